@@ -1,0 +1,39 @@
+# `make reproduce` and `make test` need Python 3.11 or 3.12, make, git and a C++ compiler, nothing else.
+SHELL := /bin/bash
+.DELETE_ON_ERROR:
+
+PYTHON ?= $(shell command -v python3.12 python3.11 python3 | head -n 1)
+VENV ?= .venv
+CORES ?= all
+READY := $(VENV)/.ready
+BIN := $(VENV)/bin
+
+.PHONY: help reproduce test lint clean-environment
+
+help:
+	@echo "make reproduce   the default study: tables and figures in results/quick/"
+	@echo "make test        every test"
+	@echo "make lint        the static checks alone"
+
+reproduce: $(READY)
+	PATH="$(CURDIR)/$(BIN):$$PATH" snakemake --cores $(CORES)
+	"$(BIN)/preln" summary results/quick
+
+test: $(READY)
+	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest
+
+lint: $(READY)
+	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest tests/workflow/test_static_checks.py
+
+# The environment: torch first, for fairseq is built against it; fairseq without its dependencies, for its metadata
+# asks for torchaudio, which nothing here uses.
+$(READY): requirements.txt requirements-fairseq.txt pyproject.toml tools/check-machine.sh
+	@bash tools/check-machine.sh "$(PYTHON)" "$(CURDIR)"
+	"$(PYTHON)" -m venv "$(VENV)"
+	"$(BIN)/python" -m pip install --quiet --requirement requirements.txt
+	"$(BIN)/python" -m pip install --quiet --no-deps --no-build-isolation --requirement requirements-fairseq.txt
+	"$(BIN)/python" -m pip install --quiet --no-deps --no-build-isolation --editable .
+	touch "$@"
+
+clean-environment:
+	rm -rf "$(VENV)"

@@ -1,0 +1,10 @@
+# The whole workflow, from the repository's root: `snakemake --cores all`.
+include: "workflow/Snakefile"
+
+
+rule default:
+    """Everything that the study asks for."""
+    default_target: True
+    localrule: True
+    input:
+        rules.all.input,

@@ -1,0 +1,47 @@
+"""BLEU, the one definition: of tokenised text as in the paper, and sacreBLEU's of detokenised text.
+
+Both are corpus BLEU (Papineni et al., 2002) in percent, from sacrebleu; each number travels with its signature.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sacrebleu.metrics import BLEU
+
+from preln.corpora.tokenisation import detokenise
+
+
+@dataclass(frozen=True)
+class Bleu:
+    """Two scores of the same translations, in percent, rounded to four decimals, with their signatures."""
+
+    tokenised: float
+    sacrebleu: float
+    tokenised_signature: str
+    sacrebleu_signature: str
+
+
+def score(hypotheses: Sequence[str], references: Sequence[str], language: str) -> Bleu:
+    """Score `hypotheses` against one reference each; both are Moses-tokenised text in `language`.
+
+    Raises:
+        ValueError: if their numbers differ.
+    """
+    if len(hypotheses) != len(references):
+        raise ValueError(f"{len(hypotheses)} hypotheses, but {len(references)} references")
+    # The scorer warns that tokenised text seems to be tokenised; here it is meant to be.
+    tokenised = BLEU(tokenize="none", force=True)
+    detokenised = BLEU()
+    tokenised_score = tokenised.corpus_score(hypotheses, [references]).score
+    sacrebleu_score = detokenised.corpus_score(
+        [detokenise(line, language) for line in hypotheses],
+        [[detokenise(line, language) for line in references]],
+    ).score
+    return Bleu(
+        round(tokenised_score, 4),
+        round(sacrebleu_score, 4),
+        str(tokenised.get_signature()),
+        str(detokenised.get_signature()),
+    )

@@ -1,0 +1,140 @@
+"""The command line: one subcommand for each stage of the workflow, and what users ask of a study."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+import yaml
+from pydantic import TypeAdapter
+
+from preln.config import Corpus, StudyError, load
+from preln.corpora import CorpusError
+from preln.runs import Run, expand
+
+app = typer.Typer(
+    help="Reproduce 'On Layer Normalization in the Transformer Architecture'.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+StudyFile = Annotated[Path, typer.Argument(metavar="STUDY", help="A study file, or a folder with study.yaml.")]
+CorpusJson = Annotated[str, typer.Option("--corpus", help="A corpus's settings, as JSON.")]
+Out = Annotated[Path, typer.Option("--out", help="Where the result is written.")]
+
+
+def main() -> None:
+    """Run the command line; what users can mend is said in a line or two, without a traceback."""
+    try:
+        app()
+    except (StudyError, CorpusError) as error:
+        sys.exit(f"preln: {error}")
+
+
+def _study_file(path: Path) -> Path:
+    return path / "study.yaml" if path.is_dir() else path
+
+
+def _corpus(text: str) -> Corpus:
+    corpus: Corpus = TypeAdapter(Corpus).validate_json(text)
+    return corpus
+
+
+@app.command()
+def resolve(study: StudyFile, out: Out) -> None:
+    """Check a study and write it with every default filled in."""
+    from preln.files import write_text
+
+    resolved = load(_study_file(study))
+    expand(resolved, str(study))
+    content = yaml.safe_dump(resolved.model_dump(mode="json"), sort_keys=False, allow_unicode=True)
+    write_text(out, content)
+
+
+@app.command()
+def download(corpus: CorpusJson, out: Out) -> None:
+    """Download what a corpus needs, and verify it."""
+    from preln.corpora import prepare
+
+    prepare.download(_corpus(corpus), out)
+
+
+@app.command()
+def prepare_text(
+    corpus: CorpusJson,
+    downloads: Annotated[Path, typer.Option(help="Folder of the downloads.")],
+    out: Out,
+    processes: Annotated[int, typer.Option(min=1, help="Processes that tokenise.")] = 1,
+) -> None:
+    """Make tokenised train, valid and test text of a corpus."""
+    from preln.corpora import prepare
+
+    prepare.prepare_text(_corpus(corpus), downloads, out, processes)
+
+
+@app.command()
+def prepare_bpe(
+    text: Annotated[Path, typer.Option(help="Folder of the tokenised text.")],
+    vocabulary: Annotated[int, typer.Option(help="Size of the joint vocabulary.")],
+    out: Out,
+    threads: Annotated[int, typer.Option(min=1, help="Threads that encode.")] = 1,
+) -> None:
+    """Train a joint BPE model and split the text into its pieces."""
+    from preln.corpora import prepare
+
+    prepare.prepare_bpe(text, vocabulary, out, threads)
+
+
+@app.command()
+def binarise(
+    pieces: Annotated[Path, typer.Option(help="Folder of the BPE pieces.")],
+    source: Annotated[str, typer.Option(help="Source language.")],
+    target: Annotated[str, typer.Option(help="Target language.")],
+    out: Out,
+    workers: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
+) -> None:
+    """Binarise BPE pieces for fairseq."""
+    from preln.fairseq_plugin.binarise import binarise as binarise_pieces
+
+    binarise_pieces(pieces, source, target, out, workers)
+
+
+@app.command()
+def train(
+    study: StudyFile,
+    run: Annotated[str, typer.Argument(metavar="RUN", help="The id of a run of the study.")],
+    prepared: Annotated[Path, typer.Option(help="Folder of the prepared corpus.")],
+    out: Out,
+) -> None:
+    """Train one run, or go on with it, and write its records."""
+    from preln.translation.training import train_run
+
+    content = load(_study_file(study))
+    train_run(content, _find(expand(content), run), prepared, out)
+
+
+@app.command()
+def status(
+    study: StudyFile,
+    watch: Annotated[bool, typer.Option("--watch", help="Keep showing it, every few seconds.")] = False,
+) -> None:
+    """Show each run's epoch, loss, BLEU, speed and time left; it only reads files."""
+    from preln.translation.status import show
+
+    path = _study_file(study)
+    show(load(path), path.parent, watch)
+
+
+def _find(runs: list[Run], run_id: str) -> Run:
+    """The run with the id.
+
+    Raises:
+        StudyError: if there is none.
+    """
+    for run in runs:
+        if run.id == run_id:
+            return run
+    raise StudyError(f"the study has no run {run_id}; it has {', '.join(run.id for run in runs)}")

@@ -1,0 +1,272 @@
+"""The data model of a study: what a configuration file may say, its defaults and its checks.
+
+A study is one YAML file. It is read here and nowhere else; everything behind it works with the frozen
+values of this module. A wrong file raises :class:`StudyError`, whose message names the file, the key, the
+value, and what is allowed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$")]
+Language = Annotated[str, Field(pattern=r"^[a-z]{2,3}$")]
+Placement = Literal["post", "pre"]
+Optimizer = Literal["adam", "radam", "sgd"]
+ScheduleName = Literal["inverse-sqrt", "constant", "drop-inverse-sqrt", "linear"]
+Anchor = Literal["warmup", "hold", "shift"]
+Precision = Literal["fp32", "bf16", "fp16"]
+
+
+class StudyError(ValueError):
+    """A study that cannot be run; the message is written for the person who wrote the file."""
+
+
+class Settings(BaseModel):
+    """Base of all sections: frozen, and unknown keys are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class _Corpus(Settings):
+    vocabulary: int = Field(
+        10000, ge=100, le=64000, description="Size of the joint SentencePiece BPE vocabulary."
+    )
+
+
+class EmbeddedCorpus(_Corpus):
+    """German-English sentences from the grammar that comes with the package; nothing is downloaded."""
+
+    source: Literal["embedded"]
+    pairs: int = Field(
+        24000, ge=1000, le=100000, description="Sentence pairs in train, valid and test together."
+    )
+    held_out: int = Field(
+        500, ge=10, description="Sentence pairs of valid, and again as many of test."
+    )
+    seed: int = Field(1, description="Seed of the generator and of the split.")
+
+
+class Iwslt14Corpus(_Corpus):
+    """IWSLT14 German-English, prepared as the field does (fairseq's split)."""
+
+    source: Literal["iwslt14"]
+    folder: Path | None = Field(
+        None,
+        description="A local folder in place of the download: it holds de-en.tgz, or text that is tokenised "
+        "already as train.de, train.en, valid.de, ...",
+    )
+
+
+class TextPaths(Settings):
+    """The two sides of one part of a parallel text: one sentence a line, line by line translations."""
+
+    source: Path
+    target: Path
+
+
+class FilesCorpus(_Corpus):
+    """Parallel text of the user's own, in any two languages."""
+
+    source: Literal["files"]
+    source_language: Language
+    target_language: Language
+    train: TextPaths
+    valid: TextPaths | None = Field(None, description="Without it, `held_out` pairs of train.")
+    test: TextPaths | None = Field(None, description="Without it, `held_out` pairs of train.")
+    held_out: int = Field(1000, ge=1, description="Pairs taken from train for a part that is not given.")
+    seed: int = Field(1, description="Seed of the held-out choice.")
+    tokenise: bool = Field(True, description="Moses tokenisation; false where the text is tokenised.")
+    lowercase: bool = Field(True, description="Lower-case both sides.")
+
+
+Corpus = Annotated[EmbeddedCorpus | Iwslt14Corpus | FilesCorpus, Field(discriminator="source")]
+
+
+class RunSettings(Settings):
+    """Everything that can change a run's numbers: the run's identity."""
+
+    corpus: Name = Field(description="A name under `corpora`.")
+    placement: Placement = Field(description="Where LayerNorm stands: `post` or `pre` (Table 1).")
+    encoder_layers: int = Field(6, ge=1, le=100, description="Encoder layers.")
+    decoder_layers: int = Field(6, ge=1, le=100, description="Decoder layers.")
+    width: int = Field(512, ge=8, description="Width of embeddings and hidden states (d).")
+    ffn_width: int = Field(1024, ge=8, description="Width of the feed-forward sub-layer.")
+    heads: int = Field(4, ge=1, description="Attention heads; they divide the width.")
+    dropout: float = Field(0.1, ge=0, lt=1, description="Dropout of embeddings and sub-layer outputs.")
+    label_smoothing: float = Field(0.1, ge=0, lt=1, description="Label smoothing of the training loss.")
+    optimizer: Optimizer = Field(description="`adam`, `radam`, or `sgd` (without momentum).")
+    beta1: float = Field(0.9, ge=0, lt=1, description="Adam's and RAdam's first decay rate.")
+    beta2: float = Field(0.98, ge=0, lt=1, description="Adam's and RAdam's second decay rate.")
+    epsilon: float = Field(1e-9, gt=0, description="Adam's and RAdam's epsilon.")
+    weight_decay: float = Field(0.0, ge=0, description="Weight decay.")
+    clip_norm: float = Field(0.0, ge=0, description="Gradient norm is clipped to this; 0 does not clip.")
+    learning_rate: float = Field(gt=0, le=10, description="The peak rate (lr_max).")
+    schedule: ScheduleName = Field(
+        description="`inverse-sqrt`, `constant`, `drop-inverse-sqrt` (constant until an epoch, then inverse "
+        "square root) or `linear`; each after an optional warm-up."
+    )
+    warmup: int = Field(0, ge=0, description="Updates of linear warm-up (Eq. 1); 0 is none.")
+    anchor: Anchor = Field(
+        "warmup",
+        description="Where the inverse-square-root decay is anchored (readings A, B, C of the paper's "
+        "`T_warmup = 1`): `warmup` decays from the end of warm-up, `hold` keeps the peak until update "
+        "`decay_period`, `shift` decays as if `decay_period` updates had gone before.",
+    )
+    decay_period: int = Field(4000, ge=1, description="Updates; of the anchors `hold` and `shift`.")
+    drop_epoch: int | None = Field(
+        None, ge=1, description="The last epoch at the peak rate (`constant`, `drop-inverse-sqrt`)."
+    )
+    drop_factor: float = Field(0.1, gt=0, le=1, description="The rate is multiplied by this at the drop.")
+    decay_updates: int | None = Field(
+        None, ge=1, description="The update at which a `linear` schedule reaches zero."
+    )
+    epochs: int = Field(15, ge=1, description="Passes over the training text.")
+    batch_tokens: int = Field(4096, ge=32, description="Tokens of a batch (the longer side, with padding).")
+    accumulate: int = Field(1, ge=1, description="Batches whose gradients make one update.")
+    precision: Precision = Field("fp32", description="`fp32`, `bf16` or `fp16`.")
+    beam: int = Field(5, ge=1, le=100, description="Beam width of the translations that BLEU scores.")
+    length_penalty: float = Field(1.2, ge=0, description="Exponent of the length in the beam's score.")
+    bleu_sentences: int | None = Field(
+        None, ge=1, description="BLEU on the first so many sentences of valid and test; all where not given."
+    )
+    seed: int = Field(1, ge=0, description="Seed of initialisation, dropout and batch order.")
+
+    @model_validator(mode="after")
+    def _possible(self) -> RunSettings:
+        problems: list[str] = []
+        if self.width % self.heads:
+            problems.append(f"heads: {self.heads} does not divide width {self.width}")
+        drops = self.schedule in ("constant", "drop-inverse-sqrt")
+        if self.drop_epoch is not None and not drops:
+            problems.append(f"drop_epoch: only for constant and drop-inverse-sqrt, not {self.schedule}")
+        if self.schedule == "drop-inverse-sqrt" and self.drop_epoch is None:
+            problems.append("drop_epoch: needed by the schedule drop-inverse-sqrt")
+        if self.schedule == "linear" and self.decay_updates is None:
+            problems.append("decay_updates: needed by the schedule linear")
+        if self.schedule != "linear" and self.decay_updates is not None:
+            problems.append(f"decay_updates: only for linear, not {self.schedule}")
+        if self.decay_updates is not None and self.decay_updates <= self.warmup:
+            problems.append(f"decay_updates: {self.decay_updates} does not exceed warmup {self.warmup}")
+        if self.anchor != "warmup" and self.schedule != "inverse-sqrt":
+            problems.append(f"anchor: only for inverse-sqrt, not {self.schedule}")
+        if self.anchor == "hold" and self.warmup > self.decay_period:
+            problems.append(
+                f"warmup: {self.warmup} exceeds decay_period {self.decay_period} (anchor hold)"
+            )
+        if problems:
+            raise ValueError("; ".join(problems))
+        return self
+
+
+class RunEntry(Settings):
+    """One line of the grid: settings of its own, lists where the grid takes each value."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+    figures: tuple[Literal[2, 4, 6], ...] = Field(
+        (), description="The paper's figures in which these runs are drawn."
+    )
+
+
+class Translation(Settings):
+    """The translation grid."""
+
+    settings: dict[str, Any] = Field(
+        default_factory=dict, description="Settings of every run, unless the run says otherwise."
+    )
+    runs: tuple[RunEntry, ...] = Field(
+        min_length=1,
+        description="The grid. Each entry has keys of a run; a list makes a run of each of its values.",
+    )
+
+    @model_validator(mode="after")
+    def _known_keys(self) -> Translation:
+        for place, keys in [
+            ("settings", self.settings.keys()),
+            *((f"runs.{i}", (entry.model_extra or {}).keys()) for i, entry in enumerate(self.runs)),
+        ]:
+            unknown = sorted(set(keys) - RunSettings.model_fields.keys())
+            if unknown:
+                allowed = ", ".join(RunSettings.model_fields)
+                raise ValueError(f"{place}: unknown key {', '.join(unknown)}; allowed: {allowed}")
+        return self
+
+
+class Execution(Settings):
+    """How the study is computed; nothing here changes a number."""
+
+    cpus: int = Field(1, ge=1, description="Cores of one training.")
+    gpus: int = Field(0, ge=0, description="GPUs of one training; 0 trains on the CPU.")
+    memory_mb: int = Field(3000, ge=500, description="Memory of one training.")
+    runtime_minutes: int = Field(2880, ge=1, description="Time limit of one training on a cluster.")
+    log_interval: int = Field(10, ge=1, description="Updates between two lines of the training log.")
+    checkpoints: int = Field(2, ge=1, description="Epoch checkpoints kept in a run's state.")
+
+
+class Study(Settings):
+    """One configuration file."""
+
+    study: Name = Field(description="The study's name: its results are in results/<study>/.")
+    description: str = Field("", description="One line for tables and the report.")
+    paper_settings: bool = Field(
+        False, description="True where the runs are the paper's: its curves are drawn behind ours."
+    )
+    corpora: dict[Name, Corpus] = Field(min_length=1, description="The corpora, by name.")
+    translation: Translation
+    execution: Execution = Field(default_factory=lambda: Execution())
+
+
+def _where(location: Iterable[int | str]) -> str:
+    """The dotted key of a pydantic location, without the tag of the union's branch."""
+    parts = [str(part) for part in location]
+    if len(parts) > 2 and parts[0] == "corpora" and parts[2] in ("embedded", "iwslt14", "files"):
+        del parts[2]
+    return ".".join(parts)
+
+
+def describe(error: ValidationError) -> list[str]:
+    """One readable line for each problem: the key, the value, what is allowed."""
+    lines = []
+    for problem in error.errors():
+        where = _where(problem["loc"])
+        message = problem["msg"].removeprefix("Value error, ")
+        if problem["type"] == "extra_forbidden":
+            message = "unknown key (config/README.md lists every key)"
+        elif problem["type"] == "missing":
+            message = "missing"
+        elif not isinstance(problem["input"], dict | list | tuple | BaseModel):
+            message = f"{problem['input']!r}: {message}"
+        lines.append(f"{where}: {message}" if where else message)
+    return lines
+
+
+def validate(content: Any, origin: str) -> Study:
+    """The study in `content`, the parsed file `origin`.
+
+    Raises:
+        StudyError: with one line for each wrong key.
+    """
+    try:
+        return Study.model_validate(content)
+    except ValidationError as error:
+        raise StudyError("\n".join(f"{origin}: {line}" for line in describe(error))) from None
+
+
+def load(path: Path) -> Study:
+    """Read and check the study file at `path`.
+
+    Raises:
+        StudyError: if the file is missing, is not YAML, or is not a study.
+    """
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise StudyError(f"{path}: cannot be read ({error.strerror})") from None
+    except yaml.YAMLError as error:
+        raise StudyError(f"{path}: not YAML: {error}") from None
+    return validate(content, str(path))

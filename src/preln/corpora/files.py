@@ -1,0 +1,42 @@
+"""The user's own parallel text: checked, prepared as the study says, split into train, valid and test."""
+
+from __future__ import annotations
+
+from preln.config import FilesCorpus, TextPaths
+from preln.corpora import CorpusError
+from preln.corpora.registry import languages
+from preln.corpora.split import divide
+from preln.corpora.text import Part, read_parallel, require_distinct, screen
+from preln.corpora.tokenisation import LinePreparation, prepare_pairs
+
+
+def prepare(corpus: FilesCorpus, processes: int) -> dict[str, Part]:
+    """Train, valid and test; no pair of train stands in valid or test.
+
+    Raises:
+        CorpusError: if a file cannot be used, is given twice, or holds too few pairs.
+    """
+    source, target = languages(corpus)
+    if source == target:
+        raise CorpusError(
+            f"source_language and target_language are both {source!r}; they name the prepared files and must "
+            "differ"
+        )
+    given = {
+        name: paths
+        for name, paths in (("train", corpus.train), ("valid", corpus.valid), ("test", corpus.test))
+        if paths is not None
+    }
+    require_distinct({f"{name}.{side}": path for name, paths in given.items() for side, path in paths})
+    preparations = [
+        LinePreparation(language, tokenise=corpus.tokenise, lowercase=corpus.lowercase)
+        for language in (source, target)
+    ]
+    parts = {name: _prepared(name, paths, preparations, processes) for name, paths in given.items()}
+    return divide(parts, corpus.held_out, corpus.seed)
+
+
+def _prepared(name: str, paths: TextPaths, preparations: list[LinePreparation], processes: int) -> Part:
+    part = read_parallel(paths.source, paths.target)
+    pairs = prepare_pairs(part.pairs, preparations, processes, f"prepare {name}")
+    return screen(Part(pairs, part.drops))

@@ -1,0 +1,136 @@
+"""The stages that turn a corpus into text and BPE pieces, with a record of what was done and dropped."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from preln.config import Corpus, EmbeddedCorpus, FilesCorpus, Iwslt14Corpus
+from preln.corpora import CorpusError, bpe, embedded, files, iwslt14
+from preln.corpora.download import fetch, git_blob_id
+from preln.corpora.registry import SOURCES, languages
+from preln.corpora.split import divide
+from preln.corpora.text import PARTS, Part, read_lines, screen, whole, write_lines
+from preln.corpora.tokenisation import LinePreparation, prepare_pairs
+
+RECORD = "corpus.json"
+
+
+def download(corpus: Corpus, downloads: Path) -> None:
+    """Fetch into `downloads` what the corpus needs from elsewhere, if anything.
+
+    Raises:
+        CorpusError: if it cannot be had, or is not what it should be.
+    """
+    if isinstance(corpus, Iwslt14Corpus) and corpus.folder is None:
+        for file in SOURCES[corpus.source].downloads:
+            fetch(file, downloads)
+
+
+def prepare_text(corpus: Corpus, downloads: Path, out: Path, processes: int) -> None:
+    """Write `out`/{train,valid,test}.{language}, one tokenised sentence a line, and then `out`/corpus.json.
+
+    The record names the source, its licence and the settings, and counts for each part what it holds and
+    what was dropped, by reason. `downloads` is where `download` put its files; `processes` tokenise.
+
+    Raises:
+        CorpusError: if the text or the settings cannot become a corpus.
+    """
+    parts = _parts(corpus, downloads, processes)
+    source, target = languages(corpus)
+    description = SOURCES[corpus.source]
+    record: dict[str, Any] = {
+        "source": corpus.source,
+        "title": description.title,
+        "origin": description.origin,
+        "licence": description.licence,
+        "languages": {"source": source, "target": target},
+        "settings": corpus.model_dump(mode="json"),
+        "parts": {},
+    }
+    for name in PARTS:
+        part = parts[name]
+        record["parts"][name] = {"pairs": len(part.pairs), "drops": asdict(part.drops), "files": {}}
+        for side, language in enumerate((source, target)):
+            path = out / f"{name}.{language}"
+            write_lines(path, (pair[side] for pair in part.pairs))
+            record["parts"][name]["files"][path.name] = _checksums(path, description.published)
+    write_lines(out / RECORD, [json.dumps(record, indent=2)])
+
+
+def prepare_bpe(text: Path, vocabulary: int, out: Path, threads: int) -> None:
+    """Train one BPE model on both sides of train in `text`, a folder that `prepare_text` wrote, and write
+    `out`/bpe.model, bpe.vocab, {train,valid,test}.{language} of pieces between spaces, and then bpe.json.
+
+    The record counts lines, pieces, and the characters that are unknown because train lacks them.
+    `vocabulary` is the most pieces that the model may have; `threads` encode.
+
+    Raises:
+        CorpusError: if the text is missing or the vocabulary is too small for it.
+    """
+    both = _prepared_languages(text)
+    sentences = {
+        f"{part}.{language}": read_lines(text / f"{part}.{language}") for part in PARTS for language in both
+    }
+    training = [line for language in both for line in sentences[f"train.{language}"]]
+    model = bpe.train(training, vocabulary)
+    with whole(out / "bpe.model") as partial:
+        partial.write_bytes(model)
+    scores = bpe.pieces(model)
+    write_lines(out / "bpe.vocab", (f"{piece}\t{score:g}" for piece, score in scores))
+    known = {piece for piece, _ in scores}
+    record: dict[str, Any] = {"vocabulary": vocabulary, "pieces": len(scores), "files": {}}
+    for name, lines in sentences.items():
+        encoded = bpe.encode(model, lines, threads, f"encode {name}")
+        record["files"][name] = _write_pieces(out / name, encoded, known)
+    write_lines(out / "bpe.json", [json.dumps(record, indent=2)])
+
+
+def _parts(corpus: Corpus, downloads: Path, processes: int) -> dict[str, Part]:
+    """Train, valid and test, tokenised."""
+    match corpus:
+        case EmbeddedCorpus():
+            raw = screen(Part(embedded.generate(corpus.pairs, corpus.seed)))
+            preparations = [LinePreparation(language) for language in languages(corpus)]
+            pairs = prepare_pairs(raw.pairs, preparations, processes, "tokenise")
+            return divide({"train": Part(pairs, raw.drops)}, corpus.held_out, corpus.seed)
+        case Iwslt14Corpus():
+            return iwslt14.prepare(corpus, downloads, processes)
+        case FilesCorpus():
+            return files.prepare(corpus, processes)
+
+
+def _prepared_languages(text: Path) -> tuple[str, str]:
+    """The languages of a folder that `prepare_text` wrote."""
+    path = text / RECORD
+    try:
+        both = json.loads(path.read_text(encoding="utf-8"))["languages"]
+        return both["source"], both["target"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise CorpusError(
+            f"{path}: not the record of a prepared corpus ({error}); prepare the text again"
+        ) from None
+
+
+def _write_pieces(path: Path, encoded: Iterable[list[str]], known: set[str]) -> dict[str, int]:
+    """Write the pieces of each sentence as a line, and count what was written."""
+    counts = {"lines": 0, "pieces": 0, "unknown_characters": 0}
+    with whole(path) as partial, partial.open("w", encoding="utf-8", newline="\n") as file:
+        for pieces in encoded:
+            file.write(" ".join(pieces) + "\n")
+            counts["lines"] += 1
+            counts["pieces"] += len(pieces)
+            counts["unknown_characters"] += sum(len(piece) for piece in pieces if piece not in known)
+    return counts
+
+
+def _checksums(path: Path, published: Mapping[str, str]) -> dict[str, Any]:
+    """A file's SHA-256 and, where others published its git blob id, whether it is theirs."""
+    checksums: dict[str, Any] = {"sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
+    if path.name in published:
+        checksums["as_published"] = git_blob_id(path) == published[path.name]
+    return checksums

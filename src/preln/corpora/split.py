@@ -1,0 +1,43 @@
+"""Which pairs are train, valid and test: held-out pairs by seed, and nothing held out stands in train."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Collection
+from dataclasses import replace
+
+from preln.corpora import CorpusError
+from preln.corpora.text import Drops, Pair, Part
+
+
+def divide(parts: dict[str, Part], held_out: int, seed: int) -> dict[str, Part]:
+    """Train, valid and test from train and whichever of the others is given.
+
+    A part that is not given is `held_out` distinct pairs of train, chosen by `seed`. Train loses every copy
+    of what stands in valid or test; copies are counted as dropped, pairs that moved to a part are not.
+
+    Raises:
+        CorpusError: if no pair is left for train.
+    """
+    given = {name: part for name, part in parts.items() if name != "train"}
+    train = _without(parts["train"], {pair for part in given.values() for pair in part.pairs})
+    missing = [name for name in ("valid", "test") if name not in given]
+    distinct = list(dict.fromkeys(train.pairs))
+    wanted = held_out * len(missing)
+    if len(distinct) <= wanted:
+        raise CorpusError(
+            f"train has {len(distinct)} distinct pairs that are not in valid or test, of which {wanted} are "
+            "to be held out, so that none is left; give more text, or lower held_out"
+        )
+    chosen = random.Random(seed).sample(distinct, wanted)
+    train = _without(train, set(chosen), moved=wanted)
+    for number, name in enumerate(missing):
+        given[name] = Part(chosen[number * held_out : (number + 1) * held_out])
+    return {"train": train, "valid": given["valid"], "test": given["test"]}
+
+
+def _without(part: Part, excluded: Collection[Pair], moved: int = 0) -> Part:
+    """`part` without `excluded`, counting as dropped what `moved` pairs do not explain."""
+    kept = [pair for pair in part.pairs if pair not in excluded]
+    dropped = Drops(held_out=len(part.pairs) - len(kept) - moved)
+    return replace(part, pairs=kept, drops=part.drops + dropped)

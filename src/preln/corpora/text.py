@@ -1,0 +1,167 @@
+"""Reading and writing of parallel text: every line is checked, and what is dropped is counted by reason."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from itertools import combinations
+from pathlib import Path
+
+from tqdm import tqdm
+
+from preln.corpora import CorpusError
+
+Pair = tuple[str, str]
+"""A sentence of the source language and its translation."""
+
+PARTS = ("train", "valid", "test")
+
+LONGEST_LINE = 10_000
+"""Characters; a longer line is no sentence, and would stall the tokeniser."""
+
+# A tab is white space. The C1 range stays: it occurs in the field's own prepared IWSLT14 text.
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+
+# SentencePiece writes a space as U+2581 and an unknown character as U+2585, and fairseq's dictionary has
+# symbols that are written like words: text that holds one of them would become another text.
+_RESERVED = re.compile("[\u2581\u2585]|<s>|<pad>|</s>|<unk>")
+
+
+@dataclass(frozen=True)
+class Drops:
+    """Sentence pairs that were left out of one part of a corpus, counted by the first reason met."""
+
+    empty: int = 0
+    """A side is empty, or is so after tokenisation."""
+    control_characters: int = 0
+    """A side holds NUL or another ASCII control character."""
+    reserved_symbols: int = 0
+    """A side holds SentencePiece's own U+2581 or U+2585, or `<s>`, `<pad>`, `</s>` or `<unk>`."""
+    too_many_characters: int = 0
+    """A side exceeds `LONGEST_LINE` characters."""
+    too_many_words: int = 0
+    """A side exceeds the corpus's limit on words."""
+    unequal_lengths: int = 0
+    """The sides' word counts differ by more than the corpus's ratio."""
+    held_out: int = 0
+    """A pair of train that stands in valid or test too, each copy of it."""
+
+    def __add__(self, other: Drops) -> Drops:
+        return Drops(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
+
+
+@dataclass(frozen=True)
+class Part:
+    """The pairs of train, valid or test, and what was left out of them."""
+
+    pairs: list[Pair]
+    drops: Drops = Drops()
+
+
+def read_lines(path: Path) -> list[str]:
+    """The lines of a UTF-8 file, without their line ends (`\\n` or `\\r\\n`) and without a byte order mark.
+
+    Only `\\n` ends a line: U+2028, U+0085 and their like belong to the sentence.
+
+    Raises:
+        CorpusError: if the file cannot be read, is empty, or is not UTF-8 (naming the line).
+    """
+    lines = []
+    try:
+        with (
+            path.open("rb") as file,
+            tqdm(
+                total=path.stat().st_size, desc=f"read {path.name}", unit="B", unit_scale=True, delay=2
+            ) as bar,
+        ):
+            for number, raw in enumerate(file, start=1):
+                bar.update(len(raw))
+                if number == 1:
+                    raw = raw.removeprefix(b"\xef\xbb\xbf")
+                lines.append(raw.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8"))
+    except OSError as error:
+        raise CorpusError(f"{path}: cannot be read ({error.strerror}); give a text file") from None
+    except UnicodeDecodeError as error:
+        raise CorpusError(
+            f"{path}, line {number}: not UTF-8 ({error.reason} at byte {error.start + 1} of the line); "
+            "convert the file to UTF-8, for example with iconv"
+        ) from None
+    if not lines:
+        raise CorpusError(f"{path}: the file is empty; give one sentence a line")
+    return lines
+
+
+def read_parallel(source: Path, target: Path) -> Part:
+    """The sentence pairs of two files that are line by line translations of each other.
+
+    Raises:
+        CorpusError: if a file is not readable text, if their line counts differ, or if no pair is left.
+    """
+    sources, targets = read_lines(source), read_lines(target)
+    if len(sources) != len(targets):
+        raise CorpusError(
+            f"{source} has {len(sources)} lines, {target} has {len(targets)}: the files must be line by line "
+            "translations of each other; align them, keeping an empty line where a translation is missing"
+        )
+    part = screen(Part(list(zip(sources, targets, strict=True))))
+    if not part.pairs:
+        raise CorpusError(f"{source}, {target}: no usable pair of sentences is left: {part.drops}")
+    return part
+
+
+def screen(part: Part) -> Part:
+    """`part` without the pairs that no later stage could use."""
+    kept: list[Pair] = []
+    drops: Counter[str] = Counter()
+    for pair in part.pairs:
+        reason = _unusable(pair)
+        if reason is None:
+            kept.append(pair)
+        else:
+            drops[reason] += 1
+    return Part(kept, part.drops + Drops(**drops))
+
+
+def _unusable(pair: Pair) -> str | None:
+    """The reason, a field of `Drops`, why a pair cannot be used."""
+    if any(not side or side.isspace() for side in pair):
+        return "empty"
+    if any(_CONTROL.search(side) for side in pair):
+        return "control_characters"
+    if any(_RESERVED.search(side) for side in pair):
+        return "reserved_symbols"
+    if any(len(side) > LONGEST_LINE for side in pair):
+        return "too_many_characters"
+    return None
+
+
+def require_distinct(files: Mapping[str, Path]) -> None:
+    """Check that no file is given under two of the names (`train.source`, `valid.target`, ...).
+
+    Raises:
+        CorpusError: naming both, also where two paths lead to one file.
+    """
+    for (name, path), (other, second) in combinations(files.items(), 2):
+        if path.exists() and second.exists() and path.samefile(second):
+            raise CorpusError(f"{other}: {second} is the same file as {name}; give each its own file")
+
+
+def write_lines(path: Path, lines: Iterable[str]) -> None:
+    """Write one line each, in UTF-8 with `\\n`; the file appears whole or not at all."""
+    with whole(path) as partial, partial.open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(f"{line}\n" for line in lines)
+
+
+@contextmanager
+def whole(path: Path) -> Iterator[Path]:
+    """A path beside `path` to write to, renamed to `path` at the end and removed at an error."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f"{path.name}.part")
+    try:
+        yield partial
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)

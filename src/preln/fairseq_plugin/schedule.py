@@ -1,0 +1,55 @@
+"""The closed-form schedules of `preln.schedules` behind fairseq's interface."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from fairseq.dataclass import FairseqDataclass
+from fairseq.optim import FairseqOptimizer
+from fairseq.optim.lr_scheduler import FairseqLRScheduler, register_lr_scheduler
+
+from preln.config import RunSettings
+from preln.schedules import learning_rate
+
+
+@dataclass
+class ScheduleConfig(FairseqDataclass):
+    """The run, from which the schedule is taken."""
+
+    run_settings: str = field(default="", metadata={"help": "the run's settings, as JSON"})
+
+
+@register_lr_scheduler("preln_schedule", dataclass=ScheduleConfig)
+class Schedule(FairseqLRScheduler):
+    """Sets the rate of the next update after each update.
+
+    fairseq's own `inverse_sqrt` divides by the length of the warm-up, so it cannot do without one; and the first
+    of its updates has the initial rate, the second the first step's.
+    """
+
+    def __init__(self, cfg: ScheduleConfig, optimizer: FairseqOptimizer) -> None:
+        super().__init__(cfg, optimizer)
+        self.settings = RunSettings.model_validate_json(cfg.run_settings)
+        self.updates = 0
+        self.drop_update: int | None = None
+        self.step_update(0)
+
+    def state_dict(self) -> dict[str, Any]:
+        """State for a checkpoint."""
+        return {**super().state_dict(), "drop_update": self.drop_update}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take up the state of a checkpoint."""
+        super().load_state_dict(state_dict)
+        self.drop_update = state_dict["drop_update"]
+
+    def step_begin_epoch(self, epoch: int) -> float:
+        """Note the drop when the epoch after it begins."""
+        if self.settings.drop_epoch is not None and epoch == self.settings.drop_epoch + 1:
+            self.drop_update = self.updates
+        return self.step_update(self.updates)
+
+    def step_update(self, num_updates: int) -> float:
+        """After `num_updates` updates: set the rate of the one that follows."""
+        self.updates = num_updates
+        self.optimizer.set_lr(learning_rate(self.settings, num_updates + 1, self.drop_update))
+        return float(self.optimizer.get_lr())

@@ -1,0 +1,159 @@
+"""Translation as the studies need it: a record of each epoch, its translations and BLEU, and a guard.
+
+fairseq calls the task before and after it validates. There the task translates valid and test by beam search and
+appends what was measured to the run's record, before the epoch's checkpoint is written: an epoch that has a
+checkpoint has its record, and an epoch that is repeated after a failure writes the same record again.
+"""
+
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from fairseq import utils
+from fairseq.logging import metrics
+from fairseq.sequence_generator import SequenceGenerator
+from fairseq.tasks import register_task
+from fairseq.tasks.translation import TranslationConfig, TranslationTask
+from torch import Tensor
+
+from preln import bleu
+from preln.config import RunSettings
+from preln.fairseq_plugin.divergence import LIMIT, guard
+
+SUBSETS = ("valid", "test")
+
+
+@dataclass
+class RecordedTranslationConfig(TranslationConfig):
+    """fairseq's options of translation, and where the record goes."""
+
+    run_settings: str = field(default="", metadata={"help": "the run's settings, as JSON"})
+    state: str = field(default="", metadata={"help": "folder of the run's record and translations"})
+    references: str = field(default="", metadata={"help": "folder of the tokenised references"})
+
+
+@register_task("preln_translation", dataclass=RecordedTranslationConfig)
+class RecordedTranslation(TranslationTask):
+    """fairseq's translation task, recorded and guarded."""
+
+    def __init__(self, cfg: RecordedTranslationConfig, src_dict: Any, tgt_dict: Any) -> None:
+        super().__init__(cfg, src_dict, tgt_dict)
+        self.settings = RunSettings.model_validate_json(cfg.run_settings)
+        self.state_folder = Path(cfg.state)
+        self._epoch = 0
+        self._subsets: Iterator[str] = iter(())
+
+    def train_step(self, sample: Any, model: Any, criterion: Any, optimizer: Any, update_num: int, **kwargs: Any) -> Any:
+        """One batch; the guard learns which update it belongs to."""
+        guard.update = update_num + 1
+        return super().train_step(sample, model, criterion, optimizer, update_num, **kwargs)
+
+    def reduce_metrics(self, logging_outputs: list[dict[str, Any]], criterion: Any) -> None:
+        """Sum up the workers' losses, and stop a training whose loss has exploded.
+
+        Raises:
+            FloatingPointError: in all workers alike, since each sees the same sums.
+        """
+        super().reduce_metrics(logging_outputs, criterion)
+        if not criterion.training:
+            return
+        tokens = float(sum(log["ntokens"] for log in logging_outputs))
+        loss = float(sum(log["nll_loss"] for log in logging_outputs)) / max(tokens, 1.0)
+        uniform = math.log(len(self.target_dictionary))
+        if not loss <= LIMIT * uniform:
+            raise FloatingPointError(
+                f"the loss is {loss / math.log(2):.4g} bits a token; guessing gives {uniform / math.log(2):.4g}"
+            )
+
+    def begin_valid_epoch(self, epoch: int, model: Any) -> None:
+        """Record the epoch's training, then translate and score valid and test."""
+        self._epoch, self._subsets = epoch, iter(SUBSETS)
+        training = metrics.get_smoothed_values("train")
+        self._record(
+            "train",
+            updates=int(training["num_updates"]),
+            loss=training["loss"],
+            nll_loss=training["nll_loss"],
+            learning_rate=training["lr"],
+            gradient_norm=training["gnorm"],
+            tokens_per_second=training["wps"],
+            seconds=training["train_wall"],
+            parameters=sum(p.numel() for p in model.parameters()),
+        )
+        for subset in SUBSETS:
+            self._translate(subset, epoch, model)
+
+    def post_validate(self, model: Any, stats: dict[str, Any], agg: Any) -> None:
+        """Record the losses of the subset that has just been validated."""
+        self._record(next(self._subsets), loss=stats["loss"], nll_loss=stats["nll_loss"])
+
+    def _translate(self, subset: str, epoch: int, model: Any) -> None:
+        """Translate the subset with beam search, write the translations, and record their BLEU."""
+        dataset = self.dataset(subset)
+        sentences = min(len(dataset), self.settings.bleu_sentences or len(dataset))
+        # Sentences of like length share a batch; the order does not depend on anything random.
+        indices = np.argsort(dataset.src_sizes[:sentences], kind="stable")
+        batches = dataset.batch_by_size(indices, max_tokens=self.settings.batch_tokens)
+        generator = SequenceGenerator(
+            [model],
+            self.target_dictionary,
+            beam_size=self.settings.beam,
+            len_penalty=self.settings.length_penalty,
+            # A model that is half trained does not stop by itself: bound what it says by its source.
+            max_len_a=1.5,
+            max_len_b=10,
+        )
+        rank, world = _rank_and_world()
+        translations: dict[int, str] = {}
+        for batch in batches[rank::world]:
+            sample = dataset.collater([dataset[i] for i in batch])
+            if next(model.parameters()).is_cuda:
+                sample = utils.move_to_cuda(sample)
+            for identity, beam in zip(sample["id"].tolist(), generator.generate([model], sample), strict=True):
+                translations[identity] = self._words(beam[0]["tokens"])
+        if world > 1:
+            parts: list[dict[int, str]] = [{} for _ in range(world)]
+            torch.distributed.all_gather_object(parts, translations)
+            translations = {identity: text for part in parts for identity, text in part.items()}
+        hypotheses = [translations[i] for i in range(sentences)]
+        language = self.cfg.target_lang
+        with open(Path(self.cfg.references) / f"{subset}.{language}", encoding="utf-8", newline="\n") as lines:
+            references = [line.rstrip("\n") for line, _ in zip(lines, range(sentences), strict=False)]
+        score = bleu.score(hypotheses, references, language)
+        if rank == 0:
+            folder = self.state_folder / "translations"
+            folder.mkdir(exist_ok=True)
+            (folder / f"{subset}.{epoch}.txt").write_text("\n".join(hypotheses) + "\n", encoding="utf-8")
+        self._record(
+            subset,
+            bleu=score.tokenised,
+            sacrebleu=score.sacrebleu,
+            sentences=sentences,
+            tokenised_signature=score.tokenised_signature,
+            sacrebleu_signature=score.sacrebleu_signature,
+        )
+
+    def _words(self, tokens: Tensor) -> str:
+        """The text of BPE pieces, joined to words."""
+        return str(self.target_dictionary.string(tokens.int().cpu(), bpe_symbol="sentencepiece"))
+
+    def _record(self, part: str, **values: Any) -> None:
+        """Append one line about a part of the epoch; plain JSON, whole lines."""
+        if _rank_and_world()[0] > 0:
+            return
+        plain = {k: float(v) if isinstance(v, Tensor | np.floating) else v for k, v in values.items()}
+        line = json.dumps({"epoch": self._epoch, "part": part, **plain})
+        with open(self.state_folder / "record.jsonl", "a", encoding="utf-8") as record:
+            record.write(line + "\n")
+
+
+def _rank_and_world() -> tuple[int, int]:
+    """This process among those that train the run together."""
+    if not torch.distributed.is_initialized():
+        return 0, 1
+    return torch.distributed.get_rank(), torch.distributed.get_world_size()

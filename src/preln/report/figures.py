@@ -1,0 +1,404 @@
+"""Figures 2, 4 and 6 of the paper, drawn from the records of a study's runs.
+
+Lines are means over the seeds that finished; the band is from the lowest to the highest of them. A seed that
+diverged is no part of the mean: it is drawn by itself, thinly, up to its last epoch, which bears a cross.
+"""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+import pandas as pd
+import seaborn
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
+
+from preln.config import RunSettings, Study
+from preln.files import replaced
+from preln.report import reference
+from preln.report.labels import label, varying
+from preln.report.records import curves, summary
+from preln.report.reference import Quantity, Reference
+from preln.report.style import COLUMN_WIDTH, RC, TEXT_WIDTH, Style, line, series, styles
+from preln.runs import Run
+
+_AXIS_LABELS = {"valid_loss": "Validation loss (bits/token)", "bleu": "Test BLEU"}
+_COLUMNS: dict[Quantity, str] = {"valid_loss": "valid_loss", "bleu": "test_bleu"}
+_PAPER_GREY = {"adam": "0.45", "radam": "0.7", "sgd": "0.45"}
+_POINTS = ["*", "P", "X", "p", "h"]
+_LINE_HEIGHT = 0.135  # inches, of a line of a legend
+_PANEL_HEIGHT = 1.75  # inches
+_METADATA: dict[str, dict[str, Any]] = {
+    ".pdf": {"CreationDate": None},
+    ".png": {},
+    ".svg": {"Date": None},
+}
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One pair of axes: a quantity of some runs, with the paper's numbers for it."""
+
+    title: str
+    quantity: Quantity
+    runs: tuple[Run, ...]
+    references: tuple[Reference, ...]
+
+
+@dataclass(frozen=True)
+class Records:
+    """What the runs of a figure came to."""
+
+    curves: pd.DataFrame
+    summary: pd.DataFrame
+
+
+def draw(number: int, study: Study, runs: Sequence[Run], results: Path, out: Sequence[Path]) -> None:
+    """Draw figure 2, 4 or 6 of a study to each file of `out`, in the format of its suffix (pdf, png, svg).
+
+    The same records give the same bytes. Runs that are not done are left out, and the figure says how many are in.
+
+    Args:
+        number: the paper's number of the figure.
+        study: the study.
+        runs: all runs of the study.
+        results: folder of the results of all studies.
+        out: the files to write.
+
+    Raises:
+        RecordError: if a record cannot be used.
+        ValueError: if there is no such figure, or a suffix is of no such format.
+    """
+    for path in out:
+        if path.suffix not in _METADATA:
+            raise ValueError(f"{path}: cannot be drawn; allowed: {', '.join(_METADATA)}")
+    drawn = [run for run in runs if number in run.figures]
+    records = Records(curves(study, drawn, results), summary(study, drawn, results))
+    with matplotlib.rc_context({**matplotlib.rcParamsDefault, **RC}):
+        figure = compose(number, study, runs, records)
+        for path in out:
+            with replaced(path) as partial:
+                figure.savefig(partial, metadata=_METADATA[path.suffix])
+
+
+def compose(number: int, study: Study, runs: Sequence[Run], records: Records) -> Figure:
+    """The figure as a matplotlib figure; `records` are those of its runs.
+
+    Raises:
+        ValueError: if there is no such figure.
+    """
+    grid = panels(number, study, [run for run in runs if number in run.figures])
+    look = styles(runs)
+    columns = list(zip(*grid, strict=True))
+    if number == 2:
+        legends = [_legend(column, look, records) for column in columns]
+    else:
+        legends = [_legend([panel for row in grid for panel in row], look, records)]
+    across = len(columns) // len(legends)
+    lines = max(sum(text.count("\n") + 1 for _, text in legend) for legend in legends) / across
+    legend_height = _LINE_HEIGHT * (math.ceil(lines) + 1)
+    width = COLUMN_WIDTH if len(columns) == 1 else TEXT_WIDTH
+    note = textwrap.fill(_note(study, grid, records), width=round(width * 21))
+    height = _PANEL_HEIGHT * len(grid) + legend_height + _LINE_HEIGHT * (note.count("\n") + 2)
+    figure = Figure(figsize=(width, height), layout="constrained")
+    space = figure.add_gridspec(
+        len(grid) + 1, len(columns), height_ratios=[*([_PANEL_HEIGHT] * len(grid)), legend_height]
+    )
+    for i, row in enumerate(grid):
+        for j, panel in enumerate(row):
+            axes = figure.add_subplot(space[i, j])
+            _draw_panel(axes, panel, study, look, records)
+            if i == len(grid) - 1:
+                axes.set_xlabel("Epoch")
+    for j, legend in enumerate(legends):
+        below = figure.add_subplot(space[-1, j] if len(legends) > 1 else space[-1, :])
+        below.set_axis_off()
+        below.legend(
+            [handle for handle, _ in legend],
+            [text for _, text in legend],
+            loc="upper center",
+            ncols=across,
+            borderaxespad=0,
+            frameon=False,
+            handlelength=2.8,
+            labelspacing=0.25,
+            columnspacing=1.2,
+        )
+    figure.supxlabel(note, fontsize=6.5, color="0.3")
+    return figure
+
+
+def panels(number: int, study: Study, runs: Sequence[Run]) -> list[list[Panel]]:
+    """The panels of a figure, by row and column, of its runs.
+
+    Raises:
+        ValueError: if there is no such figure.
+    """
+    match number:
+        case 2:
+            optimizers = [("(a) Adam", ("adam", "radam"), "a"), ("(b) SGD", ("sgd",), "b")]
+            return [
+                [
+                    _panel(number, study, title if i == 0 else "", quantity, letter, [
+                        run for run in runs if run.settings.optimizer in names
+                    ])
+                    for title, names, letter in optimizers
+                ]
+                for i, quantity in enumerate(_COLUMNS)
+            ]  # fmt: skip
+        case 4:
+            names = list(dict.fromkeys(run.settings.corpus for run in runs)) or list(study.corpora)[:1]
+            letters = iter("abcdefghijklmnopqrstuvwxyz")
+            titles = {"valid_loss": "Validation loss", "bleu": "BLEU"}
+            return [
+                [
+                    _panel(
+                        number, study, f"({next(letters)}) {titles[quantity]}, {name}", quantity, letter,
+                        [run for run in runs if run.settings.corpus == name],
+                    )
+                    for quantity, letter in zip(_COLUMNS, "ab", strict=True)
+                ]
+                for name in names
+            ]  # fmt: skip
+        case 6:
+            return [[_panel(number, study, "", "valid_loss", "", runs)]]
+    raise ValueError(f"figure {number}: not drawn; allowed: 2, 4, 6")
+
+
+def _panel(
+    number: int, study: Study, title: str, quantity: Quantity, letter: str, runs: Sequence[Run]
+) -> Panel:
+    """A panel with the paper's numbers behind it, where the study repeats the paper on the paper's corpus."""
+    comparable = study.paper_settings and any(
+        study.corpora[run.settings.corpus].source == "iwslt14" for run in runs
+    )
+    references = [
+        entry
+        for entry in reference.load()
+        if comparable and (entry.figure, entry.panel, entry.quantity) == (number, letter, quantity)
+    ]
+    return Panel(title, quantity, tuple(runs), tuple(references))
+
+
+def _draw_panel(
+    axes: Axes, panel: Panel, study: Study, look: dict[RunSettings, Style], records: Records
+) -> None:
+    """The curves of a panel, the paper's behind them."""
+    axes.set_title(panel.title)
+    axes.set_ylabel(_AXIS_LABELS[panel.quantity])
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    column = _COLUMNS[panel.quantity]
+    done = records.summary[records.summary["run"].isin([run.id for run in panel.runs])].set_index("run")
+    known = records.curves[records.curves["run"].isin(done.index)]
+    if known.empty:
+        message = "no finished runs" if panel.runs else "no runs in this study"
+        if len(done):
+            message = "every run diverged in its first epoch"
+        axes.text(0.5, 0.5, message, transform=axes.transAxes, ha="center", va="center", color="0.3")
+        axes.set_xticks([])
+        axes.set_yticks([])
+        return
+    _draw_references(axes, panel)
+    ceiling = _ceiling(panel, study, known)
+    for key, members in _by_series(panel.runs).items():
+        style = look[key]
+        finished = [run.id for run in members if run.id in done.index and done.status[run.id] == "finished"]
+        seaborn.lineplot(
+            known[known["run"].isin(finished)],
+            x="epoch",
+            y=column,
+            errorbar=("pi", 100),
+            err_kws={"linewidth": 0, "alpha": 0.2},
+            ax=axes,
+            legend=False,
+            **_line_look(style),
+        )
+        for run in members:
+            if run.id in done.index and done.status[run.id] == "diverged":
+                _draw_diverged(axes, known[known["run"] == run.id], column, style, ceiling)
+    # The plotting function names the axes after the columns.
+    axes.set(xlabel="", ylabel=_AXIS_LABELS[panel.quantity])
+    if ceiling is not None:
+        axes.set_ylim(top=ceiling)
+        axes.text(
+            *(0.98, 0.97, "cut off at a uniform guess, log$_2$ of the vocabulary"),
+            **{"transform": axes.transAxes, "ha": "right", "va": "top", "fontsize": 6, "color": "0.3"},
+        )
+    if panel.quantity == "bleu":
+        axes.set_ylim(bottom=min(0, -0.02 * axes.get_ylim()[1]))
+
+
+def _draw_diverged(
+    axes: Axes, curve: pd.DataFrame, column: str, style: Style, ceiling: float | None
+) -> None:
+    """One seed that diverged, thinly, with a cross on its last epoch."""
+    curve = curve[curve[column].map(math.isfinite)]
+    if curve.empty:
+        return
+    axes.plot(curve["epoch"], curve[column], **{**_line_look(style), "linewidth": 0.6})
+    last = curve.iloc[-1]
+    height = last[column] if ceiling is None else min(last[column], ceiling)
+    axes.plot(last["epoch"], height, **_cross(style), clip_on=False, zorder=4)
+
+
+def _draw_references(axes: Axes, panel: Panel) -> None:
+    """The paper's curves and single values, in grey."""
+    for name, entries in _paper_curves(panel.references).items():
+        axes.plot([entry.x for entry in entries], [entry.y for entry in entries], **_paper_line(entries[0]))
+    for entry, marker in _paper_points(panel.references).items():
+        if entry.y is not None:
+            axes.plot(entry.x, entry.y, **_paper_marker(marker))
+
+
+def _ceiling(panel: Panel, study: Study, known: pd.DataFrame) -> float | None:
+    """Where the loss axis is cut: at the loss of a uniform guess, log2 of the vocabulary, if a curve goes above."""
+    if panel.quantity != "valid_loss":
+        return None
+    guess = max(math.log2(study.corpora[run.settings.corpus].vocabulary) for run in panel.runs)
+    return guess if known["valid_loss"].max() > guess else None
+
+
+def _legend(
+    shown: Sequence[Panel], look: dict[RunSettings, Style], records: Records
+) -> list[tuple[tuple[Line2D, ...], str]]:
+    """For each curve of the panels, the handles that are drawn over each other, and the text."""
+    runs = list(dict.fromkeys(run for panel in shown for run in panel.runs))
+    done = records.summary.set_index("run")
+    differing = varying(run.settings for run in runs)
+    entries: list[tuple[tuple[Line2D, ...], str]] = []
+    for key, members in _by_series(runs).items():
+        recorded = [run.id for run in members if run.id in done.index]
+        if not recorded:
+            continue
+        diverged = done.loc[recorded][done.loc[recorded, "status"] == "diverged"]
+        text = label(key, differing)
+        if len(members) > 1:
+            text += f", n = {len(recorded) - len(diverged)}"
+        if len(diverged):
+            text += f", {_divergence(diverged, len(members))}"
+        handles = []
+        if set(recorded) & set(records.curves["run"]):
+            handles.append(Line2D([], [], **_line_look(look[key])))
+        if len(diverged):
+            handles.append(Line2D([], [], **_cross(look[key])))
+        entries.append((tuple(handles), _wrapped(text)))
+    references = list(dict.fromkeys(entry for panel in shown for entry in panel.references))
+    for name, curve in _paper_curves(references).items():
+        text = _wrapped(f"paper: {name} ({_known(curve)})")
+        entries.append(((Line2D([], [], **_paper_line(curve[0])),), text))
+    for entry, marker in _paper_points(references).items():
+        text = _wrapped(f"paper: {entry.series}: {entry.statement} ({entry.how_known})")
+        look_of = _paper_marker(marker) if entry.y is not None else {"linestyle": "none"}
+        entries.append(((Line2D([], [], **look_of),), text))
+    return entries
+
+
+def _line_look(style: Style) -> dict[str, Any]:
+    return {
+        "color": style.colour,
+        "linestyle": style.line,
+        "linewidth": 1.1,
+        "marker": style.marker,
+        "markersize": 3.4,
+        "markeredgecolor": style.colour,
+        "markeredgewidth": 0.7,
+        "markerfacecolor": style.colour,
+        "markerfacecoloralt": "white",
+        "fillstyle": style.filling,
+        "zorder": 3,
+    }
+
+
+def _cross(style: Style) -> dict[str, Any]:
+    return {
+        "color": style.colour,
+        "linestyle": "none",
+        "marker": "x",
+        "markersize": 7,
+        "markeredgewidth": 1.6,
+    }
+
+
+def _paper_line(entry: Reference) -> dict[str, Any]:
+    return {
+        "color": _PAPER_GREY[entry.optimizer],
+        "linestyle": line(entry.placement),
+        "linewidth": 0.7,
+        "zorder": 1,
+    }
+
+
+def _paper_marker(marker: str) -> dict[str, Any]:
+    return {
+        "color": "0.45",
+        "linestyle": "none",
+        "marker": marker,
+        "markersize": 5.5,
+        "markeredgewidth": 0,
+        "clip_on": False,
+        "zorder": 2,
+    }
+
+
+def _by_series(runs: Sequence[Run]) -> dict[RunSettings, list[Run]]:
+    """The runs of each curve: those that differ in the seed alone."""
+    grouped: dict[RunSettings, list[Run]] = {}
+    for run in runs:
+        grouped.setdefault(series(run.settings), []).append(run)
+    return grouped
+
+
+def _paper_curves(references: Sequence[Reference]) -> dict[str, list[Reference]]:
+    """The paper's numbers that were taken from its curves, by series."""
+    grouped: dict[str, list[Reference]] = {}
+    for entry in references:
+        if entry.how_known in ("digitised", "read-off"):
+            grouped.setdefault(entry.series, []).append(entry)
+    return grouped
+
+
+def _paper_points(references: Sequence[Reference]) -> dict[Reference, str]:
+    """The numbers of the paper's text, each with its marker."""
+    points = [entry for entry in references if entry.how_known in ("printed", "stated")]
+    return {entry: _POINTS[i % len(_POINTS)] for i, entry in enumerate(points)}
+
+
+def _known(curve: Sequence[Reference]) -> str:
+    """How the values of a paper's curve are known, with their reading errors."""
+    ways = " and ".join(sorted({entry.how_known for entry in curve}))
+    errors = sorted({entry.error for entry in curve if entry.error is not None})
+    return f"{ways}, ±{'–'.join(f'{error:g}' for error in errors)} BLEU" if errors else ways
+
+
+def _divergence(diverged: pd.DataFrame, members: int) -> str:
+    """When the seeds of a curve diverged."""
+    updates = " and ".join(f"{update:.0f}" for update in sorted(diverged["diverged_update"]))
+    text = f"diverged at update {updates}"
+    if (diverged["diverged_epoch"] == 1).all():
+        text += " in epoch 1"
+    return text if members == 1 else f"{len(diverged)} {text}"
+
+
+def _wrapped(text: str) -> str:
+    return textwrap.fill(text, width=56)
+
+
+def _note(study: Study, grid: Sequence[Sequence[Panel]], records: Records) -> str:
+    """The line below a figure: where its curves come from and how many of its runs they are."""
+    runs = dict.fromkeys(run for row in grid for panel in row for run in panel.runs)
+    corpora = ", ".join(dict.fromkeys(run.settings.corpus for run in runs))
+    diverged = int((records.summary["status"] == "diverged").sum())
+    parts = [f"Study {study.study}{f', corpus {corpora}' if corpora else ''}: {len(records.summary)} of {len(runs)} runs"]
+    if diverged:
+        parts[0] += f", {diverged} diverged (×)"
+    if any(len(members) > 1 for members in _by_series(list(runs)).values()):
+        parts.append("Lines are means of the n seeds that finished, bands go from the lowest to the highest")
+    return ". ".join(parts) + "."

@@ -1,0 +1,73 @@
+"""Settings as figures and tables print them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from preln.config import RunSettings
+from preln.report.style import anchor
+
+PLACEMENTS = {"post": "Post-LN", "pre": "Pre-LN"}
+OPTIMIZERS = {"adam": "Adam", "radam": "RAdam", "sgd": "SGD"}
+
+_TOLD_BY_SCHEDULE = {"schedule", "anchor", "decay_period", "drop_epoch", "drop_factor", "decay_updates"}
+_TOLD = {"placement", "optimizer", "learning_rate", "warmup", "seed"} | _TOLD_BY_SCHEDULE
+
+
+def number(value: float) -> str:
+    """A learning rate or another factor as run ids have it: 0.0005 is 5e-4."""
+    if value >= 0.01 or value == 0:
+        return f"{value:g}"
+    mantissa, exponent = f"{value:e}".split("e")
+    return f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"
+
+
+def warmup(settings: RunSettings) -> str:
+    """The warm-up in words."""
+    return f"warm-up {settings.warmup}" if settings.warmup > 1 else "no warm-up"
+
+
+def schedule(settings: RunSettings) -> str:
+    """What the learning rate does after its warm-up, in a few words."""
+    drop = f"×{number(settings.drop_factor)} after epoch {settings.drop_epoch}"
+    match settings.schedule:
+        case "constant":
+            return "constant" if settings.drop_epoch is None else f"constant, {drop}"
+        case "drop-inverse-sqrt":
+            return f"constant, {drop}, then 1/√t"
+        case "linear":
+            return f"linear to 0 at update {settings.decay_updates}"
+        case "inverse-sqrt":
+            match anchor(settings):
+                case "hold":
+                    return f"held to {settings.decay_period}, then 1/√t"
+                case "shift":
+                    return f"1/√(t + {settings.decay_period})"
+                case _:
+                    return "1/√t"
+
+
+def varying(settings: Iterable[RunSettings]) -> set[str]:
+    """The keys in which some of the settings differ."""
+    values = list(settings)
+    return {key for key in RunSettings.model_fields if len({getattr(one, key) for one in values}) > 1}
+
+
+def label(settings: RunSettings, differing: set[str]) -> str:
+    """The name of a curve among curves that differ in the keys `differing`."""
+    parts = []
+    if "placement" in differing:
+        parts.append(PLACEMENTS[settings.placement])
+    if "optimizer" in differing:
+        parts.append(OPTIMIZERS[settings.optimizer])
+    if "learning_rate" in differing:
+        parts.append(f"lr {number(settings.learning_rate)}")
+    parts.append(warmup(settings))
+    if _TOLD_BY_SCHEDULE & differing:
+        parts.append(schedule(settings))
+    for key in RunSettings.model_fields:
+        if key in differing - _TOLD:
+            value = getattr(settings, key)
+            text = number(value) if isinstance(value, float) else str(value)
+            parts.append(f"{text} epochs" if key == "epochs" else f"{key.replace('_', ' ')} {text}")
+    return ", ".join(parts)

@@ -1,0 +1,171 @@
+"""The records of a study's runs as tidy frames: settings from the study, numbers from the run's folder.
+
+A run counts as done when its folder `results/<study>/translation/<run>/` holds metrics.json; a grid that is
+partly done gives the frames of what there is.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from preln.config import RunSettings, Study
+from preln.runs import Run
+from preln.translation.curve import COLUMNS
+
+SETTINGS = list(RunSettings.model_fields)
+"""The columns that hold a run's settings, named as in the study file."""
+
+MEASURED = ["rate" if name == "learning_rate" else name for name in COLUMNS]
+"""The columns of curve.csv; `rate` is the learning rate at the end of the epoch, since `learning_rate` is the
+setting: the peak."""
+
+_OF_AN_EPOCH = [
+    *("epoch", "valid_loss", "test_loss", "valid_bleu", "test_bleu", "valid_sacrebleu", "test_sacrebleu"),
+]
+
+SUMMARY = [
+    *("status", "diverged_update", "diverged_epoch", "updates", "parameters", "seconds", "tokens_per_second"),
+    *(f"{which}_{name}" for which in ("final", "best") for name in _OF_AN_EPOCH),
+    *("signature_tokenised", "signature_sacrebleu", "sentences_valid", "sentences_test", "commit", "hardware"),
+]
+"""The columns of a summary that come from the records."""
+
+
+class RecordError(ValueError):
+    """A record that cannot be used; the message names the file and what is wrong with it."""
+
+
+def run_folder(study: Study, run: Run, results: Path) -> Path:
+    """The folder of a run's records; `results` is the folder of all studies."""
+    return results / study.study / "translation" / run.id
+
+
+def curves(study: Study, runs: Iterable[Run], results: Path) -> pd.DataFrame:
+    """One row for each run and epoch: the run's id, its settings, and the columns `MEASURED`.
+
+    Losses are in bits a token, with label smoothing unless `nll` is in the name; BLEU is in percent. A run that
+    diverged in its first epoch has no row.
+
+    Raises:
+        RecordError: if a file is missing, damaged, or was made with other settings than the study's.
+    """
+    rows: list[dict[str, Any]] = []
+    for run in runs:
+        folder = run_folder(study, run, results)
+        if not (folder / "metrics.json").exists():
+            continue
+        _metrics(run, folder)
+        settings = run.settings.model_dump(mode="json")
+        for epoch in _curve(folder / "curve.csv").to_dict("records"):
+            rows.append({"run": run.id, **settings, **epoch})
+    return pd.DataFrame(rows, columns=["run", *SETTINGS, *MEASURED])
+
+
+def summary(study: Study, runs: Iterable[Run], results: Path) -> pd.DataFrame:
+    """One row for each run that is done: the run's id, its settings, and the columns `SUMMARY`.
+
+    `final_` is the last epoch and `best_` the epoch of the lowest validation loss, in the units of `curves`;
+    `tokens_per_second` is the median over the epochs, `seconds` the time of all epochs.
+
+    Raises:
+        RecordError: if a file is missing, damaged, or was made with other settings than the study's.
+    """
+    rows: list[dict[str, Any]] = []
+    for run in runs:
+        folder = run_folder(study, run, results)
+        if not (folder / "metrics.json").exists():
+            continue
+        metrics, record = _metrics(run, folder), _json(folder / "run.json")
+        speed = _curve(folder / "curve.csv")["tokens_per_second"].median()
+        try:
+            row = _summary_row(metrics) | {
+                "tokens_per_second": speed,
+                "commit": record["commit"],
+                "hardware": _hardware(record["hardware"]),
+            }
+        except (KeyError, TypeError) as error:
+            raise RecordError(f"{folder / 'metrics.json'}: incomplete ({error})") from None
+        rows.append({"run": run.id, **run.settings.model_dump(mode="json"), **row})
+    return pd.DataFrame(rows, columns=["run", *SETTINGS, *SUMMARY])
+
+
+def _summary_row(metrics: dict[str, Any]) -> dict[str, Any]:
+    """The values of metrics.json in the columns of a summary."""
+    bleu = metrics["bleu"]
+    diverged = metrics["diverged"] or {"update": None, "epoch": None}
+    return {
+        "status": metrics["status"],
+        "diverged_update": diverged["update"],
+        "diverged_epoch": diverged["epoch"],
+        "updates": metrics["updates"],
+        "parameters": metrics["parameters"],
+        "seconds": metrics["seconds"],
+        "signature_tokenised": bleu["tokenised"],
+        "signature_sacrebleu": bleu["sacrebleu"],
+        "sentences_valid": bleu["sentences"]["valid"],
+        "sentences_test": bleu["sentences"]["test"],
+        **{
+            f"{which}_{name}": metrics[which][name] if metrics[which] else None
+            for which in ("final", "best")
+            for name in _OF_AN_EPOCH
+        },
+    }
+
+
+def _metrics(run: Run, folder: Path) -> dict[str, Any]:
+    """metrics.json, after a check that the folder's records are of this run with these settings."""
+    metrics, record = _json(folder / "metrics.json"), _json(folder / "run.json")
+    for path, content in ((folder / "metrics.json", metrics), (folder / "run.json", record)):
+        if content.get("id") != run.id:
+            raise RecordError(f"{path}: is of the run {content.get('id')!r}, not {run.id!r}")
+    if metrics.get("status") not in ("finished", "diverged"):
+        raise RecordError(
+            f"{folder / 'metrics.json'}: status {metrics.get('status')!r}; allowed: finished, diverged"
+        )
+    now, then = run.identity, record.get("identity", {})
+    changed = [f"{key} was {then[key]!r}, is {now[key]!r}" for key in now if key in then and then[key] != now[key]]
+    if changed:
+        raise RecordError(f"{folder / 'run.json'}: made with other settings ({'; '.join(changed)}); run it again")
+    return metrics
+
+
+def _json(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise RecordError(f"{path}: cannot be read ({error.strerror})") from None
+    except ValueError as error:
+        raise RecordError(f"{path}: not JSON ({error})") from None
+    if not isinstance(content, dict):
+        raise RecordError(f"{path}: holds no record")
+    return content
+
+
+def _curve(path: Path) -> pd.DataFrame:
+    try:
+        curve = pd.read_csv(path)
+    except OSError as error:
+        raise RecordError(f"{path}: cannot be read ({error.strerror})") from None
+    except ValueError as error:
+        raise RecordError(f"{path}: not a table ({error})") from None
+    missing = [name for name in COLUMNS if name not in curve.columns]
+    if missing:
+        raise RecordError(f"{path}: without the columns {', '.join(missing)}")
+    curve = curve[COLUMNS].rename(columns={"learning_rate": "rate"})
+    text = [name for name in MEASURED if len(curve) and not pd.api.types.is_numeric_dtype(curve[name])]
+    if text:
+        raise RecordError(f"{path}: not numbers in {', '.join(text)}")
+    return curve
+
+
+def _hardware(hardware: dict[str, Any]) -> str:
+    """What a run was computed on, in one line: its GPUs, or else its processor."""
+    gpus = hardware.get("gpus") or []
+    if gpus:
+        return f"{len(gpus)} x {gpus[0]}"
+    return f"{hardware.get('processor', 'unknown processor')}, {hardware.get('cores_used', '?')} core(s)"

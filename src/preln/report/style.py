@@ -1,0 +1,132 @@
+"""How a run looks in every figure: the same settings, the same colour, marker and line.
+
+Colour and marker shape tell how training starts (no warm-up, a short one, the study's longest, or RAdam),
+the marker's filling tells the peak rate, and the line tells the placement and the decay. Each difference is thus
+visible without colour.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import seaborn
+
+from preln.config import RunSettings
+from preln.runs import Run
+
+TEXT_WIDTH = 6.75
+"""Width of a page's text in the ICML style, inches; a figure of one column has `COLUMN_WIDTH`."""
+COLUMN_WIDTH = 3.25
+
+RC: dict[str, Any] = {
+    # A Times-like face that comes with matplotlib, so that a figure is the same on every machine.
+    "font.family": "STIXGeneral",
+    "mathtext.fontset": "stix",
+    "font.size": 8,
+    "axes.labelsize": 8,
+    "axes.titlesize": 8.5,
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+    "legend.fontsize": 7,
+    "axes.linewidth": 0.6,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "axes.grid": True,
+    "grid.color": "0.9",
+    "grid.linewidth": 0.5,
+    "axes.axisbelow": True,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "savefig.dpi": 300,
+    "pdf.fonttype": 42,
+    # Without a fixed salt the identifiers inside an SVG file differ from run to run.
+    "svg.hashsalt": "preln",
+}
+
+_PALETTE = seaborn.color_palette("colorblind").as_hex()
+_BLUE, _ORANGE, _GREEN, _VERMILLION, _PURPLE, _BROWN, _PINK = _PALETTE[:7]
+_NO_WARMUP = (_VERMILLION, "o")
+_LONGEST_WARMUP = (_BLUE, "s")
+_RADAM = (_GREEN, "D")
+_SHORTER_WARMUPS = [(_ORANGE, "^"), (_PURPLE, "v"), (_PINK, "<"), (_BROWN, ">")]
+_FILLINGS = ["full", "none", "left", "bottom"]
+_LINES: dict[tuple[str, str], Any] = {
+    ("post", "warmup"): "-",
+    ("post", "hold"): (0, (5, 1.2, 1, 1.2)),
+    ("post", "shift"): (0, (1, 1.2)),
+    ("pre", "warmup"): (0, (3.5, 1.5)),
+    ("pre", "hold"): (0, (5, 1.2, 1, 1.2, 1, 1.2)),
+    ("pre", "shift"): (0, (2, 1, 1, 1)),
+}
+_MARKERS_TO_SPARE = ["P", "X", "p", "*", "h", "8", "d"]
+
+
+@dataclass(frozen=True)
+class Style:
+    """The look of one curve, in matplotlib's terms."""
+
+    colour: str
+    marker: str
+    filling: str
+    line: Any
+
+
+def series(settings: RunSettings) -> RunSettings:
+    """What the seeds of one curve share: the settings, with the seed put to zero."""
+    return settings.model_copy(update={"seed": 0})
+
+
+def anchor(settings: RunSettings) -> str:
+    """The anchor, as it acts: a peak that is held until its warm-up ends is a decay from the end of warm-up."""
+    held_to_warmup = settings.anchor == "hold" and settings.warmup == settings.decay_period
+    return "warmup" if held_to_warmup else settings.anchor
+
+
+def line(placement: str, decay_anchor: str = "warmup") -> Any:
+    """The line of a placement: unbroken for Post-LN and dashed for Pre-LN, with dots for other anchors."""
+    return _LINES[placement, decay_anchor]
+
+
+def styles(runs: Sequence[Run]) -> dict[RunSettings, Style]:
+    """The style of each series of a study.
+
+    It depends on the study's whole grid and not on what is done of it, so that a curve keeps its look while the
+    grid fills, and has the same in every figure.
+    """
+    chosen: dict[RunSettings, Style] = {}
+    all_settings = [run.settings for run in runs]
+    warmups = sorted({settings.warmup for settings in all_settings if settings.warmup > 1})
+    for settings in all_settings:
+        key = series(settings)
+        if key in chosen:
+            continue
+        start = _start(settings, warmups)
+        # The rates of SGD are on a scale of their own.
+        rates = sorted(
+            {other.learning_rate for other in all_settings if (other.optimizer == "sgd") == (key.optimizer == "sgd")},
+            reverse=True,
+        )
+        filling = _FILLINGS[min(rates.index(key.learning_rate), len(_FILLINGS) - 1)]
+        usual = Style(*start, filling, line(key.placement, anchor(key)))
+        # Panels of SGD are apart, so there its styles may be those of Adam.
+        taken = [
+            style
+            for other, style in chosen.items()
+            if (other.optimizer == "sgd") == (key.optimizer == "sgd")
+        ]
+        spare = [replace(usual, marker=marker, filling="full") for marker in _MARKERS_TO_SPARE]
+        chosen[key] = next((style for style in (usual, *spare) if style not in taken), usual)
+    return chosen
+
+
+def _start(settings: RunSettings, warmups: Sequence[int]) -> tuple[str, str]:
+    """Colour and marker of how training starts; `warmups` are the study's, ascending."""
+    if settings.optimizer == "radam" and settings.warmup <= 1:
+        return _RADAM
+    if settings.warmup <= 1:
+        return _NO_WARMUP
+    if settings.warmup == warmups[-1]:
+        return _LONGEST_WARMUP
+    return _SHORTER_WARMUPS[warmups.index(settings.warmup) % len(_SHORTER_WARMUPS)]

@@ -1,0 +1,121 @@
+"""From a study to its runs: the grid, each run's id, and what makes a run the same run."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from preln.config import Corpus, RunSettings, Study, StudyError, describe
+
+TRAINING_VERSION = 1
+"""Raised when the numbers of a training can change with the code; a raise retrains every run."""
+
+PREPARATION_VERSION = 1
+"""Raised when the text or the pieces of a prepared corpus can change with the code."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One training: its id in the study, its settings, and the figures that draw it."""
+
+    id: str
+    settings: RunSettings
+    figures: tuple[int, ...]
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """All that can change the run's numbers, as plain JSON values."""
+        return {"training_version": TRAINING_VERSION, **self.settings.model_dump(mode="json")}
+
+
+def corpus_id(name: str, corpus: Corpus) -> str:
+    """The folder of a prepared corpus: its name and what it was prepared with, for example
+    `embedded-3f2a9c1b`. Studies with the same settings share it."""
+    return f"{name}-{digest(corpus)[:8]}"
+
+
+def digest(value: BaseModel | dict[str, Any]) -> str:
+    """SHA-256 of a value's canonical JSON, in hexadecimal."""
+    plain = value.model_dump(mode="json") if isinstance(value, BaseModel) else value
+    return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()
+
+
+def expand(study: Study, origin: str = "study") -> list[Run]:
+    """The runs of a study's translation grid, in the order of the file.
+
+    Raises:
+        StudyError: if an entry is impossible, names a corpus that is not defined, or defines a run that
+            another entry defines already.
+    """
+    common = study.translation.settings
+    runs: dict[str, Run] = {}
+    for number, entry in enumerate(study.translation.runs):
+        where = f"{origin}: translation.runs.{number}"
+        own = entry.model_extra or {}
+        axes = [value if isinstance(value, list | tuple) else [value] for value in own.values()]
+        for values in itertools.product(*axes):
+            merged = {**common, **dict(zip(own, values, strict=True))}
+            try:
+                settings = RunSettings.model_validate(merged)
+            except ValidationError as error:
+                raise StudyError("\n".join(f"{where}.{line}" for line in describe(error))) from None
+            if settings.corpus not in study.corpora:
+                defined = ", ".join(study.corpora)
+                raise StudyError(f"{where}.corpus: {settings.corpus!r} is not defined; defined: {defined}")
+            run = Run(_run_id(settings, common), settings, entry.figures)
+            if run.id in runs:
+                raise StudyError(f"{where}: the run {run.id} is defined twice")
+            runs[run.id] = run
+    return list(runs.values())
+
+
+def _run_id(settings: RunSettings, common: dict[str, Any]) -> str:
+    """Placement, optimizer, rate, schedule, whatever differs from the study's settings, and the seed."""
+    parts = [settings.placement, settings.optimizer, f"lr{_short(settings.learning_rate)}"]
+    match settings.schedule:
+        case "inverse-sqrt":
+            parts.append(f"wu{settings.warmup}")
+            if settings.anchor != "warmup":
+                parts.append(f"{settings.anchor}{settings.decay_period}")
+        case "constant":
+            parts.append("const")
+        case "drop-inverse-sqrt":
+            parts.append("isqrt")
+        case "linear":
+            parts.append(f"linear{settings.decay_updates}")
+    if settings.schedule != "inverse-sqrt" and settings.warmup:
+        parts.append(f"wu{settings.warmup}")
+    if settings.drop_epoch is not None:
+        parts.append(f"drop{settings.drop_epoch}")
+    in_the_id = {
+        *("placement", "optimizer", "learning_rate", "schedule", "warmup", "anchor", "decay_period"),
+        *("drop_epoch", "decay_updates", "seed"),
+    }
+    fields = RunSettings.model_fields
+    for key, value in settings:
+        usual = common.get(key, fields[key].default)
+        if key not in in_the_id and not fields[key].is_required() and value != _as(value, usual):
+            parts.append(f"{key.replace('_', '')}{_short(value)}")
+    if settings.corpus != common.get("corpus", settings.corpus):
+        parts.append(settings.corpus)
+    return "-".join([*parts, f"s{settings.seed}"])
+
+
+def _as(value: Any, usual: Any) -> Any:
+    """`usual`, which may still be YAML's text for a number, in the type of `value`."""
+    return type(value)(usual) if usual is not None and value is not None else usual
+
+
+def _short(value: Any) -> str:
+    """A value as it reads in a run id: 0.001 is 1e-3."""
+    if not isinstance(value, float):
+        return str(value)
+    mantissa, exponent = f"{value:e}".split("e")
+    power = int(exponent)
+    digits = mantissa.rstrip("0").rstrip(".")
+    return digits if power == 0 else f"{value:g}" if power > 0 else f"{digits}e{power}"

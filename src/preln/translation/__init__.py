@@ -1,0 +1,1 @@
+"""What turns a run into curve.csv and metrics.json."""

@@ -1,0 +1,44 @@
+"""A run's record of epochs as one curve: a row an epoch, however often the training was interrupted."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+COLUMNS = [
+    *("epoch", "updates", "learning_rate", "train_loss", "train_nll_loss", "gradient_norm"),
+    *("valid_loss", "valid_nll_loss", "test_loss", "test_nll_loss"),
+    *("valid_bleu", "test_bleu", "valid_sacrebleu", "test_sacrebleu"),
+    *("tokens_per_second", "seconds"),
+]
+"""Columns of curve.csv. Losses are in bits a token (base 2), `loss` with label smoothing and `nll_loss` without;
+BLEU in percent; the gradient norm is before clipping; the last two are times and differ between machines."""
+
+
+def read_record(path: Path) -> dict[int, dict[str, Any]]:
+    """The record's newest values by epoch, for each epoch that is whole.
+
+    A line that a killed process left unfinished is passed over: its epoch is done again and recorded again.
+    """
+    epochs: dict[int, dict[str, Any]] = {}
+    if not path.exists():
+        return {}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        try:
+            entry = json.loads(line)
+        except json.JSONDecodeError:
+            continue
+        epoch, part = entry.pop("epoch"), entry.pop("part")
+        prefix = "" if part == "train" else f"{part}_"
+        for key, value in entry.items():
+            name = f"train_{key}" if part == "train" and key in ("loss", "nll_loss") else f"{prefix}{key}"
+            epochs.setdefault(epoch, {})[name] = value
+    return {epoch: values for epoch, values in sorted(epochs.items()) if "test_loss" in values}
+
+
+def curve(record: dict[int, dict[str, Any]]) -> pd.DataFrame:
+    """The curve of a record, in the columns of curve.csv."""
+    return pd.DataFrame([{"epoch": epoch, **values} for epoch, values in record.items()], columns=COLUMNS)

@@ -1,0 +1,80 @@
+"""Byte-pair encoding: nothing but the cutting into pieces changes the text."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from preln.corpora import CorpusError, bpe
+from preln.corpora.text import LONGEST_LINE
+
+SENTENCES = [
+    "das ist nicht ihr hund , oder ?",
+    "das ist ihre katze .",
+    "that isn &apos;t her dog , is it ?",
+    "that &apos;s her cat .",
+    "10 000 katzen und 10 hunde",
+] * 20
+
+
+def encode(model: bytes, *sentences: str) -> list[list[str]]:
+    return list(bpe.encode(model, sentences, 1, ""))
+
+
+@pytest.fixture(scope="module")
+def model() -> bytes:
+    return bpe.train(SENTENCES, 80)
+
+
+def test_the_vocabulary_holds_unk_every_character_and_no_more_than_asked(model: bytes) -> None:
+    known = [piece for piece, _ in bpe.pieces(model)]
+    assert len(known) == len(set(known)) == 80
+    assert known[0] == "<unk>"
+    assert set("".join(SENTENCES)) - {" "} <= set(known)
+
+
+def test_training_is_reproducible(model: bytes) -> None:
+    assert bpe.train(SENTENCES, 80) == model
+
+
+def test_a_tiny_text_gives_a_smaller_vocabulary() -> None:
+    assert len(bpe.pieces(bpe.train(["ab ab", "ab"], 1000))) < 10
+
+
+def test_a_vocabulary_that_cannot_hold_the_characters_is_refused() -> None:
+    with pytest.raises(CorpusError, match=r"vocabulary: 4 pieces .* 4 characters .* at least 5"):
+        bpe.train(["a b c"], 4)
+    assert bpe.train(["a b c"], 5)
+
+
+def test_an_escape_can_be_one_piece() -> None:
+    model = bpe.train(SENTENCES, 500)
+    assert encode(model, "isn &apos;t") == [["▁isn", "▁&apos;t"]]
+
+
+def test_the_longest_line_takes_part_in_training() -> None:
+    line = "&quot; " * LONGEST_LINE + "\U0001f600" * LONGEST_LINE
+    assert "\U0001f600" in {piece for piece, _ in bpe.pieces(bpe.train([line], 100))}
+
+
+# Words of the training text, and anything else that prepared lines can hold: single spaces, no control
+# characters, none of the two characters that SentencePiece keeps for itself.
+words = st.one_of(
+    st.sampled_from(sorted({word for sentence in SENTENCES for word in sentence.split()})),
+    st.sampled_from(["\u200b", "\ufeff", "a\u0308", "ﬁ", "Ⅳ"]),
+    st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="\u2581\u2585"), min_size=1),
+)
+
+
+@given(st.lists(words, min_size=1).map(lambda parts: " ".join(" ".join(parts).split())).filter(bool))
+def test_pieces_give_the_sentence_back(model: bytes, sentence: str) -> None:
+    (encoded,) = encode(model, sentence)
+    assert "".join(encoded).replace("▁", " ").strip(" ") == sentence
+    # A reader that splits at white space finds the same pieces.
+    assert " ".join(encoded).split() == encoded
+
+
+def test_several_threads_encode_as_one(model: bytes, tmp_path: Path) -> None:
+    sentences = SENTENCES * 30
+    assert list(bpe.encode(model, sentences, 2, "")) == encode(model, *sentences)

@@ -1,0 +1,212 @@
+"""IWSLT14 from the release's archive and from prepared text, as the field prepares it.
+
+The real data may not be redistributed. Where it is at hand, PRELN_IWSLT14_OFFICIAL names the folder of the
+release's XML files and PRELN_IWSLT14_PREPARED one of tokenised text, and the golden test compares them.
+"""
+
+import io
+import os
+import tarfile
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from preln.config import Iwslt14Corpus
+from preln.corpora import CorpusError, iwslt14
+from preln.corpora.download import git_blob_id
+from preln.corpora.registry import SOURCES
+from preln.corpora.text import Drops, Part, read_lines
+
+OFFICIAL = os.environ.get("PRELN_IWSLT14_OFFICIAL")
+PREPARED = os.environ.get("PRELN_IWSLT14_PREPARED")
+
+TALK = (
+    "<url>http://example.org</url>\n<talkid>1</talkid>\n<keywords>a, b</keywords>\n"
+    "<title>{language}: A Talk</title>\n<description>It's about it.</description>\n{sentences}\n"
+)
+
+
+def release(sentences: int = 46) -> dict[str, str]:
+    """The files of a small release: a talk of `sentences` besides title and description, five test sets."""
+    texts = {}
+    for language in ("de", "en"):
+        lines = "\n".join(f"{language} Number {number}." for number in range(sentences))
+        texts[f"train.tags.de-en.{language}"] = TALK.format(language=language, sentences=lines)
+        for name in iwslt14.TEST_SETS:
+            texts[f"IWSLT14.{name}.de-en.{language}.xml"] = (
+                '<?xml version="1.0" encoding="UTF-8"?>\n<mteval>\n<title>Not a segment</title>\n'
+                f'<seg id="1"> {language} {name}’s &amp; </seg>\n</mteval>\n'
+            )
+    return texts
+
+
+def archive(path: Path, texts: dict[str, str]) -> Path:
+    with tarfile.open(path, "w:gz") as tar:
+        for name, text in texts.items():
+            member = tarfile.TarInfo(f"de-en/{name}")
+            member.size = len(text.encode())
+            tar.addfile(member, io.BytesIO(text.encode()))
+    return path
+
+
+def words(count: int) -> str:
+    return " ".join(["x"] * count)
+
+
+def test_training_lines_are_sentences_titles_and_descriptions() -> None:
+    text = TALK.format(language="en", sentences="One.\n\nTwo.")
+    assert iwslt14.training_lines(text) == ["en: A Talk", "It's about it.", "One.", "", "Two."]
+
+
+def test_every_23rd_pair_is_valid() -> None:
+    pairs = [(f"de {number}", f"en {number}") for number in range(1, 70)]
+    train, valid = iwslt14.interleaved(pairs)
+    assert valid == [pairs[22], pairs[45], pairs[68]]
+    assert train == [pair for pair in pairs if pair not in valid]
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "drops"),
+    [
+        (2, 3, Drops()),
+        (3, 2, Drops()),
+        (3, 5, Drops(unequal_lengths=1)),
+        (2, 1, Drops(unequal_lengths=1)),
+        (175, 175, Drops()),
+        (176, 175, Drops(too_many_words=1)),
+        (1, 0, Drops(empty=1)),
+    ],
+)
+def test_cleaning_by_length_and_ratio(source: int, target: int, drops: Drops) -> None:
+    pair = (words(source), words(target))
+    assert iwslt14.clean(Part([pair])) == Part([] if drops != Drops() else [pair], drops)
+
+
+def test_unusable_pairs_do_not_shift_the_split() -> None:
+    texts = release()
+    for language in ("de", "en"):
+        name = f"train.tags.de-en.{language}"
+        texts[name] = texts[name].replace(f"{language} Number 3.", f"{language} Number 3 \u2581.")
+    parts = iwslt14.prepare_release(texts, processes=1)
+    usual = iwslt14.prepare_release(release(), processes=1)
+    assert parts["train"].drops == Drops(reserved_symbols=1)
+    assert parts["valid"] == usual["valid"]
+
+
+def test_the_release_becomes_three_parts() -> None:
+    parts = iwslt14.prepare_release(release(), processes=1)
+    assert [len(parts[name].pairs) for name in ("train", "valid", "test")] == [46, 2, 5]
+    assert parts["train"].pairs[:3] == [
+        ("de : a talk", "en : a talk"),
+        ("it &apos; s about it .", "it &apos;s about it ."),
+        ("de number 0 .", "en number 0 ."),
+    ]
+    assert [source.split()[1] for source, _ in parts["test"].pairs] == [
+        *("ted.dev2010", "tedx.dev2012", "ted.tst2010", "ted.tst2011", "ted.tst2012")
+    ]
+    # The XML's entities stay as they are written, as in the field's test set.
+    assert parts["test"].pairs[0][1] == "en ted.dev2010 &apos;s &amp; amp ;"
+
+
+def test_sides_of_unequal_length_are_refused() -> None:
+    texts = release()
+    texts["train.tags.de-en.en"] += "One more.\n"
+    with pytest.raises(CorpusError, match=r"train\.tags: 48 lines of German, 49 of English"):
+        iwslt14.prepare_release(texts, processes=1)
+
+
+def test_the_archive_is_checked_and_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = archive(tmp_path / "de-en.tgz", release())
+    corpus = Iwslt14Corpus(source="iwslt14")
+    with pytest.raises(CorpusError, match=f"{git_blob_id(path)}, it should be aa8c3f40"):
+        iwslt14.prepare(corpus, tmp_path, processes=1)
+    real = SOURCES["iwslt14"].downloads[0]
+    monkeypatch.setattr(iwslt14, "_ARCHIVE", replace(real, git_blob=git_blob_id(path)))
+    expected = iwslt14.prepare_release(release(), processes=1)
+    assert iwslt14.prepare(corpus, tmp_path, processes=1) == expected
+    local = corpus.model_copy(update={"folder": tmp_path})
+    assert iwslt14.prepare(local, tmp_path / "nowhere", processes=1) == expected
+
+
+def test_an_archive_without_a_file_is_refused(tmp_path: Path) -> None:
+    texts = release()
+    del texts["train.tags.de-en.de"]
+    with pytest.raises(CorpusError, match=r"lacks train\.tags\.de-en\.de"):
+        iwslt14.read_archive(archive(tmp_path / "de-en.tgz", texts))
+
+
+@pytest.mark.parametrize("damage", [lambda content: content[:200], lambda content: b"not an archive"])
+def test_a_damaged_archive_is_refused(tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
+    path = archive(tmp_path / "de-en.tgz", release())
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(CorpusError, match="cannot be read as an archive"):
+        iwslt14.read_archive(path)
+
+
+@pytest.mark.parametrize("kind", ["../evil", "/absolute", "symbolic link", "hard link"])
+def test_no_path_of_an_archive_leads_out_of_it(tmp_path: Path, kind: str) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("<title>secret</title>\n")
+    texts = release()
+    name = "train.tags.de-en.de"
+    del texts[name]
+    path = archive(tmp_path / "de-en.tgz", texts)
+    with tarfile.open(path, "w") as tar:
+        if kind in ("symbolic link", "hard link"):
+            member = tarfile.TarInfo(f"de-en/{name}")
+            member.type = tarfile.SYMTYPE if kind == "symbolic link" else tarfile.LNKTYPE
+            member.linkname = str(secret)
+            tar.addfile(member)
+        else:
+            member = tarfile.TarInfo(str(tmp_path / "absolute") if kind == "/absolute" else "../evil")
+            member.size = 4
+            tar.addfile(member, io.BytesIO(b"evil"))
+    before = sorted(tmp_path.parent.rglob("*"))
+    with pytest.raises(CorpusError, match=name):
+        iwslt14.read_archive(path)
+    assert sorted(tmp_path.parent.rglob("*")) == before
+
+
+def prepared(folder: Path) -> Path:
+    for part in ("train", "valid", "test"):
+        for language in ("de", "en"):
+            (folder / f"{part}.{language}").write_text(f"{language} {part} &apos;s\n", encoding="utf-8")
+    return folder
+
+
+def test_prepared_text_is_taken_as_it_is(tmp_path: Path) -> None:
+    corpus = Iwslt14Corpus(source="iwslt14", folder=prepared(tmp_path))
+    parts = iwslt14.prepare(corpus, tmp_path / "nowhere", processes=1)
+    assert parts == {
+        part: Part([(f"de {part} &apos;s", f"en {part} &apos;s")]) for part in ("train", "valid", "test")
+    }
+
+
+def test_prepared_train_and_valid_are_cleaned_and_test_is_not(tmp_path: Path) -> None:
+    folder = prepared(tmp_path)
+    for part in ("train", "valid", "test"):
+        with (folder / f"{part}.de").open("a") as german, (folder / f"{part}.en").open("a") as english:
+            german.write("a b c d e\n")
+            english.write("a\n")
+    parts = iwslt14.read_prepared(folder)
+    assert parts["train"].drops == parts["valid"].drops == Drops(unequal_lengths=1)
+    assert len(parts["test"].pairs) == 2
+
+
+def test_a_folder_that_lacks_a_part_is_refused(tmp_path: Path) -> None:
+    (prepared(tmp_path) / "valid.en").unlink()
+    with pytest.raises(CorpusError, match=r"lacks valid\.en; .* de-en\.tgz, or tokenised text"):
+        iwslt14.read_prepared(tmp_path)
+
+
+@pytest.mark.skipif(not (OFFICIAL and PREPARED), reason="the release's files are not at hand")
+def test_the_official_xml_files_give_the_published_test_set() -> None:
+    texts = {path.name: path.read_text(encoding="utf-8") for path in Path(OFFICIAL or "").glob("*.xml")}
+    texts |= {f"train.tags.de-en.{language}": "" for language in ("de", "en")}
+    parts = iwslt14.prepare_release(texts, processes=1)
+    for side, language in enumerate(("de", "en")):
+        published = Path(PREPARED or "") / f"test.{language}"
+        assert [pair[side] for pair in parts["test"].pairs] == read_lines(published)
+        assert git_blob_id(published) == SOURCES["iwslt14"].published[published.name]

@@ -1,0 +1,177 @@
+"""The stages of the command line: text, BPE pieces and their records, for each source."""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from preln.config import EmbeddedCorpus, FilesCorpus, Iwslt14Corpus, TextPaths
+from preln.corpora import CorpusError, prepare
+from preln.corpora.text import read_lines
+
+GENERATED = [(f"Der Hund sieht {number} Katzen.", f"The dog sees {number} cats.") for number in range(1000)]
+
+
+@pytest.fixture(autouse=True)
+def grammar(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The embedded corpus's sentences, without its grammar."""
+    monkeypatch.setattr(prepare.embedded, "generate", lambda pairs, seed: GENERATED[:pairs])
+
+
+def embedded(**settings: Any) -> EmbeddedCorpus:
+    return EmbeddedCorpus(source="embedded", **{"pairs": 1000, "held_out": 50, **settings})
+
+
+def user_files(folder: Path, **settings: Any) -> FilesCorpus:
+    """A corpus of two files of the user's own: 100 pairs, one of them twice, one of them empty."""
+    source = [f"Zin {number}." for number in range(100)] + ["Zin 7.", "Leeg"]
+    target = [f"Phrase {number}." for number in range(100)] + ["Phrase 7.", ""]
+    paths = TextPaths(source=folder / "text.nl", target=folder / "text.fr")
+    paths.source.write_text("".join(f"{line}\n" for line in source), encoding="utf-8")
+    paths.target.write_text("".join(f"{line}\n" for line in target), encoding="utf-8")
+    defaults = {"source_language": "nl", "target_language": "fr", "train": paths, "held_out": 10}
+    return FilesCorpus(source="files", **{**defaults, **settings})
+
+
+def text(corpus: Any, out: Path) -> dict[str, Any]:
+    prepare.prepare_text(corpus, out / "downloads", out, processes=1)
+    record: dict[str, Any] = json.loads((out / "corpus.json").read_text(encoding="utf-8"))
+    return record
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_the_embedded_corpus_is_split_and_tokenised(tmp_path: Path) -> None:
+    record = text(embedded(), tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {
+        *("train.de", "train.en", "valid.de", "valid.en", "test.de", "test.en", "corpus.json")
+    }
+    assert {name: part["pairs"] for name, part in record["parts"].items()} == {
+        "train": 900,
+        "valid": 50,
+        "test": 50,
+    }
+    pairs = [
+        pair
+        for part in ("train", "valid", "test")
+        for pair in zip(read_lines(tmp_path / f"{part}.de"), read_lines(tmp_path / f"{part}.en"), strict=True)
+    ]
+    assert sorted(pairs) == sorted(
+        (f"der hund sieht {number} katzen .", f"the dog sees {number} cats .") for number in range(1000)
+    )
+
+
+def test_the_record_says_what_was_prepared_and_how(tmp_path: Path) -> None:
+    corpus = embedded()
+    record = text(corpus, tmp_path)
+    assert record["source"] == "embedded"
+    assert record["languages"] == {"source": "de", "target": "en"}
+    assert record["settings"] == corpus.model_dump(mode="json")
+    assert record["title"] and record["origin"] and record["licence"]
+    digest = hashlib.sha256((tmp_path / "valid.en").read_bytes()).hexdigest()
+    assert record["parts"]["valid"]["files"]["valid.en"] == {"sha256": digest}
+
+
+def test_preparing_again_gives_the_same_bytes(tmp_path: Path) -> None:
+    for folder in (tmp_path / "a", tmp_path / "b"):
+        text(embedded(), folder)
+        prepare.prepare_bpe(folder, 200, folder / "bpe", threads=1)
+    assert contents(tmp_path / "a" / "bpe") == contents(tmp_path / "b" / "bpe")
+
+
+def test_users_files_in_another_pair_of_languages(tmp_path: Path) -> None:
+    record = text(user_files(tmp_path), tmp_path / "out")
+    train = record["parts"]["train"]
+    assert train["drops"]["empty"] == 1
+    assert train["pairs"] + train["drops"]["held_out"] + 20 == 101
+    assert record["parts"]["valid"]["pairs"] == record["parts"]["test"]["pairs"] == 10
+    assert all(line.startswith("zin ") for line in read_lines(tmp_path / "out" / "train.nl"))
+    assert all(line.startswith("phrase ") for line in read_lines(tmp_path / "out" / "train.fr"))
+
+
+def test_users_files_that_are_tokenised_keep_their_words_and_case(tmp_path: Path) -> None:
+    text(user_files(tmp_path, tokenise=False, lowercase=False), tmp_path / "out")
+    assert all(line.startswith("Phrase ") for line in read_lines(tmp_path / "out" / "test.fr"))
+    assert all(line[-2].isdigit() and line[-1] == "." for line in read_lines(tmp_path / "out" / "test.fr"))
+
+
+def test_a_given_part_is_used_and_taken_from_train(tmp_path: Path) -> None:
+    valid = TextPaths(source=tmp_path / "valid.nl", target=tmp_path / "valid.fr")
+    valid.source.write_text("ZIN 7.\nNieuw.\n")
+    valid.target.write_text("Phrase  7.\nNouveau.\n")
+    record = text(user_files(tmp_path, valid=valid), tmp_path / "out")
+    assert read_lines(tmp_path / "out" / "valid.nl") == ["zin 7 .", "nieuw ."]
+    assert record["parts"]["train"]["drops"]["held_out"] == 2
+    assert record["parts"]["train"]["pairs"] == 99 - 10
+
+
+def test_a_file_in_two_places_is_refused(tmp_path: Path) -> None:
+    corpus = user_files(tmp_path)
+    twice = TextPaths(source=corpus.train.source, target=corpus.train.source)
+    with pytest.raises(CorpusError, match=r"train\.target: .* same file as train\.source"):
+        text(corpus.model_copy(update={"train": twice}), tmp_path / "out")
+    with pytest.raises(CorpusError, match=r"test\.source: .* same file as train\.source"):
+        text(corpus.model_copy(update={"test": corpus.train}), tmp_path / "out")
+
+
+def test_one_language_for_both_sides_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match="both 'nl'"):
+        text(user_files(tmp_path, target_language="nl"), tmp_path / "out")
+
+
+def test_iwslt14_files_are_compared_with_the_published(tmp_path: Path) -> None:
+    for part in ("train", "valid", "test"):
+        for language in ("de", "en"):
+            (tmp_path / f"{part}.{language}").write_text("x y .\n")
+    record = text(Iwslt14Corpus(source="iwslt14", folder=tmp_path), tmp_path / "out")
+    assert record["parts"]["test"]["files"]["test.en"]["as_published"] is False
+
+
+def test_nothing_is_downloaded_where_nothing_is_needed(tmp_path: Path) -> None:
+    for corpus in (embedded(), user_files(tmp_path), Iwslt14Corpus(source="iwslt14", folder=tmp_path)):
+        prepare.download(corpus, tmp_path / "downloads")
+    assert not (tmp_path / "downloads").exists()
+
+
+def test_iwslt14_is_downloaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fetched = []
+    monkeypatch.setattr(prepare, "fetch", lambda file, folder: fetched.append((file.name, folder)))
+    prepare.download(Iwslt14Corpus(source="iwslt14"), tmp_path)
+    assert fetched == [("de-en.tgz", tmp_path)]
+
+
+def test_one_bpe_model_encodes_every_part(tmp_path: Path) -> None:
+    text(embedded(), tmp_path)
+    out = tmp_path / "bpe"
+    prepare.prepare_bpe(tmp_path, 200, out, threads=2)
+    record = json.loads((out / "bpe.json").read_text(encoding="utf-8"))
+    vocabulary = [line.split("\t")[0] for line in read_lines(out / "bpe.vocab")]
+    assert len(vocabulary) == record["pieces"] <= 200
+    for part in ("train", "valid", "test"):
+        for language in ("de", "en"):
+            name = f"{part}.{language}"
+            encoded = read_lines(out / name)
+            assert set(" ".join(encoded).split()) <= set(vocabulary)
+            decoded = ["".join(line.split()).replace("▁", " ").strip() for line in encoded]
+            assert decoded == read_lines(tmp_path / name)
+            assert record["files"][name]["lines"] == len(decoded)
+            assert record["files"][name]["pieces"] == len(" ".join(encoded).split())
+
+
+def test_characters_that_train_lacks_are_counted(tmp_path: Path) -> None:
+    text(embedded(), tmp_path)
+    (tmp_path / "test.de").write_text("der hund ☃☃ ☺ .\n", encoding="utf-8")
+    (tmp_path / "test.en").write_text("the dog .\n", encoding="utf-8")
+    prepare.prepare_bpe(tmp_path, 200, tmp_path / "bpe", threads=1)
+    record = json.loads((tmp_path / "bpe" / "bpe.json").read_text(encoding="utf-8"))
+    assert record["files"]["test.de"]["unknown_characters"] == 3
+    assert record["files"]["valid.de"]["unknown_characters"] == 0
+
+
+def test_a_folder_without_a_record_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match=r"corpus\.json: not the record of a prepared corpus"):
+        prepare.prepare_bpe(tmp_path, 200, tmp_path / "bpe", threads=1)

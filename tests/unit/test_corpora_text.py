@@ -1,0 +1,159 @@
+"""Reading of parallel text: what is refused, what is dropped and counted, what is left as it is."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from preln.corpora import CorpusError
+from preln.corpora.text import (
+    LONGEST_LINE,
+    Drops,
+    Part,
+    read_lines,
+    read_parallel,
+    require_distinct,
+    screen,
+    whole,
+    write_lines,
+)
+
+
+def file(folder: Path, name: str, content: bytes) -> Path:
+    path = folder / name
+    path.write_bytes(content)
+    return path
+
+
+def read(folder: Path, source: bytes, target: bytes) -> Part:
+    return read_parallel(file(folder, "a.de", source), file(folder, "a.en", target))
+
+
+def test_lines_become_pairs_in_order(tmp_path: Path) -> None:
+    assert read(tmp_path, b"eins\nzwei\n", b"one\ntwo\n").pairs == [("eins", "one"), ("zwei", "two")]
+
+
+def test_a_last_line_needs_no_line_end(tmp_path: Path) -> None:
+    assert read(tmp_path, b"eins\nzwei", b"one\ntwo\n").pairs == [("eins", "one"), ("zwei", "two")]
+
+
+def test_windows_text_reads_the_same(tmp_path: Path) -> None:
+    part = read(tmp_path, b"\xef\xbb\xbfeins\r\nzwei\r\n", b"one\ntwo\n")
+    assert part == Part([("eins", "one"), ("zwei", "two")])
+
+
+@pytest.mark.parametrize("separator", ["\u2028", "\u2029", "\u0085"])
+def test_a_unicode_line_separator_does_not_end_a_line(tmp_path: Path, separator: str) -> None:
+    sentence = f"eins{separator}zwei"
+    assert read(tmp_path, sentence.encode(), b"one two").pairs == [(sentence, "one two")]
+
+
+def test_composed_and_decomposed_letters_stay_as_they_are(tmp_path: Path) -> None:
+    sentence = "sch\u00f6n scho\u0308n"
+    assert read(tmp_path, sentence.encode(), b"x").pairs == [(sentence, "x")]
+
+
+def test_unequal_line_counts_are_refused_with_both_counts(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match=r"a\.de has 3 lines, .*a\.en has 2"):
+        read(tmp_path, b"a\nb\nc\n", b"a\nb\n")
+
+
+def test_bytes_that_are_not_utf8_are_refused_with_file_and_line(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match=r"a\.de, line 2: not UTF-8 .* byte 4 of the line"):
+        read(tmp_path, "gut\nschön\n".encode("latin-1"), b"good\nnice\n")
+
+
+@pytest.mark.parametrize(("source", "target"), [(b"", b"x\n"), (b"x\n", b"")])
+def test_an_empty_file_is_refused(tmp_path: Path, source: bytes, target: bytes) -> None:
+    with pytest.raises(CorpusError, match="the file is empty"):
+        read(tmp_path, source, target)
+
+
+def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
+    for path in (tmp_path / "nowhere", tmp_path):
+        with pytest.raises(CorpusError, match="cannot be read"):
+            read_lines(path)
+
+
+def test_text_without_a_usable_pair_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match="no usable pair"):
+        read(tmp_path, b"\n\n", b"one\ntwo\n")
+
+
+@pytest.mark.parametrize(
+    ("side", "drops"),
+    [
+        ("", Drops(empty=1)),
+        (" \t\u00a0", Drops(empty=1)),
+        ("a\0b", Drops(control_characters=1)),
+        ("a\x1bb", Drops(control_characters=1)),
+        ("a\rb", Drops(control_characters=1)),
+        ("a\x7fb", Drops(control_characters=1)),
+        ("a \u2581 b", Drops(reserved_symbols=1)),
+        ("a \u2585 b", Drops(reserved_symbols=1)),
+        ("a</s>b", Drops(reserved_symbols=1)),
+        ("<unk> a", Drops(reserved_symbols=1)),
+        ("a" * (LONGEST_LINE + 1), Drops(too_many_characters=1)),
+    ],
+)
+@pytest.mark.parametrize("which", [0, 1])
+def test_an_unusable_side_drops_its_pair_and_is_counted(
+    tmp_path: Path, side: str, drops: Drops, which: int
+) -> None:
+    bad = ("x", side) if which else (side, "x")
+    source, target = ("\n".join(sides).encode() for sides in zip(("a", "b"), bad, ("c", "d"), strict=True))
+    assert read(tmp_path, source, target) == Part([("a", "b"), ("c", "d")], drops)
+
+
+def test_a_tab_and_a_line_of_the_greatest_length_are_kept() -> None:
+    part = Part([("a\tb", "c"), ("a" * LONGEST_LINE, "b")])
+    assert screen(part) == part
+
+
+@given(st.lists(st.tuples(st.text(max_size=5), st.text(max_size=5))))
+def test_every_pair_is_kept_in_order_or_counted(pairs: list[tuple[str, str]]) -> None:
+    part = screen(Part(pairs))
+    drops = part.drops
+    lost = drops.empty + drops.control_characters + drops.reserved_symbols
+    assert len(part.pairs) + lost == len(pairs)
+    remaining = iter(pairs)
+    assert all(pair in remaining for pair in part.pairs)
+
+
+@given(st.lists(st.text(st.characters(exclude_characters="\r\n", exclude_categories=["Cs"])), min_size=1))
+def test_lines_that_are_written_are_read_back(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[str]
+) -> None:
+    path = tmp_path_factory.mktemp("lines") / "text"
+    lines[0] = lines[0].lstrip("\ufeff")
+    write_lines(path, lines)
+    assert read_lines(path) == lines
+
+
+def test_a_file_given_twice_is_refused(tmp_path: Path) -> None:
+    path = file(tmp_path, "a", b"x\n")
+    (tmp_path / "link").symlink_to(path)
+    with pytest.raises(CorpusError, match=r"valid\.target: .* is the same file as train\.source"):
+        require_distinct(
+            {
+                "train.source": path,
+                "train.target": file(tmp_path, "b", b"x\n"),
+                "valid.target": tmp_path / "link",
+            }
+        )
+
+
+def test_a_file_that_cannot_be_finished_leaves_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "text"
+    with pytest.raises(RuntimeError), whole(path) as partial:
+        partial.write_text("half")
+        raise RuntimeError
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_failure_leaves_the_former_file(tmp_path: Path) -> None:
+    path = file(tmp_path, "text", b"former")
+    with pytest.raises(UnicodeEncodeError):
+        write_lines(path, ["new", "\ud800"])
+    assert path.read_bytes() == b"former"

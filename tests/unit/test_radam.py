@@ -1,0 +1,62 @@
+"""RAdam as fairseq runs it: torch's numbers, and the rectification that Liu et al. (2020) derive."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import pytest
+import torch
+from omegaconf import OmegaConf
+
+from preln.fairseq_plugin.radam import RAdam, RAdamConfig
+
+
+def steps(optimizer: RAdam | torch.optim.Optimizer, parameter: torch.nn.Parameter, count: int) -> list[float]:
+    values = []
+    for number in range(count):
+        parameter.grad = torch.full_like(parameter, 1.0 + 0.1 * number)
+        optimizer.step()
+        values.append(parameter.item())
+    return values
+
+
+def ours(parameter: torch.nn.Parameter, rate: float = 0.01) -> RAdam:
+    cfg = OmegaConf.create({"lr": [rate], "adam_betas": "(0.9, 0.98)", "adam_eps": 1e-9, "weight_decay": 0.0})
+    return RAdam(cfg, [parameter])
+
+
+def test_it_takes_torchs_steps() -> None:
+    first, second = (torch.nn.Parameter(torch.tensor(0.5)) for _ in range(2))
+    reference = torch.optim.RAdam([second], lr=0.01, betas=(0.9, 0.98), eps=1e-9)
+    assert steps(ours(first), first, 50) == steps(reference, second, 50)
+
+
+@pytest.mark.parametrize(("step", "rectifier"), [(6, 0.116), (50, 0.62), (100, 0.82), (200, 0.96), (400, 0.999)])
+def test_with_a_constant_gradient_each_step_is_the_rate_times_the_rectifier(step: int, rectifier: float) -> None:
+    parameter = torch.nn.Parameter(torch.zeros((), dtype=torch.float64))
+    optimizer = ours(parameter, rate=1.0)
+    before = 0.0
+    for _ in range(step):
+        before = parameter.item()
+        parameter.grad = torch.ones_like(parameter)
+        optimizer.step()
+    assert before - parameter.item() == pytest.approx(rectifier, abs=0.005)
+
+
+def test_the_rectifier_is_the_papers_formula() -> None:
+    limit = 2 / (1 - 0.98) - 1
+    length = limit - 2 * 100 * 0.98**100 / (1 - 0.98**100)
+    rectifier = sqrt(
+        (length - 4) * (length - 2) * limit / ((limit - 4) * (limit - 2) * length)
+    )
+    parameter = torch.nn.Parameter(torch.zeros((), dtype=torch.float64))
+    optimizer = ours(parameter, rate=1.0)
+    for _ in range(100):
+        before = parameter.item()
+        parameter.grad = torch.ones_like(parameter)
+        optimizer.step()
+    assert before - parameter.item() == pytest.approx(rectifier, rel=1e-6)
+
+
+def test_its_options_have_the_names_that_the_launch_uses() -> None:
+    assert {"adam_betas", "adam_eps", "weight_decay"} <= set(RAdamConfig.__dataclass_fields__)

@@ -1,0 +1,139 @@
+"""Each schedule against its closed form, and as fairseq is given it."""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from preln.fairseq_plugin.schedule import Schedule, ScheduleConfig
+from preln.schedules import learning_rate
+from tests.conftest import settings
+
+PEAK = 5e-4
+UPDATES = (1, 500, 4000, 8000)
+
+
+def rates(*updates: int, drop_update: int | None = None, **changes: Any) -> list[float]:
+    run = settings(**{"learning_rate": PEAK, **changes})
+    return [learning_rate(run, update, drop_update) for update in updates]
+
+
+def test_vaswanis_schedule_warms_up_linearly_and_decays_with_the_inverse_square_root() -> None:
+    expected = [PEAK / 4000, PEAK * 500 / 4000, PEAK, PEAK / sqrt(2)]
+    assert rates(*UPDATES, warmup=4000) == pytest.approx(expected)
+
+
+def test_reading_a_decays_from_the_first_update() -> None:
+    expected = [PEAK, PEAK / sqrt(500), PEAK / sqrt(4000), PEAK / sqrt(8000)]
+    assert rates(*UPDATES, warmup=0, anchor="warmup") == pytest.approx(expected)
+
+
+def test_a_warm_up_of_one_update_is_none() -> None:
+    assert rates(*UPDATES, warmup=1) == rates(*UPDATES, warmup=0)
+
+
+def test_reading_b_holds_the_peak() -> None:
+    held = {"warmup": 0, "anchor": "hold", "decay_period": 4000}
+    assert rates(*UPDATES, 4001, **held) == pytest.approx(
+        [PEAK, PEAK, PEAK, PEAK / sqrt(2), PEAK * sqrt(4000 / 4001)]
+    )
+
+
+def test_reading_c_is_shifted() -> None:
+    expected = [PEAK * sqrt(4000 / (4000 + t)) for t in UPDATES]
+    assert rates(*UPDATES, warmup=0, anchor="shift", decay_period=4000) == pytest.approx(expected)
+
+
+@given(st.integers(1, 20000), st.sampled_from(["hold", "shift"]))
+def test_the_readings_agree_where_the_warm_up_is_the_decay_period(update: int, anchor: str) -> None:
+    same = {"warmup": 4000, "decay_period": 4000}
+    assert rates(update, anchor=anchor, **same) == pytest.approx(rates(update, anchor="warmup", **same))
+
+
+def test_constant_drops_once_behind_its_epoch() -> None:
+    drop = {"schedule": "constant", "drop_epoch": 8, "warmup": 0}
+    assert rates(1, 8800, **drop) == [PEAK, PEAK]
+    assert rates(8800, 8801, 16000, drop_update=8800, **drop) == pytest.approx([PEAK, PEAK / 10, PEAK / 10])
+
+
+def test_wmts_schedule_is_constant_until_its_epoch_and_then_inverse_square_root() -> None:
+    drop = {"schedule": "drop-inverse-sqrt", "drop_epoch": 6, "drop_factor": 1.0, "warmup": 0}
+    assert rates(1, 6000, **drop) == [PEAK, PEAK]
+    assert rates(6000, 24000, drop_update=6000, **drop) == pytest.approx([PEAK, PEAK / 2])
+
+
+def test_linear_reaches_zero_at_its_last_update_and_stays_there() -> None:
+    linear = {"schedule": "linear", "decay_updates": 8000, "warmup": 0}
+    assert rates(*UPDATES, 9000, **linear) == pytest.approx(
+        [PEAK * 7999 / 8000, PEAK * 7500 / 8000, PEAK / 2, 0.0, 0.0]
+    )
+
+
+def test_linear_after_a_warm_up_starts_from_the_peak() -> None:
+    linear = {"schedule": "linear", "decay_updates": 8000, "warmup": 4000}
+    assert rates(*UPDATES, **linear) == pytest.approx([PEAK / 4000, PEAK / 8, PEAK, 0.0])
+
+
+@given(
+    update=st.integers(1, 30000),
+    warmup=st.integers(0, 4000),
+    anchor=st.sampled_from(["warmup", "hold", "shift"]),
+)
+def test_no_rate_exceeds_the_peak_or_falls_below_zero(update: int, warmup: int, anchor: str) -> None:
+    (rate,) = rates(update, warmup=warmup, anchor=anchor, decay_period=4000)
+    assert 0 <= rate <= PEAK * (1 + 1e-12)
+
+
+class Optimizer:
+    """Remembers the rate it is set to."""
+
+    rate = -1.0
+
+    def set_lr(self, rate: float) -> None:
+        self.rate = rate
+
+    def get_lr(self) -> float:
+        return self.rate
+
+
+def scheduler(**changes: Any) -> Schedule:
+    run = settings(**{"learning_rate": PEAK, **changes})
+    schedule = Schedule(ScheduleConfig(run_settings=run.model_dump_json()), None)
+    return schedule
+
+
+@pytest.fixture(autouse=True)
+def _fake_optimizer(monkeypatch: pytest.MonkeyPatch) -> None:
+    base = Schedule.__mro__[1]
+
+    def init(self: Any, cfg: Any, optimizer: Any) -> None:
+        self.cfg, self.optimizer, self.best = cfg, Optimizer(), None
+
+    monkeypatch.setattr(base, "__init__", init)
+
+
+def test_fairseq_gets_the_first_updates_rate_before_the_first_update() -> None:
+    assert scheduler(warmup=4000).optimizer.get_lr() == pytest.approx(PEAK / 4000)
+    assert scheduler(warmup=0).optimizer.get_lr() == pytest.approx(PEAK)
+
+
+def test_fairseq_gets_the_next_updates_rate_after_each_update() -> None:
+    assert scheduler(warmup=4000).step_update(499) == pytest.approx(PEAK * 500 / 4000)
+
+
+def test_the_drop_is_noted_at_its_epoch_and_survives_a_checkpoint() -> None:
+    drop = {"schedule": "drop-inverse-sqrt", "drop_epoch": 1, "drop_factor": 1.0, "warmup": 0}
+    first = scheduler(**drop)
+    first.step_begin_epoch(1)
+    first.step_update(100)
+    assert first.optimizer.get_lr() == PEAK
+    assert first.step_begin_epoch(2) == pytest.approx(PEAK * sqrt(100 / 101))
+    resumed = scheduler(**drop)
+    resumed.load_state_dict(first.state_dict())
+    assert resumed.step_update(399) == pytest.approx(PEAK / 2)
+
+

@@ -1,0 +1,122 @@
+"""The trained model against fairseq's own Transformer with the same weights."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from typing import Any
+
+import pytest
+import torch
+from fairseq.data import Dictionary
+from fairseq.models.transformer import TransformerConfig, TransformerModelBase
+from torch import Tensor
+
+from preln.fairseq_plugin.transformer import PlacedTransformer
+
+NORMS = {
+    "attention_residual.norm": "self_attn_layer_norm",
+    "encoder_attention_residual.norm": "encoder_attn_layer_norm",
+    "feed_forward_residual.norm": "final_layer_norm",
+}
+
+
+def dictionary() -> Dictionary:
+    words = Dictionary()
+    for number in range(50):
+        words.add_symbol(str(number))
+    return words
+
+
+def build(model: type[TransformerModelBase], placement: str) -> Any:
+    """A 3+2-layer model with random weights, LayerNorms included, without dropout."""
+    cfg = TransformerConfig()
+    cfg.placement = placement
+    cfg.dropout = 0.0
+    cfg.share_all_embeddings = True
+    for half, layers in ((cfg.encoder, 3), (cfg.decoder, 2)):
+        half.layers, half.embed_dim, half.ffn_embed_dim, half.attention_heads = layers, 32, 48, 4
+        half.normalize_before = placement == "pre"
+    cfg.decoder.input_dim = cfg.decoder.output_dim = 32
+    words = dictionary()
+    task = Namespace(source_dictionary=words, target_dictionary=words)
+    torch.manual_seed(3)
+    # The method that reads fairseq's structured options; ours first reads a flat command line.
+    built = TransformerModelBase.build_model.__func__(model, cfg, task)
+    for name, parameter in built.named_parameters():
+        if "norm" in name:
+            torch.nn.init.normal_(parameter)
+    return built
+
+
+def fairseq_names(state: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Our weights under the names that fairseq's Transformer has for them."""
+    renamed = {}
+    for key, value in state.items():
+        for ours, theirs in sorted(NORMS.items(), key=lambda pair: -len(pair[0])):
+            key = key.replace(f".{ours}.", f".{theirs}.")
+        renamed[key] = value
+    return renamed
+
+
+@pytest.fixture
+def batch() -> dict[str, Tensor]:
+    """Two sentences of unlike length: fairseq pads sources on the left, targets on the right."""
+    return {
+        "src_tokens": torch.tensor([[1, 1, 5, 6, 2], [7, 8, 9, 10, 2]]),
+        "src_lengths": torch.tensor([3, 5]),
+        "prev_output_tokens": torch.tensor([[2, 11, 12, 13], [2, 14, 1, 1]]),
+    }
+
+
+@pytest.mark.parametrize("training", [False, True])
+@pytest.mark.parametrize("placement", ["post", "pre"])
+def test_logits_and_gradients_equal_fairseqs(placement: str, training: bool, batch: dict[str, Tensor]) -> None:
+    ours, theirs = build(PlacedTransformer, placement), build(TransformerModelBase, placement)
+    theirs.load_state_dict(fairseq_names(ours.state_dict()), strict=True)
+    ours.train(training)
+    theirs.train(training)
+    real = batch["prev_output_tokens"].ne(1)
+    our_logits, their_logits = ours(**batch)[0][real], theirs(**batch)[0][real]
+    torch.testing.assert_close(our_logits, their_logits, rtol=1e-5, atol=1e-5)
+    our_logits.logsumexp(-1).sum().backward()
+    their_logits.logsumexp(-1).sum().backward()
+    torch.testing.assert_close(
+        ours.encoder.layers[0].fc1.weight.grad, theirs.encoder.layers[0].fc1.weight.grad, rtol=1e-4, atol=1e-5
+    )
+
+
+@pytest.mark.parametrize("placement", ["post", "pre"])
+def test_decoding_word_by_word_gives_the_logits_of_the_whole_sentence(
+    placement: str, batch: dict[str, Tensor]
+) -> None:
+    model = build(PlacedTransformer, placement).eval()
+    source = model.encoder(batch["src_tokens"], batch["src_lengths"])
+    target = batch["prev_output_tokens"][:1]
+    source = model.encoder.reorder_encoder_out(source, torch.tensor([0]))
+    whole = model.decoder(target, encoder_out=source)[0]
+    state: dict[str, Any] = {}
+    steps = [
+        model.decoder(target[:, : i + 1], encoder_out=source, incremental_state=state)[0] for i in range(target.size(1))
+    ]
+    torch.testing.assert_close(torch.cat(steps, dim=1), whole, rtol=1e-5, atol=1e-5)
+
+
+def test_pre_ln_ends_both_stacks_with_a_norm_and_post_ln_neither() -> None:
+    pre, post = build(PlacedTransformer, "pre"), build(PlacedTransformer, "post")
+    assert isinstance(pre.encoder.layer_norm, torch.nn.LayerNorm)
+    assert isinstance(pre.decoder.layer_norm, torch.nn.LayerNorm)
+    assert post.encoder.layer_norm is None
+    assert post.decoder.layer_norm is None
+
+
+def test_pre_ln_without_its_final_norm_would_be_noticed(batch: dict[str, Tensor]) -> None:
+    ours, theirs = build(PlacedTransformer, "pre").eval(), build(TransformerModelBase, "pre").eval()
+    theirs.load_state_dict(fairseq_names(ours.state_dict()))
+    ours.encoder.layer_norm = None
+    assert not torch.allclose(ours(**batch)[0], theirs(**batch)[0], atol=1e-2)
+
+
+def test_every_sublayer_has_one_norm() -> None:
+    model = build(PlacedTransformer, "post")
+    norms = [name for name, module in model.named_modules() if isinstance(module, torch.nn.LayerNorm)]
+    assert len(norms) == 3 * 2 + 2 * 3

@@ -1,0 +1,69 @@
+# The study behind the rules: read and checked before any job, then looked up by the rules' wildcards.
+import json
+from pathlib import Path
+
+from preln.config import FilesCorpus, Iwslt14Corpus, StudyError, validate
+from preln.corpora.registry import languages
+from preln.runs import PREPARATION_VERSION, corpus_id, digest, expand
+from snakemake.exceptions import WorkflowError
+
+try:
+    STUDY = validate(dict(config), ", ".join(map(str, workflow.configfiles)) or "--config")
+    RUNS = {run.id: run for run in expand(STUDY, ", ".join(map(str, workflow.configfiles)))}
+except StudyError as error:
+    raise WorkflowError(str(error)) from None
+
+RESULTS = f"results/{STUDY.study}"
+LOGS = f"logs/{STUDY.study}"
+CORPORA = {corpus_id(name, corpus): corpus for name, corpus in STUDY.corpora.items()}
+SOURCE = Path(workflow.basedir).parent / "src" / "preln"
+
+
+wildcard_constraints:
+    run=r"[a-z0-9.-]+",
+    corpus=r"[a-z0-9-]+",
+    figure=r"\d+",
+
+
+def corpus_json(wildcards):
+    """A corpus's settings, all that its preparation depends on."""
+    return CORPORA[wildcards.corpus].model_dump_json()
+
+
+def text_sources(corpus):
+    """The files that a corpus is made from; none for one that is generated."""
+    match corpus:
+        case FilesCorpus():
+            parts = [part for part in (corpus.train, corpus.valid, corpus.test) if part]
+            return [str(path) for part in parts for path in (part.source, part.target)]
+        case Iwslt14Corpus(folder=None):
+            return ["resources/downloads/de-en.tgz"]
+        case Iwslt14Corpus(folder=folder):
+            return [str(path) for path in sorted(folder.glob("*")) if path.suffix in (".tgz", ".de", ".en")]
+    return []
+
+
+def prepared(run):
+    """The folder of a run's prepared corpus."""
+    name = run.settings.corpus
+    return f"resources/corpora/{corpus_id(name, STUDY.corpora[name])}"
+
+
+def records(runs):
+    """The records of runs."""
+    return [f"{RESULTS}/translation/{run.id}/{name}" for run in runs for name in ("curve.csv", "metrics.json")]
+
+
+def code(*modules):
+    """The modules that a cheap stage is computed by: it runs again when they change."""
+    return [str(SOURCE / module) for module in modules]
+
+
+def study_results():
+    """Every end product of the study."""
+    figures = sorted({number for run in RUNS.values() for number in run.figures})
+    return [
+        f"{RESULTS}/study.yaml",
+        *(f"{RESULTS}/figures/figure-{number}.{suffix}" for number in figures for suffix in ("pdf", "png")),
+        *(f"{RESULTS}/tables/runs.{suffix}" for suffix in ("csv", "md", "tex")),
+    ]
