@@ -112,10 +112,10 @@ def _as(value: Any, usual: Any) -> Any:
 
 
 def _short(value: Any) -> str:
-    """A value as it reads in a run id: 0.001 is 1e-3."""
+    """A value as it reads in a run id: 0.3 as it is, 0.001 as 1e-3."""
     if not isinstance(value, float):
         return str(value)
+    if value >= 0.1:
+        return f"{value:g}"
     mantissa, exponent = f"{value:e}".split("e")
-    power = int(exponent)
-    digits = mantissa.rstrip("0").rstrip(".")
-    return digits if power == 0 else f"{value:g}" if power > 0 else f"{digits}e{power}"
+    return f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"

@@ -9,6 +9,7 @@ import pytest
 
 from preln.config import EmbeddedCorpus, FilesCorpus, Iwslt14Corpus, TextPaths
 from preln.corpora import CorpusError, prepare
+from preln.corpora import embedded as embedded_grammar
 from preln.corpora.text import read_lines
 
 GENERATED = [(f"Der Hund sieht {number} Katzen.", f"The dog sees {number} cats.") for number in range(1000)]
@@ -17,7 +18,7 @@ GENERATED = [(f"Der Hund sieht {number} Katzen.", f"The dog sees {number} cats."
 @pytest.fixture(autouse=True)
 def grammar(monkeypatch: pytest.MonkeyPatch) -> None:
     """The embedded corpus's sentences, without its grammar."""
-    monkeypatch.setattr(prepare.embedded, "generate", lambda pairs, seed: GENERATED[:pairs])
+    monkeypatch.setattr(embedded_grammar, "generate", lambda pairs, seed: GENERATED[:pairs])
 
 
 def embedded(**settings: Any) -> EmbeddedCorpus:

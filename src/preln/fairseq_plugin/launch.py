@@ -58,7 +58,10 @@ def train(
     # fairseq looks for --user-dir on the process's own command line; its parts must be known before it parses ours.
     utils.import_user_module(Namespace(user_dir=str(USER_DIR)))
     parsed = options.parse_args_and_arch(options.get_training_parser(), arguments)
-    distributed.call_main(convert_namespace_to_omegaconf(parsed), _train, state=str(state))
+    cfg = convert_namespace_to_omegaconf(parsed)
+    # fairseq's option --bf16 also asks for a TPU; its trainer does without one.
+    cfg.common.bf16 = settings.precision == "bf16"
+    distributed.call_main(cfg, _train, state=str(state))
     (state / "checkpoints" / "crash.pt").unlink(missing_ok=True)
 
 
@@ -161,5 +164,5 @@ def command_line(
         *("--log-interval", str(how.log_interval)),
         *("--num-workers", "0"),
         *(("--cpu",) if how.gpus == 0 else ("--distributed-world-size", str(how.gpus))),
-        *({"fp32": (), "bf16": ("--bf16",), "fp16": ("--fp16",)}[settings.precision]),
+        *(("--fp16",) if settings.precision == "fp16" else ()),
     ]

@@ -35,6 +35,9 @@ class RecordedTranslationConfig(TranslationConfig):
     run_settings: str = field(default="", metadata={"help": "the run's settings, as JSON"})
     state: str = field(default="", metadata={"help": "folder of the run's record and translations"})
     references: str = field(default="", metadata={"help": "folder of the tokenised references"})
+    # fairseq otherwise builds the batches once, seeded by the epoch at which the process started, so that a training
+    # that was interrupted would go on with other batches than one that was not.
+    rebuild_batches: bool = field(default=True, metadata={"help": "build batches anew for each epoch"})
 
 
 @register_task("preln_translation", dataclass=RecordedTranslationConfig)

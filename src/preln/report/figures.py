@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,7 @@ from preln.runs import Run
 _AXIS_LABELS = {"valid_loss": "Validation loss (bits/token)", "bleu": "Test BLEU"}
 _COLUMNS: dict[Quantity, str] = {"valid_loss": "valid_loss", "bleu": "test_bleu"}
 _PAPER_GREY = {"adam": "0.45", "radam": "0.7", "sgd": "0.45"}
-_POINTS = ["*", "P", "X", "p", "h"]
+_POINTS = ["*", "P", "p", "d", "h"]
 _LINE_HEIGHT = 0.135  # inches, of a line of a legend
 _PANEL_HEIGHT = 1.75  # inches
 _METADATA: dict[str, dict[str, Any]] = {
@@ -64,7 +65,8 @@ class Records:
 def draw(number: int, study: Study, runs: Sequence[Run], results: Path, out: Sequence[Path]) -> None:
     """Draw figure 2, 4 or 6 of a study to each file of `out`, in the format of its suffix (pdf, png, svg).
 
-    The same records give the same bytes. Runs that are not done are left out, and the figure says how many are in.
+    The same records give the same bytes. Runs that are not done are left out, and the figure says how many
+    are in.
 
     Args:
         number: the paper's number of the figure.
@@ -82,7 +84,10 @@ def draw(number: int, study: Study, runs: Sequence[Run], results: Path, out: Seq
             raise ValueError(f"{path}: cannot be drawn; allowed: {', '.join(_METADATA)}")
     drawn = [run for run in runs if number in run.figures]
     records = Records(curves(study, drawn, results), summary(study, drawn, results))
-    with matplotlib.rc_context({**matplotlib.rcParamsDefault, **RC}):
+    # Drawn from matplotlib's own defaults: a reader's matplotlibrc does not change the figure.
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(RC)
         figure = compose(number, study, runs, records)
         for path in out:
             with replaced(path) as partial:
@@ -101,12 +106,14 @@ def compose(number: int, study: Study, runs: Sequence[Run], records: Records) ->
     if number == 2:
         legends = [_legend(column, look, records) for column in columns]
     else:
-        legends = [_legend([panel for row in grid for panel in row], look, records)]
+        # Figure 4 compares placements and optimizers: its labels name both, even where a study has but one.
+        always = {"placement", "optimizer"} if number == 4 else set()
+        legends = [_legend([panel for row in grid for panel in row], look, records, always)]
     across = len(columns) // len(legends)
     lines = max(sum(text.count("\n") + 1 for _, text in legend) for legend in legends) / across
     legend_height = _LINE_HEIGHT * (math.ceil(lines) + 1)
     width = COLUMN_WIDTH if len(columns) == 1 else TEXT_WIDTH
-    note = textwrap.fill(_note(study, grid, records), width=round(width * 21))
+    note = textwrap.fill(_note(study, grid, records), width=round(width * 24))
     height = _PANEL_HEIGHT * len(grid) + legend_height + _LINE_HEIGHT * (note.count("\n") + 2)
     figure = Figure(figsize=(width, height), layout="constrained")
     space = figure.add_gridspec(
@@ -132,6 +139,7 @@ def compose(number: int, study: Study, runs: Sequence[Run], records: Records) ->
             labelspacing=0.25,
             columnspacing=1.2,
         )
+    figure.align_ylabels()
     figure.supxlabel(note, fontsize=6.5, color="0.3")
     return figure
 
@@ -211,34 +219,40 @@ def _draw_panel(
     for key, members in _by_series(panel.runs).items():
         style = look[key]
         finished = [run.id for run in members if run.id in done.index and done.status[run.id] == "finished"]
-        seaborn.lineplot(
-            known[known["run"].isin(finished)],
-            x="epoch",
-            y=column,
-            errorbar=("pi", 100),
-            err_kws={"linewidth": 0, "alpha": 0.2},
-            ax=axes,
-            legend=False,
-            **_line_look(style),
-        )
+        if finished:
+            seaborn.lineplot(
+                known[known["run"].isin(finished)],
+                x="epoch",
+                y=column,
+                # The interval of 100 percent: from the lowest to the highest.
+                errorbar=("pi", 100),
+                err_kws={"linewidth": 0, "alpha": 0.2},
+                ax=axes,
+                legend=False,
+                **_line_look(style),
+            )
         for run in members:
             if run.id in done.index and done.status[run.id] == "diverged":
                 _draw_diverged(axes, known[known["run"] == run.id], column, style, ceiling)
     # The plotting function names the axes after the columns.
     axes.set(xlabel="", ylabel=_AXIS_LABELS[panel.quantity])
     if ceiling is not None:
-        axes.set_ylim(top=ceiling)
-        axes.text(
-            *(0.98, 0.97, "cut off at a uniform guess, log$_2$ of the vocabulary"),
-            **{"transform": axes.transAxes, "ha": "right", "va": "top", "fontsize": 6, "color": "0.3"},
+        lowest = min([known[column].min(), *(entry.y for entry in panel.references if entry.y is not None)])
+        axes.set_ylim(lowest - 0.05 * (ceiling - lowest), ceiling)
+        axes.annotate(
+            "cut off at a uniform guess, log$_2$ of the vocabulary",
+            (0.98, 0.97),
+            xycoords="axes fraction",
+            ha="right",
+            va="top",
+            fontsize=6,
+            color="0.3",
         )
     if panel.quantity == "bleu":
         axes.set_ylim(bottom=min(0, -0.02 * axes.get_ylim()[1]))
 
 
-def _draw_diverged(
-    axes: Axes, curve: pd.DataFrame, column: str, style: Style, ceiling: float | None
-) -> None:
+def _draw_diverged(axes: Axes, curve: pd.DataFrame, column: str, style: Style, ceiling: float | None) -> None:
     """One seed that diverged, thinly, with a cross on its last epoch."""
     curve = curve[curve[column].map(math.isfinite)]
     if curve.empty:
@@ -251,15 +265,16 @@ def _draw_diverged(
 
 def _draw_references(axes: Axes, panel: Panel) -> None:
     """The paper's curves and single values, in grey."""
-    for name, entries in _paper_curves(panel.references).items():
-        axes.plot([entry.x for entry in entries], [entry.y for entry in entries], **_paper_line(entries[0]))
+    for entries in _paper_curves(panel.references).values():
+        points = [(entry.x, entry.y) for entry in entries if entry.y is not None]
+        axes.plot(*zip(*points, strict=True), **_paper_line(entries[0]))
     for entry, marker in _paper_points(panel.references).items():
         if entry.y is not None:
             axes.plot(entry.x, entry.y, **_paper_marker(marker))
 
 
 def _ceiling(panel: Panel, study: Study, known: pd.DataFrame) -> float | None:
-    """Where the loss axis is cut: at the loss of a uniform guess, log2 of the vocabulary, if a curve goes above."""
+    """Where the loss axis is cut, if a curve goes above: at a uniform guess, log2 of the vocabulary."""
     if panel.quantity != "valid_loss":
         return None
     guess = max(math.log2(study.corpora[run.settings.corpus].vocabulary) for run in panel.runs)
@@ -267,12 +282,17 @@ def _ceiling(panel: Panel, study: Study, known: pd.DataFrame) -> float | None:
 
 
 def _legend(
-    shown: Sequence[Panel], look: dict[RunSettings, Style], records: Records
+    shown: Sequence[Panel],
+    look: dict[RunSettings, Style],
+    records: Records,
+    always: AbstractSet[str] = frozenset(),
 ) -> list[tuple[tuple[Line2D, ...], str]]:
-    """For each curve of the panels, the handles that are drawn over each other, and the text."""
+    """For each curve of the panels, the handles that are drawn over each other, and the text; labels have the
+    settings that differ between the curves and those in `always`."""
     runs = list(dict.fromkeys(run for panel in shown for run in panel.runs))
     done = records.summary.set_index("run")
-    differing = varying(run.settings for run in runs)
+    differing = varying(run.settings for run in runs) | always
+    with_curve = set(records.curves["run"]) & {run.id for run in runs}
     entries: list[tuple[tuple[Line2D, ...], str]] = []
     for key, members in _by_series(runs).items():
         recorded = [run.id for run in members if run.id in done.index]
@@ -281,15 +301,18 @@ def _legend(
         diverged = done.loc[recorded][done.loc[recorded, "status"] == "diverged"]
         text = label(key, differing)
         if len(members) > 1:
-            text += f", n = {len(recorded) - len(diverged)}"
+            # Spaces at which the text is not wrapped.
+            text += f", n\xa0=\xa0{len(recorded) - len(diverged)}"
         if len(diverged):
-            text += f", {_divergence(diverged, len(members))}"
+            text += f"; {_divergence(diverged, len(members))}"
         handles = []
-        if set(recorded) & set(records.curves["run"]):
+        if with_curve & set(recorded):
             handles.append(Line2D([], [], **_line_look(look[key])))
         if len(diverged):
             handles.append(Line2D([], [], **_cross(look[key])))
         entries.append((tuple(handles), _wrapped(text)))
+    if not with_curve:
+        return entries
     references = list(dict.fromkeys(entry for panel in shown for entry in panel.references))
     for name, curve in _paper_curves(references).items():
         text = _wrapped(f"paper: {name} ({_known(curve)})")
@@ -322,8 +345,8 @@ def _cross(style: Style) -> dict[str, Any]:
         "color": style.colour,
         "linestyle": "none",
         "marker": "x",
-        "markersize": 7,
-        "markeredgewidth": 1.6,
+        "markersize": 6,
+        "markeredgewidth": 1.4,
     }
 
 
@@ -341,10 +364,11 @@ def _paper_marker(marker: str) -> dict[str, Any]:
         "color": "0.45",
         "linestyle": "none",
         "marker": marker,
-        "markersize": 5.5,
-        "markeredgewidth": 0,
+        "markersize": 6.5,
+        "markeredgecolor": "white",
+        "markeredgewidth": 0.4,
         "clip_on": False,
-        "zorder": 2,
+        "zorder": 5,
     }
 
 
@@ -372,23 +396,21 @@ def _paper_points(references: Sequence[Reference]) -> dict[Reference, str]:
 
 
 def _known(curve: Sequence[Reference]) -> str:
-    """How the values of a paper's curve are known, with their reading errors."""
-    ways = " and ".join(sorted({entry.how_known for entry in curve}))
-    errors = sorted({entry.error for entry in curve if entry.error is not None})
-    return f"{ways}, ±{'–'.join(f'{error:g}' for error in errors)} BLEU" if errors else ways
+    """How the values of a paper's curve are known."""
+    return ", ".join(sorted({entry.how_known for entry in curve}))
 
 
 def _divergence(diverged: pd.DataFrame, members: int) -> str:
     """When the seeds of a curve diverged."""
-    updates = " and ".join(f"{update:.0f}" for update in sorted(diverged["diverged_update"]))
-    text = f"diverged at update {updates}"
+    updates = ", ".join(f"{update:.0f}" for update in sorted(diverged["diverged_update"]))
+    text = f"diverged at update{'s' if len(diverged) > 1 else ''} {updates}"
     if (diverged["diverged_epoch"] == 1).all():
         text += " in epoch 1"
-    return text if members == 1 else f"{len(diverged)} {text}"
+    return text if members == 1 else f"{len(diverged)} of {members} {text}"
 
 
 def _wrapped(text: str) -> str:
-    return textwrap.fill(text, width=56)
+    return textwrap.fill(text, width=62)
 
 
 def _note(study: Study, grid: Sequence[Sequence[Panel]], records: Records) -> str:
@@ -396,9 +418,21 @@ def _note(study: Study, grid: Sequence[Sequence[Panel]], records: Records) -> st
     runs = dict.fromkeys(run for row in grid for panel in row for run in panel.runs)
     corpora = ", ".join(dict.fromkeys(run.settings.corpus for run in runs))
     diverged = int((records.summary["status"] == "diverged").sum())
-    parts = [f"Study {study.study}{f', corpus {corpora}' if corpora else ''}: {len(records.summary)} of {len(runs)} runs"]
+    origin = f"Study {study.study}, corpus {corpora}" if corpora else f"Study {study.study}"
+    parts = [f"{origin}: {len(records.summary)} of {len(runs)} runs"]
     if diverged:
         parts[0] += f", {diverged} diverged (×)"
+    errors = sorted(
+        {
+            entry.error
+            for row in grid
+            for panel in row
+            for entry in panel.references
+            if entry.error is not None
+        }
+    )
+    if errors:
+        parts.append(f"The paper's BLEU curves are ±{'–'.join(f'{error:g}' for error in errors)}")
     if any(len(members) > 1 for members in _by_series(list(runs)).values()):
-        parts.append("Lines are means of the n seeds that finished, bands go from the lowest to the highest")
+        parts.append("Lines: mean of the n seeds that finished; bands: lowest to highest")
     return ". ".join(parts) + "."

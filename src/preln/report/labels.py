@@ -34,17 +34,17 @@ def schedule(settings: RunSettings) -> str:
         case "constant":
             return "constant" if settings.drop_epoch is None else f"constant, {drop}"
         case "drop-inverse-sqrt":
-            return f"constant, {drop}, then 1/√t"
+            return f"constant, {drop}, then inverse sqrt"
         case "linear":
             return f"linear to 0 at update {settings.decay_updates}"
         case "inverse-sqrt":
             match anchor(settings):
                 case "hold":
-                    return f"held to {settings.decay_period}, then 1/√t"
+                    return f"held to {settings.decay_period}, inverse sqrt"
                 case "shift":
-                    return f"1/√(t + {settings.decay_period})"
+                    return f"inverse sqrt of t + {settings.decay_period}"
                 case _:
-                    return "1/√t"
+                    return "inverse sqrt"
 
 
 def varying(settings: Iterable[RunSettings]) -> set[str]:

@@ -31,9 +31,15 @@ _OF_AN_EPOCH = [
 SUMMARY = [
     *("status", "diverged_update", "diverged_epoch", "updates", "parameters", "seconds", "tokens_per_second"),
     *(f"{which}_{name}" for which in ("final", "best") for name in _OF_AN_EPOCH),
-    *("signature_tokenised", "signature_sacrebleu", "sentences_valid", "sentences_test", "commit", "hardware"),
+    *("signature_tokenised", "signature_sacrebleu", "sentences_valid", "sentences_test"),
+    *("commit", "hardware"),
 ]
 """The columns of a summary that come from the records."""
+
+_WHOLE = [
+    *("diverged_update", "diverged_epoch", "updates", "parameters", "final_epoch", "best_epoch"),
+    *("sentences_valid", "sentences_test"),
+]
 
 
 class RecordError(ValueError):
@@ -48,8 +54,8 @@ def run_folder(study: Study, run: Run, results: Path) -> Path:
 def curves(study: Study, runs: Iterable[Run], results: Path) -> pd.DataFrame:
     """One row for each run and epoch: the run's id, its settings, and the columns `MEASURED`.
 
-    Losses are in bits a token, with label smoothing unless `nll` is in the name; BLEU is in percent. A run that
-    diverged in its first epoch has no row.
+    Losses are in bits a token, with label smoothing unless `nll` is in the name; BLEU is in percent. A run
+    that diverged in its first epoch has no row.
 
     Raises:
         RecordError: if a file is missing, damaged, or was made with other settings than the study's.
@@ -62,7 +68,7 @@ def curves(study: Study, runs: Iterable[Run], results: Path) -> pd.DataFrame:
         _metrics(run, folder)
         settings = run.settings.model_dump(mode="json")
         for epoch in _curve(folder / "curve.csv").to_dict("records"):
-            rows.append({"run": run.id, **settings, **epoch})
+            rows.append({"run": run.id, **settings, **{str(name): value for name, value in epoch.items()}})
     return pd.DataFrame(rows, columns=["run", *SETTINGS, *MEASURED])
 
 
@@ -91,7 +97,8 @@ def summary(study: Study, runs: Iterable[Run], results: Path) -> pd.DataFrame:
         except (KeyError, TypeError) as error:
             raise RecordError(f"{folder / 'metrics.json'}: incomplete ({error})") from None
         rows.append({"run": run.id, **run.settings.model_dump(mode="json"), **row})
-    return pd.DataFrame(rows, columns=["run", *SETTINGS, *SUMMARY])
+    # Whole numbers stay whole where a run that diverged at once has none.
+    return pd.DataFrame(rows, columns=["run", *SETTINGS, *SUMMARY]).astype(dict.fromkeys(_WHOLE, "Int64"))
 
 
 def _summary_row(metrics: dict[str, Any]) -> dict[str, Any]:
@@ -128,9 +135,13 @@ def _metrics(run: Run, folder: Path) -> dict[str, Any]:
             f"{folder / 'metrics.json'}: status {metrics.get('status')!r}; allowed: finished, diverged"
         )
     now, then = run.identity, record.get("identity", {})
-    changed = [f"{key} was {then[key]!r}, is {now[key]!r}" for key in now if key in then and then[key] != now[key]]
+    changed = [
+        f"{key} was {then[key]!r}, is {now[key]!r}" for key in now if key in then and then[key] != now[key]
+    ]
     if changed:
-        raise RecordError(f"{folder / 'run.json'}: made with other settings ({'; '.join(changed)}); run it again")
+        raise RecordError(
+            f"{folder / 'run.json'}: made with other settings ({'; '.join(changed)}); run it again"
+        )
     return metrics
 
 

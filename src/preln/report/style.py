@@ -1,8 +1,8 @@
 """How a run looks in every figure: the same settings, the same colour, marker and line.
 
 Colour and marker shape tell how training starts (no warm-up, a short one, the study's longest, or RAdam),
-the marker's filling tells the peak rate, and the line tells the placement and the decay. Each difference is thus
-visible without colour.
+the marker's filling tells the peak rate, and the line tells the placement and the decay. Each difference is
+thus visible without colour.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ TEXT_WIDTH = 6.75
 """Width of a page's text in the ICML style, inches; a figure of one column has `COLUMN_WIDTH`."""
 COLUMN_WIDTH = 3.25
 
-RC: dict[str, Any] = {
+RC: dict[Any, Any] = {
     # A Times-like face that comes with matplotlib, so that a figure is the same on every machine.
     "font.family": "STIXGeneral",
     "mathtext.fontset": "stix",
@@ -60,7 +60,8 @@ _LINES: dict[tuple[str, str], Any] = {
     ("pre", "hold"): (0, (5, 1.2, 1, 1.2, 1, 1.2)),
     ("pre", "shift"): (0, (2, 1, 1, 1)),
 }
-_MARKERS_TO_SPARE = ["P", "X", "p", "*", "h", "8", "d"]
+# None is a cross, which marks divergence.
+_MARKERS_TO_SPARE = ["P", "p", "*", "h", "8", "d"]
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ def series(settings: RunSettings) -> RunSettings:
 
 
 def anchor(settings: RunSettings) -> str:
-    """The anchor, as it acts: a peak that is held until its warm-up ends is a decay from the end of warm-up."""
+    """The anchor, as it acts: a peak held until its warm-up ends is a decay from the end of warm-up."""
     held_to_warmup = settings.anchor == "hold" and settings.warmup == settings.decay_period
     return "warmup" if held_to_warmup else settings.anchor
 
@@ -92,8 +93,8 @@ def line(placement: str, decay_anchor: str = "warmup") -> Any:
 def styles(runs: Sequence[Run]) -> dict[RunSettings, Style]:
     """The style of each series of a study.
 
-    It depends on the study's whole grid and not on what is done of it, so that a curve keeps its look while the
-    grid fills, and has the same in every figure.
+    It depends on the study's whole grid and not on what is done of it, so that a curve keeps its look while
+    the grid fills, and has the same in every figure.
     """
     chosen: dict[RunSettings, Style] = {}
     all_settings = [run.settings for run in runs]
@@ -104,20 +105,18 @@ def styles(runs: Sequence[Run]) -> dict[RunSettings, Style]:
             continue
         start = _start(settings, warmups)
         # The rates of SGD are on a scale of their own.
-        rates = sorted(
-            {other.learning_rate for other in all_settings if (other.optimizer == "sgd") == (key.optimizer == "sgd")},
-            reverse=True,
-        )
+        same_scale = [one for one in all_settings if (one.optimizer == "sgd") == (key.optimizer == "sgd")]
+        rates = sorted({one.learning_rate for one in same_scale}, reverse=True)
         filling = _FILLINGS[min(rates.index(key.learning_rate), len(_FILLINGS) - 1)]
         usual = Style(*start, filling, line(key.placement, anchor(key)))
         # Panels of SGD are apart, so there its styles may be those of Adam.
         taken = [
-            style
+            (style.marker, style.filling, style.line)
             for other, style in chosen.items()
             if (other.optimizer == "sgd") == (key.optimizer == "sgd")
         ]
-        spare = [replace(usual, marker=marker, filling="full") for marker in _MARKERS_TO_SPARE]
-        chosen[key] = next((style for style in (usual, *spare) if style not in taken), usual)
+        free = [m for m in (usual.marker, *_MARKERS_TO_SPARE) if (m, usual.filling, usual.line) not in taken]
+        chosen[key] = replace(usual, marker=free[0]) if free else usual
     return chosen
 
 

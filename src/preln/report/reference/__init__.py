@@ -8,9 +8,9 @@ how it is known:
 - `digitised`: measured in the figure of the paper;
 - `read-off`: judged by eye from the figure, or hidden behind another curve there.
 
-The text's BLEU of the ends of runs is entered at epoch 15, the length of those runs. `error` is the reading error
-of the digitised values of Figure 4(b): 0.2, and 0.5 for the steep first three epochs and for points behind another
-curve; where it is empty it is not known.
+The text's BLEU of the ends of runs is entered at epoch 15, the length of those runs. `error` is the reading
+error of Figure 4(b): 0.2, and 0.5 for the steep first three epochs and for points behind another curve; where
+it is empty it is not known.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ class Reference:
     source: str
 
     def is_of(self, settings: RunSettings) -> bool:
-        """Whether this is the number of a run with these settings, as far as the paper says; the run's corpus and
-        its length are left to the caller."""
+        """Whether this is the number of a run with these settings, as far as the paper says; the run's corpus
+        and its length are left to the caller."""
         # One update of warm-up is at the peak at once, as none is.
         warmup = settings.warmup if settings.warmup > 1 else 0
         return (

@@ -1,0 +1,5 @@
+"""`python -m preln` is `preln`."""
+
+from preln.cli import main
+
+main()

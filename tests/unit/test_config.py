@@ -1,0 +1,93 @@
+"""A study file says what it means, and a wrong one is refused in words that help."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from preln.config import RunSettings, StudyError, load, validate
+from tests.conftest import settings, study_content
+
+
+def refusal(content: Any) -> str:
+    with pytest.raises(StudyError) as caught:
+        validate(content, "my.yaml")
+    return str(caught.value)
+
+
+def test_a_complete_study_is_read() -> None:
+    study = validate(study_content({"seed": [1, 2]}), "my.yaml")
+    assert study.study == "tiny"
+    assert study.corpora["tiny"].vocabulary == 400
+
+
+def test_yamls_text_for_a_rate_is_a_number() -> None:
+    # PyYAML follows YAML 1.1, in which 1e-3 is text.
+    assert settings(learning_rate="1e-3").learning_rate == 0.001
+
+
+def test_an_unknown_key_is_named_with_its_file() -> None:
+    message = refusal(study_content(epocs=3))
+    assert message.startswith("my.yaml: epocs: unknown key")
+
+
+def test_an_unknown_key_of_a_corpus_is_named() -> None:
+    content = study_content()
+    content["corpora"] = {"tiny": {"source": "embedded", "pears": 3}}
+    assert "corpora.tiny.pears: unknown key" in refusal(content)
+
+
+def test_an_unknown_key_of_a_run_is_named_with_those_allowed() -> None:
+    message = refusal(study_content({"learningrate": 1}))
+    assert "runs.0: unknown key learningrate; allowed: corpus, placement," in message
+
+
+def test_every_wrong_key_is_told_at_once() -> None:
+    content = study_content(execution={"cpus": 0, "gpus": -1})
+    assert len(refusal(content).splitlines()) == 2
+
+
+def test_a_study_needs_a_run() -> None:
+    content = study_content()
+    content["translation"]["runs"] = []
+    assert "translation.runs" in refusal(content)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"heads": 3}, "heads: 3 does not divide width 16"),
+        ({"drop_epoch": 2}, "drop_epoch: only for constant"),
+        ({"schedule": "drop-inverse-sqrt"}, "drop_epoch: needed"),
+        ({"schedule": "linear"}, "decay_updates: needed"),
+        ({"decay_updates": 100}, "decay_updates: only for linear"),
+        ({"schedule": "linear", "decay_updates": 5, "warmup": 10}, "does not exceed warmup"),
+        ({"schedule": "constant", "anchor": "hold"}, "anchor: only for inverse-sqrt"),
+        ({"anchor": "hold", "warmup": 500, "decay_period": 400}, "exceeds decay_period"),
+    ],
+)
+def test_an_impossible_combination_is_refused(wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        settings(**wrong)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(StudyError, match="missing.yaml: cannot be read"):
+        load(tmp_path / "missing.yaml")
+
+
+def test_a_file_that_is_not_yaml_is_named(tmp_path: Path) -> None:
+    (tmp_path / "broken.yaml").write_text("study: [", encoding="utf-8")
+    with pytest.raises(StudyError, match="broken.yaml: not YAML"):
+        load(tmp_path / "broken.yaml")
+
+
+def test_every_setting_of_a_run_is_described() -> None:
+    assert all(field.description for field in RunSettings.model_fields.values())
+
+
+@pytest.mark.parametrize("path", sorted(Path("config").glob("*.yaml")), ids=lambda path: path.name)
+def test_the_studies_that_come_along_are_right(path: Path) -> None:
+    load(path)

@@ -1,0 +1,172 @@
+"""The records of a study are read as they are, and a wrong one is refused by its name."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from preln.config import Study, validate
+from preln.report.records import RecordError, curves, run_folder, summary
+from preln.runs import Run, expand
+from preln.translation.curve import COLUMNS
+
+SIGNATURES = {"tokenised": "nrefs:1|tok:none", "sacrebleu": "nrefs:1|tok:13a"}
+
+
+def small_study(*entries: dict[str, Any], **changes: Any) -> tuple[Study, list[Run]]:
+    """A study on the embedded corpus and its runs: two of figure 2, unless the entries say otherwise."""
+    post = {"placement": "post", "optimizer": "adam", "learning_rate": 1e-3, "schedule": "inverse-sqrt"}
+    grid = entries or ({"figures": [2], **post, "warmup": [0, 400]},)
+    content = {
+        "study": "small",
+        "corpora": {"embedded": {"source": "embedded", "vocabulary": 1024}},
+        "translation": {"settings": {"corpus": "embedded", "width": 128, "epochs": 3}, "runs": list(grid)},
+    }
+    study = validate({**content, **changes}, "small.yaml")
+    return study, expand(study)
+
+
+def records_of(
+    study: Study,
+    run: Run,
+    results: Path,
+    losses: list[float],
+    bleu: float = 12.3456,
+    diverged: dict[str, Any] | None = None,
+) -> None:
+    """Write made-up records of a run with these validation losses, an epoch each."""
+    rows = [
+        {name: 1.0 for name in COLUMNS}
+        | {"epoch": epoch, "updates": 100 * epoch, "learning_rate": 7e-5, "valid_loss": loss}
+        | {"test_bleu": bleu, "tokens_per_second": 2000.5, "seconds": 60.0}
+        for epoch, loss in enumerate(losses, start=1)
+    ]
+    metrics = {
+        "id": run.id,
+        "status": "diverged" if diverged else "finished",
+        "diverged": diverged,
+        "epochs": len(rows),
+        "updates": 100 * len(rows),
+        "parameters": 1234 if rows else None,
+        "final": rows[-1] if rows else None,
+        "best": min(rows, key=lambda row: row["valid_loss"]) if rows else None,
+        "bleu": {
+            **(SIGNATURES if rows else dict.fromkeys(SIGNATURES)),
+            **{"beam": 5, "length_penalty": 1.2},
+            "sentences": {"valid": 50, "test": 40} if rows else {"valid": None, "test": None},
+        },
+        "seconds": 60.0 * len(rows),
+    }
+    record = {"id": run.id, "identity": run.identity, "commit": "abc_123"}
+    record["hardware"] = {"processor": "A & B", "cores": 4, "cores_used": 2, "gpus": []}
+    folder = run_folder(study, run, results)
+    folder.mkdir(parents=True, exist_ok=True)
+    pd.DataFrame(rows, columns=COLUMNS).to_csv(folder / "curve.csv", index=False)
+    (folder / "metrics.json").write_text(json.dumps(metrics))
+    (folder / "run.json").write_text(json.dumps(record))
+
+
+def test_curves_have_a_row_for_each_run_and_epoch_with_settings_and_numbers(tmp_path: Path) -> None:
+    study, runs = small_study()
+    for run in runs:
+        records_of(study, run, tmp_path, [6.0, 5.0])
+
+    frame = curves(study, runs, tmp_path)
+
+    assert list(zip(frame["run"], frame["epoch"], strict=True)) == [(r.id, e) for r in runs for e in (1, 2)]
+    assert frame["valid_loss"].tolist() == [6.0, 5.0] * len(runs)
+    assert set(frame["warmup"]) == {0, 400}
+
+
+def test_the_peak_rate_and_the_rate_at_the_end_of_an_epoch_are_two_columns(tmp_path: Path) -> None:
+    study, runs = small_study()
+    records_of(study, runs[0], tmp_path, [6.0])
+
+    row = curves(study, runs, tmp_path).iloc[0]
+
+    assert (row["learning_rate"], row["rate"]) == (1e-3, 7e-5)
+
+
+def test_runs_without_metrics_are_absent(tmp_path: Path) -> None:
+    study, runs = small_study()
+    records_of(study, runs[0], tmp_path, [6.0])
+    run_folder(study, runs[1], tmp_path).mkdir(parents=True)
+
+    assert summary(study, runs, tmp_path)["run"].tolist() == [runs[0].id]
+    assert set(curves(study, runs, tmp_path)["run"]) == {runs[0].id}
+
+
+def test_no_run_at_all_gives_empty_frames_with_their_columns(tmp_path: Path) -> None:
+    study, runs = small_study()
+
+    assert "valid_loss" in curves(study, runs, tmp_path)
+    assert "status" in summary(study, runs, tmp_path)
+    assert len(summary(study, runs, tmp_path)) == 0
+
+
+def test_final_is_the_last_epoch_and_best_the_lowest_loss(tmp_path: Path) -> None:
+    study, runs = small_study()
+    records_of(study, runs[0], tmp_path, [6.0, 4.0, 5.0])
+
+    row = summary(study, runs, tmp_path).iloc[0]
+
+    assert (row["final_epoch"], row["final_valid_loss"]) == (3, 5.0)
+    assert (row["best_epoch"], row["best_valid_loss"]) == (2, 4.0)
+
+
+def test_a_run_that_diverged_in_its_first_epoch_has_a_row_in_the_summary_alone(tmp_path: Path) -> None:
+    study, runs = small_study()
+    records_of(study, runs[0], tmp_path, [], diverged={"update": 81, "epoch": 1, "reason": "loss is nan"})
+
+    row = summary(study, runs, tmp_path).iloc[0]
+
+    assert curves(study, runs, tmp_path).empty
+    assert (row["status"], row["diverged_update"]) == ("diverged", 81)
+    assert pd.isna(row["final_valid_loss"])
+
+
+@pytest.mark.parametrize("name", ["run.json", "metrics.json", "curve.csv"])
+@pytest.mark.parametrize("content", ["", "[]", "{"])
+def test_a_damaged_record_is_refused_by_name(tmp_path: Path, name: str, content: str) -> None:
+    study, runs = small_study()
+    records_of(study, runs[0], tmp_path, [6.0])
+    (run_folder(study, runs[0], tmp_path) / name).write_text(content)
+
+    with pytest.raises(RecordError, match=name):
+        summary(study, runs, tmp_path)
+
+
+@pytest.mark.parametrize("name", ["run.json", "curve.csv"])
+def test_a_missing_record_of_a_run_that_is_done_is_refused_by_name(tmp_path: Path, name: str) -> None:
+    study, runs = small_study()
+    records_of(study, runs[0], tmp_path, [6.0])
+    (run_folder(study, runs[0], tmp_path) / name).unlink()
+
+    with pytest.raises(RecordError, match=name):
+        curves(study, runs, tmp_path)
+
+
+def test_text_among_the_numbers_is_refused(tmp_path: Path) -> None:
+    study, runs = small_study()
+    records_of(study, runs[0], tmp_path, [6.5])
+    path = run_folder(study, runs[0], tmp_path) / "curve.csv"
+    path.write_text(path.read_text().replace("6.5", "lots"))
+
+    with pytest.raises(RecordError, match=r"curve.csv: not numbers in .*valid_loss"):
+        curves(study, runs, tmp_path)
+
+
+def test_records_of_other_settings_are_refused(tmp_path: Path) -> None:
+    study, runs = small_study()
+    records_of(study, runs[0], tmp_path, [6.0])
+    path = run_folder(study, runs[0], tmp_path) / "run.json"
+    record = json.loads(path.read_text())
+    record["identity"]["width"] = 64
+    path.write_text(json.dumps(record))
+
+    with pytest.raises(RecordError, match=r"run.json: made with other settings \(width was 64, is 128\)"):
+        summary(study, runs, tmp_path)

@@ -1,0 +1,145 @@
+"""The table of runs says what the records say, in every form."""
+
+from __future__ import annotations
+
+import csv
+import math
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from preln.report import tables
+from preln.report.labels import number
+from tests.unit.test_report_figures import POST
+from tests.unit.test_report_records import records_of, small_study
+
+
+def test_the_csv_has_full_precision_and_the_settings_that_vary(tmp_path: Path) -> None:
+    study, runs = small_study({**POST, "dropout": [0.1, 0.3]})
+    for run in runs:
+        records_of(study, run, tmp_path, [6.0, 5.123456789012345])
+
+    tables.write(study, runs, tmp_path, [tmp_path / "runs.csv"])
+    with open(tmp_path / "runs.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+
+    assert [row["dropout"] for row in rows] == ["0.1", "0.3"]
+    assert "width" not in rows[0]
+    assert rows[0]["final_valid_loss"] == "5.123456789012345"
+    assert (rows[0]["sentences_valid"], rows[0]["sentences_test"]) == ("50", "40")
+    assert rows[0]["tokens_per_second"] == "2000.5"
+
+
+@pytest.mark.parametrize("suffix", ["csv", "md", "tex"])
+def test_a_changed_record_changes_the_table(tmp_path: Path, suffix: str) -> None:
+    study, runs = small_study()
+    out = tmp_path / f"runs.{suffix}"
+    records_of(study, runs[0], tmp_path, [6.0], bleu=12.34)
+    tables.write(study, runs, tmp_path, [out])
+    before = out.read_text()
+    records_of(study, runs[0], tmp_path, [6.0], bleu=23.45)
+    tables.write(study, runs, tmp_path, [out])
+
+    assert "12.34" in before and "23.45" not in before
+    assert "23.45" in out.read_text() and "12.34" not in out.read_text()
+
+
+def test_the_readable_forms_are_rounded_and_carry_the_signatures(tmp_path: Path) -> None:
+    study, runs = small_study()
+    records_of(study, runs[0], tmp_path, [5.98765])
+
+    text = tables.plain(study, runs, tmp_path)
+
+    assert "1 of 2 runs" in text
+    assert "5.988" in text and "5.98765" not in text
+    assert "12.35" in text
+    assert "1e-3" in text
+    assert "nrefs:1|tok:none" in text and "nrefs:1|tok:13a" in text
+    assert "50 sentences of valid and 40 of test" in text
+
+
+def test_a_run_that_diverged_at_once_is_a_row_with_its_update(tmp_path: Path) -> None:
+    study, runs = small_study()
+    records_of(study, runs[0], tmp_path, [], diverged={"update": 81, "epoch": 1, "reason": "nan"})
+
+    tables.write(study, runs, tmp_path, [tmp_path / "runs.csv"])
+
+    assert "diverged at 81" in tables.plain(study, runs, tmp_path)
+    assert ",diverged,81,1,0," in (tmp_path / "runs.csv").read_text()
+
+
+def test_a_study_with_nothing_done_has_a_table_that_says_so(tmp_path: Path) -> None:
+    study, runs = small_study()
+    forms = {suffix: tmp_path / f"runs.{suffix}" for suffix in ("csv", "md", "tex")}
+
+    tables.write(study, runs, tmp_path, list(forms.values()))
+
+    assert forms["csv"].read_text().startswith("run,placement,")
+    assert "no finished runs" in forms["md"].read_text()
+    assert "no finished runs" in forms["tex"].read_text()
+    assert "no finished runs" in tables.plain(study, runs, tmp_path)
+
+
+def test_latex_is_escaped_and_uses_booktabs(tmp_path: Path) -> None:
+    study, runs = small_study(description="100% of R&D, a_b #1 {x} ~ ^ \\ $")
+    records_of(study, runs[0], tmp_path, [6.0])
+
+    tables.write(study, runs, tmp_path, [tmp_path / "runs.tex"])
+    text = (tmp_path / "runs.tex").read_text()
+
+    assert "100\\% of R\\&D, a\\_b \\#1 \\{x\\} \\textasciitilde{} \\textasciicircum{}" in text
+    assert "\\textbackslash{} \\$" in text
+    assert "Hardware: A \\& B" in text and "abc\\_123" in text
+    for rule in ("\\toprule", "\\midrule", "\\bottomrule"):
+        assert text.count(rule) == 1
+    body = text[text.index("\\midrule") : text.index("\\bottomrule")]
+    head = next(line for line in text.splitlines() if line.startswith("Model"))
+    assert all(line.count("&") == head.count("&") for line in body.splitlines() if line.endswith("\\\\"))
+
+
+def test_the_papers_value_stands_beside_the_run_that_it_is_of(tmp_path: Path) -> None:
+    entry = {**POST, "learning_rate": [5e-4, 1e-3], "warmup": 500, "width": 512, "epochs": 15}
+    corpora = {"embedded": {"source": "iwslt14"}}
+    study, runs = small_study(entry, corpora=corpora, paper_settings=True)
+    for run in runs:
+        records_of(study, run, tmp_path, [6.0])
+
+    text = tables.plain(study, runs, tmp_path)
+    lines = {line.split()[2]: line for line in text.splitlines() if "LN " in line}
+
+    assert lines["5e-4"].rstrip().endswith("31.16 (BLEU)")
+    assert lines["1e-3"].rstrip().endswith("2.77 (BLEU)")
+
+
+def test_a_study_that_is_not_the_papers_has_no_such_column(tmp_path: Path) -> None:
+    study, runs = small_study({**POST, "warmup": 500, "width": 512, "epochs": 15})
+    records_of(study, runs[0], tmp_path, [6.0])
+
+    assert "Paper" not in tables.plain(study, runs, tmp_path)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "md", "tex"])
+def test_the_same_records_give_the_same_bytes(tmp_path: Path, suffix: str) -> None:
+    study, runs = small_study()
+    records_of(study, runs[0], tmp_path, [6.0])
+    first, second = tmp_path / f"first.{suffix}", tmp_path / f"second.{suffix}"
+
+    tables.write(study, runs, tmp_path, [first, second])
+
+    assert first.read_bytes() == second.read_bytes()
+
+
+def test_a_form_that_there_is_not_is_refused(tmp_path: Path) -> None:
+    study, runs = small_study()
+
+    with pytest.raises(ValueError, match=r"runs.xls: no form of a table; allowed: .csv, .md, .tex"):
+        tables.write(study, runs, tmp_path, [tmp_path / "runs.xls"])
+
+
+@given(st.floats(min_value=1e-9, max_value=10))
+def test_a_rate_is_printed_to_the_precision_of_a_run_id(rate: float) -> None:
+    assert math.isclose(float(number(rate)), rate, rel_tol=1e-5)
+    assert re.fullmatch(r"[0-9.]+(e-?[0-9]+)?", number(rate))

@@ -1,0 +1,208 @@
+"""A run through real fairseq: its records, its exact continuation after a kill, its divergence, its safety."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+import torch
+import yaml
+
+from preln.config import Study, validate
+from preln.fairseq_plugin.launch import CheckpointRefused, newest_checkpoint
+from preln.runs import Run, expand
+from preln.translation.curve import COLUMNS
+from tests.conftest import study_content
+
+pytestmark = pytest.mark.slow
+
+TIMES = ["tokens_per_second", "seconds"]
+
+
+def write_study(folder: Path, **changes: Any) -> tuple[Study, Run]:
+    content = study_content(changes, execution={"log_interval": 1})
+    (folder / "study.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
+    study = validate(content, "study.yaml")
+    return study, expand(study)[0]
+
+
+def start(folder: Path, run: Run, prepared: Path) -> subprocess.Popen[bytes]:
+    command = [
+        *(sys.executable, "-m", "preln", "train", str(folder), run.id),
+        *("--prepared", str(prepared), "--out", str(folder / run.id)),
+    ]
+    with open(folder / "output.log", "ab") as output:
+        return subprocess.Popen(command, stdout=output, stderr=output)
+
+
+def finish(folder: Path, run: Run, prepared: Path) -> None:
+    assert start(folder, run, prepared).wait() == 0, (folder / "output.log").read_text()[-3000:]
+
+
+def numbers(folder: Path, run: Run) -> str:
+    """curve.csv as it stands, but for its times."""
+    return pd.read_csv(folder / run.id / "curve.csv", dtype=str).drop(columns=TIMES).to_csv()
+
+
+def metrics(folder: Path, run: Run) -> dict[str, Any]:
+    values: dict[str, Any] = json.loads((folder / run.id / "metrics.json").read_text())
+    return values
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> tuple[Path, Run]:
+    folder = tmp_path_factory.mktemp("uninterrupted")
+    _, run = write_study(folder)
+    finish(folder, run, prepared)
+    return folder, run
+
+
+def test_the_curve_has_a_row_for_each_epoch(uninterrupted: tuple[Path, Run]) -> None:
+    folder, run = uninterrupted
+    curve = pd.read_csv(folder / run.id / "curve.csv")
+    assert list(curve.columns) == COLUMNS
+    assert list(curve["epoch"]) == [1, 2, 3]
+    assert curve.notna().all(axis=None)
+    assert curve["valid_loss"].is_monotonic_decreasing
+
+
+def test_the_metrics_say_how_it_ended_and_how_bleu_was_computed(uninterrupted: tuple[Path, Run]) -> None:
+    values = metrics(*uninterrupted)
+    assert values["status"] == "finished"
+    assert values["epochs"] == 3
+    assert values["final"]["epoch"] == 3
+    assert "tok:none" in values["bleu"]["tokenised"]
+    assert values["bleu"]["sentences"] == {"valid": 10, "test": 10}
+
+
+def test_the_run_tells_where_its_numbers_come_from(uninterrupted: tuple[Path, Run]) -> None:
+    folder, run = uninterrupted
+    record = json.loads((folder / run.id / "run.json").read_text())
+    assert record["identity"] == run.identity
+    assert {"torch", "fairseq-fixed", "python", "sacrebleu"} <= record["versions"].keys()
+    assert record["hardware"]["processor"]
+    assert len(record["attempts"]) == 1
+
+
+def in_epoch(number: int) -> Callable[[Path], bool]:
+    return lambda state: f'"epoch": {number}, "update"' in _text(state / "training.log")
+
+
+def while_translating(epoch: int) -> Callable[[Path], bool]:
+    return lambda state: (state / "translations" / f"valid.{epoch}.txt").exists()
+
+
+def with_checkpoint(epoch: int) -> Callable[[Path], bool]:
+    return lambda state: (state / "checkpoints" / f"checkpoint{epoch}.pt").exists()
+
+
+def _text(path: Path) -> str:
+    return path.read_text(errors="replace") if path.exists() else ""
+
+
+@pytest.mark.parametrize(
+    "moments",
+    [[in_epoch(1)], [while_translating(1)], [with_checkpoint(1), in_epoch(3)], [while_translating(3)]],
+    ids=["in the first epoch", "while translating", "after a checkpoint and again", "in the last validation"],
+)
+def test_a_killed_training_ends_with_the_numbers_of_an_uninterrupted_one(
+    moments: list[Callable[[Path], bool]], uninterrupted: tuple[Path, Run], prepared: Path, tmp_path: Path
+) -> None:
+    _, run = write_study(tmp_path)
+    for moment in moments:
+        process = start(tmp_path, run, prepared)
+        deadline = time.monotonic() + 120
+        while not any(moment(state) for state in (tmp_path / run.id / "state").glob("*")):
+            assert process.poll() is None and time.monotonic() < deadline, "the moment to kill it never came"
+            time.sleep(0.01)
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+    finish(tmp_path, run, prepared)
+    assert numbers(tmp_path, run) == numbers(*uninterrupted)
+    attempts = json.loads((tmp_path / run.id / "run.json").read_text())["attempts"]
+    assert len(attempts) == len(moments) + 1
+
+
+def test_a_finished_training_is_not_done_again(uninterrupted: tuple[Path, Run], prepared: Path) -> None:
+    folder, run = uninterrupted
+    before = numbers(folder, run)
+    (folder / run.id / "curve.csv").unlink()
+    log = next((folder / run.id).glob("state/*/training.log"))
+    epochs = log.read_text().count('"train_loss"')
+    finish(folder, run, prepared)
+    assert numbers(folder, run) == before
+    assert log.read_text().count('"train_loss"') == epochs
+
+
+def test_other_settings_begin_anew(uninterrupted: tuple[Path, Run], prepared: Path, tmp_path: Path) -> None:
+    _, run = write_study(tmp_path, epochs=1)
+    finish(tmp_path, run, prepared)
+    content = study_content({"epochs": 1, "seed": 2}, execution={"log_interval": 1})
+    (tmp_path / "study.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
+    other = expand(validate(content, "study.yaml"))[0]
+    # The same folder, as when a study's common settings change and the ids do not.
+    (tmp_path / run.id).rename(tmp_path / other.id)
+    finish(tmp_path, other, prepared)
+    assert len(list((tmp_path / other.id / "state").iterdir())) == 2
+
+
+def test_a_loss_that_explodes_is_a_result(prepared: Path, tmp_path: Path) -> None:
+    _, run = write_study(tmp_path, optimizer="sgd", learning_rate=10, warmup=0, placement="pre", epochs=2, width=64)
+    finish(tmp_path, run, prepared)
+    values = metrics(tmp_path, run)
+    assert values["status"] == "diverged"
+    assert values["diverged"]["update"] >= 1
+    assert values["diverged"]["reason"]
+    finish(tmp_path, run, prepared)
+    assert metrics(tmp_path, run) == values
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"optimizer": "radam", "schedule": "linear", "decay_updates": 60, "warmup": 0},
+        {"optimizer": "sgd", "schedule": "constant", "drop_epoch": 1, "warmup": 0, "placement": "post"},
+        {"precision": "bf16", "schedule": "drop-inverse-sqrt", "drop_epoch": 1},
+    ],
+    ids=["RAdam, linear", "SGD, constant with a drop", "bf16, drop and inverse square root"],
+)
+def test_each_optimizer_schedule_and_precision_trains(changes: dict[str, Any], prepared: Path, tmp_path: Path) -> None:
+    _, run = write_study(tmp_path, epochs=2, **changes)
+    finish(tmp_path, run, prepared)
+    assert metrics(tmp_path, run)["status"] == "finished"
+
+
+class Foreign:
+    """An object that no checkpoint of ours holds."""
+
+
+def test_a_checkpoint_with_a_foreign_object_is_refused(tmp_path: Path) -> None:
+    torch.save({"model": {}, "extra": Foreign()}, tmp_path / "checkpoint3.pt")
+    with pytest.raises(CheckpointRefused, match="checkpoint3.pt: refused"):
+        newest_checkpoint(tmp_path)
+
+
+def test_a_truncated_checkpoint_gives_way_to_the_one_before_it(tmp_path: Path) -> None:
+    torch.save({"model": torch.zeros(100)}, tmp_path / "checkpoint1.pt")
+    whole = (tmp_path / "checkpoint1.pt").read_bytes()
+    (tmp_path / "checkpoint2.pt").write_bytes(whole[: len(whole) // 2])
+    assert newest_checkpoint(tmp_path) == tmp_path / "checkpoint1.pt"
+
+
+def test_gpus_that_are_not_there_are_said_to_be_missing(prepared: Path, tmp_path: Path) -> None:
+    if torch.cuda.device_count() >= 9:
+        pytest.skip("this machine has them")
+    content = study_content({}, execution={"gpus": 9})
+    (tmp_path / "study.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
+    run = expand(validate(content, "study.yaml"))[0]
+    assert start(tmp_path, run, prepared).wait() != 0
+    assert "asks for 9 GPU(s)" in (tmp_path / "output.log").read_text()
