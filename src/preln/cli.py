@@ -128,6 +128,45 @@ def status(
     show(load(path), path.parent, watch)
 
 
+@app.command()
+def figure(
+    study: StudyFile,
+    number: Annotated[int, typer.Argument(metavar="NUMBER", help="The paper's number: 2, 4 or 6.")],
+    out: Annotated[list[Path], typer.Option("--out", help="A file to draw: pdf, png or svg. Repeatable.")],
+) -> None:
+    """Draw a figure from the runs that are done."""
+    from preln.report import figures
+
+    path = _study_file(study)
+    content = load(path)
+    figures.draw(number, content, expand(content), path.parent.parent, out)
+
+
+@app.command()
+def table(
+    study: StudyFile,
+    out: Annotated[list[Path], typer.Option("--out", help="A file to write: csv, md or tex. Repeatable.")],
+) -> None:
+    """Write the table of the runs that are done."""
+    from preln.report import tables
+
+    path = _study_file(study)
+    content = load(path)
+    tables.write(content, expand(content), path.parent.parent, out)
+
+
+@app.command()
+def summary(study: StudyFile) -> None:
+    """Print the table of the runs that are done, and where the figures are."""
+    from preln.report import tables
+
+    path = _study_file(study)
+    content = load(path)
+    print(tables.plain(content, expand(content), path.parent.parent))
+    for result in sorted([*path.parent.glob("figures/*"), *path.parent.glob("tables/*")]):
+        print(result)
+
+
 def _find(runs: list[Run], run_id: str) -> Run:
     """The run with the id.
 

@@ -34,21 +34,15 @@ class Settings(BaseModel):
 
 
 class _Corpus(Settings):
-    vocabulary: int = Field(
-        10000, ge=100, le=64000, description="Size of the joint SentencePiece BPE vocabulary."
-    )
+    vocabulary: int = Field(10000, ge=100, le=64000, description="Size of the joint SentencePiece BPE vocabulary.")
 
 
 class EmbeddedCorpus(_Corpus):
     """German-English sentences from the grammar that comes with the package; nothing is downloaded."""
 
     source: Literal["embedded"]
-    pairs: int = Field(
-        24000, ge=1000, le=100000, description="Sentence pairs in train, valid and test together."
-    )
-    held_out: int = Field(
-        500, ge=10, description="Sentence pairs of valid, and again as many of test."
-    )
+    pairs: int = Field(24000, ge=1000, le=100000, description="Sentence pairs in train, valid and test together.")
+    held_out: int = Field(500, ge=10, description="Sentence pairs of valid, and again as many of test.")
     seed: int = Field(1, description="Seed of the generator and of the split.")
 
 
@@ -61,6 +55,7 @@ class Iwslt14Corpus(_Corpus):
         description="A local folder in place of the download: it holds de-en.tgz, or text that is tokenised "
         "already as train.de, train.en, valid.de, ...",
     )
+    pairs: int | None = Field(None, ge=1000, description="Train on the first so many pairs; on all where not given.")
 
 
 class TextPaths(Settings):
@@ -83,6 +78,12 @@ class FilesCorpus(_Corpus):
     seed: int = Field(1, description="Seed of the held-out choice.")
     tokenise: bool = Field(True, description="Moses tokenisation; false where the text is tokenised.")
     lowercase: bool = Field(True, description="Lower-case both sides.")
+
+    @model_validator(mode="after")
+    def _two_languages(self) -> FilesCorpus:
+        if self.source_language == self.target_language:
+            raise ValueError(f"target_language: {self.target_language} is the source language too")
+        return self
 
 
 Corpus = Annotated[EmbeddedCorpus | Iwslt14Corpus | FilesCorpus, Field(discriminator="source")]
@@ -123,9 +124,7 @@ class RunSettings(Settings):
         None, ge=1, description="The last epoch at the peak rate (`constant`, `drop-inverse-sqrt`)."
     )
     drop_factor: float = Field(0.1, gt=0, le=1, description="The rate is multiplied by this at the drop.")
-    decay_updates: int | None = Field(
-        None, ge=1, description="The update at which a `linear` schedule reaches zero."
-    )
+    decay_updates: int | None = Field(None, ge=1, description="The update at which a `linear` schedule reaches zero.")
     epochs: int = Field(15, ge=1, description="Passes over the training text.")
     batch_tokens: int = Field(4096, ge=32, description="Tokens of a batch (the longer side, with padding).")
     accumulate: int = Field(1, ge=1, description="Batches whose gradients make one update.")
@@ -156,9 +155,7 @@ class RunSettings(Settings):
         if self.anchor != "warmup" and self.schedule != "inverse-sqrt":
             problems.append(f"anchor: only for inverse-sqrt, not {self.schedule}")
         if self.anchor == "hold" and self.warmup > self.decay_period:
-            problems.append(
-                f"warmup: {self.warmup} exceeds decay_period {self.decay_period} (anchor hold)"
-            )
+            problems.append(f"warmup: {self.warmup} exceeds decay_period {self.decay_period} (anchor hold)")
         if problems:
             raise ValueError("; ".join(problems))
         return self
@@ -168,9 +165,7 @@ class RunEntry(Settings):
     """One line of the grid: settings of its own, lists where the grid takes each value."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
-    figures: tuple[Literal[2, 4, 6], ...] = Field(
-        (), description="The paper's figures in which these runs are drawn."
-    )
+    figures: tuple[Literal[2, 4, 6], ...] = Field((), description="The paper's figures in which these runs are drawn.")
 
 
 class Translation(Settings):

@@ -179,9 +179,7 @@ def prepared(folder: Path) -> Path:
 def test_prepared_text_is_taken_as_it_is(tmp_path: Path) -> None:
     corpus = Iwslt14Corpus(source="iwslt14", folder=prepared(tmp_path))
     parts = iwslt14.prepare(corpus, tmp_path / "nowhere", processes=1)
-    assert parts == {
-        part: Part([(f"de {part} &apos;s", f"en {part} &apos;s")]) for part in ("train", "valid", "test")
-    }
+    assert parts == {part: Part([(f"de {part} &apos;s", f"en {part} &apos;s")]) for part in ("train", "valid", "test")}
 
 
 def test_prepared_train_and_valid_are_cleaned_and_test_is_not(tmp_path: Path) -> None:

@@ -15,7 +15,6 @@ from preln.corpora.text import (
     read_parallel,
     require_distinct,
     screen,
-    whole,
     write_lines,
 )
 
@@ -98,9 +97,7 @@ def test_text_without_a_usable_pair_is_refused(tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("which", [0, 1])
-def test_an_unusable_side_drops_its_pair_and_is_counted(
-    tmp_path: Path, side: str, drops: Drops, which: int
-) -> None:
+def test_an_unusable_side_drops_its_pair_and_is_counted(tmp_path: Path, side: str, drops: Drops, which: int) -> None:
     bad = ("x", side) if which else (side, "x")
     source, target = ("\n".join(sides).encode() for sides in zip(("a", "b"), bad, ("c", "d"), strict=True))
     assert read(tmp_path, source, target) == Part([("a", "b"), ("c", "d")], drops)
@@ -122,9 +119,7 @@ def test_every_pair_is_kept_in_order_or_counted(pairs: list[tuple[str, str]]) ->
 
 
 @given(st.lists(st.text(st.characters(exclude_characters="\r\n", exclude_categories=["Cs"])), min_size=1))
-def test_lines_that_are_written_are_read_back(
-    tmp_path_factory: pytest.TempPathFactory, lines: list[str]
-) -> None:
+def test_lines_that_are_written_are_read_back(tmp_path_factory: pytest.TempPathFactory, lines: list[str]) -> None:
     path = tmp_path_factory.mktemp("lines") / "text"
     lines[0] = lines[0].lstrip("\ufeff")
     write_lines(path, lines)
@@ -142,14 +137,6 @@ def test_a_file_given_twice_is_refused(tmp_path: Path) -> None:
                 "valid.target": tmp_path / "link",
             }
         )
-
-
-def test_a_file_that_cannot_be_finished_leaves_nothing(tmp_path: Path) -> None:
-    path = tmp_path / "text"
-    with pytest.raises(RuntimeError), whole(path) as partial:
-        partial.write_text("half")
-        raise RuntimeError
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_failure_leaves_the_former_file(tmp_path: Path) -> None:

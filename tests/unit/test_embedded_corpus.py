@@ -268,10 +268,7 @@ def test_a_modal_without_an_english_auxiliary_takes_do() -> None:
     assert english_clause(replace(clause, modal=must)) == "the teacher has to open the window"
     need_not = denied(replace(clause, modal=must))
     assert english_clause(need_not) == "the teacher does not have to open the window"
-    assert (
-        english_clause(replace(clause, modal=had_to), question=True)
-        == "did the teacher have to open the window"
-    )
+    assert english_clause(replace(clause, modal=had_to), question=True) == "did the teacher have to open the window"
 
 
 def test_a_german_present_about_tomorrow_is_an_english_future() -> None:
@@ -329,9 +326,7 @@ def test_prepositions_contract_with_the_definite_article_only() -> None:
         ("füttern", TRANSITIVE, ["füttere", "fütterst", "füttert", "füttern", "füttern"]),
     ],
 )
-def test_the_present_agrees_with_its_subject(
-    infinitive: str, verbs: tuple[Verb, ...], forms: list[str]
-) -> None:
+def test_the_present_agrees_with_its_subject(infinitive: str, verbs: tuple[Verb, ...], forms: list[str]) -> None:
     conjugated = verb(verbs, infinitive)
     assert [present_form(conjugated, person) for person in ("1s", "2s", "3s", "1p", "3p")] == forms
 

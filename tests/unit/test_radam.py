@@ -46,9 +46,7 @@ def test_with_a_constant_gradient_each_step_is_the_rate_times_the_rectifier(step
 def test_the_rectifier_is_the_papers_formula() -> None:
     limit = 2 / (1 - 0.98) - 1
     length = limit - 2 * 100 * 0.98**100 / (1 - 0.98**100)
-    rectifier = sqrt(
-        (length - 4) * (length - 2) * limit / ((limit - 4) * (limit - 2) * length)
-    )
+    rectifier = sqrt((length - 4) * (length - 2) * limit / ((limit - 4) * (limit - 2) * length))
     parameter = torch.nn.Parameter(torch.zeros((), dtype=torch.float64))
     optimizer = ours(parameter, rate=1.0)
     for _ in range(100):

@@ -13,7 +13,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from preln.config import Study
-from preln.report.figures import Records, compose, draw
+from preln.report.drawing import Records, compose
+from preln.report.figures import draw
 from preln.report.records import curves, summary
 from preln.report.style import series, styles
 from preln.runs import Run
@@ -139,9 +140,7 @@ def paper_study(**changes: Any) -> tuple[Study, list[Run]]:
     ("number", "words"),
     [(2, "only 8.45 (printed)"), (4, "Post-LN RAdam w/o warm-up (digitised, read-off)"), (6, "4.3 in 27")],
 )
-def test_the_papers_numbers_are_drawn_with_how_they_are_known(
-    tmp_path: Path, number: int, words: str
-) -> None:
+def test_the_papers_numbers_are_drawn_with_how_they_are_known(tmp_path: Path, number: int, words: str) -> None:
     study, runs = paper_study()
     records_of(study, runs[0], tmp_path, [6.0])
 

@@ -38,9 +38,7 @@ def test_a_warm_up_of_one_update_is_none() -> None:
 
 def test_reading_b_holds_the_peak() -> None:
     held = {"warmup": 0, "anchor": "hold", "decay_period": 4000}
-    assert rates(*UPDATES, 4001, **held) == pytest.approx(
-        [PEAK, PEAK, PEAK, PEAK / sqrt(2), PEAK * sqrt(4000 / 4001)]
-    )
+    assert rates(*UPDATES, 4001, **held) == pytest.approx([PEAK, PEAK, PEAK, PEAK / sqrt(2), PEAK * sqrt(4000 / 4001)])
 
 
 def test_reading_c_is_shifted() -> None:
@@ -135,5 +133,3 @@ def test_the_drop_is_noted_at_its_epoch_and_survives_a_checkpoint() -> None:
     resumed = scheduler(**drop)
     resumed.load_state_dict(first.state_dict())
     assert resumed.step_update(399) == pytest.approx(PEAK / 2)
-
-

@@ -86,9 +86,7 @@ def test_logits_and_gradients_equal_fairseqs(placement: str, training: bool, bat
 
 
 @pytest.mark.parametrize("placement", ["post", "pre"])
-def test_decoding_word_by_word_gives_the_logits_of_the_whole_sentence(
-    placement: str, batch: dict[str, Tensor]
-) -> None:
+def test_decoding_word_by_word_gives_the_logits_of_the_whole_sentence(placement: str, batch: dict[str, Tensor]) -> None:
     model = build(PlacedTransformer, placement).eval()
     source = model.encoder(batch["src_tokens"], batch["src_lengths"])
     target = batch["prev_output_tokens"][:1]

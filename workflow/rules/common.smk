@@ -16,7 +16,7 @@ except StudyError as error:
 RESULTS = f"results/{STUDY.study}"
 LOGS = f"logs/{STUDY.study}"
 CORPORA = {corpus_id(name, corpus): corpus for name, corpus in STUDY.corpora.items()}
-SOURCE = Path(workflow.basedir).parent / "src" / "preln"
+SOURCE = Path(str(workflow.current_basedir)).parents[1] / "src" / "preln"
 
 
 wildcard_constraints:
@@ -54,9 +54,23 @@ def records(runs):
     return [f"{RESULTS}/translation/{run.id}/{name}" for run in runs for name in ("curve.csv", "metrics.json")]
 
 
+def in_figure(number):
+    """The runs that a figure draws."""
+    return [run for run in RUNS.values() if int(number) in run.figures]
+
+
+def digest_of(runs):
+    """What a figure or a table depends on beside its runs' records: which runs, and how the study describes them."""
+    described = {"description": STUDY.description, "paper_settings": STUDY.paper_settings}
+    return digest({**described, "runs": {run.id: [run.identity, run.figures] for run in runs}})
+
+
+DRAWN_WITH = ("labels.py", "records.py", "style.py", "reference/__init__.py", "reference/paper.csv")
+
+
 def code(*modules):
-    """The modules that a cheap stage is computed by: it runs again when they change."""
-    return [str(SOURCE / module) for module in modules]
+    """Modules of the report: what is computed by them is computed again when they change."""
+    return [str(SOURCE / "report" / module) for module in modules]
 
 
 def study_results():

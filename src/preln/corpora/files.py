@@ -19,8 +19,7 @@ def prepare(corpus: FilesCorpus, processes: int) -> dict[str, Part]:
     source, target = languages(corpus)
     if source == target:
         raise CorpusError(
-            f"source_language and target_language are both {source!r}; they name the prepared files and must "
-            "differ"
+            f"source_language and target_language are both {source!r}; they name the prepared files and must differ"
         )
     given = {
         name: paths
@@ -29,8 +28,7 @@ def prepare(corpus: FilesCorpus, processes: int) -> dict[str, Part]:
     }
     require_distinct({f"{name}.{side}": path for name, paths in given.items() for side, path in paths})
     preparations = [
-        LinePreparation(language, tokenise=corpus.tokenise, lowercase=corpus.lowercase)
-        for language in (source, target)
+        LinePreparation(language, tokenise=corpus.tokenise, lowercase=corpus.lowercase) for language in (source, target)
     ]
     parts = {name: _prepared(name, paths, preparations, processes) for name, paths in given.items()}
     return divide(parts, corpus.held_out, corpus.seed)

@@ -13,6 +13,7 @@ import tarfile
 import zlib
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from preln.config import Iwslt14Corpus
@@ -52,9 +53,11 @@ def prepare(corpus: Iwslt14Corpus, downloads: Path, processes: int) -> dict[str,
     folder = corpus.folder or downloads
     archive = folder / _ARCHIVE.name
     if corpus.folder and not archive.exists():
-        return read_prepared(corpus.folder)
-    require_content(archive, _ARCHIVE.git_blob)
-    return prepare_release(read_archive(archive), processes)
+        parts = read_prepared(corpus.folder)
+    else:
+        require_content(archive, _ARCHIVE.git_blob)
+        parts = prepare_release(read_archive(archive), processes)
+    return {**parts, "train": replace(parts["train"], pairs=parts["train"].pairs[: corpus.pairs])}
 
 
 def read_archive(archive: Path) -> dict[str, str]:

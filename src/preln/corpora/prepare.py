@@ -14,8 +14,9 @@ from preln.corpora import CorpusError, bpe, embedded, files, iwslt14
 from preln.corpora.download import fetch, git_blob_id
 from preln.corpora.registry import SOURCES, languages
 from preln.corpora.split import divide
-from preln.corpora.text import PARTS, Part, read_lines, screen, whole, write_lines
+from preln.corpora.text import PARTS, Part, read_lines, screen, write_lines
 from preln.corpora.tokenisation import LinePreparation, prepare_pairs
+from preln.files import replaced
 
 RECORD = "corpus.json"
 
@@ -73,12 +74,10 @@ def prepare_bpe(text: Path, vocabulary: int, out: Path, threads: int) -> None:
         CorpusError: if the text is missing or the vocabulary is too small for it.
     """
     both = _prepared_languages(text)
-    sentences = {
-        f"{part}.{language}": read_lines(text / f"{part}.{language}") for part in PARTS for language in both
-    }
+    sentences = {f"{part}.{language}": read_lines(text / f"{part}.{language}") for part in PARTS for language in both}
     training = [line for language in both for line in sentences[f"train.{language}"]]
     model = bpe.train(training, vocabulary)
-    with whole(out / "bpe.model") as partial:
+    with replaced(out / "bpe.model") as partial:
         partial.write_bytes(model)
     scores = bpe.pieces(model)
     write_lines(out / "bpe.vocab", (f"{piece}\t{score:g}" for piece, score in scores))
@@ -111,15 +110,13 @@ def _prepared_languages(text: Path) -> tuple[str, str]:
         both = json.loads(path.read_text(encoding="utf-8"))["languages"]
         return both["source"], both["target"]
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise CorpusError(
-            f"{path}: not the record of a prepared corpus ({error}); prepare the text again"
-        ) from None
+        raise CorpusError(f"{path}: not the record of a prepared corpus ({error}); prepare the text again") from None
 
 
 def _write_pieces(path: Path, encoded: Iterable[list[str]], known: set[str]) -> dict[str, int]:
     """Write the pieces of each sentence as a line, and count what was written."""
     counts = {"lines": 0, "pieces": 0, "unknown_characters": 0}
-    with whole(path) as partial, partial.open("w", encoding="utf-8", newline="\n") as file:
+    with replaced(path) as partial, partial.open("w", encoding="utf-8", newline="\n") as file:
         for pieces in encoded:
             file.write(" ".join(pieces) + "\n")
             counts["lines"] += 1

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from itertools import combinations
 from pathlib import Path
@@ -13,6 +12,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from preln.corpora import CorpusError
+from preln.files import replaced
 
 Pair = tuple[str, str]
 """A sentence of the source language and its translation."""
@@ -73,9 +73,7 @@ def read_lines(path: Path) -> list[str]:
     try:
         with (
             path.open("rb") as file,
-            tqdm(
-                total=path.stat().st_size, desc=f"read {path.name}", unit="B", unit_scale=True, delay=2
-            ) as bar,
+            tqdm(total=path.stat().st_size, desc=f"read {path.name}", unit="B", unit_scale=True, delay=2) as bar,
         ):
             for number, raw in enumerate(file, start=1):
                 bar.update(len(raw))
@@ -151,17 +149,5 @@ def require_distinct(files: Mapping[str, Path]) -> None:
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:
     """Write one line each, in UTF-8 with `\\n`; the file appears whole or not at all."""
-    with whole(path) as partial, partial.open("w", encoding="utf-8", newline="\n") as file:
+    with replaced(path) as partial, partial.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(f"{line}\n" for line in lines)
-
-
-@contextmanager
-def whole(path: Path) -> Iterator[Path]:
-    """A path beside `path` to write to, renamed to `path` at the end and removed at an error."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f"{path.name}.part")
-    try:
-        yield partial
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)

@@ -15,8 +15,8 @@ from fairseq.distributed import utils as distributed
 from fairseq_cli.train import main as fairseq_main
 
 from preln.config import Execution, RunSettings
-from preln.files import write_json
 from preln.fairseq_plugin.divergence import guard
+from preln.files import write_json
 
 USER_DIR = Path(__file__).with_name("preln_user_dir")
 

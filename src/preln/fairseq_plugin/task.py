@@ -51,7 +51,9 @@ class RecordedTranslation(TranslationTask):
         self._epoch = 0
         self._subsets: Iterator[str] = iter(())
 
-    def train_step(self, sample: Any, model: Any, criterion: Any, optimizer: Any, update_num: int, **kwargs: Any) -> Any:
+    def train_step(
+        self, sample: Any, model: Any, criterion: Any, optimizer: Any, update_num: int, **kwargs: Any
+    ) -> Any:
         """One batch; the guard learns which update it belongs to."""
         guard.update = update_num + 1
         return super().train_step(sample, model, criterion, optimizer, update_num, **kwargs)

@@ -32,9 +32,7 @@ class PlacedEncoderLayer(TransformerEncoderLayerBase):
         self.attention_residual = residual(self.embed_dim)
         self.feed_forward_residual = residual(self.embed_dim)
 
-    def forward(
-        self, x: Tensor, encoder_padding_mask: Tensor | None, attn_mask: Tensor | None = None
-    ) -> Tensor:
+    def forward(self, x: Tensor, encoder_padding_mask: Tensor | None, attn_mask: Tensor | None = None) -> Tensor:
         """`x` of shape (length, batch, width); the mask is true where a position is padding."""
 
         def attention(h: Tensor) -> Tensor:
@@ -131,9 +129,7 @@ class PlacedDecoder(TransformerDecoderBase):
         super().__init__(cfg, dictionary, embed_tokens)
         self.layer_norm = PLACEMENTS[cfg.placement].final_norm(cfg.decoder.embed_dim)
 
-    def build_decoder_layer(
-        self, cfg: TransformerConfig, no_encoder_attn: bool = False
-    ) -> PlacedDecoderLayer:
+    def build_decoder_layer(self, cfg: TransformerConfig, no_encoder_attn: bool = False) -> PlacedDecoderLayer:
         """One layer."""
         return PlacedDecoderLayer(cfg, no_encoder_attn)
 

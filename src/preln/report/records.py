@@ -131,17 +131,11 @@ def _metrics(run: Run, folder: Path) -> dict[str, Any]:
         if content.get("id") != run.id:
             raise RecordError(f"{path}: is of the run {content.get('id')!r}, not {run.id!r}")
     if metrics.get("status") not in ("finished", "diverged"):
-        raise RecordError(
-            f"{folder / 'metrics.json'}: status {metrics.get('status')!r}; allowed: finished, diverged"
-        )
+        raise RecordError(f"{folder / 'metrics.json'}: status {metrics.get('status')!r}; allowed: finished, diverged")
     now, then = run.identity, record.get("identity", {})
-    changed = [
-        f"{key} was {then[key]!r}, is {now[key]!r}" for key in now if key in then and then[key] != now[key]
-    ]
+    changed = [f"{key} was {then[key]!r}, is {now[key]!r}" for key in now if key in then and then[key] != now[key]]
     if changed:
-        raise RecordError(
-            f"{folder / 'run.json'}: made with other settings ({'; '.join(changed)}); run it again"
-        )
+        raise RecordError(f"{folder / 'run.json'}: made with other settings ({'; '.join(changed)}); run it again")
     return metrics
 
 

@@ -77,9 +77,7 @@ def full(study: Study, runs: Sequence[Run], done: pd.DataFrame) -> pd.DataFrame:
     differing = varying(run.settings for run in runs)
     settings = [key for key in RunSettings.model_fields if key in differing | _ALWAYS]
     by_id = {run.id: run for run in runs}
-    paper = pd.DataFrame(
-        [_paper(study, by_id[run].settings) for run in done["run"]], columns=_PAPER, index=done.index
-    )
+    paper = pd.DataFrame([_paper(study, by_id[run].settings) for run in done["run"]], columns=_PAPER, index=done.index)
     return pd.concat([done[["run", *settings, *SUMMARY]], paper], axis="columns")
 
 

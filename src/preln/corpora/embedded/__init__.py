@@ -48,9 +48,7 @@ def distinct_pairs(draw: Callable[[], tuple[str, str]], pairs: int) -> list[tupl
         if german in found:
             repeats += 1
             if repeats == MAX_CONSECUTIVE_REPEATS:
-                raise ValueError(
-                    f"only {len(found)} distinct sentences of {pairs} found; ask for fewer pairs"
-                )
+                raise ValueError(f"only {len(found)} distinct sentences of {pairs} found; ask for fewer pairs")
         else:
             repeats = 0
             found[german] = english

@@ -72,9 +72,7 @@ def german_verbs(clause: Clause) -> tuple[str, str, str]:
         finite, right = verb.preterite[person], ""
     elif clause.past:
         auxiliary = (
-            ("bin", "bist", "ist", "sind", "sind")
-            if verb.takes_sein
-            else ("habe", "hast", "hat", "haben", "haben")
+            ("bin", "bist", "ist", "sind", "sind") if verb.takes_sein else ("habe", "hast", "hat", "haben", "haben")
         )
         finite, right = auxiliary[person], verb.prefix + verb.participle
     else:

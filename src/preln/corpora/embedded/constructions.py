@@ -352,9 +352,7 @@ def around_subject(sampler: Sampler, subject: Subject, german: str, english: str
     heavy = Subject(f"{subject.german}, {german},", f"{subject.english} {english}", subject.person)
     if sampler.chance(0.4):
         adjective = sampler.rng.choice(ADJECTIVES["people"])
-        clause = Clause(
-            heavy, SEIN, after=adjective.german, english=adjective.english, past=sampler.chance(0.3)
-        )
+        clause = Clause(heavy, SEIN, after=adjective.german, english=adjective.english, past=sampler.chance(0.3))
     else:
         clause = sampler.clause((heavy, None))
     return sentence(*main(clause))

@@ -175,9 +175,7 @@ NOUNS: dict[str, tuple[Noun, ...]] = {
 }
 
 # Nouns of these groups can be mine or ours; of people, only relatives and friends.
-OWNED_GROUPS = frozenset(
-    {"animals", "texts", "goods", "clothes", "openable", "devices", "rooms", "ideas", "events"}
-)
+OWNED_GROUPS = frozenset({"animals", "texts", "goods", "clothes", "openable", "devices", "rooms", "ideas", "events"})
 RELATIVES = MALE_RELATIVES + FEMALE_RELATIVES
 
 PLACES = (

@@ -1,0 +1,398 @@
+"""How the paper's figures are drawn from the records of a study's runs; each figure's own module says what is in it.
+
+Lines are means over the seeds that finished; the band is from the lowest to the highest of them. A seed that
+diverged is no part of the mean: it is drawn by itself, thinly, up to its last epoch, which bears a cross.
+"""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+import pandas as pd
+import seaborn
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
+
+from preln.config import RunSettings, Study
+from preln.files import replaced
+from preln.report import reference
+from preln.report.labels import label, varying
+from preln.report.records import curves, summary
+from preln.report.reference import Quantity, Reference
+from preln.report.style import COLUMN_WIDTH, RC, TEXT_WIDTH, Style, line, series, styles
+from preln.runs import Run
+
+_AXIS_LABELS = {"valid_loss": "Validation loss (bits/token)", "bleu": "Test BLEU"}
+COLUMNS: dict[Quantity, str] = {"valid_loss": "valid_loss", "bleu": "test_bleu"}
+_PAPER_GREY = {"adam": "0.45", "radam": "0.7", "sgd": "0.45"}
+_POINTS = ["*", "P", "p", "d", "h"]
+_LINE_HEIGHT = 0.135  # inches, of a line of a legend
+_PANEL_HEIGHT = 1.75  # inches
+_METADATA: dict[str, dict[str, Any]] = {
+    ".pdf": {"CreationDate": None},
+    ".png": {},
+    ".svg": {"Date": None},
+}
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One pair of axes: a quantity of some runs, with the paper's numbers for it."""
+
+    title: str
+    quantity: Quantity
+    runs: tuple[Run, ...]
+    references: tuple[Reference, ...]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What is particular to one of the paper's figures.
+
+    `panels` gives, of the study and the figure's runs, the panels by row and column. `legend_by_column` puts a legend
+    under each column instead of one under all; `always` are settings that its labels name even where a study has
+    but one value of them.
+    """
+
+    number: int
+    panels: Callable[[Study, Sequence[Run]], list[list[Panel]]]
+    legend_by_column: bool = False
+    always: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Records:
+    """What the runs of a figure came to."""
+
+    curves: pd.DataFrame
+    summary: pd.DataFrame
+
+
+def draw(layout: Layout, study: Study, runs: Sequence[Run], results: Path, out: Sequence[Path]) -> None:
+    """Draw a figure of a study to each file of `out`, in the format of its suffix (pdf, png, svg).
+
+    The same records give the same bytes. Runs that are not done are left out, and the figure says how many
+    are in.
+
+    Args:
+        layout: the figure.
+        study: the study.
+        runs: all runs of the study.
+        results: folder of the results of all studies.
+        out: the files to write.
+
+    Raises:
+        RecordError: if a record cannot be used.
+        ValueError: if a suffix is of no such format.
+    """
+    for path in out:
+        if path.suffix not in _METADATA:
+            raise ValueError(f"{path}: cannot be drawn; allowed: {', '.join(_METADATA)}")
+    drawn = [run for run in runs if layout.number in run.figures]
+    records = Records(curves(study, drawn, results), summary(study, drawn, results))
+    # Drawn from matplotlib's own defaults: a reader's matplotlibrc does not change the figure.
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(RC)
+        figure = compose(layout, study, runs, records)
+        for path in out:
+            with replaced(path) as partial:
+                figure.savefig(partial, metadata=_METADATA[path.suffix])
+
+
+def compose(layout: Layout, study: Study, runs: Sequence[Run], records: Records) -> Figure:
+    """The figure as a matplotlib figure; `records` are those of its runs."""
+    grid = layout.panels(study, [run for run in runs if layout.number in run.figures])
+    look = styles(runs)
+    columns = list(zip(*grid, strict=True))
+    if layout.legend_by_column:
+        legends = [_legend(column, look, records) for column in columns]
+    else:
+        everything = [panel for row in grid for panel in row]
+        legends = [_legend(everything, look, records, layout.always)]
+    across = len(columns) // len(legends)
+    lines = max(sum(text.count("\n") + 1 for _, text in legend) for legend in legends) / across
+    legend_height = _LINE_HEIGHT * (math.ceil(lines) + 1)
+    width = COLUMN_WIDTH if len(columns) == 1 else TEXT_WIDTH
+    note = textwrap.fill(_note(study, grid, records), width=round(width * 24))
+    height = _PANEL_HEIGHT * len(grid) + legend_height + _LINE_HEIGHT * (note.count("\n") + 2)
+    figure = Figure(figsize=(width, height), layout="constrained")
+    space = figure.add_gridspec(
+        len(grid) + 1, len(columns), height_ratios=[*([_PANEL_HEIGHT] * len(grid)), legend_height]
+    )
+    for i, row in enumerate(grid):
+        for j, panel in enumerate(row):
+            axes = figure.add_subplot(space[i, j])
+            _draw_panel(axes, panel, study, look, records)
+            if i == len(grid) - 1:
+                axes.set_xlabel("Epoch")
+    for j, legend in enumerate(legends):
+        below = figure.add_subplot(space[-1, j] if len(legends) > 1 else space[-1, :])
+        below.set_axis_off()
+        below.legend(
+            [handle for handle, _ in legend],
+            [text for _, text in legend],
+            loc="upper center",
+            ncols=across,
+            borderaxespad=0,
+            frameon=False,
+            handlelength=2.8,
+            labelspacing=0.25,
+            columnspacing=1.2,
+        )
+    figure.align_ylabels()
+    figure.supxlabel(note, fontsize=6.5, color="0.3")
+    return figure
+
+
+def panel(number: int, study: Study, title: str, quantity: Quantity, letter: str, runs: Sequence[Run]) -> Panel:
+    """A panel with the paper's numbers behind it, where the study repeats the paper on the paper's corpus."""
+    comparable = study.paper_settings and any(study.corpora[run.settings.corpus].source == "iwslt14" for run in runs)
+    references = [
+        entry
+        for entry in reference.load()
+        if comparable and (entry.figure, entry.panel, entry.quantity) == (number, letter, quantity)
+    ]
+    return Panel(title, quantity, tuple(runs), tuple(references))
+
+
+def _draw_panel(axes: Axes, panel: Panel, study: Study, look: dict[RunSettings, Style], records: Records) -> None:
+    """The curves of a panel, the paper's behind them."""
+    axes.set_title(panel.title)
+    axes.set_ylabel(_AXIS_LABELS[panel.quantity])
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    column = COLUMNS[panel.quantity]
+    done = records.summary[records.summary["run"].isin([run.id for run in panel.runs])].set_index("run")
+    known = records.curves[records.curves["run"].isin(done.index)]
+    if known.empty:
+        message = "no finished runs" if panel.runs else "no runs in this study"
+        if len(done):
+            message = "every run diverged in its first epoch"
+        axes.text(0.5, 0.5, message, transform=axes.transAxes, ha="center", va="center", color="0.3")
+        axes.set_xticks([])
+        axes.set_yticks([])
+        return
+    _draw_references(axes, panel)
+    ceiling = _ceiling(panel, study, known)
+    for key, members in _by_series(panel.runs).items():
+        style = look[key]
+        finished = [run.id for run in members if run.id in done.index and done.status[run.id] == "finished"]
+        if finished:
+            seaborn.lineplot(
+                known[known["run"].isin(finished)],
+                x="epoch",
+                y=column,
+                # The interval of 100 percent: from the lowest to the highest.
+                errorbar=("pi", 100),
+                err_kws={"linewidth": 0, "alpha": 0.2},
+                ax=axes,
+                legend=False,
+                **_line_look(style),
+            )
+        for run in members:
+            if run.id in done.index and done.status[run.id] == "diverged":
+                _draw_diverged(axes, known[known["run"] == run.id], column, style, ceiling)
+    # The plotting function names the axes after the columns.
+    axes.set(xlabel="", ylabel=_AXIS_LABELS[panel.quantity])
+    if ceiling is not None:
+        lowest = min([known[column].min(), *(entry.y for entry in panel.references if entry.y is not None)])
+        axes.set_ylim(lowest - 0.05 * (ceiling - lowest), ceiling)
+        axes.annotate(
+            "cut off at a uniform guess, log$_2$ of the vocabulary",
+            (0.98, 0.97),
+            xycoords="axes fraction",
+            ha="right",
+            va="top",
+            fontsize=6,
+            color="0.3",
+        )
+    if panel.quantity == "bleu":
+        axes.set_ylim(bottom=min(0, -0.02 * axes.get_ylim()[1]))
+
+
+def _draw_diverged(axes: Axes, curve: pd.DataFrame, column: str, style: Style, ceiling: float | None) -> None:
+    """One seed that diverged, thinly, with a cross on its last epoch."""
+    curve = curve[curve[column].map(math.isfinite)]
+    if curve.empty:
+        return
+    axes.plot(curve["epoch"], curve[column], **{**_line_look(style), "linewidth": 0.6})
+    last = curve.iloc[-1]
+    height = last[column] if ceiling is None else min(last[column], ceiling)
+    axes.plot(last["epoch"], height, **_cross(style), clip_on=False, zorder=4)
+
+
+def _draw_references(axes: Axes, panel: Panel) -> None:
+    """The paper's curves and single values, in grey."""
+    for entries in _paper_curves(panel.references).values():
+        points = [(entry.x, entry.y) for entry in entries if entry.y is not None]
+        axes.plot(*zip(*points, strict=True), **_paper_line(entries[0]))
+    for entry, marker in _paper_points(panel.references).items():
+        if entry.y is not None:
+            axes.plot(entry.x, entry.y, **_paper_marker(marker))
+
+
+def _ceiling(panel: Panel, study: Study, known: pd.DataFrame) -> float | None:
+    """Where the loss axis is cut, if a curve goes above: at a uniform guess, log2 of the vocabulary."""
+    if panel.quantity != "valid_loss":
+        return None
+    guess = max(math.log2(study.corpora[run.settings.corpus].vocabulary) for run in panel.runs)
+    return guess if known["valid_loss"].max() > guess else None
+
+
+def _legend(
+    shown: Sequence[Panel],
+    look: dict[RunSettings, Style],
+    records: Records,
+    always: frozenset[str] = frozenset(),
+) -> list[tuple[tuple[Line2D, ...], str]]:
+    """For each curve of the panels, the handles that are drawn over each other, and the text; labels have the
+    settings that differ between the curves and those in `always`."""
+    runs = list(dict.fromkeys(run for panel in shown for run in panel.runs))
+    done = records.summary.set_index("run")
+    differing = varying(run.settings for run in runs) | always
+    with_curve = set(records.curves["run"]) & {run.id for run in runs}
+    entries: list[tuple[tuple[Line2D, ...], str]] = []
+    for key, members in _by_series(runs).items():
+        recorded = [run.id for run in members if run.id in done.index]
+        if not recorded:
+            continue
+        diverged = done.loc[recorded][done.loc[recorded, "status"] == "diverged"]
+        text = label(key, differing)
+        if len(members) > 1:
+            # Spaces at which the text is not wrapped.
+            text += f", n\xa0=\xa0{len(recorded) - len(diverged)}"
+        if len(diverged):
+            text += f"; {_divergence(diverged, len(members))}"
+        handles = []
+        if with_curve & set(recorded):
+            handles.append(Line2D([], [], **_line_look(look[key])))
+        if len(diverged):
+            handles.append(Line2D([], [], **_cross(look[key])))
+        entries.append((tuple(handles), _wrapped(text)))
+    if not with_curve:
+        return entries
+    references = list(dict.fromkeys(entry for panel in shown for entry in panel.references))
+    for name, curve in _paper_curves(references).items():
+        text = _wrapped(f"paper: {name} ({_known(curve)})")
+        entries.append(((Line2D([], [], **_paper_line(curve[0])),), text))
+    for entry, marker in _paper_points(references).items():
+        text = _wrapped(f"paper: {entry.series}: {entry.statement} ({entry.how_known})")
+        look_of = _paper_marker(marker) if entry.y is not None else {"linestyle": "none"}
+        entries.append(((Line2D([], [], **look_of),), text))
+    return entries
+
+
+def _line_look(style: Style) -> dict[str, Any]:
+    return {
+        "color": style.colour,
+        "linestyle": style.line,
+        "linewidth": 1.1,
+        "marker": style.marker,
+        "markersize": 3.4,
+        "markeredgecolor": style.colour,
+        "markeredgewidth": 0.7,
+        "markerfacecolor": style.colour,
+        "markerfacecoloralt": "white",
+        "fillstyle": style.filling,
+        "zorder": 3,
+    }
+
+
+def _cross(style: Style) -> dict[str, Any]:
+    return {
+        "color": style.colour,
+        "linestyle": "none",
+        "marker": "x",
+        "markersize": 6,
+        "markeredgewidth": 1.4,
+    }
+
+
+def _paper_line(entry: Reference) -> dict[str, Any]:
+    return {
+        "color": _PAPER_GREY[entry.optimizer],
+        "linestyle": line(entry.placement),
+        "linewidth": 0.7,
+        "zorder": 1,
+    }
+
+
+def _paper_marker(marker: str) -> dict[str, Any]:
+    return {
+        "color": "0.45",
+        "linestyle": "none",
+        "marker": marker,
+        "markersize": 6.5,
+        "markeredgecolor": "white",
+        "markeredgewidth": 0.4,
+        "clip_on": False,
+        "zorder": 5,
+    }
+
+
+def _by_series(runs: Sequence[Run]) -> dict[RunSettings, list[Run]]:
+    """The runs of each curve: those that differ in the seed alone."""
+    grouped: dict[RunSettings, list[Run]] = {}
+    for run in runs:
+        grouped.setdefault(series(run.settings), []).append(run)
+    return grouped
+
+
+def _paper_curves(references: Sequence[Reference]) -> dict[str, list[Reference]]:
+    """The paper's numbers that were taken from its curves, by series."""
+    grouped: dict[str, list[Reference]] = {}
+    for entry in references:
+        if entry.how_known in ("digitised", "read-off"):
+            grouped.setdefault(entry.series, []).append(entry)
+    return grouped
+
+
+def _paper_points(references: Sequence[Reference]) -> dict[Reference, str]:
+    """The numbers of the paper's text, each with its marker."""
+    points = [entry for entry in references if entry.how_known in ("printed", "stated")]
+    return {entry: _POINTS[i % len(_POINTS)] for i, entry in enumerate(points)}
+
+
+def _known(curve: Sequence[Reference]) -> str:
+    """How the values of a paper's curve are known."""
+    return ", ".join(sorted({entry.how_known for entry in curve}))
+
+
+def _divergence(diverged: pd.DataFrame, members: int) -> str:
+    """When the seeds of a curve diverged."""
+    updates = ", ".join(f"{update:.0f}" for update in sorted(diverged["diverged_update"]))
+    text = f"diverged at update{'s' if len(diverged) > 1 else ''} {updates}"
+    if (diverged["diverged_epoch"] == 1).all():
+        text += " in epoch 1"
+    return text if members == 1 else f"{len(diverged)} of {members} {text}"
+
+
+def _wrapped(text: str) -> str:
+    return textwrap.fill(text, width=62)
+
+
+def _note(study: Study, grid: Sequence[Sequence[Panel]], records: Records) -> str:
+    """The line below a figure: where its curves come from and how many of its runs they are."""
+    runs = dict.fromkeys(run for row in grid for panel in row for run in panel.runs)
+    corpora = ", ".join(dict.fromkeys(run.settings.corpus for run in runs))
+    diverged = int((records.summary["status"] == "diverged").sum())
+    origin = f"Study {study.study}, corpus {corpora}" if corpora else f"Study {study.study}"
+    parts = [f"{origin}: {len(records.summary)} of {len(runs)} runs"]
+    if diverged:
+        parts[0] += f", {diverged} diverged (×)"
+    errors = sorted(
+        {entry.error for row in grid for panel in row for entry in panel.references if entry.error is not None}
+    )
+    if errors:
+        parts.append(f"The paper's BLEU curves are ±{'–'.join(f'{error:g}' for error in errors)}")
+    if any(len(members) > 1 for members in _by_series(list(runs)).values()):
+        parts.append("Lines: mean of the n seeds that finished; bands: lowest to highest")
+    return ". ".join(parts) + "."

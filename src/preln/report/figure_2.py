@@ -1,0 +1,26 @@
+"""Figure 2: is warm-up essential? Post-LN trained by Adam and by SGD, with and without it (section 3.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from preln.config import Study
+from preln.report.drawing import COLUMNS, Layout, Panel, panel
+from preln.runs import Run
+
+OPTIMIZERS = [("(a) Adam", ("adam", "radam"), "a"), ("(b) SGD", ("sgd",), "b")]
+
+
+def panels(study: Study, runs: Sequence[Run]) -> list[list[Panel]]:
+    """A column for each optimizer; validation loss above BLEU."""
+    rows = []
+    for i, quantity in enumerate(COLUMNS):
+        row = []
+        for title, names, letter in OPTIMIZERS:
+            members = [run for run in runs if run.settings.optimizer in names]
+            row.append(panel(2, study, title if i == 0 else "", quantity, letter, members))
+        rows.append(row)
+    return rows
+
+
+LAYOUT = Layout(2, panels, legend_by_column=True)
