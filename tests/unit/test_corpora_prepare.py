@@ -120,8 +120,8 @@ def test_a_file_in_two_places_is_refused(tmp_path: Path) -> None:
 
 
 def test_one_language_for_both_sides_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match="both 'nl'"):
-        text(user_files(tmp_path, target_language="nl"), tmp_path / "out")
+    with pytest.raises(ValueError, match="target_language: nl is the source language too"):
+        user_files(tmp_path, target_language="nl")
 
 
 def test_iwslt14_files_are_compared_with_the_published(tmp_path: Path) -> None:
