@@ -5,6 +5,6 @@ include: "workflow/Snakefile"
 rule default:
     """Everything that the study asks for."""
     default_target: True
-    localrule: True
     input:
         rules.all.input,
+    localrule: True

@@ -36,6 +36,11 @@ class Settings(BaseModel):
 class _Corpus(Settings):
     vocabulary: int = Field(10000, ge=100, le=64000, description="Size of the joint SentencePiece BPE vocabulary.")
 
+    @property
+    def local_paths(self) -> list[Path]:
+        """What the study names on this machine."""
+        return []
+
 
 class EmbeddedCorpus(_Corpus):
     """German-English sentences from the grammar that comes with the package; nothing is downloaded."""
@@ -56,6 +61,11 @@ class Iwslt14Corpus(_Corpus):
         "already as train.de, train.en, valid.de, ...",
     )
     pairs: int | None = Field(None, ge=1000, description="Train on the first so many pairs; on all where not given.")
+
+    @property
+    def local_paths(self) -> list[Path]:
+        """The folder, if one takes the place of the download."""
+        return [self.folder] if self.folder else []
 
 
 class TextPaths(Settings):
@@ -78,6 +88,12 @@ class FilesCorpus(_Corpus):
     seed: int = Field(1, description="Seed of the held-out choice.")
     tokenise: bool = Field(True, description="Moses tokenisation; false where the text is tokenised.")
     lowercase: bool = Field(True, description="Lower-case both sides.")
+
+    @property
+    def local_paths(self) -> list[Path]:
+        """The files of each part that is given."""
+        parts = [part for part in (self.train, self.valid, self.test) if part]
+        return [path for part in parts for path in (part.source, part.target)]
 
     @model_validator(mode="after")
     def _two_languages(self) -> FilesCorpus:
@@ -250,6 +266,22 @@ def validate(content: Any, origin: str) -> Study:
         return Study.model_validate(content)
     except ValidationError as error:
         raise StudyError("\n".join(f"{origin}: {line}" for line in describe(error))) from None
+
+
+def require_local_paths(study: Study, origin: str) -> None:
+    """See that the files and folders which the study names are there.
+
+    Raises:
+        StudyError: with a line for each that is not.
+    """
+    missing = [
+        f"{origin}: corpora.{name}: {path} does not exist"
+        for name, corpus in study.corpora.items()
+        for path in corpus.local_paths
+        if not path.exists()
+    ]
+    if missing:
+        raise StudyError("\n".join(missing))
 
 
 def load(path: Path) -> Study:

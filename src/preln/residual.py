@@ -23,7 +23,8 @@ class PostLN(nn.Module):
 
     def forward(self, x: Tensor, sublayer: Sublayer) -> Tensor:
         """`x`, of shape (..., width), after `sublayer`, in the same shape."""
-        return self.norm(x + sublayer(x))
+        normalised: Tensor = self.norm(x + sublayer(x))
+        return normalised
 
     @staticmethod
     def final_norm(width: int) -> nn.Module | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import sqrt
+from typing import Any
 
 import pytest
 import torch
@@ -21,7 +22,7 @@ def steps(optimizer: RAdam | torch.optim.Optimizer, parameter: torch.nn.Paramete
 
 
 def ours(parameter: torch.nn.Parameter, rate: float = 0.01) -> RAdam:
-    cfg = OmegaConf.create({"lr": [rate], "adam_betas": "(0.9, 0.98)", "adam_eps": 1e-9, "weight_decay": 0.0})
+    cfg: Any = OmegaConf.create({"lr": [rate], "adam_betas": "(0.9, 0.98)", "adam_eps": 1e-9, "weight_decay": 0.0})
     return RAdam(cfg, [parameter])
 
 

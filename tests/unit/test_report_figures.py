@@ -14,7 +14,7 @@ from matplotlib.lines import Line2D
 
 from preln.config import Study
 from preln.report.drawing import Records, compose
-from preln.report.figures import draw
+from preln.report.figures import LAYOUTS, draw
 from preln.report.records import curves, summary
 from preln.report.style import series, styles
 from preln.runs import Run
@@ -25,7 +25,7 @@ POST = {"placement": "post", "optimizer": "adam", "learning_rate": 1e-3, "schedu
 
 def drawn(number: int, study: Study, runs: list[Run], results: Path) -> Figure:
     mine = [run for run in runs if number in run.figures]
-    return compose(number, study, runs, Records(curves(study, mine, results), summary(study, mine, results)))
+    return compose(LAYOUTS[number], study, runs, Records(curves(study, mine, results), summary(study, mine, results)))
 
 
 def texts(figure: Figure) -> str:

@@ -37,7 +37,7 @@ def test_a_warm_up_of_one_update_is_none() -> None:
 
 
 def test_reading_b_holds_the_peak() -> None:
-    held = {"warmup": 0, "anchor": "hold", "decay_period": 4000}
+    held: dict[str, Any] = {"warmup": 0, "anchor": "hold", "decay_period": 4000}
     assert rates(*UPDATES, 4001, **held) == pytest.approx([PEAK, PEAK, PEAK, PEAK / sqrt(2), PEAK * sqrt(4000 / 4001)])
 
 
@@ -48,31 +48,31 @@ def test_reading_c_is_shifted() -> None:
 
 @given(st.integers(1, 20000), st.sampled_from(["hold", "shift"]))
 def test_the_readings_agree_where_the_warm_up_is_the_decay_period(update: int, anchor: str) -> None:
-    same = {"warmup": 4000, "decay_period": 4000}
+    same: dict[str, Any] = {"warmup": 4000, "decay_period": 4000}
     assert rates(update, anchor=anchor, **same) == pytest.approx(rates(update, anchor="warmup", **same))
 
 
 def test_constant_drops_once_behind_its_epoch() -> None:
-    drop = {"schedule": "constant", "drop_epoch": 8, "warmup": 0}
+    drop: dict[str, Any] = {"schedule": "constant", "drop_epoch": 8, "warmup": 0}
     assert rates(1, 8800, **drop) == [PEAK, PEAK]
     assert rates(8800, 8801, 16000, drop_update=8800, **drop) == pytest.approx([PEAK, PEAK / 10, PEAK / 10])
 
 
 def test_wmts_schedule_is_constant_until_its_epoch_and_then_inverse_square_root() -> None:
-    drop = {"schedule": "drop-inverse-sqrt", "drop_epoch": 6, "drop_factor": 1.0, "warmup": 0}
+    drop: dict[str, Any] = {"schedule": "drop-inverse-sqrt", "drop_epoch": 6, "drop_factor": 1.0, "warmup": 0}
     assert rates(1, 6000, **drop) == [PEAK, PEAK]
     assert rates(6000, 24000, drop_update=6000, **drop) == pytest.approx([PEAK, PEAK / 2])
 
 
 def test_linear_reaches_zero_at_its_last_update_and_stays_there() -> None:
-    linear = {"schedule": "linear", "decay_updates": 8000, "warmup": 0}
+    linear: dict[str, Any] = {"schedule": "linear", "decay_updates": 8000, "warmup": 0}
     assert rates(*UPDATES, 9000, **linear) == pytest.approx(
         [PEAK * 7999 / 8000, PEAK * 7500 / 8000, PEAK / 2, 0.0, 0.0]
     )
 
 
 def test_linear_after_a_warm_up_starts_from_the_peak() -> None:
-    linear = {"schedule": "linear", "decay_updates": 8000, "warmup": 4000}
+    linear: dict[str, Any] = {"schedule": "linear", "decay_updates": 8000, "warmup": 4000}
     assert rates(*UPDATES, **linear) == pytest.approx([PEAK / 4000, PEAK / 8, PEAK, 0.0])
 
 

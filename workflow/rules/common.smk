@@ -1,15 +1,18 @@
-# The study behind the rules: read and checked before any job, then looked up by the rules' wildcards.
-import json
+# The study behind the rules: read and checked before any job, then looked up by the rules' wildcards. The rules name
+# the conda environment of environment.yml, which matters with --software-deployment-method conda alone; otherwise they
+# run in the environment that Snakemake runs in.
 from pathlib import Path
 
-from preln.config import FilesCorpus, Iwslt14Corpus, StudyError, validate
+from preln.config import Iwslt14Corpus, StudyError, require_local_paths, validate
 from preln.corpora.registry import languages
 from preln.runs import PREPARATION_VERSION, corpus_id, digest, expand
 from snakemake.exceptions import WorkflowError
 
+ORIGIN = ", ".join(map(str, workflow.configfiles)) or "--config"
 try:
-    STUDY = validate(dict(config), ", ".join(map(str, workflow.configfiles)) or "--config")
-    RUNS = {run.id: run for run in expand(STUDY, ", ".join(map(str, workflow.configfiles)))}
+    STUDY = validate(dict(config), ORIGIN)
+    require_local_paths(STUDY, ORIGIN)
+    RUNS = {run.id: run for run in expand(STUDY, ORIGIN)}
 except StudyError as error:
     raise WorkflowError(str(error)) from None
 
@@ -32,15 +35,11 @@ def corpus_json(wildcards):
 
 def text_sources(corpus):
     """The files that a corpus is made from; none for one that is generated."""
-    match corpus:
-        case FilesCorpus():
-            parts = [part for part in (corpus.train, corpus.valid, corpus.test) if part]
-            return [str(path) for part in parts for path in (part.source, part.target)]
-        case Iwslt14Corpus(folder=None):
+    if isinstance(corpus, Iwslt14Corpus):
+        if corpus.folder is None:
             return ["resources/downloads/de-en.tgz"]
-        case Iwslt14Corpus(folder=folder):
-            return [str(path) for path in sorted(folder.glob("*")) if path.suffix in (".tgz", ".de", ".en")]
-    return []
+        return [str(path) for path in sorted(corpus.folder.glob("*")) if path.suffix in (".tgz", ".de", ".en")]
+    return [str(path) for path in corpus.local_paths]
 
 
 def prepared(run):

@@ -9,12 +9,14 @@ rule download_iwslt14:
         "logs/corpora/download_iwslt14.log",
     benchmark:
         "logs/corpora/download_iwslt14.tsv"
-    localrule: True
     retries: 3
-    message:
-        "Download the IWSLT14 archive"
+    localrule: True
+    conda:
+        "preln"
     params:
         corpus='{"source": "iwslt14"}',
+    message:
+        "Download the IWSLT14 archive"
     shell:
         """
         exec &> >(tee {log:q})
@@ -34,14 +36,16 @@ rule prepare_text:
         "logs/corpora/{corpus}/prepare_text.log",
     benchmark:
         "logs/corpora/{corpus}/prepare_text.tsv"
+    conda:
+        "preln"
     threads: 2
     resources:
         cpus_per_task=2,
-    message:
-        "Prepare the text of {wildcards.corpus}"
     params:
         corpus=corpus_json,
         version=PREPARATION_VERSION,
+    message:
+        "Prepare the text of {wildcards.corpus}"
     shell:
         """
         exec &> >(tee {log:q})
@@ -63,14 +67,16 @@ rule prepare_bpe:
         "logs/corpora/{corpus}/prepare_bpe.log",
     benchmark:
         "logs/corpora/{corpus}/prepare_bpe.tsv"
+    conda:
+        "preln"
     threads: 2
     resources:
         cpus_per_task=2,
-    message:
-        "Train the BPE of {wildcards.corpus}"
     params:
         vocabulary=lambda wildcards: CORPORA[wildcards.corpus].vocabulary,
         version=PREPARATION_VERSION,
+    message:
+        "Train the BPE of {wildcards.corpus}"
     shell:
         """
         exec &> >(tee {log:q})
@@ -92,14 +98,16 @@ rule binarise:
         "logs/corpora/{corpus}/binarise.log",
     benchmark:
         "logs/corpora/{corpus}/binarise.tsv"
+    conda:
+        "preln"
     threads: 2
     resources:
         cpus_per_task=2,
-    message:
-        "Binarise {wildcards.corpus}"
     params:
         source=lambda wildcards: languages(CORPORA[wildcards.corpus])[0],
         target=lambda wildcards: languages(CORPORA[wildcards.corpus])[1],
+    message:
+        "Binarise {wildcards.corpus}"
     shell:
         """
         exec &> >(tee {log:q})

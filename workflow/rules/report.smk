@@ -20,10 +20,12 @@ rule draw_figure:
     benchmark:
         f"{LOGS}/draw_figure/{{figure}}.tsv"
     localrule: True
-    message:
-        "Draw figure {wildcards.figure}"
+    conda:
+        "preln"
     params:
         grid=lambda wildcards: digest_of(in_figure(wildcards.figure)),
+    message:
+        "Draw figure {wildcards.figure}"
     shell:
         """
         exec &> >(tee {log:q})
@@ -53,10 +55,12 @@ rule tabulate_runs:
     benchmark:
         f"{LOGS}/tabulate_runs.tsv"
     localrule: True
-    message:
-        "Tabulate the runs"
+    conda:
+        "preln"
     params:
         grid=digest_of(RUNS.values()),
+    message:
+        "Tabulate the runs"
     shell:
         """
         exec &> >(tee {log:q})

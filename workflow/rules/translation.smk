@@ -9,12 +9,14 @@ rule resolve_study:
         f"{LOGS}/resolve_study.log",
     benchmark:
         f"{LOGS}/resolve_study.tsv"
-    localrule: True
     priority: 100
-    message:
-        "Resolve the study"
+    localrule: True
+    conda:
+        "preln"
     params:
         study=STUDY.model_dump_json(),
+    message:
+        "Resolve the study"
     shell:
         """
         exec &> >(tee {log:q})
@@ -24,6 +26,7 @@ rule resolve_study:
 
 rule train_translation:
     """Train one run, translate and score after each epoch; continues where an earlier attempt stopped."""
+
     # Which study the run is taken from changes nothing: params hold what does. Training reads the study's file,
     # but a newer one is no reason to train again.
     input:
@@ -38,19 +41,21 @@ rule train_translation:
         f"{LOGS}/train_translation/{{run}}.log",
     benchmark:
         f"{LOGS}/train_translation/{{run}}.tsv"
+    conda:
+        "preln"
     threads: STUDY.execution.cpus
     resources:
         cpus_per_task=STUDY.execution.cpus,
         mem_mb=STUDY.execution.memory_mb,
         runtime=STUDY.execution.runtime_minutes,
         gpu=STUDY.execution.gpus,
-    message:
-        "Train {wildcards.run}"
     params:
         identity=lambda wildcards: digest(RUNS[wildcards.run].identity),
+    message:
+        "Train {wildcards.run}"
     shell:
         """
-        exec &> {log:q}
+        exec &>{log:q}
         preln train {input.study:q} {wildcards.run:q} \
             --prepared "$(dirname {input.binary:q})" \
             --out "$(dirname {output.run:q})"

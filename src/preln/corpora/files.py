@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from preln.config import FilesCorpus, TextPaths
-from preln.corpora import CorpusError
 from preln.corpora.registry import languages
 from preln.corpora.split import divide
 from preln.corpora.text import Part, read_parallel, require_distinct, screen
@@ -17,10 +16,6 @@ def prepare(corpus: FilesCorpus, processes: int) -> dict[str, Part]:
         CorpusError: if a file cannot be used, is given twice, or holds too few pairs.
     """
     source, target = languages(corpus)
-    if source == target:
-        raise CorpusError(
-            f"source_language and target_language are both {source!r}; they name the prepared files and must differ"
-        )
     given = {
         name: paths
         for name, paths in (("train", corpus.train), ("valid", corpus.valid), ("test", corpus.test))

@@ -74,7 +74,6 @@ def write_records(study: Study, run: Run, corpus: dict[str, Any], state: Path, f
     rows = curve(record)
     with replaced(folder / "curve.csv") as partial:
         rows.to_csv(partial, index=False)
-    write_json(folder / "metrics.json", metrics(run, record, rows, diverged))
     write_json(
         folder / "run.json",
         {
@@ -88,6 +87,8 @@ def write_records(study: Study, run: Run, corpus: dict[str, Any], state: Path, f
             "attempts": attempts,
         },
     )
+    # Last, for a run with metrics counts as done.
+    write_json(folder / "metrics.json", metrics(run, record, rows, diverged))
 
 
 def metrics(

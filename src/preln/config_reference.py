@@ -1,0 +1,103 @@
+"""The list of every key of a study, in Markdown, from the data model itself: what config/README.md holds."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, get_args, get_origin
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+from preln.config import (
+    EmbeddedCorpus,
+    Execution,
+    FilesCorpus,
+    Iwslt14Corpus,
+    RunEntry,
+    RunSettings,
+    Study,
+    TextPaths,
+    Translation,
+)
+
+INTRODUCTION = """# The keys of a study
+
+A study is one YAML file. `config.yaml` is the default; `snakemake --configfile config/other.yaml` takes another in its
+place. Unknown keys, wrong values and impossible combinations stop the workflow before any job.
+
+This page is generated from the data model: `python -m preln.config_reference > config/README.md`.
+"""
+
+SECTIONS: list[tuple[str, str, type[BaseModel]]] = [
+    ("A study", "The top level of the file.", Study),
+    ("`corpora.<name>` with `source: embedded`", "Generated sentences; nothing is downloaded.", EmbeddedCorpus),
+    (
+        "`corpora.<name>` with `source: iwslt14`",
+        "IWSLT14 German-English: 160,239 training pairs, every 23rd line as valid, the five official sets as test. The "
+        "paper speaks of 153K/7K/7K, another known split of the same talks; this one is the field's, and it can be "
+        "checked line by line against published checksums.",
+        Iwslt14Corpus,
+    ),
+    ("`corpora.<name>` with `source: files`", "Your own parallel text, in any two languages.", FilesCorpus),
+    ("`train`, `valid`, `test` of such a corpus", "One sentence a line, UTF-8.", TextPaths),
+    ("`translation`", "The grid of runs.", Translation),
+    (
+        "`translation.runs`",
+        "Beside `figures`, each entry has keys of a run, below; so has `translation.settings`.",
+        RunEntry,
+    ),
+    ("A run", "All of these can change its numbers: changing one trains the run anew.", RunSettings),
+    ("`execution`", "How the study is computed; nothing here changes a number or trains a run anew.", Execution),
+]
+
+
+def markdown() -> str:
+    """The page."""
+    parts = [INTRODUCTION]
+    for heading, text, model in SECTIONS:
+        rows = [_row(name, field) for name, field in model.model_fields.items()]
+        parts.append(
+            "\n".join([f"## {heading}\n", f"{text}\n", "| key | value | default | |", "|---|---|---|---|", *rows])
+        )
+        parts.append("")
+    return "\n".join(parts)
+
+
+def _row(name: str, field: FieldInfo) -> str:
+    if field.is_required():
+        default = "required"
+    elif field.default is PydanticUndefined or isinstance(field.default, BaseModel):
+        default = ""
+    else:
+        default = "none" if field.default in (None, ()) else f"`{str(field.default).lower()}`"
+    return f"| `{name}` | {_value(field)} | {default} | {field.description or ''} |"
+
+
+def _value(field: FieldInfo) -> str:
+    """What a key takes: its type as the YAML file has it, and its bounds."""
+    annotation = field.annotation
+    if get_origin(annotation) is Literal:
+        return ", ".join(f"`{choice}`" for choice in get_args(annotation))
+    name = annotation.__name__ if isinstance(annotation, type) and not get_args(annotation) else str(annotation)
+    words = {
+        "int": "whole number",
+        "float": "number",
+        "bool": "`true` or `false`",
+        "str": "text",
+        "Path": "path",
+        "TextPaths": "`source` and `target`",
+    }
+    base = re.split(r"[ \[]", name.replace("pathlib.", "").replace("preln.config.", ""))[0]
+    signs = {"ge": "≥", "gt": ">", "le": "≤", "lt": "<"}
+    bounds = [
+        f"{sign} {getattr(rule, key):g}"
+        for rule in field.metadata
+        for key, sign in signs.items()
+        if getattr(rule, key, None) is not None
+    ]
+    return ", ".join([words.get(base, "see below"), *bounds])
+
+
+if __name__ == "__main__":
+    print(markdown(), end="")

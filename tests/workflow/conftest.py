@@ -1,0 +1,123 @@
+"""The workflow as a user has it: a copy of the repository in a folder with a space in its name, and real Snakemake."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.conftest import study_content
+
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a call of Snakemake came to."""
+
+    code: int
+    output: str
+
+    @property
+    def jobs(self) -> dict[str, int]:
+        """How many jobs of each rule it runs, or would run; the targets themselves are left out."""
+        stats = self.output.partition("Job stats:")[2].partition("total")[0]
+        counts = {name: int(count) for name, count in re.findall(r"^(\w+)\s+(\d+)\s*$", stats, re.MULTILINE)}
+        return {name: count for name, count in counts.items() if name not in ("default", "all")}
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """A copy of the repository."""
+
+    folder: Path
+
+    def write_study(self, *runs: dict[str, Any], **sections: Any) -> None:
+        """Make a small study the default one."""
+        content = study_content(*runs, **sections)
+        (self.folder / "config" / "config.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
+
+    def run(self, *command: str) -> Outcome:
+        """Run a command in the copy, with its code and this test's environment."""
+        binaries = Path(sys.executable).parent
+        environment = {
+            **os.environ,
+            "PYTHONPATH": str(self.folder / "src"),
+            "PATH": f"{binaries}{os.pathsep}{os.environ['PATH']}",
+        }
+        done = subprocess.run(
+            command,
+            cwd=self.folder,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        return Outcome(done.returncode, done.stdout)
+
+    def snakemake(self, *arguments: str) -> Outcome:
+        """Run `snakemake --cores 2` in the copy."""
+        return self.run("snakemake", "--cores", "2", *arguments)
+
+    def would_run(self) -> dict[str, int]:
+        """The jobs that `snakemake` would run now."""
+        outcome = self.snakemake("--dry-run")
+        assert outcome.code == 0, outcome.output
+        return outcome.jobs
+
+    def edit(self, path: str, change: Callable[[str], str]) -> None:
+        """Change a file of the copy."""
+        file = self.folder / path
+        file.write_text(change(file.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+def copy_repository(to: Path) -> Workspace:
+    for name in ("Snakefile", "workflow", "src", "config"):
+        source = ROOT / name
+        if source.is_dir():
+            shutil.copytree(source, to / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+        else:
+            to.mkdir(parents=True, exist_ok=True)
+            shutil.copy(source, to / name)
+    return Workspace(to)
+
+
+RUNS: list[dict[str, Any]] = [
+    {"placement": "post", "figures": [2, 4], "epochs": 2},
+    {"placement": "pre", "figures": [4], "epochs": 2},
+    {"placement": "post", "schedule": "constant", "warmup": 0, "figures": [6], "epochs": 2},
+]
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    """A study that has been run to its end; tests that change it work on a copy."""
+    workspace = copy_repository(tmp_path_factory.mktemp("workflow") / "a finished study")
+    workspace.write_study(*RUNS)
+    outcome = workspace.snakemake()
+    assert outcome.code == 0, outcome.output
+    return workspace
+
+
+@pytest.fixture
+def again(finished: Workspace, tmp_path: Path) -> Workspace:
+    """A copy of the finished study, as it stands, to change."""
+    folder = tmp_path / "the same again"
+    shutil.copytree(finished.folder, folder, symlinks=True)
+    return Workspace(folder)
+
+
+@pytest.fixture
+def fresh(tmp_path: Path) -> Workspace:
+    """A copy in which nothing has been run."""
+    return copy_repository(tmp_path / "a fresh clone")

@@ -1,0 +1,68 @@
+"""A wrong configuration stops before any job, with one message that says what to change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.conftest import CORPUS, study_content
+from tests.workflow.conftest import Workspace
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (study_content(epocs=1), "config/config.yaml: epocs: unknown key"),
+        (study_content({"learning_rate": -1}), "translation.runs.0.learning_rate: -1: Input should be greater than 0"),
+        (study_content({"corpus": "ted"}), "translation.runs.0.corpus: 'ted' is not defined; defined: tiny"),
+        (study_content({"seed": [1, 1]}), "the run pre-adam-lr2e-3-wu10-s1 is defined twice"),
+        (
+            study_content(corpora={"tiny": {"source": "iwslt15"}}),
+            "corpora.tiny: Input tag 'iwslt15' found using 'source' does not match any of the expected tags: "
+            "'embedded', 'iwslt14', 'files'",
+        ),
+        (
+            study_content(corpora={"tiny": {**CORPUS, "source": "iwslt14", "folder": "no/such/folder"}}),
+            "corpora.tiny",
+        ),
+        (
+            study_content(
+                corpora={
+                    "tiny": {
+                        "source": "files",
+                        "source_language": "nl",
+                        "target_language": "fr",
+                        "train": {"source": "no.nl", "target": "no.fr"},
+                    }
+                }
+            ),
+            "corpora.tiny: no.nl does not exist",
+        ),
+    ],
+    ids=[
+        "unknown key",
+        "negative rate",
+        "unknown corpus",
+        "run twice",
+        "unknown source",
+        "mixed corpus",
+        "no such file",
+    ],
+)
+def test_a_wrong_study_is_refused(content: dict[str, Any], message: str, fresh: Workspace) -> None:
+    (fresh.folder / "config" / "config.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
+    outcome = fresh.snakemake()
+    assert outcome.code != 0
+    assert message in " ".join(outcome.output.split())
+    assert "Traceback" not in outcome.output
+    assert not (fresh.folder / "results").exists()
+
+
+def test_the_command_line_refuses_in_one_line(fresh: Workspace) -> None:
+    outcome = fresh.run("preln", "status", "nothing/here.yaml")
+    assert outcome.code != 0
+    assert outcome.output.strip() == "preln: nothing/here.yaml: cannot be read (No such file or directory)"

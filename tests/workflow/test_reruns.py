@@ -1,0 +1,134 @@
+"""What a change reruns: what depends on it, and nothing else."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.workflow.conftest import RUNS, Workspace
+
+pytestmark = pytest.mark.slow
+
+
+def changed(number: int, **settings: Any) -> list[dict[str, Any]]:
+    """The runs, one of them changed."""
+    return [{**run, **settings} if i == number else run for i, run in enumerate(RUNS)]
+
+
+def test_a_finished_study_has_its_figures_and_tables(finished: Workspace) -> None:
+    results = finished.folder / "results" / "tiny"
+    for number in (2, 4, 6):
+        assert (results / "figures" / f"figure-{number}.pdf").read_bytes().startswith(b"%PDF")
+        assert (results / "figures" / f"figure-{number}.png").read_bytes().startswith(b"\x89PNG")
+    assert {path.name for path in (results / "tables").iterdir()} == {"runs.csv", "runs.md", "runs.tex"}
+
+
+def test_the_tables_numbers_are_the_records(finished: Workspace) -> None:
+    results = finished.folder / "results" / "tiny"
+    with open(results / "tables" / "runs.csv", encoding="utf-8") as file:
+        rows = {row["run"]: row for row in csv.DictReader(file)}
+    assert len(rows) == len(RUNS)
+    for run, row in rows.items():
+        metrics = json.loads((results / "translation" / run / "metrics.json").read_text())
+        assert float(row["final_valid_loss"]) == metrics["final"]["valid_loss"]
+
+
+def test_a_finished_study_has_nothing_left_to_do(finished: Workspace) -> None:
+    assert finished.would_run() == {}
+
+
+def test_a_runs_new_rate_trains_it_and_renews_its_figure_and_the_tables(again: Workspace) -> None:
+    again.write_study(*changed(2, learning_rate=0.003))
+    assert again.would_run() == {"resolve_study": 1, "train_translation": 1, "draw_figure": 1, "tabulate_runs": 1}
+
+
+def test_a_setting_that_changes_no_number_trains_nothing(again: Workspace) -> None:
+    again.write_study(*RUNS, execution={"log_interval": 7, "cpus": 2, "memory_mb": 5000})
+    assert again.would_run() == {"resolve_study": 1}
+
+
+def test_a_run_that_is_removed_renews_its_figure_and_the_tables(again: Workspace) -> None:
+    again.write_study(*changed(0, figures=[2]))
+    assert again.would_run() == {"resolve_study": 1, "draw_figure": 1, "tabulate_runs": 1}
+
+
+def test_a_figures_code_redraws_that_figure(again: Workspace) -> None:
+    again.edit("src/preln/report/figure_4.py", lambda code: code + "\nADDED = 1\n")
+    outcome = again.snakemake("--dry-run")
+    assert outcome.jobs == {"draw_figure": 1}
+    assert "Draw figure 4" in outcome.output
+
+
+def test_the_tables_code_writes_the_tables(again: Workspace) -> None:
+    again.edit("src/preln/report/tables.py", lambda code: code + "\nADDED = 1\n")
+    assert again.would_run() == {"tabulate_runs": 1}
+
+
+@pytest.mark.parametrize(
+    "module", ["fairseq_plugin/task.py", "fairseq_plugin/launch.py", "translation/training.py", "residual.py", "cli.py"]
+)
+def test_a_comment_in_the_training_code_reruns_nothing(module: str, again: Workspace) -> None:
+    again.edit(f"src/preln/{module}", lambda code: code + "\n# A remark.\n")
+    assert again.would_run() == {}
+
+
+def test_a_new_version_of_the_training_trains_everything(again: Workspace) -> None:
+    again.edit("src/preln/runs.py", lambda code: code.replace("TRAINING_VERSION = 1", "TRAINING_VERSION = 2"))
+    assert again.would_run()["train_translation"] == len(RUNS)
+
+
+def test_a_lost_record_is_made_again_without_training(again: Workspace) -> None:
+    run = next(path.parent for path in (again.folder / "results").rglob("metrics.json"))
+    before = (run / "curve.csv").read_text()
+    log = next(run.glob("state/*/training.log"))
+    updates = log.read_text().count("num_updates")
+    (run / "metrics.json").unlink()
+    (run / "curve.csv").unlink()
+    outcome = again.snakemake()
+    assert outcome.code == 0, outcome.output
+    assert (run / "curve.csv").read_text() == before
+    assert log.read_text().count("num_updates") == updates
+
+
+def test_a_study_given_by_name_takes_the_place_of_the_default(again: Workspace) -> None:
+    (again.folder / "config" / "config.yaml").rename(again.folder / "config" / "mine.yaml")
+    again.write_study({"seed": 2}, study="other")
+    outcome = again.snakemake("--dry-run", "--configfile", "config/mine.yaml")
+    assert outcome.jobs == {}, outcome.output
+
+
+def test_a_grid_that_is_partly_done_gives_figures_and_tables(again: Workspace, tmp_path: Path) -> None:
+    metrics = sorted((again.folder / "results").rglob("metrics.json"))
+    metrics[0].unlink()
+    figure, table = tmp_path / "figure.png", tmp_path / "runs.md"
+    drawn = again.run("preln", "figure", "results/tiny", "4", "--out", str(figure))
+    written = again.run("preln", "table", "results/tiny", "--out", str(table))
+    assert drawn.code == written.code == 0, drawn.output + written.output
+    assert figure.stat().st_size > 1000
+    assert "2 of 3" in table.read_text()
+
+
+def test_a_run_that_fails_does_not_stop_the_others(fresh: Workspace) -> None:
+    # More GPUs than any machine has: the one failure that needs no luck.
+    fresh.write_study(*RUNS[:1], execution={"gpus": 64})
+    outcome = fresh.snakemake("--keep-going")
+    assert outcome.code != 0
+    log = next((fresh.folder / "logs").rglob("train_translation/*.log"))
+    assert "asks for 64 GPU(s)" in log.read_text()
+
+
+def test_snakemakes_report_is_made(again: Workspace) -> None:
+    outcome = again.snakemake("--report", "report.zip")
+    assert outcome.code == 0, outcome.output
+    assert (again.folder / "report.zip").stat().st_size > 100_000
+
+
+def test_status_and_summary_show_the_runs(finished: Workspace) -> None:
+    status = finished.run("preln", "status", "results/tiny")
+    summary = finished.run("preln", "summary", "results/tiny")
+    assert "3 of 3 runs done" in status.output
+    assert "results/tiny/figures/figure-2.pdf" in summary.output

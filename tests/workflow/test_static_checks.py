@@ -1,0 +1,82 @@
+"""What can be checked without running anything: style, types, pins, documentation."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+from preln.config_reference import markdown
+from tests.workflow.conftest import ROOT, Workspace
+
+RULES = re.compile(r"^rule (\w+):\n(.*?)(?=^\S|\Z)", re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["ruff", "check", "."],
+        ["ruff", "format", "--check", "."],
+        ["mypy"],
+        ["snakefmt", "--check", "Snakefile", "workflow"],
+        ["snakemake", "--lint"],
+    ],
+    ids=" ".join,
+)
+def test_the_checker_finds_nothing(command: list[str]) -> None:
+    program = shutil.which(command[0], path=str(Path(sys.executable).parent))
+    assert program, f"{command[0]} is not installed"
+    outcome = Workspace(ROOT).run(program, *command[1:])
+    assert outcome.code == 0, outcome.output[-3000:]
+
+
+def rules() -> dict[str, str]:
+    files = sorted((ROOT / "workflow" / "rules").glob("*.smk"))
+    return {name: body for file in files for name, body in RULES.findall(file.read_text(encoding="utf-8"))}
+
+
+@pytest.mark.parametrize("rule", rules())
+def test_every_rule_has_a_docstring_a_log_and_a_benchmark(rule: str) -> None:
+    body = rules()[rule]
+    assert body.lstrip().startswith('"""')
+    assert "    log:\n" in body
+    assert "    benchmark:\n" in body
+
+
+def pins(lines: list[str]) -> dict[str, str]:
+    return dict(line.split("==") for line in lines if re.fullmatch(r"[\w.-]+==[\w.]+", line))
+
+
+def requirements() -> dict[str, str]:
+    return pins((ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines())
+
+
+def test_conda_users_have_the_same_pins() -> None:
+    environment = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))
+    by_pip = next(entry["pip"] for entry in environment["dependencies"] if isinstance(entry, dict))
+    assert len(by_pip) > 20
+    assert pins(by_pip).items() <= requirements().items()
+    assert len(pins(by_pip)) == len(by_pip)
+
+
+def normalised(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", re.split(r"[<>=]", name)[0]).lower()
+
+
+def test_whatever_the_package_imports_is_pinned_for_both() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    needed = {normalised(name) for name in project["project"]["dependencies"]}
+    environment = (ROOT / "environment.yml").read_text(encoding="utf-8")
+    by_conda = {normalised(name) for name in re.findall(r"- ([\w.-]+)==", environment)}
+    assert needed <= {normalised(name) for name in requirements()}
+    assert needed <= by_conda
+
+
+def test_the_list_of_keys_is_that_of_the_data_model() -> None:
+    assert (ROOT / "config" / "README.md").read_text(encoding="utf-8") == markdown()
