@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-import yaml
 from pydantic import TypeAdapter
 
 from preln.config import Corpus, StudyError, load
@@ -41,17 +40,6 @@ def _study_file(path: Path) -> Path:
 def _corpus(text: str) -> Corpus:
     corpus: Corpus = TypeAdapter(Corpus).validate_json(text)
     return corpus
-
-
-@app.command()
-def resolve(study: StudyFile, out: Out) -> None:
-    """Check a study and write it with every default filled in."""
-    from preln.files import write_text
-
-    resolved = load(_study_file(study))
-    expand(resolved, str(study))
-    content = yaml.safe_dump(resolved.model_dump(mode="json"), sort_keys=False, allow_unicode=True)
-    write_text(out, content)
 
 
 @app.command()

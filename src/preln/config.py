@@ -14,6 +14,8 @@ from typing import Annotated, Any, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from preln.files import write_text
+
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$")]
 Language = Annotated[str, Field(pattern=r"^[a-z]{2,3}$")]
 Placement = Literal["post", "pre"]
@@ -297,3 +299,9 @@ def load(path: Path) -> Study:
     except yaml.YAMLError as error:
         raise StudyError(f"{path}: not YAML: {error}") from None
     return validate(content, str(path))
+
+
+def write(study: Study, path: Path) -> None:
+    """Write the study with every default filled in; `load` reads it back."""
+    content = yaml.safe_dump(study.model_dump(mode="json"), sort_keys=False, allow_unicode=True)
+    write_text(path, content)

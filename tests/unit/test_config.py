@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from preln.config import RunSettings, StudyError, load, validate
+from preln.config import RunSettings, StudyError, load, validate, write
+from preln.runs import expand
 from tests.conftest import settings, study_content
 
 
@@ -91,3 +92,9 @@ def test_every_setting_of_a_run_is_described() -> None:
 @pytest.mark.parametrize("path", sorted(Path("config").glob("*.yaml")), ids=lambda path: path.name)
 def test_the_studies_that_come_along_are_right(path: Path) -> None:
     load(path)
+
+
+def test_a_study_that_is_written_is_read_back(tmp_path: Path) -> None:
+    study = validate(study_content({"learning_rate": "1e-3", "figures": [2]}), "my.yaml")
+    write(study, tmp_path / "study.yaml")
+    assert expand(load(tmp_path / "study.yaml")) == expand(study)

@@ -43,17 +43,17 @@ def test_a_finished_study_has_nothing_left_to_do(finished: Workspace) -> None:
 
 def test_a_runs_new_rate_trains_it_and_renews_its_figure_and_the_tables(again: Workspace) -> None:
     again.write_study(*changed(2, learning_rate=0.003))
-    assert again.would_run() == {"resolve_study": 1, "train_translation": 1, "draw_figure": 1, "tabulate_runs": 1}
+    assert again.would_run() == {"train_translation": 1, "draw_figure": 1, "tabulate_runs": 1}
 
 
 def test_a_setting_that_changes_no_number_trains_nothing(again: Workspace) -> None:
     again.write_study(*RUNS, execution={"log_interval": 7, "cpus": 2, "memory_mb": 5000})
-    assert again.would_run() == {"resolve_study": 1}
+    assert again.would_run() == {}
 
 
 def test_a_run_that_is_removed_renews_its_figure_and_the_tables(again: Workspace) -> None:
     again.write_study(*changed(0, figures=[2]))
-    assert again.would_run() == {"resolve_study": 1, "draw_figure": 1, "tabulate_runs": 1}
+    assert again.would_run() == {"draw_figure": 1, "tabulate_runs": 1}
 
 
 def test_a_figures_code_redraws_that_figure(again: Workspace) -> None:
@@ -73,6 +73,11 @@ def test_the_tables_code_writes_the_tables(again: Workspace) -> None:
 )
 def test_a_comment_in_the_training_code_reruns_nothing(module: str, again: Workspace) -> None:
     again.edit(f"src/preln/{module}", lambda code: code + "\n# A remark.\n")
+    assert again.would_run() == {}
+
+
+def test_a_new_pin_reruns_nothing(again: Workspace) -> None:
+    again.edit("environment.yml", lambda pins: pins.replace("==", "==9"))
     assert again.would_run() == {}
 
 

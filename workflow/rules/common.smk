@@ -1,9 +1,10 @@
 # The study behind the rules: read and checked before any job, then looked up by the rules' wildcards. The rules name
-# the conda environment of environment.yml, which matters with --software-deployment-method conda alone; otherwise they
-# run in the environment that Snakemake runs in.
+# environment.yml for those who let Snakemake deploy software (--software-deployment-method conda); otherwise they run in
+# the environment that Snakemake runs in.
+from os.path import relpath
 from pathlib import Path
 
-from preln.config import Iwslt14Corpus, StudyError, require_local_paths, validate
+from preln.config import Iwslt14Corpus, StudyError, require_local_paths, validate, write
 from preln.corpora.registry import languages
 from preln.runs import PREPARATION_VERSION, corpus_id, digest, expand
 from snakemake.exceptions import WorkflowError
@@ -19,7 +20,8 @@ except StudyError as error:
 RESULTS = f"results/{STUDY.study}"
 LOGS = f"logs/{STUDY.study}"
 CORPORA = {corpus_id(name, corpus): corpus for name, corpus in STUDY.corpora.items()}
-SOURCE = Path(str(workflow.current_basedir)).parents[1] / "src" / "preln"
+# Relative where it can be, for a clone that is moved is still the same.
+SOURCE = Path(relpath(Path(str(workflow.current_basedir)).parents[1] / "src" / "preln"))
 
 
 wildcard_constraints:
@@ -61,7 +63,7 @@ def in_figure(number):
 def digest_of(runs):
     """What a figure or a table depends on beside its runs' records: which runs, and how the study describes them."""
     described = {"description": STUDY.description, "paper_settings": STUDY.paper_settings}
-    return digest({**described, "runs": {run.id: [run.identity, run.figures] for run in runs}})
+    return digest({**described, "runs": {run.id: run.identity for run in runs}})
 
 
 DRAWN_WITH = ("labels.py", "records.py", "style.py", "reference/__init__.py", "reference/paper.csv")
@@ -76,7 +78,7 @@ def study_results():
     """Every end product of the study."""
     figures = sorted({number for run in RUNS.values() for number in run.figures})
     return [
-        f"{RESULTS}/study.yaml",
+        *records(RUNS.values()),
         *(f"{RESULTS}/figures/figure-{number}.{suffix}" for number in figures for suffix in ("pdf", "png")),
         *(f"{RESULTS}/tables/runs.{suffix}" for suffix in ("csv", "md", "tex")),
     ]

@@ -12,7 +12,7 @@ rule download_iwslt14:
     retries: 3
     localrule: True
     conda:
-        "preln"
+        "../../environment.yml"
     params:
         corpus='{"source": "iwslt14"}',
     message:
@@ -37,7 +37,7 @@ rule prepare_text:
     benchmark:
         "logs/corpora/{corpus}/prepare_text.tsv"
     conda:
-        "preln"
+        "../../environment.yml"
     threads: 2
     resources:
         cpus_per_task=2,
@@ -68,7 +68,7 @@ rule prepare_bpe:
     benchmark:
         "logs/corpora/{corpus}/prepare_bpe.tsv"
     conda:
-        "preln"
+        "../../environment.yml"
     threads: 2
     resources:
         cpus_per_task=2,
@@ -99,7 +99,7 @@ rule binarise:
     benchmark:
         "logs/corpora/{corpus}/binarise.tsv"
     conda:
-        "preln"
+        "../../environment.yml"
     threads: 2
     resources:
         cpus_per_task=2,

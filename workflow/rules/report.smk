@@ -4,14 +4,13 @@
 rule draw_figure:
     """Draw one of the paper's figures from the study's runs."""
     input:
-        study=ancient(f"{RESULTS}/study.yaml"),
         records=lambda wildcards: records(in_figure(wildcards.figure)),
         code=lambda wildcards: code(f"figure_{wildcards.figure}.py", "drawing.py", *DRAWN_WITH),
     output:
         pdf=f"{RESULTS}/figures/figure-{{figure}}.pdf",
         png=report(
             f"{RESULTS}/figures/figure-{{figure}}.png",
-            caption="../report/figure-{figure}.rst",
+            caption="../report/figure.rst",
             category="Figures",
             labels={"figure": "{figure}"},
         ),
@@ -21,15 +20,16 @@ rule draw_figure:
         f"{LOGS}/draw_figure/{{figure}}.tsv"
     localrule: True
     conda:
-        "preln"
+        "../../environment.yml"
     params:
+        study=f"{RESULTS}/study.yaml",
         grid=lambda wildcards: digest_of(in_figure(wildcards.figure)),
     message:
         "Draw figure {wildcards.figure}"
     shell:
         """
         exec &> >(tee {log:q})
-        preln figure {input.study:q} {wildcards.figure} \
+        preln figure {params.study:q} {wildcards.figure} \
             --out {output.pdf:q} \
             --out {output.png:q}
         """
@@ -38,7 +38,6 @@ rule draw_figure:
 rule tabulate_runs:
     """Write the table of all runs of the study."""
     input:
-        study=ancient(f"{RESULTS}/study.yaml"),
         records=records(RUNS.values()),
         code=code("tables.py", *DRAWN_WITH),
     output:
@@ -56,15 +55,16 @@ rule tabulate_runs:
         f"{LOGS}/tabulate_runs.tsv"
     localrule: True
     conda:
-        "preln"
+        "../../environment.yml"
     params:
+        study=f"{RESULTS}/study.yaml",
         grid=digest_of(RUNS.values()),
     message:
         "Tabulate the runs"
     shell:
         """
         exec &> >(tee {log:q})
-        preln table {input.study:q} \
+        preln table {params.study:q} \
             --out {output.csv:q} \
             --out {output.markdown:q} \
             --out {output.latex:q}

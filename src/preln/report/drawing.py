@@ -110,8 +110,9 @@ def draw(layout: Layout, study: Study, runs: Sequence[Run], results: Path, out: 
 
 def compose(layout: Layout, study: Study, runs: Sequence[Run], records: Records) -> Figure:
     """The figure as a matplotlib figure; `records` are those of its runs."""
-    grid = layout.panels(study, [run for run in runs if layout.number in run.figures])
-    look = styles(runs)
+    mine = [run for run in runs if layout.number in run.figures]
+    grid = layout.panels(study, mine)
+    look = styles(mine)
     columns = list(zip(*grid, strict=True))
     if layout.legend_by_column:
         legends = [_legend(column, look, records) for column in columns]

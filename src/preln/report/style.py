@@ -91,10 +91,10 @@ def line(placement: str, decay_anchor: str = "warmup") -> Any:
 
 
 def styles(runs: Sequence[Run]) -> dict[RunSettings, Style]:
-    """The style of each series of a study.
+    """The style of each series of a figure, whose runs are `runs`.
 
-    It depends on the study's whole grid and not on what is done of it, so that a curve keeps its look while
-    the grid fills, and has the same in every figure.
+    It depends on the figure's whole grid and not on what is done of it, so that a curve keeps its look while
+    the grid fills; and on no other run, so that the figure is right until one of its own runs changes.
     """
     chosen: dict[RunSettings, Style] = {}
     all_settings = [run.settings for run in runs]
