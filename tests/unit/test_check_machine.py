@@ -1,0 +1,61 @@
+"""The check before the environment is made: one line that says what to do."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).parents[2] / "tools" / "check-machine.sh"
+
+
+def check(python: str, path: str | None = None) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, **({"PATH": path} if path else {})}
+    command = ["/bin/bash", str(SCRIPT), python, str(SCRIPT.parent)]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+
+def stand_in(folder: Path, name: str, script: str) -> str:
+    program = folder / name
+    program.write_text(f"#!/bin/bash\n{script}\n")
+    program.chmod(0o755)
+    return str(program)
+
+
+def test_this_machine_will_do() -> None:
+    outcome = check(sys.executable)
+    assert (outcome.returncode, outcome.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("script", "message"),
+    [
+        ("echo 3.9", "is Python 3.9, and 3.11 or 3.12 is needed"),
+        ('[ "${2:0:10}" = "import sys" ] && echo 3.11 || exit 1', "apt-get install python3.11-venv"),
+        ('[ "${2:0:10}" = "import sys" ] && echo 3.12 || echo /nowhere', "apt-get install python3.12-dev"),
+    ],
+    ids=["old Python", "no venv", "no headers"],
+)
+def test_a_python_that_will_not_do_is_told_in_one_line(script: str, message: str, tmp_path: Path) -> None:
+    outcome = check(stand_in(tmp_path, "python", script))
+    assert outcome.returncode == 1
+    assert message in outcome.stderr
+    assert len(outcome.stderr.splitlines()) == 1
+
+
+def test_no_python_at_all_is_told_in_one_line() -> None:
+    assert "install Python 3.11 or 3.12" in check("/no/such/python").stderr
+
+
+def test_a_missing_compiler_is_told_in_one_line(tmp_path: Path) -> None:
+    outcome = check(sys.executable, path=str(tmp_path))
+    assert outcome.stderr == "preln: no C++ compiler found: apt-get install g++\n"
+
+
+def test_a_full_disk_is_told_in_one_line(tmp_path: Path) -> None:
+    stand_in(tmp_path, "df", "printf 'Avail\\n100M\\n'")
+    outcome = check(sys.executable, path=f"{tmp_path}:{os.environ['PATH']}")
+    assert "only 100 MB are free" in outcome.stderr

@@ -1,0 +1,86 @@
+"""`preln status`: what it reads off a run's files at each moment of its life."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from preln.config import validate
+from preln.runs import Run, expand
+from preln.translation.status import SILENT_SECONDS, last_training_line, progress
+from tests.conftest import study_content
+
+NOW = 1_000_000.0
+LINE = {"epoch": 2, "update": 1.5, "loss": "7.5", "ups": "2", "wps": "900", "num_updates": "150", "lr": "0.001"}
+
+
+@pytest.fixture
+def run() -> Run:
+    return expand(validate(study_content({"epochs": 4}), "my.yaml"))[0]
+
+
+def training(folder: Path, *lines: dict[str, Any], written: float = NOW) -> Path:
+    """The state of a run that has logged the lines, one whole epoch recorded."""
+    state = folder / "state" / "abc"
+    state.mkdir(parents=True)
+    log = state / "training.log"
+    log.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    (state / "attempts.jsonl").write_text("{}\n", encoding="utf-8")
+    record = [
+        {"epoch": 1, "part": "train", "loss": 9.0},
+        {"epoch": 1, "part": "test", "bleu": 1.25},
+        {"epoch": 1, "part": "valid", "loss": 8.0},
+        {"epoch": 1, "part": "test", "loss": 8.5},
+        {"epoch": 2, "part": "train", "loss": 7.0},
+    ]
+    (state / "record.jsonl").write_text("".join(json.dumps(line) + "\n" for line in record), encoding="utf-8")
+    for path in state.iterdir():
+        os.utime(path, (written, written))
+    return log
+
+
+def test_a_run_that_has_not_begun_waits(run: Run, tmp_path: Path) -> None:
+    assert progress(run, tmp_path, NOW).state == "waiting"
+
+
+def test_a_training_shows_its_newest_loss_and_its_last_whole_epochs_scores(run: Run, tmp_path: Path) -> None:
+    training(tmp_path, {**LINE, "update": 1.2, "loss": "7.9"}, LINE)
+    row = progress(run, tmp_path, NOW)
+    assert (row.state, row.epoch, row.loss, row.valid_loss, row.test_bleu) == ("training", 1.5, 7.5, 8.0, 1.25)
+
+
+def test_the_time_left_is_the_updates_left_by_the_speed(run: Run, tmp_path: Path) -> None:
+    # 100 updates an epoch, 2.5 epochs left, 2 updates a second.
+    training(tmp_path, LINE)
+    assert progress(run, tmp_path, NOW).left == pytest.approx(125)
+
+
+def test_a_training_that_is_silent_for_long_has_stopped(run: Run, tmp_path: Path) -> None:
+    training(tmp_path, LINE, written=NOW - SILENT_SECONDS - 1)
+    assert progress(run, tmp_path, NOW).state == "stopped"
+
+
+def test_a_run_with_metrics_is_done(run: Run, tmp_path: Path) -> None:
+    training(tmp_path, LINE)
+    final = {"train_loss": 6.0, "valid_loss": 6.5, "test_bleu": 3.0, "tokens_per_second": 900.0}
+    metrics = {"status": "finished", "diverged": None, "epochs": 4, "final": final}
+    (tmp_path / "metrics.json").write_text(json.dumps(metrics), encoding="utf-8")
+    row = progress(run, tmp_path, NOW)
+    assert (row.state, row.epoch, row.test_bleu, row.left) == ("finished", 4, 3.0, None)
+
+
+def test_a_run_that_diverged_says_when(run: Run, tmp_path: Path) -> None:
+    metrics = {"status": "diverged", "diverged": {"update": 17}, "epochs": 0, "final": None}
+    (tmp_path / "metrics.json").write_text(json.dumps(metrics), encoding="utf-8")
+    assert progress(run, tmp_path, NOW).state == "diverged at update 17"
+
+
+def test_lines_that_are_not_progress_are_passed_over(tmp_path: Path) -> None:
+    log = training(tmp_path, LINE, {"epoch": 1, "train_loss": "7.1", "train_ups": "3"})
+    with open(log, "a", encoding="utf-8") as file:
+        file.write('begin validation\n{"epoch": 2, "upd')
+    assert last_training_line(log)["loss"] == "7.5"
