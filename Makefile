@@ -2,13 +2,14 @@
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
 
-PYTHON ?= $(shell command -v python3.12 python3.11 python3 | head -n 1)
+# The first that runs: a name that a version manager has put on the path may stand for nothing.
+PYTHON ?= $(or $(shell for p in python3.11 python3.12; do $$p -c '' 2>/dev/null && echo $$p && break; done),python3)
 VENV ?= .venv
 CORES ?= all
 READY := $(VENV)/.ready
 BIN := $(VENV)/bin
 
-.PHONY: help reproduce test lint clean-environment
+.PHONY: help reproduce test lint
 
 help:
 	@echo "make reproduce   the default study: tables and figures in results/quick/"
@@ -34,6 +35,3 @@ $(READY): requirements.txt requirements-fairseq.txt pyproject.toml tools/check-m
 	"$(BIN)/python" -m pip install --quiet --no-deps --no-build-isolation --requirement requirements-fairseq.txt
 	"$(BIN)/python" -m pip install --quiet --no-deps --no-build-isolation --editable .
 	touch "$@"
-
-clean-environment:
-	rm -rf "$(VENV)"

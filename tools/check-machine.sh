@@ -10,7 +10,7 @@ stop() {
     exit 1
 }
 
-command -v "$python" >/dev/null || stop "no Python found: install Python 3.11 or 3.12 (apt-get install python3 python3-venv)"
+"$python" -c '' 2>/dev/null || stop "no Python found: install Python 3.11 or 3.12 (apt-get install python3 python3-venv)"
 version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 case $version in
     3.11 | 3.12) ;;
