@@ -34,8 +34,8 @@ def test_this_machine_will_do() -> None:
     ("script", "message"),
     [
         ("echo 3.9", "is Python 3.9, and 3.11 or 3.12 is needed"),
-        ('[ "${2:0:10}" = "import sys" ] && echo 3.11 || exit 1', "apt-get install python3.11-venv"),
-        ('[ "${2:0:10}" = "import sys" ] && echo 3.12 || echo /nowhere', "apt-get install python3.12-dev"),
+        ('case $2 in "") ;; import\\ sys*\\;*) echo 3.11 ;; *) exit 1 ;; esac', "apt-get install python3.11-venv"),
+        ('case $2 in import\\ sys*\\;*) echo 3.12 ;; *) echo /nowhere ;; esac', "apt-get install python3.12-dev"),
     ],
     ids=["old Python", "no venv", "no headers"],
 )
