@@ -17,7 +17,7 @@ help:
 	@echo "make lint        the static checks alone"
 
 reproduce: $(READY)
-	PATH="$(CURDIR)/$(BIN):$$PATH" snakemake --cores $(CORES)
+	PATH="$(CURDIR)/$(BIN):$$PATH" snakemake --cores $(CORES) --rerun-incomplete
 	"$(BIN)/preln" summary results/quick
 
 test: $(READY)

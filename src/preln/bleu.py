@@ -12,6 +12,9 @@ from sacrebleu.metrics.bleu import BLEU
 
 from preln.corpora.tokenisation import detokenise
 
+UNSPACED = {"zh": "zh", "ja": "char", "ko": "char"}
+"""sacreBLEU's tokenizers for target languages that its default is not made for."""
+
 
 @dataclass(frozen=True)
 class Bleu:
@@ -33,7 +36,9 @@ def score(hypotheses: Sequence[str], references: Sequence[str], language: str) -
         raise ValueError(f"{len(hypotheses)} hypotheses, but {len(references)} references")
     # The scorer warns that tokenised text seems to be tokenised; here it is meant to be.
     tokenised = BLEU(tokenize="none", force=True)
-    detokenised = BLEU()
+    # The signature says so where case was not there to be scored.
+    lowercase = all(line == line.lower() for line in references)
+    detokenised = BLEU(lowercase=lowercase, tokenize=UNSPACED.get(language))
     tokenised_score = tokenised.corpus_score(hypotheses, [references]).score
     sacrebleu_score = detokenised.corpus_score(
         [detokenise(line, language) for line in hypotheses],

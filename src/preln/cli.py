@@ -10,7 +10,7 @@ import typer
 from pydantic import TypeAdapter
 
 from preln.config import Corpus, StudyError, load
-from preln.corpora import CorpusError
+from preln.errors import PrelnError
 from preln.runs import Run, expand
 
 app = typer.Typer(
@@ -29,7 +29,7 @@ def main() -> None:
     """Run the command line; what users can mend is said in a line or two, without a traceback."""
     try:
         app()
-    except (StudyError, CorpusError) as error:
+    except PrelnError as error:
         sys.exit(f"preln: {error}")
 
 
@@ -100,8 +100,9 @@ def train(
     """Train one run, or go on with it, and write its records."""
     from preln.translation.training import train_run
 
-    content = load(_study_file(study))
-    train_run(content, _find(expand(content), run), prepared, out)
+    path = _study_file(study)
+    content = load(path)
+    train_run(content, _find(expand(content, str(path)), run), prepared, out)
 
 
 @app.command()
@@ -127,7 +128,7 @@ def figure(
 
     path = _study_file(study)
     content = load(path)
-    figures.draw(number, content, expand(content), path.parent.parent, out)
+    figures.draw(number, content, expand(content, str(path)), path.parent.parent, out)
 
 
 @app.command()
@@ -140,7 +141,7 @@ def table(
 
     path = _study_file(study)
     content = load(path)
-    tables.write(content, expand(content), path.parent.parent, out)
+    tables.write(content, expand(content, str(path)), path.parent.parent, out)
 
 
 @app.command()
@@ -150,7 +151,7 @@ def summary(study: StudyFile) -> None:
 
     path = _study_file(study)
     content = load(path)
-    print(tables.plain(content, expand(content), path.parent.parent))
+    print(tables.plain(content, expand(content, str(path)), path.parent.parent))
     for result in sorted([*path.parent.glob("figures/*"), *path.parent.glob("tables/*")]):
         print(result)
 

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from preln.errors import PrelnError
 from preln.files import write_text
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$")]
@@ -25,7 +26,7 @@ Anchor = Literal["warmup", "hold", "shift"]
 Precision = Literal["fp32", "bf16", "fp16"]
 
 
-class StudyError(ValueError):
+class StudyError(PrelnError):
     """A study that cannot be run; the message is written for the person who wrote the file."""
 
 
@@ -123,7 +124,7 @@ class RunSettings(Settings):
     beta1: float = Field(0.9, ge=0, lt=1, description="Adam's and RAdam's first decay rate.")
     beta2: float = Field(0.98, ge=0, lt=1, description="Adam's and RAdam's second decay rate.")
     epsilon: float = Field(1e-9, gt=0, description="Adam's and RAdam's epsilon.")
-    weight_decay: float = Field(0.0, ge=0, description="Weight decay.")
+    weight_decay: float = Field(0.0, ge=0, description="Weight decay: decoupled with Adam and RAdam, L2 with SGD.")
     clip_norm: float = Field(0.0, ge=0, description="Gradient norm is clipped to this; 0 does not clip.")
     learning_rate: float = Field(gt=0, le=10, description="The peak rate (lr_max).")
     schedule: ScheduleName = Field(
@@ -162,6 +163,8 @@ class RunSettings(Settings):
         drops = self.schedule in ("constant", "drop-inverse-sqrt")
         if self.drop_epoch is not None and not drops:
             problems.append(f"drop_epoch: only for constant and drop-inverse-sqrt, not {self.schedule}")
+        if self.drop_epoch is not None and self.drop_epoch >= self.epochs:
+            problems.append(f"drop_epoch: {self.drop_epoch} is not before the last of {self.epochs} epochs")
         if self.schedule == "drop-inverse-sqrt" and self.drop_epoch is None:
             problems.append("drop_epoch: needed by the schedule drop-inverse-sqrt")
         if self.schedule == "linear" and self.decay_updates is None:
@@ -211,7 +214,8 @@ class Translation(Settings):
 
 
 class Execution(Settings):
-    """How the study is computed; nothing here changes a number."""
+    """How the study is computed; nothing here changes a number, but for rounding and the draws of dropout, which differ
+    between a CPU and a GPU."""
 
     cpus: int = Field(1, ge=1, description="Cores of one training.")
     gpus: int = Field(0, ge=0, description="GPUs of one training; 0 trains on the CPU.")

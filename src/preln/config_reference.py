@@ -48,7 +48,7 @@ SECTIONS: list[tuple[str, str, type[BaseModel]]] = [
         RunEntry,
     ),
     ("A run", "All of these can change its numbers: changing one trains the run anew.", RunSettings),
-    ("`execution`", "How the study is computed; nothing here changes a number or trains a run anew.", Execution),
+    ("`execution`", "How the study is computed; nothing here trains a run anew.", Execution),
 ]
 
 

@@ -48,3 +48,24 @@ def write_text(path: Path, text: str) -> None:
 def write_json(path: Path, value: Any) -> None:
     """Write a JSON file that reads well and is the same for the same value."""
     write_text(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+
+
+def append_json(path: Path, value: Any) -> None:
+    """Append a value as one line of JSON; a line that was cut off before, by a kill or a full disk, stays alone."""
+    with open(path, "ab+") as lines:
+        if lines.tell():
+            lines.seek(-1, os.SEEK_END)
+            if lines.read(1) != b"\n":
+                lines.write(b"\n")
+        lines.write(json.dumps(value).encode() + b"\n")
+
+
+def read_json_lines(path: Path) -> list[Any]:
+    """The values of a file that `append_json` wrote, without lines that were cut off; none if there is no file."""
+    values = []
+    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else []:
+        try:
+            values.append(json.loads(line))
+        except json.JSONDecodeError:
+            continue
+    return values

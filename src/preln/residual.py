@@ -1,8 +1,7 @@
 """Where the LayerNorm goes: one residual connection for each placement (Table 1 of the paper).
 
-A residual connection joins a sub-layer F (attention or feed-forward, with its dropout) to its input x. The
-trained models and the theory's exact model are both built from the classes below, so what is proved about and
-what is trained is one definition.
+A residual connection joins a sub-layer F (attention or feed-forward, with its dropout) to its input x. This is
+the only definition of a placement; every model is built from it.
 """
 
 from __future__ import annotations

@@ -21,16 +21,22 @@ PREPARATION_VERSION = 1
 
 @dataclass(frozen=True)
 class Run:
-    """One training: its id in the study, its settings, and the figures that draw it."""
+    """One training: its id in the study, its settings, its corpus, and the figures that draw it."""
 
     id: str
     settings: RunSettings
+    corpus: Corpus
     figures: tuple[int, ...]
 
     @property
     def identity(self) -> dict[str, Any]:
         """All that can change the run's numbers, as plain JSON values."""
-        return {"training_version": TRAINING_VERSION, **self.settings.model_dump(mode="json")}
+        return {
+            "training_version": TRAINING_VERSION,
+            "preparation_version": PREPARATION_VERSION,
+            "corpus_settings": self.corpus.model_dump(mode="json"),
+            **self.settings.model_dump(mode="json"),
+        }
 
 
 def corpus_id(name: str, corpus: Corpus) -> str:
@@ -67,16 +73,23 @@ def expand(study: Study, origin: str = "study") -> list[Run]:
             if settings.corpus not in study.corpora:
                 defined = ", ".join(study.corpora)
                 raise StudyError(f"{where}.corpus: {settings.corpus!r} is not defined; defined: {defined}")
-            run = Run(_run_id(settings, common), settings, entry.figures)
+            gpus = max(study.execution.gpus, 1)
+            if settings.accumulate % gpus:
+                raise StudyError(
+                    f"{where}.accumulate: {settings.accumulate} cannot be shared by {gpus} GPUs (execution.gpus): a "
+                    "run's batch stays what it says, so the GPUs must divide it"
+                )
+            run_id = _run_id(settings, common, several_corpora=len(study.corpora) > 1)
+            run = Run(run_id, settings, study.corpora[settings.corpus], entry.figures)
             if run.id in runs:
                 raise StudyError(f"{where}: the run {run.id} is defined twice")
             runs[run.id] = run
     return list(runs.values())
 
 
-def _run_id(settings: RunSettings, common: dict[str, Any]) -> str:
+def _run_id(settings: RunSettings, common: dict[str, Any], several_corpora: bool) -> str:
     """Placement, optimizer, rate, schedule, whatever differs from the study's settings, and the seed."""
-    parts = [settings.placement, settings.optimizer, f"lr{_short(settings.learning_rate)}"]
+    parts = [settings.placement, settings.optimizer, f"lr{short(settings.learning_rate)}"]
     match settings.schedule:
         case "inverse-sqrt":
             parts.append(f"wu{settings.warmup}")
@@ -100,8 +113,8 @@ def _run_id(settings: RunSettings, common: dict[str, Any]) -> str:
     for key, value in settings:
         usual = common.get(key, fields[key].default)
         if key not in in_the_id and not fields[key].is_required() and value != _as(value, usual):
-            parts.append(f"{key.replace('_', '')}{_short(value)}")
-    if settings.corpus != common.get("corpus", settings.corpus):
+            parts.append(f"{key.replace('_', '')}{short(value)}")
+    if several_corpora and settings.corpus != common.get("corpus"):
         parts.append(settings.corpus)
     return "-".join([*parts, f"s{settings.seed}"])
 
@@ -111,11 +124,11 @@ def _as(value: Any, usual: Any) -> Any:
     return type(value)(usual) if usual is not None and value is not None else usual
 
 
-def _short(value: Any) -> str:
-    """A value as it reads in a run id: 0.3 as it is, 0.001 as 1e-3."""
+def short(value: Any) -> str:
+    """A value as run ids, figures and tables have it: 0.3 as it is, 0.001 as 1e-3, a limit that is not set as all."""
     if not isinstance(value, float):
-        return str(value)
-    if value >= 0.1:
+        return "all" if value is None else str(value)
+    if value >= 0.01 or value == 0:
         return f"{value:g}"
     mantissa, exponent = f"{value:e}".split("e")
     return f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"

@@ -19,8 +19,8 @@ def learning_rate(settings: RunSettings, update: int, drop_update: int | None = 
         update: 1 for the first update.
         drop_update: the last update of epoch `drop_epoch`; None while that epoch has not ended.
 
-    The inverse square root is anchored in one of three ways, since the paper does not say what becomes of
-    the decay when there is no warm-up. With `decay_period` equal to the warm-up, all three are the same:
+    The inverse square root is anchored in one of three ways, since the paper does not say how it is anchored
+    without a warm-up. With `decay_period` equal to the warm-up, all three are the same:
 
     - `warmup`: peak * sqrt(W / t) with W = max(warmup, 1), as fairseq computes `T_warmup = 1`;
     - `hold`: the peak until update P = `decay_period`, then peak * sqrt(P / t);

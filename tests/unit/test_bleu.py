@@ -40,6 +40,16 @@ def test_each_score_has_its_signature() -> None:
     assert "tok:13a" in result.sacrebleu_signature
 
 
+def test_the_signature_tells_whether_there_was_case_to_score() -> None:
+    assert "case:lc" in score(REFERENCES, REFERENCES, "en").sacrebleu_signature
+    cased = [line.capitalize() for line in REFERENCES]
+    assert "case:mixed" in score(cased, cased, "en").sacrebleu_signature
+
+
+def test_chinese_is_not_cut_at_spaces_it_does_not_have() -> None:
+    assert "tok:zh" in score(["我 喜欢 猫"], ["我 喜欢 狗"], "zh").sacrebleu_signature
+
+
 def test_a_missing_translation_is_an_error() -> None:
     with pytest.raises(ValueError, match="1 hypotheses, but 2 references"):
         score(REFERENCES[:1], REFERENCES, "en")

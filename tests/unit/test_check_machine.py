@@ -35,7 +35,7 @@ def test_this_machine_will_do() -> None:
     [
         ("echo 3.9", "is Python 3.9, and 3.11 or 3.12 is needed"),
         ('case $2 in "") ;; import\\ sys*\\;*) echo 3.11 ;; *) exit 1 ;; esac', "apt-get install python3.11-venv"),
-        ('case $2 in import\\ sys*\\;*) echo 3.12 ;; *) echo /nowhere ;; esac', "apt-get install python3.12-dev"),
+        ("case $2 in import\\ sys*\\;*) echo 3.12 ;; *) echo /nowhere ;; esac", "apt-get install python3.12-dev"),
     ],
     ids=["old Python", "no venv", "no headers"],
 )

@@ -60,6 +60,7 @@ def test_a_study_needs_a_run() -> None:
     ("wrong", "message"),
     [
         ({"heads": 3}, "heads: 3 does not divide width 16"),
+        ({"schedule": "constant", "drop_epoch": 3}, "drop_epoch: 3 is not before the last of 3 epochs"),
         ({"drop_epoch": 2}, "drop_epoch: only for constant"),
         ({"schedule": "drop-inverse-sqrt"}, "drop_epoch: needed"),
         ({"schedule": "linear"}, "decay_updates: needed"),

@@ -153,14 +153,36 @@ def test_one_bpe_model_encodes_every_part(tmp_path: Path) -> None:
     vocabulary = [line.split("\t")[0] for line in read_lines(out / "bpe.vocab")]
     assert len(vocabulary) == record["pieces"] <= 200
     for part in ("train", "valid", "test"):
+        pieces = 0
         for language in ("de", "en"):
             name = f"{part}.{language}"
             encoded = read_lines(out / name)
             assert set(" ".join(encoded).split()) <= set(vocabulary)
             decoded = ["".join(line.split()).replace("▁", " ").strip() for line in encoded]
             assert decoded == read_lines(tmp_path / name)
-            assert record["files"][name]["lines"] == len(decoded)
-            assert record["files"][name]["pieces"] == len(" ".join(encoded).split())
+            assert record["parts"][part]["pairs"] == len(decoded)
+            pieces += len(" ".join(encoded).split())
+        assert record["parts"][part]["pieces"] == pieces
+
+
+def test_a_pair_of_train_that_no_model_reads_is_left_out_and_counted(tmp_path: Path) -> None:
+    text(embedded(), tmp_path)
+    with open(tmp_path / "train.de", "a", encoding="utf-8") as source, open(tmp_path / "train.en", "a") as target:
+        source.write("hund " * 1001 + "\n")
+        target.write("a dog .\n")
+    prepare.prepare_bpe(tmp_path, 200, tmp_path / "bpe", threads=1)
+    record = json.loads((tmp_path / "bpe" / "bpe.json").read_text(encoding="utf-8"))
+    assert record["parts"]["train"]["too_many_pieces"] == 1
+    assert len(read_lines(tmp_path / "bpe" / "train.de")) == len(read_lines(tmp_path / "bpe" / "train.en")) == 900
+
+
+def test_such_a_pair_of_test_is_refused_with_its_line(tmp_path: Path) -> None:
+    text(embedded(), tmp_path)
+    (tmp_path / "test.de").write_text("der hund .\n" + "hund " * 1001 + "\n", encoding="utf-8")
+    (tmp_path / "test.en").write_text("the dog .\na dog .\n", encoding="utf-8")
+    with pytest.raises(CorpusError, match="line 2 has .* BPE pieces"):
+        prepare.prepare_bpe(tmp_path, 200, tmp_path / "bpe", threads=1)
+    assert not (tmp_path / "bpe").exists()
 
 
 def test_characters_that_train_lacks_are_counted(tmp_path: Path) -> None:
@@ -169,8 +191,8 @@ def test_characters_that_train_lacks_are_counted(tmp_path: Path) -> None:
     (tmp_path / "test.en").write_text("the dog .\n", encoding="utf-8")
     prepare.prepare_bpe(tmp_path, 200, tmp_path / "bpe", threads=1)
     record = json.loads((tmp_path / "bpe" / "bpe.json").read_text(encoding="utf-8"))
-    assert record["files"]["test.de"]["unknown_characters"] == 3
-    assert record["files"]["valid.de"]["unknown_characters"] == 0
+    assert record["parts"]["test"]["unknown_characters"] == 3
+    assert record["parts"]["valid"]["unknown_characters"] == 0
 
 
 def test_a_folder_without_a_record_is_refused(tmp_path: Path) -> None:

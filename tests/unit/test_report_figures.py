@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from preln.config import Study
+from preln.errors import PrelnError
 from preln.report.drawing import Records, compose
 from preln.report.figures import LAYOUTS, draw
 from preln.report.records import curves, summary
@@ -207,9 +208,9 @@ def test_a_figure_that_fails_leaves_the_old_file_and_nothing_beside_it(
 def test_a_figure_or_format_that_there_is_not_is_refused(tmp_path: Path) -> None:
     study, runs = small_study()
 
-    with pytest.raises(ValueError, match="allowed: 2, 4, 6"):
+    with pytest.raises(PrelnError, match="allowed: 2, 4, 6"):
         draw(3, study, runs, tmp_path, [tmp_path / "figure.pdf"])
-    with pytest.raises(ValueError, match=r"allowed: .pdf, .png, .svg"):
+    with pytest.raises(PrelnError, match=r"allowed: .pdf, .png, .svg"):
         draw(2, study, runs, tmp_path, [tmp_path / "figure.gif"])
 
 

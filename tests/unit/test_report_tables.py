@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from preln.errors import PrelnError
 from preln.report import tables
-from preln.report.labels import number
+from preln.runs import short
 from tests.unit.test_report_figures import POST
 from tests.unit.test_report_records import records_of, small_study
 
@@ -135,11 +136,11 @@ def test_the_same_records_give_the_same_bytes(tmp_path: Path, suffix: str) -> No
 def test_a_form_that_there_is_not_is_refused(tmp_path: Path) -> None:
     study, runs = small_study()
 
-    with pytest.raises(ValueError, match=r"runs.xls: no form of a table; allowed: .csv, .md, .tex"):
+    with pytest.raises(PrelnError, match=r"runs.xls: no form of a table; allowed: .csv, .md, .tex"):
         tables.write(study, runs, tmp_path, [tmp_path / "runs.xls"])
 
 
 @given(st.floats(min_value=1e-9, max_value=10))
 def test_a_rate_is_printed_to_the_precision_of_a_run_id(rate: float) -> None:
-    assert math.isclose(float(number(rate)), rate, rel_tol=1e-5)
-    assert re.fullmatch(r"[0-9.]+(e-?[0-9]+)?", number(rate))
+    assert math.isclose(float(short(rate)), rate, rel_tol=1e-5)
+    assert re.fullmatch(r"[0-9.]+(e-?[0-9]+)?", short(rate))

@@ -66,6 +66,33 @@ def test_a_negative_rate_is_refused_with_its_value() -> None:
         runs({"learning_rate": -1})
 
 
+def test_two_corpora_give_two_ids() -> None:
+    content = study_content({"corpus": ["tiny", "other"]})
+    content["corpora"]["other"] = {**content["corpora"]["tiny"], "seed": 2}
+    one, other = expand(validate(content, "my.yaml"))
+    assert other.id.endswith("-other-s1")
+    assert one.identity != other.identity
+
+
+def test_the_same_name_for_another_corpus_is_another_run() -> None:
+    content = study_content({})
+    (before,) = expand(validate(content, "my.yaml"))
+    content["corpora"] = {"tiny": {**content["corpora"]["tiny"], "pairs": 2000}}
+    (after,) = expand(validate(content, "my.yaml"))
+    assert before.identity != after.identity
+
+
+def test_gpus_that_cannot_share_a_batch_are_refused() -> None:
+    content = study_content({"accumulate": 3}, execution={"gpus": 2})
+    with pytest.raises(StudyError, match="runs.0.accumulate: 3 cannot be shared by 2 GPUs"):
+        expand(validate(content, "my.yaml"), "my.yaml")
+
+
+def test_a_limit_that_is_lifted_is_named_in_small_letters() -> None:
+    (run,) = runs({"bleu_sentences": None})
+    assert "-bleusentencesall-" in run.id
+
+
 def test_figures_are_no_part_of_the_identity() -> None:
     (drawn,), (not_drawn,) = runs({"figures": [2]}), runs({})
     assert drawn.identity == not_drawn.identity

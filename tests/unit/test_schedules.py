@@ -52,14 +52,20 @@ def test_the_readings_agree_where_the_warm_up_is_the_decay_period(update: int, a
     assert rates(update, anchor=anchor, **same) == pytest.approx(rates(update, anchor="warmup", **same))
 
 
-def test_constant_drops_once_behind_its_epoch() -> None:
-    drop: dict[str, Any] = {"schedule": "constant", "drop_epoch": 8, "warmup": 0}
+def test_constant_drops_once_after_its_epoch() -> None:
+    drop: dict[str, Any] = {"schedule": "constant", "drop_epoch": 8, "epochs": 15, "warmup": 0}
     assert rates(1, 8800, **drop) == [PEAK, PEAK]
     assert rates(8800, 8801, 16000, drop_update=8800, **drop) == pytest.approx([PEAK, PEAK / 10, PEAK / 10])
 
 
 def test_wmts_schedule_is_constant_until_its_epoch_and_then_inverse_square_root() -> None:
-    drop: dict[str, Any] = {"schedule": "drop-inverse-sqrt", "drop_epoch": 6, "drop_factor": 1.0, "warmup": 0}
+    drop: dict[str, Any] = {
+        "schedule": "drop-inverse-sqrt",
+        "drop_epoch": 6,
+        "epochs": 15,
+        "drop_factor": 1.0,
+        "warmup": 0,
+    }
     assert rates(1, 6000, **drop) == [PEAK, PEAK]
     assert rates(6000, 24000, drop_update=6000, **drop) == pytest.approx([PEAK, PEAK / 2])
 

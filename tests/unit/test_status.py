@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from preln.config import validate
+from preln.fairseq_plugin.log import last_training_line
 from preln.runs import Run, expand
-from preln.translation.status import SILENT_SECONDS, last_training_line, progress
+from preln.translation.status import SILENT_SECONDS, progress
 from tests.conftest import study_content
 
 NOW = 1_000_000.0
@@ -30,12 +31,13 @@ def training(folder: Path, *lines: dict[str, Any], written: float = NOW) -> Path
     log = state / "training.log"
     log.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     (state / "attempts.jsonl").write_text("{}\n", encoding="utf-8")
+    times = {"learning_rate": 0.001, "gradient_norm": 1.0, "tokens_per_second": 900.0, "seconds": 50.0}
+    scores = {"nll_loss": 7.0, "bleu": 1.25, "sacrebleu": 1.5}
     record = [
-        {"epoch": 1, "part": "train", "loss": 9.0},
-        {"epoch": 1, "part": "test", "bleu": 1.25},
-        {"epoch": 1, "part": "valid", "loss": 8.0},
-        {"epoch": 1, "part": "test", "loss": 8.5},
-        {"epoch": 2, "part": "train", "loss": 7.0},
+        {"epoch": 1, "part": "train", "updates": 100, "loss": 9.0, "nll_loss": 8.5, **times},
+        {"epoch": 1, "part": "valid", "loss": 8.0, **scores},
+        {"epoch": 1, "part": "test", "loss": 8.5, **scores},
+        {"epoch": 2, "part": "train", "updates": 200, "loss": 7.0, "nll_loss": 6.5, **times},
     ]
     (state / "record.jsonl").write_text("".join(json.dumps(line) + "\n" for line in record), encoding="utf-8")
     for path in state.iterdir():

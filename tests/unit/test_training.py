@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from preln.config import Study, validate
 from preln.fairseq_plugin.launch import CheckpointRefused, newest_checkpoint
 from preln.runs import Run, expand
 from preln.translation.curve import COLUMNS
+from preln.translation.training import state_folder
 from tests.conftest import study_content
 
 pytestmark = pytest.mark.slow
@@ -143,16 +145,33 @@ def test_a_finished_training_is_not_done_again(uninterrupted: tuple[Path, Run], 
     assert log.read_text().count('"train_loss"') == epochs
 
 
-def test_other_settings_begin_anew(uninterrupted: tuple[Path, Run], prepared: Path, tmp_path: Path) -> None:
-    _, run = write_study(tmp_path, epochs=1)
-    finish(tmp_path, run, prepared)
-    content = study_content({"epochs": 1, "seed": 2}, execution={"log_interval": 1})
-    (tmp_path / "study.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
-    other = expand(validate(content, "study.yaml"))[0]
-    # The same folder, as when a study's common settings change and the ids do not.
-    (tmp_path / run.id).rename(tmp_path / other.id)
-    finish(tmp_path, other, prepared)
-    assert len(list((tmp_path / other.id / "state").iterdir())) == 2
+@pytest.mark.parametrize("changed", ["text/corpus.json", "bpe/bpe.model", "binary/dict.de.txt"])
+def test_other_text_or_pieces_begin_anew(changed: str, prepared: Path, tmp_path: Path) -> None:
+    _, run = write_study(tmp_path)
+    before = state_folder(run, prepared, tmp_path)
+    other = tmp_path / "prepared"
+    shutil.copytree(prepared, other)
+    assert state_folder(run, other, tmp_path) == before
+    with open(other / changed, "ab") as file:
+        file.write(b"\n")
+    assert state_folder(run, other, tmp_path) != before
+
+
+def test_other_settings_begin_anew(prepared: Path, tmp_path: Path) -> None:
+    folders = {state_folder(write_study(tmp_path, seed=seed)[1], prepared, tmp_path) for seed in (1, 2)}
+    assert len(folders) == 2
+
+
+def test_a_training_without_its_record_is_not_called_finished(
+    uninterrupted: tuple[Path, Run], prepared: Path, tmp_path: Path
+) -> None:
+    folder, run = uninterrupted
+    shutil.copytree(folder, tmp_path / "copy")
+    next((tmp_path / "copy").rglob("record.jsonl")).unlink()
+    (tmp_path / "copy" / run.id / "metrics.json").unlink()
+    assert start(tmp_path / "copy", run, prepared).wait() != 0
+    assert "epochs 1, 2, 3 are not in it" in (tmp_path / "copy" / "output.log").read_text()
+    assert not (tmp_path / "copy" / run.id / "metrics.json").exists()
 
 
 def test_a_loss_that_explodes_is_a_result(prepared: Path, tmp_path: Path) -> None:

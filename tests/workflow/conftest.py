@@ -46,24 +46,29 @@ class Workspace:
         content = study_content(*runs, **sections)
         (self.folder / "config" / "config.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
 
-    def run(self, *command: str) -> Outcome:
-        """Run a command in the copy, with its code and this test's environment."""
+    def start(self, *command: str) -> subprocess.Popen[str]:
+        """Start a command in the copy, with its code and this test's environment, as a process group of its own."""
         binaries = Path(sys.executable).parent
         environment = {
             **os.environ,
             "PYTHONPATH": str(self.folder / "src"),
             "PATH": f"{binaries}{os.pathsep}{os.environ['PATH']}",
         }
-        done = subprocess.run(
+        return subprocess.Popen(
             command,
             cwd=self.folder,
             env=environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            check=False,
+            start_new_session=True,
         )
-        return Outcome(done.returncode, done.stdout)
+
+    def run(self, *command: str) -> Outcome:
+        """Run a command in the copy to its end."""
+        process = self.start(*command)
+        output, _ = process.communicate()
+        return Outcome(process.returncode, output)
 
     def snakemake(self, *arguments: str) -> Outcome:
         """Run `snakemake --cores 2` in the copy."""

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.slow
         ),
         (
             study_content(corpora={"tiny": {**CORPUS, "source": "iwslt14", "folder": "no/such/folder"}}),
-            "corpora.tiny",
+            "corpora.tiny.held_out: unknown key",
         ),
         (
             study_content(

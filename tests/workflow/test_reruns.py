@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
+import os
+import shutil
+import signal
+import time
 from pathlib import Path
 from typing import Any
 
@@ -52,8 +56,10 @@ def test_a_setting_that_changes_no_number_trains_nothing(again: Workspace) -> No
 
 
 def test_a_run_that_is_removed_renews_its_figure_and_the_tables(again: Workspace) -> None:
-    again.write_study(*changed(0, figures=[2]))
-    assert again.would_run() == {"draw_figure": 1, "tabulate_runs": 1}
+    again.write_study(*RUNS[:1], *RUNS[2:])
+    outcome = again.snakemake("--dry-run")
+    assert outcome.jobs == {"draw_figure": 1, "tabulate_runs": 1}
+    assert "Draw figure 4" in outcome.output
 
 
 def test_a_figures_code_redraws_that_figure(again: Workspace) -> None:
@@ -117,13 +123,33 @@ def test_a_grid_that_is_partly_done_gives_figures_and_tables(again: Workspace, t
     assert "2 of 3" in table.read_text()
 
 
-def test_a_run_that_fails_does_not_stop_the_others(fresh: Workspace) -> None:
-    # More GPUs than any machine has: the one failure that needs no luck.
-    fresh.write_study(*RUNS[:1], execution={"gpus": 64})
-    outcome = fresh.snakemake("--keep-going")
+def test_a_run_that_fails_does_not_stop_the_others(again: Workspace) -> None:
+    results = again.folder / "results" / "tiny" / "translation"
+    failing, other = sorted(results.iterdir())[:2]
+    for run in (failing, other):
+        (run / "metrics.json").unlink()
+    # Where its state should be, there is no folder.
+    shutil.rmtree(failing / "state")
+    (failing / "state").write_text("not a folder")
+    outcome = again.snakemake("--keep-going")
     assert outcome.code != 0
-    log = next((fresh.folder / "logs").rglob("train_translation/*.log"))
-    assert "asks for 64 GPU(s)" in log.read_text()
+    assert (other / "metrics.json").exists()
+    assert not (failing / "metrics.json").exists()
+
+
+def test_a_workflow_that_is_killed_is_taken_up_again(fresh: Workspace) -> None:
+    fresh.write_study(*RUNS[:1])
+    process = fresh.start("snakemake", "--cores", "2")
+    deadline = time.monotonic() + 120
+    while not list(fresh.folder.glob("results/*/translation/*/state/*/attempts.jsonl")):
+        assert process.poll() is None and time.monotonic() < deadline
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    assert fresh.snakemake("--unlock").code == 0
+    outcome = fresh.snakemake("--rerun-incomplete")
+    assert outcome.code == 0, outcome.output
+    assert outcome.jobs.keys() == {"train_translation", "draw_figure", "tabulate_runs"}
 
 
 def test_snakemakes_report_is_made(again: Workspace) -> None:

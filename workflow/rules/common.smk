@@ -5,7 +5,7 @@ from os.path import relpath
 from pathlib import Path
 
 from preln.config import Iwslt14Corpus, StudyError, require_local_paths, validate, write
-from preln.corpora.registry import languages
+from preln.corpora.registry import SOURCES, languages
 from preln.runs import PREPARATION_VERSION, corpus_id, digest, expand
 from snakemake.exceptions import WorkflowError
 
@@ -19,6 +19,7 @@ except StudyError as error:
 
 RESULTS = f"results/{STUDY.study}"
 LOGS = f"logs/{STUDY.study}"
+IWSLT14_ARCHIVE = f"resources/downloads/{SOURCES['iwslt14'].downloads[0].name}"
 CORPORA = {corpus_id(name, corpus): corpus for name, corpus in STUDY.corpora.items()}
 # Relative where it can be, for a clone that is moved is still the same.
 SOURCE = Path(relpath(Path(str(workflow.current_basedir)).parents[1] / "src" / "preln"))
@@ -39,7 +40,7 @@ def text_sources(corpus):
     """The files that a corpus is made from; none for one that is generated."""
     if isinstance(corpus, Iwslt14Corpus):
         if corpus.folder is None:
-            return ["resources/downloads/de-en.tgz"]
+            return [IWSLT14_ARCHIVE]
         return [str(path) for path in sorted(corpus.folder.glob("*")) if path.suffix in (".tgz", ".de", ".en")]
     return [str(path) for path in corpus.local_paths]
 

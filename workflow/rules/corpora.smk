@@ -4,12 +4,11 @@
 rule download_iwslt14:
     """Download the IWSLT14 archive and verify it."""
     output:
-        archive="resources/downloads/de-en.tgz",
+        archive=IWSLT14_ARCHIVE,
     log:
         "logs/corpora/download_iwslt14.log",
     benchmark:
         "logs/corpora/download_iwslt14.tsv"
-    retries: 3
     localrule: True
     conda:
         "../../environment.yml"

@@ -1,5 +1,7 @@
 """Parallel text: where it comes from, how it is checked, tokenised, split and cut into BPE pieces."""
 
+from preln.errors import PrelnError
 
-class CorpusError(ValueError):
+
+class CorpusError(PrelnError):
     """Text or settings that cannot become a corpus; the message is written for the person who gave them."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -16,9 +16,11 @@ from preln.corpora.registry import SOURCES, languages
 from preln.corpora.split import divide
 from preln.corpora.text import PARTS, Part, read_lines, screen, write_lines
 from preln.corpora.tokenisation import LinePreparation, prepare_pairs
-from preln.files import replaced
+from preln.files import replaced_folder, write_json
 
 RECORD = "corpus.json"
+LONGEST = 1000
+"""Pieces of a sentence; fairseq's positions end at 1024."""
 
 
 def download(corpus: Corpus, downloads: Path) -> None:
@@ -53,40 +55,63 @@ def prepare_text(corpus: Corpus, downloads: Path, out: Path, processes: int) -> 
         "settings": corpus.model_dump(mode="json"),
         "parts": {},
     }
-    for name in PARTS:
-        part = parts[name]
-        record["parts"][name] = {"pairs": len(part.pairs), "drops": asdict(part.drops), "files": {}}
-        for side, language in enumerate((source, target)):
-            path = out / f"{name}.{language}"
-            write_lines(path, (pair[side] for pair in part.pairs))
-            record["parts"][name]["files"][path.name] = _checksums(path, description.published)
-    write_lines(out / RECORD, [json.dumps(record, indent=2)])
+    with replaced_folder(out) as folder:
+        for name in PARTS:
+            part = parts[name]
+            record["parts"][name] = {"pairs": len(part.pairs), "drops": asdict(part.drops), "files": {}}
+            for side, language in enumerate((source, target)):
+                path = folder / f"{name}.{language}"
+                write_lines(path, (pair[side] for pair in part.pairs))
+                record["parts"][name]["files"][path.name] = _checksums(path, description.published)
+        write_json(folder / RECORD, record)
 
 
 def prepare_bpe(text: Path, vocabulary: int, out: Path, threads: int) -> None:
     """Train one BPE model on both sides of train in `text`, a folder that `prepare_text` wrote, and write
     `out`/bpe.model, bpe.vocab, {train,valid,test}.{language} of pieces between spaces, and then bpe.json.
 
-    The record counts lines, pieces, and the characters that are unknown because train lacks them.
-    `vocabulary` is the most pieces that the model may have; `threads` encode.
+    The record counts pairs, pieces, the characters that are unknown because train lacks them, and the pairs of train
+    that were left out because a side has more than `LONGEST` pieces. `vocabulary` is the most pieces that the model
+    may have; `threads` encode.
 
     Raises:
-        CorpusError: if the text is missing or the vocabulary is too small for it.
+        CorpusError: if the text is missing, the vocabulary is too small for it, or a sentence of valid or test, which
+            may not be left out, has more than `LONGEST` pieces.
     """
     both = _prepared_languages(text)
-    sentences = {f"{part}.{language}": read_lines(text / f"{part}.{language}") for part in PARTS for language in both}
-    training = [line for language in both for line in sentences[f"train.{language}"]]
-    model = bpe.train(training, vocabulary)
-    with replaced(out / "bpe.model") as partial:
-        partial.write_bytes(model)
+    sentences = {part: [read_lines(text / f"{part}.{language}") for language in both] for part in PARTS}
+    model = bpe.train([line for side in sentences["train"] for line in side], vocabulary)
     scores = bpe.pieces(model)
-    write_lines(out / "bpe.vocab", (f"{piece}\t{score:g}" for piece, score in scores))
     known = {piece for piece, _ in scores}
-    record: dict[str, Any] = {"vocabulary": vocabulary, "pieces": len(scores), "files": {}}
-    for name, lines in sentences.items():
-        encoded = bpe.encode(model, lines, threads, f"encode {name}")
-        record["files"][name] = _write_pieces(out / name, encoded, known)
-    write_lines(out / "bpe.json", [json.dumps(record, indent=2)])
+    record: dict[str, Any] = {"vocabulary": vocabulary, "pieces": len(scores), "parts": {}}
+    with replaced_folder(out) as folder:
+        (folder / "bpe.model").write_bytes(model)
+        write_lines(folder / "bpe.vocab", (f"{piece}\t{score:g}" for piece, score in scores))
+        for part in PARTS:
+            encoded = [
+                bpe.encode(model, lines, threads, f"encode {part}.{language}")
+                for language, lines in zip(both, sentences[part], strict=True)
+            ]
+            kept: tuple[list[str], list[str]] = [], []
+            counts = {"pairs": 0, "pieces": 0, "unknown_characters": 0, "too_many_pieces": 0}
+            for number, pair in enumerate(zip(*encoded, strict=True), start=1):
+                if max(map(len, pair)) > LONGEST:
+                    if part != "train":
+                        raise CorpusError(
+                            f"{text / part}.*: line {number} has {max(map(len, pair))} BPE pieces, and a model reads "
+                            f"at most {LONGEST}; shorten it or leave it out of the source"
+                        )
+                    counts["too_many_pieces"] += 1
+                    continue
+                for side, pieces in zip(kept, pair, strict=True):
+                    side.append(" ".join(pieces))
+                    counts["pieces"] += len(pieces)
+                    counts["unknown_characters"] += sum(len(piece) for piece in pieces if piece not in known)
+                counts["pairs"] += 1
+            for language, side in zip(both, kept, strict=True):
+                write_lines(folder / f"{part}.{language}", side)
+            record["parts"][part] = counts
+        write_json(folder / "bpe.json", record)
 
 
 def _parts(corpus: Corpus, downloads: Path, processes: int) -> dict[str, Part]:
@@ -111,18 +136,6 @@ def _prepared_languages(text: Path) -> tuple[str, str]:
         return both["source"], both["target"]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise CorpusError(f"{path}: not the record of a prepared corpus ({error}); prepare the text again") from None
-
-
-def _write_pieces(path: Path, encoded: Iterable[list[str]], known: set[str]) -> dict[str, int]:
-    """Write the pieces of each sentence as a line, and count what was written."""
-    counts = {"lines": 0, "pieces": 0, "unknown_characters": 0}
-    with replaced(path) as partial, partial.open("w", encoding="utf-8", newline="\n") as file:
-        for pieces in encoded:
-            file.write(" ".join(pieces) + "\n")
-            counts["lines"] += 1
-            counts["pieces"] += len(pieces)
-            counts["unknown_characters"] += sum(len(piece) for piece in pieces if piece not in known)
-    return counts
 
 
 def _checksums(path: Path, published: Mapping[str, str]) -> dict[str, Any]:

@@ -10,10 +10,10 @@ stays near guessing, and runs to its end."""
 
 
 @dataclass
-class Guard:
+class Progress:
     """The update that this process is computing, counted from 1; it says where an error struck."""
 
     update: int = 0
 
 
-guard = Guard()
+progress = Progress()

@@ -15,7 +15,8 @@ from fairseq.distributed import utils as distributed
 from fairseq_cli.train import main as fairseq_main
 
 from preln.config import Execution, RunSettings
-from preln.fairseq_plugin.divergence import guard
+from preln.errors import PrelnError
+from preln.fairseq_plugin.divergence import progress
 from preln.files import write_json
 
 USER_DIR = Path(__file__).with_name("preln_user_dir")
@@ -23,8 +24,12 @@ USER_DIR = Path(__file__).with_name("preln_user_dir")
 logger = logging.getLogger(__name__)
 
 
-class CheckpointRefused(RuntimeError):
+class CheckpointRefused(PrelnError):
     """A checkpoint that holds something other than numbers and settings."""
+
+
+class MachineRefused(PrelnError):
+    """A machine without what the study asks for."""
 
 
 def train(
@@ -42,17 +47,15 @@ def train(
         how: cores, GPUs and intervals.
 
     Raises:
-        RuntimeError: if GPUs are asked for that are not there.
+        MachineRefused: if GPUs are asked for that are not there.
         CheckpointRefused: if the checkpoint to continue from is not plain numbers and settings.
     """
     if how.gpus > torch.cuda.device_count():
-        raise RuntimeError(
+        raise MachineRefused(
             f"the study asks for {how.gpus} GPU(s) a training (execution.gpus), and this machine shows "
             f"{torch.cuda.device_count()}: run it where they are, or set execution.gpus to 0 to train on the CPU"
         )
-    torch.set_num_threads(how.cpus)
-    # What fairseq puts in a checkpoint beside tensors and plain containers; anything else is refused.
-    torch.serialization.add_safe_globals([Namespace])
+    _allow_settings_in_checkpoints()
     checkpoint = newest_checkpoint(state / "checkpoints")
     arguments = command_line(settings, binary, references, languages, state, how, checkpoint)
     # fairseq looks for --user-dir on the process's own command line; its parts must be known before it parses ours.
@@ -61,18 +64,25 @@ def train(
     cfg = convert_namespace_to_omegaconf(parsed)
     # fairseq's option --bf16 also asks for a TPU; its trainer does without one.
     cfg.common.bf16 = settings.precision == "bf16"
-    distributed.call_main(cfg, _train, state=str(state))
+    distributed.call_main(cfg, _train, state=str(state), cpus=how.cpus)
     (state / "checkpoints" / "crash.pt").unlink(missing_ok=True)
 
 
-def _train(cfg: Any, state: str) -> None:
+def _allow_settings_in_checkpoints() -> None:
+    """What fairseq puts in a checkpoint beside tensors and plain containers; anything else is refused."""
+    torch.serialization.add_safe_globals([Namespace])
+
+
+def _train(cfg: Any, state: str, cpus: int) -> None:
     """fairseq's training in one process; a divergence ends it and is written down."""
+    torch.set_num_threads(cpus)
+    _allow_settings_in_checkpoints()
     try:
         fairseq_main(cfg)
     except FloatingPointError as error:
-        logger.warning("diverged at update %d: %s", guard.update, error)
+        logger.warning("diverged at update %d: %s", progress.update, error)
         if distributed.is_master(cfg.distributed_training):
-            write_json(Path(state) / "diverged.json", {"update": guard.update, "reason": str(error)})
+            write_json(Path(state) / "diverged.json", {"update": progress.update, "reason": str(error)})
 
 
 def newest_checkpoint(folder: Path) -> Path | None:
@@ -110,11 +120,6 @@ def command_line(
     source, target = languages
     run_settings = settings.model_dump_json()
     workers = max(how.gpus, 1)
-    if settings.accumulate % workers:
-        raise RuntimeError(
-            f"accumulate {settings.accumulate} cannot be shared by {workers} GPUs: a run's batch stays what it says, "
-            "so execution.gpus must divide accumulate"
-        )
     betas = f"({settings.beta1}, {settings.beta2})"
     moments = ["--adam-betas", betas, "--adam-eps", str(settings.epsilon)]
     optimizer = {
@@ -163,6 +168,7 @@ def command_line(
         *("--log-file", str(state / "training.log")),
         *("--log-interval", str(how.log_interval)),
         *("--num-workers", "0"),
-        *(("--cpu",) if how.gpus == 0 else ("--distributed-world-size", str(how.gpus))),
+        *("--distributed-world-size", str(workers)),
+        *(("--cpu",) if how.gpus == 0 else ()),
         *(("--fp16",) if settings.precision == "fp16" else ()),
     ]

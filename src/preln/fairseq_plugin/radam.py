@@ -37,6 +37,8 @@ class RAdam(FairseqOptimizer):
             "betas": (first, second),
             "eps": self.cfg.adam_eps,
             "weight_decay": self.cfg.weight_decay,
+            # As fairseq's Adam does it.
+            "decoupled_weight_decay": True,
         }
 
     @property

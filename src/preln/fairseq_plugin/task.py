@@ -5,7 +5,6 @@ appends what was measured to the run's record, before the epoch's checkpoint is 
 checkpoint has its record, and an epoch that is repeated after a failure writes the same record again.
 """
 
-import json
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -23,7 +22,8 @@ from torch import Tensor
 
 from preln import bleu
 from preln.config import RunSettings
-from preln.fairseq_plugin.divergence import LIMIT, guard
+from preln.fairseq_plugin.divergence import LIMIT, progress
+from preln.files import append_json, write_text
 
 SUBSETS = ("valid", "test")
 
@@ -52,11 +52,21 @@ class RecordedTranslation(TranslationTask):
         self._subsets: Iterator[str] = iter(())
 
     def train_step(
-        self, sample: Any, model: Any, criterion: Any, optimizer: Any, update_num: int, **kwargs: Any
+        self, sample: Any, model: Any, criterion: Any, optimizer: Any, update_num: int, ignore_grad: bool = False
     ) -> Any:
-        """One batch; the guard learns which update it belongs to."""
-        guard.update = update_num + 1
-        return super().train_step(sample, model, criterion, optimizer, update_num, **kwargs)
+        """One batch. Which update it belongs to is noted for an error that may strike.
+
+        Raises:
+            MemoryError: if the GPU's memory does not suffice; fairseq would leave the batch out and go on.
+        """
+        progress.update = update_num + 1
+        try:
+            return super().train_step(sample, model, criterion, optimizer, update_num, ignore_grad)
+        except torch.OutOfMemoryError as error:
+            raise MemoryError(
+                f"update {update_num + 1} does not fit into the GPU's memory ({error}); make batch_tokens smaller and "
+                "accumulate larger by the same factor"
+            ) from error
 
     def reduce_metrics(self, logging_outputs: list[dict[str, Any]], criterion: Any) -> None:
         """Sum up the workers' losses, and stop a training whose loss has exploded.
@@ -76,7 +86,13 @@ class RecordedTranslation(TranslationTask):
             )
 
     def begin_valid_epoch(self, epoch: int, model: Any) -> None:
-        """Record the epoch's training, then translate and score valid and test."""
+        """Record the epoch's training, then translate and score valid and test.
+
+        Raises:
+            FloatingPointError: if the epoch's last update broke the weights, with which nothing can be translated.
+        """
+        if not all(torch.isfinite(parameter).all() for parameter in model.parameters()):
+            raise FloatingPointError("a weight is not finite")
         self._epoch, self._subsets = epoch, iter(SUBSETS)
         training = metrics.get_smoothed_values("train")
         self._record(
@@ -132,8 +148,7 @@ class RecordedTranslation(TranslationTask):
         score = bleu.score(hypotheses, references, language)
         if rank == 0:
             folder = self.state_folder / "translations"
-            folder.mkdir(exist_ok=True)
-            (folder / f"{subset}.{epoch}.txt").write_text("\n".join(hypotheses) + "\n", encoding="utf-8")
+            write_text(folder / f"{subset}.{epoch}.txt", "\n".join(hypotheses) + "\n")
         self._record(
             subset,
             bleu=score.tokenised,
@@ -148,13 +163,11 @@ class RecordedTranslation(TranslationTask):
         return str(self.target_dictionary.string(tokens.int().cpu(), bpe_symbol="sentencepiece"))
 
     def _record(self, part: str, **values: Any) -> None:
-        """Append one line about a part of the epoch; plain JSON, whole lines."""
+        """Append what is known of a part of the epoch."""
         if _rank_and_world()[0] > 0:
             return
         plain = {k: float(v) if isinstance(v, Tensor | np.floating) else v for k, v in values.items()}
-        line = json.dumps({"epoch": self._epoch, "part": part, **plain})
-        with open(self.state_folder / "record.jsonl", "a", encoding="utf-8") as record:
-            record.write(line + "\n")
+        append_json(self.state_folder / "record.jsonl", {"epoch": self._epoch, "part": part, **plain})
 
 
 def _rank_and_world() -> tuple[int, int]:

@@ -7,6 +7,7 @@ sub-layer is joined to its input, and whether a final LayerNorm follows, is `pre
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from functools import partial
 from typing import Any
 
 from fairseq.models import register_model, register_model_architecture
@@ -20,6 +21,12 @@ from fairseq.modules.transformer_layer import TransformerDecoderLayerBase, Trans
 from torch import Tensor, nn
 
 from preln.residual import PLACEMENTS
+
+
+def feed_forward(layer: PlacedEncoderLayer | PlacedDecoderLayer, h: Tensor) -> Tensor:
+    """ReLU(h W1 + b1) W2 + b2 of a layer, with its dropout."""
+    inner = layer.activation_dropout_module(layer.activation_fn(layer.fc1(h)))
+    return layer.dropout_module(layer.fc2(inner))
 
 
 class PlacedEncoderLayer(TransformerEncoderLayerBase):
@@ -41,12 +48,7 @@ class PlacedEncoderLayer(TransformerEncoderLayerBase):
             )
             return self.dropout_module(attended)
 
-        return self.feed_forward_residual(self.attention_residual(x, attention), self.feed_forward)
-
-    def feed_forward(self, h: Tensor) -> Tensor:
-        """ReLU(h W1 + b1) W2 + b2, with dropout."""
-        inner = self.activation_dropout_module(self.activation_fn(self.fc1(h)))
-        return self.dropout_module(self.fc2(inner))
+        return self.feed_forward_residual(self.attention_residual(x, attention), partial(feed_forward, self))
 
 
 class PlacedDecoderLayer(TransformerDecoderLayerBase):
@@ -102,12 +104,7 @@ class PlacedDecoderLayer(TransformerDecoderLayerBase):
 
         x = self.attention_residual(x, attention)
         x = self.encoder_attention_residual(x, encoder_attention)
-        return self.feed_forward_residual(x, self.feed_forward), weights, None
-
-    def feed_forward(self, h: Tensor) -> Tensor:
-        """ReLU(h W1 + b1) W2 + b2, with dropout."""
-        inner = self.activation_dropout_module(self.activation_fn(self.fc1(h)))
-        return self.dropout_module(self.fc2(inner))
+        return self.feed_forward_residual(x, partial(feed_forward, self)), weights, None
 
 
 class PlacedEncoder(TransformerEncoderBase):

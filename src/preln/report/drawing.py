@@ -22,6 +22,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from preln.config import RunSettings, Study
+from preln.errors import PrelnError
 from preln.files import replaced
 from preln.report import reference
 from preln.report.labels import label, varying
@@ -91,11 +92,11 @@ def draw(layout: Layout, study: Study, runs: Sequence[Run], results: Path, out: 
 
     Raises:
         RecordError: if a record cannot be used.
-        ValueError: if a suffix is of no such format.
+        PrelnError: if a suffix is of no such format.
     """
     for path in out:
         if path.suffix not in _METADATA:
-            raise ValueError(f"{path}: cannot be drawn; allowed: {', '.join(_METADATA)}")
+            raise PrelnError(f"{path}: cannot be drawn; allowed: {', '.join(_METADATA)}")
     drawn = [run for run in runs if layout.number in run.figures]
     records = Records(curves(study, drawn, results), summary(study, drawn, results))
     # Drawn from matplotlib's own defaults: a reader's matplotlibrc does not change the figure.

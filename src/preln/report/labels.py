@@ -6,20 +6,13 @@ from collections.abc import Iterable
 
 from preln.config import RunSettings
 from preln.report.style import anchor
+from preln.runs import short
 
 PLACEMENTS = {"post": "Post-LN", "pre": "Pre-LN"}
 OPTIMIZERS = {"adam": "Adam", "radam": "RAdam", "sgd": "SGD"}
 
 _TOLD_BY_SCHEDULE = {"schedule", "anchor", "decay_period", "drop_epoch", "drop_factor", "decay_updates"}
 _TOLD = {"placement", "optimizer", "learning_rate", "warmup", "seed"} | _TOLD_BY_SCHEDULE
-
-
-def number(value: float) -> str:
-    """A learning rate or another factor as run ids have it: 0.0005 is 5e-4."""
-    if value >= 0.01 or value == 0:
-        return f"{value:g}"
-    mantissa, exponent = f"{value:e}".split("e")
-    return f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"
 
 
 def warmup(settings: RunSettings) -> str:
@@ -29,7 +22,7 @@ def warmup(settings: RunSettings) -> str:
 
 def schedule(settings: RunSettings) -> str:
     """What the learning rate does after its warm-up, in a few words."""
-    drop = f"×{number(settings.drop_factor)} after epoch {settings.drop_epoch}"
+    drop = f"×{short(settings.drop_factor)} after epoch {settings.drop_epoch}"
     match settings.schedule:
         case "constant":
             return "constant" if settings.drop_epoch is None else f"constant, {drop}"
@@ -61,13 +54,13 @@ def label(settings: RunSettings, differing: set[str]) -> str:
     if "optimizer" in differing:
         parts.append(OPTIMIZERS[settings.optimizer])
     if "learning_rate" in differing:
-        parts.append(f"lr {number(settings.learning_rate)}")
+        parts.append(f"lr {short(settings.learning_rate)}")
     parts.append(warmup(settings))
     if _TOLD_BY_SCHEDULE & differing:
         parts.append(schedule(settings))
     for key in RunSettings.model_fields:
         if key in differing - _TOLD:
             value = getattr(settings, key)
-            text = number(value) if isinstance(value, float) else str(value)
+            text = short(value) if isinstance(value, float) else str(value)
             parts.append(f"{text} epochs" if key == "epochs" else f"{key.replace('_', ' ')} {text}")
     return ", ".join(parts)

@@ -14,6 +14,7 @@ from typing import Any
 import pandas as pd
 
 from preln.config import RunSettings, Study
+from preln.errors import PrelnError
 from preln.runs import Run
 from preln.translation.curve import COLUMNS
 
@@ -42,7 +43,7 @@ _WHOLE = [
 ]
 
 
-class RecordError(ValueError):
+class RecordError(PrelnError):
     """A record that cannot be used; the message names the file and what is wrong with it."""
 
 

@@ -13,12 +13,13 @@ from pathlib import Path
 import pandas as pd
 
 from preln.config import RunSettings, Study
+from preln.errors import PrelnError
 from preln.files import write_text
 from preln.report import reference
-from preln.report.labels import OPTIMIZERS, PLACEMENTS, number, schedule, varying
+from preln.report.labels import OPTIMIZERS, PLACEMENTS, schedule, varying
 from preln.report.records import SUMMARY, summary
 from preln.report.reference import Quantity
-from preln.runs import Run
+from preln.runs import Run, short
 
 _ALWAYS = {"placement", "optimizer", "learning_rate", "schedule", "warmup", "seed"}
 _PAPER = ["paper_bleu", "paper_valid_loss", "paper_statement"]
@@ -44,12 +45,12 @@ def write(study: Study, runs: Sequence[Run], results: Path, out: Sequence[Path])
 
     Raises:
         RecordError: if a record cannot be used.
-        ValueError: if a suffix is of no such form.
+        PrelnError: if a suffix is of no such form.
     """
     forms = {".csv": _csv, ".md": markdown, ".tex": latex}
     for path in out:
         if path.suffix not in forms:
-            raise ValueError(f"{path}: no form of a table; allowed: {', '.join(forms)}")
+            raise PrelnError(f"{path}: no form of a table; allowed: {', '.join(forms)}")
     table = full(study, runs, summary(study, runs, results))
     for path in out:
         write_text(path, forms[path.suffix](study, runs, table))
@@ -96,7 +97,7 @@ def readable(runs: Sequence[Run], table: pd.DataFrame) -> pd.DataFrame:
             {
                 "Model": PLACEMENTS[settings.placement],
                 "Optimizer": OPTIMIZERS[settings.optimizer],
-                "Peak rate": number(settings.learning_rate),
+                "Peak rate": short(settings.learning_rate),
                 "Schedule": schedule(settings),
                 "Warm-up": str(settings.warmup) if settings.warmup > 1 else "none",
                 **{key.replace("_", " ").capitalize(): _setting(getattr(settings, key)) for key in others},
@@ -209,7 +210,7 @@ def _paper(study: Study, settings: RunSettings) -> dict[str, float | str | None]
 
 
 def _setting(value: object) -> str:
-    return number(value) if isinstance(value, float) else _MISSING if value is None else str(value)
+    return short(value) if isinstance(value, float) else _MISSING if value is None else str(value)
 
 
 def _rounded(value: float, digits: int) -> str:

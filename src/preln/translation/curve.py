@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+
+from preln.files import read_json_lines
 
 COLUMNS = [
     *("epoch", "updates", "learning_rate", "train_loss", "train_nll_loss", "gradient_norm"),
@@ -19,24 +20,20 @@ BLEU in percent; the gradient norm is before clipping; the last two are times an
 
 
 def read_record(path: Path) -> dict[int, dict[str, Any]]:
-    """The record's newest values by epoch, for each epoch that is whole.
+    """The record's newest values by epoch, for each epoch that is whole: a curve's columns, and what metrics.json
+    says of how they were computed.
 
-    A line that a killed process left unfinished is passed over: its epoch is done again and recorded again.
+    An epoch that a killed process left unfinished is passed over; it is done again and recorded again.
     """
     epochs: dict[int, dict[str, Any]] = {}
-    if not path.exists():
-        return {}
-    for line in path.read_text(encoding="utf-8").splitlines():
-        try:
-            entry = json.loads(line)
-        except json.JSONDecodeError:
-            continue
+    for entry in read_json_lines(path):
         epoch, part = entry.pop("epoch"), entry.pop("part")
         prefix = "" if part == "train" else f"{part}_"
         for key, value in entry.items():
             name = f"train_{key}" if part == "train" and key in ("loss", "nll_loss") else f"{prefix}{key}"
             epochs.setdefault(epoch, {})[name] = value
-    return {epoch: values for epoch, values in sorted(epochs.items()) if "test_loss" in values}
+    needed = set(COLUMNS) - {"epoch"}
+    return {epoch: values for epoch, values in sorted(epochs.items()) if needed <= values.keys()}
 
 
 def curve(record: dict[int, dict[str, Any]]) -> pd.DataFrame:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-import re
 import time
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
 from preln.config import Study
+from preln.fairseq_plugin.log import last_training_line
 from preln.runs import Run, expand
 from preln.translation.curve import read_record
 
@@ -77,21 +76,6 @@ def progress(run: Run, folder: Path, now: float) -> Progress:
         float(latest["wps"]) if latest else None,
         left,
     )
-
-
-def last_training_line(log: Path) -> dict[str, Any]:
-    """The newest progress that fairseq logged inside an epoch; empty if there is none yet."""
-    if not log.exists():
-        return {}
-    with open(log, "rb") as lines:
-        lines.seek(max(0, log.stat().st_size - 20_000))
-        tail = lines.read().decode("utf-8", errors="replace")
-    found = re.findall(r'\{"epoch": [^{}]*"ups": [^{}]*\}', tail)
-    for line in reversed(found):
-        values = json.loads(line)
-        if "update" in values:
-            return dict(values)
-    return {}
 
 
 def table(rows: list[Progress]) -> Table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import platform
@@ -14,19 +15,29 @@ from typing import Any
 import pandas as pd
 
 from preln.config import Study
-from preln.files import replaced, write_json
+from preln.errors import PrelnError
+from preln.files import append_json, read_json_lines, replaced, write_json
 from preln.runs import Run, digest
 from preln.translation.curve import curve, read_record
 
 RECORDED_PACKAGES = ("preln", "torch", "fairseq-fixed", "sentencepiece", "sacrebleu", "numpy")
 
 
-def state_folder(run: Run, corpus: dict[str, Any], folder: Path) -> Path:
-    """Where a run's checkpoints are: named after all that its numbers depend on, so that a run whose settings or
-    text have changed begins anew and never goes on with another's weights."""
-    text = {name: part["files"] for name, part in corpus["parts"].items()}
-    vocabulary = corpus["settings"]["vocabulary"]
-    return folder / "state" / digest({"run": run.identity, "text": text, "vocabulary": vocabulary})[:12]
+class RecordLost(PrelnError):
+    """A training that is done has no record of some of its epochs."""
+
+
+def state_folder(run: Run, prepared: Path, folder: Path) -> Path:
+    """Where a run's checkpoints are: named after all that its numbers depend on (its settings, the text, the BPE model,
+    the dictionary), so that a run of which any has changed begins anew and never goes on with another's weights."""
+    corpus = _corpus(prepared)
+    content = [
+        prepared / "text" / "corpus.json",
+        prepared / "bpe" / "bpe.model",
+        prepared / "binary" / f"dict.{corpus['languages']['source']}.txt",
+    ]
+    checksums = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in content}
+    return folder / "state" / digest({"run": run.identity, "content": checksums})[:12]
 
 
 def train_run(study: Study, run: Run, prepared: Path, folder: Path) -> None:
@@ -37,40 +48,52 @@ def train_run(study: Study, run: Run, prepared: Path, folder: Path) -> None:
         run: the run.
         prepared: folder of the prepared corpus, with text/, bpe/ and binary/.
         folder: the run's folder; its state/ is kept, and continued from, whatever happens.
+
+    Raises:
+        PrelnError: if the run cannot be trained on this machine, or its state cannot be continued from.
     """
     # Importing fairseq takes seconds, which the other commands should not wait for.
     from preln.fairseq_plugin import launch
 
-    corpus = json.loads((prepared / "text" / "corpus.json").read_text(encoding="utf-8"))
-    state = state_folder(run, corpus, folder)
+    languages = _corpus(prepared)["languages"]
+    state = state_folder(run, prepared, folder)
     state.mkdir(parents=True, exist_ok=True)
     attempt = {
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
-        "host": platform.node(),
         "epochs_before": len(read_record(state / "record.jsonl")),
+        **_commit(),
+        "hardware": _hardware(study.execution.gpus, study.execution.cpus),
     }
-    with open(state / "attempts.jsonl", "a", encoding="utf-8") as attempts:
-        attempts.write(json.dumps(attempt) + "\n")
+    append_json(state / "attempts.jsonl", attempt)
     if not (state / "diverged.json").exists():
         launch.train(
             run.settings,
             binary=prepared / "binary",
             references=prepared / "text",
-            languages=(corpus["languages"]["source"], corpus["languages"]["target"]),
+            languages=(languages["source"], languages["target"]),
             state=state,
             how=study.execution,
         )
-    write_records(study, run, corpus, state, folder)
+    write_records(study, run, prepared, state, folder)
 
 
-def write_records(study: Study, run: Run, corpus: dict[str, Any], state: Path, folder: Path) -> None:
-    """Write run.json, curve.csv and metrics.json from what a finished training left in its state."""
+def write_records(study: Study, run: Run, prepared: Path, state: Path, folder: Path) -> None:
+    """Write run.json, curve.csv and metrics.json from what a training that is done left in its state.
+
+    Raises:
+        RecordLost: if it has no record of one of its epochs.
+    """
     record = read_record(state / "record.jsonl")
-    attempts = [json.loads(line) for line in (state / "attempts.jsonl").read_text(encoding="utf-8").splitlines()]
+    attempts = read_json_lines(state / "attempts.jsonl")
     diverged = None
     if (state / "diverged.json").exists():
         diverged = json.loads((state / "diverged.json").read_text(encoding="utf-8"))
         diverged["epoch"] = max(record, default=0) + 1
+    elif missing := set(range(1, run.settings.epochs + 1)) - record.keys():
+        raise RecordLost(
+            f"{state / 'record.jsonl'}: epochs {', '.join(map(str, sorted(missing)))} are not in it, though they are "
+            f"trained; move {state} away to train the run anew"
+        )
     rows = curve(record)
     with replaced(folder / "curve.csv") as partial:
         rows.to_csv(partial, index=False)
@@ -80,15 +103,21 @@ def write_records(study: Study, run: Run, corpus: dict[str, Any], state: Path, f
             "id": run.id,
             "study": study.study,
             "identity": run.identity,
-            "corpus": corpus,
+            "corpus": _corpus(prepared),
             "versions": {name: version(name) for name in RECORDED_PACKAGES} | {"python": platform.python_version()},
             **_commit(),
-            "hardware": _hardware(study.execution.gpus, study.execution.cpus),
+            "hardware": attempts[-1]["hardware"],
             "attempts": attempts,
         },
     )
     # Last, for a run with metrics counts as done.
     write_json(folder / "metrics.json", metrics(run, record, rows, diverged))
+
+
+def _corpus(prepared: Path) -> dict[str, Any]:
+    """The record of a prepared corpus."""
+    corpus: dict[str, Any] = json.loads((prepared / "text" / "corpus.json").read_text(encoding="utf-8"))
+    return corpus
 
 
 def metrics(
