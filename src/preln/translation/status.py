@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from dataclasses import dataclass
 from datetime import timedelta
@@ -20,6 +21,7 @@ from preln.translation.curve import read_record
 SILENT_SECONDS = 600
 """A training that has written nothing for so long has stopped; translating an epoch's sets can take minutes."""
 WATCH_SECONDS = 5
+FILE_WIDTH = 160
 
 
 @dataclass(frozen=True)
@@ -79,13 +81,13 @@ def progress(run: Run, folder: Path, now: float) -> Progress:
 
 
 def table(rows: list[Progress]) -> Table:
-    """The runs' progress as a table."""
+    """The runs' progress as a table: losses of training and of valid in bits a token, BLEU of test."""
     done = sum(row.state.startswith(("finished", "diverged")) for row in rows)
-    result = Table(title=f"{done} of {len(rows)} runs done", title_justify="left")
+    result = Table(title=f"{done} of {len(rows)} runs done", title_justify="left", box=None)
     result.add_column("run", no_wrap=True)
     result.add_column("state")
-    for heading in ("epoch", "train loss", "valid loss", "test BLEU", "tokens/s", "time left"):
-        result.add_column(heading, justify="right")
+    for heading in ("epoch", "train", "valid", "BLEU", "tokens/s", "left"):
+        result.add_column(heading, justify="right", no_wrap=True)
     for row in rows:
         result.add_row(
             row.run.id,
@@ -107,7 +109,8 @@ def show(study: Study, results: Path, watch: bool) -> None:
         return table([progress(run, results / "translation" / run.id, now) for run in runs])
 
     if not watch:
-        Console().print(current())
+        # Into a file or a pipe goes the whole table, however wide.
+        Console(width=None if sys.stdout.isatty() else FILE_WIDTH).print(current())
         return
     try:
         with Live(current(), refresh_per_second=1) as live:
