@@ -217,7 +217,9 @@ def _draw_panel(axes: Axes, panel: Panel, study: Study, look: dict[RunSettings, 
             color="0.3",
         )
     if panel.quantity == "bleu":
-        axes.set_ylim(bottom=min(0, -0.02 * axes.get_ylim()[1]))
+        # A model that has learned nothing is shown as flat, not its noise enlarged.
+        top = max(1.0, axes.get_ylim()[1])
+        axes.set_ylim(-0.02 * top, top)
 
 
 def _draw_diverged(axes: Axes, curve: pd.DataFrame, column: str, style: Style, ceiling: float | None) -> None:
