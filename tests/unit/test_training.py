@@ -220,7 +220,7 @@ def test_a_truncated_checkpoint_gives_way_to_the_one_before_it(tmp_path: Path) -
 def test_gpus_that_are_not_there_are_said_to_be_missing(prepared: Path, tmp_path: Path) -> None:
     if torch.cuda.device_count() >= 9:
         pytest.skip("this machine has them")
-    content = study_content({}, execution={"gpus": 9})
+    content = study_content({"accumulate": 9}, execution={"gpus": 9})
     (tmp_path / "study.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
     run = expand(validate(content, "study.yaml"))[0]
     assert start(tmp_path, run, prepared).wait() != 0
