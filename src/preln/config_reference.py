@@ -24,7 +24,8 @@ from preln.config import (
 INTRODUCTION = """# The keys of a study
 
 A study is one YAML file. `config.yaml` is the default; `snakemake --configfile config/other.yaml` takes another in its
-place. Unknown keys, wrong values and impossible combinations stop the workflow before any job.
+place. Unknown keys, wrong values and impossible combinations stop the workflow before any job; a text that cannot be
+used stops the job that reads it.
 
 This page is generated from the data model: `python -m preln.config_reference > config/README.md`.
 """

@@ -61,6 +61,11 @@ def test_the_time_left_is_the_updates_left_by_the_speed(run: Run, tmp_path: Path
     assert progress(run, tmp_path, NOW).left == pytest.approx(125)
 
 
+def test_it_says_when_something_was_written_last(run: Run, tmp_path: Path) -> None:
+    training(tmp_path, LINE, written=NOW - 54)
+    assert progress(run, tmp_path, NOW).silent == pytest.approx(54)
+
+
 def test_a_training_that_is_silent_for_long_has_stopped(run: Run, tmp_path: Path) -> None:
     training(tmp_path, LINE, written=NOW - SILENT_SECONDS - 1)
     assert progress(run, tmp_path, NOW).state == "stopped"

@@ -62,6 +62,15 @@ def test_a_wrong_study_is_refused(content: dict[str, Any], message: str, fresh: 
     assert not (fresh.folder / "results").exists()
 
 
+def test_a_study_without_a_name_is_not_completed_from_the_default_study(fresh: Workspace) -> None:
+    content = study_content()
+    del content["study"]
+    (fresh.folder / "config" / "mine.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
+    outcome = fresh.snakemake("--configfile", "config/mine.yaml")
+    assert outcome.code != 0
+    assert "config/mine.yaml: study: missing" in outcome.output
+
+
 def test_the_command_line_refuses_in_one_line(fresh: Workspace) -> None:
     outcome = fresh.run("preln", "status", "nothing/here.yaml")
     assert outcome.code != 0

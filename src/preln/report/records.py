@@ -174,4 +174,4 @@ def _hardware(hardware: dict[str, Any]) -> str:
     gpus = hardware.get("gpus") or []
     if gpus:
         return f"{len(gpus)} x {gpus[0]}"
-    return f"{hardware.get('processor', 'unknown processor')}, {hardware.get('cores_used', '?')} core(s)"
+    return f"{hardware.get('processor', 'unknown processor')}, {hardware.get('cores_used', '?')} core(s) a run"

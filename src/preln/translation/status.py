@@ -26,8 +26,8 @@ FILE_WIDTH = 160
 
 @dataclass(frozen=True)
 class Progress:
-    """Where one run stands. Losses are in bits a token, BLEU in percent, speed in tokens a second, `left` in seconds;
-    None is not known yet."""
+    """Where one run stands. Losses are in bits a token, BLEU in percent, speed in tokens a second, `left` and `silent`
+    (since something was written last) in seconds; None is not known, or no more of interest."""
 
     run: Run
     state: str
@@ -37,6 +37,7 @@ class Progress:
     test_bleu: float | None = None
     speed: float | None = None
     left: float | None = None
+    silent: float | None = None
 
 
 def progress(run: Run, folder: Path, now: float) -> Progress:
@@ -77,6 +78,7 @@ def progress(run: Run, folder: Path, now: float) -> Progress:
         last.get("test_bleu"),
         float(latest["wps"]) if latest else None,
         left,
+        now - newest,
     )
 
 
@@ -86,7 +88,7 @@ def table(rows: list[Progress]) -> Table:
     result = Table(title=f"{done} of {len(rows)} runs done", title_justify="left", box=None)
     result.add_column("run", no_wrap=True)
     result.add_column("state")
-    for heading in ("epoch", "train", "valid", "BLEU", "tokens/s", "left"):
+    for heading in ("epoch", "train", "valid", "BLEU", "tokens/s", "left", "last news"):
         result.add_column(heading, justify="right", no_wrap=True)
     for row in rows:
         result.add_row(
@@ -96,6 +98,7 @@ def table(rows: list[Progress]) -> Table:
             *("" if value is None else f"{value:.2f}" for value in (row.loss, row.valid_loss, row.test_bleu)),
             "" if row.speed is None else f"{row.speed:,.0f}",
             "" if row.left is None else str(timedelta(seconds=round(row.left))),
+            "" if row.silent is None else f"{timedelta(seconds=round(row.silent))} ago",
         )
     return result
 
