@@ -177,5 +177,5 @@ def _hardware(gpus: int, cpus: int) -> dict[str, Any]:
         "processor": processor,
         "cores": os.cpu_count(),
         "cores_used": cpus,
-        "gpus": [torch.cuda.get_device_name(i) for i in range(gpus)],
+        "gpus": [torch.cuda.get_device_name(i) for i in range(min(gpus, torch.cuda.device_count()))],
     }
