@@ -7,7 +7,7 @@ partly done gives the frames of what there is.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -62,11 +62,7 @@ def curves(study: Study, runs: Iterable[Run], results: Path) -> pd.DataFrame:
         RecordError: if a file is missing, damaged, or was made with other settings than the study's.
     """
     rows: list[dict[str, Any]] = []
-    for run in runs:
-        folder = run_folder(study, run, results)
-        if not (folder / "metrics.json").exists():
-            continue
-        _metrics(run, folder)
+    for run, folder, _ in _done(study, runs, results):
         settings = run.settings.model_dump(mode="json")
         for epoch in _curve(folder / "curve.csv").to_dict("records"):
             rows.append({"run": run.id, **settings, **{str(name): value for name, value in epoch.items()}})
@@ -83,11 +79,8 @@ def summary(study: Study, runs: Iterable[Run], results: Path) -> pd.DataFrame:
         RecordError: if a file is missing, damaged, or was made with other settings than the study's.
     """
     rows: list[dict[str, Any]] = []
-    for run in runs:
-        folder = run_folder(study, run, results)
-        if not (folder / "metrics.json").exists():
-            continue
-        metrics, record = _metrics(run, folder), _json(folder / "run.json")
+    for run, folder, metrics in _done(study, runs, results):
+        record = _json(folder / "run.json")
         speed = _curve(folder / "curve.csv")["tokens_per_second"].median()
         try:
             row = _summary_row(metrics) | {
@@ -100,6 +93,14 @@ def summary(study: Study, runs: Iterable[Run], results: Path) -> pd.DataFrame:
         rows.append({"run": run.id, **run.settings.model_dump(mode="json"), **row})
     # Whole numbers stay whole where a run that diverged at once has none.
     return pd.DataFrame(rows, columns=["run", *SETTINGS, *SUMMARY]).astype(dict.fromkeys(_WHOLE, "Int64"))
+
+
+def _done(study: Study, runs: Iterable[Run], results: Path) -> Iterator[tuple[Run, Path, dict[str, Any]]]:
+    """The runs that are done, each with its folder and its metrics."""
+    for run in runs:
+        folder = run_folder(study, run, results)
+        if (folder / "metrics.json").exists():
+            yield run, folder, _metrics(run, folder)
 
 
 def _summary_row(metrics: dict[str, Any]) -> dict[str, Any]:
