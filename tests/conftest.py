@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from preln.config import EmbeddedCorpus, RunSettings
+
+# Threads of torch that wait for a core which another process has make small computations many times slower.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 CORPUS: dict[str, Any] = {"source": "embedded", "pairs": 1000, "held_out": 40, "vocabulary": 400}
 RUN: dict[str, Any] = {

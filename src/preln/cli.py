@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Protocol, TypeVar
 
 import typer
 from pydantic import TypeAdapter
 
 from preln.config import Corpus, StudyError, load
 from preln.errors import PrelnError
-from preln.runs import Run, expand
+from preln.runs import expand
 
 app = typer.Typer(
     help="Reproduce 'On Layer Normalization in the Transformer Architecture'.",
@@ -102,7 +103,25 @@ def train(
 
     path = _study_file(study)
     content = load(path)
-    train_run(content, _find(expand(content, str(path)), run), prepared, out)
+    train_run(content, _find(expand(content, str(path)), run, "run"), prepared, out)
+
+
+@app.command()
+def measure(
+    study: StudyFile,
+    part: Annotated[str, typer.Argument(metavar="PART", help="The id of a part of the study's theory.")],
+    prepared: Annotated[Path, typer.Option(help="Folder of the prepared corpus; the model of the proofs needs none.")],
+    runs: Annotated[Path, typer.Option(help="Folder of the study's translation runs.")],
+    out: Out,
+) -> None:
+    """Measure one part of the theory: the model of the proofs, or the gradients of a translation model."""
+    from preln.theory import parts
+    from preln.theory.measuring import measure_part
+
+    path = _study_file(study)
+    content = load(path)
+    found = _find(parts.expand(content, expand(content, str(path)), str(path)), part, "part")
+    measure_part(content, found, prepared, runs, out)
 
 
 @app.command()
@@ -156,13 +175,21 @@ def summary(study: StudyFile) -> None:
         print(result)
 
 
-def _find(runs: list[Run], run_id: str) -> Run:
-    """The run with the id.
+class _Identified(Protocol):
+    @property
+    def id(self) -> str: ...
+
+
+Found = TypeVar("Found", bound=_Identified)
+
+
+def _find(choices: Sequence[Found], wanted: str, kind: str) -> Found:
+    """The run or the part with the id.
 
     Raises:
         StudyError: if there is none.
     """
-    for run in runs:
-        if run.id == run_id:
-            return run
-    raise StudyError(f"the study has no run {run_id}; it has {', '.join(run.id for run in runs)}")
+    for choice in choices:
+        if choice.id == wanted:
+            return choice
+    raise StudyError(f"the study has no {kind} {wanted}; it has {', '.join(choice.id for choice in choices)}")

@@ -7,12 +7,13 @@ value, and what is allowed.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from preln.errors import PrelnError
 from preln.files import write_text
@@ -24,6 +25,12 @@ Optimizer = Literal["adam", "radam", "sgd"]
 ScheduleName = Literal["inverse-sqrt", "constant", "drop-inverse-sqrt", "linear"]
 Anchor = Literal["warmup", "hold", "shift"]
 Precision = Literal["fp32", "bf16", "fp16"]
+
+
+def _ascending(values: tuple[int, ...]) -> tuple[int, ...]:
+    if any(left >= right for left, right in itertools.pairwise(values)):
+        raise ValueError("must ascend")
+    return values
 
 
 class StudyError(PrelnError):
@@ -182,6 +189,70 @@ class RunSettings(Settings):
         return self
 
 
+VARIANTS = {
+    "no-dropout": "gradients without dropout",
+    "no-label-smoothing": "the loss without label smoothing",
+    "quarter-batch": "mini-batches of a quarter of the tokens",
+    "unpacked-projections": "W^Q, W^K and W^V drawn each by itself (Xavier with gain 1), where fairseq draws "
+    "them as one packed matrix and so smaller by the square root of two",
+    "separate-output": "an output projection of its own in place of the shared embeddings",
+}
+"""What the paper leaves open about figure 3, by the name that a study uses."""
+
+
+def _known_variant(value: str) -> str:
+    parts = value.split("+")
+    if unknown := [part for part in parts if part not in VARIANTS]:
+        raise ValueError(f"unknown {', '.join(unknown)}; allowed, joined by +: {', '.join(VARIANTS)}")
+    if len(set(parts)) < len(parts):
+        raise ValueError("names a part twice")
+    return value
+
+
+Variant = Annotated[str, AfterValidator(_known_variant)]
+Depth = Annotated[int, Field(ge=1, le=100)]
+Sweep = Annotated[tuple[Annotated[int, Field(ge=1, le=4096)], ...], Field(min_length=3), AfterValidator(_ascending)]
+
+
+class ExactTheory(Settings):
+    """The model of the paper's proofs (section 3.3): one head, W^Q = W^K = 0, all matrices d x d."""
+
+    width: int = Field(512, ge=8, description="Width d of the profile by layer and of the sweep of depths.")
+    depth: Depth = Field(12, description="Layers L of the profile by layer and of the sweep of widths.")
+    depths: Sweep = Field((2, 4, 8, 16, 32, 64), description="Depths of theorem 1's law: three or more, ascending.")
+    widths: Sweep = Field((64, 128, 256, 512, 1024), description="Widths of theorem 1's law: three or more, ascending.")
+    length: int = Field(64, ge=2, description="Positions n of a sequence.")
+
+
+class Gradients(Settings):
+    """The gradients of figure 3, of the translation model as it is trained."""
+
+    runs: tuple[str, ...] = Field(
+        min_length=1,
+        description="Ids of Post-LN runs of the study that have a warm-up and differ in nothing but their seed. They "
+        "are measured at its end; the models at initialisation have their settings.",
+    )
+    depths: Annotated[tuple[Depth, ...], Field(min_length=1), AfterValidator(_ascending)] = Field(
+        (6, 8, 10, 12, 14),
+        description="Layers of encoder and decoder, ascending; all matrices are recorded at the first.",
+    )
+    batches: int = Field(10, ge=1, description="Mini-batches of the expected gradient.")
+    variants: tuple[Variant, ...] = Field(
+        (),
+        description="The model at initialisation measured once more, at the first depth, with "
+        + "; ".join(f"`{name}`: {text}" for name, text in VARIANTS.items())
+        + ". Names joined by `+` are taken together.",
+    )
+
+
+class Theory(Settings):
+    """Lemmas 1 to 3, theorem 1, boundedness and figure 3, at initialisation."""
+
+    seeds: int = Field(10, ge=2, description="Initialisations of each model: the seeds 1, 2, 3, ...")
+    exact: ExactTheory = Field(default_factory=lambda: ExactTheory())
+    gradients: Gradients | None = Field(None, description="Figure 3; left out where not given.")
+
+
 class RunEntry(Settings):
     """One line of the grid: settings of its own, lists where the grid takes each value."""
 
@@ -235,6 +306,7 @@ class Study(Settings):
     )
     corpora: dict[Name, Corpus] = Field(min_length=1, description="The corpora, by name.")
     translation: Translation
+    theory: Theory | None = Field(None, description="Checks of the theory; none where not given.")
     execution: Execution = Field(default_factory=lambda: Execution())
 
 

@@ -11,13 +11,16 @@ from pydantic_core import PydanticUndefined
 
 from preln.config import (
     EmbeddedCorpus,
+    ExactTheory,
     Execution,
     FilesCorpus,
+    Gradients,
     Iwslt14Corpus,
     RunEntry,
     RunSettings,
     Study,
     TextPaths,
+    Theory,
     Translation,
 )
 
@@ -49,6 +52,9 @@ SECTIONS: list[tuple[str, str, type[BaseModel]]] = [
         RunEntry,
     ),
     ("A run", "All of these can change its numbers: changing one trains the run anew.", RunSettings),
+    ("`theory`", "Lemmas 1 to 3, theorem 1, boundedness and figure 3; measured only where it is given.", Theory),
+    ("`theory.exact`", "The model of the paper's proofs.", ExactTheory),
+    ("`theory.gradients`", "Figure 3, on a run's translation model.", Gradients),
     ("`execution`", "How the study is computed; nothing here trains a run anew.", Execution),
 ]
 

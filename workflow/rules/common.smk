@@ -7,6 +7,7 @@ from pathlib import Path
 from preln.config import Iwslt14Corpus, StudyError, require_local_paths, validate, write
 from preln.corpora.registry import SOURCES, languages
 from preln.runs import PREPARATION_VERSION, corpus_id, digest, expand
+from preln.theory import parts
 from snakemake.exceptions import WorkflowError
 
 ORIGIN = ", ".join(map(str, workflow.configfiles)) or "--config"
@@ -14,6 +15,7 @@ try:
     STUDY = validate(dict(config), ORIGIN)
     require_local_paths(STUDY, ORIGIN)
     RUNS = {run.id: run for run in expand(STUDY, ORIGIN)}
+    PARTS = {part.id: part for part in parts.expand(STUDY, list(RUNS.values()), ORIGIN)}
 except StudyError as error:
     raise WorkflowError(str(error)) from None
 
@@ -27,6 +29,7 @@ SOURCE = Path(relpath(Path(str(workflow.current_basedir)).parents[1] / "src" / "
 
 wildcard_constraints:
     run=r"[a-z0-9.-]+",
+    part=r"[a-z0-9+-]+",
     corpus=r"[a-z0-9-]+",
     figure=r"\d+",
 
@@ -45,15 +48,32 @@ def text_sources(corpus):
     return [str(path) for path in corpus.local_paths]
 
 
-def prepared(run):
-    """The folder of a run's prepared corpus."""
-    name = run.settings.corpus
-    return f"resources/corpora/{corpus_id(name, STUDY.corpora[name])}"
+def prepared(settings):
+    """The folder of the prepared corpus of a run's settings."""
+    return f"resources/corpora/{corpus_id(settings.corpus, STUDY.corpora[settings.corpus])}"
+
+
+def corpus_of(part):
+    """The folder of the prepared corpus of a part of the theory; the model of the proofs has none."""
+    return prepared(part.settings) if isinstance(part, parts.GradientPart) else "-"
+
+
+def measured_from(part):
+    """What a part of the theory is measured from: nothing, a prepared corpus, or trained runs of the study."""
+    if isinstance(part, parts.ExactPart):
+        return []
+    corpus = [f"{corpus_of(part)}/{folder}" for folder in ("text", "binary")]
+    return corpus + [f"{RESULTS}/translation/{run.id}/metrics.json" for run in part.trained]
 
 
 def records(runs):
     """The records of runs."""
     return [f"{RESULTS}/translation/{run.id}/{name}" for run in runs for name in ("curve.csv", "metrics.json")]
+
+
+def measurements(chosen):
+    """The records of parts of the theory."""
+    return [f"{RESULTS}/theory/{part.id}/{name}" for part in chosen for name in ("measurements.csv", "run.json")]
 
 
 def in_figure(number):
@@ -80,6 +100,7 @@ def study_results():
     figures = sorted({number for run in RUNS.values() for number in run.figures})
     return [
         *records(RUNS.values()),
+        *measurements(PARTS.values()),
         *(f"{RESULTS}/figures/figure-{number}.{suffix}" for number in figures for suffix in ("pdf", "png")),
         *(f"{RESULTS}/tables/runs.{suffix}" for suffix in ("csv", "md", "tex")),
     ]

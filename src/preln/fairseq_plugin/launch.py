@@ -57,13 +57,7 @@ def train(
         )
     _allow_settings_in_checkpoints()
     checkpoint = newest_checkpoint(state / "checkpoints")
-    arguments = command_line(settings, binary, references, languages, state, how, checkpoint)
-    # fairseq looks for --user-dir on the process's own command line; its parts must be known before it parses ours.
-    utils.import_user_module(Namespace(user_dir=str(USER_DIR)))
-    parsed = options.parse_args_and_arch(options.get_training_parser(), arguments)
-    cfg = convert_namespace_to_omegaconf(parsed)
-    # fairseq's option --bf16 also asks for a TPU; its trainer does without one.
-    cfg.common.bf16 = settings.precision == "bf16"
+    cfg = configuration(settings, binary, references, languages, state, how, checkpoint)
     distributed.call_main(cfg, _train, state=str(state), cpus=how.cpus)
     (state / "checkpoints" / "crash.pt").unlink(missing_ok=True)
 
@@ -105,6 +99,26 @@ def newest_checkpoint(folder: Path) -> Path | None:
         except (RuntimeError, EOFError, OSError, ValueError) as error:
             logger.warning("%s is damaged (%s); trying the one before it", path, error)
     return None
+
+
+def configuration(
+    settings: RunSettings,
+    binary: Path,
+    references: Path,
+    languages: tuple[str, str],
+    state: Path,
+    how: Execution,
+    checkpoint: Path | None,
+) -> Any:
+    """fairseq's configuration of a run's training; the arguments are those of `train`."""
+    arguments = command_line(settings, binary, references, languages, state, how, checkpoint)
+    # fairseq looks for --user-dir on the process's own command line; its parts must be known before it parses ours.
+    utils.import_user_module(Namespace(user_dir=str(USER_DIR)))
+    parsed = options.parse_args_and_arch(options.get_training_parser(), arguments)
+    cfg = convert_namespace_to_omegaconf(parsed)
+    # fairseq's option --bf16 also asks for a TPU; its trainer does without one.
+    cfg.common.bf16 = settings.precision == "bf16"
+    return cfg
 
 
 def command_line(

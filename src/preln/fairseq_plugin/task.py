@@ -23,9 +23,11 @@ from torch import Tensor
 from preln import bleu
 from preln.config import RunSettings
 from preln.fairseq_plugin.divergence import LIMIT, progress
-from preln.files import append_json, write_text
+from preln.files import append_json, replaced, write_text
 
 SUBSETS = ("valid", "test")
+AFTER_WARMUP = "after-warm-up.pt"
+"""The file in a run's state with the model's weights after the last update of its warm-up."""
 
 
 @dataclass
@@ -60,6 +62,7 @@ class RecordedTranslation(TranslationTask):
             MemoryError: if the GPU's memory does not suffice; fairseq would leave the batch out and go on.
         """
         progress.update = update_num + 1
+        self._keep_after_warmup(model, update_num)
         try:
             return super().train_step(sample, model, criterion, optimizer, update_num, ignore_grad)
         except torch.OutOfMemoryError as error:
@@ -95,6 +98,7 @@ class RecordedTranslation(TranslationTask):
             raise FloatingPointError("a weight is not finite")
         self._epoch, self._subsets = epoch, iter(SUBSETS)
         training = metrics.get_smoothed_values("train")
+        self._keep_after_warmup(model, int(training["num_updates"]))
         self._record(
             "train",
             updates=int(training["num_updates"]),
@@ -112,6 +116,13 @@ class RecordedTranslation(TranslationTask):
     def post_validate(self, model: Any, stats: dict[str, Any], agg: Any) -> None:
         """Record the losses of the subset that has just been validated."""
         self._record(next(self._subsets), loss=stats["loss"], nll_loss=stats["nll_loss"])
+
+    def _keep_after_warmup(self, model: Any, updates: int) -> None:
+        """Keep the weights with which the warm-up ends, for the gradients of section 3.4."""
+        path = self.state_folder / AFTER_WARMUP
+        if updates == self.settings.warmup > 0 and _rank_and_world()[0] == 0 and not path.exists():
+            with replaced(path) as partial:
+                torch.save(model.state_dict(), partial)
 
     def _translate(self, subset: str, epoch: int, model: Any) -> None:
         """Translate the subset with beam search, write the translations, and record their BLEU."""

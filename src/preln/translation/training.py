@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import platform
-import subprocess
 from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +13,9 @@ import pandas as pd
 from preln.config import Study
 from preln.errors import PrelnError
 from preln.files import append_json, read_json_lines, replaced, write_json
+from preln.provenance import commit, hardware, versions
 from preln.runs import Run, digest
 from preln.translation.curve import curve, read_record
-
-RECORDED_PACKAGES = ("preln", "torch", "fairseq-fixed", "sentencepiece", "sacrebleu", "numpy")
 
 
 class RecordLost(PrelnError):
@@ -61,8 +56,8 @@ def train_run(study: Study, run: Run, prepared: Path, folder: Path) -> None:
     attempt = {
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
         "epochs_before": len(read_record(state / "record.jsonl")),
-        **_commit(),
-        "hardware": _hardware(study.execution.gpus, study.execution.cpus),
+        **commit(),
+        "hardware": hardware(study.execution),
     }
     append_json(state / "attempts.jsonl", attempt)
     if not (state / "diverged.json").exists():
@@ -104,9 +99,8 @@ def write_records(study: Study, run: Run, prepared: Path, state: Path, folder: P
             "study": study.study,
             "identity": run.identity,
             "corpus": _corpus(prepared),
-            "versions": {name: version(name) for name in RECORDED_PACKAGES} | {"python": platform.python_version()},
-            **_commit(),
-            "hardware": attempts[-1]["hardware"],
+            "versions": versions(),
+            **{key: attempts[-1][key] for key in ("commit", "commit_changed", "hardware")},
             "attempts": attempts,
         },
     )
@@ -146,36 +140,4 @@ def metrics(
             "sentences": {"valid": last.get("valid_sentences"), "test": last.get("test_sentences")},
         },
         "seconds": round(sum(row["seconds"] for row in epochs), 1),
-    }
-
-
-def _commit() -> dict[str, Any]:
-    """The commit of the working tree, and whether files that git tracks differ from it."""
-    here = Path(__file__).parent
-
-    def git(*arguments: str) -> str | None:
-        try:
-            done = subprocess.run(["git", *arguments], cwd=here, capture_output=True, text=True, check=True)
-        except (OSError, subprocess.CalledProcessError):
-            return None
-        return done.stdout.strip()
-
-    changed = git("status", "--porcelain", "--untracked-files=no", "--", "src", "workflow", "config")
-    return {"commit": git("rev-parse", "HEAD"), "commit_changed": None if changed is None else bool(changed)}
-
-
-def _hardware(gpus: int, cpus: int) -> dict[str, Any]:
-    """What the numbers were computed on."""
-    import torch
-
-    names = Path("/proc/cpuinfo")
-    processor = platform.processor() or platform.machine()
-    if names.exists():
-        models = [line.split(":", 1)[1].strip() for line in names.read_text().splitlines() if "model name" in line]
-        processor = models[0] if models else processor
-    return {
-        "processor": processor,
-        "cores": os.cpu_count(),
-        "cores_used": cpus,
-        "gpus": [torch.cuda.get_device_name(i) for i in range(min(gpus, torch.cuda.device_count()))],
     }

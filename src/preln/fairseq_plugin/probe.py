@@ -1,0 +1,113 @@
+"""The translation model of a run and its loss, for looking at gradients outside of a training."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from fairseq import tasks, utils
+from torch import Tensor, nn
+
+from preln.config import Execution, RunSettings
+from preln.fairseq_plugin.launch import configuration
+
+_PARAMETER = re.compile(r"(?P<stack>encoder|decoder)\.layers\.(?P<index>\d+)\.(?P<name>.+)\.weight")
+_MATRICES = {"fc1": "W1", "fc2": "W2"}
+_ATTENTIONS = {"self_attn": "", "encoder_attn": "cross-"}
+_PROJECTIONS = {"q_proj": "Q", "k_proj": "K", "v_proj": "V", "out_proj": "O"}
+for _attention, _prefix in _ATTENTIONS.items():
+    for _projection, _letter in _PROJECTIONS.items():
+        _MATRICES[f"{_attention}.{_projection}"] = _prefix + _letter
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """A weight matrix: its stack (empty where it is in none), its layer, counted from 1 (None where it is in none),
+    its name in the paper, and itself."""
+
+    stack: str
+    layer: int | None
+    name: str
+    weight: nn.Parameter
+
+
+class Probe:
+    """A run's model as its training begins with it, its batches and its loss.
+
+    Weights and batches are those of the training with the run's seed: fairseq draws both from it.
+    """
+
+    def __init__(
+        self, settings: RunSettings, binary: Path, references: Path, languages: tuple[str, str], how: Execution
+    ) -> None:
+        """The arguments are those of `launch.train`."""
+        # Nothing is written, so the state's folder is not made.
+        cfg = configuration(settings, binary, references, languages, binary, how, None)
+        self._device = torch.device("cuda" if how.gpus else "cpu")
+        self._cfg = cfg
+        # In the order of fairseq's training, for the seed to mean the same.
+        np.random.seed(cfg.common.seed)
+        utils.set_torch_seed(cfg.common.seed)
+        self._task = tasks.setup_task(cfg.task)
+        self.model = self._task.build_model(cfg.model).to(self._device).train()
+        self._criterion = self._task.build_criterion(cfg.criterion).train()
+
+    def batches(self, count: int) -> Iterator[Any]:
+        """The first `count` batches of the training's first epoch."""
+        self._task.load_dataset("train")
+        iterator = self._task.get_batch_iterator(
+            self._task.dataset("train"),
+            max_tokens=self._cfg.dataset.max_tokens,
+            max_positions=utils.resolve_max_positions(self._task.max_positions(), self.model.max_positions()),
+            ignore_invalid_inputs=True,
+            required_batch_size_multiple=self._cfg.dataset.required_batch_size_multiple,
+            seed=self._cfg.common.seed,
+            epoch=1,
+        )
+        for batch in islice(iterator.next_epoch_itr(shuffle=True), count):
+            yield utils.move_to_cuda(batch) if self._device.type == "cuda" else batch
+
+    def loss(self, batch: Any) -> Tensor:
+        """The loss of a batch, with the run's label smoothing, in nats a target token."""
+        total, tokens, _ = self._criterion(self.model, batch)
+        return total / tokens
+
+    def words(self, batch: Any, stack: str) -> Tensor:
+        """Which positions hold words and no padding, in the shape (length, batch) of a stack's hidden states."""
+        tokens = batch["net_input"]["src_tokens" if stack == "encoder" else "prev_output_tokens"]
+        words: Tensor = tokens.ne(self._task.target_dictionary.pad()).T
+        return words
+
+    def load(self, weights: Path) -> None:
+        """Take the weights of a file that the training kept."""
+        self.model.load_state_dict(torch.load(weights, map_location=self._device, weights_only=True), strict=True)
+
+    def unpack_projections(self) -> None:
+        """Draw W^Q, W^K and W^V as Xavier does for each by itself: fairseq's gain of 1/sqrt(2), that of one packed
+        matrix of shape (3d, d), becomes 1."""
+        with torch.no_grad():
+            for matrix in self.matrices():
+                if matrix.name[-1] in "QKV":
+                    matrix.weight.mul_(2**0.5)
+
+    def separate_output(self) -> None:
+        """Give the softmax a matrix of its own, drawn as fairseq draws one that is not shared, N(0, 1/d)."""
+        projection = self.model.decoder.output_projection
+        projection.weight = nn.Parameter(torch.randn_like(projection.weight) * projection.weight.size(1) ** -0.5)
+
+    def matrices(self) -> list[Matrix]:
+        """The model's weight matrices, each once."""
+        found = []
+        for name, weight in self.model.named_parameters():
+            if match := _PARAMETER.fullmatch(name):
+                if match["name"] in _MATRICES:
+                    found.append(Matrix(match["stack"], int(match["index"]) + 1, _MATRICES[match["name"]], weight))
+            elif weight.dim() == 2:
+                found.append(Matrix("", None, "output" if "output" in name else "embeddings", weight))
+        return found

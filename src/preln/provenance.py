@@ -1,0 +1,51 @@
+"""Where numbers come from: what every record says of the code, the packages and the machine that made it."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from preln.config import Execution
+
+PACKAGES = ("preln", "torch", "fairseq-fixed", "sentencepiece", "sacrebleu", "numpy")
+
+
+def versions() -> dict[str, str]:
+    """The versions of Python and of the packages that compute."""
+    return {name: version(name) for name in PACKAGES} | {"python": platform.python_version()}
+
+
+def commit() -> dict[str, Any]:
+    """The commit of the working tree, and whether files that git tracks differ from it."""
+    here = Path(__file__).parent
+
+    def git(*arguments: str) -> str | None:
+        try:
+            done = subprocess.run(["git", *arguments], cwd=here, capture_output=True, text=True, check=True)
+        except (OSError, subprocess.CalledProcessError):
+            return None
+        return done.stdout.strip()
+
+    changed = git("status", "--porcelain", "--untracked-files=no", "--", "src", "workflow", "config")
+    return {"commit": git("rev-parse", "HEAD"), "commit_changed": None if changed is None else bool(changed)}
+
+
+def hardware(how: Execution) -> dict[str, Any]:
+    """What the numbers were computed on."""
+    import torch
+
+    names = Path("/proc/cpuinfo")
+    processor = platform.processor() or platform.machine()
+    if names.exists():
+        models = [line.split(":", 1)[1].strip() for line in names.read_text().splitlines() if "model name" in line]
+        processor = models[0] if models else processor
+    return {
+        "processor": processor,
+        "cores": os.cpu_count(),
+        "cores_used": how.cpus,
+        "gpus": [torch.cuda.get_device_name(i) for i in range(min(how.gpus, torch.cuda.device_count()))],
+    }

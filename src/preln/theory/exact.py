@@ -1,0 +1,84 @@
+"""The model of the paper's proofs (section 3.3): one head, W^Q = W^K = 0, matrices d x d, Xavier normal, biases 0.
+
+With W^Q = W^K = 0 every position attends to all it may see alike, so attention is the mean of the values. Biases are
+left out, for they are 0. The residual connections are those of the trained models. The proofs are of encoder layers;
+decoder layers, which figure 3 shows, have the same matrices and a second attention, over the encoder's output.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Generator, Tensor, nn
+
+from preln.config import Placement
+from preln.residual import PLACEMENTS
+from preln.theory.closed_forms import Stack
+
+
+def attend_to_all(h: Tensor) -> Tensor:
+    """Uniform attention of every position to all positions of `h`, of shape (..., n, d)."""
+    return h.mean(dim=-2, keepdim=True).expand_as(h)
+
+
+def attend_to_past(h: Tensor) -> Tensor:
+    """Uniform attention of every position to itself and those before it, as a decoder must."""
+    positions = torch.arange(1, h.size(-2) + 1, dtype=h.dtype, device=h.device)
+    return h.cumsum(dim=-2) / positions.unsqueeze(-1)
+
+
+class ExactLayer(nn.Module):
+    """One layer: attention, in a decoder also over the encoder's output, and ReLU(x W^1) W^2."""
+
+    def __init__(self, width: int, placement: Placement, stack: Stack, generator: Generator) -> None:
+        super().__init__()
+
+        def xavier_normal() -> nn.Parameter:
+            return nn.Parameter(torch.randn(width, width, generator=generator) * width**-0.5)
+
+        residual = PLACEMENTS[placement]
+        self.attend = attend_to_all if stack == "encoder" else attend_to_past
+        self.value = xavier_normal()
+        self.w1, self.w2 = xavier_normal(), xavier_normal()
+        self.activation = nn.ReLU()
+        self.attention_residual = residual(width)
+        self.feed_forward_residual = residual(width)
+        if stack == "decoder":
+            self.encoder_value = xavier_normal()
+            self.encoder_attention_residual = residual(width)
+
+    def forward(self, x: Tensor, encoder_output: Tensor | None = None) -> Tensor:
+        """`x` of shape (..., n, d) after the layer."""
+        x = self.attention_residual(x, lambda h: self.attend(h) @ self.value)
+        if encoder_output is not None:
+            attended = encoder_output.mean(dim=-2, keepdim=True) @ self.encoder_value
+            x = self.encoder_attention_residual(x, attended.expand_as)
+        x = self.feed_forward_residual(x, lambda h: self.activation(h @ self.w1) @ self.w2)
+        return x
+
+
+class ExactStack(nn.Module):
+    """L layers, and the placement's final norm."""
+
+    def __init__(self, width: int, depth: int, placement: Placement, stack: Stack, generator: Generator) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(ExactLayer(width, placement, stack, generator) for _ in range(depth))
+        self.layer_norm = PLACEMENTS[placement].final_norm(width)
+
+    def forward(self, x: Tensor, encoder_output: Tensor | None = None) -> Tensor:
+        """`x` of shape (..., n, d) after all layers."""
+        for layer in self.layers:
+            x = layer(x, encoder_output)
+        if self.layer_norm is not None:
+            x = self.layer_norm(x)
+        return x
+
+
+def sequence_loss(states: Tensor, labels: Tensor, output: Tensor) -> Tensor:
+    """The loss of the proofs: the mean over the positions of -log softmax_y(W^emb x), in nats.
+
+    Args:
+        states: x, of shape (n, d).
+        labels: y, of shape (n,).
+        output: W^emb, of shape (vocabulary, d).
+    """
+    return nn.functional.cross_entropy(states @ output.T, labels)

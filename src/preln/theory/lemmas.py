@@ -1,0 +1,143 @@
+"""Lemmas 1 to 3, theorem 1, boundedness and appendix F, measured on the model of the proofs.
+
+A stack of a placement, width, depth and seed is computed forward once and backward once: all its layers, matrices and
+quantities come from that one pass. For sequences of n positions it costs about 15 n d^2 L multiplications and
+additions, so that even width 512 and depth 64 take about a second.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Generator, Tensor, nn
+from tqdm import tqdm
+
+from preln.config import ExactTheory, Placement
+from preln.theory import closed_forms
+from preln.theory.closed_forms import DELTA, Stack
+from preln.theory.exact import ExactStack, sequence_loss
+from preln.theory.measurements import Measurement
+from preln.theory.observe import excess_quantile, excess_share, inputs_of, norms_of_sums, square_norms
+
+VOCABULARY = 1000
+"""Words of the softmax. Their vectors have entries of variance 1/d, as fairseq's embeddings, so that the derivative of
+the loss by a hidden state is about 1 in norm at every width."""
+
+UNIT_OUTPUT = "unit-output"
+"""A variant: entries of variance 1, so that each *entry* of that derivative is about 1, as the proof of theorem 1
+assumes."""
+
+_STACKS: tuple[Stack, ...] = ("encoder", "decoder")
+_PLACEMENTS: tuple[Placement, ...] = ("post", "pre")
+_MATRICES = {"V": "value", "cross-V": "encoder_value", "W1": "w1", "W2": "w2"}
+
+
+@dataclass(frozen=True)
+class InputSequence:
+    """One input of the proofs: vectors of shape (n, d), independent and standard normal, and labels of shape (n,),
+    uniform."""
+
+    vectors: Tensor
+    labels: Tensor
+
+    @classmethod
+    def draw(cls, length: int, width: int, generator: Generator) -> InputSequence:
+        """A sequence of `length` positions."""
+        return cls(
+            torch.randn(length, width, generator=generator),
+            torch.randint(VOCABULARY, (length,), generator=generator),
+        )
+
+
+def by_layer(setting: ExactTheory, seeds: int) -> list[Measurement]:
+    """Every quantity in every layer, of encoder and decoder."""
+    cases = [(s, p, seed) for s in _STACKS for p in _PLACEMENTS for seed in range(1, seeds + 1)]
+    rows: list[Measurement] = []
+    for stack, placement, seed in tqdm(cases, desc="by layer", mininterval=5):
+        rows += measure(stack, placement, setting.width, setting.depth, setting.length, seed)
+    return rows
+
+
+def by_depth(setting: ExactTheory, seeds: int) -> list[Measurement]:
+    """Theorem 1's quantities in the last layer, for encoders of the setting's depths."""
+    return _last_layers([(setting.width, depth) for depth in setting.depths], setting, seeds, "depths")
+
+
+def by_width(setting: ExactTheory, seeds: int) -> list[Measurement]:
+    """The same for the setting's widths, also with the output of theorem 1's proof."""
+    return _last_layers([(width, setting.depth) for width in setting.widths], setting, seeds, "widths")
+
+
+def _last_layers(shapes: list[tuple[int, int]], setting: ExactTheory, seeds: int, name: str) -> list[Measurement]:
+    cases = [(w, d, p, seed) for w, d in shapes for p in _PLACEMENTS for seed in range(1, seeds + 1)]
+    rows: list[Measurement] = []
+    for width, depth, placement, seed in tqdm(cases, desc=name, mininterval=5):
+        measured = measure("encoder", placement, width, depth, setting.length, seed)
+        last = [row for row in measured if row.layer == depth]
+        rows += [row for row in last if row.matrix == "W2" or row.quantity == "square_norm"]
+    return rows
+
+
+def measure(
+    stack: Stack, placement: Placement, width: int, depth: int, length: int, seed: int
+) -> Iterator[Measurement]:
+    """Every quantity of one model at initialisation; `seed` draws the weights and the sequence.
+
+    A decoder attends to the output of an encoder of its own placement, width and depth.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    encoder_output = None
+    if stack == "decoder":
+        encoder = ExactStack(width, depth, placement, "encoder", generator)
+        with torch.no_grad():
+            encoder_output = encoder(InputSequence.draw(length, width, generator).vectors)
+    model = ExactStack(width, depth, placement, stack, generator)
+    directions = torch.randn(VOCABULARY, width, generator=generator)
+    sequence = InputSequence.draw(length, width, generator)
+    norms = norms_of_sums(model)
+    activations = [layer.get_submodule("activation") for layer in model.layers]
+    with inputs_of(norms) as sums, inputs_of(activations) as preactivations:
+        states = model(sequence.vectors, encoder_output)
+
+    base = Measurement("exact", "", "initial", placement, stack, depth, width, None, "", seed, "", math.nan)
+    for layer in range(1, depth + 1):
+        (x,), (preactivation,) = sums[layer - 1], preactivations[layer - 1]
+        values = square_norms(x)
+        quantities = {
+            "square_norm": float(values.mean()),
+            "relu_square_norm": float(square_norms(preactivation.relu()).mean()),
+            "jacobian_norm": spectral_norm(norms[layer - 1], x[0]),
+            "jacobian_closed_form": float(closed_forms.jacobian_norm(x[0])),
+            "excess_share": excess_share(values),
+            "excess_quantile": excess_quantile(values, DELTA),
+        }
+        for quantity, value in quantities.items():
+            yield replace(base, layer=layer, quantity=quantity, value=value)
+
+    named = [
+        (number, matrix, getattr(layer, attribute))
+        for number, layer in enumerate(model.layers, start=1)
+        for matrix, attribute in _MATRICES.items()
+        if hasattr(layer, attribute)
+    ]
+    for variant, scale in (("", width**-0.5), (UNIT_OUTPUT, 1.0)):
+        loss = sequence_loss(states, sequence.labels, directions * scale)
+        gradients = torch.autograd.grad(loss, [weight for _, _, weight in named], retain_graph=True)
+        for (number, matrix, _), gradient in zip(named, gradients, strict=True):
+            yield replace(
+                base,
+                variant=variant,
+                layer=number,
+                matrix=matrix,
+                quantity="gradient_norm",
+                value=float(gradient.norm()),
+            )
+
+
+def spectral_norm(norm: nn.Module, x: Tensor) -> float:
+    """The largest singular value of the Jacobian of `norm` at the vector `x`, from the Jacobian itself."""
+    jacobian = torch.func.jacrev(norm)(x)
+    return float(torch.linalg.svdvals(jacobian)[0])

@@ -1,0 +1,78 @@
+"""A measurement as a row of a tidy table, and the table's file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+
+import pandas as pd
+
+from preln.config import Placement
+from preln.files import replaced
+from preln.theory.closed_forms import Stack
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One number.
+
+    Attributes:
+        model: `exact`, of the proofs, or `translation`, as it is trained.
+        variant: how the model departs from that; empty where it does not.
+        state: `initial` or `after-warm-up`.
+        placement: `post` or `pre`.
+        stack: `encoder` or `decoder`; empty for what both share.
+        depth: layers of the stack.
+        width: d.
+        layer: counted from 1 at the input; None for what is in no layer.
+        matrix: the parameter that a gradient is of; empty otherwise.
+        seed: of the initialisation.
+        quantity: what was measured:
+            `square_norm`: mean of ||x||^2/d over positions, of the residual sum behind the layer (lemma 2);
+            `relu_square_norm`: mean of ||ReLU(x W^1)||^2/d (lemma 1);
+            `jacobian_norm`: largest singular value of LayerNorm's Jacobian at the sum of one position (lemma 3);
+            `jacobian_closed_form`: the lemma's value for it;
+            `excess_share`: share of the ||x||^2 that exceed their mean by more than a tenth (definition 1);
+            `excess_quantile`: by what share of the mean all but an eighth of them stay within (definition 1);
+            `gradient_norm`: Frobenius norm of the gradient of one sequence's loss;
+            `expected_gradient_norm`: Frobenius norm of the mean of the mini-batches' gradients (figure 3);
+            `mean_gradient_norm`: mean of the Frobenius norms of the mini-batches' gradients.
+        value: the number; gradients are of a loss in nats a token.
+    """
+
+    model: str
+    variant: str
+    state: str
+    placement: Placement
+    stack: Stack | str
+    depth: int
+    width: int
+    layer: int | None
+    matrix: str
+    seed: int
+    quantity: str
+    value: float
+
+
+COLUMNS = [field.name for field in fields(Measurement)]
+
+
+def write(rows: Iterable[Measurement], path: Path) -> None:
+    """Write the measurements as CSV, to seven digits, which is what single precision holds."""
+    table = pd.DataFrame([asdict(row) for row in rows], columns=COLUMNS).astype({"layer": "Int64"})
+    with replaced(path) as partial:
+        table.to_csv(partial, index=False, float_format="%.7g", lineterminator="\n")
+
+
+def read(path: Path) -> pd.DataFrame:
+    """The measurements of a file that `write` wrote, in the columns `COLUMNS`.
+
+    Raises:
+        ValueError: if it is no such file.
+    """
+    # Only a layer may be missing; the other empty cells are empty text.
+    table = pd.read_csv(path, dtype={"layer": "Int64"}, keep_default_na=False, na_values={"layer": ""})
+    if missing := [name for name in COLUMNS if name not in table.columns]:
+        raise ValueError(f"without the columns {', '.join(missing)}")
+    return table

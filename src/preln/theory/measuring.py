@@ -1,0 +1,124 @@
+"""One part of a study's theory: measure it, and write its measurements.csv and run.json."""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import torch
+from tqdm import tqdm
+
+from preln.config import Execution, Study
+from preln.corpora.registry import languages
+from preln.errors import PrelnError
+from preln.files import write_json
+from preln.provenance import commit, hardware, versions
+from preln.runs import Run
+from preln.theory import gradients, lemmas
+from preln.theory.measurements import Measurement, write
+from preln.theory.parts import ExactPart, GradientPart, Part
+from preln.translation.training import state_folder
+
+logger = logging.getLogger(__name__)
+
+
+class WeightsMissing(PrelnError):
+    """A trained run without the weights of the end of its warm-up."""
+
+
+def measure_part(study: Study, part: Part, prepared: Path, runs: Path, folder: Path) -> None:
+    """Measure a part and write its records to `folder`.
+
+    Args:
+        study: the study that the part belongs to.
+        part: the part.
+        prepared: folder of the prepared corpus; the model of the proofs needs none.
+        runs: folder of the study's translation runs; looked at for what is measured after warm-up.
+        folder: the part's folder.
+
+    Raises:
+        WeightsMissing: if a trained run did not keep the weights of the end of its warm-up.
+    """
+    started = time.monotonic()
+    torch.set_num_threads(study.execution.cpus)
+    if isinstance(part, ExactPart):
+        rows = {"layers": lemmas.by_layer, "depths": lemmas.by_depth, "widths": lemmas.by_width}[part.sweep](
+            part.setting, part.seeds
+        )
+    else:
+        rows = list(_gradients(part, prepared, runs, study.execution))
+    write(rows, folder / "measurements.csv")
+    write_json(
+        folder / "run.json",
+        {
+            "id": part.id,
+            "study": study.study,
+            "identity": part.identity,
+            "versions": versions(),
+            **commit(),
+            "hardware": hardware(study.execution),
+            "seconds": round(time.monotonic() - started, 1),
+        },
+    )
+
+
+def _gradients(part: GradientPart, prepared: Path, runs: Path, how: Execution) -> Iterator[Measurement]:
+    """The measurements of each seed."""
+    # Importing fairseq takes seconds, which the model of the proofs should not wait for.
+    from preln.fairseq_plugin.probe import Probe
+
+    weights = {run.settings.seed: _weights_after_warmup(run, prepared, runs / run.id) for run in part.trained}
+    diverged = [seed for seed, path in weights.items() if path is None]
+    for seed in tqdm([seed for seed in part.seeds if seed not in diverged], desc=part.id, unit="seed", mininterval=5):
+        settings = part.settings.model_copy(update={"seed": seed})
+        probe = Probe(settings, prepared / "binary", prepared / "text", languages(part.corpus), how)
+        for change in part.variant.split("+"):
+            if change == "unpacked-projections":
+                probe.unpack_projections()
+            elif change == "separate-output":
+                probe.separate_output()
+        if trained := weights.get(seed):
+            probe.load(trained)
+        base = Measurement(
+            model="translation",
+            variant=part.variant,
+            state="after-warm-up" if part.trained else "initial",
+            placement=settings.placement,
+            stack="",
+            depth=settings.decoder_layers,
+            width=settings.width,
+            layer=None,
+            matrix="",
+            seed=seed,
+            quantity="",
+            value=math.nan,
+        )
+        for row in gradients.measure(probe, part.batches, base):
+            if part.every_matrix or (row.stack == "decoder" and row.matrix in ("W1", "W2")):
+                yield row
+
+
+def _weights_after_warmup(run: Run, prepared: Path, folder: Path) -> Path | None:
+    """The weights of a run at the end of its warm-up; None if it diverged before.
+
+    Raises:
+        WeightsMissing: if they should be there and are not.
+    """
+    from preln.fairseq_plugin.task import AFTER_WARMUP
+
+    path = state_folder(run, prepared, folder) / AFTER_WARMUP
+    if path.exists():
+        return path
+    metrics = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
+    if metrics["diverged"] and metrics["diverged"]["update"] <= run.settings.warmup:
+        logger.warning("%s diverged before its warm-up of %d updates ended", run.id, run.settings.warmup)
+        return None
+    raise WeightsMissing(
+        f"{path} is not there: training writes it after update {run.settings.warmup}, and the run has "
+        f"{metrics['updates']}. If that is enough, its state was deleted or is of an older version: move {folder} away "
+        "and train the run again. If not, give the run more epochs or less warm-up."
+    )

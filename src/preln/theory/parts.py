@@ -1,0 +1,169 @@
+"""From a study to the parts of its theory, each one job: what it measures and what its numbers depend on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from preln.config import Corpus, ExactTheory, Gradients, RunSettings, Study, StudyError
+from preln.runs import PREPARATION_VERSION, Run
+
+THEORY_VERSION = 1
+"""Raised when the measurements can change with the code; a raise measures every part again."""
+
+_OF_THE_MODEL = (
+    *("placement", "encoder_layers", "decoder_layers", "width", "ffn_width", "heads"),
+    *("dropout", "label_smoothing", "batch_tokens"),
+)
+"""The settings of a run that its gradients depend on before it is trained."""
+
+EXACT = ("layers", "depths", "widths")
+AFTER_WARMUP = "after-warm-up"
+
+
+@dataclass(frozen=True)
+class ExactPart:
+    """One sweep of the model of the proofs."""
+
+    sweep: str
+    setting: ExactTheory
+    seeds: int
+
+    @property
+    def id(self) -> str:
+        """For example `exact-depths`."""
+        return f"exact-{self.sweep}"
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """All that can change the part's numbers, as plain JSON values."""
+        return {
+            "theory_version": THEORY_VERSION,
+            "sweep": self.sweep,
+            "seeds": self.seeds,
+            **self.setting.model_dump(mode="json"),
+        }
+
+
+@dataclass(frozen=True)
+class GradientPart:
+    """The gradients of one translation model, for several seeds.
+
+    Attributes:
+        settings: the model's, whatever its seed.
+        corpus: what its mini-batches are of.
+        variant: how it departs from the model as it is trained; empty where it does not.
+        seeds: the seeds of the initialisations.
+        trained: for each seed, the run that is measured at the end of its warm-up; empty where the model is measured at
+            initialisation.
+        batches: mini-batches of a seed.
+        every_matrix: whether all matrices are recorded, or the decoder's feed-forward matrices alone.
+    """
+
+    settings: RunSettings
+    corpus: Corpus
+    variant: str
+    seeds: tuple[int, ...]
+    trained: tuple[Run, ...]
+    batches: int
+    every_matrix: bool
+
+    @property
+    def id(self) -> str:
+        """For example `post-6`, `post-6-after-warm-up` or `pre-6-no-dropout`."""
+        parts = [self.settings.placement, str(self.settings.decoder_layers), self.variant]
+        return "-".join([part for part in parts if part] + [AFTER_WARMUP] * bool(self.trained))
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """All that can change the part's numbers, as plain JSON values."""
+        return {
+            "theory_version": THEORY_VERSION,
+            "preparation_version": PREPARATION_VERSION,
+            "corpus_settings": self.corpus.model_dump(mode="json"),
+            "model": {key: getattr(self.settings, key) for key in _OF_THE_MODEL},
+            "variant": self.variant,
+            "seeds": list(self.seeds),
+            "trained": [run.identity for run in self.trained],
+            "batches": self.batches,
+            "every_matrix": self.every_matrix,
+        }
+
+
+Part = ExactPart | GradientPart
+
+
+def expand(study: Study, runs: Sequence[Run], origin: str = "study") -> list[Part]:
+    """The parts of a study's theory; none where it has no such section.
+
+    Args:
+        study: the study.
+        runs: its runs.
+        origin: the study's file, for messages.
+
+    Raises:
+        StudyError: if the theory names a run that is not in the study or cannot be used.
+    """
+    theory = study.theory
+    if theory is None:
+        return []
+    parts: list[Part] = [ExactPart(sweep, theory.exact, theory.seeds) for sweep in EXACT]
+    if theory.gradients is None:
+        return parts
+    gradients = theory.gradients
+    trained = _trained(gradients, runs, f"{origin}: theory.gradients.runs")
+    model = trained[0]
+
+    def initial(placement: str, depth: int, variant: str = "") -> GradientPart:
+        changes = {"placement": placement, "encoder_layers": depth, "decoder_layers": depth}
+        return GradientPart(
+            _varied(model.settings.model_copy(update=changes), variant),
+            model.corpus,
+            variant,
+            seeds=tuple(range(1, theory.seeds + 1)),
+            trained=(),
+            batches=gradients.batches,
+            every_matrix=depth == gradients.depths[0],
+        )
+
+    first = gradients.depths[0]
+    parts += [initial(placement, depth) for depth in gradients.depths for placement in ("post", "pre")]
+    parts += [initial(placement, first, variant) for variant in gradients.variants for placement in ("post", "pre")]
+    seeds = tuple(run.settings.seed for run in trained)
+    parts.append(GradientPart(model.settings, model.corpus, "", seeds, trained, gradients.batches, every_matrix=True))
+    return parts
+
+
+def _trained(gradients: Gradients, runs: Sequence[Run], where: str) -> tuple[Run, ...]:
+    """The runs that the theory names, which are seeds of one Post-LN model with a warm-up."""
+    by_id = {run.id: run for run in runs}
+    for name in gradients.runs:
+        if name not in by_id:
+            raise StudyError(f"{where}: the study has no run {name}; it has {', '.join(by_id)}")
+        settings = by_id[name].settings
+        if settings.placement != "post" or settings.warmup == 0:
+            raise StudyError(f"{where}: {name} is no Post-LN run with a warm-up")
+        if settings.encoder_layers != gradients.depths[0] or settings.decoder_layers != gradients.depths[0]:
+            raise StudyError(
+                f"{where}: {name} has {settings.encoder_layers}-{settings.decoder_layers} layers, and the first of "
+                f"theory.gradients.depths is {gradients.depths[0]}: they must be the same"
+            )
+    chosen = tuple(by_id[name] for name in gradients.runs)
+    if len({run.settings.model_copy(update={"seed": 0}) for run in chosen}) > 1:
+        raise StudyError(f"{where}: {', '.join(gradients.runs)} differ in more than their seed")
+    return chosen
+
+
+def _varied(settings: RunSettings, variant: str) -> RunSettings:
+    """The settings with those changes of a variant that are a setting; the others are of the weights."""
+    changes: dict[str, Any] = {}
+    for name in variant.split("+"):
+        match name:
+            case "no-dropout":
+                changes["dropout"] = 0.0
+            case "no-label-smoothing":
+                changes["label_smoothing"] = 0.0
+            case "quarter-batch":
+                changes["batch_tokens"] = settings.batch_tokens // 4
+    return settings.model_copy(update=changes)

@@ -1,0 +1,301 @@
+"""The model of the proofs, and what is measured on it, against the lemmas and against independent computations."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import Tensor, nn
+
+from preln.config import ExactTheory, Placement
+from preln.residual import PLACEMENTS
+from preln.theory import closed_forms, lemmas
+from preln.theory.closed_forms import Stack
+from preln.theory.exact import ExactLayer, ExactStack, attend_to_all, attend_to_past, sequence_loss
+from preln.theory.measurements import Measurement
+from preln.theory.observe import excess_quantile, excess_share, inputs_of, norms_of_sums, square_norms
+
+
+def generator(seed: int = 1) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def standard_error(values: Tensor) -> float:
+    return float(values.std() / math.sqrt(len(values)))
+
+
+def value_of(rows: list[Measurement], **wanted: object) -> float:
+    found = [row.value for row in rows if all(getattr(row, key) == value for key, value in wanted.items())]
+    assert len(found) == 1
+    return found[0]
+
+
+# --- the model
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_attention_is_softmax_attention_with_zero_queries_and_keys(causal: bool) -> None:
+    h = torch.randn(2, 5, 8, generator=generator())
+    zero = torch.zeros_like(h)
+    expected = nn.functional.scaled_dot_product_attention(zero, zero, h, is_causal=causal)
+    torch.testing.assert_close((attend_to_past if causal else attend_to_all)(h), expected)
+
+
+@pytest.mark.parametrize("placement", ["post", "pre"])
+def test_an_encoder_layer_is_the_papers_table_1(placement: Placement) -> None:
+    layer = ExactLayer(16, placement, "encoder", generator())
+    x = torch.randn(4, 16, generator=generator(2))
+
+    def norm(v: Tensor) -> Tensor:
+        return nn.functional.layer_norm(v, (16,))
+
+    def attention(v: Tensor) -> Tensor:
+        return (v.mean(dim=0) @ layer.value).repeat(4, 1)
+
+    def feed_forward(v: Tensor) -> Tensor:
+        return torch.relu(v @ layer.w1) @ layer.w2
+
+    if placement == "post":
+        x3 = norm(x + attention(x))
+        expected = norm(x3 + feed_forward(x3))
+    else:
+        x3 = x + attention(norm(x))
+        expected = x3 + feed_forward(norm(x3))
+    torch.testing.assert_close(layer(x), expected)
+
+
+def test_a_decoder_layer_also_attends_to_the_encoders_output() -> None:
+    layer = ExactLayer(8, "post", "decoder", generator())
+    x, memory = torch.randn(3, 8, generator=generator(2)), torch.randn(6, 8, generator=generator(3))
+    x1 = nn.functional.layer_norm(x + attend_to_past(x) @ layer.value, (8,))
+    x2 = nn.functional.layer_norm(x1 + memory.mean(dim=0) @ layer.encoder_value, (8,))
+    expected = nn.functional.layer_norm(x2 + torch.relu(x2 @ layer.w1) @ layer.w2, (8,))
+    torch.testing.assert_close(layer(x, memory), expected)
+
+
+def test_a_decoder_sees_no_later_position() -> None:
+    model = ExactStack(8, 2, "pre", "decoder", generator())
+    x, memory = torch.randn(5, 8, generator=generator(2)), torch.randn(4, 8, generator=generator(3))
+    torch.testing.assert_close(model(x, memory)[:3], model(x[:3], memory))
+
+
+def test_weights_are_xavier_normal() -> None:
+    layer = ExactLayer(300, "post", "encoder", generator())
+    for weight in (layer.value, layer.w1, layer.w2):
+        # The variance of 90,000 draws is within 4 standard errors of 2 / (300 + 300).
+        assert float(weight.detach().var()) == pytest.approx(1 / 300, rel=4 * math.sqrt(2 / 90000))
+
+
+def test_the_placement_is_that_of_the_trained_models() -> None:
+    for placement, residual in PLACEMENTS.items():
+        model = ExactStack(8, 1, placement, "decoder", generator())  # type: ignore[arg-type]
+        layer = model.layers[0]
+        for part in (layer.attention_residual, layer.encoder_attention_residual, layer.feed_forward_residual):
+            assert type(part) is residual
+        assert (model.layer_norm is None) == (placement == "post")
+
+
+def test_the_loss_is_the_mean_over_positions_of_minus_log_softmax() -> None:
+    states, output = torch.randn(3, 8, generator=generator()), torch.randn(5, 8, generator=generator(2))
+    labels = torch.tensor([4, 0, 2])
+    expected = 0.0
+    for x, y in zip(states, labels, strict=True):
+        logits = output @ x
+        expected -= float(torch.log(torch.exp(logits)[y] / torch.exp(logits).sum())) / 3
+    assert float(sequence_loss(states, labels, output)) == pytest.approx(expected, rel=1e-5)
+
+
+# --- what is observed
+
+
+@pytest.mark.parametrize("placement", ["post", "pre"])
+def test_the_sums_observed_are_those_of_table_1(placement: Placement) -> None:
+    model = ExactStack(8, 3, placement, "encoder", generator())
+    x = torch.randn(4, 8, generator=generator(2))
+    with inputs_of(norms_of_sums(model)) as sums:
+        model(x)
+    for layer, (observed,) in zip(model.layers, sums, strict=True):
+        output = layer(x)
+        # Post-LN's next state is the normalised sum, Pre-LN's the sum itself.
+        after = nn.functional.layer_norm(observed, (8,)) if placement == "post" else observed
+        torch.testing.assert_close(after, output)
+        x = output
+
+
+def test_nothing_is_observed_after_the_block() -> None:
+    norm = nn.LayerNorm(4)
+    with inputs_of([norm]) as seen:
+        norm(torch.ones(4))
+    norm(torch.ones(4))
+    assert len(seen[0]) == 1
+
+
+def test_boundedness_of_a_chi_square_is_that_of_its_distribution() -> None:
+    values = square_norms(torch.randn(200000, 64, generator=generator()))
+    chi2 = torch.distributions.Chi2(64.0)
+    # P(chi2_64 > 1.1 * 64), from the incomplete gamma function.
+    share = 1 - float(torch.special.gammainc(torch.tensor(32.0), torch.tensor(1.1 * 64 / 2)))
+    assert excess_share(values, 0.1) == pytest.approx(share, abs=4 * math.sqrt(share / 200000))
+    quantile = float(chi2.sample((200000,)).quantile(0.875)) / 64 - 1
+    assert excess_quantile(values, 0.125) == pytest.approx(quantile, abs=0.004)
+
+
+def test_values_that_are_all_alike_exceed_nothing() -> None:
+    assert excess_share(torch.ones(10)) == 0
+    assert excess_quantile(torch.ones(10), 0.125) == 0
+
+
+# --- the lemmas
+
+
+@given(st.integers(2, 64), st.floats(0.1, 10), st.integers(0, 1000))
+def test_lemma_1_holds_within_five_standard_errors(width: int, sigma: float, seed: int) -> None:
+    x = sigma * torch.randn(4000, width, generator=generator(seed), dtype=torch.float64)
+    values = x.relu().square().sum(dim=-1)
+    assert abs(float(values.mean()) - closed_forms.relu_square_norm(width, sigma)) < 5 * standard_error(values)
+
+
+@pytest.mark.parametrize("stack", ["encoder", "decoder"])
+def test_lemma_2_holds_for_post_ln_in_every_layer(stack: Stack) -> None:
+    norms = torch.tensor([
+        [value_of(rows, layer=layer, quantity="square_norm") for layer in range(1, 5)]
+        for rows in (list(lemmas.measure(stack, "post", 64, 4, 16, seed)) for seed in range(60))
+    ])  # fmt: skip
+    for values in norms.T:
+        assert abs(float(values.mean()) - closed_forms.post_ln_square_norm(64) / 64) < 4 * standard_error(values)
+
+
+@pytest.mark.parametrize("stack", ["encoder", "decoder"])
+def test_lemma_2_bounds_pre_ln_in_every_layer(stack: Stack) -> None:
+    norms = torch.tensor([
+        [value_of(rows, layer=layer, quantity="square_norm") for layer in range(1, 5)]
+        for rows in (list(lemmas.measure(stack, "pre", 64, 4, 16, seed)) for seed in range(30))
+    ])  # fmt: skip
+    for layer, values in enumerate(norms.T, start=1):
+        low, high = closed_forms.pre_ln_square_norm(64, layer, stack)
+        assert low / 64 - 4 * standard_error(values) < float(values.mean()) < high / 64 + 4 * standard_error(values)
+
+
+def test_the_bounds_of_lemma_2_are_reached() -> None:
+    """By attention that adds nothing, to many independent positions, and all, to a single position."""
+    width, layers = 64, 3
+    for length, bound in ((1, 1), (4000, 0)):
+        sums = []
+        for seed in range(20):
+            model = ExactStack(width, layers, "pre", "encoder", generator(seed))
+            with torch.no_grad(), inputs_of(norms_of_sums(model)) as seen:
+                model(torch.randn(length, width, generator=generator(seed + 100)))
+            sums.append(float(square_norms(seen[0][0]).mean()))
+        # The first layer's input has norm 1 by its distribution, so the first layer is exact.
+        expected = closed_forms.pre_ln_square_norm(width, 1)[bound] / width
+        values = torch.tensor(sums)
+        assert abs(float(values.mean()) - expected) < 4 * standard_error(values)
+
+
+@given(st.integers(3, 40), st.floats(0.3, 100), st.integers(0, 1000))
+def test_lemma_3_is_the_largest_singular_value_of_autograds_jacobian(width: int, scale: float, seed: int) -> None:
+    x = scale * torch.randn(width, generator=generator(seed), dtype=torch.float64)
+    norm = nn.LayerNorm(width, eps=0.0, elementwise_affine=False)
+    jacobian = torch.autograd.functional.jacobian(norm, x)
+    closed = float(closed_forms.jacobian_norm(x))
+    assert float(torch.linalg.matrix_norm(jacobian, ord=2)) == pytest.approx(closed, rel=1e-9)
+    assert lemmas.spectral_norm(norm, x) == pytest.approx(closed, rel=1e-9)
+
+
+def test_the_jacobian_of_the_trained_models_norm_differs_by_its_epsilon_alone() -> None:
+    rows = list(lemmas.measure("encoder", "pre", 32, 3, 8, seed=1))
+    for layer in (1, 2, 3):
+        measured = value_of(rows, layer=layer, quantity="jacobian_norm")
+        assert measured == pytest.approx(value_of(rows, layer=layer, quantity="jacobian_closed_form"), rel=1e-4)
+
+
+# --- the gradients
+
+
+def test_gradients_are_the_slopes_of_the_loss() -> None:
+    """A step along the gradient of W^{2,L} changes the loss by its squared norm."""
+    depth, width, length, seed = 3, 16, 4, 7
+    measured = value_of(
+        list(lemmas.measure("encoder", "pre", width, depth, length, seed)),
+        variant="", layer=depth, matrix="W2", quantity="gradient_norm",
+    )  # fmt: skip
+    draws = generator(seed)
+    model = ExactStack(width, depth, "pre", "encoder", draws).double()
+    directions = torch.randn(lemmas.VOCABULARY, width, generator=draws).double()
+    sequence = lemmas.InputSequence.draw(length, width, draws)
+
+    def loss() -> Tensor:
+        return sequence_loss(model(sequence.vectors.double()), sequence.labels, directions / math.sqrt(width))
+
+    weight = model.layers[-1].w2
+    with torch.no_grad():
+        slopes = torch.empty_like(weight)
+        for i in range(width):
+            for j in range(width):
+                weight[i, j] += 1e-5
+                above = loss()
+                weight[i, j] -= 2e-5
+                slopes[i, j] = (above - loss()) / 2e-5
+                weight[i, j] += 1e-5
+    assert measured == pytest.approx(float(slopes.norm()), rel=1e-3)
+
+
+def test_a_single_positions_gradient_has_the_norm_that_the_proof_of_theorem_1_multiplies_up() -> None:
+    """||ReLU(x W^1)|| ||J_LN^T W^emb^T (p - e_y)||: in Post-LN sqrt(d/2) sqrt(2/3) |W_y|, which is sqrt(d/3)."""
+    for width in (64, 256):
+        values = torch.tensor([
+            value_of(
+                list(lemmas.measure("encoder", "post", width, 4, 1, seed)),
+                variant="", layer=4, matrix="W2", quantity="gradient_norm",
+            ) ** 2
+            for seed in range(40)
+        ])  # fmt: skip
+        assert abs(float(values.mean()) - width / 3) < 4 * standard_error(values) + 0.02 * width / 3
+
+
+def test_pre_lns_last_gradient_falls_with_the_root_of_the_depth_and_post_lns_does_not() -> None:
+    ratios = {}
+    for placement in ("post", "pre"):
+        means = [
+            sum(
+                value_of(
+                    list(lemmas.measure("encoder", placement, 48, depth, 16, seed)),  # type: ignore[arg-type]
+                    variant="", layer=depth, matrix="W2", quantity="gradient_norm",
+                )
+                for seed in range(12)
+            )
+            for depth in (4, 16)
+        ]  # fmt: skip
+        ratios[placement] = means[1] / means[0]
+    assert ratios["post"] == pytest.approx(1, abs=0.15)
+    assert ratios["pre"] == pytest.approx(0.5, abs=0.1)
+
+
+# --- the sweeps
+
+
+def test_the_sweeps_measure_every_case_once() -> None:
+    setting = ExactTheory(width=16, depth=3, depths=(1, 2, 4), widths=(8, 12, 16), length=4)
+    layers = lemmas.by_layer(setting, seeds=2)
+    assert len({(r.stack, r.placement, r.seed, r.layer, r.matrix, r.quantity, r.variant) for r in layers}) == len(
+        layers
+    )
+    assert {(r.stack, r.placement, r.seed) for r in layers} == {
+        (stack, placement, seed) for stack in ("encoder", "decoder") for placement in ("post", "pre") for seed in (1, 2)
+    }
+    depths = lemmas.by_depth(setting, seeds=2)
+    assert {r.depth for r in depths} == {1, 2, 4}
+    assert all(r.layer == r.depth for r in depths)
+    widths = lemmas.by_width(setting, seeds=2)
+    assert {(r.width, r.variant) for r in widths if r.matrix} == {
+        (width, variant) for width in (8, 12, 16) for variant in ("", lemmas.UNIT_OUTPUT)
+    }
+
+
+def test_a_seed_says_everything() -> None:
+    one, again, other = (list(lemmas.measure("decoder", "pre", 16, 2, 4, seed)) for seed in (1, 1, 2))
+    assert one == again
+    assert [row.value for row in one] != [row.value for row in other]

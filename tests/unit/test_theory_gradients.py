@@ -1,0 +1,270 @@
+"""The gradients of a translation model against those of a real training: its log says each update's loss and norm."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+import torch
+from torch import Tensor, nn
+
+from preln.config import Execution, RunSettings, Study, validate, write
+from preln.fairseq_plugin.probe import Probe
+from preln.runs import Run, expand
+from preln.theory import gradients, measuring, parts
+from preln.theory.measurements import COLUMNS, Measurement, read
+from preln.translation.training import state_folder, train_run
+from tests.conftest import settings, study_content
+
+pytestmark = pytest.mark.slow
+
+WARMUP = 10
+BASE = Measurement("translation", "", "initial", "post", "", 2, 16, None, "", 1, "", math.nan)
+
+
+def content(**changes: Any) -> dict[str, Any]:
+    model = {"placement": "post", "encoder_layers": 2, "decoder_layers": 2, "dropout": 0.0, "epochs": 1}
+    run = {**model, "warmup": WARMUP, **changes}
+    theory = {"seeds": 2, "gradients": {"runs": ["RUN"], "depths": [2, 3, 4], "batches": 2}}
+    described = study_content(run, execution={"log_interval": 1}, theory=theory)
+    theory["gradients"]["runs"] = [expand(validate({**described, "theory": None}, "study"))[0].id]  # type: ignore[index]
+    return described
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> tuple[Study, Run, Path]:
+    """A training without dropout; its folder of runs."""
+    study = validate(content(), "study")
+    run = expand(study)[0]
+    runs = tmp_path_factory.mktemp("runs")
+    write(study, runs / "study.yaml")
+    # In a process of its own, for fairseq writes its log only where it configures logging itself.
+    command = [*(sys.executable, "-m", "preln", "train", str(runs), run.id), *("--prepared", str(prepared))]
+    subprocess.run([*command, "--out", str(runs / run.id)], check=True)
+    return study, run, runs
+
+
+def log(trained: tuple[Study, Run, Path], prepared: Path, update: int) -> dict[str, float]:
+    """What the training's log says of an update."""
+    _, run, runs = trained
+    lines = (state_folder(run, prepared, runs / run.id) / "training.log").read_text().splitlines()
+    for line in lines:
+        if f'"num_updates": "{update}"' in line:
+            values = json.loads(line)
+            return {key: float(values[key]) for key in ("loss", "gnorm")}
+    raise AssertionError(f"update {update} is not in the log")
+
+
+def probe(run_settings: RunSettings, prepared: Path) -> Probe:
+    return Probe(run_settings, prepared / "binary", prepared / "text", ("de", "en"), Execution())
+
+
+def gradient_norm(model: nn.Module, loss: Tensor) -> float:
+    """The norm over all parameters, which fairseq logs."""
+    found = torch.autograd.grad(loss, [p for p in model.parameters() if p.requires_grad])
+    return float(torch.stack([g.norm() for g in found]).norm())
+
+
+def test_the_model_at_initialisation_is_what_the_training_begins_with(
+    trained: tuple[Study, Run, Path], prepared: Path
+) -> None:
+    _, run, _ = trained
+    looked_at = probe(run.settings, prepared)
+    (batch,) = looked_at.batches(1)
+    loss = looked_at.loss(batch)
+    logged = log(trained, prepared, update=1)
+    assert float(loss) / math.log(2) == pytest.approx(logged["loss"], abs=6e-4)
+    assert gradient_norm(looked_at.model, loss) == pytest.approx(logged["gnorm"], abs=6e-4)
+
+
+def test_the_weights_after_warm_up_are_those_of_the_update_that_ends_it(
+    trained: tuple[Study, Run, Path], prepared: Path
+) -> None:
+    _, run, runs = trained
+    looked_at = probe(run.settings, prepared)
+    looked_at.load(state_folder(run, prepared, runs / run.id) / "after-warm-up.pt")
+    *_, batch = looked_at.batches(WARMUP + 1)
+    loss = looked_at.loss(batch)
+    logged = log(trained, prepared, update=WARMUP + 1)
+    assert float(loss) / math.log(2) == pytest.approx(logged["loss"], abs=6e-4)
+    assert gradient_norm(looked_at.model, loss) == pytest.approx(logged["gnorm"], abs=6e-4)
+
+
+def test_a_warm_up_that_ends_with_the_training_leaves_its_weights_too(prepared: Path, tmp_path: Path) -> None:
+    updates = log_of_updates(prepared, tmp_path / "first")
+    study = validate(content(warmup=updates), "study")
+    run = expand(study)[0]
+    train_run(study, run, prepared, tmp_path / "second")
+    state = state_folder(run, prepared, tmp_path / "second")
+    kept = torch.load(state / "after-warm-up.pt", weights_only=True)
+    last = torch.load(state / "checkpoints" / "checkpoint1.pt", weights_only=True)["model"]
+    torch.testing.assert_close(kept, last)
+
+
+def log_of_updates(prepared: Path, folder: Path) -> int:
+    """How many updates the training has."""
+    study = validate(content(), "study")
+    run = expand(study)[0]
+    train_run(study, run, prepared, folder)
+    return int(pd.read_csv(folder / "curve.csv")["updates"].iloc[-1])
+
+
+def test_the_expected_gradient_is_the_norm_of_the_mean_and_not_the_mean_of_norms(prepared: Path) -> None:
+    looked_at = probe(settings(placement="post", dropout=0.0), prepared)
+    name = "decoder.layers.0.fc2.weight"
+    weight = dict(looked_at.model.named_parameters())[name]
+    found = [torch.autograd.grad(looked_at.loss(batch), weight)[0] for batch in looked_at.batches(3)]
+    rows = list(gradients.measure(looked_at, 3, BASE))
+    measured = {row.quantity: row.value for row in rows if (row.stack, row.layer, row.matrix) == ("decoder", 1, "W2")}
+    assert measured["expected_gradient_norm"] == pytest.approx(float(torch.stack(found).mean(dim=0).norm()), rel=1e-4)
+    assert measured["mean_gradient_norm"] == pytest.approx(sum(float(g.norm()) for g in found) / 3, rel=1e-4)
+    assert measured["expected_gradient_norm"] < measured["mean_gradient_norm"]
+
+
+def test_every_weight_matrix_is_measured_once(prepared: Path) -> None:
+    looked_at = probe(settings(placement="pre", encoder_layers=2, decoder_layers=3), prepared)
+    matrices = looked_at.matrices()
+    everything = {id(p) for n, p in looked_at.model.named_parameters() if p.dim() == 2}
+    assert {id(matrix.weight) for matrix in matrices} == everything
+    assert len(matrices) == len(everything)
+    names = {(matrix.stack, matrix.name) for matrix in matrices}
+    own = {"W1", "W2", "Q", "K", "V", "O"}
+    assert names == {
+        ("", "embeddings"),
+        *(("encoder", name) for name in own),
+        *(("decoder", name) for name in own | {"cross-Q", "cross-K", "cross-V", "cross-O"}),
+    }
+
+
+@pytest.mark.parametrize("placement", ["post", "pre"])
+def test_hidden_states_are_measured_without_padding(placement: str, prepared: Path) -> None:
+    looked_at = probe(settings(placement=placement, dropout=0.0), prepared)
+    batches = [batch["net_input"]["src_tokens"] for batch in looked_at.batches(4)]
+    pad = 1
+    assert any((sources == pad).any() for sources in batches)
+    seen: list[Tensor] = []
+    encoder = looked_at.model.encoder
+    norm = encoder.layer_norm if placement == "pre" else encoder.layers[-1].feed_forward_residual.norm
+    handle = norm.register_forward_pre_hook(lambda module, arguments: seen.append(arguments[0].detach()))
+    rows = list(gradients.measure(looked_at, 4, BASE))
+    handle.remove()
+    words = [
+        float(states[position, sentence].square().mean())
+        for states, sources in zip(seen, batches, strict=True)
+        for sentence in range(sources.size(0))
+        for position in range(sources.size(1))
+        if sources[sentence, position] != pad
+    ]
+    (measured,) = [row.value for row in rows if (row.stack, row.quantity) == ("encoder", "square_norm")]
+    assert measured == pytest.approx(sum(words) / len(words), rel=1e-5)
+
+
+def test_unpacked_projections_are_larger_by_the_root_of_two_and_nothing_else_changes(prepared: Path) -> None:
+    usual, unpacked = (probe(settings(), prepared) for _ in range(2))
+    unpacked.unpack_projections()
+    for one, other in zip(usual.matrices(), unpacked.matrices(), strict=True):
+        factor = math.sqrt(2) if one.name.removeprefix("cross-") in ("Q", "K", "V") else 1
+        torch.testing.assert_close(other.weight, factor * one.weight)
+    width = settings().width
+    bound = math.sqrt(6 / (width + width))
+    assert float(unpacked.model.encoder.layers[0].self_attn.q_proj.weight.detach().abs().max()) == pytest.approx(
+        bound, rel=0.05
+    )
+
+
+def test_a_separate_output_leaves_the_embeddings_to_the_input(prepared: Path) -> None:
+    looked_at = probe(settings(), prepared)
+    looked_at.separate_output()
+    model = looked_at.model
+    assert model.decoder.output_projection.weight is not model.decoder.embed_tokens.weight
+    assert model.encoder.embed_tokens.weight is model.decoder.embed_tokens.weight
+    assert {matrix.name for matrix in looked_at.matrices() if not matrix.stack} == {"embeddings", "output"}
+    deviation = float(model.decoder.output_projection.weight.detach().std())
+    assert deviation == pytest.approx(settings().width ** -0.5, rel=0.05)
+
+
+def measured(study: Study, part_id: str, prepared: Path, runs: Path, out: Path) -> pd.DataFrame:
+    (part,) = [part for part in parts.expand(study, expand(study)) if part.id == part_id]
+    measuring.measure_part(study, part, prepared, runs, out / part_id)
+    record = json.loads((out / part_id / "run.json").read_text())
+    assert record["identity"] == json.loads(json.dumps(part.identity))
+    assert {"versions", "commit", "hardware", "seconds"} <= record.keys()
+    return read(out / part_id / "measurements.csv")
+
+
+def test_a_part_writes_its_seeds_and_its_origin(
+    trained: tuple[Study, Run, Path], prepared: Path, tmp_path: Path
+) -> None:
+    study, _, runs = trained
+    table = measured(study, "post-2", prepared, runs, tmp_path)
+    assert list(table.columns) == COLUMNS
+    assert set(table["seed"]) == {1, 2}
+    assert set(table["state"]) == {"initial"}
+    assert not table.duplicated(["stack", "layer", "matrix", "seed", "quantity"]).any()
+    assert table["value"].gt(0).where(table["quantity"] != "excess_share", True).all()
+
+
+def test_deeper_models_are_measured_in_the_decoders_feed_forward_sublayers(
+    trained: tuple[Study, Run, Path], prepared: Path, tmp_path: Path
+) -> None:
+    study, _, runs = trained
+    table = measured(study, "pre-3", prepared, runs, tmp_path)
+    assert set(table["stack"]) == {"decoder"}
+    assert set(table["matrix"]) == {"W1", "W2"}
+    assert set(table["layer"]) == {1, 2, 3}
+
+
+def test_after_warm_up_it_is_the_trained_run_that_is_measured(
+    trained: tuple[Study, Run, Path], prepared: Path, tmp_path: Path
+) -> None:
+    study, _, runs = trained
+    before = measured(study, "post-2", prepared, runs, tmp_path)
+    after = measured(study, "post-2-after-warm-up", prepared, runs, tmp_path)
+    assert set(after["state"]) == {"after-warm-up"}
+    assert set(after["seed"]) == {1}
+    key = ["stack", "layer", "matrix", "quantity", "seed"]
+    both = before.merge(after, on=key, suffixes=("_before", "_after"))
+    assert len(both) == len(after)
+    assert (both["value_before"] != both["value_after"]).mean() > 0.9
+
+
+def test_weights_that_were_not_kept_are_missed_with_what_to_do(
+    trained: tuple[Study, Run, Path], prepared: Path, tmp_path: Path
+) -> None:
+    study, run, runs = trained
+    folder = tmp_path / run.id
+    folder.mkdir()
+    (folder / "metrics.json").write_text((runs / run.id / "metrics.json").read_text())
+    with pytest.raises(measuring.WeightsMissing, match=r"after update 10.*train the run again"):
+        measured(study, "post-2-after-warm-up", prepared, tmp_path, tmp_path)
+
+
+def test_a_run_that_diverged_in_its_warm_up_is_left_out(
+    trained: tuple[Study, Run, Path], prepared: Path, tmp_path: Path
+) -> None:
+    study, run, runs = trained
+    folder = tmp_path / run.id
+    folder.mkdir()
+    values = json.loads((runs / run.id / "metrics.json").read_text())
+    values["diverged"] = {"update": WARMUP - 1, "epoch": 1}
+    (folder / "metrics.json").write_text(json.dumps(values))
+    assert measured(study, "post-2-after-warm-up", prepared, tmp_path, tmp_path).empty
+
+
+def test_a_measurement_is_read_as_it_was_written(tmp_path: Path) -> None:
+    from preln.theory.measurements import write
+
+    rows = [replace(BASE, quantity="square_norm", value=1.25), replace(BASE, layer=3, matrix="W1", value=1e-9)]
+    write(rows, tmp_path / "measurements.csv")
+    table = read(tmp_path / "measurements.csv")
+    assert table["layer"].isna().tolist() == [True, False]
+    assert table["layer"].iloc[1] == 3
+    assert table["variant"].tolist() == ["", ""]
+    assert table["value"].tolist() == [1.25, 1e-9]
