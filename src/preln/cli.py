@@ -139,28 +139,36 @@ def status(
 @app.command()
 def figure(
     study: StudyFile,
-    number: Annotated[int, typer.Argument(metavar="NUMBER", help="The paper's number: 2, 4 or 6.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The paper's number (2, 3, 4, 6), theory, or gradients.")],
     out: Annotated[list[Path], typer.Option("--out", help="A file to draw: pdf, png or svg. Repeatable.")],
 ) -> None:
-    """Draw a figure from the runs that are done."""
+    """Draw a figure from what is done."""
     from preln.report import figures
+    from preln.theory import parts
 
     path = _study_file(study)
     content = load(path)
-    figures.draw(number, content, expand(content, str(path)), path.parent.parent, out)
+    runs = expand(content, str(path))
+    figures.draw(name, content, runs, parts.expand(content, runs, str(path)), path.parent.parent, out)
 
 
 @app.command()
 def table(
     study: StudyFile,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="runs, theory, or figure-3.")],
     out: Annotated[list[Path], typer.Option("--out", help="A file to write: csv, md or tex. Repeatable.")],
 ) -> None:
-    """Write the table of the runs that are done."""
-    from preln.report import tables
+    """Write a table of what is done."""
+    from preln.report import tables, theory_tables
+    from preln.theory import parts
 
     path = _study_file(study)
     content = load(path)
-    tables.write(content, expand(content, str(path)), path.parent.parent, out)
+    runs = expand(content, str(path))
+    if name == "runs":
+        tables.write(content, runs, path.parent.parent, out)
+    else:
+        theory_tables.write(name, content, parts.expand(content, runs, str(path)), path.parent.parent, out)
 
 
 @app.command()

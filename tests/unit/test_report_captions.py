@@ -10,7 +10,9 @@ from docutils.core import publish_string
 from jinja2 import Environment, StrictUndefined
 
 CAPTIONS = Path(__file__).parents[2] / "workflow" / "report"
-CASES = [("workflow", ""), ("figure", "2"), ("figure", "4"), ("figure", "6"), ("runs-table", "")]
+CASES = [("workflow", ""), ("figure", "2"), ("figure", "4"), ("figure", "6"), ("figure", "3")]
+CASES += [("figure", "theory"), ("figure", "gradients"), ("runs-table", "")]
+CASES += [("theory-table", "theory"), ("theory-table", "figure-3")]
 
 
 @pytest.mark.parametrize(("name", "figure"), CASES)
@@ -19,7 +21,9 @@ def test_a_caption_is_valid_and_names_the_study(name: str, figure: str, paper: b
     template = Environment(undefined=StrictUndefined).from_string((CAPTIONS / f"{name}.rst").read_text())
     config = {"study": "quick", "description": "One line.", "paper_settings": paper}
 
-    text = template.render(snakemake=SimpleNamespace(config=config, wildcards=SimpleNamespace(figure=figure)))
+    text = template.render(
+        snakemake=SimpleNamespace(config=config, wildcards=SimpleNamespace(figure=figure, table=figure))
+    )
 
     # A warning of docutils is an error here.
     publish_string(text, writer="html5", settings_overrides={"halt_level": 2, "report_level": 5})

@@ -15,7 +15,7 @@ from matplotlib.lines import Line2D
 from preln.config import Study
 from preln.errors import PrelnError
 from preln.report.drawing import Records, compose
-from preln.report.figures import LAYOUTS, draw
+from preln.report.figures import OF_RUNS, draw
 from preln.report.records import curves, summary
 from preln.report.style import series, styles
 from preln.runs import Run
@@ -26,7 +26,9 @@ POST = {"placement": "post", "optimizer": "adam", "learning_rate": 1e-3, "schedu
 
 def drawn(number: int, study: Study, runs: list[Run], results: Path) -> Figure:
     mine = [run for run in runs if number in run.figures]
-    return compose(LAYOUTS[number], study, runs, Records(curves(study, mine, results), summary(study, mine, results)))
+    return compose(
+        OF_RUNS[str(number)], study, runs, Records(curves(study, mine, results), summary(study, mine, results))
+    )
 
 
 def texts(figure: Figure) -> str:
@@ -179,8 +181,8 @@ def test_the_same_records_give_the_same_bytes(tmp_path: Path, suffix: str) -> No
     records_of(study, runs[0], tmp_path, [6.0, 5.0])
     first, second = tmp_path / f"first.{suffix}", tmp_path / f"second.{suffix}"
 
-    draw(2, study, runs, tmp_path, [first])
-    draw(2, study, runs, tmp_path, [second])
+    draw("2", study, runs, [], tmp_path, [first])
+    draw("2", study, runs, [], tmp_path, [second])
 
     assert first.read_bytes() == second.read_bytes()
 
@@ -199,7 +201,7 @@ def test_a_figure_that_fails_leaves_the_old_file_and_nothing_beside_it(
     monkeypatch.setattr(Figure, "savefig", fail)
 
     with pytest.raises(OSError, match="disk full"):
-        draw(2, study, runs, tmp_path, [out])
+        draw("2", study, runs, [], tmp_path, [out])
 
     assert [path.name for path in out.parent.iterdir()] == ["figure-2.png"]
     assert out.read_text() == "old"
@@ -209,9 +211,9 @@ def test_a_figure_or_format_that_there_is_not_is_refused(tmp_path: Path) -> None
     study, runs = small_study()
 
     with pytest.raises(PrelnError, match="allowed: 2, 4, 6"):
-        draw(3, study, runs, tmp_path, [tmp_path / "figure.pdf"])
+        draw("5", study, runs, [], tmp_path, [tmp_path / "figure.pdf"])
     with pytest.raises(PrelnError, match=r"allowed: .pdf, .png, .svg"):
-        draw(2, study, runs, tmp_path, [tmp_path / "figure.gif"])
+        draw("2", study, runs, [], tmp_path, [tmp_path / "figure.gif"])
 
 
 GRIDS = st.fixed_dictionaries(

@@ -199,7 +199,7 @@ def test_the_bounds_of_lemma_2_are_reached() -> None:
 def test_lemma_3_is_the_largest_singular_value_of_autograds_jacobian(width: int, scale: float, seed: int) -> None:
     x = scale * torch.randn(width, generator=generator(seed), dtype=torch.float64)
     norm = nn.LayerNorm(width, eps=0.0, elementwise_affine=False)
-    jacobian = torch.autograd.functional.jacobian(norm, x)
+    jacobian: Tensor = torch.autograd.functional.jacobian(norm, x)  # type: ignore[no-untyped-call]
     closed = float(closed_forms.jacobian_norm(x))
     assert float(torch.linalg.matrix_norm(jacobian, ord=2)) == pytest.approx(closed, rel=1e-9)
     assert lemmas.spectral_norm(norm, x) == pytest.approx(closed, rel=1e-9)
@@ -230,7 +230,7 @@ def test_gradients_are_the_slopes_of_the_loss() -> None:
     def loss() -> Tensor:
         return sequence_loss(model(sequence.vectors.double()), sequence.labels, directions / math.sqrt(width))
 
-    weight = model.layers[-1].w2
+    weight = model.layers[-1].get_parameter("w2")
     with torch.no_grad():
         slopes = torch.empty_like(weight)
         for i in range(width):
@@ -262,7 +262,7 @@ def test_pre_lns_last_gradient_falls_with_the_root_of_the_depth_and_post_lns_doe
         means = [
             sum(
                 value_of(
-                    list(lemmas.measure("encoder", placement, 48, depth, 16, seed)),  # type: ignore[arg-type]
+                    list(lemmas.measure("encoder", placement, 48, depth, 16, seed)),
                     variant="", layer=depth, matrix="W2", quantity="gradient_norm",
                 )
                 for seed in range(12)

@@ -117,7 +117,7 @@ def test_a_grid_that_is_partly_done_gives_figures_and_tables(again: Workspace, t
     metrics[0].unlink()
     figure, table = tmp_path / "figure.png", tmp_path / "runs.md"
     drawn = again.run("preln", "figure", "results/tiny", "4", "--out", str(figure))
-    written = again.run("preln", "table", "results/tiny", "--out", str(table))
+    written = again.run("preln", "table", "results/tiny", "runs", "--out", str(table))
     assert drawn.code == written.code == 0, drawn.output + written.output
     assert figure.stat().st_size > 1000
     assert "2 of 3" in table.read_text()

@@ -31,7 +31,8 @@ wildcard_constraints:
     run=r"[a-z0-9.-]+",
     part=r"[a-z0-9+-]+",
     corpus=r"[a-z0-9-]+",
-    figure=r"\d+",
+    figure=r"\d+|theory|gradients",
+    table=r"theory|figure-3",
 
 
 def corpus_json(wildcards):
@@ -76,18 +77,35 @@ def measurements(chosen):
     return [f"{RESULTS}/theory/{part.id}/{name}" for part in chosen for name in ("measurements.csv", "run.json")]
 
 
-def in_figure(number):
-    """The runs that a figure draws."""
-    return [run for run in RUNS.values() if int(number) in run.figures]
+def shown_in(figure):
+    """The runs or the parts of the theory that a figure shows."""
+    if figure in FIGURES_OF_THEORY:
+        return list(PARTS.values())
+    return [run for run in RUNS.values() if int(figure) in run.figures]
 
 
-def digest_of(runs):
-    """What a figure or a table depends on beside its runs' records: which runs, and how the study describes them."""
+def drawn_from(figure):
+    """The records of what a figure shows."""
+    return measurements(shown_in(figure)) if figure in FIGURES_OF_THEORY else records(shown_in(figure))
+
+
+def drawn_with(figure):
+    """The modules that draw a figure, beside its own."""
+    return OF_THEORY_WITH if figure in FIGURES_OF_THEORY else ("drawing.py", *OF_RUNS_WITH)
+
+
+def digest_of(shown):
+    """What a figure or a table depends on beside its records: of what, and how the study describes it."""
     described = {"description": STUDY.description, "paper_settings": STUDY.paper_settings}
-    return digest({**described, "runs": {run.id: run.identity for run in runs}})
+    return digest({**described, "shown": {one.id: one.identity for one in shown}})
 
 
-DRAWN_WITH = ("labels.py", "records.py", "style.py", "reference/__init__.py", "reference/paper.csv")
+FIGURES_OF_THEORY = ("3", "theory", "gradients")
+OF_RUNS_WITH = ("labels.py", "page.py", "records.py", "style.py", "reference/__init__.py", "reference/paper.csv")
+OF_THEORY_WITH = (
+    *("page.py", "statistics.py", "style.py", "theory_records.py"),
+    *("reference/gradients.py", "reference/gradients.csv"),
+)
 
 
 def code(*modules):
@@ -97,10 +115,17 @@ def code(*modules):
 
 def study_results():
     """Every end product of the study."""
-    figures = sorted({number for run in RUNS.values() for number in run.figures})
+    figures = sorted({str(number) for run in RUNS.values() for number in run.figures})
+    tables = ["runs"]
+    if STUDY.theory:
+        figures.append("theory")
+        tables.append("theory")
+    if STUDY.theory and STUDY.theory.gradients:
+        figures += ["3", "gradients"]
+        tables.append("figure-3")
     return [
         *records(RUNS.values()),
         *measurements(PARTS.values()),
-        *(f"{RESULTS}/figures/figure-{number}.{suffix}" for number in figures for suffix in ("pdf", "png")),
-        *(f"{RESULTS}/tables/runs.{suffix}" for suffix in ("csv", "md", "tex")),
+        *(f"{RESULTS}/figures/figure-{figure}.{suffix}" for figure in figures for suffix in ("pdf", "png")),
+        *(f"{RESULTS}/tables/{table}.{suffix}" for table in tables for suffix in ("csv", "md", "tex")),
     ]

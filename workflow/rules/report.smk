@@ -2,10 +2,10 @@
 
 
 rule draw_figure:
-    """Draw one of the paper's figures from the study's runs."""
+    """Draw one of the paper's figures, or one of the theory, from the study's records."""
     input:
-        records=lambda wildcards: records(in_figure(wildcards.figure)),
-        code=lambda wildcards: code(f"figure_{wildcards.figure}.py", "drawing.py", *DRAWN_WITH),
+        records=lambda wildcards: drawn_from(wildcards.figure),
+        code=lambda wildcards: code(f"figure_{wildcards.figure}.py", *drawn_with(wildcards.figure)),
     output:
         pdf=f"{RESULTS}/figures/figure-{{figure}}.pdf",
         png=report(
@@ -23,7 +23,7 @@ rule draw_figure:
         "../../environment.yml"
     params:
         study=f"{RESULTS}/study.yaml",
-        grid=lambda wildcards: digest_of(in_figure(wildcards.figure)),
+        drawn=lambda wildcards: digest_of(shown_in(wildcards.figure)),
     message:
         "Draw figure {wildcards.figure}"
     shell:
@@ -39,7 +39,7 @@ rule tabulate_runs:
     """Write the table of all runs of the study."""
     input:
         records=records(RUNS.values()),
-        code=code("tables.py", *DRAWN_WITH),
+        code=code("tables.py", *OF_RUNS_WITH),
     output:
         csv=f"{RESULTS}/tables/runs.csv",
         markdown=report(
@@ -64,7 +64,43 @@ rule tabulate_runs:
     shell:
         """
         exec &> >(tee {log:q})
-        preln table {params.study:q} \
+        preln table {params.study:q} runs \
+            --out {output.csv:q} \
+            --out {output.markdown:q} \
+            --out {output.latex:q}
+        """
+
+
+rule tabulate_theory:
+    """Write a table of the theory: predictions beside measurements, or figure 3 in numbers."""
+    input:
+        measurements=measurements(PARTS.values()),
+        code=code("theory_tables.py", "figure_3.py", "tables.py", *OF_THEORY_WITH),
+    output:
+        csv=f"{RESULTS}/tables/{{table}}.csv",
+        markdown=report(
+            f"{RESULTS}/tables/{{table}}.md",
+            caption="../report/theory-table.rst",
+            category="Tables",
+            labels={"table": "{table}"},
+        ),
+        latex=f"{RESULTS}/tables/{{table}}.tex",
+    log:
+        f"{LOGS}/tabulate_theory/{{table}}.log",
+    benchmark:
+        f"{LOGS}/tabulate_theory/{{table}}.tsv"
+    localrule: True
+    conda:
+        "../../environment.yml"
+    params:
+        study=f"{RESULTS}/study.yaml",
+        measured=digest_of(PARTS.values()),
+    message:
+        "Tabulate the theory: {wildcards.table}"
+    shell:
+        """
+        exec &> >(tee {log:q})
+        preln table {params.study:q} {wildcards.table} \
             --out {output.csv:q} \
             --out {output.markdown:q} \
             --out {output.latex:q}

@@ -10,10 +10,10 @@ import math
 import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import matplotlib
 import pandas as pd
 import seaborn
 from matplotlib.axes import Axes
@@ -22,13 +22,12 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from preln.config import RunSettings, Study
-from preln.errors import PrelnError
-from preln.files import replaced
 from preln.report import reference
 from preln.report.labels import label, varying
+from preln.report.page import save
 from preln.report.records import curves, summary
 from preln.report.reference import Quantity, Reference
-from preln.report.style import COLUMN_WIDTH, RC, TEXT_WIDTH, Style, line, series, styles
+from preln.report.style import COLUMN_WIDTH, TEXT_WIDTH, Style, line, series, styles
 from preln.runs import Run
 
 _AXIS_LABELS = {"valid_loss": "Validation loss (bits/token)", "bleu": "Test BLEU"}
@@ -37,11 +36,6 @@ _PAPER_GREY = {"adam": "0.45", "radam": "0.7", "sgd": "0.45"}
 _POINTS = ["*", "P", "p", "d", "h"]
 _LINE_HEIGHT = 0.135  # inches, of a line of a legend
 _PANEL_HEIGHT = 1.75  # inches
-_METADATA: dict[str, dict[str, Any]] = {
-    ".pdf": {"CreationDate": None},
-    ".png": {},
-    ".svg": {"Date": None},
-}
 
 
 @dataclass(frozen=True)
@@ -94,20 +88,9 @@ def draw(layout: Layout, study: Study, runs: Sequence[Run], results: Path, out: 
         RecordError: if a record cannot be used.
         PrelnError: if a suffix is of no such format.
     """
-    for path in out:
-        if path.suffix not in _METADATA:
-            raise PrelnError(f"{path}: cannot be drawn; allowed: {', '.join(_METADATA)}")
     drawn = [run for run in runs if layout.number in run.figures]
     records = Records(curves(study, drawn, results), summary(study, drawn, results))
-    # Drawn from matplotlib's own defaults: a reader's matplotlibrc does not change the figure.
-    with matplotlib.rc_context():
-        matplotlib.rcdefaults()
-        matplotlib.rcParams.update(RC)
-        figure = compose(layout, study, runs, records)
-        for path in out:
-            with replaced(path) as partial:
-                # The layout leaves no room for labels that are aligned with wider neighbours; tight cuts nothing off.
-                figure.savefig(partial, metadata=_METADATA[path.suffix], bbox_inches="tight", pad_inches=0.03)
+    save(partial(compose, layout, study, runs, records), out)
 
 
 def compose(layout: Layout, study: Study, runs: Sequence[Run], records: Records) -> Figure:

@@ -1,25 +1,55 @@
-"""The paper's figures by number."""
+"""The figures by name: the paper's by their numbers, and two of the theory that the paper has not."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from preln.config import Study
 from preln.errors import PrelnError
-from preln.report import drawing, figure_2, figure_4, figure_6
+from preln.report import (
+    drawing,
+    figure_2,
+    figure_3,
+    figure_4,
+    figure_6,
+    figure_gradients,
+    figure_theory,
+    page,
+    theory_records,
+)
 from preln.runs import Run
+from preln.theory.parts import Part
 
-LAYOUTS = {layout.number: layout for layout in (figure_2.LAYOUT, figure_4.LAYOUT, figure_6.LAYOUT)}
+OF_RUNS = {str(layout.number): layout for layout in (figure_2.LAYOUT, figure_4.LAYOUT, figure_6.LAYOUT)}
+OF_THEORY = {"3": figure_3.compose, "theory": figure_theory.compose, "gradients": figure_gradients.compose}
 
 
-def draw(number: int, study: Study, runs: Sequence[Run], results: Path, out: Sequence[Path]) -> None:
-    """Draw figure `number` of a study, as `drawing.draw` does.
+def draw(
+    name: str, study: Study, runs: Sequence[Run], parts: Sequence[Part], results: Path, out: Sequence[Path]
+) -> None:
+    """Draw a figure of a study to each file of `out`, in the format of its suffix (pdf, png, svg).
+
+    The same records give the same bytes. What is not done is left out, and the figure says how much is in it.
+
+    Args:
+        name: of the figure.
+        study: the study.
+        runs: all runs of the study.
+        parts: all parts of its theory.
+        results: folder of the results of all studies.
+        out: the files to write.
 
     Raises:
         PrelnError: if there is no such figure, or a suffix is of no format that can be drawn.
         RecordError: if a record cannot be used.
     """
-    if number not in LAYOUTS:
-        raise PrelnError(f"figure {number}: not drawn; allowed: {', '.join(map(str, LAYOUTS))}")
-    drawing.draw(LAYOUTS[number], study, runs, results, out)
+    if name in OF_RUNS:
+        drawing.draw(OF_RUNS[name], study, runs, results, out)
+    elif name in OF_THEORY:
+        measured = theory_records.load(study, parts, results)
+        note = theory_records.progress(study, parts, measured)
+        page.save(partial(OF_THEORY[name], study, measured, note), out)
+    else:
+        raise PrelnError(f"figure {name}: not drawn; allowed: {', '.join([*OF_RUNS, *OF_THEORY])}")

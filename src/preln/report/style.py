@@ -51,6 +51,13 @@ _NO_WARMUP = (_VERMILLION, "o")
 _LONGEST_WARMUP = (_BLUE, "s")
 _RADAM = (_GREEN, "D")
 _SHORTER_WARMUPS = [(_ORANGE, "^"), (_PURPLE, "v"), (_PINK, "<"), (_BROWN, ">")]
+PLACEMENT_COLOURS = {"post": _VERMILLION, "pre": _BLUE}
+BARS = {
+    "Pre-LN, at initialisation": (_BLUE, ""),
+    "Post-LN, at initialisation": (_ORANGE, "////"),
+    "Post-LN, after warm-up": (_GREEN, "...."),
+}
+"""Colour and hatching of the bars of figure 3."""
 _FILLINGS = ["full", "none", "left", "bottom"]
 _LINES: dict[tuple[str, str], Any] = {
     ("post", "warmup"): "-",

@@ -29,7 +29,7 @@ _LATEX = str.maketrans(
         **{character: f"\\{character}" for character in "&%$#_{}"},
         **{"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}"},
         **{"|": "\\textbar{}", "<": "\\textless{}", ">": "\\textgreater{}"},
-        **{"×": "$\\times$", "±": "$\\pm$", "–": "--"},
+        **{"×": "$\\times$", "±": "$\\pm$", "–": "--", "‖": "$\\Vert$"},
     }
 )
 
@@ -133,13 +133,13 @@ def latex(study: Study, runs: Sequence[Run], table: pd.DataFrame) -> str:
         numeric = {"Peak rate", "Warm-up", "Seed", "Updates", "Valid. loss", "Best loss", "Tokens/s", "Time"}
         alignment = "".join("r" if name in numeric or "BLEU" in name else "l" for name in text.columns)
         # The escape of to_latex is not used: it leaves characters such as × as they are.
-        escaped = text.map(_escaped).rename(columns=_escaped)
-        rows = [escaped.to_latex(index=False, escape=False, column_format=alignment).rstrip()]
-    below = [f"\\par\\smallskip\\footnotesize {_escaped(' '.join(notes(table)))}"] if len(table) else []
+        in_latex = text.map(escaped).rename(columns=escaped)
+        rows = [in_latex.to_latex(index=False, escape=False, column_format=alignment).rstrip()]
+    below = [f"\\par\\smallskip\\footnotesize {escaped(' '.join(notes(table)))}"] if len(table) else []
     return (
         "\n".join(
             [
-                *("\\begin{table*}", "\\centering", f"\\caption{{{_escaped(title(study, runs, table))}}}"),
+                *("\\begin{table*}", "\\centering", f"\\caption{{{escaped(title(study, runs, table))}}}"),
                 *(f"\\label{{tab:runs-{study.study}}}", "\\scriptsize", "\\setlength{\\tabcolsep}{3pt}"),
                 *rows,
                 *below,
@@ -217,5 +217,6 @@ def _rounded(value: float, digits: int) -> str:
     return f"{value:.{digits}f}" if pd.notna(value) else _MISSING
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
+    """The text with what LaTeX would take for commands escaped."""
     return text.translate(_LATEX)

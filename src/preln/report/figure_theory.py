@@ -1,0 +1,188 @@
+"""The lemmas, theorem 1 and appendix F beside what was measured; the paper has no such figure."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import seaborn
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, MaxNLocator
+
+from preln.config import Study
+from preln.report.statistics import estimate, interval
+from preln.report.style import PLACEMENT_COLOURS, TEXT_WIDTH
+from preln.report.theory_records import TITLES, expected_gradients, exponents, profile, sweep
+from preln.theory.closed_forms import DECAY, DELTA, EPSILON, post_ln_square_norm, pre_ln_square_norm
+from preln.theory.lemmas import UNIT_OUTPUT
+
+_HEIGHT = 4.6  # inches
+_LINES = {"encoder": "-", "decoder": (0, (3.5, 1.5))}
+_REMARK: dict[str, Any] = {
+    "xycoords": ("axes fraction", "data"),
+    "fontsize": 6,
+    "color": "0.3",
+    "ha": "right",
+    "va": "bottom",
+}
+_MARKERS = {"post": "s", "pre": "o"}
+
+
+def compose(study: Study, measured: pd.DataFrame, note: str) -> Figure:
+    """The figure; `measured` are the study's measurements, as `theory_records.load` gives them."""
+    figure = Figure(figsize=(TEXT_WIDTH, _HEIGHT), layout="constrained")
+    axes = figure.subplots(2, 3)
+    layers = profile(measured)
+    _hidden_states(axes[0, 0], layers)
+    _jacobians(axes[0, 1], layers)
+    _boundedness(axes[0, 2], measured)
+    _law(axes[1, 0], sweep(measured, "depth"), "depth", ("",))
+    _law(axes[1, 1], sweep(measured, "width"), "width", ("", UNIT_OUTPUT))
+    _decay(axes[1, 2], layers, expected_gradients(measured))
+    seeds = f" Means over {layers['seed'].nunique()} seeds with 95% intervals." if len(layers) else ""
+    legend = (
+        "Lines: encoder; broken lines: decoder; open markers: translation model in (c) and (f), $W^{emb}$ with "
+        "entries of variance 1, not 1/d, in (e)"
+    )
+    figure.supxlabel(textwrap.fill(f"{note}. {legend}.{seeds}", width=150), fontsize=6.5, color="0.3")
+    return figure
+
+
+def _series(
+    axes: Axes, rows: pd.DataFrame, x: str, label: str | None, placement: str, stack: str, open_markers: bool = False
+) -> None:
+    """One measured line: the mean over the seeds, with its interval."""
+    colour = PLACEMENT_COLOURS[placement]
+    seaborn.lineplot(
+        rows,
+        x=x,
+        y="value",
+        errorbar=interval,
+        err_kws={"linewidth": 0, "alpha": 0.2},
+        color=colour,
+        linestyle=_LINES[stack],
+        marker=_MARKERS[placement],
+        markersize=3.2,
+        markerfacecolor="white" if open_markers else colour,
+        markeredgecolor=colour,
+        markeredgewidth=0.7,
+        linewidth=1,
+        label=label,
+        ax=axes,
+    )
+
+
+def _each(rows: pd.DataFrame, axes: Axes, quantity: str) -> None:
+    """A line for each placement and stack of a quantity by layer."""
+    mine = rows[rows["quantity"] == quantity]
+    for (placement, stack), group in mine.groupby(["placement", "stack"]):
+        name = TITLES[str(placement)] if stack == "encoder" else None
+        _series(axes, group, "layer", name, str(placement), str(stack))
+
+
+def _hidden_states(axes: Axes, layers: pd.DataFrame) -> None:
+    axes.set_title("(a) Lemma 2: hidden states")
+    if _nothing(axes, layers):
+        return
+    numbers = sorted(set(layers["layer"]))
+    for stack, alpha in (("encoder", 0.2), ("decoder", 0.1)):
+        low, high = zip(*(pre_ln_square_norm(1, layer, stack) for layer in numbers), strict=True)  # type: ignore[arg-type]
+        axes.fill_between(numbers, low, high, color=PLACEMENT_COLOURS["pre"], alpha=alpha, linewidth=0)
+    axes.axhline(post_ln_square_norm(1), color="0.4", linewidth=0.8, linestyle=":")
+    _each(layers, axes, "square_norm")
+    axes.set_yscale("log")
+    _name(axes, "Layer", "$E\\|x\\|^2/d$", legend=True)
+
+
+def _jacobians(axes: Axes, layers: pd.DataFrame) -> None:
+    axes.set_title("(b) Lemma 3: Jacobian of LayerNorm")
+    if _nothing(axes, layers):
+        return
+    closed = layers[layers["quantity"] == "jacobian_closed_form"]
+    means = closed.groupby(["placement", "stack", "layer"], as_index=False)["value"].mean()
+    for _, group in means.groupby(["placement", "stack"]):
+        axes.plot(group["layer"], group["value"], color="0.4", linewidth=0.8, linestyle=":")
+    _each(layers, axes, "jacobian_norm")
+    _name(axes, "Layer", "Spectral norm (dotted: lemma)")
+
+
+def _boundedness(axes: Axes, measured: pd.DataFrame) -> None:
+    axes.set_title("(c) Definition 1: boundedness")
+    rows = measured[(measured["quantity"] == "excess_share") & (measured["variant"] == "")]
+    rows = rows[rows["state"] == "initial"]
+    if _nothing(axes, rows):
+        return
+    _each(rows[rows["model"] == "exact"], axes, "excess_share")
+    for (placement, stack), group in rows[rows["model"] == "translation"].groupby(["placement", "stack"]):
+        _series(axes, group, "layer", None, str(placement), str(stack), open_markers=True)
+    axes.axhline(DELTA, color="0.4", linewidth=0.8, linestyle=":")
+    axes.annotate(f"paper: {DELTA}", (0.98, DELTA), **_REMARK)
+    _name(axes, "Layer", f"Share above {1 + EPSILON:g} of the mean")
+
+
+def _law(axes: Axes, swept: pd.DataFrame, over: str, variants: tuple[str, ...]) -> None:
+    axes.set_title(f"({'d' if over == 'depth' else 'e'}) Theorem 1: {over}")
+    if _nothing(axes, swept):
+        return
+    for variant in variants:
+        for placement in ("post", "pre"):
+            mine = swept[(swept["placement"] == placement) & (swept["variant"] == variant)]
+            slope = estimate(exponents(mine, over))
+            error = "" if math.isnan(slope.low) else f" ± {slope.high - slope.mean:.2f}"
+            # Plus zero, for a zero that has no sign.
+            name = f"{TITLES[placement]}: {round(slope.mean, 2) + 0:.2f}{error}"
+            _series(axes, mine, over, name, placement, "encoder", open_markers=bool(variant))
+    axes.set(xscale="log", yscale="log")
+    axes.set_xticks(sorted(set(swept[over])), [str(value) for value in sorted(set(swept[over]))])
+    axes.minorticks_off()
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if over == "depth" else (1,)))
+    axes.yaxis.set_major_formatter("{x:g}")
+    # Room for the legend.
+    axes.set_ylim(top=axes.get_ylim()[1] * (1.5 if over == "depth" else 30))
+    _name(axes, {"depth": "Layers L", "width": "Width d"}[over], "$\\|\\nabla W^{2,L}\\|_F$", legend=True)
+
+
+def _decay(axes: Axes, layers: pd.DataFrame, translation: pd.DataFrame) -> None:
+    axes.set_title("(f) Appendix F: $\\nabla W^2$ by layer")
+    exact = layers[(layers["quantity"] == "gradient_norm") & (layers["variant"] == "")]
+    initial = translation[(translation["variant"] == "") & (translation["state"] == "initial")]
+    rows = pd.concat([exact, initial[initial["depth"] == initial["depth"].min()]])
+    rows = rows[(rows["matrix"] == "W2") & (rows["stack"] != "")]
+    if _nothing(axes, rows):
+        return
+    # Relative to the last layer, seed by seed.
+    keys = ["model", "placement", "stack", "seed"]
+    last = rows[rows["layer"] == rows["depth"]].set_index(keys)["value"].rename("last")
+    rows = rows.join(last, on=keys)
+    rows = rows.assign(value=rows["value"] / rows["last"], below=rows["depth"] - rows["layer"])
+    for (model, placement, stack), group in rows.groupby(["model", "placement", "stack"]):
+        _series(axes, group, "below", None, str(placement), str(stack), open_markers=model == "translation")
+    below = np.arange(int(rows["below"].max()) + 1)
+    axes.plot(below, DECAY**below, color="0.4", linewidth=0.8, linestyle=":")
+    axes.annotate("$(2/3)^{1/2}$ a layer", (0.98, DECAY ** below[-1]), **_REMARK)
+    axes.set_yscale("log")
+    _name(axes, "Layers below the last", "Gradient over the last layer's")
+
+
+def _name(axes: Axes, x: str, y: str, legend: bool = False) -> None:
+    axes.set(xlabel=x, ylabel=y)
+    if axes.get_xscale() == "linear":
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    if legend:
+        axes.legend(frameon=False, fontsize=6, handlelength=1.8, labelspacing=0.2)
+    elif (shown := axes.get_legend()) is not None:
+        shown.remove()
+
+
+def _nothing(axes: Axes, rows: pd.DataFrame) -> bool:
+    """Whether there is nothing to draw, which is then written instead."""
+    if len(rows):
+        return False
+    axes.text(0.5, 0.5, "not measured", transform=axes.transAxes, ha="center", va="center", color="0.3")
+    axes.set_xticks([])
+    axes.set_yticks([])
+    return True

@@ -1,0 +1,40 @@
+"""A figure as files: matplotlib set up in one way, and the same bytes for the same records."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+from matplotlib.figure import Figure
+
+from preln.errors import PrelnError
+from preln.files import replaced
+from preln.report.style import RC
+
+_METADATA: dict[str, dict[str, Any]] = {
+    ".pdf": {"CreationDate": None},
+    ".png": {},
+    ".svg": {"Date": None},
+}
+
+
+def save(compose: Callable[[], Figure], out: Sequence[Path]) -> None:
+    """Compose a figure and write it to each file of `out`, in the format of its suffix (pdf, png, svg).
+
+    Raises:
+        PrelnError: if a suffix is of no such format.
+    """
+    for path in out:
+        if path.suffix not in _METADATA:
+            raise PrelnError(f"{path}: cannot be drawn; allowed: {', '.join(_METADATA)}")
+    # Drawn from matplotlib's own defaults: a reader's matplotlibrc does not change the figure.
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(RC)
+        figure = compose()
+        for path in out:
+            with replaced(path) as partial:
+                # The layout leaves no room for labels that are aligned with wider neighbours; tight cuts nothing off.
+                figure.savefig(partial, metadata=_METADATA[path.suffix], bbox_inches="tight", pad_inches=0.03)

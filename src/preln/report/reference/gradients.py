@@ -1,0 +1,50 @@
+"""The bars of the paper's figure 3(a, b), as data: the expected gradients of the decoder's feed-forward matrices.
+
+`gradients.csv` says how each is known, as `paper.csv` does. Of the W^1 after warm-up only that they are almost zero
+can be read off; of panels (c) and (d) only what the text says: Post-LN's last gradient remains around 1.6 at every
+depth, and Pre-LN's decreases.
+"""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from importlib.resources import files
+
+DEPTH, WIDTH = 6, 512
+"""Layers and width of the model whose bars they are (section 3.4)."""
+
+AROUND = 1.6
+"""Post-LN's last gradient at every depth, as the text states it ("around 1.6")."""
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One bar of figure 3; `error` is the reading error, None where it is not known."""
+
+    panel: str
+    placement: str
+    state: str
+    matrix: str
+    layer: int
+    value: float
+    error: float | None
+    how_known: str
+
+
+def load() -> list[Bar]:
+    """All bars, in the order of the file."""
+    text = files(__package__).joinpath("gradients.csv").read_text(encoding="utf-8")
+    return [
+        Bar(
+            panel=row["panel"],
+            placement=row["placement"],
+            state=row["state"],
+            matrix=row["matrix"],
+            layer=int(row["layer"]),
+            value=float(row["value"]),
+            error=float(row["error"]) if row["error"] else None,
+            how_known=row["how_known"],
+        )
+        for row in csv.DictReader(text.splitlines())
+    ]

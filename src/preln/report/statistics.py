@@ -1,0 +1,43 @@
+"""Means over seeds with their intervals, and the exponent of a power law."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """The mean of `n` independent values with its 95% interval (Student's t); the interval of one value is not
+    known."""
+
+    mean: float
+    low: float
+    high: float
+    n: int
+
+
+def estimate(values: Sequence[float]) -> Estimate:
+    """The mean of the values, one for each seed."""
+    mean, n = float(np.mean(values)), len(values)
+    if n < 2:
+        return Estimate(mean, math.nan, math.nan, n)
+    half = float(stats.t.ppf((1 + CONFIDENCE) / 2, n - 1) * stats.sem(values))
+    return Estimate(mean, mean - half, mean + half, n)
+
+
+def interval(values: Sequence[float]) -> tuple[float, float]:
+    """The ends of the mean's interval, as seaborn asks for an error bar; a single value has none."""
+    found = estimate(values)
+    return (found.mean, found.mean) if found.n < 2 else (found.low, found.high)
+
+
+def exponent(x: Sequence[float], y: Sequence[float]) -> float:
+    """The k of y = c x^k, by least squares of the logarithms."""
+    return float(np.polyfit(np.log(x), np.log(y), deg=1)[0])

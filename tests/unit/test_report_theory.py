@@ -1,0 +1,298 @@
+"""Figures and tables of the theory say what was measured, and of how much."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib.figure import Figure
+
+from preln.config import Study, validate
+from preln.errors import PrelnError
+from preln.report import figures, theory_records, theory_tables
+from preln.report.records import RecordError
+from preln.report.reference import gradients as paper
+from preln.report.statistics import estimate, exponent, interval
+from preln.runs import expand
+from preln.theory import parts
+from preln.theory.measurements import Measurement, write
+from preln.theory.parts import ExactPart, Part
+from tests.conftest import study_content
+
+RUN = {"placement": "post", "encoder_layers": 6, "decoder_layers": 6}
+NAME = "post-adam-lr2e-3-wu10-encoderlayers6-decoderlayers6-s1"
+SEEDS = 3
+
+
+def small_study(**changes: Any) -> tuple[Study, list[Part]]:
+    theory = {
+        "seeds": SEEDS,
+        "exact": {"width": 16, "depth": 4, "depths": [1, 2, 4], "widths": [8, 16, 32], "length": 4},
+        "gradients": {"runs": [NAME], "depths": [6, 8], "batches": 1, "variants": ["no-dropout"]},
+    }
+    study = validate(study_content(RUN, theory=theory, **changes), "study.yaml")
+    return study, parts.expand(study, expand(study))
+
+
+def write_part(study: Study, part: Part, rows: list[Measurement], results: Path) -> None:
+    folder = results / study.study / "theory" / part.id
+    write(rows, folder / "measurements.csv")
+    record = {"identity": part.identity, "commit": "c0ffee", "hardware": {"gpus": [], "processor": "an abacus"}}
+    (folder / "run.json").write_text(json.dumps(record))
+
+
+def rows_of(part: Part, width: int = 16) -> list[Measurement]:
+    """Made-up measurements of simple form: gradients of (depth or layer) to a known power, times the seed's factor."""
+    found = []
+    base = Measurement("exact", "", "initial", "post", "encoder", 4, width, None, "", 1, "", math.nan)
+    for seed in range(1, SEEDS + 1):
+        factor = 1 + seed / 100
+        for placement in ("post", "pre"):
+            row = replace(base, placement=placement, seed=seed)
+            if isinstance(part, ExactPart) and part.sweep == "layers":
+                for stack in ("encoder", "decoder"):
+                    for layer in range(1, 5):
+                        at = replace(row, stack=stack, layer=layer)
+                        for quantity, value in {
+                            **{"square_norm": 1.5, "relu_square_norm": 0.5, "jacobian_norm": 0.8},
+                            **{"jacobian_closed_form": 0.8, "excess_share": 0.1, "excess_quantile": 0.05},
+                        }.items():
+                            found.append(replace(at, quantity=quantity, value=value))
+                        found.append(replace(at, matrix="W2", quantity="gradient_norm", value=1.5**layer * factor))
+            elif isinstance(part, ExactPart):
+                power = {"post": 0.0, "pre": -0.5}[placement]
+                for value in (1, 2, 4) if part.sweep == "depths" else (8, 16, 32):
+                    at = replace(row, **{part.sweep.removesuffix("s"): value}, layer=4, matrix="W2")  # type: ignore[arg-type]
+                    for variant in ("", "unit-output"):
+                        norm = value**power * factor
+                        found.append(replace(at, variant=variant, quantity="gradient_norm", value=norm))
+            elif placement == part.settings.placement:
+                state = "after-warm-up" if part.trained else "initial"
+                depth = part.settings.decoder_layers
+                at = replace(row, model="translation", variant=part.variant, state=state, depth=depth)
+                for layer in range(1, depth + 1):
+                    for matrix in ("W1", "W2"):
+                        value = 2.0 ** (layer - 6) * factor
+                        one = replace(at, stack="decoder", layer=layer, matrix=matrix, value=value)
+                        found.append(replace(one, quantity="expected_gradient_norm"))
+    return found
+
+
+@pytest.fixture
+def measured(tmp_path: Path) -> tuple[Study, list[Part], Path]:
+    study, all_parts = small_study()
+    for part in all_parts:
+        write_part(study, part, rows_of(part), tmp_path)
+    return study, all_parts, tmp_path
+
+
+def texts(figure: Figure) -> str:
+    written = [figure.get_supxlabel()]
+    for axes in figure.axes:
+        written += [axes.get_title(), *(text.get_text() for text in axes.texts)]
+        if legend := axes.get_legend():
+            written += [text.get_text() for text in legend.get_texts()]
+    return " | ".join(written).replace("\n", " ")
+
+
+def composed(name: str, study: Study, all_parts: list[Part], results: Path) -> Figure:
+    table = theory_records.load(study, all_parts, results)
+    return figures.OF_THEORY[name](study, table, theory_records.progress(study, all_parts, table))
+
+
+# --- statistics
+
+
+@given(st.lists(st.floats(-100, 100), min_size=2, max_size=20))
+def test_an_interval_is_students(values: list[float]) -> None:
+    found = estimate(values)
+    assert found.low <= found.mean <= found.high
+    assert found.mean == pytest.approx(np.mean(values), abs=1e-9)
+    assert (found.high + found.low) / 2 == pytest.approx(found.mean, abs=1e-6)
+
+
+def test_an_interval_of_ten_has_the_tabulated_factor() -> None:
+    values = list(range(10))
+    # Student's t at 97.5% with 9 degrees of freedom is 2.262.
+    expected = 2.2621572 * np.std(values, ddof=1) / math.sqrt(10)
+    assert estimate(values).high - estimate(values).mean == pytest.approx(expected, rel=1e-6)
+
+
+def test_a_single_value_has_no_interval() -> None:
+    found = estimate([2.0])
+    assert found.mean == 2
+    assert math.isnan(found.low)
+    assert interval([2.0]) == (2.0, 2.0)
+
+
+@given(st.floats(-3, 3), st.floats(0.01, 100))
+def test_the_exponent_of_a_power_law_is_found(k: float, c: float) -> None:
+    x = [2, 4, 8, 64]
+    assert exponent(x, [c * value**k for value in x]) == pytest.approx(k, abs=1e-9)
+
+
+# --- records
+
+
+def test_measurements_of_other_settings_are_refused(measured: tuple[Study, list[Part], Path]) -> None:
+    study, all_parts, results = measured
+    path = results / study.study / "theory" / "post-6" / "run.json"
+    record = json.loads(path.read_text())
+    record["identity"]["batches"] = 99
+    path.write_text(json.dumps(record))
+    with pytest.raises(RecordError, match=r"post-6/run\.json: measured with other settings"):
+        theory_records.load(study, all_parts, results)
+
+
+def test_a_damaged_file_is_named(measured: tuple[Study, list[Part], Path]) -> None:
+    study, all_parts, results = measured
+    (results / study.study / "theory" / "pre-8" / "measurements.csv").write_text("no,table\n1,2\n")
+    with pytest.raises(RecordError, match="pre-8: cannot be read"):
+        theory_records.load(study, all_parts, results)
+
+
+def test_growth_is_the_factor_from_layer_to_layer() -> None:
+    rows = pd.DataFrame({"seed": [1, 1, 1, 2, 2, 2], "layer": [1, 2, 3] * 2, "value": [1.0, 3, 4, 5, 5, 5]})
+    assert theory_records.growth(rows) == pytest.approx([2.0, 1.0])
+
+
+# --- figures
+
+
+@pytest.mark.parametrize("name", ["3", "theory", "gradients"])
+def test_nothing_measured_is_said(name: str, tmp_path: Path) -> None:
+    study, all_parts = small_study()
+    written = texts(composed(name, study, all_parts, tmp_path))
+    assert "not measured" in written
+    assert f"0 of {len(all_parts)} parts" in written
+
+
+@pytest.mark.parametrize("name", ["3", "theory", "gradients"])
+def test_the_same_measurements_give_the_same_bytes(name: str, measured: tuple[Study, list[Part], Path]) -> None:
+    study, all_parts, results = measured
+    for copy in ("a", "b"):
+        out = [results / f"{copy}.{suffix}" for suffix in ("pdf", "png", "svg")]
+        figures.draw(name, study, [], all_parts, results, out)
+    for suffix in ("pdf", "png", "svg"):
+        assert (results / f"a.{suffix}").read_bytes() == (results / f"b.{suffix}").read_bytes()
+
+
+def test_the_bars_of_figure_3_are_the_means_over_the_seeds(measured: tuple[Study, list[Part], Path]) -> None:
+    figure = composed("3", *measured)
+    axes = figure.axes[1]
+    assert "W^2" in axes.get_title()
+    heights = [[bar.get_height() for bar in container] for container in axes.containers]
+    expected = [2.0 ** (layer - 6) * 1.02 for layer in range(1, 7)]
+    assert len(heights) == 3
+    for bars in heights:
+        assert bars == pytest.approx(expected)
+    depths = figure.axes[2]
+    assert [label.get_text() for label in depths.get_xticklabels()] == ["6-6", "8-8"]
+    last = [bar.get_height() for bar in depths.containers[0]]
+    assert last == pytest.approx([1.02, 4 * 1.02])
+
+
+def test_the_papers_bars_stand_beside_a_model_of_its_size_alone(tmp_path: Path) -> None:
+    study, all_parts = small_study(paper_settings=True)
+    for width, shown in ((512, True), (16, False)):
+        for part in all_parts:
+            write_part(study, part, rows_of(part, width), tmp_path)
+        assert ("paper" in texts(composed("3", study, all_parts, tmp_path))) == shown
+    table = theory_tables.figure_3(study, theory_records.load(study, all_parts, tmp_path))
+    assert table["paper"].isna().all()
+
+
+def test_the_exponents_are_written_in_the_theorems_panels(measured: tuple[Study, list[Part], Path]) -> None:
+    written = texts(composed("theory", *measured))
+    assert "Post-LN: 0.00 ± 0.00" in written
+    assert "Pre-LN: -0.50 ± 0.00" in written
+
+
+def test_a_figure_of_a_name_that_is_none_is_refused(measured: tuple[Study, list[Part], Path]) -> None:
+    study, all_parts, results = measured
+    with pytest.raises(PrelnError, match="figure 5: not drawn; allowed: 2, 4, 6, 3, theory, gradients"):
+        figures.draw("5", study, [], all_parts, results, [])
+
+
+# --- tables
+
+
+def test_the_table_of_the_theory_sets_predictions_beside_measurements(measured: tuple[Study, list[Part], Path]) -> None:
+    study, all_parts, results = measured
+    table = theory_tables.theory(study, theory_records.load(study, all_parts, results))
+    law = table[table["statement"] == "Theorem 1"].set_index(["quantity", "model"])
+    depth = law.loc["exponent of the depth L"]
+    assert depth.loc["Pre-LN encoder", "measured"] == pytest.approx(-0.5)
+    assert depth.loc["Pre-LN encoder", "predicted"] == "-1/2"
+    growth = table[table["statement"] == "Appendix F"].set_index("model")
+    assert growth.loc["Post-LN encoder", "measured"] == pytest.approx(1.5)
+    assert growth.loc["Post-LN decoder, translation", "measured"] == pytest.approx(2.0)
+    assert set(table["seeds"]) == {SEEDS}
+
+
+def test_figure_3_in_numbers_has_the_papers_value_and_the_ratio(tmp_path: Path) -> None:
+    study, all_parts = small_study(paper_settings=True)
+    for part in all_parts:
+        write_part(study, part, rows_of(part, 512), tmp_path)
+    table = theory_tables.figure_3(study, theory_records.load(study, all_parts, tmp_path))
+    one = table[(table["figure"] == "3(b)") & (table["layer"] == 6)].set_index("model").loc["Post-LN, initial"]
+    assert (one["paper"], one["known"]) == (1.658, "digitised")
+    assert one["ratio"] == pytest.approx(1.02 / 1.658)
+    # A variant is ours alone, but compared with the same bar.
+    varied = table[(table["variant"] == "no-dropout") & (table["layer"] == 6) & (table["matrix"] == "W2")]
+    assert set(varied["figure"]) == {""}
+    assert varied["ratio"].notna().all()
+    deeper = table[table["depth"] == 8]
+    assert set(deeper["figure"]) == {"3(c)", "3(d)"}
+    assert set(deeper["layer"]) == {8}
+
+
+@pytest.mark.parametrize("name", ["theory", "figure-3"])
+def test_every_form_of_a_table_has_its_origin_or_its_digits(
+    name: str, measured: tuple[Study, list[Part], Path], tmp_path: Path
+) -> None:
+    study, all_parts, results = measured
+    out = [tmp_path / f"table.{suffix}" for suffix in ("csv", "md", "tex")]
+    theory_tables.write(name, study, all_parts, results, out)
+    csv, markdown, latex = (path.read_text() for path in out)
+    assert "measured" in csv.splitlines()[0]
+    for text in (markdown, latex):
+        assert "c0ffee" in text
+        assert "an abacus" in text
+    cells = {line.count("|") for line in markdown.splitlines() if line.startswith("|")}
+    assert len(cells) == 1
+    assert "‖" not in latex
+
+
+def test_a_table_of_nothing_is_a_table(tmp_path: Path) -> None:
+    study, all_parts = small_study()
+    for name in ("theory", "figure-3"):
+        out = [tmp_path / f"{name}.{suffix}" for suffix in ("csv", "md", "tex")]
+        theory_tables.write(name, study, all_parts, tmp_path, out)
+        assert "0 of" in out[1].read_text()
+
+
+def test_a_table_of_a_name_that_is_none_is_refused(measured: tuple[Study, list[Part], Path]) -> None:
+    study, all_parts, results = measured
+    with pytest.raises(PrelnError, match="table claims: not made; allowed: runs, theory, figure-3"):
+        theory_tables.write("claims", study, all_parts, results, [])
+
+
+# --- the paper's bars
+
+
+def test_the_papers_bars_are_all_there() -> None:
+    bars = paper.load()
+    assert len(bars) == 30
+    assert {bar.layer for bar in bars} == set(range(1, 7))
+    assert {(bar.matrix, bar.how_known) for bar in bars} == {("W1", "read-off"), ("W2", "digitised")}
+    last = [bar.value for bar in bars if (bar.placement, bar.state, bar.matrix) == ("post", "initial", "W2")][-1]
+    assert last == pytest.approx(paper.AROUND, abs=0.1)

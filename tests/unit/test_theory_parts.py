@@ -1,0 +1,150 @@
+"""A study's theory becomes parts: which models are measured, under which names, and what makes them be measured
+again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from preln.config import Study, StudyError, validate
+from preln.runs import expand
+from preln.theory import parts
+from preln.theory.parts import ExactPart, GradientPart
+from tests.conftest import study_content
+
+POST: dict[str, Any] = {"placement": "post", "encoder_layers": 2, "decoder_layers": 2}
+NAME = "post-adam-lr2e-3-wu10-encoderlayers2-decoderlayers2-s1"
+
+
+def study(*runs: dict[str, Any], seeds: int = 3, exact: dict[str, Any] | None = None, **gradients: Any) -> Study:
+    theory = {
+        "seeds": seeds,
+        "exact": exact or {},
+        "gradients": {"runs": [NAME], "depths": [2, 4], "batches": 2, **gradients},
+    }
+    return validate(study_content(*(runs or (POST,)), theory=theory), "study.yaml")
+
+
+def parts_of(content: Study) -> dict[str, ExactPart | GradientPart]:
+    return {part.id: part for part in parts.expand(content, expand(content), "study.yaml")}
+
+
+def gradient_part(content: Study, name: str) -> GradientPart:
+    part = parts_of(content)[name]
+    assert isinstance(part, GradientPart)
+    return part
+
+
+def test_a_study_without_theory_has_no_parts() -> None:
+    content = validate(study_content(POST), "study.yaml")
+    assert parts.expand(content, expand(content)) == []
+
+
+def test_the_models_of_figure_3_are_both_placements_at_every_depth_and_the_trained_run() -> None:
+    assert list(parts_of(study(variants=["no-dropout"]))) == [
+        *("exact-layers", "exact-depths", "exact-widths"),
+        *("post-2", "pre-2", "post-4", "pre-4"),
+        *("post-2-no-dropout", "pre-2-no-dropout"),
+        "post-2-after-warm-up",
+    ]
+
+
+def test_a_theory_without_gradients_has_the_model_of_the_proofs_alone() -> None:
+    content = validate(study_content(POST, theory={}), "study.yaml")
+    assert [part.id for part in parts.expand(content, expand(content))] == [
+        "exact-layers",
+        "exact-depths",
+        "exact-widths",
+    ]
+
+
+def test_a_model_at_initialisation_has_the_settings_of_the_run_but_for_placement_and_depth() -> None:
+    content = study(
+        {**POST, "dropout": 0.25, "label_smoothing": 0.05},
+        runs=[NAME.replace("-s1", "-dropout0.25-labelsmoothing0.05-s1")],
+    )
+    part = gradient_part(content, "pre-4")
+    assert (part.settings.placement, part.settings.encoder_layers, part.settings.decoder_layers) == ("pre", 4, 4)
+    assert (part.settings.dropout, part.settings.label_smoothing) == (0.25, 0.05)
+    assert part.seeds == (1, 2, 3)
+    assert not part.trained
+
+
+def test_what_is_measured_after_warm_up_has_the_seeds_that_were_trained() -> None:
+    names = [NAME, NAME.replace("-s1", "-s5")]
+    part = gradient_part(study({**POST, "seed": [1, 5]}, runs=names), "post-2-after-warm-up")
+    assert part.seeds == (1, 5)
+    assert [run.id for run in part.trained] == names
+
+
+@pytest.mark.parametrize(
+    ("variant", "changed"),
+    [
+        ("no-dropout", {"dropout": 0.0}),
+        ("no-label-smoothing", {"label_smoothing": 0.0}),
+        ("quarter-batch", {"batch_tokens": 128}),
+        ("unpacked-projections", {}),
+        ("no-dropout+quarter-batch", {"dropout": 0.0, "batch_tokens": 128}),
+    ],
+)
+def test_a_variant_changes_what_its_name_says_and_nothing_else(variant: str, changed: dict[str, Any]) -> None:
+    content = study(variants=[variant])
+    usual, varied = gradient_part(content, "post-2"), gradient_part(content, f"post-2-{variant}")
+    assert varied.settings == usual.settings.model_copy(update=changed)
+    assert varied.variant == variant
+    assert varied.identity != usual.identity
+
+
+@pytest.mark.parametrize("change", [{"learning_rate": 0.5}, {"epochs": 9}, {"beam": 1}])
+def test_how_the_run_is_trained_is_nothing_to_the_model_at_initialisation(change: dict[str, Any]) -> None:
+    before = study()
+    changed = {**POST, **change}
+    after = study(changed, runs=[expand(validate(study_content(changed), "s"))[0].id])
+    assert gradient_part(before, "post-2").identity == gradient_part(after, "post-2").identity
+    assert (
+        gradient_part(before, "post-2-after-warm-up").identity != gradient_part(after, "post-2-after-warm-up").identity
+    )
+
+
+@pytest.mark.parametrize("change", [{"seeds": 4}, {"batches": 3}, {"exact": {"width": 64}}])
+def test_what_can_change_the_numbers_is_part_of_the_identity(change: dict[str, Any]) -> None:
+    before, after = parts_of(study()), parts_of(study(**change))
+    assert any(before[name].identity != after[name].identity for name in before)
+
+
+@pytest.mark.parametrize(
+    ("run", "gradients", "message"),
+    [
+        (POST, {"runs": ["post-nothing"]}, r"the study has no run post-nothing; it has post-adam"),
+        ({**POST, "placement": "pre"}, {"runs": [NAME.replace("post", "pre")]}, "is no Post-LN run with a warm-up"),
+        ({**POST, "warmup": 0}, {"runs": [NAME.replace("wu10", "wu0")]}, "is no Post-LN run with a warm-up"),
+        (POST, {"depths": [3, 4]}, "has 2-2 layers, and the first of theory.gradients.depths is 3"),
+        (
+            {**POST, "seed": [1, 2], "learning_rate": [1e-3, 2e-3]},
+            {"runs": [NAME, NAME.replace("lr2e-3", "lr1e-3").replace("-s1", "-s2")]},
+            "differ in more than their seed",
+        ),
+    ],
+)
+def test_a_run_that_cannot_be_measured_is_refused_with_its_place(
+    run: dict[str, Any], gradients: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(StudyError, match=r"study\.yaml: theory\.gradients\.runs: .*" + message):
+        parts_of(study(run, **gradients))
+
+
+@pytest.mark.parametrize(
+    ("theory", "message"),
+    [
+        ({"exact": {"depths": [2, 4]}}, r"theory\.exact\.depths"),
+        ({"exact": {"widths": [64, 32, 128]}}, r"theory\.exact\.widths.*must ascend"),
+        ({"gradients": {"runs": []}}, r"theory\.gradients\.runs"),
+        ({"gradients": {"runs": [NAME], "variants": ["no-warmup"]}}, "unknown no-warmup; allowed, joined by"),
+        ({"gradients": {"runs": [NAME], "variants": ["no-dropout+no-dropout"]}}, "names a part twice"),
+        ({"seeds": 1}, r"theory\.seeds"),
+    ],
+)
+def test_an_impossible_theory_is_refused(theory: dict[str, Any], message: str) -> None:
+    with pytest.raises(StudyError, match=message):
+        validate(study_content(POST, theory=theory), "study.yaml")

@@ -1,0 +1,108 @@
+"""The theory through Snakemake: it follows the trained run, and a change measures what depends on it."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from preln.config import validate
+from preln.runs import expand
+from tests.conftest import study_content
+from tests.workflow.conftest import RUNS, Workspace
+
+pytestmark = pytest.mark.slow
+
+TRAINED = expand(validate(study_content(*RUNS), "study"))[0].id
+THEORY: dict[str, Any] = {
+    "seeds": 2,
+    "exact": {"width": 16, "depth": 2, "depths": [1, 2, 4], "widths": [8, 16, 32], "length": 8},
+    "gradients": {"runs": [TRAINED], "depths": [1, 2], "batches": 1, "variants": ["no-dropout"]},
+}
+PARTS = {
+    *("exact-layers", "exact-depths", "exact-widths", "post-1", "pre-1", "post-2", "pre-2"),
+    *("post-1-no-dropout", "pre-1-no-dropout", "post-1-after-warm-up"),
+}
+DRAWN = {"draw_figure": 3, "tabulate_theory": 2}
+
+
+@pytest.fixture(scope="module")
+def measured(finished: Workspace, tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    """The finished study with a theory, measured to its end."""
+    folder = tmp_path_factory.mktemp("theory") / "a finished theory"
+    shutil.copytree(finished.folder, folder, symlinks=True)
+    workspace = Workspace(folder)
+    workspace.write_study(*RUNS, theory=THEORY)
+    outcome = workspace.snakemake()
+    assert outcome.code == 0, outcome.output
+    # The training that was there already is used as it is.
+    assert outcome.jobs == {"measure_theory": len(PARTS), **DRAWN}
+    return workspace
+
+
+@pytest.fixture
+def theory(measured: Workspace, tmp_path: Path) -> Workspace:
+    """A copy of it, to change."""
+    folder = tmp_path / "the same theory"
+    shutil.copytree(measured.folder, folder, symlinks=True)
+    return Workspace(folder)
+
+
+def test_a_study_with_a_theory_has_its_parts_figures_and_tables(measured: Workspace) -> None:
+    results = measured.folder / "results" / "tiny"
+    assert {path.name for path in (results / "theory").iterdir()} == PARTS
+    assert {path.stem for path in (results / "figures").iterdir()} >= {"figure-3", "figure-theory", "figure-gradients"}
+    table = pd.read_csv(results / "tables" / "theory.csv")
+    assert {"Lemma 1", "Lemma 2", "Lemma 3", "Theorem 1", "Definition 1"} <= set(table["statement"])
+    figure = pd.read_csv(results / "tables" / "figure-3.csv")
+    assert {"Post-LN, initial", "Pre-LN, initial", "Post-LN, after warm-up"} == set(figure["model"])
+
+
+def test_a_measured_theory_has_nothing_left_to_do(measured: Workspace) -> None:
+    assert measured.would_run() == {}
+
+
+def test_another_warm_up_trains_the_run_and_measures_it_at_its_new_end(theory: Workspace) -> None:
+    runs = [{**RUNS[0], "warmup": 12}, *RUNS[1:]]
+    name = expand(validate(study_content(*runs), "study"))[0].id
+    theory.write_study(*runs, theory={**THEORY, "gradients": {**THEORY["gradients"], "runs": [name]}})
+    jobs = theory.would_run()
+    assert (jobs["train_translation"], jobs["measure_theory"]) == (1, 1)
+
+
+def test_another_rate_of_another_run_measures_nothing(theory: Workspace) -> None:
+    theory.write_study(*RUNS[:2], {**RUNS[2], "learning_rate": 0.003}, theory=THEORY)
+    assert "measure_theory" not in theory.would_run()
+
+
+def test_more_batches_measure_the_gradients_and_not_the_model_of_the_proofs(theory: Workspace) -> None:
+    theory.write_study(*RUNS, theory={**THEORY, "gradients": {**THEORY["gradients"], "batches": 2}})
+    outcome = theory.snakemake("--dry-run")
+    assert outcome.jobs == {"measure_theory": len(PARTS) - 3, **DRAWN}
+    assert "Measure exact" not in outcome.output
+
+
+def test_a_figures_code_draws_that_figure_and_measures_nothing(theory: Workspace) -> None:
+    theory.edit("src/preln/report/figure_theory.py", lambda code: code + "\nADDED = 1\n")
+    assert theory.would_run() == {"draw_figure": 1}
+
+
+@pytest.mark.parametrize("module", ["theory/lemmas.py", "theory/gradients.py", "fairseq_plugin/probe.py"])
+def test_a_comment_in_the_measuring_code_reruns_nothing(module: str, theory: Workspace) -> None:
+    theory.edit(f"src/preln/{module}", lambda code: code + "\n# A remark.\n")
+    assert theory.would_run() == {}
+
+
+def test_a_new_version_of_the_theory_measures_everything(theory: Workspace) -> None:
+    theory.edit("src/preln/theory/parts.py", lambda code: code.replace("THEORY_VERSION = 1", "THEORY_VERSION = 2"))
+    assert theory.would_run() == {"measure_theory": len(PARTS), **DRAWN}
+
+
+def test_a_run_that_is_not_in_the_study_is_refused_before_any_job(theory: Workspace) -> None:
+    theory.write_study(*RUNS, theory={**THEORY, "gradients": {"runs": ["post-nothing"]}})
+    outcome = theory.snakemake("--dry-run")
+    assert outcome.code != 0
+    assert "config/config.yaml: theory.gradients.runs: the study has no run post-nothing" in outcome.output
