@@ -27,6 +27,11 @@ def standard_error(values: Tensor) -> float:
     return float(values.std() / math.sqrt(len(values)))
 
 
+def measure(stack: Stack, placement: Placement, width: int, depth: int, length: int, seed: int) -> list[Measurement]:
+    one = lemmas.Pass.draw(stack, placement, width, depth, length, seed)
+    return [*one.hidden_states(), *one.gradients()]
+
+
 def value_of(rows: list[Measurement], **wanted: object) -> float:
     found = [row.value for row in rows if all(getattr(row, key) == value for key, value in wanted.items())]
     assert len(found) == 1
@@ -162,7 +167,7 @@ def test_lemma_1_holds_within_five_standard_errors(width: int, sigma: float, see
 def test_lemma_2_holds_for_post_ln_in_every_layer(stack: Stack) -> None:
     norms = torch.tensor([
         [value_of(rows, layer=layer, quantity="square_norm") for layer in range(1, 5)]
-        for rows in (list(lemmas.measure(stack, "post", 64, 4, 16, seed)) for seed in range(60))
+        for rows in (measure(stack, "post", 64, 4, 16, seed) for seed in range(60))
     ])  # fmt: skip
     for values in norms.T:
         assert abs(float(values.mean()) - closed_forms.post_ln_square_norm(64) / 64) < 4 * standard_error(values)
@@ -172,7 +177,7 @@ def test_lemma_2_holds_for_post_ln_in_every_layer(stack: Stack) -> None:
 def test_lemma_2_bounds_pre_ln_in_every_layer(stack: Stack) -> None:
     norms = torch.tensor([
         [value_of(rows, layer=layer, quantity="square_norm") for layer in range(1, 5)]
-        for rows in (list(lemmas.measure(stack, "pre", 64, 4, 16, seed)) for seed in range(30))
+        for rows in (measure(stack, "pre", 64, 4, 16, seed) for seed in range(30))
     ])  # fmt: skip
     for layer, values in enumerate(norms.T, start=1):
         low, high = closed_forms.pre_ln_square_norm(64, layer, stack)
@@ -206,7 +211,7 @@ def test_lemma_3_is_the_largest_singular_value_of_autograds_jacobian(width: int,
 
 
 def test_the_jacobian_of_the_trained_models_norm_differs_by_its_epsilon_alone() -> None:
-    rows = list(lemmas.measure("encoder", "pre", 32, 3, 8, seed=1))
+    rows = measure("encoder", "pre", 32, 3, 8, seed=1)
     for layer in (1, 2, 3):
         measured = value_of(rows, layer=layer, quantity="jacobian_norm")
         assert measured == pytest.approx(value_of(rows, layer=layer, quantity="jacobian_closed_form"), rel=1e-4)
@@ -219,7 +224,7 @@ def test_gradients_are_the_slopes_of_the_loss() -> None:
     """A step along the gradient of W^{2,L} changes the loss by its squared norm."""
     depth, width, length, seed = 3, 16, 4, 7
     measured = value_of(
-        list(lemmas.measure("encoder", "pre", width, depth, length, seed)),
+        measure("encoder", "pre", width, depth, length, seed),
         variant="", layer=depth, matrix="W2", quantity="gradient_norm",
     )  # fmt: skip
     draws = generator(seed)
@@ -248,7 +253,7 @@ def test_a_single_positions_gradient_has_the_norm_that_the_proof_of_theorem_1_mu
     for width in (64, 256):
         values = torch.tensor([
             value_of(
-                list(lemmas.measure("encoder", "post", width, 4, 1, seed)),
+                measure("encoder", "post", width, 4, 1, seed),
                 variant="", layer=4, matrix="W2", quantity="gradient_norm",
             ) ** 2
             for seed in range(40)
@@ -262,7 +267,7 @@ def test_pre_lns_last_gradient_falls_with_the_root_of_the_depth_and_post_lns_doe
         means = [
             sum(
                 value_of(
-                    list(lemmas.measure("encoder", placement, 48, depth, 16, seed)),
+                    measure("encoder", placement, 48, depth, 16, seed),
                     variant="", layer=depth, matrix="W2", quantity="gradient_norm",
                 )
                 for seed in range(12)
@@ -296,6 +301,6 @@ def test_the_sweeps_measure_every_case_once() -> None:
 
 
 def test_a_seed_says_everything() -> None:
-    one, again, other = (list(lemmas.measure("decoder", "pre", 16, 2, 4, seed)) for seed in (1, 1, 2))
+    one, again, other = (measure("decoder", "pre", 16, 2, 4, seed) for seed in (1, 1, 2))
     assert one == again
     assert [row.value for row in one] != [row.value for row in other]

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import torch
+from scipy import linalg
 from torch import Generator, Tensor, nn
 from tqdm import tqdm
 
@@ -57,17 +58,18 @@ def by_layer(setting: ExactTheory, seeds: int) -> list[Measurement]:
     cases = [(s, p, seed) for s in _STACKS for p in _PLACEMENTS for seed in range(1, seeds + 1)]
     rows: list[Measurement] = []
     for stack, placement, seed in tqdm(cases, desc="by layer", mininterval=5):
-        rows += measure(stack, placement, setting.width, setting.depth, setting.length, seed)
+        one = Pass.draw(stack, placement, setting.width, setting.depth, setting.length, seed)
+        rows += [*one.hidden_states(), *one.gradients()]
     return rows
 
 
 def by_depth(setting: ExactTheory, seeds: int) -> list[Measurement]:
-    """Theorem 1's quantities in the last layer, for encoders of the setting's depths."""
+    """The last layer's gradients, which theorem 1 is about, of encoders of the setting's depths."""
     return _last_layers([(setting.width, depth) for depth in setting.depths], setting, seeds, "depths")
 
 
 def by_width(setting: ExactTheory, seeds: int) -> list[Measurement]:
-    """The same for the setting's widths, also with the output of theorem 1's proof."""
+    """The same for the setting's widths."""
     return _last_layers([(width, setting.depth) for width in setting.widths], setting, seeds, "widths")
 
 
@@ -75,69 +77,96 @@ def _last_layers(shapes: list[tuple[int, int]], setting: ExactTheory, seeds: int
     cases = [(w, d, p, seed) for w, d in shapes for p in _PLACEMENTS for seed in range(1, seeds + 1)]
     rows: list[Measurement] = []
     for width, depth, placement, seed in tqdm(cases, desc=name, mininterval=5):
-        measured = measure("encoder", placement, width, depth, setting.length, seed)
-        last = [row for row in measured if row.layer == depth]
-        rows += [row for row in last if row.matrix == "W2" or row.quantity == "square_norm"]
+        one = Pass.draw("encoder", placement, width, depth, setting.length, seed)
+        rows += [row for row in one.gradients() if row.layer == depth and row.matrix == "W2"]
     return rows
 
 
-def measure(
-    stack: Stack, placement: Placement, width: int, depth: int, length: int, seed: int
-) -> Iterator[Measurement]:
-    """Every quantity of one model at initialisation; `seed` draws the weights and the sequence.
+@dataclass(frozen=True)
+class Pass:
+    """A model at initialisation that has computed one sequence.
 
-    A decoder attends to the output of an encoder of its own placement, width and depth.
+    Attributes:
+        base: which model it is, as a measurement without a quantity.
+        model: the model.
+        sums: for each layer, the residual sums that lemma 2 is about, of shape (n, d).
+        preactivations: for each layer, x W^1, of shape (n, d).
+        states: the model's output, of shape (n, d).
+        labels: of shape (n,).
+        directions: W^emb with entries of variance 1, of shape (vocabulary, d).
     """
-    generator = torch.Generator().manual_seed(seed)
-    encoder_output = None
-    if stack == "decoder":
-        encoder = ExactStack(width, depth, placement, "encoder", generator)
-        with torch.no_grad():
-            encoder_output = encoder(InputSequence.draw(length, width, generator).vectors)
-    model = ExactStack(width, depth, placement, stack, generator)
-    directions = torch.randn(VOCABULARY, width, generator=generator)
-    sequence = InputSequence.draw(length, width, generator)
-    norms = norms_of_sums(model)
-    activations = [layer.get_submodule("activation") for layer in model.layers]
-    with inputs_of(norms) as sums, inputs_of(activations) as preactivations:
-        states = model(sequence.vectors, encoder_output)
 
-    base = Measurement("exact", "", "initial", placement, stack, depth, width, None, "", seed, "", math.nan)
-    for layer in range(1, depth + 1):
-        (x,), (preactivation,) = sums[layer - 1], preactivations[layer - 1]
-        values = square_norms(x)
-        quantities = {
-            "square_norm": float(values.mean()),
-            "relu_square_norm": float(square_norms(preactivation.relu()).mean()),
-            "jacobian_norm": spectral_norm(norms[layer - 1], x[0]),
-            "jacobian_closed_form": float(closed_forms.jacobian_norm(x[0])),
-            "excess_share": excess_share(values),
-            "excess_quantile": excess_quantile(values, DELTA),
-        }
-        for quantity, value in quantities.items():
-            yield replace(base, layer=layer, quantity=quantity, value=value)
+    base: Measurement
+    model: ExactStack
+    sums: list[Tensor]
+    preactivations: list[Tensor]
+    states: Tensor
+    labels: Tensor
+    directions: Tensor
 
-    named = [
-        (number, matrix, getattr(layer, attribute))
-        for number, layer in enumerate(model.layers, start=1)
-        for matrix, attribute in _MATRICES.items()
-        if hasattr(layer, attribute)
-    ]
-    for variant, scale in (("", width**-0.5), (UNIT_OUTPUT, 1.0)):
-        loss = sequence_loss(states, sequence.labels, directions * scale)
-        gradients = torch.autograd.grad(loss, [weight for _, _, weight in named], retain_graph=True)
-        for (number, matrix, _), gradient in zip(named, gradients, strict=True):
-            yield replace(
-                base,
-                variant=variant,
-                layer=number,
-                matrix=matrix,
-                quantity="gradient_norm",
-                value=float(gradient.norm()),
-            )
+    @classmethod
+    def draw(cls, stack: Stack, placement: Placement, width: int, depth: int, length: int, seed: int) -> Pass:
+        """Draw a model and a sequence by `seed`, and compute it.
+
+        A decoder attends to the output of an encoder of its own placement, width and depth.
+        """
+        generator = torch.Generator().manual_seed(seed)
+        encoder_output = None
+        if stack == "decoder":
+            encoder = ExactStack(width, depth, placement, "encoder", generator)
+            with torch.no_grad():
+                encoder_output = encoder(InputSequence.draw(length, width, generator).vectors)
+        model = ExactStack(width, depth, placement, stack, generator)
+        directions = torch.randn(VOCABULARY, width, generator=generator)
+        sequence = InputSequence.draw(length, width, generator)
+        activations = [layer.get_submodule("activation") for layer in model.layers]
+        with inputs_of(norms_of_sums(model)) as sums, inputs_of(activations) as preactivations:
+            states = model(sequence.vectors, encoder_output)
+        return cls(
+            Measurement("exact", "", "initial", placement, stack, depth, width, None, "", seed, "", math.nan),
+            model,
+            [x for (x,) in sums],
+            [x for (x,) in preactivations],
+            states,
+            sequence.labels,
+            directions,
+        )
+
+    def hidden_states(self) -> Iterator[Measurement]:
+        """Lemmas 1 to 3 and definition 1, in every layer."""
+        for layer, (norm, x, preactivation) in enumerate(
+            zip(norms_of_sums(self.model), self.sums, self.preactivations, strict=True), start=1
+        ):
+            values = square_norms(x)
+            quantities = {
+                "square_norm": float(values.mean()),
+                "relu_square_norm": float(square_norms(preactivation.relu()).mean()),
+                "jacobian_norm": spectral_norm(norm, x[0]),
+                "jacobian_closed_form": float(closed_forms.jacobian_norm(x[0])),
+                "excess_share": excess_share(values),
+                "excess_quantile": excess_quantile(values, DELTA),
+            }
+            for quantity, value in quantities.items():
+                yield replace(self.base, layer=layer, quantity=quantity, value=value)
+
+    def gradients(self) -> Iterator[Measurement]:
+        """The gradient's norm of every matrix, with either output."""
+        weights = [
+            (number, matrix, getattr(layer, attribute))
+            for number, layer in enumerate(self.model.layers, start=1)
+            for matrix, attribute in _MATRICES.items()
+            if hasattr(layer, attribute)
+        ]
+        for variant, scale in (("", self.base.width**-0.5), (UNIT_OUTPUT, 1.0)):
+            loss = sequence_loss(self.states, self.labels, self.directions * scale)
+            found = torch.autograd.grad(loss, [weight for _, _, weight in weights], retain_graph=True)
+            for (number, matrix, _), gradient in zip(weights, found, strict=True):
+                row = replace(self.base, variant=variant, layer=number, matrix=matrix)
+                yield replace(row, quantity="gradient_norm", value=float(gradient.norm()))
 
 
 def spectral_norm(norm: nn.Module, x: Tensor) -> float:
     """The largest singular value of the Jacobian of `norm` at the vector `x`, from the Jacobian itself."""
     jacobian = torch.func.jacrev(norm)(x)
-    return float(torch.linalg.svdvals(jacobian)[0])
+    # All but two of the singular values are the same, on which LAPACK's faster driver does not always converge.
+    return float(linalg.svd(jacobian.detach().double().numpy(), compute_uv=False, lapack_driver="gesvd")[0])
