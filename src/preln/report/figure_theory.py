@@ -163,7 +163,7 @@ def _decay(axes: Axes, layers: pd.DataFrame, translation: pd.DataFrame) -> None:
         _series(axes, group, "below", None, str(placement), str(stack), open_markers=model == "translation")
     below = np.arange(int(rows["below"].max()) + 1)
     axes.plot(below, DECAY**below, color="0.4", linewidth=0.8, linestyle=":")
-    axes.annotate("$(2/3)^{1/2}$ a layer", (0.98, DECAY ** below[-1]), **_REMARK)
+    axes.annotate("$(2/3)^{1/2}$ a layer", (0.98, DECAY ** below[-1]), **{**_REMARK, "va": "top"})
     axes.set_yscale("log")
     _name(axes, "Layers below the last", "Gradient over the last layer's")
 

@@ -231,7 +231,8 @@ def readable(table: pd.DataFrame) -> pd.DataFrame:
             cells = {"Last": group["measured"].iloc[0]}
         about = {"Figure": group["figure"].iloc[0], "Matrix": matrix, "Layers": f"{depth}-{depth}", "Model": model}
         rows.append({**about, "Variant": variant, **cells, "Seeds": str(group["seeds"].iloc[0])})
-        if group["paper"].notna().any():
+        # Once for each model; what is varied stands below it.
+        if group["paper"].notna().any() and not variant:
             known = {
                 f"Layer {layer}": f"{value:g}" for layer, value in zip(group["layer"], group["paper"], strict=True)
             }
