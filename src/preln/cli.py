@@ -110,9 +110,11 @@ def train(
 def measure(
     study: StudyFile,
     part: Annotated[str, typer.Argument(metavar="PART", help="The id of a part of the study's theory.")],
-    prepared: Annotated[Path, typer.Option(help="Folder of the prepared corpus; the model of the proofs needs none.")],
     runs: Annotated[Path, typer.Option(help="Folder of the study's translation runs.")],
     out: Out,
+    prepared: Annotated[
+        Path | None, typer.Option(help="Folder of the prepared corpus; not for the proofs' model.")
+    ] = None,
 ) -> None:
     """Measure one part of the theory: the model of the proofs, or the gradients of a translation model."""
     from preln.theory import parts

@@ -193,25 +193,34 @@ VARIANTS = {
     "no-dropout": "gradients without dropout",
     "no-label-smoothing": "the loss without label smoothing",
     "quarter-batch": "mini-batches of a quarter of the tokens",
+    "separate-output": "an output projection of its own in place of the shared embeddings",
     "unpacked-projections": "W^Q, W^K and W^V drawn each by itself (Xavier with gain 1), where fairseq draws "
     "them as one packed matrix and so smaller by the square root of two",
-    "separate-output": "an output projection of its own in place of the shared embeddings",
+    "xavier-feed-forward": "W^1 and W^2 Xavier with biases 0, as the theory and fairseq's older releases have "
+    "them, where it now takes torch's smaller default",
 }
 """What the paper leaves open about figure 3, by the name that a study uses."""
 
 
 def _known_variant(value: str) -> str:
+    """The variant with its parts in one order."""
     parts = value.split("+")
     if unknown := [part for part in parts if part not in VARIANTS]:
         raise ValueError(f"unknown {', '.join(unknown)}; allowed, joined by +: {', '.join(VARIANTS)}")
     if len(set(parts)) < len(parts):
         raise ValueError("names a part twice")
-    return value
+    return "+".join(sorted(parts, key=list(VARIANTS).index))
+
+
+def _distinct(values: tuple[str, ...]) -> tuple[str, ...]:
+    if repeated := [value for value in dict.fromkeys(values) if values.count(value) > 1]:
+        raise ValueError(f"given twice: {', '.join(repeated)}")
+    return values
 
 
 Variant = Annotated[str, AfterValidator(_known_variant)]
 Depth = Annotated[int, Field(ge=1, le=100)]
-Sweep = Annotated[tuple[Annotated[int, Field(ge=1, le=4096)], ...], Field(min_length=3), AfterValidator(_ascending)]
+Width = Annotated[int, Field(ge=8, le=4096)]
 
 
 class ExactTheory(Settings):
@@ -219,15 +228,19 @@ class ExactTheory(Settings):
 
     width: int = Field(512, ge=8, description="Width d of the profile by layer and of the sweep of depths.")
     depth: Depth = Field(12, description="Layers L of the profile by layer and of the sweep of widths.")
-    depths: Sweep = Field((2, 4, 8, 16, 32, 64), description="Depths of theorem 1's law: three or more, ascending.")
-    widths: Sweep = Field((64, 128, 256, 512, 1024), description="Widths of theorem 1's law: three or more, ascending.")
+    depths: Annotated[tuple[Depth, ...], Field(min_length=3), AfterValidator(_ascending)] = Field(
+        (2, 4, 8, 16, 32, 64), description="Depths of theorem 1's law: three or more, ascending."
+    )
+    widths: Annotated[tuple[Width, ...], Field(min_length=3), AfterValidator(_ascending)] = Field(
+        (64, 128, 256, 512, 1024), description="Widths of theorem 1's law: three or more, ascending."
+    )
     length: int = Field(64, ge=2, description="Positions n of a sequence.")
 
 
 class Gradients(Settings):
     """The gradients of figure 3, of the translation model as it is trained."""
 
-    runs: tuple[str, ...] = Field(
+    runs: Annotated[tuple[str, ...], AfterValidator(_distinct)] = Field(
         min_length=1,
         description="Ids of Post-LN runs of the study that have a warm-up and differ in nothing but their seed. They "
         "are measured at its end; the models at initialisation have their settings.",
@@ -237,7 +250,7 @@ class Gradients(Settings):
         description="Layers of encoder and decoder, ascending; all matrices are recorded at the first.",
     )
     batches: int = Field(10, ge=1, description="Mini-batches of the expected gradient.")
-    variants: tuple[Variant, ...] = Field(
+    variants: Annotated[tuple[Variant, ...], AfterValidator(_distinct)] = Field(
         (),
         description="The model at initialisation measured once more, at the first depth, with "
         + "; ".join(f"`{name}`: {text}" for name, text in VARIANTS.items())

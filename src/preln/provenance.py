@@ -13,6 +13,10 @@ from preln.config import Execution
 
 PACKAGES = ("preln", "torch", "fairseq-fixed", "sentencepiece", "sacrebleu", "numpy")
 
+HERE = Path(__file__).parent
+SOURCES = (":/src", ":/workflow", ":/config")
+"""What numbers are made from, as git names it from the top of the working tree."""
+
 
 def versions() -> dict[str, str]:
     """The versions of Python and of the packages that compute."""
@@ -21,16 +25,15 @@ def versions() -> dict[str, str]:
 
 def commit() -> dict[str, Any]:
     """The commit of the working tree, and whether files that git tracks differ from it."""
-    here = Path(__file__).parent
 
     def git(*arguments: str) -> str | None:
         try:
-            done = subprocess.run(["git", *arguments], cwd=here, capture_output=True, text=True, check=True)
+            done = subprocess.run(["git", *arguments], cwd=HERE, capture_output=True, text=True, check=True)
         except (OSError, subprocess.CalledProcessError):
             return None
         return done.stdout.strip()
 
-    changed = git("status", "--porcelain", "--untracked-files=no", "--", "src", "workflow", "config")
+    changed = git("status", "--porcelain", "--untracked-files=no", "--", *SOURCES)
     return {"commit": git("rev-parse", "HEAD"), "commit_changed": None if changed is None else bool(changed)}
 
 

@@ -104,8 +104,7 @@ def texts(figure: Figure) -> str:
 
 
 def composed(name: str, study: Study, all_parts: list[Part], results: Path) -> Figure:
-    table = theory_records.load(study, all_parts, results)
-    return figures.OF_THEORY[name](study, table, theory_records.progress(study, all_parts, table))
+    return figures.OF_THEORY[name](theory_records.load(study, all_parts, results))
 
 
 # --- statistics
@@ -206,7 +205,7 @@ def test_the_papers_bars_stand_beside_a_model_of_its_size_alone(tmp_path: Path) 
         for part in all_parts:
             write_part(study, part, rows_of(part, width), tmp_path)
         assert ("paper" in texts(composed("3", study, all_parts, tmp_path))) == shown
-    table = theory_tables.figure_3(study, theory_records.load(study, all_parts, tmp_path))
+    table = theory_tables.figure_3(theory_records.load(study, all_parts, tmp_path))
     assert table["paper"].isna().all()
 
 
@@ -227,7 +226,7 @@ def test_a_figure_of_a_name_that_is_none_is_refused(measured: tuple[Study, list[
 
 def test_the_table_of_the_theory_sets_predictions_beside_measurements(measured: tuple[Study, list[Part], Path]) -> None:
     study, all_parts, results = measured
-    table = theory_tables.theory(study, theory_records.load(study, all_parts, results))
+    table = theory_tables.theory(theory_records.load(study, all_parts, results))
     law = table[table["statement"] == "Theorem 1"].set_index(["quantity", "model"])
     depth = law.loc["exponent of the depth L"]
     assert depth.loc["Pre-LN encoder", "measured"] == pytest.approx(-0.5)
@@ -242,7 +241,7 @@ def test_figure_3_in_numbers_has_the_papers_value_and_the_ratio(tmp_path: Path) 
     study, all_parts = small_study(paper_settings=True)
     for part in all_parts:
         write_part(study, part, rows_of(part, 512), tmp_path)
-    table = theory_tables.figure_3(study, theory_records.load(study, all_parts, tmp_path))
+    table = theory_tables.figure_3(theory_records.load(study, all_parts, tmp_path))
     one = table[(table["figure"] == "3(b)") & (table["layer"] == 6)].set_index("model").loc["Post-LN, initial"]
     assert (one["paper"], one["known"]) == (1.658, "digitised")
     assert one["ratio"] == pytest.approx(1.02 / 1.658)

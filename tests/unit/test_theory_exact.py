@@ -13,9 +13,8 @@ from torch import Tensor, nn
 from preln.config import ExactTheory, Placement
 from preln.residual import PLACEMENTS
 from preln.theory import closed_forms, lemmas
-from preln.theory.closed_forms import Stack
 from preln.theory.exact import ExactLayer, ExactStack, attend_to_all, attend_to_past, sequence_loss
-from preln.theory.measurements import Measurement
+from preln.theory.measurements import UNIT_OUTPUT, Measurement, Stack
 from preln.theory.observe import excess_quantile, excess_share, inputs_of, norms_of_sums, square_norms
 
 
@@ -143,13 +142,13 @@ def test_boundedness_of_a_chi_square_is_that_of_its_distribution() -> None:
     chi2 = torch.distributions.Chi2(64.0)
     # P(chi2_64 > 1.1 * 64), from the incomplete gamma function.
     share = 1 - float(torch.special.gammainc(torch.tensor(32.0), torch.tensor(1.1 * 64 / 2)))
-    assert excess_share(values, 0.1) == pytest.approx(share, abs=4 * math.sqrt(share / 200000))
+    assert excess_share(values, float(values.mean()), 0.1) == pytest.approx(share, abs=4 * math.sqrt(share / 200000))
     quantile = float(chi2.sample((200000,)).quantile(0.875)) / 64 - 1
     assert excess_quantile(values, 0.125) == pytest.approx(quantile, abs=0.004)
 
 
 def test_values_that_are_all_alike_exceed_nothing() -> None:
-    assert excess_share(torch.ones(10)) == 0
+    assert excess_share(torch.ones(10), 1.0) == 0
     assert excess_quantile(torch.ones(10), 0.125) == 0
 
 
@@ -217,6 +216,27 @@ def test_the_jacobian_of_the_trained_models_norm_differs_by_its_epsilon_alone() 
         assert measured == pytest.approx(value_of(rows, layer=layer, quantity="jacobian_closed_form"), rel=1e-4)
 
 
+def test_lemma_1_holds_in_every_layer_of_the_model() -> None:
+    for placement in ("post", "pre"):
+        values = torch.tensor([
+            [value_of(rows, layer=layer, quantity="relu_square_norm") for layer in (1, 4)]
+            for rows in (measure("encoder", placement, 64, 4, 16, seed) for seed in range(60))
+        ])  # fmt: skip
+        for of_layer in values.T:
+            assert abs(float(of_layer.mean()) - closed_forms.relu_square_norm(64) / 64) < 4 * standard_error(of_layer)
+
+
+def test_boundedness_is_of_the_mean_over_all_seeds() -> None:
+    setting = ExactTheory(width=16, depth=2, depths=(1, 2, 4), widths=(8, 12, 16), length=4)
+    rows = [row for row in lemmas.by_layer(setting, seeds=3) if (row.stack, row.placement) == ("encoder", "post")]
+    sums = [lemmas.Pass.draw("encoder", "post", 16, 2, 4, seed).sums[1] for seed in (1, 2, 3)]
+    norms = [[float(x.square().mean()) for x in of_seed] for of_seed in sums]
+    mean = sum(sum(of_seed) for of_seed in norms) / 12
+    for seed, of_seed in enumerate(norms, start=1):
+        share = sum(norm > 1.1 * mean for norm in of_seed) / 4
+        assert value_of(rows, layer=2, quantity="excess_share", seed=seed) == pytest.approx(share)
+
+
 # --- the gradients
 
 
@@ -279,6 +299,28 @@ def test_pre_lns_last_gradient_falls_with_the_root_of_the_depth_and_post_lns_doe
     assert ratios["pre"] == pytest.approx(0.5, abs=0.1)
 
 
+def growth(stack: Stack, width: int = 64, depth: int = 6, seeds: int = 20) -> float:
+    """The factor by which Post-LN's gradient of W^2 grows from one layer to the next."""
+    factors = []
+    for seed in range(seeds):
+        rows = measure(stack, "post", width, depth, 32, seed)
+        first, last = (
+            value_of(rows, variant="", layer=layer, matrix="W2", quantity="gradient_norm") for layer in (1, depth)
+        )
+        factors.append((last / first) ** (1 / (depth - 1)))
+    return sum(factors) / seeds
+
+
+def test_post_lns_gradient_does_not_decay_through_an_encoder() -> None:
+    """Appendix F's factor of (2/3)^(1/2) is made up for by the branch: (1 + 1/2)^(1/2)."""
+    assert growth("encoder") == pytest.approx(1, abs=0.1)
+
+
+def test_post_lns_gradient_decays_through_a_decoder_by_the_attention_over_the_encoder() -> None:
+    """Where the encoder's positions are alike, that attention doubles the squared norm, and gives no gradient back."""
+    assert growth("decoder") == pytest.approx(math.sqrt(2), abs=0.1)
+
+
 # --- the sweeps
 
 
@@ -296,7 +338,7 @@ def test_the_sweeps_measure_every_case_once() -> None:
     assert all(r.layer == r.depth for r in depths)
     widths = lemmas.by_width(setting, seeds=2)
     assert {(r.width, r.variant) for r in widths if r.matrix} == {
-        (width, variant) for width in (8, 12, 16) for variant in ("", lemmas.UNIT_OUTPUT)
+        (width, variant) for width in (8, 12, 16) for variant in ("", UNIT_OUTPUT)
     }
 
 

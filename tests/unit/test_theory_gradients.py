@@ -15,8 +15,9 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from preln.config import Execution, RunSettings, Study, validate, write
-from preln.fairseq_plugin.probe import Probe
+from preln.config import VARIANTS, Execution, RunSettings, Study, validate, write
+from preln.fairseq_plugin.launch import MachineRefused
+from preln.fairseq_plugin.probe import VARIED_WEIGHTS, Probe
 from preln.runs import Run, expand
 from preln.theory import gradients, measuring, parts
 from preln.theory.measurements import COLUMNS, Measurement, read
@@ -168,7 +169,7 @@ def test_hidden_states_are_measured_without_padding(placement: str, prepared: Pa
 
 def test_unpacked_projections_are_larger_by_the_root_of_two_and_nothing_else_changes(prepared: Path) -> None:
     usual, unpacked = (probe(settings(), prepared) for _ in range(2))
-    unpacked.unpack_projections()
+    VARIED_WEIGHTS["unpacked-projections"](unpacked)
     for one, other in zip(usual.matrices(), unpacked.matrices(), strict=True):
         factor = math.sqrt(2) if one.name.removeprefix("cross-") in ("Q", "K", "V") else 1
         torch.testing.assert_close(other.weight, factor * one.weight)
@@ -181,13 +182,34 @@ def test_unpacked_projections_are_larger_by_the_root_of_two_and_nothing_else_cha
 
 def test_a_separate_output_leaves_the_embeddings_to_the_input(prepared: Path) -> None:
     looked_at = probe(settings(), prepared)
-    looked_at.separate_output()
+    VARIED_WEIGHTS["separate-output"](looked_at)
     model = looked_at.model
     assert model.decoder.output_projection.weight is not model.decoder.embed_tokens.weight
     assert model.encoder.embed_tokens.weight is model.decoder.embed_tokens.weight
     assert {matrix.name for matrix in looked_at.matrices() if not matrix.stack} == {"embeddings", "output"}
     deviation = float(model.decoder.output_projection.weight.detach().std())
     assert deviation == pytest.approx(settings().width ** -0.5, rel=0.05)
+
+
+def test_a_xavier_feed_forward_has_xaviers_variance_and_no_bias(prepared: Path) -> None:
+    looked_at = probe(settings(width=64, ffn_width=128), prepared)
+    VARIED_WEIGHTS["xavier-feed-forward"](looked_at)
+    for layer in (looked_at.model.encoder.layers[0], looked_at.model.decoder.layers[0]):
+        for linear in (layer.fc1, layer.fc2):
+            variance = float(linear.weight.detach().var())
+            # Of 8192 uniform draws, within 4 standard errors.
+            assert variance == pytest.approx(2 / (64 + 128), rel=4 * math.sqrt(0.8 / 8192))
+            assert not linear.bias.any()
+
+
+def test_a_machine_without_the_gpus_of_the_study_is_refused(prepared: Path) -> None:
+    with pytest.raises(MachineRefused, match="asks for 99 GPU"):
+        Probe(settings(), prepared / "binary", prepared / "text", ("de", "en"), Execution(gpus=99))
+
+
+def test_every_variant_is_one_of_the_settings_or_one_of_the_weights() -> None:
+    assert parts.VARIED_SETTINGS.keys() | VARIED_WEIGHTS.keys() == VARIANTS.keys()
+    assert not parts.VARIED_SETTINGS.keys() & VARIED_WEIGHTS.keys()
 
 
 def measured(study: Study, part_id: str, prepared: Path, runs: Path, out: Path) -> pd.DataFrame:

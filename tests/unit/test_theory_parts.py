@@ -142,9 +142,23 @@ def test_a_run_that_cannot_be_measured_is_refused_with_its_place(
         ({"gradients": {"runs": []}}, r"theory\.gradients\.runs"),
         ({"gradients": {"runs": [NAME], "variants": ["no-warmup"]}}, "unknown no-warmup; allowed, joined by"),
         ({"gradients": {"runs": [NAME], "variants": ["no-dropout+no-dropout"]}}, "names a part twice"),
+        ({"gradients": {"runs": [NAME], "variants": ["no-dropout", "no-dropout"]}}, "given twice: no-dropout"),
+        (
+            {"gradients": {"runs": [NAME], "variants": ["no-dropout+quarter-batch", "quarter-batch+no-dropout"]}},
+            r"given twice: no-dropout\+quarter-batch",
+        ),
+        ({"exact": {"widths": [1, 2, 4]}}, r"theory\.exact\.widths"),
+        ({"exact": {"depths": [64, 128, 256]}}, r"theory\.exact\.depths"),
         ({"seeds": 1}, r"theory\.seeds"),
     ],
 )
 def test_an_impossible_theory_is_refused(theory: dict[str, Any], message: str) -> None:
     with pytest.raises(StudyError, match=message):
         validate(study_content(POST, theory=theory), "study.yaml")
+
+
+def test_a_variant_that_is_impossible_is_refused_with_its_name() -> None:
+    run = {**POST, "batch_tokens": 64}
+    name = expand(validate(study_content(run), "s"))[0].id
+    with pytest.raises(StudyError, match=r"theory\.gradients\.variants: quarter-batch: batch_tokens"):
+        parts_of(study(run, runs=[name], variants=["quarter-batch"]))

@@ -54,16 +54,21 @@ def prepared(settings):
     return f"resources/corpora/{corpus_id(settings.corpus, STUDY.corpora[settings.corpus])}"
 
 
-def corpus_of(part):
-    """The folder of the prepared corpus of a part of the theory; the model of the proofs has none."""
-    return prepared(part.settings) if isinstance(part, parts.GradientPart) else "-"
+def prepared_for(part):
+    """The option that names the prepared corpus of a part of the theory; the model of the proofs has none."""
+    return ["--prepared", prepared(part.settings)] if isinstance(part, parts.GradientPart) else []
+
+
+def gpus_of(part):
+    """The GPUs that measure a part of the theory; the model of the proofs has no use for one."""
+    return STUDY.execution.gpus if isinstance(part, parts.GradientPart) else 0
 
 
 def measured_from(part):
     """What a part of the theory is measured from: nothing, a prepared corpus, or trained runs of the study."""
     if isinstance(part, parts.ExactPart):
         return []
-    corpus = [f"{corpus_of(part)}/{folder}" for folder in ("text", "binary")]
+    corpus = [f"{prepared(part.settings)}/{folder}" for folder in ("text", "binary")]
     return corpus + [f"{RESULTS}/translation/{run.id}/metrics.json" for run in part.trained]
 
 
@@ -91,7 +96,9 @@ def drawn_from(figure):
 
 def drawn_with(figure):
     """The modules that draw a figure, beside its own."""
-    return OF_THEORY_WITH if figure in FIGURES_OF_THEORY else ("drawing.py", *OF_RUNS_WITH)
+    if figure in FIGURES_OF_THEORY:
+        return ("page.py", "style.py", *OF_THEORY_WITH)
+    return ("drawing.py", "page.py", *OF_RUNS_WITH)
 
 
 def digest_of(shown):
@@ -101,16 +108,16 @@ def digest_of(shown):
 
 
 FIGURES_OF_THEORY = ("3", "theory", "gradients")
-OF_RUNS_WITH = ("labels.py", "page.py", "records.py", "style.py", "reference/__init__.py", "reference/paper.csv")
+OF_RUNS_WITH = ("labels.py", "records.py", "style.py", "reference/__init__.py", "reference/paper.csv")
 OF_THEORY_WITH = (
-    *("page.py", "statistics.py", "style.py", "theory_records.py"),
-    *("reference/gradients.py", "reference/gradients.csv"),
+    *("labels.py", "statistics.py", "theory_records.py", "reference/gradients.py", "reference/gradients.csv"),
+    *("../theory/closed_forms.py", "../theory/measurements.py"),
 )
 
 
 def code(*modules):
-    """Modules of the report: what is computed by them is computed again when they change."""
-    return [str(SOURCE / "report" / module) for module in modules]
+    """Modules, named from the report's folder: what is computed by them is computed again when they change."""
+    return [str(Path(relpath(SOURCE / "report" / module))) for module in modules]
 
 
 def study_results():

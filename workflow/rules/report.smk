@@ -75,7 +75,7 @@ rule tabulate_theory:
     """Write a table of the theory: predictions beside measurements, or figure 3 in numbers."""
     input:
         measurements=measurements(PARTS.values()),
-        code=code("theory_tables.py", "figure_3.py", "tables.py", *OF_THEORY_WITH),
+        code=code("theory_tables.py", "tables.py", *OF_THEORY_WITH),
     output:
         csv=f"{RESULTS}/tables/{{table}}.csv",
         markdown=report(

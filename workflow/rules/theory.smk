@@ -19,11 +19,11 @@ rule measure_theory:
         cpus_per_task=STUDY.execution.cpus,
         mem_mb=STUDY.execution.memory_mb,
         runtime=STUDY.execution.runtime_minutes,
-        gpu=STUDY.execution.gpus,
+        gpu=lambda wildcards: gpus_of(PARTS[wildcards.part]),
     params:
         study=f"{RESULTS}/study.yaml",
         identity=lambda wildcards: digest(PARTS[wildcards.part].identity),
-        prepared=lambda wildcards: corpus_of(PARTS[wildcards.part]),
+        prepared=lambda wildcards: prepared_for(PARTS[wildcards.part]),
         runs=f"{RESULTS}/translation",
     message:
         "Measure {wildcards.part}"
@@ -31,7 +31,7 @@ rule measure_theory:
         """
         exec &>{log:q}
         preln measure {params.study:q} {wildcards.part:q} \
-            --prepared {params.prepared:q} \
+            {params.prepared:q} \
             --runs {params.runs:q} \
             --out "$(dirname {output.run:q})"
         """

@@ -50,16 +50,25 @@ def train(
         MachineRefused: if GPUs are asked for that are not there.
         CheckpointRefused: if the checkpoint to continue from is not plain numbers and settings.
     """
-    if how.gpus > torch.cuda.device_count():
-        raise MachineRefused(
-            f"the study asks for {how.gpus} GPU(s) a training (execution.gpus), and this machine shows "
-            f"{torch.cuda.device_count()}: run it where they are, or set execution.gpus to 0 to train on the CPU"
-        )
+    require_gpus(how)
     _allow_settings_in_checkpoints()
     checkpoint = newest_checkpoint(state / "checkpoints")
     cfg = configuration(settings, binary, references, languages, state, how, checkpoint)
     distributed.call_main(cfg, _train, state=str(state), cpus=how.cpus)
     (state / "checkpoints" / "crash.pt").unlink(missing_ok=True)
+
+
+def require_gpus(how: Execution) -> None:
+    """See that the GPUs which the study asks for are there.
+
+    Raises:
+        MachineRefused: if they are not.
+    """
+    if how.gpus > torch.cuda.device_count():
+        raise MachineRefused(
+            f"the study asks for {how.gpus} GPU(s) a training (execution.gpus), and this machine shows "
+            f"{torch.cuda.device_count()}: run it where they are, or set execution.gpus to 0 to train on the CPU"
+        )
 
 
 def _allow_settings_in_checkpoints() -> None:

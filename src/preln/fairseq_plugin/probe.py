@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -15,7 +15,7 @@ from fairseq import tasks, utils
 from torch import Tensor, nn
 
 from preln.config import Execution, RunSettings
-from preln.fairseq_plugin.launch import configuration
+from preln.fairseq_plugin.launch import configuration, require_gpus
 
 _PARAMETER = re.compile(r"(?P<stack>encoder|decoder)\.layers\.(?P<index>\d+)\.(?P<name>.+)\.weight")
 _MATRICES = {"fc1": "W1", "fc2": "W2"}
@@ -46,8 +46,13 @@ class Probe:
     def __init__(
         self, settings: RunSettings, binary: Path, references: Path, languages: tuple[str, str], how: Execution
     ) -> None:
-        """The arguments are those of `launch.train`."""
-        # Nothing is written, so the state's folder is not made.
+        """The arguments are those of `launch.train`.
+
+        Raises:
+            MachineRefused: if GPUs are asked for that are not there.
+        """
+        require_gpus(how)
+        # Nothing is written, so any folder will do as the state's.
         cfg = configuration(settings, binary, references, languages, binary, how, None)
         self._device = torch.device("cuda" if how.gpus else "cpu")
         self._cfg = cfg
@@ -88,19 +93,6 @@ class Probe:
         """Take the weights of a file that the training kept."""
         self.model.load_state_dict(torch.load(weights, map_location=self._device, weights_only=True), strict=True)
 
-    def unpack_projections(self) -> None:
-        """Draw W^Q, W^K and W^V as Xavier does for each by itself: fairseq's gain of 1/sqrt(2), that of one packed
-        matrix of shape (3d, d), becomes 1."""
-        with torch.no_grad():
-            for matrix in self.matrices():
-                if matrix.name[-1] in "QKV":
-                    matrix.weight.mul_(2**0.5)
-
-    def separate_output(self) -> None:
-        """Give the softmax a matrix of its own, drawn as fairseq draws one that is not shared, N(0, 1/d)."""
-        projection = self.model.decoder.output_projection
-        projection.weight = nn.Parameter(torch.randn_like(projection.weight) * projection.weight.size(1) ** -0.5)
-
     def matrices(self) -> list[Matrix]:
         """The model's weight matrices, each once."""
         found = []
@@ -111,3 +103,36 @@ class Probe:
             elif weight.dim() == 2:
                 found.append(Matrix("", None, "output" if "output" in name else "embeddings", weight))
         return found
+
+
+@torch.no_grad()
+def unpack_projections(probe: Probe) -> None:
+    """Draw W^Q, W^K and W^V as Xavier does for each by itself: fairseq's gain of 1/sqrt(2), that of one packed matrix
+    of shape (3d, d), becomes 1."""
+    for matrix in probe.matrices():
+        if matrix.name[-1] in "QKV":
+            matrix.weight.mul_(2**0.5)
+
+
+@torch.no_grad()
+def draw_feed_forward_by_xavier(probe: Probe) -> None:
+    """Draw W^1 and W^2 as Xavier does, and set their biases to 0."""
+    for stack in (probe.model.encoder, probe.model.decoder):
+        for layer in stack.layers:
+            for linear in (layer.fc1, layer.fc2):
+                nn.init.xavier_uniform_(linear.weight)
+                nn.init.zeros_(linear.bias)
+
+
+def separate_output(probe: Probe) -> None:
+    """Give the softmax a matrix of its own, drawn as fairseq draws one that is not shared, N(0, 1/d)."""
+    projection = probe.model.decoder.output_projection
+    projection.weight = nn.Parameter(torch.randn_like(projection.weight) * projection.weight.size(1) ** -0.5)
+
+
+VARIED_WEIGHTS: dict[str, Callable[[Probe], None]] = {
+    "separate-output": separate_output,
+    "unpacked-projections": unpack_projections,
+    "xavier-feed-forward": draw_feed_forward_by_xavier,
+}
+"""The variants that are of the weights."""

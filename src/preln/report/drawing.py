@@ -24,7 +24,7 @@ from matplotlib.ticker import MaxNLocator
 from preln.config import RunSettings, Study
 from preln.report import reference
 from preln.report.labels import label, varying
-from preln.report.page import save
+from preln.report.page import save, say_empty
 from preln.report.records import curves, summary
 from preln.report.reference import Quantity, Reference
 from preln.report.style import COLUMN_WIDTH, TEXT_WIDTH, Style, line, series, styles
@@ -162,9 +162,7 @@ def _draw_panel(axes: Axes, panel: Panel, study: Study, look: dict[RunSettings, 
         message = "no finished runs" if panel.runs else "no runs in this study"
         if len(done):
             message = "every run diverged in its first epoch"
-        axes.text(0.5, 0.5, message, transform=axes.transAxes, ha="center", va="center", color="0.3")
-        axes.set_xticks([])
-        axes.set_yticks([])
+        say_empty(axes, message)
         return
     _draw_references(axes, panel)
     ceiling = _ceiling(panel, study, known)

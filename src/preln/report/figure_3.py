@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -11,11 +12,13 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from preln.config import Study
+from preln.report.labels import PLACEMENTS
+from preln.report.page import say_empty
 from preln.report.reference import gradients as paper
+from preln.report.reference.gradients import Bar
 from preln.report.statistics import interval
 from preln.report.style import BARS, TEXT_WIDTH
-from preln.report.theory_records import TITLES, expected_gradients
+from preln.report.theory_records import STATES, Records, expected_gradients, seeds_of
 
 _HEIGHT = 4.3  # inches
 _PAPER: dict[str, Any] = {
@@ -25,20 +28,19 @@ _PAPER: dict[str, Any] = {
     "markeredgecolor": "white",
     "markeredgewidth": 0.5,
 }
-_STATES = {"initial": "at initialisation", "after-warm-up": "after warm-up"}
 
 
-def compose(study: Study, measured: pd.DataFrame, note: str) -> Figure:
-    """The figure; `measured` are the study's measurements, as `theory_records.load` gives them."""
-    norms = expected_gradients(measured)
+def compose(records: Records) -> Figure:
+    """The figure of a study's records."""
+    norms = expected_gradients(records.table)
     norms = norms[(norms["stack"] == "decoder") & (norms["variant"] == "")]
     norms = norms.assign(series=[_name(*pair) for pair in zip(norms["placement"], norms["state"], strict=True)])
     figure = Figure(figsize=(TEXT_WIDTH, _HEIGHT), layout="constrained")
     space = figure.add_gridspec(3, 2, height_ratios=[1, 1, 0.16])
     for column, (letter, matrix) in enumerate((("a", "W1"), ("b", "W2"))):
-        _by_layer(figure.add_subplot(space[0, column]), study, norms, letter, matrix)
+        _by_layer(figure.add_subplot(space[0, column]), norms, records.bars, letter, matrix)
     for column, (letter, placement) in enumerate((("c", "post"), ("d", "pre"))):
-        _by_depth(figure.add_subplot(space[1, column]), study, norms, letter, placement)
+        _by_depth(figure.add_subplot(space[1, column]), norms, records.bars, letter, placement)
     below = figure.add_subplot(space[2, :])
     below.set_axis_off()
     handles: list[Patch | Line2D] = [
@@ -46,53 +48,47 @@ def compose(study: Study, measured: pd.DataFrame, note: str) -> Figure:
         for name, (colour, hatch) in BARS.items()
         if name in set(norms["series"])
     ]
-    if comparable(study, norms):
+    if records.bars:
         handles.append(Line2D([], [], linestyle="none", **_PAPER, label="the paper's bar (digitised or read off)"))
         handles.append(Line2D([], [], color="black", linestyle=":", linewidth=0.9, label="the paper's “around 1.6”"))
     below.legend(handles=handles, loc="center", ncols=3, frameon=False)
-    figure.supxlabel(_with_seeds(note, norms), fontsize=6.5, color="0.3")
+    figure.supxlabel(f"{records.progress}{seeds_of(norms)}", fontsize=6.5, color="0.3")
     return figure
 
 
-def comparable(study: Study, norms: pd.DataFrame) -> bool:
-    """Whether the paper's bars are of the model that was measured."""
-    return study.paper_settings and set(norms["width"]) == {paper.WIDTH} and paper.DEPTH in set(norms["depth"])
-
-
 def _name(placement: str, state: str) -> str:
-    return f"{TITLES[placement]}, {_STATES[state]}"
+    return f"{PLACEMENTS[placement]}, {STATES[state]}"
 
 
-def _by_layer(axes: Axes, study: Study, norms: pd.DataFrame, letter: str, matrix: str) -> None:
+def _by_layer(axes: Axes, norms: pd.DataFrame, bars: Sequence[Bar], letter: str, matrix: str) -> None:
     """A bar for each layer and model."""
     axes.set_title(f"({letter}) $W^{matrix[1]}$ in the FFN sub-layers")
     if norms.empty:
-        _nothing(axes)
+        say_empty(axes)
         return
     depth = int(norms["depth"].min())
     mine = norms[(norms["depth"] == depth) & (norms["matrix"] == matrix)]
     names = [name for name in BARS if name in set(mine["series"])]
     _bars(axes, mine, "layer", names)
-    if comparable(study, norms) and depth == paper.DEPTH:
-        for bar in paper.load():
-            name = _name(bar.placement, bar.state)
-            if bar.matrix == matrix and name in names:
-                offset = 0.8 * ((names.index(name) + 0.5) / len(names) - 0.5)
-                axes.plot(bar.layer - 1 + offset, bar.value, linestyle="none", **_PAPER)
+    for bar in bars:
+        name = _name(bar.placement, bar.state)
+        if bar.matrix == matrix and name in names:
+            offset = 0.8 * ((names.index(name) + 0.5) / len(names) - 0.5)
+            axes.plot(bar.layer - 1 + offset, bar.value, linestyle="none", **_PAPER)
     axes.set(xlabel=f"Decoder layer of {depth}-{depth}", ylabel="Gradient expectation")
 
 
-def _by_depth(axes: Axes, study: Study, norms: pd.DataFrame, letter: str, placement: str) -> None:
+def _by_depth(axes: Axes, norms: pd.DataFrame, bars: Sequence[Bar], letter: str, placement: str) -> None:
     """A bar for each depth of the model: the last layer's gradient."""
-    axes.set_title(f"({letter}) $W^2$ of the last FFN sub-layer, {TITLES[placement]}")
+    axes.set_title(f"({letter}) $W^2$ of the last FFN sub-layer, {PLACEMENTS[placement]}")
     mine = norms[(norms["matrix"] == "W2") & (norms["placement"] == placement) & (norms["state"] == "initial")]
     mine = mine[mine["layer"] == mine["depth"]]
     if mine.empty:
-        _nothing(axes)
+        say_empty(axes)
         return
     _bars(axes, mine, "depth", [_name(placement, "initial")])
     axes.set_xticks(axes.get_xticks(), [f"{depth}-{depth}" for depth in sorted(set(mine["depth"]))])
-    if placement == "post" and comparable(study, norms):
+    if placement == "post" and any(bar.placement == "post" and bar.state == "initial" for bar in bars):
         axes.axhline(paper.AROUND, color="black", linestyle=":", linewidth=0.9)
     axes.set(xlabel="Layers of encoder and decoder", ylabel="Gradient expectation")
 
@@ -116,16 +112,3 @@ def _bars(axes: Axes, mine: pd.DataFrame, x: str, names: list[str]) -> None:
         for bar in container:
             bar.set(hatch=BARS[name][1], edgecolor="white", linewidth=0)
     axes.grid(axis="x", visible=False)
-
-
-def _nothing(axes: Axes) -> None:
-    axes.text(0.5, 0.5, "not measured", transform=axes.transAxes, ha="center", va="center", color="0.3")
-    axes.set_xticks([])
-    axes.set_yticks([])
-
-
-def _with_seeds(note: str, norms: pd.DataFrame) -> str:
-    """The note with the number of seeds of each series."""
-    counts = norms.groupby("series")["seed"].nunique()
-    seeds = "; ".join(f"{name}: n = {count}" for name, count in sorted(counts.items(), key=str))
-    return f"{note}. Bars: means over seeds with 95% intervals ({seeds})." if seeds else f"{note}."

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-import pandas as pd
 import seaborn
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from preln.config import Study
+from preln.report.labels import PLACEMENTS
 from preln.report.statistics import interval
 from preln.report.style import TEXT_WIDTH
-from preln.report.theory_records import TITLES, expected_gradients
+from preln.report.theory_records import STATES, Records, expected_gradients, seeds_of
 
 _HEIGHT = 4.4  # inches
 _COLUMNS = [("post", "initial"), ("pre", "initial"), ("post", "after-warm-up")]
-_STATES = {"initial": "initial", "after-warm-up": "after warm-up"}
 _STACKS = ["encoder", "decoder"]
 _MATRICES = ["W1", "W2", "Q", "K", "V", "O", "cross-Q", "cross-K", "cross-V", "cross-O"]
 _COLOURS = seaborn.color_palette("colorblind").as_hex()
@@ -30,9 +28,9 @@ _LABELS = {
 }
 
 
-def compose(study: Study, measured: pd.DataFrame, note: str) -> Figure:
-    """The figure; `measured` are the study's measurements, as `theory_records.load` gives them."""
-    norms = expected_gradients(measured)
+def compose(records: Records) -> Figure:
+    """The figure of a study's records."""
+    norms = expected_gradients(records.table)
     norms = norms[norms["variant"] == ""]
     # The other depths have the decoder's feed-forward matrices alone.
     norms = norms[norms["depth"] == norms["depth"].min()]
@@ -46,7 +44,7 @@ def compose(study: Study, measured: pd.DataFrame, note: str) -> Figure:
             embeddings = mine[mine["matrix"] == "embeddings"]["value"]
             mine = mine[mine["stack"] == stack]
             if row == 0:
-                axes.set_title(f"{TITLES[placement]}, {_STATES[state]}")
+                axes.set_title(f"{PLACEMENTS[placement]}, {STATES[state]}")
             axes.set_yscale("log")
             for name in _MATRICES:
                 rows = mine[mine["matrix"] == name]
@@ -77,10 +75,5 @@ def compose(study: Study, measured: pd.DataFrame, note: str) -> Figure:
     handles = [Line2D([], [], markersize=4, linewidth=0.9, label=_LABELS[name], **_LOOKS[name]) for name in _MATRICES]
     handles.append(Line2D([], [], color="0.4", linestyle=":", linewidth=0.8, label="shared embeddings"))
     below.legend(handles=handles, loc="center", ncols=6, frameon=False)
-    seeds = "; ".join(
-        f"{TITLES[placement]}, {_STATES[state]}: n = {group['seed'].nunique()}"
-        for (placement, state), group in norms.groupby(["placement", "state"])
-    )
-    ending = f". Means over seeds with 95% intervals ({seeds})." if seeds else "."
-    figure.supxlabel(f"{note}{ending}", fontsize=6.5, color="0.3")
+    figure.supxlabel(f"{records.progress}{seeds_of(norms)}", fontsize=6.5, color="0.3")
     return figure

@@ -13,12 +13,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, MaxNLocator
 
-from preln.config import Study
+from preln.report.labels import PLACEMENTS
+from preln.report.page import say_empty
 from preln.report.statistics import estimate, interval
 from preln.report.style import PLACEMENT_COLOURS, TEXT_WIDTH
-from preln.report.theory_records import TITLES, expected_gradients, exponents, profile, sweep
+from preln.report.theory_records import Records, expected_gradients, exponents, profile, sweep
 from preln.theory.closed_forms import DECAY, DELTA, EPSILON, post_ln_square_norm, pre_ln_square_norm
-from preln.theory.lemmas import UNIT_OUTPUT
+from preln.theory.measurements import UNIT_OUTPUT
 
 _HEIGHT = 4.6  # inches
 _LINES = {"encoder": "-", "decoder": (0, (3.5, 1.5))}
@@ -32,8 +33,9 @@ _REMARK: dict[str, Any] = {
 _MARKERS = {"post": "s", "pre": "o"}
 
 
-def compose(study: Study, measured: pd.DataFrame, note: str) -> Figure:
-    """The figure; `measured` are the study's measurements, as `theory_records.load` gives them."""
+def compose(records: Records) -> Figure:
+    """The figure of a study's records."""
+    measured = records.table
     figure = Figure(figsize=(TEXT_WIDTH, _HEIGHT), layout="constrained")
     axes = figure.subplots(2, 3)
     layers = profile(measured)
@@ -48,7 +50,7 @@ def compose(study: Study, measured: pd.DataFrame, note: str) -> Figure:
         "Lines: encoder; broken lines: decoder; open markers: translation model in (c) and (f), $W^{emb}$ with "
         "entries of variance 1, not 1/d, in (e)"
     )
-    figure.supxlabel(textwrap.fill(f"{note}. {legend}.{seeds}", width=150), fontsize=6.5, color="0.3")
+    figure.supxlabel(textwrap.fill(f"{records.progress} {legend}.{seeds}", width=150), fontsize=6.5, color="0.3")
     return figure
 
 
@@ -80,7 +82,7 @@ def _each(rows: pd.DataFrame, axes: Axes, quantity: str) -> None:
     """A line for each placement and stack of a quantity by layer."""
     mine = rows[rows["quantity"] == quantity]
     for (placement, stack), group in mine.groupby(["placement", "stack"]):
-        name = TITLES[str(placement)] if stack == "encoder" else None
+        name = PLACEMENTS[str(placement)] if stack == "encoder" else None
         _series(axes, group, "layer", name, str(placement), str(stack))
 
 
@@ -134,7 +136,7 @@ def _law(axes: Axes, swept: pd.DataFrame, over: str, variants: tuple[str, ...]) 
             slope = estimate(exponents(mine, over))
             error = "" if math.isnan(slope.low) else f" ± {slope.high - slope.mean:.2f}"
             # Plus zero, for a zero that has no sign.
-            name = f"{TITLES[placement]}: {round(slope.mean, 2) + 0:.2f}{error}"
+            name = f"{PLACEMENTS[placement]}: {round(slope.mean, 2) + 0:.2f}{error}"
             _series(axes, mine, over, name, placement, "encoder", open_markers=bool(variant))
     axes.set(xscale="log", yscale="log")
     axes.set_xticks(sorted(set(swept[over])), [str(value) for value in sorted(set(swept[over]))])
@@ -179,10 +181,7 @@ def _name(axes: Axes, x: str, y: str, legend: bool = False) -> None:
 
 
 def _nothing(axes: Axes, rows: pd.DataFrame) -> bool:
-    """Whether there is nothing to draw, which is then written instead."""
-    if len(rows):
-        return False
-    axes.text(0.5, 0.5, "not measured", transform=axes.transAxes, ha="center", va="center", color="0.3")
-    axes.set_xticks([])
-    axes.set_yticks([])
-    return True
+    """Whether there is nothing to draw, which is then said."""
+    if rows.empty:
+        say_empty(axes)
+    return rows.empty

@@ -48,8 +48,6 @@ def draw(
     if name in OF_RUNS:
         drawing.draw(OF_RUNS[name], study, runs, results, out)
     elif name in OF_THEORY:
-        measured = theory_records.load(study, parts, results)
-        note = theory_records.progress(study, parts, measured)
-        page.save(partial(OF_THEORY[name], study, measured, note), out)
+        page.save(partial(OF_THEORY[name], theory_records.load(study, parts, results)), out)
     else:
         raise PrelnError(f"figure {name}: not drawn; allowed: {', '.join([*OF_RUNS, *OF_THEORY])}")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from preln.errors import PrelnError
@@ -38,3 +39,10 @@ def save(compose: Callable[[], Figure], out: Sequence[Path]) -> None:
             with replaced(path) as partial:
                 # The layout leaves no room for labels that are aligned with wider neighbours; tight cuts nothing off.
                 figure.savefig(partial, metadata=_METADATA[path.suffix], bbox_inches="tight", pad_inches=0.03)
+
+
+def say_empty(axes: Axes, message: str = "not measured") -> None:
+    """Write on axes that have nothing to show why they have not."""
+    axes.text(0.5, 0.5, message, transform=axes.transAxes, ha="center", va="center", color="0.3")
+    axes.set_xticks([])
+    axes.set_yticks([])

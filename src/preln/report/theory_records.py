@@ -4,52 +4,78 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
 from preln.config import Study
+from preln.report.labels import PLACEMENTS
 from preln.report.records import RecordError
+from preln.report.reference import gradients as paper
+from preln.report.reference.gradients import Bar
 from preln.report.statistics import exponent
 from preln.theory.measurements import COLUMNS, read
-from preln.theory.parts import Part
+from preln.theory.parts import GradientPart, Part
 
-TITLES = {"post": "Post-LN", "pre": "Pre-LN"}
+STATES = {"initial": "at initialisation", "after-warm-up": "after warm-up"}
 
 
-def load(study: Study, parts: Sequence[Part], results: Path) -> pd.DataFrame:
-    """The measurements of the parts that are done, in the columns of their files and `part`, the part's id.
+@dataclass(frozen=True)
+class Records:
+    """What is measured of a study's theory.
+
+    Attributes:
+        table: the measurements, in the columns of their files and `part`, the part's id.
+        progress: how many of the parts that is, in a sentence.
+        origin: commits and hardware, in a sentence each.
+        bars: the paper's bars of figure 3 for those of the models that are the paper's.
+    """
+
+    table: pd.DataFrame
+    progress: str
+    origin: tuple[str, ...]
+    bars: tuple[Bar, ...]
+
+
+def load(study: Study, parts: Sequence[Part], results: Path) -> Records:
+    """The records of the parts that are done.
 
     Raises:
         RecordError: if a file is damaged, or was measured with other settings than the study's.
     """
-    tables = []
+    tables, commits, machines, bars = [], set(), set(), []
     for part in parts:
         folder = results / study.study / "theory" / part.id
         if not (folder / "run.json").exists():
             continue
         try:
             record = json.loads((folder / "run.json").read_text(encoding="utf-8"))
-            table = read(folder / "measurements.csv")
+            tables.append(read(folder / "measurements.csv").assign(part=part.id))
         except (OSError, ValueError) as error:
             raise RecordError(f"{folder}: cannot be read ({error})") from None
         if record.get("identity") != json.loads(json.dumps(part.identity)):
             raise RecordError(f"{folder / 'run.json'}: measured with other settings than the study's; measure it again")
-        tables.append(table.assign(part=part.id))
-    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=[*COLUMNS, "part"])
+        commits.add(str(record["commit"]))
+        machines.add(record["hardware"]["gpus"][0] if record["hardware"]["gpus"] else record["hardware"]["processor"])
+        if isinstance(part, GradientPart) and not part.variant and part.corpus.source == "iwslt14":
+            state = "after-warm-up" if part.trained else "initial"
+            bars += [bar for bar in paper.load() if bar.state == state and bar.is_of(part.settings)]
+    return Records(
+        pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=[*COLUMNS, "part"]),
+        f"Study {study.study}: {len(tables)} of {len(parts)} parts of the theory measured.",
+        (f"Commit: {'; '.join(sorted(commits))}.", f"Hardware: {'; '.join(sorted(machines))}.") if tables else (),
+        tuple(bars),
+    )
 
 
-def origin(study: Study, parts: Sequence[Part], results: Path) -> list[str]:
-    """Where the measurements come from, in a sentence each: commits and hardware."""
-    commits, machines = set(), set()
-    for part in parts:
-        path = results / study.study / "theory" / part.id / "run.json"
-        if path.exists():
-            record = json.loads(path.read_text(encoding="utf-8"))
-            commits.add(str(record["commit"]))
-            gpus = record["hardware"]["gpus"]
-            machines.add(gpus[0] if gpus else record["hardware"]["processor"])
-    return [f"Commit: {'; '.join(sorted(commits))}.", f"Hardware: {'; '.join(sorted(machines))}."] if commits else []
+def seeds_of(measured: pd.DataFrame) -> str:
+    """How many seeds each model of the measurements has, for the note below a figure; empty where there is none."""
+    counts = [
+        f"{PLACEMENTS[str(placement)]} {STATES[str(state)]}: n = {group['seed'].nunique()}"
+        for (placement, state), group in measured.groupby(["placement", "state"])
+    ]
+    return f" Means over seeds with 95% intervals ({'; '.join(counts)})." if counts else ""
 
 
 def profile(measured: pd.DataFrame) -> pd.DataFrame:
@@ -86,9 +112,3 @@ def growth(gradients: pd.DataFrame) -> list[float]:
         first, last = seed.iloc[0], seed.iloc[-1]
         factors.append(float((last["value"] / first["value"]) ** (1 / (last["layer"] - first["layer"]))))
     return factors
-
-
-def progress(study: Study, parts: Sequence[Part], measured: pd.DataFrame) -> str:
-    """How many of the parts are done, for the note below a figure or a table."""
-    done = measured["part"].nunique() if len(measured) else 0
-    return f"Study {study.study}: {done} of {len(parts)} parts of the theory measured"

@@ -13,23 +13,27 @@ import pandas as pd
 from preln.config import Study
 from preln.errors import PrelnError
 from preln.files import write_text
-from preln.report.figure_3 import comparable
-from preln.report.reference import gradients as paper
-from preln.report.statistics import Estimate, estimate
+from preln.report.labels import PLACEMENTS
+from preln.report.statistics import Estimate, estimate, exponent
 from preln.report.tables import escaped
 from preln.report.theory_records import (
-    TITLES,
+    Records,
     expected_gradients,
     exponents,
     growth,
     load,
-    origin,
     profile,
-    progress,
     sweep,
 )
-from preln.theory.closed_forms import DECAY, DELTA, EPSILON, pre_ln_square_norm
-from preln.theory.lemmas import UNIT_OUTPUT
+from preln.theory.closed_forms import (
+    DECAY,
+    DELTA,
+    EPSILON,
+    post_ln_square_norm,
+    pre_ln_square_norm,
+    relu_square_norm,
+)
+from preln.theory.measurements import UNIT_OUTPUT
 from preln.theory.parts import Part
 
 
@@ -71,10 +75,10 @@ def write(name: str, study: Study, parts: Sequence[Part], results: Path, out: Se
     """
     if name not in _TABLES:
         raise PrelnError(f"table {name}: not made; allowed: runs, {', '.join(_TABLES)}")
-    measured = load(study, parts, results)
-    table = _TABLES[name](study, measured)
+    records = load(study, parts, results)
+    table = _TABLES[name](records)
     text = readable(table)
-    notes = " ".join([f"{progress(study, parts, measured)}.", _NOTES[name], *origin(study, parts, results)])
+    notes = " ".join([records.progress, _NOTES[name], *records.origin])
     for path in out:
         match path.suffix:
             case ".csv":
@@ -96,8 +100,9 @@ _NOTES = {
 }
 
 
-def theory(study: Study, measured: pd.DataFrame) -> pd.DataFrame:
+def theory(records: Records) -> pd.DataFrame:
     """The statements of the theory, in full precision, in the columns of `Row`."""
+    measured = records.table
     layers = profile(measured)
     rows: list[Row] = []
     for (placement, stack), group in layers.groupby(["placement", "stack"], sort=False):
@@ -109,9 +114,13 @@ def theory(study: Study, measured: pd.DataFrame) -> pd.DataFrame:
     ):
         swept = sweep(measured, over)
         for placement, mine in swept[swept["variant"] == variant].groupby("placement"):
-            predicted = {"depth": {"post": "0", "pre": "-1/2"}}.get(over, {}).get(str(placement), "at most about 1")
+            predicted = {"post": "0", "pre": "-1/2"}[str(placement)]
+            if over == "width":
+                widths = sorted(set(mine["width"]))
+                bound = exponent(widths, [d * math.sqrt(math.log(d)) for d in widths])
+                predicted = f"at most {bound:.2f}"
             found = estimate(exponents(mine, over))
-            rows.append(_row("Theorem 1", what, f"{TITLES[str(placement)]} encoder", found, predicted))
+            rows.append(_row("Theorem 1", what, f"{PLACEMENTS[str(placement)]} encoder", found, predicted))
     hidden = measured[(measured["variant"] == "") & (measured["state"] == "initial")]
     for quantity, what, predicted in (
         ("excess_share", f"share of squared norms above {1 + EPSILON:g} of their mean, last layer", f"{DELTA}"),
@@ -119,7 +128,7 @@ def theory(study: Study, measured: pd.DataFrame) -> pd.DataFrame:
     ):
         mine = hidden[(hidden["quantity"] == quantity) & (hidden["layer"] == hidden["depth"])]
         for (model, placement, stack), group in mine.groupby(["model", "placement", "stack"]):
-            label = f"{TITLES[str(placement)]} {stack}" + ", translation" * (model == "translation")
+            label = f"{PLACEMENTS[str(placement)]} {stack}" + ", translation" * (model == "translation")
             rows.append(_row("Definition 1", what, label, estimate(group["value"].tolist()), f"{predicted} (measured)"))
     gradients = pd.concat([
         layers[(layers["quantity"] == "gradient_norm") & (layers["variant"] == "")],
@@ -132,8 +141,13 @@ def theory(study: Study, measured: pd.DataFrame) -> pd.DataFrame:
         ["model", "placement", "stack"]
     ):
         if group["depth"].iloc[0] > 1:
-            label = f"{TITLES[str(placement)]} {stack}" + ", translation" * (model == "translation")
-            predicted = f"{1 / DECAY:.3f}" if placement == "post" else "about 1"
+            label = f"{PLACEMENTS[str(placement)]} {stack}" + ", translation" * (model == "translation")
+            predicted = "about 1"
+            if placement == "post":
+                # The appendix's factor is the root of E||x||^2 / d, which is 3/2 in the model of the proofs alone.
+                sums = hidden[(hidden["quantity"] == "square_norm") & (hidden["depth"] == group["depth"].iloc[0])]
+                sums = sums[(sums["model"] == model) & (sums["placement"] == placement) & (sums["stack"] == stack)]
+                predicted = f"{1 / DECAY if model == 'exact' else math.sqrt(sums['value'].mean()):.3f}"
             what = "growth of the gradient of W^2 a layer, towards the output"
             rows.append(_row("Appendix F", what, label, estimate(growth(group)), predicted))
     return pd.DataFrame([asdict(row) for row in rows], columns=[*Row.__dataclass_fields__])
@@ -141,14 +155,30 @@ def theory(study: Study, measured: pd.DataFrame) -> pd.DataFrame:
 
 def _lemmas(layers: pd.DataFrame, placement: str, stack: str) -> list[Row]:
     """Lemmas 1 to 3 on one stack of the model of the proofs."""
-    label = f"{TITLES[placement]} {stack}"
+    label = f"{PLACEMENTS[placement]} {stack}"
 
     def means(quantity: str, of: pd.DataFrame = layers) -> list[float]:
         return list(of[of["quantity"] == quantity].groupby("seed")["value"].mean())
 
-    rows = [_row("Lemma 1", "E‖ReLU(x W^1)‖^2 / d, all layers", label, estimate(means("relu_square_norm")), "1/2")]
+    rows = [
+        _row(
+            "Lemma 1",
+            "E‖ReLU(x W^1)‖^2 / d, all layers",
+            label,
+            estimate(means("relu_square_norm")),
+            f"{relu_square_norm(1):g}",
+        )
+    ]
     if placement == "post":
-        rows.append(_row("Lemma 2", "E‖x‖^2 / d, all layers", label, estimate(means("square_norm")), "3/2"))
+        rows.append(
+            _row(
+                "Lemma 2",
+                "E‖x‖^2 / d, all layers",
+                label,
+                estimate(means("square_norm")),
+                f"{post_ln_square_norm(1):g}",
+            )
+        )
     else:
         for layer in sorted({int(layers["layer"].min()), int(layers["layer"].max())}):
             low, high = pre_ln_square_norm(1, layer, stack)  # type: ignore[arg-type]
@@ -166,19 +196,16 @@ def _row(statement: str, quantity: str, model: str, found: Estimate, predicted: 
     return Row(statement, quantity, model, found.mean, found.low, found.high, found.n, predicted)
 
 
-def figure_3(study: Study, measured: pd.DataFrame) -> pd.DataFrame:
+def figure_3(records: Records) -> pd.DataFrame:
     """Figure 3 in numbers: a row for each model, matrix and layer.
 
-    The columns are `figure` (`3(a)` and so on; empty for what the paper has not), `model`, `variant`, `matrix`,
-    `depth`, `layer`, the mean over the seeds, its interval, `seeds`, and, where the models are comparable, the
-    `paper`'s value, how it is `known`, and the `ratio` of ours to it.
+    The columns are `figure` (such as `3(a)` or `3(b, c)`; empty for what the paper has not), `model`, `variant`,
+    `matrix`, `depth`, `layer`, the mean over the seeds, its interval, `seeds`, and, where the models are comparable,
+    the `paper`'s value, how it is `known`, and the `ratio` of ours to it.
     """
-    norms = expected_gradients(measured)
+    norms = expected_gradients(records.table)
     norms = norms[(norms["stack"] == "decoder") & norms["matrix"].isin(["W1", "W2"])]
-    bars = {
-        (bar.placement, bar.state, bar.matrix, bar.layer): bar
-        for bar in (paper.load() if comparable(study, norms) else [])
-    }
+    bars = {(bar.placement, bar.state, bar.matrix, bar.layer): bar for bar in records.bars}
     first = norms["depth"].min()
     rows = []
     keys = ["depth", "variant", "state", "placement", "matrix", "layer"]
@@ -188,14 +215,14 @@ def figure_3(study: Study, measured: pd.DataFrame) -> pd.DataFrame:
         if deeper and (layer < depth or matrix != "W2"):
             continue
         found = estimate(group["value"].tolist())
-        bar = bars.get((placement, state, matrix, layer)) if depth == paper.DEPTH else None
-        figure = {"W1": "3(a)", "W2": "3(b)"}[matrix]
-        if deeper:
-            figure = {"post": "3(c)", "pre": "3(d)"}[placement]
+        bar = bars.get((placement, state, matrix, layer)) if depth == first else None
+        panels = [] if deeper else [{"W1": "a", "W2": "b"}[matrix]]
+        if matrix == "W2" and layer == depth and state == "initial":
+            panels.append({"post": "c", "pre": "d"}[placement])
         rows.append(
             {
-                "figure": "" if variant else figure,
-                "model": f"{TITLES[placement]}, {'initial' if state == 'initial' else 'after warm-up'}",
+                "figure": "" if variant else f"3({', '.join(panels)})",
+                "model": f"{PLACEMENTS[placement]}, {'initial' if state == 'initial' else 'after warm-up'}",
                 "variant": variant,
                 "matrix": matrix,
                 "depth": depth,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
+from typing import TYPE_CHECKING
 
-from torch import Tensor
+from preln.theory.measurements import Stack
 
-Stack = Literal["encoder", "decoder"]
+if TYPE_CHECKING:
+    from torch import Tensor
 
 EPSILON, DELTA = 0.1, 0.125
 """The paper's measured boundedness: squared norms exceed their mean by a tenth in at most an eighth of the cases."""

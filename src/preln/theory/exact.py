@@ -12,7 +12,7 @@ from torch import Generator, Tensor, nn
 
 from preln.config import Placement
 from preln.residual import PLACEMENTS
-from preln.theory.closed_forms import Stack
+from preln.theory.measurements import Stack
 
 
 def attend_to_all(h: Tensor) -> Tensor:

@@ -56,5 +56,5 @@ def measure(probe: Probe, batches: int, base: Measurement) -> Iterator[Measureme
             values = torch.cat(parts)
             row = replace(base, stack=stack, layer=number)
             yield replace(row, quantity="square_norm", value=float(values.mean()))
-            yield replace(row, quantity="excess_share", value=excess_share(values))
+            yield replace(row, quantity="excess_share", value=excess_share(values, float(values.mean())))
             yield replace(row, quantity="excess_quantile", value=excess_quantile(values, DELTA))

@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
+from typing import Literal
 
 import pandas as pd
 
 from preln.config import Placement
 from preln.files import replaced
-from preln.theory.closed_forms import Stack
+
+Stack = Literal["encoder", "decoder"]
+
+UNIT_OUTPUT = "unit-output"
+"""The variant of the model of the proofs whose output matrix has entries of variance 1, not 1/d."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +38,8 @@ class Measurement:
             `relu_square_norm`: mean of ||ReLU(x W^1)||^2/d (lemma 1);
             `jacobian_norm`: largest singular value of LayerNorm's Jacobian at the sum of one position (lemma 3);
             `jacobian_closed_form`: the lemma's value for it;
-            `excess_share`: share of the ||x||^2 that exceed their mean by more than a tenth (definition 1);
+            `excess_share`: share of the ||x||^2 that exceed their mean by more than a tenth (definition 1); the mean is
+            over positions, and for the model of the proofs over the seeds too;
             `excess_quantile`: by what share of the mean all but an eighth of them stay within (definition 1);
             `gradient_norm`: Frobenius norm of the gradient of one sequence's loss;
             `expected_gradient_norm`: Frobenius norm of the mean of the mini-batches' gradients (figure 3);

@@ -30,13 +30,13 @@ class WeightsMissing(PrelnError):
     """A trained run without the weights of the end of its warm-up."""
 
 
-def measure_part(study: Study, part: Part, prepared: Path, runs: Path, folder: Path) -> None:
+def measure_part(study: Study, part: Part, prepared: Path | None, runs: Path, folder: Path) -> None:
     """Measure a part and write its records to `folder`.
 
     Args:
         study: the study that the part belongs to.
         part: the part.
-        prepared: folder of the prepared corpus; the model of the proofs needs none.
+        prepared: folder of the prepared corpus; None for the model of the proofs.
         runs: folder of the study's translation runs; looked at for what is measured after warm-up.
         folder: the part's folder.
 
@@ -50,6 +50,8 @@ def measure_part(study: Study, part: Part, prepared: Path, runs: Path, folder: P
             part.setting, part.seeds
         )
     else:
+        if prepared is None:
+            raise PrelnError(f"{part.id}: is measured on a corpus; give its folder by --prepared")
         rows = list(_gradients(part, prepared, runs, study.execution))
     write(rows, folder / "measurements.csv")
     write_json(
@@ -69,18 +71,16 @@ def measure_part(study: Study, part: Part, prepared: Path, runs: Path, folder: P
 def _gradients(part: GradientPart, prepared: Path, runs: Path, how: Execution) -> Iterator[Measurement]:
     """The measurements of each seed."""
     # Importing fairseq takes seconds, which the model of the proofs should not wait for.
-    from preln.fairseq_plugin.probe import Probe
+    from preln.fairseq_plugin.probe import VARIED_WEIGHTS, Probe
 
     weights = {run.settings.seed: _weights_after_warmup(run, prepared, runs / run.id) for run in part.trained}
     diverged = [seed for seed, path in weights.items() if path is None]
     for seed in tqdm([seed for seed in part.seeds if seed not in diverged], desc=part.id, unit="seed", mininterval=5):
         settings = part.settings.model_copy(update={"seed": seed})
         probe = Probe(settings, prepared / "binary", prepared / "text", languages(part.corpus), how)
-        for change in part.variant.split("+"):
-            if change == "unpacked-projections":
-                probe.unpack_projections()
-            elif change == "separate-output":
-                probe.separate_output()
+        for name in part.variant.split("+"):
+            if name in VARIED_WEIGHTS:
+                VARIED_WEIGHTS[name](probe)
         if trained := weights.get(seed):
             probe.load(trained)
         base = Measurement(

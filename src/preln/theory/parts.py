@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from preln.config import Corpus, ExactTheory, Gradients, RunSettings, Study, StudyError
+from pydantic import ValidationError
+
+from preln.config import Corpus, ExactTheory, Gradients, RunSettings, Study, StudyError, describe
 from preln.runs import PREPARATION_VERSION, Run
 
 THEORY_VERSION = 1
@@ -118,7 +120,7 @@ def expand(study: Study, runs: Sequence[Run], origin: str = "study") -> list[Par
     def initial(placement: str, depth: int, variant: str = "") -> GradientPart:
         changes = {"placement": placement, "encoder_layers": depth, "decoder_layers": depth}
         return GradientPart(
-            _varied(model.settings.model_copy(update=changes), variant),
+            _varied(model.settings.model_copy(update=changes), variant, f"{origin}: theory.gradients.variants"),
             model.corpus,
             variant,
             seeds=tuple(range(1, theory.seeds + 1)),
@@ -155,15 +157,25 @@ def _trained(gradients: Gradients, runs: Sequence[Run], where: str) -> tuple[Run
     return chosen
 
 
-def _varied(settings: RunSettings, variant: str) -> RunSettings:
-    """The settings with those changes of a variant that are a setting; the others are of the weights."""
+VARIED_SETTINGS: dict[str, Callable[[RunSettings], dict[str, Any]]] = {
+    "no-dropout": lambda settings: {"dropout": 0.0},
+    "no-label-smoothing": lambda settings: {"label_smoothing": 0.0},
+    "quarter-batch": lambda settings: {"batch_tokens": settings.batch_tokens // 4},
+}
+"""The variants that are settings of a run; the others are of the weights, and known to `fairseq_plugin.probe`."""
+
+
+def _varied(settings: RunSettings, variant: str, where: str) -> RunSettings:
+    """The settings with those changes of a variant that are settings.
+
+    Raises:
+        StudyError: if they are impossible.
+    """
     changes: dict[str, Any] = {}
     for name in variant.split("+"):
-        match name:
-            case "no-dropout":
-                changes["dropout"] = 0.0
-            case "no-label-smoothing":
-                changes["label_smoothing"] = 0.0
-            case "quarter-batch":
-                changes["batch_tokens"] = settings.batch_tokens // 4
-    return settings.model_copy(update=changes)
+        if name in VARIED_SETTINGS:
+            changes |= VARIED_SETTINGS[name](settings)
+    try:
+        return RunSettings.model_validate({**settings.model_dump(), **changes})
+    except ValidationError as error:
+        raise StudyError("\n".join(f"{where}: {variant}: {line}" for line in describe(error))) from None

@@ -11,8 +11,16 @@ import csv
 from dataclasses import dataclass
 from importlib.resources import files
 
-DEPTH, WIDTH = 6, 512
-"""Layers and width of the model whose bars they are (section 3.4)."""
+from preln.config import RunSettings
+
+MODEL = {
+    **{"encoder_layers": 6, "decoder_layers": 6, "width": 512, "ffn_width": 1024, "heads": 4},
+    **{"dropout": 0.1, "label_smoothing": 0.1},
+}
+"""The settings of the model whose bars they are (section 3.4, appendix A.1)."""
+
+WARMED_UP = {"warmup": 4000, "batch_tokens": 4096, "accumulate": 1}
+"""What else they are of, after warm-up (section 3.2, appendix A.1)."""
 
 AROUND = 1.6
 """Post-LN's last gradient at every depth, as the text states it ("around 1.6")."""
@@ -30,6 +38,11 @@ class Bar:
     value: float
     error: float | None
     how_known: str
+
+    def is_of(self, settings: RunSettings) -> bool:
+        """Whether this is a bar of a model with these settings, whatever its corpus."""
+        shared = {**MODEL, "placement": self.placement} | (WARMED_UP if self.state == "after-warm-up" else {})
+        return all(getattr(settings, key) == value for key, value in shared.items())
 
 
 def load() -> list[Bar]:
