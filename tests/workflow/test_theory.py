@@ -90,6 +90,11 @@ def test_a_figures_code_draws_that_figure_and_measures_nothing(theory: Workspace
     assert theory.would_run() == {"draw_figure": 1}
 
 
+def test_a_formula_that_is_mended_renews_what_shows_it_and_measures_nothing(theory: Workspace) -> None:
+    theory.edit("src/preln/theory/closed_forms.py", lambda code: code + "\nADDED = 1\n")
+    assert theory.would_run() == DRAWN
+
+
 @pytest.mark.parametrize("module", ["theory/lemmas.py", "theory/gradients.py", "fairseq_plugin/probe.py"])
 def test_a_comment_in_the_measuring_code_reruns_nothing(module: str, theory: Workspace) -> None:
     theory.edit(f"src/preln/{module}", lambda code: code + "\n# A remark.\n")

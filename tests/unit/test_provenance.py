@@ -1,0 +1,52 @@
+"""What a record says of the code that made it."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from preln import provenance
+from preln.config import Execution
+
+
+@pytest.fixture
+def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository of which `src/preln/module.py` and `README.md` are committed, with the package in it."""
+    package = tmp_path / "src" / "preln"
+    package.mkdir(parents=True)
+    (package / "module.py").write_text("A = 1\n")
+    (tmp_path / "README.md").write_text("Read me.\n")
+    identity = ["-c", "user.name=n", "-c", "user.email=e"]
+    for command in (["init", "-q"], ["add", "."], [*identity, "commit", "-qm", "First"]):
+        subprocess.run(["git", *command], cwd=tmp_path, check=True)
+    monkeypatch.setattr(provenance, "HERE", package)
+    return tmp_path
+
+
+def test_a_clean_clone_is_its_commit(clone: Path) -> None:
+    head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=clone, capture_output=True, text=True, check=True)
+    assert provenance.commit() == {"commit": head.stdout.strip(), "commit_changed": False}
+
+
+def test_changed_code_is_said(clone: Path) -> None:
+    (clone / "src" / "preln" / "module.py").write_text("A = 2\n")
+    assert provenance.commit()["commit_changed"] is True
+
+
+def test_a_changed_text_is_no_change_of_the_code(clone: Path) -> None:
+    (clone / "README.md").write_text("Read me again.\n")
+    assert provenance.commit()["commit_changed"] is False
+
+
+def test_without_a_repository_the_commit_is_not_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(provenance, "HERE", tmp_path)
+    assert provenance.commit() == {"commit": None, "commit_changed": None}
+
+
+def test_the_hardware_names_the_processor_and_the_cores_that_were_used() -> None:
+    hardware = provenance.hardware(Execution(cpus=2))
+    assert hardware["processor"]
+    assert hardware["cores_used"] == 2
+    assert hardware["gpus"] == []
