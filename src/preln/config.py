@@ -29,7 +29,7 @@ Precision = Literal["fp32", "bf16", "fp16"]
 
 def _ascending(values: tuple[int, ...]) -> tuple[int, ...]:
     if any(left >= right for left, right in itertools.pairwise(values)):
-        raise ValueError("must ascend")
+        raise ValueError(f"{list(values)} must ascend, each number once")
     return values
 
 
@@ -341,6 +341,12 @@ def describe(error: ValidationError) -> list[str]:
             message = "unknown key (config/README.md lists every key)"
         elif problem["type"] == "missing":
             message = "missing"
+        elif problem["type"] == "tuple_type":
+            message = f"{problem['input']!r}: must be a list"
+        elif problem["type"] == "too_short":
+            message = f"needs {problem['ctx']['min_length']} or more"
+        elif problem["type"] == "int_type":
+            message = f"{problem['input']!r}: must be a whole number"
         elif not isinstance(problem["input"], dict | list | tuple | BaseModel):
             message = f"{problem['input']!r}: {message}"
         lines.append(f"{where}: {message}" if where else message)

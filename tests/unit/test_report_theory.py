@@ -250,11 +250,11 @@ def test_the_table_of_the_theory_sets_predictions_beside_measurements(measured: 
     table = theory_tables.theory(theory_records.load(study, all_parts, results))
     law = table[table["statement"] == "Theorem 1"].set_index(["quantity", "model"])
     depth = law.loc["exponent of the depth L"]
-    assert depth.loc["Pre-LN encoder", "measured"] == pytest.approx(-0.5)
-    assert depth.loc["Pre-LN encoder", "predicted"] == "-1/2"
+    assert depth.loc["Pre-LN encoder, proofs", "measured"] == pytest.approx(-0.5)
+    assert depth.loc["Pre-LN encoder, proofs", "predicted"] == "-1/2"
     growth = table[table["statement"] == "Appendix F"].set_index("model")
-    assert growth.loc["Post-LN encoder", "measured"] == pytest.approx(1.5)
-    assert growth.loc["Post-LN encoder", "predicted"] == f"{math.sqrt(1.5):.3f}"
+    assert growth.loc["Post-LN encoder, proofs", "measured"] == pytest.approx(1.5)
+    assert growth.loc["Post-LN encoder, proofs", "predicted"] == f"{math.sqrt(1.5):.3f}"
     assert growth.loc["Post-LN decoder, translation", "measured"] == pytest.approx(2.0)
     assert set(table["seeds"]) == {SEEDS}
 

@@ -137,8 +137,10 @@ def test_a_run_that_cannot_be_measured_is_refused_with_its_place(
 @pytest.mark.parametrize(
     ("theory", "message"),
     [
-        ({"exact": {"depths": [2, 4]}}, r"theory\.exact\.depths"),
-        ({"exact": {"widths": [64, 32, 128]}}, r"theory\.exact\.widths.*must ascend"),
+        ({"exact": {"depths": [2, 4]}}, r"theory\.exact\.depths: needs 3 or more"),
+        ({"exact": {"depths": 6}}, r"theory\.exact\.depths: 6: must be a list"),
+        ({"seeds": [1, 2]}, r"theory\.seeds: \[1, 2\]: must be a whole number"),
+        ({"exact": {"widths": [64, 32, 128]}}, r"theory\.exact\.widths: \[64, 32, 128\] must ascend"),
         ({"gradients": {"runs": []}}, r"theory\.gradients\.runs"),
         ({"gradients": {"runs": [NAME], "variants": ["no-warmup"]}}, "unknown no-warmup; allowed, joined by"),
         ({"gradients": {"runs": [NAME], "variants": ["no-dropout+no-dropout"]}}, "names a part twice"),
@@ -162,3 +164,18 @@ def test_a_variant_that_is_impossible_is_refused_with_its_name() -> None:
     name = expand(validate(study_content(run), "s"))[0].id
     with pytest.raises(StudyError, match=r"theory\.gradients\.variants: quarter-batch: batch_tokens"):
         parts_of(study(run, runs=[name], variants=["quarter-batch"]))
+
+
+@pytest.mark.parametrize(
+    ("exact", "measured_again"),
+    [
+        ({"width": 64}, {"exact-layers", "exact-depths"}),
+        ({"depth": 3}, {"exact-layers", "exact-widths"}),
+        ({"depths": [1, 2, 3]}, {"exact-depths"}),
+        ({"widths": [8, 16, 24]}, {"exact-widths"}),
+        ({"length": 8}, {"exact-layers", "exact-depths", "exact-widths"}),
+    ],
+)
+def test_a_sweep_depends_on_its_own_settings_alone(exact: dict[str, Any], measured_again: set[str]) -> None:
+    before, after = parts_of(study()), parts_of(study(exact=exact))
+    assert {name for name in before if before[name].identity != after[name].identity} == measured_again

@@ -29,9 +29,10 @@ rule measure_theory:
         "Measure {wildcards.part}"
     shell:
         """
-        exec &>{log:q}
+        exec 3>&2 &>{log:q}
         preln measure {params.study:q} {wildcards.part:q} \
             {params.prepared:q} \
             --runs {params.runs:q} \
-            --out "$(dirname {output.run:q})"
+            --out "$(dirname {output.run:q})" \
+            || {{ grep '^preln:' {log:q} >&3; exit 1; }}
         """

@@ -97,18 +97,21 @@ def _hidden_states(axes: Axes, layers: pd.DataFrame) -> None:
     axes.axhline(post_ln_square_norm(1), color="0.4", linewidth=0.8, linestyle=":")
     _each(layers, axes, "square_norm")
     axes.set_yscale("log")
-    _name(axes, "Layer", "$E\\|x\\|^2/d$", legend=True)
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.yaxis.set_minor_formatter("")
+    _name(axes, "Layer", "$E\\|x\\|^2/d$ (shaded, dotted: lemma)", legend=True)
 
 
 def _jacobians(axes: Axes, layers: pd.DataFrame) -> None:
     axes.set_title("(b) Lemma 3: Jacobian of LayerNorm")
     if _nothing(axes, layers):
         return
+    _each(layers, axes, "jacobian_norm")
     closed = layers[layers["quantity"] == "jacobian_closed_form"]
     means = closed.groupby(["placement", "stack", "layer"], as_index=False)["value"].mean()
     for _, group in means.groupby(["placement", "stack"]):
-        axes.plot(group["layer"], group["value"], color="0.4", linewidth=0.8, linestyle=":")
-    _each(layers, axes, "jacobian_norm")
+        axes.plot(group["layer"], group["value"], color="black", linewidth=0.9, linestyle=":", zorder=5)
     _name(axes, "Layer", "Spectral norm (dotted: lemma)")
 
 

@@ -91,12 +91,13 @@ def write(name: str, study: Study, parts: Sequence[Part], results: Path, out: Se
                 raise PrelnError(f"{path}: no form of a table; allowed: .csv, .md, .tex")
 
 
+_MODELS = {"exact": "proofs", "translation": "translation"}
 _NOTES = {
     "theory": "Means over seeds, ± half of the 95% interval. Theorem 1 bounds gradients from above; its exponents are "
     "those of the bounds.",
     "figure-3": "Frobenius norms of the expected gradients of the decoder's feed-forward matrices by layer, and at "
-    "several depths of the last layer; means over seeds, ± half of the 95% interval. The paper's values are digitised, "
-    "those of W1 read off.",
+    "several depths of the last layer; means over seeds, ± half of the 95% interval. Values of the paper, where there "
+    "are any, are digitised, those of W1 read off.",
 }
 
 
@@ -120,16 +121,30 @@ def theory(records: Records) -> pd.DataFrame:
                 bound = exponent(widths, [d * math.sqrt(math.log(d)) for d in widths])
                 predicted = f"at most {bound:.2f}"
             found = estimate(exponents(mine, over))
-            rows.append(_row("Theorem 1", what, f"{PLACEMENTS[str(placement)]} encoder", found, predicted))
+            rows.append(
+                _row("Theorem 1", what, f"{PLACEMENTS[str(placement)]} encoder, {_MODELS['exact']}", found, predicted)
+            )
     hidden = measured[(measured["variant"] == "") & (measured["state"] == "initial")]
     for quantity, what, predicted in (
         ("excess_share", f"share of squared norms above {1 + EPSILON:g} of their mean, last layer", f"{DELTA}"),
-        ("excess_quantile", f"excess but for {DELTA} of squared norms, last layer", f"{EPSILON}"),
+        (
+            "excess_quantile",
+            f"excess over their mean that all but {DELTA} of the squared norms stay within, last layer",
+            f"{EPSILON}",
+        ),
     ):
         mine = hidden[(hidden["quantity"] == quantity) & (hidden["layer"] == hidden["depth"])]
         for (model, placement, stack), group in mine.groupby(["model", "placement", "stack"]):
-            label = f"{PLACEMENTS[str(placement)]} {stack}" + ", translation" * (model == "translation")
-            rows.append(_row("Definition 1", what, label, estimate(group["value"].tolist()), f"{predicted} (measured)"))
+            label = f"{PLACEMENTS[str(placement)]} {stack}, {_MODELS[str(model)]}"
+            rows.append(
+                _row(
+                    "Definition 1",
+                    what,
+                    label,
+                    estimate(group["value"].tolist()),
+                    f"{predicted} (the paper's measurement)",
+                )
+            )
     gradients = pd.concat([
         layers[(layers["quantity"] == "gradient_norm") & (layers["variant"] == "")],
         expected_gradients(hidden),
@@ -141,7 +156,7 @@ def theory(records: Records) -> pd.DataFrame:
         ["model", "placement", "stack"]
     ):
         if group["depth"].iloc[0] > 1:
-            label = f"{PLACEMENTS[str(placement)]} {stack}" + ", translation" * (model == "translation")
+            label = f"{PLACEMENTS[str(placement)]} {stack}, {_MODELS[str(model)]}"
             predicted = "about 1"
             if placement == "post":
                 # The appendix's factor is the root of E||x||^2 / d, which is 3/2 in the model of the proofs alone.
@@ -155,7 +170,7 @@ def theory(records: Records) -> pd.DataFrame:
 
 def _lemmas(layers: pd.DataFrame, placement: str, stack: str) -> list[Row]:
     """Lemmas 1 to 3 on one stack of the model of the proofs."""
-    label = f"{PLACEMENTS[placement]} {stack}"
+    label = f"{PLACEMENTS[placement]} {stack}, {_MODELS['exact']}"
 
     def means(quantity: str, of: pd.DataFrame = layers) -> list[float]:
         return list(of[of["quantity"] == quantity].groupby("seed")["value"].mean())
@@ -244,7 +259,7 @@ def readable(table: pd.DataFrame) -> pd.DataFrame:
     """A table rounded to text for readers; of figure 3, a row for each model with its layers side by side."""
     text = table.assign(
         measured=[
-            f"{mean:.3g}" + ("" if math.isnan(high) else f" ± {high - mean:.2g}")
+            f"{mean:#.3g}" + ("" if math.isnan(high) else f" ± {high - mean:.2g}")
             for mean, high in zip(table["measured"], table["high"], strict=True)
         ]
     )

@@ -20,7 +20,13 @@ _OF_THE_MODEL = (
 )
 """The settings of a run that its gradients depend on before it is trained."""
 
-EXACT = ("layers", "depths", "widths")
+EXACT = {
+    "layers": {"width", "depth", "length"},
+    "depths": {"width", "depths", "length"},
+    "widths": {"depth", "widths", "length"},
+}
+"""The sweeps of the model of the proofs, each with the settings that it depends on."""
+
 AFTER_WARMUP = "after-warm-up"
 
 
@@ -44,7 +50,7 @@ class ExactPart:
             "theory_version": THEORY_VERSION,
             "sweep": self.sweep,
             "seeds": self.seeds,
-            **self.setting.model_dump(mode="json"),
+            **self.setting.model_dump(mode="json", include=EXACT[self.sweep]),
         }
 
 
