@@ -126,6 +126,8 @@ def _boundedness(axes: Axes, measured: pd.DataFrame) -> None:
         _series(axes, group, "layer", None, str(placement), str(stack), open_markers=True)
     axes.axhline(DELTA, color="0.4", linewidth=0.8, linestyle=":")
     axes.annotate(f"paper: {DELTA}", (0.98, DELTA), **_REMARK)
+    # A share is not negative, though the interval of a mean may reach below.
+    axes.set_ylim(bottom=-0.01)
     _name(axes, "Layer", f"Share above {1 + EPSILON:g} of the mean")
 
 
