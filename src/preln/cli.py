@@ -175,12 +175,16 @@ def table(
 
 @app.command()
 def summary(study: StudyFile) -> None:
-    """Print the table of the runs that are done, and where the figures are."""
-    from preln.report import tables
+    """Print the table of the runs that are done, theorem 1 if it is measured, and where the figures are."""
+    from preln.report import tables, theory_tables
+    from preln.theory import parts
 
     path = _study_file(study)
     content = load(path)
-    print(tables.plain(content, expand(content, str(path)), path.parent.parent))
+    runs = expand(content, str(path))
+    print(tables.plain(content, runs, path.parent.parent))
+    if content.theory:
+        print(theory_tables.plain(content, parts.expand(content, runs, str(path)), path.parent.parent))
     for result in sorted([*path.parent.glob("figures/*"), *path.parent.glob("tables/*")]):
         print(result)
 

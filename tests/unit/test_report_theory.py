@@ -298,6 +298,17 @@ def test_a_table_of_nothing_is_a_table(tmp_path: Path) -> None:
         assert "0 of" in out[1].read_text()
 
 
+def test_the_summary_has_the_exponents_of_theorem_1_alone(measured: tuple[Study, list[Part], Path]) -> None:
+    text = theory_tables.plain(*measured)
+    assert "10 of 10 parts" in text
+    assert "-0.500 ± " in text
+    assert "Lemma" not in text
+
+
+def test_the_summary_of_nothing_says_so(tmp_path: Path) -> None:
+    assert "0 of 10 parts" in theory_tables.plain(*small_study(), tmp_path)
+
+
 def test_a_table_of_a_name_that_is_none_is_refused(measured: tuple[Study, list[Part], Path]) -> None:
     study, all_parts, results = measured
     with pytest.raises(PrelnError, match="table claims: not made; allowed: runs, theory, figure-3"):

@@ -91,6 +91,19 @@ def write(name: str, study: Study, parts: Sequence[Part], results: Path, out: Se
                 raise PrelnError(f"{path}: no form of a table; allowed: .csv, .md, .tex")
 
 
+def plain(study: Study, parts: Sequence[Part], results: Path) -> str:
+    """Theorem 1's exponents as text for a terminal, with a title; of the rest, the tables and figures tell.
+
+    Raises:
+        RecordError: if a record cannot be used.
+    """
+    records = load(study, parts, results)
+    table = theory(records)
+    text = readable(table[table["statement"] == "Theorem 1"])
+    shown = [text.to_markdown(index=False, tablefmt="simple", disable_numparse=True)] if len(text) else []
+    return "\n\n".join([records.progress, *shown]) + "\n"
+
+
 _MODELS = {"exact": "proofs", "translation": "translation"}
 _NOTES = {
     "theory": "Means over seeds, ± half of the 95% interval. Theorem 1 bounds gradients from above; its exponents are "
