@@ -10,9 +10,9 @@ from typing import Annotated, Protocol, TypeVar
 import typer
 from pydantic import TypeAdapter
 
-from preln.config import Corpus, StudyError, load
+from preln.config import Corpus, Study, StudyError, load
 from preln.errors import PrelnError
-from preln.runs import expand
+from preln.runs import Run, expand
 
 app = typer.Typer(
     help="Reproduce 'On Layer Normalization in the Transformer Architecture'.",
@@ -36,6 +36,13 @@ def main() -> None:
 
 def _study_file(path: Path) -> Path:
     return path / "study.yaml" if path.is_dir() else path
+
+
+def _read(study: Path) -> tuple[Path, Study, list[Run]]:
+    """The study's file, the study and its runs."""
+    path = _study_file(study)
+    content = load(path)
+    return path, content, expand(content, str(path))
 
 
 def _corpus(text: str) -> Corpus:
@@ -101,9 +108,8 @@ def train(
     """Train one run, or go on with it, and write its records."""
     from preln.translation.training import train_run
 
-    path = _study_file(study)
-    content = load(path)
-    train_run(content, _find(expand(content, str(path)), run, "run"), prepared, out)
+    _, content, runs = _read(study)
+    train_run(content, _find(runs, run, "run"), prepared, out)
 
 
 @app.command()
@@ -120,9 +126,8 @@ def measure(
     from preln.theory import parts
     from preln.theory.measuring import measure_part
 
-    path = _study_file(study)
-    content = load(path)
-    found = _find(parts.expand(content, expand(content, str(path)), str(path)), part, "part")
+    path, content, all_runs = _read(study)
+    found = _find(parts.expand(content, all_runs, str(path)), part, "part")
     measure_part(content, found, prepared, runs, out)
 
 
@@ -148,9 +153,7 @@ def figure(
     from preln.report import figures
     from preln.theory import parts
 
-    path = _study_file(study)
-    content = load(path)
-    runs = expand(content, str(path))
+    path, content, runs = _read(study)
     figures.draw(name, content, runs, parts.expand(content, runs, str(path)), path.parent.parent, out)
 
 
@@ -164,9 +167,7 @@ def table(
     from preln.report import tables, theory_tables
     from preln.theory import parts
 
-    path = _study_file(study)
-    content = load(path)
-    runs = expand(content, str(path))
+    path, content, runs = _read(study)
     if name == "runs":
         tables.write(content, runs, path.parent.parent, out)
     else:
@@ -179,9 +180,7 @@ def summary(study: StudyFile) -> None:
     from preln.report import tables, theory_tables
     from preln.theory import parts
 
-    path = _study_file(study)
-    content = load(path)
-    runs = expand(content, str(path))
+    path, content, runs = _read(study)
     print(tables.plain(content, runs, path.parent.parent))
     if content.theory:
         print(theory_tables.plain(content, parts.expand(content, runs, str(path)), path.parent.parent))

@@ -87,6 +87,11 @@ def expand(study: Study, origin: str = "study") -> list[Run]:
     return list(runs.values())
 
 
+def series(settings: RunSettings) -> RunSettings:
+    """What runs that differ in the seed alone share: the settings, with the seed put to zero."""
+    return settings.model_copy(update={"seed": 0})
+
+
 def _run_id(settings: RunSettings, common: dict[str, Any], several_corpora: bool) -> str:
     """Placement, optimizer, rate, schedule, whatever differs from the study's settings, and the seed."""
     parts = [settings.placement, settings.optimizer, f"lr{short(settings.learning_rate)}"]

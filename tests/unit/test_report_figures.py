@@ -17,8 +17,8 @@ from preln.errors import PrelnError
 from preln.report.drawing import Records, compose
 from preln.report.figures import OF_RUNS, draw
 from preln.report.records import curves, summary
-from preln.report.style import series, styles
-from preln.runs import Run
+from preln.report.style import styles
+from preln.runs import Run, series
 from tests.unit.test_report_records import records_of, small_study
 
 POST = {"placement": "post", "optimizer": "adam", "learning_rate": 1e-3, "schedule": "inverse-sqrt"}

@@ -14,7 +14,7 @@ from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from fairseq.distributed import utils as distributed
 from fairseq_cli.train import main as fairseq_main
 
-from preln.config import Execution, RunSettings
+from preln.config import Execution, Precision, RunSettings
 from preln.errors import PrelnError
 from preln.fairseq_plugin.divergence import progress
 from preln.files import write_json
@@ -53,7 +53,8 @@ def train(
     require_gpus(how)
     _allow_settings_in_checkpoints()
     checkpoint = newest_checkpoint(state / "checkpoints")
-    cfg = configuration(settings, binary, references, languages, state, how, checkpoint)
+    arguments = command_line(settings, binary, references, languages, state, how, checkpoint)
+    cfg = configuration(arguments, settings.precision)
     distributed.call_main(cfg, _train, state=str(state), cpus=how.cpus)
     (state / "checkpoints" / "crash.pt").unlink(missing_ok=True)
 
@@ -110,23 +111,14 @@ def newest_checkpoint(folder: Path) -> Path | None:
     return None
 
 
-def configuration(
-    settings: RunSettings,
-    binary: Path,
-    references: Path,
-    languages: tuple[str, str],
-    state: Path,
-    how: Execution,
-    checkpoint: Path | None,
-) -> Any:
-    """fairseq's configuration of a run's training; the arguments are those of `train`."""
-    arguments = command_line(settings, binary, references, languages, state, how, checkpoint)
+def configuration(arguments: list[str], precision: Precision) -> Any:
+    """fairseq's configuration of the training that a command line asks for."""
     # fairseq looks for --user-dir on the process's own command line; its parts must be known before it parses ours.
     utils.import_user_module(Namespace(user_dir=str(USER_DIR)))
     parsed = options.parse_args_and_arch(options.get_training_parser(), arguments)
     cfg = convert_namespace_to_omegaconf(parsed)
     # fairseq's option --bf16 also asks for a TPU; its trainer does without one.
-    cfg.common.bf16 = settings.precision == "bf16"
+    cfg.common.bf16 = precision == "bf16"
     return cfg
 
 

@@ -15,15 +15,16 @@ from fairseq import tasks, utils
 from torch import Tensor, nn
 
 from preln.config import Execution, RunSettings
-from preln.fairseq_plugin.launch import configuration, require_gpus
+from preln.fairseq_plugin.launch import command_line, configuration, require_gpus
 
 _PARAMETER = re.compile(r"(?P<stack>encoder|decoder)\.layers\.(?P<index>\d+)\.(?P<name>.+)\.weight")
-_MATRICES = {"fc1": "W1", "fc2": "W2"}
 _ATTENTIONS = {"self_attn": "", "encoder_attn": "cross-"}
 _PROJECTIONS = {"q_proj": "Q", "k_proj": "K", "v_proj": "V", "out_proj": "O"}
-for _attention, _prefix in _ATTENTIONS.items():
-    for _projection, _letter in _PROJECTIONS.items():
-        _MATRICES[f"{_attention}.{_projection}"] = _prefix + _letter
+_MATRICES = {"fc1": "W1", "fc2": "W2"} | {
+    f"{attention}.{projection}": prefix + letter
+    for attention, prefix in _ATTENTIONS.items()
+    for projection, letter in _PROJECTIONS.items()
+}
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,8 @@ class Probe:
         """
         require_gpus(how)
         # Nothing is written, so any folder will do as the state's.
-        cfg = configuration(settings, binary, references, languages, binary, how, None)
+        arguments = command_line(settings, binary, references, languages, binary, how, None)
+        cfg = configuration(arguments, settings.precision)
         self._device = torch.device("cuda" if how.gpus else "cpu")
         self._cfg = cfg
         # In the order of fairseq's training, for the seed to mean the same.

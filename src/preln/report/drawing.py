@@ -27,8 +27,8 @@ from preln.report.labels import label, varying
 from preln.report.page import save, say_empty
 from preln.report.records import curves, summary
 from preln.report.reference import Quantity, Reference
-from preln.report.style import COLUMN_WIDTH, TEXT_WIDTH, Style, line, series, styles
-from preln.runs import Run
+from preln.report.style import COLUMN_WIDTH, TEXT_WIDTH, Style, line, styles
+from preln.runs import Run, series
 
 _AXIS_LABELS = {"valid_loss": "Validation loss (bits/token)", "bleu": "Test BLEU"}
 COLUMNS: dict[Quantity, str] = {"valid_loss": "valid_loss", "bleu": "test_bleu"}

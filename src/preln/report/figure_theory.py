@@ -78,12 +78,12 @@ def _series(
     )
 
 
-def _each(rows: pd.DataFrame, axes: Axes, quantity: str) -> None:
+def _each(rows: pd.DataFrame, axes: Axes, quantity: str, open_markers: bool = False) -> None:
     """A line for each placement and stack of a quantity by layer."""
     mine = rows[rows["quantity"] == quantity]
     for (placement, stack), group in mine.groupby(["placement", "stack"]):
         name = PLACEMENTS[str(placement)] if stack == "encoder" else None
-        _series(axes, group, "layer", name, str(placement), str(stack))
+        _series(axes, group, "layer", name, str(placement), str(stack), open_markers)
 
 
 def _hidden_states(axes: Axes, layers: pd.DataFrame) -> None:
@@ -122,8 +122,7 @@ def _boundedness(axes: Axes, measured: pd.DataFrame) -> None:
     if _nothing(axes, rows):
         return
     _each(rows[rows["model"] == "exact"], axes, "excess_share")
-    for (placement, stack), group in rows[rows["model"] == "translation"].groupby(["placement", "stack"]):
-        _series(axes, group, "layer", None, str(placement), str(stack), open_markers=True)
+    _each(rows[rows["model"] == "translation"], axes, "excess_share", open_markers=True)
     axes.axhline(DELTA, color="0.4", linewidth=0.8, linestyle=":")
     axes.annotate(f"paper: {DELTA}", (0.98, DELTA), **_REMARK)
     # A share is not negative, though the interval of a mean may reach below.
@@ -144,7 +143,8 @@ def _law(axes: Axes, swept: pd.DataFrame, over: str, variants: tuple[str, ...]) 
             name = f"{PLACEMENTS[placement]}: {round(slope.mean, 2) + 0:.2f}{error}"
             _series(axes, mine, over, name, placement, "encoder", open_markers=bool(variant))
     axes.set(xscale="log", yscale="log")
-    axes.set_xticks(sorted(set(swept[over])), [str(value) for value in sorted(set(swept[over]))])
+    values = sorted(set(swept[over]))
+    axes.set_xticks(values, [str(value) for value in values])
     axes.minorticks_off()
     axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if over == "depth" else (1,)))
     axes.yaxis.set_major_formatter("{x:g}")

@@ -80,7 +80,7 @@ def summary(study: Study, runs: Iterable[Run], results: Path) -> pd.DataFrame:
     """
     rows: list[dict[str, Any]] = []
     for run, folder, metrics in _done(study, runs, results):
-        record = _json(folder / "run.json")
+        record = read_json(folder / "run.json")
         speed = _curve(folder / "curve.csv")["tokens_per_second"].median()
         try:
             row = _summary_row(metrics) | {
@@ -128,7 +128,7 @@ def _summary_row(metrics: dict[str, Any]) -> dict[str, Any]:
 
 def _metrics(run: Run, folder: Path) -> dict[str, Any]:
     """metrics.json, after a check that the folder's records are of this run with these settings."""
-    metrics, record = _json(folder / "metrics.json"), _json(folder / "run.json")
+    metrics, record = read_json(folder / "metrics.json"), read_json(folder / "run.json")
     for path, content in ((folder / "metrics.json", metrics), (folder / "run.json", record)):
         if content.get("id") != run.id:
             raise RecordError(f"{path}: is of the run {content.get('id')!r}, not {run.id!r}")
@@ -141,7 +141,12 @@ def _metrics(run: Run, folder: Path) -> dict[str, Any]:
     return metrics
 
 
-def _json(path: Path) -> dict[str, Any]:
+def read_json(path: Path) -> dict[str, Any]:
+    """The record in a JSON file.
+
+    Raises:
+        RecordError: if there is none.
+    """
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

@@ -14,7 +14,7 @@ from typing import Any
 import seaborn
 
 from preln.config import RunSettings
-from preln.runs import Run
+from preln.runs import Run, series
 
 TEXT_WIDTH = 6.75
 """Width of a page's text in the ICML style, inches; a figure of one column has `COLUMN_WIDTH`."""
@@ -79,11 +79,6 @@ class Style:
     marker: str
     filling: str
     line: Any
-
-
-def series(settings: RunSettings) -> RunSettings:
-    """What the seeds of one curve share: the settings, with the seed put to zero."""
-    return settings.model_copy(update={"seed": 0})
 
 
 def anchor(settings: RunSettings) -> str:

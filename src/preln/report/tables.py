@@ -23,6 +23,7 @@ from preln.runs import Run, short
 
 _ALWAYS = {"placement", "optimizer", "learning_rate", "schedule", "warmup", "seed"}
 _PAPER = ["paper_bleu", "paper_valid_loss", "paper_statement"]
+FORMS = (".csv", ".md", ".tex")
 _MISSING = "–"
 _LATEX = str.maketrans(
     {
@@ -47,13 +48,22 @@ def write(study: Study, runs: Sequence[Run], results: Path, out: Sequence[Path])
         RecordError: if a record cannot be used.
         PrelnError: if a suffix is of no such form.
     """
+    require_forms(out)
     forms = {".csv": _csv, ".md": markdown, ".tex": latex}
-    for path in out:
-        if path.suffix not in forms:
-            raise PrelnError(f"{path}: no form of a table; allowed: {', '.join(forms)}")
     table = full(study, runs, summary(study, runs, results))
     for path in out:
         write_text(path, forms[path.suffix](study, runs, table))
+
+
+def require_forms(out: Sequence[Path]) -> None:
+    """See that each file's suffix is a form of a table, before any is written.
+
+    Raises:
+        PrelnError: if one is not.
+    """
+    for path in out:
+        if path.suffix not in FORMS:
+            raise PrelnError(f"{path}: no form of a table; allowed: {', '.join(FORMS)}")
 
 
 def plain(study: Study, runs: Sequence[Run], results: Path) -> str:
@@ -136,14 +146,16 @@ def latex(study: Study, runs: Sequence[Run], table: pd.DataFrame) -> str:
         in_latex = text.map(escaped).rename(columns=escaped)
         rows = [in_latex.to_latex(index=False, escape=False, column_format=alignment).rstrip()]
     below = [f"\\par\\smallskip\\footnotesize {escaped(' '.join(notes(table)))}"] if len(table) else []
+    return floating(title(study, runs, table), f"tab:runs-{study.study}", [*rows, *below])
+
+
+def floating(caption: str, label: str, body: Sequence[str]) -> str:
+    """A LaTeX `table*` with what is in it; the caption is escaped here."""
     return (
         "\n".join(
             [
-                *("\\begin{table*}", "\\centering", f"\\caption{{{escaped(title(study, runs, table))}}}"),
-                *(f"\\label{{tab:runs-{study.study}}}", "\\scriptsize", "\\setlength{\\tabcolsep}{3pt}"),
-                *rows,
-                *below,
-                "\\end{table*}",
+                *("\\begin{table*}", "\\centering", f"\\caption{{{escaped(caption)}}}", f"\\label{{{label}}}"),
+                *("\\scriptsize", "\\setlength{\\tabcolsep}{3pt}", *body, "\\end{table*}"),
             ]
         )
         + "\n"

@@ -11,7 +11,7 @@ import pandas as pd
 
 from preln.config import Study
 from preln.report.labels import PLACEMENTS
-from preln.report.records import RecordError
+from preln.report.records import RecordError, read_json
 from preln.report.reference import gradients as paper
 from preln.report.reference.gradients import Bar
 from preln.report.statistics import exponent
@@ -49,8 +49,8 @@ def load(study: Study, parts: Sequence[Part], results: Path) -> Records:
         folder = results / study.study / "theory" / part.id
         if not (folder / "run.json").exists():
             continue
+        record = read_json(folder / "run.json")
         try:
-            record = json.loads((folder / "run.json").read_text(encoding="utf-8"))
             tables.append(read(folder / "measurements.csv").assign(part=part.id))
         except (OSError, ValueError) as error:
             raise RecordError(f"{folder}: cannot be read ({error})") from None

@@ -15,7 +15,7 @@ from preln.errors import PrelnError
 from preln.files import write_text
 from preln.report.labels import PLACEMENTS
 from preln.report.statistics import Estimate, estimate, exponent
-from preln.report.tables import escaped
+from preln.report.tables import escaped, floating, require_forms
 from preln.report.theory_records import (
     Records,
     expected_gradients,
@@ -75,20 +75,18 @@ def write(name: str, study: Study, parts: Sequence[Part], results: Path, out: Se
     """
     if name not in _TABLES:
         raise PrelnError(f"table {name}: not made; allowed: runs, {', '.join(_TABLES)}")
+    require_forms(out)
     records = load(study, parts, results)
     table = _TABLES[name](records)
     text = readable(table)
     notes = " ".join([records.progress, _NOTES[name], *records.origin])
+    texts = {
+        ".csv": table.to_csv(index=False, lineterminator="\n"),
+        ".md": f"{text.to_markdown(index=False, disable_numparse=True)}\n\n{notes}\n",
+        ".tex": _latex(text, notes, f"tab:{name}-{study.study}"),
+    }
     for path in out:
-        match path.suffix:
-            case ".csv":
-                write_text(path, table.to_csv(index=False, lineterminator="\n"))
-            case ".md":
-                write_text(path, f"{text.to_markdown(index=False, disable_numparse=True)}\n\n{notes}\n")
-            case ".tex":
-                write_text(path, _latex(text, notes, f"tab:{name}-{study.study}"))
-            case _:
-                raise PrelnError(f"{path}: no form of a table; allowed: .csv, .md, .tex")
+        write_text(path, texts[path.suffix])
 
 
 def plain(study: Study, parts: Sequence[Part], results: Path) -> str:
@@ -299,15 +297,7 @@ def readable(table: pd.DataFrame) -> pd.DataFrame:
 def _latex(text: pd.DataFrame, notes: str, label: str) -> str:
     """The readable table as a LaTeX `table*`, which needs the package booktabs."""
     rows = text.map(lambda cell: escaped(str(cell))).rename(columns=escaped).to_latex(index=False, escape=False)
-    return (
-        "\n".join(
-            [
-                *("\\begin{table*}", "\\centering", f"\\caption{{{escaped(notes)}}}", f"\\label{{{label}}}"),
-                *("\\scriptsize", "\\setlength{\\tabcolsep}{3pt}", rows.rstrip(), "\\end{table*}"),
-            ]
-        )
-        + "\n"
-    )
+    return floating(notes, label, [rows.rstrip()])
 
 
 _TABLES = {"theory": theory, "figure-3": figure_3}

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from preln.config import Corpus, ExactTheory, Gradients, RunSettings, Study, StudyError, describe
-from preln.runs import PREPARATION_VERSION, Run
+from preln.runs import PREPARATION_VERSION, Run, series
 
 THEORY_VERSION = 1
 """Raised when the measurements can change with the code; a raise measures every part again."""
@@ -158,7 +158,7 @@ def _trained(gradients: Gradients, runs: Sequence[Run], where: str) -> tuple[Run
                 f"theory.gradients.depths is {gradients.depths[0]}: they must be the same"
             )
     chosen = tuple(by_id[name] for name in gradients.runs)
-    if len({run.settings.model_copy(update={"seed": 0}) for run in chosen}) > 1:
+    if len({series(run.settings) for run in chosen}) > 1:
         raise StudyError(f"{where}: {', '.join(gradients.runs)} differ in more than their seed")
     return chosen
 
