@@ -115,7 +115,7 @@ def screen(part: Part) -> Part:
     kept: list[Pair] = []
     drops: Counter[str] = Counter()
     for pair in part.pairs:
-        reason = _unusable(pair)
+        reason = unusable(*pair)
         if reason is None:
             kept.append(pair)
         else:
@@ -123,15 +123,15 @@ def screen(part: Part) -> Part:
     return Part(kept, part.drops + Drops(**drops))
 
 
-def _unusable(pair: Pair) -> str | None:
-    """The reason, a field of `Drops`, why a pair cannot be used."""
-    if any(not side or side.isspace() for side in pair):
+def unusable(*sides: str) -> str | None:
+    """The reason, a field of `Drops`, why a sentence, or a pair of them, cannot be used."""
+    if any(not side or side.isspace() for side in sides):
         return "empty"
-    if any(_CONTROL.search(side) for side in pair):
+    if any(_CONTROL.search(side) for side in sides):
         return "control_characters"
-    if any(_RESERVED.search(side) for side in pair):
+    if any(_RESERVED.search(side) for side in sides):
         return "reserved_symbols"
-    if any(len(side) > LONGEST_LINE for side in pair):
+    if any(len(side) > LONGEST_LINE for side in sides):
         return "too_many_characters"
     return None
 

@@ -1,0 +1,153 @@
+"""From documents to train and valid: sentences, normalised, tokenised and lower-cased, divided by document (A.2).
+
+The text streams: at any time a few documents for each process are in memory, and the numbers of those held out.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from random import Random
+from typing import TypeVar
+
+import joblib
+import spacy
+from sacremoses import MosesPunctNormalizer
+from spacy.language import Language
+from tqdm import tqdm
+
+from preln.corpora import CorpusError
+from preln.corpora.english.sources import Document
+from preln.corpora.text import unusable
+from preln.corpora.tokenisation import LinePreparation
+
+TRAIN_TO_VALID = 199
+"""Documents of train for each of valid (appendix A.2)."""
+
+LONGEST_PARAGRAPH = 100_000
+"""Characters; a longer paragraph is cut, for the sentence splitter holds the whole of one."""
+
+PARTS = ("train", "valid")
+
+Raw = TypeVar("Raw")
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """The prepared sentences of a document, and how many were left out because no later stage could use them."""
+
+    sentences: list[str]
+    dropped: int
+
+
+@dataclass
+class Counts:
+    """What a part holds, in the words of its tokens."""
+
+    documents: int = 0
+    sentences: int = 0
+    words: int = 0
+
+
+def prepare(
+    documents: Iterable[Raw], paragraphs: Callable[[Raw], Document], seed: int, folder: Path, processes: int
+) -> dict[str, dict[str, int]]:
+    """Write `folder`/train.txt and valid.txt: a sentence a line, a blank line between documents.
+
+    Args:
+        documents: the documents as their source has them, which are read once, one after the other.
+        paragraphs: what makes a document's paragraphs of it; it runs in the processes.
+        seed: of the choice of the documents that are held out.
+        folder: an empty folder.
+        processes: that prepare documents at the same time.
+
+    Returns:
+        What each part holds, and under `dropped` what was left out.
+
+    Raises:
+        CorpusError: if there are fewer than two documents.
+    """
+    everything = folder / "documents.txt"
+    empty = dropped = total = 0
+    with everything.open("w", encoding="utf-8", newline="\n") as file:
+        for document in _stream(documents, paragraphs, processes):
+            dropped += document.dropped
+            if document.sentences:
+                file.writelines(f"{sentence}\n" for sentence in document.sentences)
+                file.write("\n")
+                total += 1
+            else:
+                empty += 1
+    if total < 2:
+        raise CorpusError(f"{total} documents with text: train and valid need one each; give more documents")
+    valid = held_out(total, seed)
+    counts = {part: Counts() for part in PARTS}
+    with open(folder / "train.txt", "wb") as train, open(folder / "valid.txt", "wb") as held:
+        for number, lines in enumerate(tqdm(_documents(everything), total=total, desc="divide", delay=2)):
+            part, file_of_part = ("valid", held) if number in valid else ("train", train)
+            if counts[part].documents:
+                file_of_part.write(b"\n")
+            file_of_part.writelines(lines)
+            counts[part].documents += 1
+            counts[part].sentences += len(lines)
+            counts[part].words += sum(len(line.split()) for line in lines)
+    everything.unlink()
+    return {
+        **{part: asdict(count) for part, count in counts.items()},
+        "dropped": {"empty_documents": empty, "sentences": dropped},
+    }
+
+
+def held_out(total: int, seed: int) -> set[int]:
+    """The numbers of the documents of valid: one of each 200, and at least one."""
+    return set(Random(seed).sample(range(total), max(1, round(total / (TRAIN_TO_VALID + 1)))))
+
+
+def prepared(raw: Raw, paragraphs: Callable[[Raw], Document]) -> Prepared:
+    """A document's sentences, split by spaCy, normalised and tokenised as Moses does, and lower-cased."""
+    tokenise = LinePreparation("en")
+    sentences: list[str] = []
+    dropped = 0
+    for paragraph in paragraphs(raw):
+        for start in range(0, len(paragraph), LONGEST_PARAGRAPH):
+            for sentence in _splitter()(paragraph[start : start + LONGEST_PARAGRAPH]).sents:
+                text = sentence.text.strip()
+                if not text or unusable(text):
+                    dropped += bool(text)
+                    continue
+                sentences.append(tokenise(_normaliser().normalize(text)))
+    return Prepared(sentences, dropped)
+
+
+def _stream(documents: Iterable[Raw], paragraphs: Callable[[Raw], Document], processes: int) -> Iterator[Prepared]:
+    """The prepared documents in their order; a bounded number of them is under way."""
+    counted = tqdm(documents, desc="prepare", unit=" documents", delay=2, mininterval=5)
+    if processes == 1:
+        return (prepared(raw, paragraphs) for raw in counted)
+    parallel = joblib.Parallel(processes, return_as="generator", pre_dispatch="4 * n_jobs", batch_size=8)
+    found: Iterator[Prepared] = parallel(joblib.delayed(prepared)(raw, paragraphs) for raw in counted)
+    return found
+
+
+def _documents(path: Path) -> Iterator[list[bytes]]:
+    """The documents of a file in which blank lines end them, as lines."""
+    with path.open("rb") as file:
+        for is_blank, lines in itertools.groupby(file, key=lambda line: line == b"\n"):
+            if not is_blank:
+                yield list(lines)
+
+
+@cache
+def _splitter() -> Language:
+    # The paper names spaCy and no model of it; its rules need none.
+    splitter = spacy.blank("en")
+    splitter.add_pipe("sentencizer")
+    return splitter
+
+
+@cache
+def _normaliser() -> MosesPunctNormalizer:
+    return MosesPunctNormalizer("en")

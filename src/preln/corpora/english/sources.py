@@ -1,0 +1,193 @@
+"""The documents of each source, one after the other: nothing here holds more than one of them in memory."""
+
+from __future__ import annotations
+
+import bz2
+import itertools
+import re
+import tarfile
+import xml.etree.ElementTree as ElementTree
+import zipfile
+from collections.abc import Iterable, Iterator
+from io import TextIOWrapper
+from pathlib import Path
+from typing import IO
+
+import mwparserfromhell
+
+from preln.corpora import CorpusError
+
+Document = list[str]
+"""The paragraphs of a document, none of them empty."""
+
+ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
+
+WRAPPED = 100
+"""Characters; text with longer lines is not wrapped."""
+
+# What WikiText writes for a hyphen, a comma or a point that stood inside a word or a number.
+_JOINED = re.compile(r" @([-,.])@ ")
+_TITLE = re.compile(r"= [^=].* =")
+_HEADING = re.compile(r"(= )+[^=].*( =)+")
+
+
+def open_texts(path: Path) -> Iterator[tuple[str, IO[str]]]:
+    """The text files of `path`, which is a text file, an archive or a folder of both, by name, in the order of their
+    names (in an archive, in its own order). Of an archive nothing is unpacked to disk.
+
+    Raises:
+        CorpusError: if there is none, or an archive cannot be read.
+    """
+    found = False
+    for file in sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]:
+        if file.name.endswith(ARCHIVES):
+            opened = _in_archive(file)
+        elif file.suffix in (".txt", ".raw", ".tokens") or file == path:
+            opened = _in_file(file)
+        else:
+            continue
+        for text in opened:
+            found = True
+            yield text
+    if not found:
+        raise CorpusError(f"{path}: holds no text; allowed: .txt, .raw, .tokens and archives ({', '.join(ARCHIVES)})")
+
+
+def _in_file(file: Path) -> Iterator[tuple[str, IO[str]]]:
+    try:
+        with file.open(encoding="utf-8-sig") as text:
+            yield str(file), text
+    except OSError as error:
+        raise CorpusError(f"{file}: cannot be read ({error.strerror})") from None
+
+
+def _in_archive(file: Path) -> Iterator[tuple[str, IO[str]]]:
+    try:
+        if zipfile.is_zipfile(file):
+            with zipfile.ZipFile(file) as archive:
+                for name in archive.namelist():
+                    if not name.endswith("/"):
+                        with archive.open(name) as content:
+                            yield f"{file}:{name}", TextIOWrapper(content, encoding="utf-8-sig")
+        else:
+            with tarfile.open(file) as tar:
+                for member in tar:
+                    content_or_none = tar.extractfile(member) if member.isfile() else None
+                    if content_or_none is not None:
+                        yield (
+                            f"{file}:{member.name}",
+                            TextIOWrapper(content_or_none, encoding="utf-8-sig"),
+                        )
+    except (OSError, EOFError, tarfile.TarError, zipfile.BadZipFile) as error:
+        raise CorpusError(f"{file}: cannot be read as an archive ({error})") from None
+
+
+def lines_of(name: str, text: IO[str]) -> Iterator[str]:
+    """The lines of a text without the white space around them.
+
+    Raises:
+        CorpusError: if the text is not UTF-8, naming the line.
+    """
+    number = 0
+    try:
+        for line in text:
+            number += 1
+            yield line.strip()
+    except UnicodeDecodeError as error:
+        raise CorpusError(f"{name}: after line {number}: not UTF-8 ({error.reason})") from None
+
+
+def by_file(texts: Iterable[tuple[str, IO[str]]]) -> Iterator[Document]:
+    """Every file is a document, every line a paragraph; in a file whose lines are wrapped, every block of lines."""
+    for name, text in texts:
+        if document := unwrapped(list(lines_of(name, text))):
+            yield document
+
+
+def unwrapped(lines: list[str]) -> Document:
+    """The paragraphs of lines: each line is one, unless the lines are wrapped, where each block of them is one.
+
+    Lines count as wrapped where the longest is no longer than `WRAPPED` and half of them are at least half as long.
+    """
+    lengths = sorted(len(line) for line in lines if line)
+    if not lengths or lengths[-1] > WRAPPED or lengths[len(lengths) // 2] < lengths[-1] / 2:
+        return [line for line in lines if line]
+    blocks = itertools.groupby(lines, key=bool)
+    return [" ".join(block) for has_text, block in blocks if has_text]
+
+
+def by_blank_line(texts: Iterable[tuple[str, IO[str]]]) -> Iterator[Document]:
+    """Blank lines divide documents, every other line is a paragraph."""
+    for name, text in texts:
+        document: Document = []
+        for line in lines_of(name, text):
+            if line:
+                document.append(line)
+            elif document:
+                yield document
+                document = []
+        if document:
+            yield document
+
+
+def by_count(texts: Iterable[tuple[str, IO[str]]], lines: int) -> Iterator[Document]:
+    """Every `lines` lines are a document: for text such as BookCorpus, whose books are not divided."""
+    for name, text in texts:
+        document: Document = []
+        for line in lines_of(name, text):
+            if line:
+                document.append(line)
+            if len(document) == lines:
+                yield document
+                document = []
+        if document:
+            yield document
+
+
+def wikitext(texts: Iterable[tuple[str, IO[str]]]) -> Iterator[Document]:
+    """WikiText's articles: a title between single equals signs begins one; headings are left out."""
+    for name, text in texts:
+        document: Document = []
+        for line in lines_of(name, text):
+            if _TITLE.fullmatch(line):
+                if document:
+                    yield document
+                document = []
+            elif line and not _HEADING.fullmatch(line):
+                document.append(_JOINED.sub(r"\1", line))
+        if document:
+            yield document
+
+
+def wikipedia(dump: Path) -> Iterator[str]:
+    """The markup of each article of a dump (`pages-articles.xml`, as it is or compressed by bzip2); redirects and pages
+    outside of the encyclopedia are left out.
+
+    Raises:
+        CorpusError: if the dump cannot be read.
+    """
+    try:
+        with bz2.open(dump, "rb") if dump.suffix == ".bz2" else dump.open("rb") as file:
+            for _, page in ElementTree.iterparse(file):
+                if not page.tag.endswith("}page") and page.tag != "page":
+                    continue
+                markup = page.findtext("{*}revision/{*}text")
+                if page.findtext("{*}ns") == "0" and page.find("{*}redirect") is None and markup:
+                    yield markup
+                # What has been read is let go, or memory would hold the whole dump in the end.
+                page.clear()
+    except (OSError, EOFError, ElementTree.ParseError) as error:
+        raise CorpusError(f"{dump}: cannot be read as a dump ({error})") from None
+
+
+def strip_markup(markup: str) -> Document:
+    """The paragraphs of an article, without tables, templates, references and headings."""
+    code = mwparserfromhell.parse(markup)
+    for node in [*code.filter_tags(matches=lambda tag: tag.tag in ("ref", "table")), *code.filter_headings()]:
+        try:
+            code.remove(node)
+        except ValueError:
+            continue  # it stood inside of one that is removed already
+    lines = (line.strip() for line in code.strip_code().splitlines())
+    # Links to pictures and categories leave their bare names.
+    return [line for line in lines if line and not re.match(r"(thumb|File:|Image:|Category:)", line)]

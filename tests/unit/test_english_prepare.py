@@ -1,0 +1,78 @@
+"""Documents become sentences, and go to train or valid whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from preln.corpora import CorpusError
+from preln.corpora.english.prepare import TRAIN_TO_VALID, held_out, prepare, prepared
+
+
+def same(document: list[str]) -> list[str]:
+    return document
+
+
+def numbered(count: int) -> list[list[str]]:
+    """Documents of which each sentence names its document."""
+    return [[f"This is of document {number}. It is document {number} again."] for number in range(count)]
+
+
+def documents_of(path: Path) -> list[list[str]]:
+    return [block.splitlines() for block in path.read_text().split("\n\n")]
+
+
+@given(st.integers(2, 5000), st.integers(0, 100))
+def test_one_of_200_documents_is_held_out_and_at_least_one(total: int, seed: int) -> None:
+    valid = held_out(total, seed)
+    assert len(valid) == max(1, round(total / (TRAIN_TO_VALID + 1)))
+    assert valid <= set(range(total))
+    assert valid == held_out(total, seed)
+
+
+def test_every_document_is_in_one_part_whole(tmp_path: Path) -> None:
+    counts = prepare(numbered(450), same, 1, tmp_path, 1)
+    parts = {part: documents_of(tmp_path / f"{part}.txt") for part in ("train", "valid")}
+    assert {part: len(found) for part, found in parts.items()} == {"train": 448, "valid": 2}
+    names = {
+        part: [{word for line in d for word in line.split() if word.isdigit()} for d in found]
+        for part, found in parts.items()
+    }
+    assert all(len(name) == 1 for found in names.values() for name in found)
+    train, valid = ({next(iter(name)) for name in names[part]} for part in ("train", "valid"))
+    assert not train & valid
+    assert len(train | valid) == 450
+    assert counts["train"] == {"documents": 448, "sentences": 896, "words": 448 * 12}
+    assert not (tmp_path / "documents.txt").exists()
+
+
+def test_processes_change_nothing(tmp_path: Path) -> None:
+    for processes in (1, 2):
+        (tmp_path / str(processes)).mkdir()
+        prepare(numbered(60), same, 3, tmp_path / str(processes), processes)
+    for name in ("train.txt", "valid.txt"):
+        assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes()
+
+
+def test_sentences_are_split_normalised_tokenised_and_lower_cased() -> None:
+    found = prepared(["“Mr. Smith isn’t here,” she said. He paid $3.50!"], same)
+    assert found.sentences == ["&quot; mr. smith isn &apos;t here , &quot; she said .", "he paid $ 3.50 !"]
+
+
+def test_what_no_later_stage_could_use_is_counted() -> None:
+    found = prepared(["Good. With <unk> in it. Good again."], same)
+    assert found.sentences == ["good .", "good again ."]
+    assert found.dropped == 1
+
+
+def test_a_document_without_text_is_counted(tmp_path: Path) -> None:
+    counts = prepare([["One."], [], ["Two."]], same, 1, tmp_path, 1)
+    assert counts["dropped"] == {"empty_documents": 1, "sentences": 0}
+
+
+def test_a_single_document_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match="1 documents with text"):
+        prepare([["One."]], same, 1, tmp_path, 1)

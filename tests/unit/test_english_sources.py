@@ -1,0 +1,139 @@
+"""Each source's documents: what begins one, what is a paragraph, and what is refused."""
+
+from __future__ import annotations
+
+import bz2
+import io
+import tarfile
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from preln.corpora import CorpusError
+from preln.corpora.english.sources import (
+    by_blank_line,
+    by_count,
+    by_file,
+    open_texts,
+    strip_markup,
+    unwrapped,
+    wikipedia,
+    wikitext,
+)
+
+
+def texts(*contents: str) -> Iterator[tuple[str, IO[str]]]:
+    return ((f"text {number}", io.StringIO(content)) for number, content in enumerate(contents))
+
+
+def test_a_file_is_a_document_and_a_line_a_paragraph() -> None:
+    long = "A line that is longer than any that is wrapped. " * 4
+    assert list(by_file(texts(f"{long}\n\nNext.\n", "", "Other.\n"))) == [[long.strip(), "Next."], ["Other."]]
+
+
+def test_wrapped_lines_are_joined_to_paragraphs() -> None:
+    lines = [
+        "It was the best of times and the worst",
+        "of times, all in one sentence of it",
+        "",
+        "Then came the rest of the story",
+    ]
+    assert unwrapped(lines) == ["It was the best of times and the worst of times, all in one sentence of it", lines[3]]
+
+
+def test_a_list_of_short_lines_with_a_longer_one_is_not_wrapped() -> None:
+    assert unwrapped(["one", "two", "three", "a good deal longer than these"]) == [
+        *("one", "two", "three", "a good deal longer than these")
+    ]
+
+
+@given(st.lists(st.text(st.characters(categories=["L"]), max_size=120)))
+def test_no_word_is_lost_or_made_up(lines: list[str]) -> None:
+    assert " ".join(unwrapped(lines)).split() == " ".join(lines).split()
+
+
+def test_blank_lines_divide_documents() -> None:
+    assert list(by_blank_line(texts("a\nb\n\n\nc\n", "d"))) == [["a", "b"], ["c"], ["d"]]
+
+
+def test_so_many_lines_are_a_document() -> None:
+    assert list(by_count(texts("a\nb\n\nc\n"), 2)) == [["a", "b"], ["c"]]
+
+
+def test_a_title_begins_an_article_of_wikitext() -> None:
+    text = (
+        " = One = \n\n First , of 1 @,@ 000 well @-@ known . \n\n = = Part = = \n\n Second . \n = Two = \n Third . \n"
+    )
+    assert list(wikitext(texts(text))) == [["First , of 1,000 well-known .", "Second ."], ["Third ."]]
+
+
+def page(namespace: int, text: str, redirect: str = "") -> str:
+    return f"<page><title>T</title><ns>{namespace}</ns>{redirect}<revision><text>{text}</text></revision></page>"
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_a_dump_gives_its_articles_alone(compressed: bool, tmp_path: Path) -> None:
+    pages = page(0, "An article.") + page(1, "Talk.") + page(0, "Moved.", '<redirect title="X"/>') + page(0, "Another.")
+    content = f'<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/">{pages}</mediawiki>'.encode()
+    dump = tmp_path / ("pages.xml.bz2" if compressed else "pages.xml")
+    dump.write_bytes(bz2.compress(content) if compressed else content)
+    assert list(wikipedia(dump)) == ["An article.", "Another."]
+
+
+def test_a_dump_that_is_cut_off_is_refused_by_name(tmp_path: Path) -> None:
+    (tmp_path / "pages.xml").write_text("<mediawiki><page>")
+    with pytest.raises(CorpusError, match=r"pages\.xml: cannot be read as a dump"):
+        list(wikipedia(tmp_path / "pages.xml"))
+
+
+def test_markup_is_stripped_to_paragraphs() -> None:
+    markup = (
+        "{{Infobox|name=X}}\n'''Bold''' text of a [[cat|feline]].<ref>{{cite|1}}</ref>\n\n== Heading ==\n"
+        "{| class=w\n| cell\n|}\nMore text.\n[[Category:Cats]]\n[[File:cat.jpg|thumb|A cat]]"
+    )
+    assert strip_markup(markup) == ["Bold text of a feline.", "More text."]
+
+
+def archives(folder: Path) -> list[Path]:
+    with zipfile.ZipFile(folder / "a.zip", "w") as archive:
+        archive.writestr("one.txt", "One.\n")
+    with tarfile.open(folder / "b.tar.xz", "w:xz") as tar:
+        content = "\ufeffTwo.\n".encode()
+        member = tarfile.TarInfo("two.txt")
+        member.size = len(content)
+        tar.addfile(member, io.BytesIO(content))
+    return [folder / "a.zip", folder / "b.tar.xz"]
+
+
+def test_a_folder_holds_texts_and_archives(tmp_path: Path) -> None:
+    archives(tmp_path)
+    (tmp_path / "c.txt").write_text("Three.\n")
+    (tmp_path / "picture.png").write_bytes(b"\x89PNG")
+    assert list(by_file(open_texts(tmp_path))) == [["One."], ["Two."], ["Three."]]
+
+
+def test_an_archive_alone_is_enough(tmp_path: Path) -> None:
+    for path, word in zip(archives(tmp_path), ["One.", "Two."], strict=True):
+        assert list(by_file(open_texts(path))) == [[word]]
+
+
+def test_a_folder_without_text_is_refused_with_what_is_allowed(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match=r"holds no text; allowed: \.txt"):
+        list(open_texts(tmp_path))
+
+
+def test_a_damaged_archive_is_refused_by_name(tmp_path: Path) -> None:
+    (tmp_path / "a.tar.gz").write_bytes(b"no archive")
+    with pytest.raises(CorpusError, match=r"a\.tar\.gz: cannot be read as an archive"):
+        list(open_texts(tmp_path))
+
+
+def test_text_that_is_not_utf_8_is_refused_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(b"one\ntwo\n" + b"x" * 9000 + b"\n\xff\n")
+    with pytest.raises(CorpusError, match=r"a\.txt: after line \d+: not UTF-8"):
+        list(by_file(open_texts(tmp_path)))
