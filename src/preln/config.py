@@ -115,6 +115,72 @@ class FilesCorpus(_Corpus):
 Corpus = Annotated[EmbeddedCorpus | Iwslt14Corpus | FilesCorpus, Field(discriminator="source")]
 
 
+class EmbeddedSource(Settings):
+    """English documents from the grammar that comes with the package, and the prose of Python's own help."""
+
+    source: Literal["embedded"]
+    documents: int = Field(4000, ge=200, description="Documents of the grammar.")
+    seed: int = Field(1, description="Seed of the generator.")
+
+
+class WikitextSource(Settings):
+    """WikiText-103 or WikiText-2, raw: articles of the English Wikipedia."""
+
+    source: Literal["wikitext"]
+    size: Literal[2, 103] = Field(103, description="Million words: 103 or 2.")
+    folder: Path | None = Field(
+        None, description="A local archive, or a folder of its files, in place of the download."
+    )
+
+
+class WikipediaSource(Settings):
+    """A dump of the English Wikipedia."""
+
+    source: Literal["wikipedia"]
+    date: str | None = Field(None, pattern=r"^\d{8}$", description="The dump's date, such as 20260101.")
+    file: Path | None = Field(None, description="A local `pages-articles` dump in place of the download.")
+
+    @model_validator(mode="after")
+    def _one(self) -> WikipediaSource:
+        if (self.date is None) == (self.file is None):
+            raise ValueError("date, file: give one of them")
+        return self
+
+
+class BookcorpusSource(Settings):
+    """BookCorpus: sentences of novels, whose books are not divided."""
+
+    source: Literal["bookcorpus"]
+    folder: Path | None = Field(
+        None, description="A local archive, or a folder of its files, in place of the download."
+    )
+    lines: int = Field(1000, ge=10, description="Lines that are taken for a document.")
+
+
+class TextFilesSource(Settings):
+    """English text of the user's own."""
+
+    source: Literal["files"]
+    path: Path = Field(description="A text file, an archive, or a folder of both.")
+    documents: Literal["file", "blank-line"] = Field(
+        "file", description="`file`: each file is one; `blank-line`: blank lines divide them."
+    )
+
+
+TextSource = Annotated[
+    EmbeddedSource | WikitextSource | WikipediaSource | BookcorpusSource | TextFilesSource,
+    Field(discriminator="source"),
+]
+
+
+class EnglishText(Settings):
+    """English documents to pre-train on."""
+
+    sources: tuple[TextSource, ...] = Field(min_length=1, description="Where they come from, one after the other.")
+    vocabulary: int = Field(32000, ge=100, le=64000, description="Size of the SentencePiece BPE vocabulary.")
+    seed: int = Field(1, description="Seed of the documents that are held out: one of each 200 (appendix A.2).")
+
+
 class RunSettings(Settings):
     """Everything that can change a run's numbers: the run's identity."""
 

@@ -78,3 +78,30 @@ def test_pieces_give_the_sentence_back(model: bytes, sentence: str) -> None:
 def test_several_threads_encode_as_one(model: bytes, tmp_path: Path) -> None:
     sentences = SENTENCES * 30
     assert list(bpe.encode(model, sentences, 2, "")) == encode(model, *sentences)
+
+
+def test_a_file_is_encoded_line_by_line_and_its_blank_lines_stay(tmp_path: Path) -> None:
+    text, out = tmp_path / "text.txt", tmp_path / "pieces.txt"
+    text.write_text("a small text .\n\nof two documents .\n" * 30)
+    model = bpe.train_on_file(text, 40)
+    count = bpe.encode_file(model, text, out, 1)
+    lines = out.read_text().split("\n")
+    assert [line.replace(" ", "").replace("\u2581", " ").strip() for line in lines] == text.read_text().split("\n")
+    assert count == sum(len(line.split()) for line in lines)
+
+
+def test_a_model_of_a_file_is_that_of_its_sentences(tmp_path: Path) -> None:
+    text = tmp_path / "text.txt"
+    text.write_text("a small text .\n\nof two documents .\n" * 30)
+    sentences = [line for line in text.read_text().splitlines() if line]
+    from_file = {piece for piece, _ in bpe.pieces(bpe.train_on_file(text, 40))}
+    assert from_file == {piece for piece, _ in bpe.pieces(bpe.train(sentences, 40))}
+
+
+def test_of_a_long_file_no_more_than_so_many_sentences_are_taken(tmp_path: Path) -> None:
+    text = tmp_path / "text.txt"
+    text.write_text("".join(f"{'abab' if number % 2 == 0 else 'cdcd'} dcba\n" for number in range(100)))
+    # Every second line: the others' pieces are not learned, though their characters are known.
+    pieces = {piece for piece, _ in bpe.pieces(bpe.train_on_file(text, 12, most_sentences=50))}
+    assert any("ab" in piece for piece in pieces)
+    assert not any("cdcd" in piece for piece in pieces)

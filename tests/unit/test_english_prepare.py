@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from preln.config import EnglishText
 from preln.corpora import CorpusError
-from preln.corpora.english.prepare import TRAIN_TO_VALID, held_out, prepare, prepared
+from preln.corpora.english.prepare import TRAIN_TO_VALID, held_out, prepare, prepare_text, prepared
+from preln.corpora.english.sources import python_help
 
 
 def same(document: list[str]) -> list[str]:
@@ -76,3 +80,24 @@ def test_a_document_without_text_is_counted(tmp_path: Path) -> None:
 def test_a_single_document_is_refused(tmp_path: Path) -> None:
     with pytest.raises(CorpusError, match="1 documents with text"):
         prepare([["One."]], same, 1, tmp_path, 1)
+
+
+def test_a_text_is_its_sources_one_after_the_other(tmp_path: Path) -> None:
+    (tmp_path / "own.txt").write_text("Of my own.\n\nAnother of mine.\n")
+    text = EnglishText.model_validate(
+        {
+            "sources": [
+                {"source": "embedded", "documents": 200},
+                {"source": "files", "path": tmp_path / "own.txt", "documents": "blank-line"},
+            ]
+        }
+    )
+    prepare_text(text, tmp_path, tmp_path / "text", 1)
+    record = json.loads((tmp_path / "text" / "text.json").read_text())
+    parts = record["parts"]
+    documents = parts["train"]["documents"] + parts["valid"]["documents"]
+    assert documents == 202 + len(list(python_help()))
+    assert parts["valid"]["documents"] == round(documents / 200)
+    everything = (tmp_path / "text" / "train.txt").read_text() + (tmp_path / "text" / "valid.txt").read_text()
+    assert "another of mine ." in everything.splitlines()
+    assert record["sha256"]["valid.txt"] == hashlib.sha256((tmp_path / "text" / "valid.txt").read_bytes()).hexdigest()

@@ -13,13 +13,18 @@ from typing import IO
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import TypeAdapter, ValidationError
 
+from preln.config import TextSource
 from preln.corpora import CorpusError
 from preln.corpora.english.sources import (
     by_blank_line,
     by_count,
     by_file,
+    documents_of,
     open_texts,
+    paragraphs_of,
+    python_help,
     strip_markup,
     unwrapped,
     wikipedia,
@@ -131,6 +136,46 @@ def test_a_damaged_archive_is_refused_by_name(tmp_path: Path) -> None:
     (tmp_path / "a.tar.gz").write_bytes(b"no archive")
     with pytest.raises(CorpusError, match=r"a\.tar\.gz: cannot be read as an archive"):
         list(open_texts(tmp_path))
+
+
+def test_pythons_help_is_prose_without_its_code() -> None:
+    documents = list(python_help())
+    assert len(documents) > 40
+    text = " ".join(paragraph for document in documents for paragraph in document)
+    assert len(text.split()) > 30_000
+    assert "::=" not in text
+    assert "****" not in text
+
+
+def source(**content: object) -> TextSource:
+    found: TextSource = TypeAdapter(TextSource).validate_python(content)
+    return found
+
+
+def test_the_embedded_source_is_the_grammar_and_pythons_help(tmp_path: Path) -> None:
+    documents = list(documents_of(source(source="embedded", documents=200), tmp_path))
+    assert len(documents) == 200 + len(list(python_help()))
+
+
+def test_a_local_folder_takes_the_place_of_the_download(tmp_path: Path) -> None:
+    (tmp_path / "wiki.train.raw").write_text(" = One = \\n Text . \\n".replace("\\\\n", "\n"))
+    (tmp_path / "p1.txt").write_text("a\n" * 25)
+    assert list(documents_of(source(source="wikitext", folder=tmp_path / "wiki.train.raw"), tmp_path / "no"))
+    books = list(documents_of(source(source="bookcorpus", folder=tmp_path / "p1.txt", lines=10), tmp_path / "no"))
+    assert [len(book) for book in books] == [10, 10, 5]
+
+
+def test_the_markup_of_wikipedia_is_left_to_the_processes(tmp_path: Path) -> None:
+    (tmp_path / "pages.xml").write_text(f"<mediawiki>{page(0, 'Of [[cat|cats]].')}</mediawiki>")
+    wikipedias = source(source="wikipedia", file=tmp_path / "pages.xml")
+    (document,) = documents_of(wikipedias, tmp_path)
+    assert document == ["Of [[cat|cats]]."]
+    assert paragraphs_of(wikipedias, document) == ["Of cats."]
+
+
+def test_wikipedia_is_a_date_or_a_file() -> None:
+    with pytest.raises(ValidationError, match="give one of them"):
+        source(source="wikipedia")
 
 
 def test_text_that_is_not_utf_8_is_refused_with_its_line(tmp_path: Path) -> None:

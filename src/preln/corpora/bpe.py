@@ -7,8 +7,11 @@ space, as subword-nmt does: an escape such as `&apos;` can be one piece.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
-from itertools import chain
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
+from pathlib import Path
 
 import sentencepiece
 from tqdm import tqdm
@@ -20,6 +23,12 @@ _LONGEST_LINE_BYTES = 1 << 20
 
 _BATCH = 10_000
 
+MOST_SENTENCES = 5_000_000
+"""Sentences that a model of a long text is trained on; more change its pieces little, and would fill the memory."""
+
+COVERAGE = 0.99999
+"""Share of a long text's characters that are pieces of its model."""
+
 
 def train(sentences: Sequence[str], vocabulary: int) -> bytes:
     """The serialised SentencePiece model of at most `vocabulary` pieces, `<unk>` and every character of the
@@ -28,7 +37,40 @@ def train(sentences: Sequence[str], vocabulary: int) -> bytes:
     Raises:
         CorpusError: if the vocabulary cannot hold the characters.
     """
-    characters = set(chain.from_iterable(sentences)) | {" "}
+    return _train(sentences, set(chain.from_iterable(sentences)), vocabulary, coverage=1.0)
+
+
+def train_on_file(text: Path, vocabulary: int, most_sentences: int = MOST_SENTENCES) -> bytes:
+    """The same of a file's lines, of which no more than `most_sentences` are held: of a longer file, every second
+    line, or every third, and so on, is taken. The rarest characters, one of 100,000 in the text, may be unknown to it.
+
+    Raises:
+        CorpusError: if the vocabulary cannot hold the characters.
+    """
+    characters: Counter[str] = Counter()
+    sentences = 0
+    for line in _lines(text):
+        characters.update(line)
+        sentences += 1
+    common, covered = set(), 0
+    for character, count in characters.most_common():
+        if covered > COVERAGE * characters.total():
+            break
+        common.add(character)
+        covered += count
+    sample = islice(_lines(text), 0, None, max(1, math.ceil(sentences / most_sentences)))
+    return _train(sample, common, vocabulary, COVERAGE)
+
+
+def _lines(text: Path) -> Iterator[str]:
+    """The lines of a file that are not blank."""
+    with text.open(encoding="utf-8", newline="\n") as file:
+        yield from (line.rstrip("\n") for line in file if line != "\n")
+
+
+def _train(sentences: Iterable[str], characters: set[str], vocabulary: int, coverage: float) -> bytes:
+    """A model of the sentences, in which the `characters`, the given share of all, are pieces."""
+    characters = characters | {" "}
     if vocabulary <= len(characters):
         raise CorpusError(
             f"vocabulary: {vocabulary} pieces cannot hold the text's {len(characters)} characters and <unk>; "
@@ -41,7 +83,7 @@ def train(sentences: Sequence[str], vocabulary: int) -> bytes:
         model_type="bpe",
         vocab_size=vocabulary,
         hard_vocab_limit=False,
-        character_coverage=1.0,
+        character_coverage=coverage,
         normalization_rule_name="identity",
         split_by_unicode_script=False,
         split_by_number=False,
@@ -70,3 +112,24 @@ def encode(model: bytes, sentences: Sequence[str], threads: int, label: str) -> 
             batch = list(sentences[start : start + _BATCH])
             yield from processor.encode(batch, out_type=str, num_threads=threads)
             bar.update(len(batch))
+
+
+def encode_file(model: bytes, text: Path, pieces_file: Path, threads: int) -> int:
+    """Write the pieces of each line of `text` to `pieces_file`; blank lines stay. The text streams.
+
+    Returns:
+        The number of pieces.
+    """
+    processor = sentencepiece.SentencePieceProcessor(model_proto=model)
+    count = 0
+    with (
+        text.open(encoding="utf-8", newline="\n") as lines,
+        pieces_file.open("w", encoding="utf-8", newline="\n") as output,
+        tqdm(desc=f"encode {text.name}", unit=" lines", delay=2, mininterval=5) as bar,
+    ):
+        while batch := [line.rstrip("\n") for line in islice(lines, _BATCH)]:
+            for found in processor.encode(batch, out_type=str, num_threads=threads):
+                output.write(" ".join(found) + "\n")
+                count += len(found)
+            bar.update(len(batch))
+    return count

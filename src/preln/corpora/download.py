@@ -27,6 +27,12 @@ def git_blob_id(path: Path) -> str:
     return digest.hexdigest()
 
 
+def sha256(path: Path) -> str:
+    """The SHA-256 of a file's content, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 def require_content(path: Path, git_blob: str) -> None:
     """Check that the file's git blob id is `git_blob`.
 

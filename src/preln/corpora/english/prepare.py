@@ -19,10 +19,13 @@ from sacremoses import MosesPunctNormalizer
 from spacy.language import Language
 from tqdm import tqdm
 
+from preln.config import EnglishText, TextSource
 from preln.corpora import CorpusError
-from preln.corpora.english.sources import Document
+from preln.corpora.download import sha256
+from preln.corpora.english.sources import Document, documents_of, paragraphs_of
 from preln.corpora.text import unusable
 from preln.corpora.tokenisation import LinePreparation
+from preln.files import replaced_folder, write_json
 
 TRAIN_TO_VALID = 199
 """Documents of train for each of valid (appendix A.2)."""
@@ -50,6 +53,33 @@ class Counts:
     documents: int = 0
     sentences: int = 0
     words: int = 0
+
+
+def prepare_text(text: EnglishText, downloads: Path, out: Path, processes: int) -> None:
+    """Write `out`/train.txt and valid.txt of a text's sources, one after the other, and text.json, which says what they
+    hold.
+
+    Args:
+        text: the sources, and the seed of the documents that are held out.
+        downloads: folder of what the sources download.
+        out: the folder, which appears whole or not at all.
+        processes: that prepare documents at the same time.
+
+    Raises:
+        CorpusError: if a source cannot be read, or there is too little text.
+    """
+    documents = ((source, document) for source in text.sources for document in documents_of(source, downloads))
+    with replaced_folder(out) as folder:
+        counts = prepare(documents, _paragraphs, text.seed, folder, processes)
+        checksums = {f"{part}.txt": sha256(folder / f"{part}.txt") for part in PARTS}
+        write_json(
+            folder / "text.json", {"settings": text.model_dump(mode="json"), "parts": counts, "sha256": checksums}
+        )
+
+
+def _paragraphs(read: tuple[TextSource, Document]) -> Document:
+    """The paragraphs of a document that was read from a source."""
+    return paragraphs_of(*read)
 
 
 def prepare(

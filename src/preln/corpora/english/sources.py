@@ -11,11 +11,14 @@ import zipfile
 from collections.abc import Iterable, Iterator
 from io import TextIOWrapper
 from pathlib import Path
+from pydoc_data.topics import topics
 from typing import IO
 
 import mwparserfromhell
 
+from preln.config import BookcorpusSource, EmbeddedSource, TextFilesSource, TextSource, WikipediaSource, WikitextSource
 from preln.corpora import CorpusError
+from preln.corpora.embedded import english
 
 Document = list[str]
 """The paragraphs of a document, none of them empty."""
@@ -29,6 +32,45 @@ WRAPPED = 100
 _JOINED = re.compile(r" @([-,.])@ ")
 _TITLE = re.compile(r"= [^=].* =")
 _HEADING = re.compile(r"(= )+[^=].*( =)+")
+
+
+def documents_of(source: TextSource, downloads: Path) -> Iterator[Document]:
+    """The documents of a source; of what is downloaded, from the folder `downloads` unless the source names a local
+    one.
+
+    Raises:
+        CorpusError: if they cannot be read.
+    """
+    match source:
+        case EmbeddedSource():
+            yield from english.documents(source.documents, source.seed)
+            yield from python_help()
+        case WikitextSource():
+            yield from wikitext(open_texts(source.folder or downloads / f"wikitext-{source.size}-raw-v1.zip"))
+        case WikipediaSource():
+            dump = source.file or downloads / f"enwiki-{source.date}-pages-articles.xml.bz2"
+            yield from ([markup] for markup in wikipedia(dump))
+        case BookcorpusSource():
+            yield from by_count(open_texts(source.folder or downloads / "bookcorpus.tar.bz2"), source.lines)
+        case TextFilesSource():
+            texts = open_texts(source.path)
+            yield from by_file(texts) if source.documents == "file" else by_blank_line(texts)
+
+
+def paragraphs_of(source: TextSource, document: Document) -> Document:
+    """What a document of the source is made of, where reading it takes so long that several processes should."""
+    return strip_markup(document[0]) if isinstance(source, WikipediaSource) else document
+
+
+def python_help() -> Iterator[Document]:
+    """The topics of Python's own help, which come with every Python, without their code and tables."""
+    for _, text in sorted(topics.items()):
+        blocks = (block.split("\n") for block in text.split("\n\n"))
+        prose = [
+            lines for lines in blocks if lines[0] and not lines[0].startswith(" ") and set(lines[-1]) - set("*=-~^")
+        ]
+        if document := [" ".join(line.strip() for line in lines) for lines in prose]:
+            yield document
 
 
 def open_texts(path: Path) -> Iterator[tuple[str, IO[str]]]:
