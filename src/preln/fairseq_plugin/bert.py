@@ -1,0 +1,55 @@
+"""BERT with the placement of LayerNorm as a parameter.
+
+Embeddings, attention, the masked-LM head, the classification heads and the initialisation are those of fairseq's
+RoBERTa model, which is BERT without next-sentence prediction; how a sub-layer is joined to its input, and whether a
+final LayerNorm follows, is `preln.residual`'s. As in fairseq, the embeddings are normalised where the layers do not
+begin with a norm.
+"""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from typing import Any
+
+from fairseq.models import register_model, register_model_architecture
+from fairseq.models.roberta import RobertaEncoder, RobertaModel, base_architecture
+from fairseq.models.transformer import TransformerConfig
+from fairseq.modules.transformer_sentence_encoder import init_bert_params
+from torch import nn
+
+from preln.fairseq_plugin.transformer import PlacedEncoder
+from preln.residual import PLACEMENTS
+
+
+class PlacedBertEncoder(RobertaEncoder):
+    """fairseq's masked language model over placed layers."""
+
+    def build_encoder(self, args: Namespace, dictionary: Any, embed_tokens: nn.Embedding) -> PlacedEncoder:
+        """The layers, drawn as BERT's are, N(0, 0.02)."""
+        encoder = PlacedEncoder(TransformerConfig.from_namespace(args), dictionary, embed_tokens)
+        encoder.apply(init_bert_params)
+        return encoder
+
+
+@register_model("preln_bert")
+class PlacedBert(RobertaModel):
+    """The model of a pre-training run, to which fine-tuning adds a head (section 4.2)."""
+
+    @staticmethod
+    def add_args(parser: ArgumentParser) -> None:
+        """fairseq's options of the model, and the placement."""
+        RobertaModel.add_args(parser)
+        parser.add_argument("--placement", choices=sorted(PLACEMENTS), required=True)
+
+    @classmethod
+    def build_model(cls, args: Namespace, task: Any) -> PlacedBert:
+        """The model that the options ask for."""
+        args.layernorm_embedding = args.placement == "post"
+        base_architecture(args)
+        args.max_source_positions = args.max_positions
+        return cls(args, PlacedBertEncoder(args, task.source_dictionary))
+
+
+@register_model_architecture("preln_bert", "preln_bert")
+def _architecture(args: Namespace) -> None:
+    """fairseq wants an architecture for each model; the launch gives every option itself."""

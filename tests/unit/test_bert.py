@@ -1,0 +1,110 @@
+"""The pre-trained model against fairseq's own RoBERTa with the same weights."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from typing import Any
+
+import pytest
+import torch
+from fairseq.data import Dictionary
+from fairseq.models.roberta import RobertaModel
+from torch import Tensor, nn
+
+from preln.fairseq_plugin.bert import PlacedBert
+
+NORMS = {"attention_residual.norm": "self_attn_layer_norm", "feed_forward_residual.norm": "final_layer_norm"}
+
+
+def task() -> Namespace:
+    words = Dictionary()
+    for number in range(50):
+        words.add_symbol(str(number))
+    words.add_symbol("<mask>")
+    return Namespace(source_dictionary=words)
+
+
+def options(placement: str) -> Namespace:
+    return Namespace(
+        placement=placement,
+        encoder_layers=3,
+        encoder_embed_dim=32,
+        encoder_ffn_embed_dim=48,
+        encoder_attention_heads=4,
+        dropout=0.0,
+        attention_dropout=0.0,
+        max_positions=16,
+        # What fairseq's pre-norm architecture sets; ours takes it from the placement.
+        encoder_normalize_before=placement == "pre",
+        layernorm_embedding=placement == "post",
+    )
+
+
+def build(model: type[RobertaModel], placement: str) -> Any:
+    """A model with random weights, LayerNorms and biases included."""
+    torch.manual_seed(5)
+    built = model.build_model(options(placement), task())
+    torch.manual_seed(6)
+    for parameter in built.parameters():
+        if parameter.dim() == 1:
+            nn.init.normal_(parameter, std=0.5)
+    return built
+
+
+def fairseq_names(state: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Our weights under the names that fairseq's model has for them."""
+    renamed = {}
+    for key, value in state.items():
+        for ours, theirs in NORMS.items():
+            key = key.replace(f".{ours}.", f".{theirs}.")
+        renamed[key] = value
+    return renamed
+
+
+@pytest.fixture
+def tokens() -> Tensor:
+    """Two sentences of unlike length, padded on the right as masked-LM batches are."""
+    return torch.tensor([[0, 7, 8, 9, 10, 2], [0, 11, 12, 2, 1, 1]])
+
+
+@pytest.mark.parametrize("placement", ["post", "pre"])
+def test_predictions_and_gradients_equal_fairseqs(placement: str, tokens: Tensor) -> None:
+    ours, theirs = build(PlacedBert, placement), build(RobertaModel, placement)
+    theirs.load_state_dict(fairseq_names(ours.state_dict()), strict=True)
+    masked = torch.tensor([[0, 1, 0, 0, 1, 0], [0, 0, 1, 0, 0, 0]]).bool()
+    our_logits, their_logits = (model(tokens, masked_tokens=masked)[0] for model in (ours, theirs))
+    assert our_logits.shape == (3, len(task().source_dictionary))
+    torch.testing.assert_close(our_logits, their_logits, rtol=1e-5, atol=1e-5)
+    our_logits.logsumexp(-1).sum().backward()
+    their_logits.logsumexp(-1).sum().backward()
+    one, other = (model.encoder.sentence_encoder for model in (ours, theirs))
+    torch.testing.assert_close(one.layers[0].fc1.weight.grad, other.layers[0].fc1.weight.grad, rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(one.embed_tokens.weight.grad, other.embed_tokens.weight.grad, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("placement", ["post", "pre"])
+def test_weights_are_drawn_as_berts(placement: str) -> None:
+    torch.manual_seed(1)
+    model = PlacedBert.build_model(options(placement), task())
+    layer = model.encoder.sentence_encoder.layers[0]
+    for linear in (layer.fc1, layer.fc2, layer.self_attn.q_proj, layer.self_attn.v_proj):
+        assert float(linear.weight.detach().std()) == pytest.approx(0.02, rel=0.15)
+    assert not layer.fc1.bias.any()
+
+
+def test_pre_ln_ends_with_a_norm_and_post_ln_begins_with_one() -> None:
+    post, pre = (build(PlacedBert, placement).encoder.sentence_encoder for placement in ("post", "pre"))
+    assert post.layer_norm is None
+    assert isinstance(pre.layer_norm, nn.LayerNorm)
+    assert isinstance(post.layernorm_embedding, nn.LayerNorm)
+    assert pre.layernorm_embedding is None
+
+
+@pytest.mark.parametrize("placement", ["post", "pre"])
+def test_a_classification_head_reads_the_first_token(placement: str, tokens: Tensor) -> None:
+    model = build(PlacedBert, placement).eval()
+    model.register_classification_head("pairs", num_classes=2)
+    scores, _ = model(tokens, features_only=True, classification_head_name="pairs")
+    assert scores.shape == (2, 2)
+    features, _ = model(tokens, features_only=True)
+    torch.testing.assert_close(scores, model.classification_heads["pairs"](features))
