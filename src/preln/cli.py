@@ -10,7 +10,7 @@ from typing import Annotated, Protocol, TypeVar
 import typer
 from pydantic import TypeAdapter
 
-from preln.config import Corpus, Study, StudyError, load
+from preln.config import Corpus, EnglishText, Study, StudyError, Task, load
 from preln.errors import PrelnError
 from preln.runs import Run, expand
 
@@ -23,6 +23,7 @@ app = typer.Typer(
 
 StudyFile = Annotated[Path, typer.Argument(metavar="STUDY", help="A study file, or a folder with study.yaml.")]
 CorpusJson = Annotated[str, typer.Option("--corpus", help="A corpus's settings, as JSON.")]
+Downloads = Annotated[Path, typer.Option(help="Folder of the downloads.")]
 Out = Annotated[Path, typer.Option("--out", help="Where the result is written.")]
 
 
@@ -51,17 +52,19 @@ def _corpus(text: str) -> Corpus:
 
 
 @app.command()
-def download(corpus: CorpusJson, out: Out) -> None:
-    """Download what a corpus needs, and verify it."""
-    from preln.corpora import prepare
+def download(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The name of a file that is known.")], out: Out
+) -> None:
+    """Download a file into a folder, and verify it."""
+    from preln.corpora.download import fetch, registered
 
-    prepare.download(_corpus(corpus), out)
+    fetch(registered(name), out)
 
 
 @app.command()
 def prepare_text(
     corpus: CorpusJson,
-    downloads: Annotated[Path, typer.Option(help="Folder of the downloads.")],
+    downloads: Downloads,
     out: Out,
     processes: Annotated[int, typer.Option(min=1, help="Processes that tokenise.")] = 1,
 ) -> None:
@@ -92,10 +95,75 @@ def binarise(
     out: Out,
     workers: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
 ) -> None:
-    """Binarise BPE pieces for fairseq."""
+    """Binarise the pieces of parallel text for fairseq."""
     from preln.fairseq_plugin.binarise import binarise as binarise_pieces
 
     binarise_pieces(pieces, source, target, out, workers)
+
+
+@app.command()
+def prepare_english(
+    text: Annotated[str, typer.Option("--text", help="A text's settings, as JSON.")],
+    downloads: Downloads,
+    out: Out,
+    processes: Annotated[int, typer.Option(min=1, help="Processes that prepare documents.")] = 1,
+) -> None:
+    """Make sentences of train and valid of English documents."""
+    from preln.corpora.english import prepare
+
+    prepare.prepare_text(EnglishText.model_validate_json(text), downloads, out, processes)
+
+
+@app.command()
+def prepare_english_bpe(
+    text: Annotated[Path, typer.Option(help="Folder of the sentences.")],
+    vocabulary: Annotated[int, typer.Option(help="Size of the vocabulary.")],
+    out: Out,
+    threads: Annotated[int, typer.Option(min=1, help="Threads that encode.")] = 1,
+) -> None:
+    """Train a BPE model on English sentences and split them into its pieces."""
+    from preln.corpora.english import prepare
+
+    prepare.prepare_pieces(text, vocabulary, out, threads)
+
+
+@app.command()
+def binarise_english(
+    pieces: Annotated[Path, typer.Option(help="Folder of the BPE pieces.")],
+    out: Out,
+    workers: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
+) -> None:
+    """Binarise the pieces of English sentences for fairseq."""
+    from preln.fairseq_plugin import binarise
+
+    binarise.binarise_english(pieces, out, workers)
+
+
+@app.command()
+def prepare_task(
+    task: Annotated[str, typer.Option("--task", help="A task's settings, as JSON.")],
+    downloads: Downloads,
+    model: Annotated[Path, typer.Option(help="The BPE model of the text that the models are pre-trained on.")],
+    longest: Annotated[int, typer.Option(help="Tokens that the models read.")],
+    out: Out,
+) -> None:
+    """Check a task's pairs of sentences and split them into the pieces of a text's BPE model."""
+    from preln.corpora import tasks
+
+    read: Task = TypeAdapter(Task).validate_json(task)
+    tasks.prepare_task(read, downloads, model, longest, out)
+
+
+@app.command()
+def binarise_task(
+    pieces: Annotated[Path, typer.Option(help="Folder of the task's pieces.")],
+    dictionary: Annotated[Path, typer.Option(help="The dictionary of the text that the models are pre-trained on.")],
+    out: Out,
+) -> None:
+    """Binarise a task's pieces for fairseq."""
+    from preln.fairseq_plugin import binarise
+
+    binarise.binarise_task(pieces, dictionary, out)
 
 
 @app.command()
@@ -110,6 +178,39 @@ def train(
 
     _, content, runs = _read(study)
     train_run(content, _find(runs, run, "run"), prepared, out)
+
+
+@app.command()
+def pretrain(
+    study: StudyFile,
+    run: Annotated[str, typer.Argument(metavar="RUN", help="The id of a pre-training run of the study.")],
+    prepared: Annotated[Path, typer.Option(help="Folder of the prepared text.")],
+    out: Out,
+) -> None:
+    """Pre-train one run, or go on with it, and write its records."""
+    from preln.pretraining import runs as pretraining
+    from preln.pretraining.training import pretrain_run
+
+    path, content, _ = _read(study)
+    pretrain_run(content, _find(pretraining.expand(content, str(path)), run, "pre-training run"), prepared, out)
+
+
+@app.command()
+def finetune(
+    study: StudyFile,
+    finetuning: Annotated[str, typer.Argument(metavar="FINETUNING", help="The id of a fine-tuning of the study.")],
+    prepared: Annotated[Path, typer.Option(help="Folder of the prepared text.")],
+    task: Annotated[Path, typer.Option(help="Folder of the prepared task.")],
+    runs: Annotated[Path, typer.Option(help="Folder of the study's pre-training runs.")],
+    out: Out,
+) -> None:
+    """Fine-tune one checkpoint on one task over the whole grid, or go on with it, and write its scores."""
+    from preln.pretraining import runs as pretraining
+    from preln.pretraining.finetuning import finetune as finetune_checkpoint
+
+    path, content, _ = _read(study)
+    found = _find(pretraining.finetunings(content, str(path)), finetuning, "fine-tuning")
+    finetune_checkpoint(content, found, prepared, task, runs, out)
 
 
 @app.command()
@@ -146,7 +247,7 @@ def status(
 @app.command()
 def figure(
     study: StudyFile,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The paper's number (2, 3, 4, 6), theory, or gradients.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The paper's number (2 to 6), theory, or gradients.")],
     out: Annotated[list[Path], typer.Option("--out", help="A file to draw: pdf, png or svg. Repeatable.")],
 ) -> None:
     """Draw a figure from what is done."""
@@ -160,28 +261,33 @@ def figure(
 @app.command()
 def table(
     study: StudyFile,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="runs, theory, or figure-3.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="runs, theory, figure-3, pretraining, or finetuning.")],
     out: Annotated[list[Path], typer.Option("--out", help="A file to write: csv, md or tex. Repeatable.")],
 ) -> None:
     """Write a table of what is done."""
-    from preln.report import tables, theory_tables
+    from preln.report import pretraining_tables, tables, theory_tables
     from preln.theory import parts
 
     path, content, runs = _read(study)
     if name == "runs":
         tables.write(content, runs, path.parent.parent, out)
+    elif name in pretraining_tables.TABLES:
+        pretraining_tables.write(name, content, path.parent.parent, out)
     else:
         theory_tables.write(name, content, parts.expand(content, runs, str(path)), path.parent.parent, out)
 
 
 @app.command()
 def summary(study: StudyFile) -> None:
-    """Print the table of the runs that are done, theorem 1 if it is measured, and where the figures are."""
-    from preln.report import tables, theory_tables
+    """Print the tables of the runs that are done, theorem 1 if it is measured, and where the figures are."""
+    from preln.report import pretraining_tables, tables, theory_tables
     from preln.theory import parts
 
     path, content, runs = _read(study)
-    print(tables.plain(content, runs, path.parent.parent))
+    if runs:
+        print(tables.plain(content, runs, path.parent.parent))
+    if content.pretraining:
+        print(pretraining_tables.plain(content, path.parent.parent))
     if content.theory:
         print(theory_tables.plain(content, parts.expand(content, runs, str(path)), path.parent.parent))
     for result in sorted([*path.parent.glob("figures/*"), *path.parent.glob("tables/*")]):

@@ -8,9 +8,9 @@ value, and what is allowed.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -27,7 +27,10 @@ Anchor = Literal["warmup", "hold", "shift"]
 Precision = Literal["fp32", "bf16", "fp16"]
 
 
-def _ascending(values: tuple[int, ...]) -> tuple[int, ...]:
+Number = TypeVar("Number", int, float)
+
+
+def _ascending(values: tuple[Number, ...]) -> tuple[Number, ...]:
     if any(left >= right for left, right in itertools.pairwise(values)):
         raise ValueError(f"{list(values)} must ascend, each number once")
     return values
@@ -115,7 +118,25 @@ class FilesCorpus(_Corpus):
 Corpus = Annotated[EmbeddedCorpus | Iwslt14Corpus | FilesCorpus, Field(discriminator="source")]
 
 
-class EmbeddedSource(Settings):
+class _TextSource(Settings):
+    @property
+    def local_paths(self) -> list[Path]:
+        """What the study names on this machine."""
+        return []
+
+
+class _ArchiveSource(_TextSource):
+    folder: Path | None = Field(
+        None, description="A local archive, or a folder of its files, in place of the download."
+    )
+
+    @property
+    def local_paths(self) -> list[Path]:
+        """The folder, if one takes the place of the download."""
+        return [self.folder] if self.folder else []
+
+
+class EmbeddedSource(_TextSource):
     """English documents from the grammar that comes with the package, and the prose of Python's own help."""
 
     source: Literal["embedded"]
@@ -123,17 +144,14 @@ class EmbeddedSource(Settings):
     seed: int = Field(1, description="Seed of the generator.")
 
 
-class WikitextSource(Settings):
+class WikitextSource(_ArchiveSource):
     """WikiText-103 or WikiText-2, raw: articles of the English Wikipedia."""
 
     source: Literal["wikitext"]
     size: Literal[2, 103] = Field(103, description="Million words: 103 or 2.")
-    folder: Path | None = Field(
-        None, description="A local archive, or a folder of its files, in place of the download."
-    )
 
 
-class WikipediaSource(Settings):
+class WikipediaSource(_TextSource):
     """A dump of the English Wikipedia."""
 
     source: Literal["wikipedia"]
@@ -146,25 +164,34 @@ class WikipediaSource(Settings):
             raise ValueError("date, file: give one of them")
         return self
 
+    @property
+    def local_paths(self) -> list[Path]:
+        """The dump, if one takes the place of the download."""
+        return [self.file] if self.file else []
 
-class BookcorpusSource(Settings):
+
+class BookcorpusSource(_ArchiveSource):
     """BookCorpus: sentences of novels, whose books are not divided."""
 
     source: Literal["bookcorpus"]
-    folder: Path | None = Field(
-        None, description="A local archive, or a folder of its files, in place of the download."
-    )
     lines: int = Field(1000, ge=10, description="Lines that are taken for a document.")
 
 
-class TextFilesSource(Settings):
+class TextFilesSource(_TextSource):
     """English text of the user's own."""
 
     source: Literal["files"]
     path: Path = Field(description="A text file, an archive, or a folder of both.")
-    documents: Literal["file", "blank-line"] = Field(
-        "file", description="`file`: each file is one; `blank-line`: blank lines divide them."
+    documents: Literal["file", "blank-line"] | Annotated[int, Field(ge=10)] = Field(
+        "file",
+        description="`file`: each file is one; `blank-line`: blank lines divide them; a number: so many lines are one, "
+        "for few long files of a paragraph or a sentence a line.",
     )
+
+    @property
+    def local_paths(self) -> list[Path]:
+        """The file, archive or folder."""
+        return [self.path]
 
 
 TextSource = Annotated[
@@ -179,6 +206,54 @@ class EnglishText(Settings):
     sources: tuple[TextSource, ...] = Field(min_length=1, description="Where they come from, one after the other.")
     vocabulary: int = Field(32000, ge=100, le=64000, description="Size of the SentencePiece BPE vocabulary.")
     seed: int = Field(1, description="Seed of the documents that are held out: one of each 200 (appendix A.2).")
+
+    @property
+    def local_paths(self) -> list[Path]:
+        """What its sources name on this machine."""
+        return [path for source in self.sources for path in source.local_paths]
+
+
+class _Task(Settings):
+    @property
+    def local_paths(self) -> list[Path]:
+        """What the study names on this machine."""
+        return []
+
+
+class _GlueTask(_Task):
+    folder: Path | None = Field(None, description="A local folder of the official files in place of the download.")
+
+    @property
+    def local_paths(self) -> list[Path]:
+        """The folder, if one takes the place of the download."""
+        return [self.folder] if self.folder else []
+
+
+class EmbeddedTask(_Task):
+    """Pairs of sentences from the grammar that comes with the package, of which one half is positive."""
+
+    source: Literal["embedded"]
+    relation: Literal["paraphrase", "entailment"] = Field(
+        "paraphrase", description="What is asked of a pair: does the second say the same, or does it follow?"
+    )
+    pairs: int = Field(2000, ge=40, le=100000, description="Pairs of train.")
+    dev: int = Field(400, ge=20, le=100000, description="Pairs of dev.")
+    seed: int = Field(1, description="Seed of the generator.")
+
+
+class MrpcTask(_GlueTask):
+    """MRPC: is the second sentence a paraphrase of the first? 3,668 pairs of train, 408 of dev."""
+
+    source: Literal["mrpc"]
+
+
+class RteTask(_GlueTask):
+    """RTE: does the second sentence follow from the first? 2,490 pairs of train, 277 of dev."""
+
+    source: Literal["rte"]
+
+
+Task = Annotated[EmbeddedTask | MrpcTask | RteTask, Field(discriminator="source")]
 
 
 class RunSettings(Settings):
@@ -332,6 +407,22 @@ class Theory(Settings):
     gradients: Gradients | None = Field(None, description="Figure 3; left out where not given.")
 
 
+Grid = TypeVar("Grid", "Translation", "Pretraining")
+
+
+def _with_known_keys(grid: Grid, run: type[BaseModel]) -> Grid:
+    """The grid, whose settings and entries have keys of a run alone."""
+    for place, keys in [
+        ("settings", grid.settings.keys()),
+        *((f"runs.{i}", (entry.model_extra or {}).keys()) for i, entry in enumerate(grid.runs)),
+    ]:
+        unknown = sorted(set(keys) - run.model_fields.keys())
+        if unknown:
+            allowed = ", ".join(run.model_fields)
+            raise ValueError(f"{place}: unknown key {', '.join(unknown)}; allowed: {allowed}")
+    return grid
+
+
 class RunEntry(Settings):
     """One line of the grid: settings of its own, lists where the grid takes each value."""
 
@@ -352,15 +443,132 @@ class Translation(Settings):
 
     @model_validator(mode="after")
     def _known_keys(self) -> Translation:
-        for place, keys in [
-            ("settings", self.settings.keys()),
-            *((f"runs.{i}", (entry.model_extra or {}).keys()) for i, entry in enumerate(self.runs)),
-        ]:
-            unknown = sorted(set(keys) - RunSettings.model_fields.keys())
-            if unknown:
-                allowed = ", ".join(RunSettings.model_fields)
-                raise ValueError(f"{place}: unknown key {', '.join(unknown)}; allowed: {allowed}")
+        return _with_known_keys(self, RunSettings)
+
+
+class PretrainingSettings(Settings):
+    """Everything that can change the numbers of a pre-training: the run's identity."""
+
+    text: Name = Field(description="A name under `texts`.")
+    placement: Placement = Field(description="Where LayerNorm stands: `post` or `pre` (Table 1).")
+    layers: int = Field(12, ge=1, le=100, description="Layers.")
+    width: int = Field(768, ge=8, description="Width of embeddings and hidden states.")
+    ffn_width: int = Field(3072, ge=8, description="Width of the feed-forward sub-layer.")
+    heads: int = Field(12, ge=1, description="Attention heads; they divide the width.")
+    embedding_norm: bool = Field(
+        True, description="LayerNorm on the embeddings, as in BERT; fairseq's own Pre-LN model has none."
+    )
+    dropout: float = Field(
+        0.1, ge=0, lt=1, description="Dropout of embeddings, sub-layer outputs and attention weights."
+    )
+    beta1: float = Field(0.9, ge=0, lt=1, description="Adam's first decay rate.")
+    beta2: float = Field(0.999, ge=0, lt=1, description="Adam's second decay rate.")
+    epsilon: float = Field(1e-6, gt=0, description="Adam's epsilon.")
+    weight_decay: float = Field(0.01, ge=0, description="Decoupled weight decay, of all parameters.")
+    clip_norm: float = Field(0.0, ge=0, description="Gradient norm is clipped to this; 0 does not clip.")
+    learning_rate: float = Field(gt=0, le=10, description="The peak rate, from which it decays linearly to zero.")
+    warmup: int = Field(0, ge=0, description="Updates of linear warm-up; 0 is none.")
+    updates: int = Field(ge=1, description="Updates of the run; the rate reaches zero at the last.")
+    sequence_length: int = Field(512, ge=8, le=4096, description="Tokens of a sequence, `<s>` included.")
+    batch_sequences: int = Field(256, ge=1, description="Sequences of a batch.")
+    accumulate: int = Field(1, ge=1, description="Batches whose gradients make one update.")
+    validate_every: int = Field(ge=1, description="Updates between two validations; they divide `updates`.")
+    precision: Precision = Field("fp32", description="`fp32`, `bf16` or `fp16`.")
+    seed: int = Field(1, ge=0, description="Seed of initialisation, masks of train, dropout and batch order.")
+
+    @model_validator(mode="after")
+    def _possible(self) -> PretrainingSettings:
+        problems: list[str] = []
+        if self.width % self.heads:
+            problems.append(f"heads: {self.heads} does not divide width {self.width}")
+        if self.warmup >= self.updates:
+            problems.append(f"warmup: {self.warmup} is not below updates {self.updates}")
+        if self.updates % self.validate_every:
+            problems.append(f"validate_every: {self.validate_every} does not divide updates {self.updates}")
+        if problems:
+            raise ValueError("; ".join(problems))
         return self
+
+
+class PretrainingEntry(Settings):
+    """One line of the grid: settings of its own, lists where the grid takes each value."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+    finetune: bool = Field(True, description="Whether its checkpoints are fine-tuned.")
+
+
+class Pretraining(Settings):
+    """BERT: masked language models (section 4.2)."""
+
+    settings: dict[str, Any] = Field(
+        default_factory=dict, description="Settings of every run, unless the run says otherwise."
+    )
+    runs: tuple[PretrainingEntry, ...] = Field(
+        min_length=1,
+        description="The grid. Each entry has keys of a run; a list makes a run of each of its values. The first run "
+        "is the one that the others are compared with.",
+    )
+    checkpoints: Annotated[tuple[Annotated[int, Field(ge=0)], ...], AfterValidator(_ascending)] = Field(
+        (),
+        description="Updates, ascending, at which the weights are kept and fine-tuned; 0 is the model at "
+        "initialisation.",
+    )
+    loss: float | None = Field(
+        None,
+        gt=0,
+        description="The validation loss, in bits a token, that the runs are timed to; where not given, the lowest of "
+        "the first run.",
+    )
+
+    @model_validator(mode="after")
+    def _known_keys(self) -> Pretraining:
+        return _with_known_keys(self, PretrainingSettings)
+
+
+class GridPoint(Settings):
+    """One way to fine-tune."""
+
+    batch_size: int = Field(ge=1, description="Pairs of a batch.")
+    learning_rate: float = Field(gt=0, le=1, description="The peak rate.")
+    epochs: int = Field(ge=1, description="Passes over the task's train.")
+
+
+class Finetuning(Settings):
+    """Fine-tuning of each checkpoint on each task (appendix A.3)."""
+
+    tasks: Annotated[tuple[Name, ...], Field(min_length=1), AfterValidator(_distinct)] = Field(
+        description="Names under `tasks`."
+    )
+    batch_sizes: Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(min_length=1), AfterValidator(_ascending)] = (
+        Field((16, 32), description="The grid's batch sizes, pairs of sentences, ascending.")
+    )
+    learning_rates: Annotated[
+        tuple[Annotated[float, Field(gt=0, le=1)], ...], Field(min_length=1), AfterValidator(_ascending)
+    ] = Field((1e-5, 2e-5, 3e-5, 5e-5, 1e-4), description="The grid's peak rates, ascending.")
+    epochs: Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(min_length=1), AfterValidator(_ascending)] = Field(
+        (3, 4, 5, 6, 7, 8), description="The grid's passes over train, ascending."
+    )
+    seeds: int = Field(6, ge=2, description="Fine-tunings of each grid point: the seeds 1, 2, 3, ...")
+    fixed: GridPoint = Field(
+        description="The point of the grid whose scores are reported beside those of the point chosen on dev: "
+        "`batch_size`, `learning_rate`, `epochs`."
+    )
+
+    @model_validator(mode="after")
+    def _in_the_grid(self) -> Finetuning:
+        if self.fixed not in self.points:
+            raise ValueError("fixed: no point of the grid of batch_sizes, learning_rates and epochs")
+        return self
+
+    @property
+    def points(self) -> list[GridPoint]:
+        """The grid, in the order of the file."""
+        return [
+            GridPoint(batch_size=batch_size, learning_rate=learning_rate, epochs=epochs)
+            for batch_size, learning_rate, epochs in itertools.product(
+                self.batch_sizes, self.learning_rates, self.epochs
+            )
+        ]
 
 
 class Execution(Settings):
@@ -383,17 +591,41 @@ class Study(Settings):
     paper_settings: bool = Field(
         False, description="True where the runs are the paper's: its curves are drawn behind ours."
     )
-    corpora: dict[Name, Corpus] = Field(min_length=1, description="The corpora, by name.")
-    translation: Translation
+    corpora: dict[Name, Corpus] = Field(default_factory=dict, description="The parallel corpora, by name.")
+    translation: Translation | None = Field(None, description="The translation runs; none where not given.")
     theory: Theory | None = Field(None, description="Checks of the theory; none where not given.")
+    texts: dict[Name, EnglishText] = Field(
+        default_factory=dict, description="The texts to pre-train on, by name: `sources`, `vocabulary` and `seed`."
+    )
+    pretraining: Pretraining | None = Field(None, description="The pre-training runs; none where not given.")
+    tasks: dict[Name, Task] = Field(
+        default_factory=dict, description="The tasks of pairs of sentences to fine-tune on, by name."
+    )
+    finetuning: Finetuning | None = Field(None, description="Fine-tuning; none where not given.")
     execution: Execution = Field(default_factory=lambda: Execution())
+
+    @model_validator(mode="after")
+    def _complete(self) -> Study:
+        problems: list[str] = []
+        if not (self.translation or self.theory or self.pretraining):
+            problems.append("needs one of translation, theory and pretraining")
+        if self.theory and self.theory.gradients and not self.translation:
+            problems.append("theory.gradients: needs the runs of a section translation")
+        if self.finetuning and not (self.pretraining and self.pretraining.checkpoints):
+            problems.append("finetuning: needs a section pretraining with checkpoints")
+        if self.finetuning and (unknown := [task for task in self.finetuning.tasks if task not in self.tasks]):
+            problems.append(f"finetuning.tasks: {', '.join(unknown)} not defined; defined: {', '.join(self.tasks)}")
+        if problems:
+            raise ValueError("; ".join(problems))
+        return self
 
 
 def _where(location: Iterable[int | str]) -> str:
     """The dotted key of a pydantic location, without the tag of the union's branch."""
     parts = [str(part) for part in location]
-    if len(parts) > 2 and parts[0] == "corpora" and parts[2] in ("embedded", "iwslt14", "files"):
-        del parts[2]
+    tagged = {"corpora": 2, "tasks": 2, "texts": 4}.get(parts[0]) if parts else None
+    if tagged is not None and len(parts) > tagged:
+        del parts[tagged]
     return ".".join(parts)
 
 
@@ -437,10 +669,13 @@ def require_local_paths(study: Study, origin: str) -> None:
     Raises:
         StudyError: with a line for each that is not.
     """
+    sections: dict[str, Mapping[str, Corpus | EnglishText | Task]]
+    sections = {"corpora": study.corpora, "texts": study.texts, "tasks": study.tasks}
     missing = [
-        f"{origin}: corpora.{name}: {path} does not exist"
-        for name, corpus in study.corpora.items()
-        for path in corpus.local_paths
+        f"{origin}: {section}.{name}: {path} does not exist"
+        for section, named in sections.items()
+        for name, one in named.items()
+        for path in one.local_paths
         if not path.exists()
     ]
     if missing:

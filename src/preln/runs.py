@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from preln.config import Corpus, RunSettings, Study, StudyError, describe
+from preln.config import Corpus, PretrainingEntry, RunEntry, RunSettings, Study, StudyError, describe
 
 TRAINING_VERSION = 1
 """Raised when the numbers of a training can change with the code; a raise retrains every run."""
@@ -39,8 +40,8 @@ class Run:
         }
 
 
-def corpus_id(name: str, corpus: Corpus) -> str:
-    """The folder of a prepared corpus: its name and what it was prepared with, for example
+def corpus_id(name: str, corpus: BaseModel) -> str:
+    """The folder of a prepared corpus, text or task: its name and what it was prepared with, for example
     `embedded-3f2a9c1b`. Studies with the same settings share it."""
     return f"{name}-{digest(corpus)[:8]}"
 
@@ -58,33 +59,67 @@ def expand(study: Study, origin: str = "study") -> list[Run]:
         StudyError: if an entry is impossible, names a corpus that is not defined, or defines a run that
             another entry defines already.
     """
+    if study.translation is None:
+        return []
     common = study.translation.settings
     runs: dict[str, Run] = {}
-    for number, entry in enumerate(study.translation.runs):
-        where = f"{origin}: translation.runs.{number}"
+    for where, entry, settings in grid(study.translation, RunSettings, f"{origin}: translation"):
+        if settings.corpus not in study.corpora:
+            defined = ", ".join(study.corpora)
+            raise StudyError(f"{where}.corpus: {settings.corpus!r} is not defined; defined: {defined}")
+        require_shared_batch(settings.accumulate, study, where)
+        run_id = _run_id(settings, common, several_corpora=len(study.corpora) > 1)
+        run = Run(run_id, settings, study.corpora[settings.corpus], entry.figures)
+        if run.id in runs:
+            raise StudyError(f"{where}: the run {run.id} is defined twice")
+        runs[run.id] = run
+    return list(runs.values())
+
+
+S = TypeVar("S", bound=BaseModel)
+Entry = TypeVar("Entry", RunEntry, PretrainingEntry, covariant=True)
+
+
+class Grid(Protocol[Entry]):
+    """A section of a study: settings that all runs share, and entries with settings of their own."""
+
+    @property
+    def settings(self) -> dict[str, Any]: ...
+    @property
+    def runs(self) -> tuple[Entry, ...]: ...
+
+
+def grid(section: Grid[Entry], model: type[S], where: str) -> Iterator[tuple[str, Entry, S]]:
+    """The settings of each run of a grid, in the order of the file, with the entry that asks for it and where that
+    stands; of an entry with lists, every combination.
+
+    Raises:
+        StudyError: if a combination is impossible.
+    """
+    for number, entry in enumerate(section.runs):
+        place = f"{where}.runs.{number}"
         own = entry.model_extra or {}
         axes = [value if isinstance(value, list | tuple) else [value] for value in own.values()]
         for values in itertools.product(*axes):
-            merged = {**common, **dict(zip(own, values, strict=True))}
             try:
-                settings = RunSettings.model_validate(merged)
+                settings = model.model_validate({**section.settings, **dict(zip(own, values, strict=True))})
             except ValidationError as error:
-                raise StudyError("\n".join(f"{where}.{line}" for line in describe(error))) from None
-            if settings.corpus not in study.corpora:
-                defined = ", ".join(study.corpora)
-                raise StudyError(f"{where}.corpus: {settings.corpus!r} is not defined; defined: {defined}")
-            gpus = max(study.execution.gpus, 1)
-            if settings.accumulate % gpus:
-                raise StudyError(
-                    f"{where}.accumulate: {settings.accumulate} cannot be shared by {gpus} GPUs (execution.gpus): a "
-                    "run's batch stays what it says, so the GPUs must divide it"
-                )
-            run_id = _run_id(settings, common, several_corpora=len(study.corpora) > 1)
-            run = Run(run_id, settings, study.corpora[settings.corpus], entry.figures)
-            if run.id in runs:
-                raise StudyError(f"{where}: the run {run.id} is defined twice")
-            runs[run.id] = run
-    return list(runs.values())
+                raise StudyError("\n".join(f"{place}.{line}" for line in describe(error))) from None
+            yield place, entry, settings
+
+
+def require_shared_batch(accumulate: int, study: Study, where: str) -> None:
+    """See that the GPUs of a run divide the batches of its updates.
+
+    Raises:
+        StudyError: if they do not.
+    """
+    gpus = max(study.execution.gpus, 1)
+    if accumulate % gpus:
+        raise StudyError(
+            f"{where}.accumulate: {accumulate} cannot be shared by {gpus} GPUs (execution.gpus): a run's batch stays "
+            "what it says, so the GPUs must divide it"
+        )
 
 
 def series(settings: RunSettings) -> RunSettings:
@@ -110,18 +145,25 @@ def _run_id(settings: RunSettings, common: dict[str, Any], several_corpora: bool
         parts.append(f"wu{settings.warmup}")
     if settings.drop_epoch is not None:
         parts.append(f"drop{settings.drop_epoch}")
-    in_the_id = {
+    told = {
         *("placement", "optimizer", "learning_rate", "schedule", "warmup", "anchor", "decay_period"),
         *("drop_epoch", "decay_updates", "seed"),
     }
-    fields = RunSettings.model_fields
-    for key, value in settings:
-        usual = common.get(key, fields[key].default)
-        if key not in in_the_id and not fields[key].is_required() and value != _as(value, usual):
-            parts.append(f"{key.replace('_', '')}{short(value)}")
+    parts += unusual(settings, common, told)
     if several_corpora and settings.corpus != common.get("corpus"):
         parts.append(settings.corpus)
     return "-".join([*parts, f"s{settings.seed}"])
+
+
+def unusual(settings: BaseModel, common: dict[str, Any], told: Collection[str]) -> list[str]:
+    """The settings that are not the study's own, as parts of an id; those that are `told` already are left out."""
+    fields = type(settings).model_fields
+    parts = []
+    for key, value in settings:
+        usual = common.get(key, fields[key].default)
+        if key not in told and not fields[key].is_required() and value != _as(value, usual):
+            parts.append(f"{key.replace('_', '')}{short(value)}")
+    return parts
 
 
 def _as(value: Any, usual: Any) -> Any:

@@ -49,4 +49,12 @@ def learning_rate(settings: RunSettings, update: int, drop_update: int | None = 
         case "linear":
             end = settings.decay_updates
             assert end is not None  # the study's checks see to it
-            return peak * max(0.0, (end - t) / (end - warmup))
+            return linear_decay(peak, warmup, end, t)
+
+
+def linear_decay(peak: float, warmup: int, end: int, update: int) -> float:
+    """The rate of update number `update` of a warm-up over `warmup` updates and a linear decay to zero at update `end`
+    (section 4.2)."""
+    if update <= warmup:
+        return peak * update / warmup
+    return peak * max(0.0, (end - update) / (end - warmup))

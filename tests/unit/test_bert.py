@@ -24,7 +24,7 @@ def task() -> Namespace:
     return Namespace(source_dictionary=words)
 
 
-def options(placement: str) -> Namespace:
+def options(placement: str, embedding_norm: bool = True) -> Namespace:
     return Namespace(
         placement=placement,
         encoder_layers=3,
@@ -34,16 +34,17 @@ def options(placement: str) -> Namespace:
         dropout=0.0,
         attention_dropout=0.0,
         max_positions=16,
-        # What fairseq's pre-norm architecture sets; ours takes it from the placement.
+        # How fairseq's own model is told the placement and the norm of the embeddings.
         encoder_normalize_before=placement == "pre",
-        layernorm_embedding=placement == "post",
+        embedding_norm=embedding_norm,
+        layernorm_embedding=embedding_norm,
     )
 
 
-def build(model: type[RobertaModel], placement: str) -> Any:
+def build(model: type[RobertaModel], placement: str, embedding_norm: bool = True) -> Any:
     """A model with random weights, LayerNorms and biases included."""
     torch.manual_seed(5)
-    built = model.build_model(options(placement), task())
+    built = model.build_model(options(placement, embedding_norm), task())
     torch.manual_seed(6)
     for parameter in built.parameters():
         if parameter.dim() == 1:
@@ -67,9 +68,10 @@ def tokens() -> Tensor:
     return torch.tensor([[0, 7, 8, 9, 10, 2], [0, 11, 12, 2, 1, 1]])
 
 
+@pytest.mark.parametrize("embedding_norm", [True, False])
 @pytest.mark.parametrize("placement", ["post", "pre"])
-def test_predictions_and_gradients_equal_fairseqs(placement: str, tokens: Tensor) -> None:
-    ours, theirs = build(PlacedBert, placement), build(RobertaModel, placement)
+def test_predictions_and_gradients_equal_fairseqs(placement: str, embedding_norm: bool, tokens: Tensor) -> None:
+    ours, theirs = (build(model, placement, embedding_norm) for model in (PlacedBert, RobertaModel))
     theirs.load_state_dict(fairseq_names(ours.state_dict()), strict=True)
     masked = torch.tensor([[0, 1, 0, 0, 1, 0], [0, 0, 1, 0, 0, 0]]).bool()
     our_logits, their_logits = (model(tokens, masked_tokens=masked)[0] for model in (ours, theirs))
@@ -92,12 +94,12 @@ def test_weights_are_drawn_as_berts(placement: str) -> None:
     assert not layer.fc1.bias.any()
 
 
-def test_pre_ln_ends_with_a_norm_and_post_ln_begins_with_one() -> None:
+def test_pre_ln_ends_with_a_norm_and_both_begin_with_one() -> None:
     post, pre = (build(PlacedBert, placement).encoder.sentence_encoder for placement in ("post", "pre"))
     assert post.layer_norm is None
     assert isinstance(pre.layer_norm, nn.LayerNorm)
     assert isinstance(post.layernorm_embedding, nn.LayerNorm)
-    assert pre.layernorm_embedding is None
+    assert isinstance(pre.layernorm_embedding, nn.LayerNorm)
 
 
 @pytest.mark.parametrize("placement", ["post", "pre"])

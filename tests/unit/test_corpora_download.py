@@ -3,14 +3,25 @@
 import hashlib
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from preln.config import (
+    BookcorpusSource,
+    EmbeddedCorpus,
+    Iwslt14Corpus,
+    MrpcTask,
+    RteTask,
+    WikipediaSource,
+    WikitextSource,
+)
 from preln.corpora import CorpusError
-from preln.corpora.download import fetch, git_blob_id
-from preln.corpora.registry import Download
+from preln.corpora.download import checksum, fetch, git_blob_id, published_dump, registered
+from preln.corpora.registry import Algorithm, Download, needed_downloads
 
 CONTENT = bytes(range(256)) * 4096
 
@@ -26,10 +37,15 @@ class Server(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.behaviours: list[str] = []
         self.ranges: list[str | None] = []
+        self.content = CONTENT
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}"
 
     @property
     def file(self) -> Download:
-        return Download(f"http://127.0.0.1:{self.server_address[1]}/a.tgz", "a.tgz", blob(CONTENT))
+        return Download(f"{self.address}/a.tgz", "a.tgz", "git-blob", blob(CONTENT))
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -45,10 +61,10 @@ class Handler(BaseHTTPRequestHandler):
         start = int(wanted.removeprefix("bytes=").removesuffix("-")) if wanted else 0
         if behaviour == "no ranges":
             start = 0
-        elif start >= len(CONTENT):
+        elif start and start >= len(CONTENT):
             self.send_error(416)
             return
-        content = CONTENT[start:]
+        content = self.server.content[start:]
         self.send_response(206 if start else 200)
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
@@ -122,7 +138,7 @@ def test_a_download_that_was_complete_but_not_renamed_is_used(server: Server, tm
 
 def test_another_content_is_refused_with_both_ids_and_removed(server: Server, tmp_path: Path) -> None:
     expected = "0" * 40
-    file = Download(server.file.address, "a.tgz", expected)
+    file = replace(server.file, checksum=expected)
     with pytest.raises(CorpusError, match=rf"is {blob(CONTENT)}, it should be {expected}.*`folder`"):
         fetch(file, tmp_path)
     assert names(tmp_path) == []
@@ -138,3 +154,64 @@ def test_a_missing_file_is_reported(server: Server, tmp_path: Path) -> None:
     server.behaviours = ["error"] * 5
     with pytest.raises(CorpusError, match="503"):
         fetch(server.file, tmp_path, pause=0)
+
+
+@pytest.mark.parametrize("algorithm", ["sha256", "sha1"])
+def test_a_checksum_is_that_of_the_content(algorithm: Algorithm, tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(CONTENT)
+    assert checksum(path, algorithm) == hashlib.new(algorithm, CONTENT).hexdigest()
+
+
+def test_a_file_that_is_not_known_is_refused_with_those_that_are() -> None:
+    with pytest.raises(CorpusError, match=r"wrong\.zip: not known; known are de-en\.tgz, .*enwiki-<date>"):
+        registered("wrong.zip")
+
+
+def test_a_dumps_checksum_is_that_of_the_list_beside_it(server: Server) -> None:
+    name = "enwiki-20260101-pages-articles.xml.bz2"
+    server.content = f"{'1' * 40}  other.bz2\n{'2' * 40}  {name}\n".encode()
+    assert published_dump("20260101", server.address) == Download(
+        f"{server.address}/20260101/{name}", name, "sha1", "2" * 40
+    )
+
+
+def test_a_dump_that_is_not_listed_is_refused(server: Server) -> None:
+    server.content = b""
+    with pytest.raises(CorpusError, match=r"sha1sums\.txt: does not list enwiki-20260101"):
+        published_dump("20260101", server.address)
+
+
+def test_a_list_of_dumps_that_is_not_there_is_refused_with_what_to_do(server: Server) -> None:
+    server.behaviours = ["error"]
+    with pytest.raises(CorpusError, match="check the date"):
+        published_dump("20260101", server.address)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "names"),
+    [
+        (Iwslt14Corpus(source="iwslt14"), ["de-en.tgz"]),
+        (Iwslt14Corpus(source="iwslt14", folder=Path("here")), []),
+        (EmbeddedCorpus(source="embedded"), []),
+        (WikitextSource(source="wikitext", size=2), ["wikitext-2-raw-v1.zip"]),
+        (WikitextSource(source="wikitext", folder=Path("here")), []),
+        (WikipediaSource(source="wikipedia", date="20260101"), ["enwiki-20260101-pages-articles.xml.bz2"]),
+        (WikipediaSource(source="wikipedia", file=Path("here.xml")), []),
+        (BookcorpusSource(source="bookcorpus"), ["bookcorpus.tar.bz2"]),
+        (MrpcTask(source="mrpc"), ["msr_paraphrase_train.txt", "mrpc_dev_ids.tsv"]),
+        (RteTask(source="rte"), ["RTE.zip"]),
+        (RteTask(source="rte", folder=Path("here")), []),
+    ],
+    ids=str,
+)
+def test_what_is_downloaded_is_what_is_not_local(wanted: Any, names: list[str]) -> None:
+    assert list(needed_downloads(wanted)) == names
+
+
+def test_every_file_that_is_needed_is_known() -> None:
+    for size in (2, 103):
+        assert registered(*needed_downloads(WikitextSource(source="wikitext", size=size)))
+    for wanted in (BookcorpusSource(source="bookcorpus"), MrpcTask(source="mrpc"), RteTask(source="rte")):
+        for name in needed_downloads(wanted):
+            assert registered(name).name == name

@@ -16,7 +16,7 @@ import pytest
 from preln.config import Iwslt14Corpus
 from preln.corpora import CorpusError, iwslt14
 from preln.corpora.download import git_blob_id
-from preln.corpora.registry import SOURCES
+from preln.corpora.registry import DOWNLOADS, SOURCES
 from preln.corpora.text import Drops, Part, read_lines
 
 OFFICIAL = os.environ.get("PRELN_IWSLT14_OFFICIAL")
@@ -122,8 +122,8 @@ def test_the_archive_is_checked_and_read(tmp_path: Path, monkeypatch: pytest.Mon
     corpus = Iwslt14Corpus(source="iwslt14")
     with pytest.raises(CorpusError, match=f"{git_blob_id(path)}, it should be aa8c3f40"):
         iwslt14.prepare(corpus, tmp_path, processes=1)
-    real = SOURCES["iwslt14"].downloads[0]
-    monkeypatch.setattr(iwslt14, "_ARCHIVE", replace(real, git_blob=git_blob_id(path)))
+    real = DOWNLOADS["de-en.tgz"]
+    monkeypatch.setattr(iwslt14, "_ARCHIVE", replace(real, checksum=git_blob_id(path)))
     expected = iwslt14.prepare_release(release(), processes=1)
     assert iwslt14.prepare(corpus, tmp_path, processes=1) == expected
     local = corpus.model_copy(update={"folder": tmp_path})

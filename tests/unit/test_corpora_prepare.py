@@ -132,19 +132,6 @@ def test_iwslt14_files_are_compared_with_the_published(tmp_path: Path) -> None:
     assert record["parts"]["test"]["files"]["test.en"]["as_published"] is False
 
 
-def test_nothing_is_downloaded_where_nothing_is_needed(tmp_path: Path) -> None:
-    for corpus in (embedded(), user_files(tmp_path), Iwslt14Corpus(source="iwslt14", folder=tmp_path)):
-        prepare.download(corpus, tmp_path / "downloads")
-    assert not (tmp_path / "downloads").exists()
-
-
-def test_iwslt14_is_downloaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    fetched = []
-    monkeypatch.setattr(prepare, "fetch", lambda file, folder: fetched.append((file.name, folder)))
-    prepare.download(Iwslt14Corpus(source="iwslt14"), tmp_path)
-    assert fetched == [("de-en.tgz", tmp_path)]
-
-
 def test_one_bpe_model_encodes_every_part(tmp_path: Path) -> None:
     text(embedded(), tmp_path)
     out = tmp_path / "bpe"

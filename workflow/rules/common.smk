@@ -1,11 +1,13 @@
 # The study behind the rules: read and checked before any job, then looked up by the rules' wildcards. The rules name
 # environment.yml for those who let Snakemake deploy software (--software-deployment-method conda); otherwise they run in
 # the environment that Snakemake runs in.
+import re
 from os.path import relpath
 from pathlib import Path
 
-from preln.config import Iwslt14Corpus, StudyError, require_local_paths, validate, write
-from preln.corpora.registry import SOURCES, languages
+from preln.config import StudyError, require_local_paths, validate, write
+from preln.corpora.registry import DOWNLOADS, languages, needed_downloads, wikipedia_dump
+from preln.pretraining import runs as pretraining
 from preln.runs import PREPARATION_VERSION, corpus_id, digest, expand
 from preln.theory import parts
 from snakemake.exceptions import WorkflowError
@@ -15,14 +17,17 @@ try:
     STUDY = validate(dict(config), ORIGIN)
     require_local_paths(STUDY, ORIGIN)
     RUNS = {run.id: run for run in expand(STUDY, ORIGIN)}
+    PRETRAININGS = {run.id: run for run in pretraining.expand(STUDY, ORIGIN)}
+    FINETUNINGS = {job.id: job for job in pretraining.finetunings(STUDY, ORIGIN)}
     PARTS = {part.id: part for part in parts.expand(STUDY, list(RUNS.values()), ORIGIN)}
 except StudyError as error:
     raise WorkflowError(str(error)) from None
 
 RESULTS = f"results/{STUDY.study}"
 LOGS = f"logs/{STUDY.study}"
-IWSLT14_ARCHIVE = f"resources/downloads/{SOURCES['iwslt14'].downloads[0].name}"
 CORPORA = {corpus_id(name, corpus): corpus for name, corpus in STUDY.corpora.items()}
+TEXTS = {corpus_id(name, text): text for name, text in STUDY.texts.items()}
+TASKS = {corpus_id(name, task): task for name, task in STUDY.tasks.items()}
 # Relative where it can be, for a clone that is moved is still the same.
 SOURCE = Path(relpath(Path(str(workflow.current_basedir)).parents[1] / "src" / "preln"))
 
@@ -30,9 +35,15 @@ SOURCE = Path(relpath(Path(str(workflow.current_basedir)).parents[1] / "src" / "
 wildcard_constraints:
     run=r"[a-z0-9.-]+",
     part=r"[a-z0-9+-]+",
+    finetuning=r"[a-z0-9.-]+",
     corpus=r"[a-z0-9-]+",
+    text=r"[a-z0-9-]+",
+    task=r"[a-z0-9-]+",
+    longest=r"\d+",
+    file="|".join(map(re.escape, DOWNLOADS)) + "|" + wikipedia_dump(r"\d{8}"),
     figure=r"\d+|theory|gradients",
-    table=r"theory|figure-3",
+    theory_table=r"theory|figure-3",
+    bert_table=r"pretraining|finetuning",
 
 
 def corpus_json(wildcards):
@@ -40,18 +51,28 @@ def corpus_json(wildcards):
     return CORPORA[wildcards.corpus].model_dump_json()
 
 
-def text_sources(corpus):
-    """The files that a corpus is made from; none for one that is generated."""
-    if isinstance(corpus, Iwslt14Corpus):
-        if corpus.folder is None:
-            return [IWSLT14_ARCHIVE]
-        return [str(path) for path in sorted(corpus.folder.glob("*")) if path.suffix in (".tgz", ".de", ".en")]
-    return [str(path) for path in corpus.local_paths]
+def sources(wanted):
+    """The files that a corpus, an English text's source or a task is made from; none for one that is generated."""
+    local = [file for path in wanted.local_paths for file in ([path] if path.is_file() else sorted(path.rglob("*")))]
+    return [f"resources/downloads/{name}" for name in needed_downloads(wanted)] + [
+        str(file) for file in local if file.is_file()
+    ]
 
 
 def prepared(settings):
     """The folder of the prepared corpus of a run's settings."""
     return f"resources/corpora/{corpus_id(settings.corpus, STUDY.corpora[settings.corpus])}"
+
+
+def prepared_text(run):
+    """The folder of the prepared text of a pre-training run."""
+    return f"resources/texts/{corpus_id(run.settings.text, run.text)}"
+
+
+def prepared_task(job):
+    """The folder of the prepared task of a fine-tuning: its pairs as the run's model reads them."""
+    text = corpus_id(job.run.settings.text, job.run.text)
+    return f"resources/tasks/{corpus_id(job.task_name, job.task)}/{text}-{job.run.settings.sequence_length}"
 
 
 def prepared_for(part):
@@ -82,8 +103,18 @@ def measurements(chosen):
     return [f"{RESULTS}/theory/{part.id}/{name}" for part in chosen for name in ("measurements.csv", "run.json")]
 
 
+def pretrained():
+    """The records of all pre-training runs and their fine-tunings."""
+    return [
+        *(f"{RESULTS}/pretraining/{run}/{name}" for run in PRETRAININGS for name in ("curve.csv", "metrics.json")),
+        *(f"{RESULTS}/finetuning/{job}/{name}" for job in FINETUNINGS for name in ("scores.csv", "run.json")),
+    ]
+
+
 def shown_in(figure):
     """The runs or the parts of the theory that a figure shows."""
+    if figure == "5":
+        return [*PRETRAININGS.values(), *FINETUNINGS.values()]
     if figure in FIGURES_OF_THEORY:
         return list(PARTS.values())
     return [run for run in RUNS.values() if int(figure) in run.figures]
@@ -91,11 +122,15 @@ def shown_in(figure):
 
 def drawn_from(figure):
     """The records of what a figure shows."""
+    if figure == "5":
+        return pretrained()
     return measurements(shown_in(figure)) if figure in FIGURES_OF_THEORY else records(shown_in(figure))
 
 
 def drawn_with(figure):
     """The modules that draw a figure, beside its own."""
+    if figure == "5":
+        return ("page.py", "style.py", *OF_PRETRAINING_WITH)
     if figure in FIGURES_OF_THEORY:
         return ("page.py", "style.py", *OF_THEORY_WITH)
     return ("drawing.py", "page.py", *OF_RUNS_WITH)
@@ -104,11 +139,19 @@ def drawn_with(figure):
 def digest_of(shown):
     """What a figure or a table depends on beside its records: of what, and how the study describes it."""
     described = {"description": STUDY.description, "paper_settings": STUDY.paper_settings}
+    if STUDY.pretraining:
+        described["loss"] = STUDY.pretraining.loss
+    if STUDY.finetuning:
+        described["fixed"] = STUDY.finetuning.fixed.model_dump()
     return digest({**described, "shown": {one.id: one.identity for one in shown}})
 
 
 FIGURES_OF_THEORY = ("3", "theory", "gradients")
 OF_RUNS_WITH = ("labels.py", "records.py", "style.py", "reference/__init__.py", "reference/paper.csv")
+OF_PRETRAINING_WITH = (
+    *("labels.py", "statistics.py", "pretraining_records.py", "records.py"),
+    *("reference/bert.py", "reference/bert.csv"),
+)
 OF_THEORY_WITH = (
     *("labels.py", "statistics.py", "theory_records.py", "reference/gradients.py", "reference/gradients.csv"),
     *("../theory/closed_forms.py", "../theory/measurements.py"),
@@ -123,7 +166,12 @@ def code(*modules):
 def study_results():
     """Every end product of the study."""
     figures = sorted({str(number) for run in RUNS.values() for number in run.figures})
-    tables = ["runs"]
+    tables = ["runs"] if RUNS else []
+    if PRETRAININGS:
+        figures.append("5")
+        tables.append("pretraining")
+    if FINETUNINGS:
+        tables.append("finetuning")
     if STUDY.theory:
         figures.append("theory")
         tables.append("theory")
@@ -132,6 +180,7 @@ def study_results():
         tables.append("figure-3")
     return [
         *records(RUNS.values()),
+        *pretrained(),
         *measurements(PARTS.values()),
         *(f"{RESULTS}/figures/figure-{figure}.{suffix}" for figure in figures for suffix in ("pdf", "png")),
         *(f"{RESULTS}/tables/{table}.{suffix}" for table in tables for suffix in ("csv", "md", "tex")),

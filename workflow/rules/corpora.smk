@@ -1,34 +1,31 @@
 # From a source to binarised BPE pieces. A corpus's folder is named after its settings, so studies share it.
 
 
-rule download_iwslt14:
-    """Download the IWSLT14 archive and verify it."""
+rule download:
+    """Download a file of a corpus, a text or a task, and verify it."""
     output:
-        archive=IWSLT14_ARCHIVE,
+        "resources/downloads/{file}",
     log:
-        "logs/corpora/download_iwslt14.log",
+        "logs/corpora/download/{file}.log",
     benchmark:
-        "logs/corpora/download_iwslt14.tsv"
+        "logs/corpora/download/{file}.tsv"
     localrule: True
     conda:
         "../../environment.yml"
-    params:
-        corpus='{"source": "iwslt14"}',
     message:
-        "Download the IWSLT14 archive"
+        "Download {wildcards.file}"
     shell:
         """
         exec &> >(tee {log:q})
-        preln download \
-            --corpus {params.corpus:q} \
-            --out "$(dirname {output.archive:q})"
+        preln download {wildcards.file:q} \
+            --out "$(dirname {output:q})"
         """
 
 
 rule prepare_text:
     """Tokenise, clean and split a corpus into train, valid and test."""
     input:
-        lambda wildcards: text_sources(CORPORA[wildcards.corpus]),
+        lambda wildcards: sources(CORPORA[wildcards.corpus]),
     output:
         text=directory("resources/corpora/{corpus}/text"),
     log:
@@ -115,5 +112,151 @@ rule binarise:
             --source {params.source} \
             --target {params.target} \
             --workers {resources.cpus_per_task} \
+            --out {output.binary:q}
+        """
+
+
+rule prepare_english:
+    """Split, tokenise and lower-case the sentences of English documents, and divide these into train and valid."""
+    input:
+        lambda wildcards: [path for source in TEXTS[wildcards.text].sources for path in sources(source)],
+    output:
+        text=directory("resources/texts/{text}/text"),
+    log:
+        "logs/texts/{text}/prepare_english.log",
+    benchmark:
+        "logs/texts/{text}/prepare_english.tsv"
+    conda:
+        "../../environment.yml"
+    threads: 2
+    resources:
+        cpus_per_task=2,
+    params:
+        text=lambda wildcards: TEXTS[wildcards.text].model_dump_json(),
+        version=PREPARATION_VERSION,
+    message:
+        "Prepare the English text of {wildcards.text}"
+    shell:
+        """
+        exec &> >(tee {log:q})
+        preln prepare-english \
+            --text {params.text:q} \
+            --downloads resources/downloads \
+            --processes {resources.cpus_per_task} \
+            --out {output.text:q}
+        """
+
+
+rule prepare_english_bpe:
+    """Train the BPE model of an English text and split the text into its pieces."""
+    input:
+        text="resources/texts/{text}/text",
+    output:
+        pieces=directory("resources/texts/{text}/bpe"),
+    log:
+        "logs/texts/{text}/prepare_english_bpe.log",
+    benchmark:
+        "logs/texts/{text}/prepare_english_bpe.tsv"
+    conda:
+        "../../environment.yml"
+    threads: 2
+    resources:
+        cpus_per_task=2,
+    params:
+        vocabulary=lambda wildcards: TEXTS[wildcards.text].vocabulary,
+        version=PREPARATION_VERSION,
+    message:
+        "Train the BPE of {wildcards.text}"
+    shell:
+        """
+        exec &> >(tee {log:q})
+        preln prepare-english-bpe \
+            --text {input.text:q} \
+            --vocabulary {params.vocabulary} \
+            --threads {resources.cpus_per_task} \
+            --out {output.pieces:q}
+        """
+
+
+rule binarise_english:
+    """Binarise the pieces of an English text for fairseq."""
+    input:
+        pieces="resources/texts/{text}/bpe",
+    output:
+        binary=directory("resources/texts/{text}/binary"),
+    log:
+        "logs/texts/{text}/binarise_english.log",
+    benchmark:
+        "logs/texts/{text}/binarise_english.tsv"
+    conda:
+        "../../environment.yml"
+    threads: 2
+    resources:
+        cpus_per_task=2,
+    message:
+        "Binarise {wildcards.text}"
+    shell:
+        """
+        exec &> >(tee {log:q})
+        preln binarise-english \
+            --pieces {input.pieces:q} \
+            --workers {resources.cpus_per_task} \
+            --out {output.binary:q}
+        """
+
+
+rule prepare_task:
+    """Check a task's pairs of sentences and split them into the pieces of a text's BPE model."""
+    input:
+        lambda wildcards: sources(TASKS[wildcards.task]),
+        bpe="resources/texts/{text}/bpe",
+    output:
+        pieces=directory("resources/tasks/{task}/{text}-{longest}/pieces"),
+    log:
+        "logs/tasks/{task}/{text}-{longest}/prepare_task.log",
+    benchmark:
+        "logs/tasks/{task}/{text}-{longest}/prepare_task.tsv"
+    localrule: True
+    conda:
+        "../../environment.yml"
+    params:
+        task=lambda wildcards: TASKS[wildcards.task].model_dump_json(),
+        version=PREPARATION_VERSION,
+    message:
+        "Prepare the task {wildcards.task}"
+    shell:
+        """
+        exec &> >(tee {log:q})
+        preln prepare-task \
+            --task {params.task:q} \
+            --downloads resources/downloads \
+            --model {input.bpe:q}/bpe.model \
+            --longest {wildcards.longest} \
+            --out {output.pieces:q}
+        """
+
+
+rule binarise_task:
+    """Binarise a task's pieces for fairseq, with the dictionary of the text."""
+    input:
+        pieces="resources/tasks/{task}/{text}-{longest}/pieces",
+        text="resources/texts/{text}/binary",
+    output:
+        binary=directory("resources/tasks/{task}/{text}-{longest}/binary"),
+    log:
+        "logs/tasks/{task}/{text}-{longest}/binarise_task.log",
+    benchmark:
+        "logs/tasks/{task}/{text}-{longest}/binarise_task.tsv"
+    localrule: True
+    conda:
+        "../../environment.yml"
+    message:
+        "Binarise the task {wildcards.task}"
+    shell:
+        """
+        exec &> >(tee {log:q})
+        preln binarise-task \
+            --pieces {input.pieces:q} \
+            --dictionary {input.text:q}/dict.txt \
             --out {output.binary:q}
         """

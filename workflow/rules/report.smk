@@ -77,18 +77,18 @@ rule tabulate_theory:
         measurements=measurements(PARTS.values()),
         code=code("theory_tables.py", "tables.py", *OF_THEORY_WITH),
     output:
-        csv=f"{RESULTS}/tables/{{table}}.csv",
+        csv=f"{RESULTS}/tables/{{theory_table}}.csv",
         markdown=report(
-            f"{RESULTS}/tables/{{table}}.md",
+            f"{RESULTS}/tables/{{theory_table}}.md",
             caption="../report/theory-table.rst",
             category="Tables",
-            labels={"table": "{table}"},
+            labels={"table": "{theory_table}"},
         ),
-        latex=f"{RESULTS}/tables/{{table}}.tex",
+        latex=f"{RESULTS}/tables/{{theory_table}}.tex",
     log:
-        f"{LOGS}/tabulate_theory/{{table}}.log",
+        f"{LOGS}/tabulate_theory/{{theory_table}}.log",
     benchmark:
-        f"{LOGS}/tabulate_theory/{{table}}.tsv"
+        f"{LOGS}/tabulate_theory/{{theory_table}}.tsv"
     localrule: True
     conda:
         "../../environment.yml"
@@ -96,11 +96,47 @@ rule tabulate_theory:
         study=f"{RESULTS}/study.yaml",
         measured=digest_of(PARTS.values()),
     message:
-        "Tabulate the theory: {wildcards.table}"
+        "Tabulate the theory: {wildcards.theory_table}"
     shell:
         """
         exec &> >(tee {log:q})
-        preln table {params.study:q} {wildcards.table} \
+        preln table {params.study:q} {wildcards.theory_table} \
+            --out {output.csv:q} \
+            --out {output.markdown:q} \
+            --out {output.latex:q}
+        """
+
+
+rule tabulate_pretraining:
+    """Write a table of BERT: the pre-training runs, or the fine-tuned checkpoints."""
+    input:
+        records=pretrained(),
+        code=code("pretraining_tables.py", "tables.py", *OF_PRETRAINING_WITH),
+    output:
+        csv=f"{RESULTS}/tables/{{bert_table}}.csv",
+        markdown=report(
+            f"{RESULTS}/tables/{{bert_table}}.md",
+            caption="../report/pretraining-table.rst",
+            category="Tables",
+            labels={"table": "{bert_table}"},
+        ),
+        latex=f"{RESULTS}/tables/{{bert_table}}.tex",
+    log:
+        f"{LOGS}/tabulate_pretraining/{{bert_table}}.log",
+    benchmark:
+        f"{LOGS}/tabulate_pretraining/{{bert_table}}.tsv"
+    localrule: True
+    conda:
+        "../../environment.yml"
+    params:
+        study=f"{RESULTS}/study.yaml",
+        shown=digest_of([*PRETRAININGS.values(), *FINETUNINGS.values()]),
+    message:
+        "Tabulate BERT: {wildcards.bert_table}"
+    shell:
+        """
+        exec &> >(tee {log:q})
+        preln table {params.study:q} {wildcards.bert_table} \
             --out {output.csv:q} \
             --out {output.markdown:q} \
             --out {output.latex:q}

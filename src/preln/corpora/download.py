@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import time
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import requests
 from tqdm import tqdm
 
 from preln.corpora import CorpusError
-from preln.corpora.registry import Download
+from preln.corpora.registry import DOWNLOADS, DUMPS, Algorithm, Download, wikipedia_dump
 
 _BLOCK = 1 << 16
 """Bytes; what an interruption may lose."""
@@ -27,26 +28,65 @@ def git_blob_id(path: Path) -> str:
     return digest.hexdigest()
 
 
-def sha256(path: Path) -> str:
-    """The SHA-256 of a file's content, in hexadecimal."""
+def checksum(path: Path, algorithm: Algorithm) -> str:
+    """The checksum of a file's content, in hexadecimal."""
+    if algorithm == "git-blob":
+        return git_blob_id(path)
     with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+        return hashlib.file_digest(file, algorithm).hexdigest()
 
 
-def require_content(path: Path, git_blob: str) -> None:
-    """Check that the file's git blob id is `git_blob`.
+def require_content(path: Path, expected: Download) -> None:
+    """Check that the file at `path` is the `expected` one.
 
     Raises:
-        CorpusError: if the file is missing or is another; the message has both ids.
+        CorpusError: if the file is missing or is another; the message has both checksums.
     """
     if not path.is_file():
-        raise CorpusError(f"{path}: is missing; download it, or set the corpus's `folder` to where it is")
-    found = git_blob_id(path)
-    if found != git_blob:
+        raise CorpusError(f"{path}: is missing; download it, or name the `folder` where it is in the study")
+    found = checksum(path, expected.algorithm)
+    if found != expected.checksum:
         raise CorpusError(
-            f"{path}: its git blob id is {found}, it should be {git_blob}: the file is damaged or another; "
-            "put the right one into a folder, and set the corpus's `folder` to it"
+            f"{path}: its {expected.algorithm} checksum is {found}, it should be {expected.checksum}: the file is "
+            "damaged or another; put the right one into a folder, and name that as `folder` in the study"
         )
+
+
+def registered(name: str) -> Download:
+    """The download of the name; of a dump of Wikipedia, with the checksum that is published beside it.
+
+    Raises:
+        CorpusError: if none is known, or if the checksum of a dump cannot be had.
+    """
+    if name in DOWNLOADS:
+        return DOWNLOADS[name]
+    dump = re.fullmatch(wikipedia_dump(r"(\d{8})"), name)
+    if dump is None:
+        raise CorpusError(f"{name}: not known; known are {', '.join(DOWNLOADS)} and {wikipedia_dump('<date>')}")
+    return published_dump(dump[1])
+
+
+def published_dump(date: str, dumps: str = DUMPS) -> Download:
+    """A dump of Wikipedia; its checksum is in a list beside it.
+
+    Raises:
+        CorpusError: if the list cannot be had, or the dump is not in it.
+    """
+    name = wikipedia_dump(date)
+    address = f"{dumps}/{date}/enwiki-{date}-sha1sums.txt"
+    try:
+        response = requests.get(address, timeout=_PATIENCE)
+        response.raise_for_status()
+    except requests.RequestException as error:
+        raise CorpusError(
+            f"{address}: not downloaded ({error}); check the date (a dump is kept for some months) and the network, or "
+            f"name a local dump as `file` in the study"
+        ) from None
+    for line in response.text.splitlines():
+        sha1, _, listed = line.partition("  ")
+        if listed == name:
+            return Download(f"{dumps}/{date}/{name}", name, "sha1", sha1)
+    raise CorpusError(f"{address}: does not list {name}; choose another date, or name a local dump as `file`")
 
 
 def fetch(file: Download, folder: Path, attempts: int = 5, pause: float = 2.0) -> Path:
@@ -60,7 +100,7 @@ def fetch(file: Download, folder: Path, attempts: int = 5, pause: float = 2.0) -
         CorpusError: if it cannot be downloaded, or if its content is not the expected.
     """
     path = folder / file.name
-    if path.is_file() and git_blob_id(path) == file.git_blob:
+    if path.is_file() and checksum(path, file.algorithm) == file.checksum:
         return path
     folder.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f"{path.name}.part")
@@ -72,11 +112,11 @@ def fetch(file: Download, folder: Path, attempts: int = 5, pause: float = 2.0) -
             if attempt + 1 == attempts:
                 raise CorpusError(
                     f"{file.address}: not downloaded after {attempts} attempts ({error}); check the network "
-                    f"and try again, or set the corpus's `folder` to where {file.name} is"
+                    f"and try again, or name the `folder` where {file.name} is in the study"
                 ) from None
             time.sleep(pause * 2**attempt)
     try:
-        require_content(partial, file.git_blob)
+        require_content(partial, file)
     except CorpusError as error:
         partial.unlink()
         raise CorpusError(f"{file.address}: {error}") from None

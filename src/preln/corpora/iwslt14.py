@@ -19,7 +19,7 @@ from pathlib import Path, PurePosixPath
 from preln.config import Iwslt14Corpus
 from preln.corpora import CorpusError
 from preln.corpora.download import require_content
-from preln.corpora.registry import GERMAN_ENGLISH, SOURCES
+from preln.corpora.registry import DOWNLOADS, GERMAN_ENGLISH
 from preln.corpora.text import PARTS, Drops, Pair, Part, read_parallel, screen
 from preln.corpora.tokenisation import LinePreparation, map_lines, prepare_pairs
 
@@ -30,7 +30,7 @@ MOST_WORDS = 175
 LARGEST_RATIO = 1.5
 VALID_INTERVAL = 23
 
-_ARCHIVE = SOURCES["iwslt14"].downloads[0]
+_ARCHIVE = DOWNLOADS["de-en.tgz"]
 _MEMBERS = {
     language: (
         f"train.tags.de-en.{language}",
@@ -55,7 +55,7 @@ def prepare(corpus: Iwslt14Corpus, downloads: Path, processes: int) -> dict[str,
     if corpus.folder and not archive.exists():
         parts = read_prepared(corpus.folder)
     else:
-        require_content(archive, _ARCHIVE.git_blob)
+        require_content(archive, _ARCHIVE)
         parts = prepare_release(read_archive(archive), processes)
     return {**parts, "train": replace(parts["train"], pairs=parts["train"].pairs[: corpus.pairs])}
 

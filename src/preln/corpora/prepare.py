@@ -11,7 +11,7 @@ from typing import Any
 
 from preln.config import Corpus, EmbeddedCorpus, FilesCorpus, Iwslt14Corpus
 from preln.corpora import CorpusError, bpe, embedded, files, iwslt14
-from preln.corpora.download import fetch, git_blob_id
+from preln.corpora.download import git_blob_id
 from preln.corpora.registry import SOURCES, languages
 from preln.corpora.split import divide
 from preln.corpora.text import PARTS, Part, read_lines, screen, write_lines
@@ -23,22 +23,11 @@ LONGEST = 1000
 """Pieces of a sentence; fairseq's positions end at 1024."""
 
 
-def download(corpus: Corpus, downloads: Path) -> None:
-    """Fetch into `downloads` what the corpus needs from elsewhere, if anything.
-
-    Raises:
-        CorpusError: if it cannot be had, or is not what it should be.
-    """
-    if isinstance(corpus, Iwslt14Corpus) and corpus.folder is None:
-        for file in SOURCES[corpus.source].downloads:
-            fetch(file, downloads)
-
-
 def prepare_text(corpus: Corpus, downloads: Path, out: Path, processes: int) -> None:
     """Write `out`/{train,valid,test}.{language}, one tokenised sentence a line, and then `out`/corpus.json.
 
     The record names the source, its licence and the settings, and counts for each part what it holds and
-    what was dropped, by reason. `downloads` is where `download` put its files; `processes` tokenise.
+    what was dropped, by reason. `downloads` is where the downloads are; `processes` tokenise.
 
     Raises:
         CorpusError: if the text or the settings cannot become a corpus.

@@ -1,23 +1,103 @@
-"""What is known of each source of parallel text: title, origin, licence, languages, addresses, checksums."""
+"""What is known of what others publish: addresses and checksums of downloads; titles, origins, licences of sources."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
-from preln.config import Corpus, FilesCorpus
+from preln.config import Corpus, FilesCorpus, MrpcTask, RteTask, Task, TextSource, WikipediaSource, WikitextSource
 
 GERMAN_ENGLISH = ("de", "en")
 """The paper's direction of translation: source and target."""
 
+Algorithm = Literal["sha256", "sha1", "git-blob"]
+
 
 @dataclass(frozen=True)
 class Download:
-    """A file at an official address, and the git blob id (`git hash-object`) of its content."""
+    """A file at an official address, and the checksum of its content; `git-blob` is the id that git gives it
+    (`git hash-object`)."""
 
     address: str
     name: str
-    git_blob: str
+    algorithm: Algorithm
+    checksum: str
+
+
+DOWNLOADS: Mapping[str, Download] = {
+    file.name: file
+    for file in (
+        # No SHA-256 of this file was ever published; several public repositories agree on the blob id.
+        Download(
+            "http://dl.fbaipublicfiles.com/fairseq/data/iwslt14/de-en.tgz",
+            "de-en.tgz",
+            "git-blob",
+            "aa8c3f40f8836f1d43701448f94fe7e230082b4c",
+        ),
+        Download(
+            "https://wikitext.smerity.com/wikitext-2-raw-v1.zip",
+            "wikitext-2-raw-v1.zip",
+            "sha256",
+            "ef7edb566e3e2b2d31b29c1fdb0c89a4cc683597484c3dc2517919c615435a11",
+        ),
+        Download(
+            "https://wikitext.smerity.com/wikitext-103-raw-v1.zip",
+            "wikitext-103-raw-v1.zip",
+            "sha256",
+            "91c00ae287f0d699e18605c84afc9e45c192bc6b7797ff8837e5474655a33794",
+        ),
+        Download(
+            "https://storage.googleapis.com/huggingface-nlp/datasets/bookcorpus/bookcorpus.tar.bz2",
+            "bookcorpus.tar.bz2",
+            "sha256",
+            "03a29333b2b35e98a375b6ad7d2f1651835655cd348fb89c864136bce69a964c",
+        ),
+        Download(
+            "https://dl.fbaipublicfiles.com/senteval/senteval_data/msr_paraphrase_train.txt",
+            "msr_paraphrase_train.txt",
+            "sha256",
+            "60a9b09084528f0673eedee2b69cb941920f0b8cd0eeccefc464a98768457f89",
+        ),
+        Download(
+            "https://dl.fbaipublicfiles.com/glue/data/mrpc_dev_ids.tsv",
+            "mrpc_dev_ids.tsv",
+            "sha256",
+            "971d7767d81b997fd9060ade0ec23c4fc31cbb226a55d1bd4a1bac474eb81dc7",
+        ),
+        Download(
+            "https://dl.fbaipublicfiles.com/glue/data/RTE.zip",
+            "RTE.zip",
+            "sha256",
+            "6bf86de103ecd335f3441bd43574d23fef87ecc695977a63b82d5efb206556ee",
+        ),
+    )
+}
+"""The files whose content is known, by name."""
+
+DUMPS = "https://dumps.wikimedia.org/enwiki"
+"""Where the dumps of the English Wikipedia are, each with a list of checksums beside it."""
+
+
+def wikipedia_dump(date: str) -> str:
+    """The name of a dump's file."""
+    return f"enwiki-{date}-pages-articles.xml.bz2"
+
+
+def needed_downloads(wanted: Corpus | TextSource | Task) -> tuple[str, ...]:
+    """The names of the files that a corpus, a source of English text or a task downloads."""
+    if getattr(wanted, "folder", None) or getattr(wanted, "file", None):
+        return ()
+    match wanted:
+        case WikitextSource():
+            return (f"wikitext-{wanted.size}-raw-v1.zip",)
+        case WikipediaSource(date=str(date)):
+            return (wikipedia_dump(date),)
+        case MrpcTask():
+            return ("msr_paraphrase_train.txt", "mrpc_dev_ids.tsv")
+        case RteTask():
+            return ("RTE.zip",)
+    return {"iwslt14": ("de-en.tgz",), "bookcorpus": ("bookcorpus.tar.bz2",)}.get(wanted.source, ())
 
 
 @dataclass(frozen=True)
@@ -31,7 +111,6 @@ class Source:
     title: str
     origin: str
     licence: str
-    downloads: tuple[Download, ...] = ()
     published: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -45,14 +124,6 @@ SOURCES: Mapping[str, Source] = {
         title="IWSLT14 German-English",
         origin="TED talks; IWSLT 2014 evaluation campaign (WIT3)",
         licence="CC BY-NC-ND 3.0, TED Conference LLC",
-        # No SHA-256 of these files was ever published; several public repositories agree on the blob ids.
-        downloads=(
-            Download(
-                address="http://dl.fbaipublicfiles.com/fairseq/data/iwslt14/de-en.tgz",
-                name="de-en.tgz",
-                git_blob="aa8c3f40f8836f1d43701448f94fe7e230082b4c",
-            ),
-        ),
         published={
             "train.de": "30660ed508af1be868cfd3f09a0bd7d71b4517c6",
             "train.en": "3b48a76e28ede930fd5e177dce14686147a10ee3",
@@ -68,7 +139,7 @@ SOURCES: Mapping[str, Source] = {
         licence="as the owner of the files says",
     ),
 }
-"""The sources by the name that a study gives under `source`."""
+"""The sources of parallel text by the name that a study gives under `source`."""
 
 
 def languages(corpus: Corpus) -> tuple[str, str]:

@@ -2,8 +2,8 @@
 
 Embeddings, attention, the masked-LM head, the classification heads and the initialisation are those of fairseq's
 RoBERTa model, which is BERT without next-sentence prediction; how a sub-layer is joined to its input, and whether a
-final LayerNorm follows, is `preln.residual`'s. As in fairseq, the embeddings are normalised where the layers do not
-begin with a norm.
+final LayerNorm follows, is `preln.residual`'s. The embeddings are normalised in both placements, as in BERT, unless a
+study says otherwise: fairseq's own Pre-LN model leaves that norm out, and narrow models then hardly learn.
 """
 
 from __future__ import annotations
@@ -40,11 +40,12 @@ class PlacedBert(RobertaModel):
         """fairseq's options of the model, and the placement."""
         RobertaModel.add_args(parser)
         parser.add_argument("--placement", choices=sorted(PLACEMENTS), required=True)
+        parser.add_argument("--embedding-norm", action="store_true")
 
     @classmethod
     def build_model(cls, args: Namespace, task: Any) -> PlacedBert:
         """The model that the options ask for."""
-        args.layernorm_embedding = args.placement == "post"
+        args.layernorm_embedding = args.embedding_norm
         base_architecture(args)
         args.max_source_positions = args.max_positions
         return cls(args, PlacedBertEncoder(args, task.source_dictionary))

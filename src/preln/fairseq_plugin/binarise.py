@@ -1,4 +1,4 @@
-"""Binarisation of BPE pieces by fairseq, with one dictionary for both languages."""
+"""Binarisation of BPE pieces by fairseq."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from preln.files import replaced_folder
 
 
 def binarise(pieces: Path, source: str, target: str, out: Path, workers: int) -> None:
-    """Binarise {train,valid,test}.{source,target} of the folder `pieces` into the folder `out`.
+    """Binarise {train,valid,test}.{source,target} of the folder `pieces` into the folder `out`, with one dictionary for
+    both languages.
 
     Raises:
         RuntimeError: if fairseq fails; the message ends with what it printed.
     """
     with replaced_folder(out) as folder:
-        command = [
-            *(sys.executable, "-m", "fairseq_cli.preprocess"),
+        _preprocess(
             *("--source-lang", source, "--target-lang", target),
             *("--trainpref", str(pieces / "train")),
             *("--validpref", str(pieces / "valid")),
@@ -25,7 +25,44 @@ def binarise(pieces: Path, source: str, target: str, out: Path, workers: int) ->
             *("--destdir", str(folder)),
             *("--workers", str(workers)),
             "--joined-dictionary",
-        ]
-        finished = subprocess.run(command, capture_output=True, text=True, check=False)
-        if finished.returncode:
-            raise RuntimeError(f"fairseq could not binarise {pieces}:\n{finished.stderr[-2000:]}")
+        )
+
+
+def binarise_english(pieces: Path, out: Path, workers: int) -> None:
+    """Binarise train.txt and valid.txt of the folder `pieces` into the folder `out`, with the dictionary of train.
+
+    Raises:
+        RuntimeError: as `binarise`.
+    """
+    with replaced_folder(out) as folder:
+        _binarise_one_side(pieces / "train.txt", pieces / "valid.txt", folder, "--workers", str(workers))
+
+
+def binarise_task(pieces: Path, dictionary: Path, out: Path) -> None:
+    """Binarise {train,dev}.{input0,input1,label} of the folder `pieces` into the folder `out`: the sentences with the
+    dictionary of the text that the model was pre-trained on.
+
+    Raises:
+        RuntimeError: as `binarise`.
+    """
+    with replaced_folder(out) as folder:
+        for side in ("input0", "input1"):
+            _binarise_one_side(
+                pieces / f"train.{side}", pieces / f"dev.{side}", folder / side, "--srcdict", str(dictionary)
+            )
+        # One order of labels, whichever is the more frequent one.
+        labels = folder / "labels.txt"
+        labels.write_text("0 1\n1 1\n", encoding="utf-8")
+        _binarise_one_side(pieces / "train.label", pieces / "dev.label", folder / "label", "--srcdict", str(labels))
+
+
+def _binarise_one_side(train: Path, valid: Path, out: Path, *options: str) -> None:
+    """Binarise two files of one language."""
+    _preprocess("--only-source", "--trainpref", str(train), "--validpref", str(valid), "--destdir", str(out), *options)
+
+
+def _preprocess(*options: str) -> None:
+    command = [sys.executable, "-m", "fairseq_cli.preprocess", *options]
+    finished = subprocess.run(command, capture_output=True, text=True, check=False)
+    if finished.returncode:
+        raise RuntimeError(f"fairseq could not binarise, called with {' '.join(options)}:\n{finished.stderr[-2000:]}")

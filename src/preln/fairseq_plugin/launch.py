@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import pickle
+import re
 from argparse import Namespace
 from pathlib import Path
 from typing import Any
@@ -14,12 +15,11 @@ from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from fairseq.distributed import utils as distributed
 from fairseq_cli.train import main as fairseq_main
 
-from preln.config import Execution, Precision, RunSettings
+from preln.config import Execution, Precision
 from preln.errors import PrelnError
 from preln.fairseq_plugin.divergence import progress
+from preln.fairseq_plugin.options import USER_DIR
 from preln.files import write_json
-
-USER_DIR = Path(__file__).with_name("preln_user_dir")
 
 logger = logging.getLogger(__name__)
 
@@ -32,18 +32,14 @@ class MachineRefused(PrelnError):
     """A machine without what the study asks for."""
 
 
-def train(
-    settings: RunSettings, binary: Path, references: Path, languages: tuple[str, str], state: Path, how: Execution
-) -> None:
-    """Train the run until its last epoch, or until it diverges.
+def train(arguments: list[str], precision: Precision, state: Path, how: Execution) -> None:
+    """Train the run until its end, or until it diverges.
 
     Args:
-        settings: the run.
-        binary: folder of fairseq's binarised corpus.
-        references: folder of the tokenised text that BLEU is computed against.
-        languages: source and target.
-        state: folder of checkpoints, translations, `record.jsonl` and `training.log`; training continues from
-            what is there. A training that diverges leaves `diverged.json`.
+        arguments: the run as fairseq's options.
+        precision: of the run.
+        state: folder of checkpoints, `record.jsonl` and `training.log`; training continues from what is there. A
+            training that diverges leaves `diverged.json`.
         how: cores, GPUs and intervals.
 
     Raises:
@@ -52,9 +48,9 @@ def train(
     """
     require_gpus(how)
     _allow_settings_in_checkpoints()
-    checkpoint = newest_checkpoint(state / "checkpoints")
-    arguments = command_line(settings, binary, references, languages, state, how, checkpoint)
-    cfg = configuration(arguments, settings.precision)
+    if checkpoint := newest_checkpoint(state / "checkpoints"):
+        arguments = [*arguments, "--restore-file", str(checkpoint)]
+    cfg = configuration(arguments, precision)
     distributed.call_main(cfg, _train, state=str(state), cpus=how.cpus)
     (state / "checkpoints" / "crash.pt").unlink(missing_ok=True)
 
@@ -95,9 +91,9 @@ def newest_checkpoint(folder: Path) -> Path | None:
     Raises:
         CheckpointRefused: if the newest whole one holds a foreign object.
     """
-    epochs = {int(path.stem.removeprefix("checkpoint")): path for path in folder.glob("checkpoint[0-9]*.pt")}
-    for epoch in sorted(epochs, reverse=True):
-        path = epochs[epoch]
+    # checkpoint<epoch>.pt, or checkpoint_<epoch>_<update>.pt
+    numbers = {path: [int(n) for n in re.findall(r"\d+", path.stem)] for path in folder.glob("checkpoint*.pt")}
+    for path in sorted((path for path in numbers if numbers[path]), key=lambda path: numbers[path], reverse=True):
         try:
             torch.load(path, map_location="cpu", weights_only=True, mmap=True)
             return path
@@ -120,70 +116,3 @@ def configuration(arguments: list[str], precision: Precision) -> Any:
     # fairseq's option --bf16 also asks for a TPU; its trainer does without one.
     cfg.common.bf16 = precision == "bf16"
     return cfg
-
-
-def command_line(
-    settings: RunSettings,
-    binary: Path,
-    references: Path,
-    languages: tuple[str, str],
-    state: Path,
-    how: Execution,
-    checkpoint: Path | None,
-) -> list[str]:
-    """The options of fairseq's training for a run, one for each setting."""
-    source, target = languages
-    run_settings = settings.model_dump_json()
-    workers = max(how.gpus, 1)
-    betas = f"({settings.beta1}, {settings.beta2})"
-    moments = ["--adam-betas", betas, "--adam-eps", str(settings.epsilon)]
-    optimizer = {
-        "adam": ["--optimizer", "adam", *moments],
-        "radam": ["--optimizer", "preln_radam", *moments],
-        "sgd": ["--optimizer", "sgd", "--momentum", "0"],
-    }[settings.optimizer]
-    return [
-        str(binary),
-        *("--user-dir", str(USER_DIR)),
-        *("--task", "preln_translation"),
-        *("--source-lang", source, "--target-lang", target),
-        *("--run-settings", run_settings),
-        *("--state", str(state)),
-        *("--references", str(references)),
-        *("--arch", "preln_transformer"),
-        *("--placement", settings.placement),
-        *("--encoder-layers", str(settings.encoder_layers)),
-        *("--decoder-layers", str(settings.decoder_layers)),
-        *("--encoder-embed-dim", str(settings.width)),
-        *("--decoder-embed-dim", str(settings.width)),
-        *("--decoder-output-dim", str(settings.width)),
-        *("--encoder-ffn-embed-dim", str(settings.ffn_width)),
-        *("--decoder-ffn-embed-dim", str(settings.ffn_width)),
-        *("--encoder-attention-heads", str(settings.heads)),
-        *("--decoder-attention-heads", str(settings.heads)),
-        *("--dropout", str(settings.dropout)),
-        "--share-all-embeddings",
-        *("--criterion", "label_smoothed_cross_entropy"),
-        *("--label-smoothing", str(settings.label_smoothing)),
-        *optimizer,
-        *("--weight-decay", str(settings.weight_decay)),
-        *("--clip-norm", str(settings.clip_norm)),
-        *("--lr", str(settings.learning_rate)),
-        *("--lr-scheduler", "preln_schedule"),
-        *("--max-epoch", str(settings.epochs)),
-        *("--max-tokens", str(settings.batch_tokens)),
-        *("--update-freq", str(settings.accumulate // workers)),
-        *("--seed", str(settings.seed)),
-        *("--valid-subset", "valid,test"),
-        *("--save-dir", str(state / "checkpoints")),
-        *("--keep-last-epochs", str(how.checkpoints)),
-        "--no-last-checkpoints",
-        *(("--restore-file", str(checkpoint)) if checkpoint else ()),
-        *("--log-format", "json"),
-        *("--log-file", str(state / "training.log")),
-        *("--log-interval", str(how.log_interval)),
-        *("--num-workers", "0"),
-        *("--distributed-world-size", str(workers)),
-        *(("--cpu",) if how.gpus == 0 else ()),
-        *(("--fp16",) if settings.precision == "fp16" else ()),
-    ]

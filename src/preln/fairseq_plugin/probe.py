@@ -15,7 +15,8 @@ from fairseq import tasks, utils
 from torch import Tensor, nn
 
 from preln.config import Execution, RunSettings
-from preln.fairseq_plugin.launch import command_line, configuration, require_gpus
+from preln.fairseq_plugin import options
+from preln.fairseq_plugin.launch import configuration, require_gpus
 
 _PARAMETER = re.compile(r"(?P<stack>encoder|decoder)\.layers\.(?P<index>\d+)\.(?P<name>.+)\.weight")
 _ATTENTIONS = {"self_attn": "", "encoder_attn": "cross-"}
@@ -47,14 +48,14 @@ class Probe:
     def __init__(
         self, settings: RunSettings, binary: Path, references: Path, languages: tuple[str, str], how: Execution
     ) -> None:
-        """The arguments are those of `launch.train`.
+        """The arguments are those of `options.translation`.
 
         Raises:
             MachineRefused: if GPUs are asked for that are not there.
         """
         require_gpus(how)
         # Nothing is written, so any folder will do as the state's.
-        arguments = command_line(settings, binary, references, languages, binary, how, None)
+        arguments = options.translation(settings, binary, references, languages, binary, how)
         cfg = configuration(arguments, settings.precision)
         self._device = torch.device("cuda" if how.gpus else "cpu")
         self._cfg = cfg

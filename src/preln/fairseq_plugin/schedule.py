@@ -1,14 +1,15 @@
 """The closed-form schedules of `preln.schedules` behind fairseq's interface."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, List
 
 from fairseq.dataclass import FairseqDataclass
 from fairseq.optim import FairseqOptimizer
 from fairseq.optim.lr_scheduler import FairseqLRScheduler, register_lr_scheduler
+from omegaconf import II
 
 from preln.config import RunSettings
-from preln.schedules import learning_rate
+from preln.schedules import learning_rate, linear_decay
 
 
 @dataclass
@@ -52,4 +53,28 @@ class Schedule(FairseqLRScheduler):
         """After `num_updates` updates: set the rate of the one that follows."""
         self.updates = num_updates
         self.optimizer.set_lr(learning_rate(self.settings, num_updates + 1, self.drop_update))
+        return float(self.optimizer.get_lr())
+
+
+@dataclass
+class LinearConfig(FairseqDataclass):
+    """A linear decay."""
+
+    warmup: int = field(default=0, metadata={"help": "updates of linear warm-up"})
+    total_updates: int = field(default=1, metadata={"help": "the update at which the rate is zero"})
+    lr: List[float] = II("optimization.lr")
+
+
+@register_lr_scheduler("preln_linear", dataclass=LinearConfig)
+class Linear(FairseqLRScheduler):
+    """Sets the rate of the next update after each update; fairseq's own has the first rate of its warm-up twice."""
+
+    def __init__(self, cfg: LinearConfig, optimizer: FairseqOptimizer) -> None:
+        super().__init__(cfg, optimizer)
+        self.step_update(0)
+
+    def step_update(self, num_updates: int) -> float:
+        """After `num_updates` updates: set the rate of the one that follows."""
+        rate = linear_decay(self.cfg.lr[0], self.cfg.warmup, self.cfg.total_updates, num_updates + 1)
+        self.optimizer.set_lr(rate)
         return float(self.optimizer.get_lr())

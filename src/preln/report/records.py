@@ -86,7 +86,7 @@ def summary(study: Study, runs: Iterable[Run], results: Path) -> pd.DataFrame:
             row = _summary_row(metrics) | {
                 "tokens_per_second": speed,
                 "commit": record["commit"],
-                "hardware": _hardware(record["hardware"]),
+                "hardware": hardware_line(record["hardware"]),
             }
         except (KeyError, TypeError) as error:
             raise RecordError(f"{folder / 'metrics.json'}: incomplete ({error})") from None
@@ -175,7 +175,7 @@ def _curve(path: Path) -> pd.DataFrame:
     return curve
 
 
-def _hardware(hardware: dict[str, Any]) -> str:
+def hardware_line(hardware: dict[str, Any]) -> str:
     """What a run was computed on, in one line: its GPUs, or else its processor."""
     gpus = hardware.get("gpus") or []
     if gpus:

@@ -24,7 +24,7 @@ from preln.runs import Run, short
 _ALWAYS = {"placement", "optimizer", "learning_rate", "schedule", "warmup", "seed"}
 _PAPER = ["paper_bleu", "paper_valid_loss", "paper_statement"]
 FORMS = (".csv", ".md", ".tex")
-_MISSING = "–"
+MISSING = "–"
 _LATEX = str.maketrans(
     {
         **{character: f"\\{character}" for character in "&%$#_{}"},
@@ -114,12 +114,12 @@ def readable(runs: Sequence[Run], table: pd.DataFrame) -> pd.DataFrame:
                 "Seed": str(settings.seed),
                 "Updates": f"{row['updates']}",
                 "Status": f"diverged at {row['diverged_update']}" if diverged else "finished",
-                "Valid. loss": _rounded(row["final_valid_loss"], 3),
-                "Best loss": _rounded(row["best_valid_loss"], 3),
-                "Valid. BLEU": _rounded(row["final_valid_bleu"], 2),
-                "Test BLEU": _rounded(row["final_test_bleu"], 2),
-                "Test sacreBLEU": _rounded(row["final_test_sacrebleu"], 2),
-                "Tokens/s": _rounded(row["tokens_per_second"], 0),
+                "Valid. loss": rounded(row["final_valid_loss"], 3),
+                "Best loss": rounded(row["best_valid_loss"], 3),
+                "Valid. BLEU": rounded(row["final_valid_bleu"], 2),
+                "Test BLEU": rounded(row["final_test_bleu"], 2),
+                "Test sacreBLEU": rounded(row["final_test_sacrebleu"], 2),
+                "Tokens/s": rounded(row["tokens_per_second"], 0),
                 "Time": str(datetime.timedelta(seconds=round(row["seconds"]))),
                 "Paper": row["paper_statement"] if pd.notna(row["paper_statement"]) else "",
             }
@@ -222,11 +222,11 @@ def _paper(study: Study, settings: RunSettings) -> dict[str, float | str | None]
 
 
 def _setting(value: object) -> str:
-    return short(value) if isinstance(value, float) else _MISSING if value is None else str(value)
+    return short(value) if isinstance(value, float) else MISSING if value is None else str(value)
 
 
-def _rounded(value: float, digits: int) -> str:
-    return f"{value:.{digits}f}" if pd.notna(value) else _MISSING
+def rounded(value: float, digits: int) -> str:
+    return f"{value:.{digits}f}" if pd.notna(value) else MISSING
 
 
 def escaped(text: str) -> str:

@@ -74,7 +74,7 @@ def write(name: str, study: Study, parts: Sequence[Part], results: Path, out: Se
         PrelnError: if there is no such table, or a suffix is of no such form.
     """
     if name not in _TABLES:
-        raise PrelnError(f"table {name}: not made; allowed: runs, {', '.join(_TABLES)}")
+        raise PrelnError(f"table {name}: not made; allowed: runs, pretraining, finetuning, {', '.join(_TABLES)}")
     require_forms(out)
     records = load(study, parts, results)
     table = _TABLES[name](records)

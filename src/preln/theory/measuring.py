@@ -108,7 +108,7 @@ def _weights_after_warmup(run: Run, prepared: Path, folder: Path) -> Path | None
     Raises:
         WeightsMissing: if they should be there and are not.
     """
-    from preln.fairseq_plugin.task import AFTER_WARMUP
+    from preln.fairseq_plugin.translation import AFTER_WARMUP
 
     path = state_folder(run, prepared, folder) / AFTER_WARMUP
     if path.exists():

@@ -2,37 +2,25 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from preln import attempts
+from preln.attempts import RecordLost
 from preln.config import Study
-from preln.errors import PrelnError
-from preln.files import append_json, read_json_lines, replaced, write_json
-from preln.provenance import commit, hardware, versions
-from preln.runs import Run, digest
+from preln.files import replaced, write_json
+from preln.runs import Run
 from preln.translation.curve import curve, read_record
 
 
-class RecordLost(PrelnError):
-    """A training that is done has no record of some of its epochs."""
-
-
 def state_folder(run: Run, prepared: Path, folder: Path) -> Path:
-    """Where a run's checkpoints are: named after all that its numbers depend on (its settings, the text, the BPE model,
-    the dictionary), so that a run of which any has changed begins anew and never goes on with another's weights."""
-    corpus = _corpus(prepared)
-    content = [
-        prepared / "text" / "corpus.json",
-        prepared / "bpe" / "bpe.model",
-        prepared / "binary" / f"dict.{corpus['languages']['source']}.txt",
-    ]
-    checksums = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in content}
-    return folder / "state" / digest({"run": run.identity, "content": checksums})[:12]
+    """Where a run's state is, which depends on the text, the BPE model and the dictionary."""
+    language = _corpus(prepared)["languages"]["source"]
+    content = ["text/corpus.json", "bpe/bpe.model", f"binary/dict.{language}.txt"]
+    return attempts.state_folder(run.identity, [prepared / path for path in content], folder)
 
 
 def train_run(study: Study, run: Run, prepared: Path, folder: Path) -> None:
@@ -48,20 +36,13 @@ def train_run(study: Study, run: Run, prepared: Path, folder: Path) -> None:
         PrelnError: if the run cannot be trained on this machine, or its state cannot be continued from.
     """
     # Importing fairseq takes seconds, which the other commands should not wait for.
-    from preln.fairseq_plugin import launch
+    from preln.fairseq_plugin import launch, options
 
     languages = _corpus(prepared)["languages"]
     state = state_folder(run, prepared, folder)
-    state.mkdir(parents=True, exist_ok=True)
-    attempt = {
-        "started": datetime.now(UTC).isoformat(timespec="seconds"),
-        "epochs_before": len(read_record(state / "record.jsonl")),
-        **commit(),
-        "hardware": hardware(study.execution),
-    }
-    append_json(state / "attempts.jsonl", attempt)
-    if not (state / "diverged.json").exists():
-        launch.train(
+    attempts.begin(state, study.execution, epochs_before=len(read_record(state / "record.jsonl")))
+    if not attempts.divergence(state):
+        arguments = options.translation(
             run.settings,
             binary=prepared / "binary",
             references=prepared / "text",
@@ -69,6 +50,7 @@ def train_run(study: Study, run: Run, prepared: Path, folder: Path) -> None:
             state=state,
             how=study.execution,
         )
+        launch.train(arguments, run.settings.precision, state, study.execution)
     write_records(study, run, prepared, state, folder)
 
 
@@ -79,10 +61,7 @@ def write_records(study: Study, run: Run, prepared: Path, state: Path, folder: P
         RecordLost: if it has no record of one of its epochs.
     """
     record = read_record(state / "record.jsonl")
-    attempts = read_json_lines(state / "attempts.jsonl")
-    diverged = None
-    if (state / "diverged.json").exists():
-        diverged = json.loads((state / "diverged.json").read_text(encoding="utf-8"))
+    if diverged := attempts.divergence(state):
         diverged["epoch"] = max(record, default=0) + 1
     elif missing := set(range(1, run.settings.epochs + 1)) - record.keys():
         raise RecordLost(
@@ -94,15 +73,7 @@ def write_records(study: Study, run: Run, prepared: Path, state: Path, folder: P
         rows.to_csv(partial, index=False)
     write_json(
         folder / "run.json",
-        {
-            "id": run.id,
-            "study": study.study,
-            "identity": run.identity,
-            "corpus": _corpus(prepared),
-            "versions": versions(),
-            **{key: attempts[-1][key] for key in ("commit", "commit_changed", "hardware")},
-            "attempts": attempts,
-        },
+        {**attempts.origin(study, run.id, run.identity, state), "corpus": _corpus(prepared)},
     )
     # Last, for a run with metrics counts as done.
     write_json(folder / "metrics.json", metrics(run, record, rows, diverged))

@@ -8,30 +8,23 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
-from functools import cache
 from pathlib import Path
 from random import Random
 from typing import TypeVar
 
 import joblib
-import spacy
-from sacremoses import MosesPunctNormalizer
-from spacy.language import Language
 from tqdm import tqdm
 
 from preln.config import EnglishText, TextSource
-from preln.corpora import CorpusError
-from preln.corpora.download import sha256
+from preln.corpora import CorpusError, bpe
+from preln.corpora.download import checksum
+from preln.corpora.english.sentences import normalised, split
 from preln.corpora.english.sources import Document, documents_of, paragraphs_of
-from preln.corpora.text import unusable
-from preln.corpora.tokenisation import LinePreparation
+from preln.corpora.text import unusable, write_lines
 from preln.files import replaced_folder, write_json
 
 TRAIN_TO_VALID = 199
 """Documents of train for each of valid (appendix A.2)."""
-
-LONGEST_PARAGRAPH = 100_000
-"""Characters; a longer paragraph is cut, for the sentence splitter holds the whole of one."""
 
 PARTS = ("train", "valid")
 
@@ -71,7 +64,7 @@ def prepare_text(text: EnglishText, downloads: Path, out: Path, processes: int) 
     documents = ((source, document) for source in text.sources for document in documents_of(source, downloads))
     with replaced_folder(out) as folder:
         counts = prepare(documents, _paragraphs, text.seed, folder, processes)
-        checksums = {f"{part}.txt": sha256(folder / f"{part}.txt") for part in PARTS}
+        checksums = {f"{part}.txt": checksum(folder / f"{part}.txt", "sha256") for part in PARTS}
         write_json(
             folder / "text.json", {"settings": text.model_dump(mode="json"), "parts": counts, "sha256": checksums}
         )
@@ -138,17 +131,14 @@ def held_out(total: int, seed: int) -> set[int]:
 
 def prepared(raw: Raw, paragraphs: Callable[[Raw], Document]) -> Prepared:
     """A document's sentences, split by spaCy, normalised and tokenised as Moses does, and lower-cased."""
-    tokenise = LinePreparation("en")
     sentences: list[str] = []
     dropped = 0
     for paragraph in paragraphs(raw):
-        for start in range(0, len(paragraph), LONGEST_PARAGRAPH):
-            for sentence in _splitter()(paragraph[start : start + LONGEST_PARAGRAPH]).sents:
-                text = sentence.text.strip()
-                if not text or unusable(text):
-                    dropped += bool(text)
-                    continue
-                sentences.append(tokenise(_normaliser().normalize(text)))
+        for sentence in split(paragraph):
+            if unusable(sentence):
+                dropped += 1
+            else:
+                sentences.append(normalised(sentence))
     return Prepared(sentences, dropped)
 
 
@@ -170,14 +160,17 @@ def _documents(path: Path) -> Iterator[list[bytes]]:
                 yield list(lines)
 
 
-@cache
-def _splitter() -> Language:
-    # The paper names spaCy and no model of it; its rules need none.
-    splitter = spacy.blank("en")
-    splitter.add_pipe("sentencizer")
-    return splitter
+def prepare_pieces(text: Path, vocabulary: int, out: Path, threads: int) -> None:
+    """Train a BPE model on train.txt of `text`, a folder that `prepare_text` wrote, and write `out`/bpe.model,
+    bpe.vocab, {train,valid}.txt of pieces between spaces, and bpe.json with their numbers.
 
-
-@cache
-def _normaliser() -> MosesPunctNormalizer:
-    return MosesPunctNormalizer("en")
+    Raises:
+        CorpusError: if the vocabulary is too small for the text.
+    """
+    model = bpe.train_on_file(text / "train.txt", vocabulary)
+    scores = bpe.pieces(model)
+    with replaced_folder(out) as folder:
+        (folder / "bpe.model").write_bytes(model)
+        write_lines(folder / "bpe.vocab", (f"{piece}\t{score:g}" for piece, score in scores))
+        counts = {part: bpe.encode_file(model, text / f"{part}.txt", folder / f"{part}.txt", threads) for part in PARTS}
+        write_json(folder / "bpe.json", {"vocabulary": vocabulary, "pieces": len(scores), "parts": counts})

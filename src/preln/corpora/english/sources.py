@@ -54,7 +54,13 @@ def documents_of(source: TextSource, downloads: Path) -> Iterator[Document]:
             yield from by_count(open_texts(source.folder or downloads / "bookcorpus.tar.bz2"), source.lines)
         case TextFilesSource():
             texts = open_texts(source.path)
-            yield from by_file(texts) if source.documents == "file" else by_blank_line(texts)
+            match source.documents:
+                case "file":
+                    yield from by_file(texts)
+                case "blank-line":
+                    yield from by_blank_line(texts)
+                case lines:
+                    yield from by_count(texts, lines)
 
 
 def paragraphs_of(source: TextSource, document: Document) -> Document:
@@ -173,7 +179,7 @@ def by_blank_line(texts: Iterable[tuple[str, IO[str]]]) -> Iterator[Document]:
 
 
 def by_count(texts: Iterable[tuple[str, IO[str]]], lines: int) -> Iterator[Document]:
-    """Every `lines` lines are a document: for text such as BookCorpus, whose books are not divided."""
+    """Every `lines` lines of a file are a document: for text such as BookCorpus, whose books are not divided."""
     for name, text in texts:
         document: Document = []
         for line in lines_of(name, text):

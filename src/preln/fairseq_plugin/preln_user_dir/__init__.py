@@ -1,5 +1,5 @@
 """What fairseq's `--user-dir` loads: importing the modules registers their parts by name."""
 
-from preln.fairseq_plugin import radam, schedule, task, transformer
+from preln.fairseq_plugin import bert, masked_lm, radam, schedule, sentence_prediction, transformer, translation
 
-__all__ = ["radam", "schedule", "task", "transformer"]
+__all__ = ["bert", "masked_lm", "radam", "schedule", "sentence_prediction", "transformer", "translation"]

@@ -5,7 +5,6 @@ appends what was measured to the run's record, before the epoch's checkpoint is 
 checkpoint has its record, and an epoch that is repeated after a failure writes the same record again.
 """
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,8 +21,8 @@ from torch import Tensor
 
 from preln import bleu
 from preln.config import RunSettings
-from preln.fairseq_plugin.divergence import LIMIT, progress
-from preln.files import append_json, replaced, write_text
+from preln.fairseq_plugin.recorded import Recorded, rank_and_world
+from preln.files import write_text
 
 SUBSETS = ("valid", "test")
 AFTER_WARMUP = "after-warm-up.pt"
@@ -43,11 +42,12 @@ class RecordedTranslationConfig(TranslationConfig):
 
 
 @register_task("preln_translation", dataclass=RecordedTranslationConfig)
-class RecordedTranslation(TranslationTask):
+class RecordedTranslation(Recorded, TranslationTask):
     """fairseq's translation task, recorded and guarded."""
 
     def __init__(self, cfg: RecordedTranslationConfig, src_dict: Any, tgt_dict: Any) -> None:
         super().__init__(cfg, src_dict, tgt_dict)
+        self.weighed_by = ("nll_loss", "ntokens")
         self.settings = RunSettings.model_validate_json(cfg.run_settings)
         self.state_folder = Path(cfg.state)
         self._epoch = 0
@@ -56,37 +56,9 @@ class RecordedTranslation(TranslationTask):
     def train_step(
         self, sample: Any, model: Any, criterion: Any, optimizer: Any, update_num: int, ignore_grad: bool = False
     ) -> Any:
-        """One batch. Which update it belongs to is noted for an error that may strike.
-
-        Raises:
-            MemoryError: if the GPU's memory does not suffice; fairseq would leave the batch out and go on.
-        """
-        progress.update = update_num + 1
+        """One batch; before the first one after the warm-up, the weights are kept."""
         self._keep_after_warmup(model, update_num)
-        try:
-            return super().train_step(sample, model, criterion, optimizer, update_num, ignore_grad)
-        except torch.OutOfMemoryError as error:
-            raise MemoryError(
-                f"update {update_num + 1} does not fit into the GPU's memory ({error}); make batch_tokens smaller and "
-                "accumulate larger by the same factor"
-            ) from error
-
-    def reduce_metrics(self, logging_outputs: list[dict[str, Any]], criterion: Any) -> None:
-        """Sum up the workers' losses, and stop a training whose loss has exploded.
-
-        Raises:
-            FloatingPointError: in all workers alike, since each sees the same sums.
-        """
-        super().reduce_metrics(logging_outputs, criterion)
-        if not criterion.training:
-            return
-        tokens = float(sum(log["ntokens"] for log in logging_outputs))
-        loss = float(sum(log["nll_loss"] for log in logging_outputs)) / max(tokens, 1.0)
-        uniform = math.log(len(self.target_dictionary))
-        if not loss <= LIMIT * uniform:
-            raise FloatingPointError(
-                f"the loss is {loss / math.log(2):.4g} bits a token; guessing gives {uniform / math.log(2):.4g}"
-            )
+        return super().train_step(sample, model, criterion, optimizer, update_num, ignore_grad)
 
     def begin_valid_epoch(self, epoch: int, model: Any) -> None:
         """Record the epoch's training, then translate and score valid and test.
@@ -94,8 +66,7 @@ class RecordedTranslation(TranslationTask):
         Raises:
             FloatingPointError: if the epoch's last update broke the weights, with which nothing can be translated.
         """
-        if not all(torch.isfinite(parameter).all() for parameter in model.parameters()):
-            raise FloatingPointError("a weight is not finite")
+        self.require_finite(model)
         self._epoch, self._subsets = epoch, iter(SUBSETS)
         training = metrics.get_smoothed_values("train")
         self._keep_after_warmup(model, int(training["num_updates"]))
@@ -119,10 +90,8 @@ class RecordedTranslation(TranslationTask):
 
     def _keep_after_warmup(self, model: Any, updates: int) -> None:
         """Keep the weights with which the warm-up ends, for the gradients of section 3.4."""
-        path = self.state_folder / AFTER_WARMUP
-        if updates == self.settings.warmup > 0 and _rank_and_world()[0] == 0 and not path.exists():
-            with replaced(path) as partial:
-                torch.save(model.state_dict(), partial)
+        if updates == self.settings.warmup > 0:
+            self.keep_weights(model, AFTER_WARMUP)
 
     def _translate(self, subset: str, epoch: int, model: Any) -> None:
         """Translate the subset with beam search, write the translations, and record their BLEU."""
@@ -140,7 +109,7 @@ class RecordedTranslation(TranslationTask):
             max_len_a=1.5,
             max_len_b=10,
         )
-        rank, world = _rank_and_world()
+        rank, world = rank_and_world()
         translations: dict[int, str] = {}
         for batch in batches[rank::world]:
             sample = dataset.collater([dataset[i] for i in batch])
@@ -175,14 +144,4 @@ class RecordedTranslation(TranslationTask):
 
     def _record(self, part: str, **values: Any) -> None:
         """Append what is known of a part of the epoch."""
-        if _rank_and_world()[0] > 0:
-            return
-        plain = {k: float(v) if isinstance(v, Tensor | np.floating) else v for k, v in values.items()}
-        append_json(self.state_folder / "record.jsonl", {"epoch": self._epoch, "part": part, **plain})
-
-
-def _rank_and_world() -> tuple[int, int]:
-    """This process among those that train the run together."""
-    if not torch.distributed.is_initialized():
-        return 0, 1
-    return torch.distributed.get_rank(), torch.distributed.get_world_size()
+        self.record({"epoch": self._epoch, "part": part, **values})

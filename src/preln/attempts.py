@@ -1,0 +1,61 @@
+"""What a long computation is continued from: its state's folder, and the attempts that it took."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from preln.config import Execution, Study
+from preln.errors import PrelnError
+from preln.files import append_json, read_json_lines
+from preln.provenance import commit, hardware, versions
+from preln.runs import digest
+
+ATTEMPTS = "attempts.jsonl"
+
+
+class RecordLost(PrelnError):
+    """A training that is done has no record of a part of it."""
+
+
+def state_folder(identity: dict[str, Any], content: Iterable[Path], folder: Path) -> Path:
+    """Where a run's state is: named after all that its numbers depend on (its identity, and the content of files), so
+    that a run of which any has changed begins anew and never goes on with another's weights."""
+    checksums = {}
+    for path in content:
+        with path.open("rb") as file:
+            checksums[path.name] = hashlib.file_digest(file, "sha256").hexdigest()
+    return folder / "state" / digest({"run": identity, "content": checksums})[:12]
+
+
+def begin(state: Path, how: Execution, **before: int) -> None:
+    """Note in the state that an attempt begins, on what machine, and what was done `before` it."""
+    state.mkdir(parents=True, exist_ok=True)
+    started = datetime.now(UTC).isoformat(timespec="seconds")
+    append_json(state / ATTEMPTS, {"started": started, **before, **commit(), "hardware": hardware(how)})
+
+
+def origin(study: Study, name: str, identity: dict[str, Any], state: Path) -> dict[str, Any]:
+    """What run.json says of where numbers come from; commit and hardware are those of the last attempt."""
+    attempts = read_json_lines(state / ATTEMPTS)
+    return {
+        "id": name,
+        "study": study.study,
+        "identity": identity,
+        "versions": versions(),
+        **{key: attempts[-1][key] for key in ("commit", "commit_changed", "hardware")},
+        "attempts": attempts,
+    }
+
+
+def divergence(state: Path) -> dict[str, Any] | None:
+    """When and why the training diverged, if it did."""
+    path = state / "diverged.json"
+    if not path.exists():
+        return None
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return found

@@ -1,0 +1,214 @@
+"""Tasks of pairs of sentences with one of two labels: read, checked line by line, and cut into the model's pieces."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import IO
+
+import sentencepiece
+from tqdm import tqdm
+
+from preln.config import EmbeddedTask, MrpcTask, RteTask, Task
+from preln.corpora import CorpusError
+from preln.corpora.embedded import english
+from preln.corpora.embedded.english import SentencePair
+from preln.corpora.english.sentences import normalised
+from preln.corpora.text import unusable, write_lines
+from preln.files import replaced_folder, write_json
+
+PARTS = ("train", "dev")
+MRPC_COLUMNS = ("Quality", "#1 ID", "#2 ID", "#1 String", "#2 String")
+RTE_COLUMNS = ("index", "sentence1", "sentence2", "label")
+MRPC_LABELS = {"0": False, "1": True}
+RTE_LABELS = {"not_entailment": False, "entailment": True}
+
+SPECIAL = 4
+"""Symbols beside the pieces of a pair: <s> first </s> </s> second </s>."""
+
+Parts = dict[str, list[SentencePair]]
+
+
+@dataclass
+class Counts:
+    """What a part holds, how many of its pairs are positive, and how many were shortened."""
+
+    pairs: int = 0
+    positive: int = 0
+    shortened: int = 0
+
+
+def read(task: Task, downloads: Path) -> Parts:
+    """The pairs of train and dev.
+
+    Raises:
+        CorpusError: if a file is missing or malformed, naming it and the line.
+    """
+    match task:
+        case EmbeddedTask():
+            return _generated(task)
+        case MrpcTask():
+            folder = task.folder or downloads
+            # GLUE's own copy has the shorter name.
+            ids = next((p for p in (folder / "mrpc_dev_ids.tsv", folder / "dev_ids.tsv") if p.exists()), None)
+            return mrpc(folder / "msr_paraphrase_train.txt", ids or folder / "mrpc_dev_ids.tsv")
+        case RteTask():
+            folder = task.folder or downloads
+            return {part: rte(folder, part) for part in PARTS}
+
+
+def prepare_task(task: Task, downloads: Path, model: Path, longest: int, out: Path) -> None:
+    """Write `out`/{train,dev}.{input0,input1,label}, the pieces of the sentences and 0 or 1, and task.json.
+
+    Args:
+        task: the task.
+        downloads: folder of the downloads.
+        model: the BPE model of the text that the language model was pre-trained on.
+        longest: tokens that the language model reads; of a longer pair, the longer sentence loses pieces at its end.
+        out: the folder, which appears whole or not at all.
+
+    Raises:
+        CorpusError: as `read`.
+    """
+    parts = read(task, downloads)
+    processor = sentencepiece.SentencePieceProcessor(model_file=str(model))
+    counts = {part: Counts() for part in PARTS}
+    with replaced_folder(out) as folder:
+        for part, pairs in parts.items():
+            sides: tuple[list[str], list[str]] = [], []
+            for pair in tqdm(pairs, desc=f"prepare {part}", unit=" pairs", delay=2):
+                encoded = [processor.encode(normalised(side), out_type=str) for side in (pair.first, pair.second)]
+                kept = shortened(encoded[0], encoded[1], longest - SPECIAL)
+                for lines, pieces in zip(sides, kept, strict=True):
+                    lines.append(" ".join(pieces))
+                counts[part].pairs += 1
+                counts[part].positive += pair.holds
+                counts[part].shortened += kept != tuple(encoded)
+            write_lines(folder / f"{part}.input0", sides[0])
+            write_lines(folder / f"{part}.input1", sides[1])
+            write_lines(folder / f"{part}.label", (str(int(pair.holds)) for pair in pairs))
+        record = {part: asdict(count) for part, count in counts.items()}
+        write_json(
+            folder / "task.json", {"settings": task.model_dump(mode="json"), "longest": longest, "parts": record}
+        )
+
+
+def shortened(first: list[str], second: list[str], most: int) -> tuple[list[str], list[str]]:
+    """Two sentences of at most `most` pieces together: the longer one loses its end, then both."""
+    half = most // 2
+    spare = max(half, most - len(second))
+    first = first[:spare]
+    return first, second[: most - len(first)]
+
+
+def mrpc(pairs: Path, dev_ids: Path) -> Parts:
+    """Train and dev of MRPC's original file; `dev_ids` lists the pairs of ids that are dev.
+
+    Raises:
+        CorpusError: if a file is missing or malformed, or a pair of dev is not in the other file.
+    """
+    with _opened(dev_ids) as lines:
+        wanted = [fields for _, fields in _rows(dev_ids, lines, 2)]
+    held = {tuple(ids) for ids in wanted}
+    parts: Parts = {"train": [], "dev": []}
+    found = set()
+    with _opened(pairs) as lines:
+        for where, fields in _rows(pairs, lines, len(MRPC_COLUMNS), MRPC_COLUMNS):
+            label, *ids, first, second = fields
+            pair = _pair(where, first, second, label, MRPC_LABELS)
+            if tuple(ids) in held:
+                found.add(tuple(ids))
+            parts["dev" if tuple(ids) in held else "train"].append(pair)
+    if missing := held - found:
+        raise CorpusError(
+            f"{dev_ids}: {len(missing)} of its pairs are not in {pairs}, such as {' '.join(min(missing))}"
+        )
+    return _not_empty(parts, pairs)
+
+
+def rte(folder: Path, part: str) -> list[SentencePair]:
+    """A part of RTE, from GLUE's RTE.zip or from its files in a folder.
+
+    Raises:
+        CorpusError: if the file is missing or malformed.
+    """
+    archive, member = folder / "RTE.zip", f"RTE/{part}.tsv"
+    with _member(archive, member) if archive.exists() else _opened(folder / f"{part}.tsv") as lines:
+        name = archive / member if archive.exists() else folder / f"{part}.tsv"
+        pairs = [
+            _pair(where, first, second, label, RTE_LABELS)
+            for where, (_, first, second, label) in _rows(name, lines, len(RTE_COLUMNS), RTE_COLUMNS)
+        ]
+    return _not_empty({part: pairs}, name)[part]
+
+
+def _generated(task: EmbeddedTask) -> Parts:
+    """Pairs of the grammar, each of them once."""
+    generate = english.paraphrases if task.relation == "paraphrase" else english.entailments
+    wanted = task.pairs + task.dev
+    distinct = list(dict.fromkeys(generate(2 * wanted, task.seed)))
+    if len(distinct) < wanted:
+        raise CorpusError(f"the grammar gives {len(distinct)} distinct pairs, not {wanted}; ask for fewer pairs")
+    return {"dev": distinct[: task.dev], "train": distinct[task.dev : wanted]}
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[IO[bytes]]:
+    try:
+        with path.open("rb") as file:
+            yield file
+    except OSError as error:
+        raise CorpusError(
+            f"{path}: cannot be read ({error.strerror}); the task's `folder` must hold the official files"
+        ) from None
+
+
+@contextmanager
+def _member(archive: Path, name: str) -> Iterator[IO[bytes]]:
+    try:
+        with zipfile.ZipFile(archive) as opened, opened.open(name) as file:
+            yield file
+    except (OSError, KeyError, zipfile.BadZipFile) as error:
+        raise CorpusError(f"{archive}: without a readable {name} ({error}); download it again") from None
+
+
+def _rows(
+    name: Path, lines: Iterable[bytes], columns: int, header: tuple[str, ...] | None = None
+) -> Iterator[tuple[str, list[str]]]:
+    """The fields of each line, parted by tabs, with where the line stands.
+
+    Raises:
+        CorpusError: if a line is not UTF-8, has another number of fields, or the first is not the header.
+    """
+    for number, raw in enumerate(lines, start=1):
+        where = f"{name}, line {number}"
+        try:
+            fields = raw.removeprefix(b"\xef\xbb\xbf").decode("utf-8").rstrip("\r\n").split("\t")
+        except UnicodeDecodeError as error:
+            raise CorpusError(f"{where}: not UTF-8 ({error.reason})") from None
+        if header is not None and number == 1:
+            if tuple(fields) != header:
+                raise CorpusError(f"{where}: the header is {fields}; it should be {list(header)}, parted by tabs")
+            continue
+        if len(fields) != columns:
+            raise CorpusError(f"{where}: {len(fields)} fields parted by tabs, it should be {columns}")
+        yield where, fields
+
+
+def _pair(where: str, first: str, second: str, label: str, labels: dict[str, bool]) -> SentencePair:
+    if label not in labels:
+        raise CorpusError(f"{where}: the label {label!r}; allowed: {', '.join(labels)}")
+    for side in (first, second):
+        if reason := unusable(side):
+            raise CorpusError(f"{where}: a sentence cannot be used ({reason.replace('_', ' ')})")
+    return SentencePair(first, second, labels[label])
+
+
+def _not_empty(parts: Parts, origin: Path) -> Parts:
+    for part, pairs in parts.items():
+        if not pairs:
+            raise CorpusError(f"{origin}: no pairs of {part}")
+    return parts

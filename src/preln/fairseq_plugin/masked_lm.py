@@ -1,0 +1,109 @@
+"""Pre-training as the studies need it: a record of each validation, kept weights, and a guard.
+
+fairseq calls the task before and after it validates, which it does before it writes a checkpoint: an update that has a
+checkpoint has its record, and one that is repeated after a failure writes the same record again.
+"""
+
+import math
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from fairseq.logging import metrics
+from fairseq.tasks import register_task
+from fairseq.tasks.masked_lm import MaskedLMConfig, MaskedLMTask
+
+from preln.fairseq_plugin.divergence import progress
+from preln.fairseq_plugin.recorded import Recorded, summed
+
+VALID_SEED = 1
+"""Seed of the masks of valid: every run of a study is validated on the same."""
+
+
+def weights_name(update: int) -> str:
+    """The file in a run's state with the model's weights after so many updates."""
+    return f"weights-{update}.pt"
+
+
+@dataclass
+class RecordedMaskedLMConfig(MaskedLMConfig):
+    """fairseq's options of masked language models, and where the record and the weights go."""
+
+    state: str = field(default="", metadata={"help": "folder of the run's record and weights"})
+    keep_weights: str = field(default="", metadata={"help": "updates after which the weights are kept, by commas"})
+
+
+@register_task("preln_masked_lm", dataclass=RecordedMaskedLMConfig)
+class RecordedMaskedLM(Recorded, MaskedLMTask):
+    """fairseq's masked language model, recorded and guarded; it masks 15% of the tokens, of which 80% become the mask,
+    10% a random token, and 10% stay."""
+
+    def __init__(self, cfg: RecordedMaskedLMConfig, dictionary: Any = None) -> None:
+        super().__init__(cfg, dictionary)
+        self.weighed_by = ("loss", "sample_size")
+        self.state_folder = Path(cfg.state)
+        self._kept = [int(update) for update in cfg.keep_weights.split(",") if update]
+        self._rate = 0.0
+        self._start()
+
+    def load_dataset(self, split: str, epoch: int = 1, combine: bool = False, **kwargs: Any) -> None:
+        """The sequences of train or valid, masked."""
+        seed = self.cfg.seed
+        try:
+            self.cfg.seed = VALID_SEED if split == "valid" else seed
+            super().load_dataset(split, epoch, combine, **kwargs)
+        finally:
+            self.cfg.seed = seed
+
+    def train_step(
+        self, sample: Any, model: Any, criterion: Any, optimizer: Any, update_num: int, ignore_grad: bool = False
+    ) -> Any:
+        """One batch; if the weights before it are to be kept, they are."""
+        self._keep(model, update_num)
+        self._rate = float(optimizer.get_lr())
+        return super().train_step(sample, model, criterion, optimizer, update_num, ignore_grad)
+
+    def reduce_metrics(self, logging_outputs: list[dict[str, Any]], criterion: Any) -> None:
+        """Sum up the workers' losses, for fairseq's log and for the record."""
+        super().reduce_metrics(logging_outputs, criterion)
+        if criterion.training:
+            self._loss += summed(logging_outputs, "loss")
+            self._masked += summed(logging_outputs, "sample_size")
+            self._tokens += summed(logging_outputs, "ntokens")
+
+    def begin_valid_epoch(self, epoch: int, model: Any) -> None:
+        """Note the time that the training took.
+
+        Raises:
+            FloatingPointError: if the last update broke the weights.
+        """
+        self.require_finite(model)
+        self._seconds = time.perf_counter() - self._started
+        self._keep(model, progress.update)
+
+    def post_validate(self, model: Any, stats: dict[str, Any], agg: Any) -> None:
+        """Record the training since the last validation, and the loss of valid."""
+        self.record(
+            {
+                "updates": progress.update,
+                "learning_rate": self._rate,
+                "train_loss": self._loss / self._masked / math.log(2),
+                "valid_loss": agg["loss"].avg,
+                "gradient_norm": metrics.get_meter("train", "gnorm").val,
+                "tokens_per_second": self._tokens / self._seconds,
+                "seconds": self._seconds,
+                "parameters": sum(p.numel() for p in model.parameters()),
+            }
+        )
+        self._start()
+
+    def _keep(self, model: Any, update: int) -> None:
+        if update in self._kept:
+            self.keep_weights(model, weights_name(update))
+
+    def _start(self) -> None:
+        """Begin the stretch up to the next validation."""
+        self._loss = self._masked = self._tokens = 0.0
+        self._started = time.perf_counter()
+        self._seconds = 0.0

@@ -1,0 +1,204 @@
+"""A run's settings as the options of fairseq's training, one for each setting."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from preln.config import Execution, GridPoint, Precision, PretrainingSettings, RunSettings
+
+USER_DIR = Path(__file__).with_name("preln_user_dir")
+
+WARMUP_SHARE = 0.1
+"""Share of a fine-tuning's updates that warm up, with both placements: BERT's own, for the paper does not say."""
+
+NEVER = str(10**9)
+"""An interval, in epochs, that never comes."""
+
+
+def translation(
+    settings: RunSettings, binary: Path, references: Path, languages: tuple[str, str], state: Path, how: Execution
+) -> list[str]:
+    """The options of a translation run.
+
+    Args:
+        settings: the run.
+        binary: folder of fairseq's binarised corpus.
+        references: folder of the tokenised text that BLEU is computed against.
+        languages: source and target.
+        state: folder of the run's state.
+        how: cores, GPUs and intervals.
+    """
+    source, target = languages
+    moments = _moments(settings.beta1, settings.beta2, settings.epsilon)
+    optimizer = {
+        "adam": ["--optimizer", "adam", *moments],
+        "radam": ["--optimizer", "preln_radam", *moments],
+        "sgd": ["--optimizer", "sgd", "--momentum", "0"],
+    }[settings.optimizer]
+    return [
+        str(binary),
+        *("--task", "preln_translation"),
+        *("--source-lang", source, "--target-lang", target),
+        *("--run-settings", settings.model_dump_json()),
+        *("--state", str(state)),
+        *("--references", str(references)),
+        *("--arch", "preln_transformer"),
+        *("--placement", settings.placement),
+        *("--encoder-layers", str(settings.encoder_layers)),
+        *("--decoder-layers", str(settings.decoder_layers)),
+        *("--encoder-embed-dim", str(settings.width)),
+        *("--decoder-embed-dim", str(settings.width)),
+        *("--decoder-output-dim", str(settings.width)),
+        *("--encoder-ffn-embed-dim", str(settings.ffn_width)),
+        *("--decoder-ffn-embed-dim", str(settings.ffn_width)),
+        *("--encoder-attention-heads", str(settings.heads)),
+        *("--decoder-attention-heads", str(settings.heads)),
+        *("--dropout", str(settings.dropout)),
+        "--share-all-embeddings",
+        *("--criterion", "label_smoothed_cross_entropy"),
+        *("--label-smoothing", str(settings.label_smoothing)),
+        *optimizer,
+        *("--weight-decay", str(settings.weight_decay)),
+        *("--clip-norm", str(settings.clip_norm)),
+        *("--lr", str(settings.learning_rate)),
+        *("--lr-scheduler", "preln_schedule"),
+        *("--max-epoch", str(settings.epochs)),
+        *("--max-tokens", str(settings.batch_tokens)),
+        *("--seed", str(settings.seed)),
+        *("--valid-subset", "valid,test"),
+        *("--keep-last-epochs", str(how.checkpoints)),
+        *_kept(state, how),
+        *_process(settings.accumulate, settings.precision, max(how.gpus, 1), how),
+    ]
+
+
+def pretraining(
+    settings: PretrainingSettings, binary: Path, state: Path, keep: Sequence[int], how: Execution
+) -> list[str]:
+    """The options of a pre-training run; the weights after the updates in `keep` are kept in its state."""
+    every = str(settings.validate_every)
+    return [
+        str(binary),
+        *("--task", "preln_masked_lm"),
+        *("--state", str(state)),
+        *("--keep-weights", ",".join(map(str, keep))),
+        # Every sequence is the next so many tokens of the text.
+        *("--sample-break-mode", "none"),
+        *("--tokens-per-sample", str(settings.sequence_length)),
+        *_bert(settings),
+        *("--criterion", "masked_lm"),
+        *("--optimizer", "adam", *_moments(settings.beta1, settings.beta2, settings.epsilon)),
+        *("--weight-decay", str(settings.weight_decay)),
+        *("--clip-norm", str(settings.clip_norm)),
+        *_linear(settings.learning_rate, settings.warmup, settings.updates),
+        *("--max-update", str(settings.updates)),
+        *("--batch-size", str(settings.batch_sequences)),
+        *("--required-batch-size-multiple", "1"),
+        *("--seed", str(settings.seed)),
+        *("--valid-subset", "valid"),
+        *("--validate-interval", NEVER, "--save-interval", NEVER),
+        *("--validate-interval-updates", every, "--save-interval-updates", every),
+        *("--keep-interval-updates", str(how.checkpoints)),
+        *_kept(state, how),
+        *_process(settings.accumulate, settings.precision, max(how.gpus, 1), how),
+    ]
+
+
+def finetuning(
+    settings: PretrainingSettings,
+    point: GridPoint,
+    seed: int,
+    updates: int,
+    weights: Path,
+    binary: Path,
+    state: Path,
+    how: Execution,
+) -> list[str]:
+    """The options of one fine-tuning.
+
+    Args:
+        settings: of the pre-training run, whose model it is.
+        point: of the grid.
+        seed: of the head, of dropout and of the order of the pairs.
+        updates: that the point's epochs are.
+        weights: file of the model's weights.
+        binary: folder of the binarised task.
+        state: folder where the scores go.
+        how: cores and GPUs.
+    """
+    return [
+        str(binary),
+        *("--task", "preln_sentence_prediction"),
+        *("--state", str(state)),
+        *("--weights", str(weights)),
+        *("--num-classes", "2"),
+        # <s> first sentence </s> </s> second sentence </s>, as in RoBERTa; the ids are those of fairseq's dictionary.
+        *("--init-token", "0", "--separator-token", "2"),
+        *_bert(settings),
+        *("--criterion", "sentence_prediction", "--report-acc-and-f1"),
+        *("--optimizer", "adam", *_moments(settings.beta1, settings.beta2, settings.epsilon)),
+        *("--weight-decay", str(settings.weight_decay)),
+        *("--clip-norm", str(settings.clip_norm)),
+        *_linear(point.learning_rate, round(WARMUP_SHARE * updates), updates),
+        *("--max-epoch", str(point.epochs), "--max-update", str(updates)),
+        *("--batch-size", str(point.batch_size)),
+        *("--required-batch-size-multiple", "1"),
+        *("--seed", str(seed)),
+        *("--valid-subset", "valid"),
+        # The one validation is that of the last update.
+        *("--validate-interval", NEVER),
+        "--no-save",
+        *("--save-dir", str(state)),
+        *("--log-format", "none"),
+        *_process(1, settings.precision, 1, how),
+    ]
+
+
+def _bert(settings: PretrainingSettings) -> list[str]:
+    return [
+        *("--arch", "preln_bert"),
+        *("--placement", settings.placement),
+        *(("--embedding-norm",) if settings.embedding_norm else ()),
+        *("--encoder-layers", str(settings.layers)),
+        *("--encoder-embed-dim", str(settings.width)),
+        *("--encoder-ffn-embed-dim", str(settings.ffn_width)),
+        *("--encoder-attention-heads", str(settings.heads)),
+        *("--dropout", str(settings.dropout)),
+        *("--attention-dropout", str(settings.dropout)),
+        *("--max-positions", str(settings.sequence_length)),
+    ]
+
+
+def _moments(beta1: float, beta2: float, epsilon: float) -> list[str]:
+    return ["--adam-betas", f"({beta1}, {beta2})", "--adam-eps", str(epsilon)]
+
+
+def _linear(peak: float, warmup: int, updates: int) -> list[str]:
+    return [
+        *("--lr", str(peak), "--lr-scheduler", "preln_linear"),
+        *("--warmup", str(warmup), "--total-updates", str(updates)),
+    ]
+
+
+def _kept(state: Path, how: Execution) -> list[str]:
+    """Where checkpoints and the log go."""
+    return [
+        *("--save-dir", str(state / "checkpoints")),
+        "--no-last-checkpoints",
+        *("--log-format", "json"),
+        *("--log-file", str(state / "training.log")),
+        *("--log-interval", str(how.log_interval)),
+    ]
+
+
+def _process(accumulate: int, precision: Precision, workers: int, how: Execution) -> list[str]:
+    """On what it is computed, and how precisely; bf16 is the launch's."""
+    return [
+        *("--user-dir", str(USER_DIR)),
+        *("--update-freq", str(accumulate // workers)),
+        *("--num-workers", "0"),
+        *("--distributed-world-size", str(workers)),
+        *(("--cpu",) if how.gpus == 0 else ()),
+        *(("--fp16",) if precision == "fp16" else ()),
+    ]

@@ -1,0 +1,95 @@
+"""What every recorded training has in common: a guard against explosion, a record of its own, and kept weights."""
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from fairseq.tasks import FairseqTask
+from torch import Tensor
+
+from preln.fairseq_plugin.divergence import LIMIT, progress
+from preln.files import append_json, replaced
+
+
+class Recorded(FairseqTask):
+    """A fairseq task that is guarded and recorded; tasks put it in front of fairseq's own.
+
+    Attributes:
+        state_folder: folder of the run's record and weights.
+        weighed_by: where fairseq's log has the loss: the key of a sum, and that of the number of what it is over.
+    """
+
+    state_folder: Path
+    weighed_by: tuple[str, str]
+
+    def train_step(
+        self, sample: Any, model: Any, criterion: Any, optimizer: Any, update_num: int, ignore_grad: bool = False
+    ) -> Any:
+        """One batch. Which update it belongs to is noted for an error that may strike.
+
+        Raises:
+            MemoryError: if the GPU's memory does not suffice; fairseq would leave the batch out and go on.
+        """
+        progress.update = update_num + 1
+        try:
+            return super().train_step(sample, model, criterion, optimizer, update_num, ignore_grad)
+        except torch.OutOfMemoryError as error:
+            raise MemoryError(
+                f"update {update_num + 1} does not fit into the GPU's memory ({error}); make the batch smaller and "
+                "accumulate larger by the same factor"
+            ) from error
+
+    def reduce_metrics(self, logging_outputs: list[dict[str, Any]], criterion: Any) -> None:
+        """Sum up the workers' losses, and stop a training whose loss has exploded.
+
+        Raises:
+            FloatingPointError: in all workers alike, since each sees the same sums.
+        """
+        super().reduce_metrics(logging_outputs, criterion)
+        if not criterion.training:
+            return
+        total, units = self.weighed_by
+        loss = summed(logging_outputs, total) / max(summed(logging_outputs, units), 1.0)
+        uniform = math.log(len(self.target_dictionary))
+        if not loss <= LIMIT * uniform:
+            raise FloatingPointError(
+                f"the loss is {loss / math.log(2):.4g} bits a token; guessing gives {uniform / math.log(2):.4g}"
+            )
+
+    def require_finite(self, model: Any) -> None:
+        """See that a model can be validated.
+
+        Raises:
+            FloatingPointError: if the last update broke its weights.
+        """
+        if not all(torch.isfinite(parameter).all() for parameter in model.parameters()):
+            raise FloatingPointError("a weight is not finite")
+
+    def keep_weights(self, model: Any, name: str) -> None:
+        """Keep the model's weights in the file `name` of the state, unless they are kept."""
+        path = self.state_folder / name
+        if rank_and_world()[0] == 0 and not path.exists():
+            with replaced(path) as partial:
+                torch.save(model.state_dict(), partial)
+
+    def record(self, values: Mapping[str, Any]) -> None:
+        """Append values to the record."""
+        if rank_and_world()[0] > 0:
+            return
+        plain = {k: float(v) if isinstance(v, Tensor | np.floating) else v for k, v in values.items()}
+        append_json(self.state_folder / "record.jsonl", plain)
+
+
+def summed(logging_outputs: list[dict[str, Any]], key: str) -> float:
+    """The sum of a value of the workers' logs."""
+    return float(sum(log[key] for log in logging_outputs))
+
+
+def rank_and_world() -> tuple[int, int]:
+    """This process among those that train the run together."""
+    if not torch.distributed.is_initialized():
+        return 0, 1
+    return torch.distributed.get_rank(), torch.distributed.get_world_size()

@@ -1,0 +1,62 @@
+"""Fine-tuning as the studies need it: from kept weights, and scored once, after the last update."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from fairseq.tasks import register_task
+from fairseq.tasks.sentence_prediction import SentencePredictionConfig, SentencePredictionTask
+from sklearn.metrics import accuracy_score, f1_score
+
+from preln.files import write_json
+
+SCORES = "scores.json"
+"""The file in the state that a fine-tuning leaves."""
+
+
+@dataclass
+class ScoredSentencePredictionConfig(SentencePredictionConfig):
+    """fairseq's options of sentence prediction, the weights to begin with, and where the scores go."""
+
+    state: str = field(default="", metadata={"help": "folder of the scores"})
+    weights: str = field(default="", metadata={"help": "file of the pre-trained weights"})
+
+
+@register_task("preln_sentence_prediction", dataclass=ScoredSentencePredictionConfig)
+class ScoredSentencePrediction(SentencePredictionTask):
+    """fairseq's task of a pair of sentences and one of two labels; dev is its subset valid."""
+
+    def __init__(self, cfg: ScoredSentencePredictionConfig, data_dictionary: Any, label_dictionary: Any) -> None:
+        super().__init__(cfg, data_dictionary, label_dictionary)
+        self._labels: list[int] = []
+        self._predictions: list[int] = []
+
+    def build_model(self, cfg: Any, from_checkpoint: bool = False) -> Any:
+        """The pre-trained model under a new head."""
+        model = super().build_model(cfg, from_checkpoint)
+        # fairseq gives the head, which is not among the weights, its new ones.
+        model.load_state_dict(torch.load(self.cfg.weights, map_location="cpu", weights_only=True), strict=True)
+        return model
+
+    def begin_valid_epoch(self, epoch: int, model: Any) -> None:
+        """Begin to score."""
+        self._labels, self._predictions = [], []
+
+    def valid_step(self, sample: Any, model: Any, criterion: Any) -> Any:
+        """Score one batch of dev."""
+        loss, size, log = super().valid_step(sample, model, criterion)
+        self._labels += log["targ"]
+        self._predictions += log["pred"]
+        return loss, size, log
+
+    def post_validate(self, model: Any, stats: dict[str, Any], agg: Any) -> None:
+        """Write accuracy and F1 of label 1, as fractions."""
+        write_json(
+            Path(self.cfg.state) / SCORES,
+            {
+                "accuracy": float(accuracy_score(self._labels, self._predictions)),
+                "f1": float(f1_score(self._labels, self._predictions, zero_division=0.0)),
+                "pairs": len(self._labels),
+            },
+        )

@@ -1,0 +1,29 @@
+"""A pre-training's record as one curve: a row a validation, however often the training was interrupted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from preln.files import read_json_lines
+
+COLUMNS = [
+    *("updates", "learning_rate", "train_loss", "valid_loss", "gradient_norm"),
+    *("tokens_per_second", "seconds"),
+]
+"""Columns of curve.csv. Losses are masked-LM losses in bits a masked token (base 2), that of train the mean since the
+row before; the gradient norm is the last update's, before clipping; the last two are times and differ between
+machines."""
+
+
+def read_record(path: Path) -> dict[int, dict[str, Any]]:
+    """The record's newest values by the number of updates."""
+    rows = {entry["updates"]: entry for entry in read_json_lines(path)}
+    return dict(sorted(rows.items()))
+
+
+def curve(record: dict[int, dict[str, Any]]) -> pd.DataFrame:
+    """The curve of a record, in the columns of curve.csv."""
+    return pd.DataFrame(list(record.values()), columns=COLUMNS)

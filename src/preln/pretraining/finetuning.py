@@ -1,0 +1,135 @@
+"""The fine-tunings of one checkpoint on one task: go on with them, and write their scores.csv and run.json."""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from tqdm import tqdm
+
+from preln import attempts
+from preln.config import Execution, GridPoint, Study
+from preln.errors import PrelnError
+from preln.files import append_json, read_json_lines, replaced, write_json
+from preln.pretraining.runs import Finetuning
+from preln.pretraining.training import state_folder as pretraining_state
+
+COLUMNS = ["batch_size", "learning_rate", "epochs", "seed", "accuracy", "f1"]
+"""Columns of scores.csv, a row a fine-tuning. Accuracy on dev and F1 of label 1 are fractions; both are empty where the
+fine-tuning diverged."""
+
+RECORD = "record.jsonl"
+
+
+class WeightsMissing(PrelnError):
+    """A trained run without the weights of a checkpoint."""
+
+
+def finetune(study: Study, job: Finetuning, prepared: Path, task: Path, runs: Path, folder: Path) -> None:
+    """Fine-tune a checkpoint at every point of the grid, with every seed, and write the scores to `folder`.
+
+    What is done already is not done again. Of a checkpoint that a diverged run never reached, there are no scores.
+
+    Args:
+        study: the study.
+        job: the checkpoint, the task and the grid.
+        prepared: folder of the text that the model was pre-trained on.
+        task: folder of the prepared task, with pieces/ and binary/.
+        runs: folder of the study's pre-training runs.
+        folder: the job's folder.
+
+    Raises:
+        PrelnError: if the weights are not there, or it cannot be computed on this machine.
+    """
+    record = json.loads((task / "pieces" / "task.json").read_text(encoding="utf-8"))
+    weights = _weights(job, prepared, runs / job.run.id)
+    content = [task / "pieces" / "task.json", *([weights] if weights else [])]
+    state = attempts.state_folder(job.identity, content, folder)
+    scores = _scores(state)
+    # One fine-tuning is too small for several GPUs.
+    how = study.execution.model_copy(update={"gpus": min(study.execution.gpus, 1)})
+    attempts.begin(state, how, finetunings_before=len(scores))
+    if weights:
+        pairs = record["parts"]["train"]["pairs"]
+        wanted = [(point, seed) for point in job.points for seed in range(1, job.seeds + 1)]
+        bar = tqdm(wanted, desc=job.id, unit=" fine-tunings", mininterval=5)
+        for point, seed in bar:
+            if _key(point, seed) not in scores:
+                started = time.perf_counter()
+                score = _finetuned(job, point, seed, pairs, weights, task / "binary", how)
+                row = {**point.model_dump(), "seed": seed, **score, "seconds": round(time.perf_counter() - started, 1)}
+                append_json(state / RECORD, row)
+    rows = list(_scores(state).values())
+    with replaced(folder / "scores.csv") as partial:
+        pd.DataFrame(rows, columns=COLUMNS).to_csv(partial, index=False)
+    write_json(
+        folder / "run.json",
+        {
+            **attempts.origin(study, job.id, job.identity, state),
+            "status": "finished" if weights else "not reached",
+            "task": record,
+            "seconds": round(sum(row["seconds"] for row in rows), 1),
+        },
+    )
+
+
+def _finetuned(
+    job: Finetuning, point: GridPoint, seed: int, pairs: int, weights: Path, binary: Path, how: Execution
+) -> dict[str, Any]:
+    """Accuracy and F1 of one fine-tuning; None where it diverged."""
+    # Importing fairseq takes seconds, which the other commands should not wait for.
+    from preln.fairseq_plugin import launch, options
+    from preln.fairseq_plugin.sentence_prediction import SCORES
+
+    updates = point.epochs * math.ceil(pairs / point.batch_size)
+    # fairseq would tell the whole configuration and the model of each.
+    logging.disable(logging.INFO)
+    try:
+        with tempfile.TemporaryDirectory() as name:
+            state, settings = Path(name), job.run.settings
+            arguments = options.finetuning(settings, point, seed, updates, weights, binary, state, how)
+            launch.train(arguments, settings.precision, state, how)
+            if attempts.divergence(state):
+                return {"accuracy": None, "f1": None}
+            scores = json.loads((state / SCORES).read_text(encoding="utf-8"))
+    finally:
+        logging.disable(logging.NOTSET)
+    return {"accuracy": scores["accuracy"], "f1": scores["f1"]}
+
+
+def _scores(state: Path) -> dict[Any, dict[str, Any]]:
+    """The rows that are recorded, in the order of the record, by grid point and seed."""
+    return {
+        (row["batch_size"], row["learning_rate"], row["epochs"], row["seed"]): row
+        for row in read_json_lines(state / RECORD)
+    }
+
+
+def _key(point: GridPoint, seed: int) -> tuple[int, float, int, int]:
+    return point.batch_size, point.learning_rate, point.epochs, seed
+
+
+def _weights(job: Finetuning, prepared: Path, folder: Path) -> Path | None:
+    """The weights of the checkpoint; None if the run diverged before it.
+
+    Raises:
+        WeightsMissing: if they should be there and are not.
+    """
+    from preln.fairseq_plugin.masked_lm import weights_name
+
+    path = pretraining_state(job.run, prepared, folder) / weights_name(job.update)
+    if path.exists():
+        return path
+    metrics = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
+    if metrics["diverged"] and metrics["diverged"]["update"] <= job.update:
+        return None
+    raise WeightsMissing(
+        f"{path} is not there: training keeps it where pretraining.checkpoints names the update, and this run was "
+        f"trained without, or its state was deleted or is of an older version; move {folder} away and train it again"
+    )

@@ -1,0 +1,128 @@
+"""From a study to its pre-training runs and the fine-tunings of their checkpoints: ids, and what makes one the same."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from preln.config import EnglishText, GridPoint, PretrainingSettings, Study, StudyError, Task
+from preln.runs import PREPARATION_VERSION, grid, require_shared_batch, short, unusual
+
+PRETRAINING_VERSION = 1
+"""Raised when the numbers of a pre-training can change with the code; a raise trains every run anew."""
+
+FINETUNING_VERSION = 1
+"""Raised when the scores of a fine-tuning can change with the code."""
+
+
+@dataclass(frozen=True)
+class PretrainingRun:
+    """One pre-training: its id in the study, its settings, its text, and whether its checkpoints are fine-tuned."""
+
+    id: str
+    settings: PretrainingSettings
+    text: EnglishText
+    finetune: bool
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """All that can change the run's numbers, as plain JSON values."""
+        return {
+            "pretraining_version": PRETRAINING_VERSION,
+            "preparation_version": PREPARATION_VERSION,
+            "text_settings": self.text.model_dump(mode="json"),
+            **self.settings.model_dump(mode="json"),
+        }
+
+
+@dataclass(frozen=True)
+class Finetuning:
+    """The fine-tuning of a run's checkpoint of the `update` on one task: the whole grid, and all seeds."""
+
+    run: PretrainingRun
+    update: int
+    task_name: str
+    task: Task
+    points: tuple[GridPoint, ...]
+    fixed: GridPoint
+    seeds: int
+
+    @property
+    def id(self) -> str:
+        """For example `pre-lr3e-4-wu0-s1-u500000-mrpc`."""
+        return f"{self.run.id}-u{self.update}-{self.task_name}"
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """All that can change its scores."""
+        return {
+            "finetuning_version": FINETUNING_VERSION,
+            "run": self.run.identity,
+            "update": self.update,
+            "task": self.task.model_dump(mode="json"),
+            "points": [point.model_dump() for point in self.points],
+            "seeds": self.seeds,
+        }
+
+
+def expand(study: Study, origin: str = "study") -> list[PretrainingRun]:
+    """The runs of a study's pre-training grid, in the order of the file.
+
+    Raises:
+        StudyError: if an entry is impossible, names a text that is not defined, ends before a checkpoint that is
+            fine-tuned, or defines a run that another entry defines already.
+    """
+    if study.pretraining is None:
+        return []
+    runs: dict[str, PretrainingRun] = {}
+    for where, entry, settings in grid(study.pretraining, PretrainingSettings, f"{origin}: pretraining"):
+        if settings.text not in study.texts:
+            raise StudyError(f"{where}.text: {settings.text!r} is not defined; defined: {', '.join(study.texts)}")
+        require_shared_batch(settings.accumulate, study, where)
+        last = max(study.pretraining.checkpoints, default=0)
+        if entry.finetune and last > settings.updates:
+            raise StudyError(
+                f"{where}.updates: {settings.updates} are fewer than the last of pretraining.checkpoints, {last}"
+            )
+        run_id = _run_id(settings, study)
+        if run_id in runs:
+            raise StudyError(f"{where}: the run {run_id} is defined twice")
+        runs[run_id] = PretrainingRun(run_id, settings, study.texts[settings.text], entry.finetune)
+    return list(runs.values())
+
+
+def finetunings(study: Study, origin: str = "study") -> list[Finetuning]:
+    """The fine-tunings of a study: each task, run and checkpoint.
+
+    Raises:
+        StudyError: as `expand`.
+    """
+    if study.pretraining is None or study.finetuning is None:
+        return []
+    return [
+        Finetuning(
+            run,
+            update,
+            task,
+            study.tasks[task],
+            tuple(study.finetuning.points),
+            study.finetuning.fixed,
+            study.finetuning.seeds,
+        )
+        for task in study.finetuning.tasks
+        for run in expand(study, origin)
+        if run.finetune
+        for update in study.pretraining.checkpoints
+    ]
+
+
+def _run_id(settings: PretrainingSettings, study: Study) -> str:
+    """Placement, rate, warm-up, whatever differs from the study's settings, and the seed."""
+    common = study.pretraining.settings if study.pretraining else {}
+    parts = [settings.placement, f"lr{short(settings.learning_rate)}", f"wu{settings.warmup}"]
+    parts += unusual(settings, common, {"placement", "learning_rate", "warmup", "seed"})
+    if "updates" in common and settings.updates != common["updates"]:
+        parts.append(f"updates{settings.updates}")
+    if len(study.texts) > 1 and settings.text != common.get("text"):
+        parts.append(settings.text)
+    return "-".join([*parts, f"s{settings.seed}"])

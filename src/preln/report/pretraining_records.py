@@ -1,0 +1,188 @@
+"""The records of a study's pre-training runs and fine-tunings as tidy frames: settings from the study, numbers from
+the folders. A run counts as done when its folder holds metrics.json, a fine-tuning when its folder holds run.json."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from preln.config import GridPoint, PretrainingSettings, Study
+from preln.pretraining import finetuning
+from preln.pretraining.curve import COLUMNS
+from preln.pretraining.runs import Finetuning, PretrainingRun, expand, finetunings
+from preln.report.records import RecordError, hardware_line, read_json
+from preln.report.statistics import Estimate, estimate
+
+POINT = list(GridPoint.model_fields)
+"""The columns of a grid point."""
+
+
+@dataclass(frozen=True)
+class Records:
+    """What is done of a study's BERT.
+
+    Attributes:
+        runs: all runs of the study.
+        curves: a row a validation: `run` and the columns of curve.csv.
+        metrics: metrics.json of the runs that are done, by id.
+        scores: a row a fine-tuning that did not diverge: `finetuning`, `run`, `update`, `task`, and the columns of
+            scores.csv.
+        majority: the share of the more frequent label in the dev of each task.
+        jobs: all fine-tuning jobs of the study.
+        done: ids of those that are done.
+        loss: the validation loss, in bits a token, that the runs are timed to; None where the first run has none.
+        progress: how much is done, in a sentence.
+        origin: commits and hardware, in a sentence each.
+    """
+
+    runs: tuple[PretrainingRun, ...]
+    curves: pd.DataFrame
+    metrics: dict[str, dict[str, Any]]
+    scores: pd.DataFrame
+    majority: dict[str, float]
+    jobs: tuple[Finetuning, ...]
+    done: frozenset[str]
+    loss: float | None
+    progress: str
+    origin: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Score:
+    """The scores of one grid point over the seeds: accuracy and F1 on dev, as fractions."""
+
+    point: GridPoint
+    accuracy: Estimate
+    f1: float
+
+
+def load(study: Study, results: Path) -> Records:
+    """The records of what is done.
+
+    Raises:
+        RecordError: if a file is missing, damaged, or was made with other settings than the study's.
+    """
+    runs, jobs = expand(study), finetunings(study)
+    origins: list[dict[str, Any]] = []
+    curves, metrics = [], {}
+    for run in runs:
+        folder = results / study.study / "pretraining" / run.id
+        if (folder / "metrics.json").exists():
+            metrics[run.id] = read_json(folder / "metrics.json")
+            origins.append(_origin(folder, run.identity))
+            curves.append(_table(folder / "curve.csv", COLUMNS).assign(run=run.id))
+    scores, majority = [], {}
+    done = set()
+    for job in jobs:
+        folder = results / study.study / "finetuning" / job.id
+        if (folder / "run.json").exists():
+            record = _origin(folder, job.identity)
+            origins.append(record)
+            done.add(job.id)
+            dev = record["task"]["parts"]["dev"]
+            majority[job.task_name] = max(dev["positive"], dev["pairs"] - dev["positive"]) / dev["pairs"]
+            table = _table(folder / "scores.csv", finetuning.COLUMNS).dropna(subset=["accuracy"])
+            scores.append(table.assign(finetuning=job.id, run=job.run.id, update=job.update, task=job.task_name))
+    known = pd.concat(curves, ignore_index=True) if curves else pd.DataFrame(columns=[*COLUMNS, "run"])
+    columns = [*finetuning.COLUMNS, "finetuning", "run", "update", "task"]
+    progress = f"Study {study.study}: {len(metrics)} of {len(runs)} pre-training runs"
+    progress += f" and {len(done)} of {len(jobs)} fine-tuned checkpoints are done." if jobs else " are done."
+    return Records(
+        tuple(runs),
+        known,
+        metrics,
+        pd.concat(scores, ignore_index=True) if scores else pd.DataFrame(columns=columns),
+        majority,
+        tuple(jobs),
+        frozenset(done),
+        _timed_to(study, runs, known),
+        progress,
+        _origins(origins),
+    )
+
+
+def series(settings: PretrainingSettings) -> PretrainingSettings:
+    """What runs that differ in the seed alone share: the settings, with the seed put to zero."""
+    return settings.model_copy(update={"seed": 0})
+
+
+def reached(curve: pd.DataFrame, loss: float) -> float:
+    """The update at which a run's validation loss first is at `loss`, on a straight line between two validations; NaN
+    if it never is.
+
+    Args:
+        curve: the run's validations, with the columns `updates` and `valid_loss`.
+        loss: in bits a token.
+    """
+    before = None
+    for updates, found in zip(curve["updates"], curve["valid_loss"], strict=True):
+        if found <= loss:
+            if before is None:
+                return float(updates)
+            last_updates, last = before
+            return float(last_updates + (last - loss) / (last - found) * (updates - last_updates))
+        before = updates, found
+    return math.nan
+
+
+def scores_of(records: Records, job: Finetuning) -> list[Score]:
+    """The scores of each grid point of a fine-tuned checkpoint, in the order of the grid; a point of which a seed
+    diverged or is missing has none."""
+    mine = records.scores[records.scores["finetuning"] == job.id]
+    by_point = {key: group for key, group in mine.groupby(POINT)}
+    found = []
+    for point in job.points:
+        group = by_point.get((point.batch_size, point.learning_rate, point.epochs))
+        if group is not None and len(group) == job.seeds:
+            found.append(Score(point, estimate(group["accuracy"].tolist()), float(group["f1"].mean())))
+    return found
+
+
+def chosen(scores: Sequence[Score]) -> Score | None:
+    """The scores of the point with the highest mean accuracy on dev, as the paper chooses (appendix A.3); of equal ones
+    the first."""
+    return max(scores, key=lambda score: score.accuracy.mean, default=None)
+
+
+def fixed(scores: Sequence[Score], job: Finetuning) -> Score | None:
+    """The scores of the point that the study names beforehand."""
+    return next((score for score in scores if score.point == job.fixed), None)
+
+
+def _timed_to(study: Study, runs: Sequence[PretrainingRun], curves: pd.DataFrame) -> float | None:
+    if study.pretraining and study.pretraining.loss:
+        return study.pretraining.loss
+    first = curves[curves["run"] == runs[0].id]["valid_loss"] if runs else curves["valid_loss"]
+    return float(first.min()) if len(first) else None
+
+
+def _origin(folder: Path, identity: dict[str, Any]) -> dict[str, Any]:
+    """run.json, after a check that it is of what the study says."""
+    record = read_json(folder / "run.json")
+    if record.get("identity") != json.loads(json.dumps(identity)):
+        raise RecordError(f"{folder / 'run.json'}: made with other settings than the study's; run it again")
+    return record
+
+
+def _table(path: Path, columns: Sequence[str]) -> pd.DataFrame:
+    try:
+        table = pd.read_csv(path)
+    except (OSError, ValueError) as error:
+        raise RecordError(f"{path}: cannot be read ({error})") from None
+    if missing := [name for name in columns if name not in table.columns]:
+        raise RecordError(f"{path}: without the columns {', '.join(missing)}")
+    return table[list(columns)]
+
+
+def _origins(records: Sequence[dict[str, Any]]) -> tuple[str, ...]:
+    if not records:
+        return ()
+    commits = sorted({str(record["commit"]) for record in records})
+    machines = sorted({hardware_line(record["hardware"]) for record in records})
+    return f"Commit: {'; '.join(commits)}.", f"Hardware: {'; '.join(machines)}."

@@ -1,0 +1,227 @@
+"""BERT as tables: the pre-training runs, with when each reaches a loss, and the fine-tuned checkpoints."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from preln.config import PretrainingSettings, Study
+from preln.errors import PrelnError
+from preln.files import write_text
+from preln.report.labels import PLACEMENTS
+from preln.report.pretraining_records import Records, Score, chosen, fixed, load, reached, scores_of
+from preln.report.reference import bert as paper
+from preln.report.tables import MISSING, escaped, floating, require_forms, rounded
+from preln.runs import short
+
+_ALWAYS = ("placement", "learning_rate", "warmup", "updates", "seed")
+
+
+def write(name: str, study: Study, results: Path, out: Sequence[Path]) -> None:
+    """Write a table of BERT to each file of `out`, in the form of its suffix (csv, md, tex).
+
+    Args:
+        name: `pretraining` or `finetuning`.
+        study: the study.
+        results: folder of the results of all studies.
+        out: the files to write.
+
+    Raises:
+        RecordError: if a record cannot be used.
+        PrelnError: if there is no such table, or a suffix is of no such form.
+    """
+    require_forms(out)
+    if name not in TABLES:
+        raise PrelnError(f"table {name}: not made; allowed: {', '.join(TABLES)}")
+    records = load(study, results)
+    make, readable, notes_of = TABLES[name]
+    table = make(study, records)
+    text, notes = readable(table), " ".join([records.progress, *notes_of(study, records), *records.origin])
+    rows = text.map(lambda cell: escaped(str(cell))).rename(columns=escaped).to_latex(index=False, escape=False)
+    texts = {
+        ".csv": table.to_csv(index=False, lineterminator="\n"),
+        ".md": f"{_grid(text, 'github')}\n\n{notes}\n",
+        ".tex": floating(notes, f"tab:{name}-{study.study}", [rows.rstrip()] if len(text) else []),
+    }
+    for path in out:
+        write_text(path, texts[path.suffix])
+
+
+def plain(study: Study, results: Path) -> str:
+    """Both tables as text for a terminal.
+
+    Raises:
+        RecordError: if a record cannot be used.
+    """
+    records = load(study, results)
+    parts = [records.progress]
+    for make, readable, _ in TABLES.values():
+        parts.append(_grid(readable(make(study, records)), "simple"))
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def pretraining(study: Study, records: Records) -> pd.DataFrame:
+    """A row for each run that is done, in full precision: the settings that vary, how it ended, its losses in bits a
+    token, and the update at which it reaches the loss that the runs are timed to, with the speed-up over the first
+    run."""
+    settings = [
+        key
+        for key in PretrainingSettings.model_fields
+        if key in _ALWAYS or len({getattr(run.settings, key) for run in records.runs}) > 1
+    ]
+    rows: list[dict[str, Any]] = []
+    first = None
+    for run in records.runs:
+        if run.id not in records.metrics:
+            continue
+        metrics = records.metrics[run.id]
+        curve = records.curves[records.curves["run"] == run.id]
+        update = reached(curve, records.loss) if records.loss is not None else math.nan
+        first = update if run is records.runs[0] else first
+        rows.append(
+            {
+                "run": run.id,
+                **{key: getattr(run.settings, key) for key in settings},
+                "status": metrics["status"],
+                "diverged_update": metrics["diverged"]["update"] if metrics["diverged"] else None,
+                "trained_updates": metrics["updates"],
+                "parameters": metrics["parameters"],
+                "final_valid_loss": metrics["final"]["valid_loss"] if metrics["final"] else None,
+                "best_valid_loss": metrics["best"]["valid_loss"] if metrics["best"] else None,
+                "loss": records.loss,
+                "reached_update": update,
+                "speedup": first / update if first is not None else math.nan,
+                "tokens_per_second": curve["tokens_per_second"].median(),
+                "seconds": metrics["seconds"],
+            }
+        )
+    table = pd.DataFrame(rows)
+    return table.astype({"diverged_update": "Int64"}) if len(table) else table
+
+
+def finetuning(study: Study, records: Records) -> pd.DataFrame:
+    """A row for each fine-tuned checkpoint, in full precision: scores on dev, as fractions, at the grid point that is
+    best there and at the one that the study names beforehand."""
+    rows: list[dict[str, Any]] = []
+    for job in records.jobs:
+        if job.id not in records.done:
+            continue
+        scores = scores_of(records, job)
+        rows.append(
+            {
+                "task": job.task_name,
+                "run": job.run.id,
+                "update": job.update,
+                **_of("chosen", chosen(scores)),
+                **_of("fixed", fixed(scores, job)),
+                "majority": records.majority[job.task_name],
+                "grid_points": len(job.points),
+                "points_scored": len(scores),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _of(kind: str, score: Score | None) -> dict[str, Any]:
+    """The columns of the scores of a grid point."""
+    columns = ("batch_size", "learning_rate", "epochs", "accuracy", "accuracy_low", "accuracy_high", "f1", "seeds")
+    values: tuple[Any, ...] = (None,) * len(columns)
+    if score is not None:
+        accuracy = score.accuracy
+        point = (score.point.batch_size, score.point.learning_rate, score.point.epochs)
+        values = (*point, accuracy.mean, accuracy.low, accuracy.high, score.f1, accuracy.n)
+    return {f"{kind}_{name}": value for name, value in zip(columns, values, strict=True)}
+
+
+def _readable_pretraining(table: pd.DataFrame) -> pd.DataFrame:
+    rows = []
+    for row in table.to_dict("records"):
+        ended = row["status"] if row["status"] == "finished" else f"diverged at {row['diverged_update']}"
+        others = [key for key in PretrainingSettings.model_fields if key in row and key not in (*_ALWAYS, "text")]
+        rows.append(
+            {
+                "Model": PLACEMENTS[row["placement"]],
+                "Peak rate": short(row["learning_rate"]),
+                "Warm-up": str(row["warmup"]) if row["warmup"] > 1 else "none",
+                **{key.replace("_", " ").capitalize(): short(row[key]) for key in others},
+                "Seed": str(row["seed"]),
+                "Updates": str(row["trained_updates"]),
+                "Status": ended,
+                "Valid. loss": rounded(row["final_valid_loss"], 3),
+                "Best loss": rounded(row["best_valid_loss"], 3),
+                f"Reaches {rounded(row['loss'], 3)} at": rounded(row["reached_update"], 0),
+                "Speed-up": rounded(row["speedup"], 2),
+                "Tokens/s": rounded(row["tokens_per_second"], 0),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _readable_finetuning(table: pd.DataFrame) -> pd.DataFrame:
+    rows = []
+    for row in table.to_dict("records"):
+        rows.append(
+            {
+                "Task": row["task"],
+                "Run": row["run"],
+                "Update": str(row["update"]),
+                "Accuracy (%)": _interval(row, "chosen"),
+                "F1 (%)": rounded(100 * row["chosen_f1"], 1) if pd.notna(row["chosen_f1"]) else MISSING,
+                "Chosen point": _point(row, "chosen"),
+                "Accuracy, fixed point (%)": _interval(row, "fixed"),
+                "Majority (%)": rounded(100 * row["majority"], 1),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _interval(row: dict[Any, Any], kind: str) -> str:
+    mean = row[f"{kind}_accuracy"]
+    if pd.isna(mean):
+        return MISSING
+    return f"{100 * mean:.1f} ± {100 * (row[f'{kind}_accuracy_high'] - mean):.1f}"
+
+
+def _point(row: dict[Any, Any], kind: str) -> str:
+    if pd.isna(row[f"{kind}_batch_size"]):
+        return MISSING
+    rate = short(float(row[f"{kind}_learning_rate"]))
+    return f"batch {row[f'{kind}_batch_size']:.0f}, lr {rate}, {row[f'{kind}_epochs']:.0f} epochs"
+
+
+def _pretraining_notes(study: Study, records: Records) -> list[str]:
+    notes = [
+        "Losses are masked-LM losses in bits a masked token. The speed-up is in updates, over the first run, to the "
+        "loss that a column names."
+    ]
+    if study.pretraining and study.pretraining.loss is None:
+        notes.append("It is the first run's lowest.")
+    if study.paper_settings:
+        names = ", ".join(f"{PLACEMENTS[name]} at update {update:,}" for name, update in paper.REACHED.items())
+        notes.append(f"The paper: {paper.LOSS} is reached by {names} (its sentence has the two names exchanged).")
+    return notes
+
+
+def _finetuning_notes(study: Study, records: Records) -> list[str]:
+    seeds = records.jobs[0].seeds if records.jobs else 0
+    return [
+        f"Means over {seeds} seeds, ± half of the 95% interval (Student's t). The chosen point is the best of the grid "
+        "on dev itself, as in the paper, so that its accuracy is optimistic and its interval too narrow; the fixed "
+        "point is the study's, named beforehand. Majority is the accuracy of always saying the more frequent label. "
+        "F1 is of the label 1."
+    ]
+
+
+def _grid(text: pd.DataFrame, form: str) -> str:
+    return str(text.to_markdown(index=False, tablefmt=form, disable_numparse=True)) if len(text) else ""
+
+
+TABLES = {
+    "pretraining": (pretraining, _readable_pretraining, _pretraining_notes),
+    "finetuning": (finetuning, _readable_finetuning, _finetuning_notes),
+}
+"""The tables by name: how each is made, rounded for readers, and explained."""

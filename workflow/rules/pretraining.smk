@@ -1,0 +1,79 @@
+# BERT: one pre-training a run, and one fine-tuning job a checkpoint and task.
+
+
+rule pretrain:
+    """Pre-train one run, keeping the weights of its checkpoints; continues where an earlier attempt stopped."""
+    input:
+        text=lambda wildcards: f"{prepared_text(PRETRAININGS[wildcards.run])}/text",
+        bpe=lambda wildcards: f"{prepared_text(PRETRAININGS[wildcards.run])}/bpe",
+        binary=lambda wildcards: f"{prepared_text(PRETRAININGS[wildcards.run])}/binary",
+    output:
+        run=f"{RESULTS}/pretraining/{{run}}/run.json",
+        curve=f"{RESULTS}/pretraining/{{run}}/curve.csv",
+        metrics=f"{RESULTS}/pretraining/{{run}}/metrics.json",
+    log:
+        f"{LOGS}/pretrain/{{run}}.log",
+    benchmark:
+        f"{LOGS}/pretrain/{{run}}.tsv"
+    conda:
+        "../../environment.yml"
+    threads: STUDY.execution.cpus
+    # The longest jobs of all: they begin before what waits for nothing but a core.
+    priority: 10
+    resources:
+        cpus_per_task=STUDY.execution.cpus,
+        mem_mb=STUDY.execution.memory_mb,
+        runtime=STUDY.execution.runtime_minutes,
+        gpu=STUDY.execution.gpus,
+    params:
+        study=f"{RESULTS}/study.yaml",
+        identity=lambda wildcards: digest(PRETRAININGS[wildcards.run].identity),
+    message:
+        "Pre-train {wildcards.run}"
+    shell:
+        """
+        exec &>{log:q}
+        preln pretrain {params.study:q} {wildcards.run:q} \
+            --prepared "$(dirname {input.binary:q})" \
+            --out "$(dirname {output.run:q})"
+        """
+
+
+rule finetune:
+    """Fine-tune one checkpoint on one task, at every point of the grid; continues where an earlier attempt stopped."""
+    input:
+        metrics=lambda wildcards: f"{RESULTS}/pretraining/{FINETUNINGS[wildcards.finetuning].run.id}/metrics.json",
+        text=lambda wildcards: f"{prepared_text(FINETUNINGS[wildcards.finetuning].run)}/binary",
+        pieces=lambda wildcards: f"{prepared_task(FINETUNINGS[wildcards.finetuning])}/pieces",
+        binary=lambda wildcards: f"{prepared_task(FINETUNINGS[wildcards.finetuning])}/binary",
+    output:
+        run=f"{RESULTS}/finetuning/{{finetuning}}/run.json",
+        scores=f"{RESULTS}/finetuning/{{finetuning}}/scores.csv",
+    log:
+        f"{LOGS}/finetune/{{finetuning}}.log",
+    benchmark:
+        f"{LOGS}/finetune/{{finetuning}}.tsv"
+    conda:
+        "../../environment.yml"
+    threads: STUDY.execution.cpus
+    resources:
+        cpus_per_task=STUDY.execution.cpus,
+        mem_mb=STUDY.execution.memory_mb,
+        runtime=STUDY.execution.runtime_minutes,
+        gpu=min(STUDY.execution.gpus, 1),
+    params:
+        study=f"{RESULTS}/study.yaml",
+        identity=lambda wildcards: digest(FINETUNINGS[wildcards.finetuning].identity),
+        runs=f"{RESULTS}/pretraining",
+    message:
+        "Fine-tune {wildcards.finetuning}"
+    shell:
+        """
+        exec 3>&2 &>{log:q}
+        preln finetune {params.study:q} {wildcards.finetuning:q} \
+            --prepared "$(dirname {input.text:q})" \
+            --task "$(dirname {input.binary:q})" \
+            --runs {params.runs:q} \
+            --out "$(dirname {output.run:q})" \
+            || {{ grep '^preln:' {log:q} >&3; exit 1; }}
+        """
