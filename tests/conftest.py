@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from preln.config import EmbeddedCorpus, RunSettings
+from preln.config import EmbeddedCorpus, EmbeddedTask, EnglishText, RunSettings
 
 # Threads of torch that wait for a core which another process has make small computations many times slower.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -31,6 +32,22 @@ RUN: dict[str, Any] = {
     "beam": 2,
     "bleu_sentences": 10,
 }
+
+TEXT: dict[str, Any] = {"sources": [{"source": "embedded", "documents": 200}], "vocabulary": 300}
+PRETRAINING: dict[str, Any] = {
+    "text": "tiny",
+    "placement": "pre",
+    "layers": 1,
+    "width": 16,
+    "ffn_width": 32,
+    "heads": 2,
+    "learning_rate": 0.002,
+    "updates": 12,
+    "sequence_length": 32,
+    "batch_sequences": 8,
+    "validate_every": 3,
+}
+TASK: dict[str, Any] = {"source": "embedded", "pairs": 60, "dev": 20}
 
 
 def settings(**changes: Any) -> RunSettings:
@@ -59,4 +76,52 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     prepare.prepare_text(corpus, folder / "downloads", folder / "text", 1)
     prepare.prepare_bpe(folder / "text", corpus.vocabulary, folder / "bpe", 1)
     binarise(folder / "bpe", "de", "en", folder / "binary", 1)
+    return folder
+
+
+def bert_content(*runs: dict[str, Any], checkpoints: Sequence[int] = (6, 12), **sections: Any) -> dict[str, Any]:
+    """A study file's content with BERT alone: the small run with the changes of each of `runs`, fine-tuned on the small
+    task at two points of a grid."""
+    return {
+        "study": "tiny",
+        "texts": {"tiny": TEXT},
+        "pretraining": {"settings": PRETRAINING, "checkpoints": list(checkpoints), "runs": list(runs) or [{}]},
+        "tasks": {"pairs": TASK},
+        "finetuning": {
+            "tasks": ["pairs"],
+            "batch_sizes": [16],
+            "learning_rates": [1e-3, 2e-3],
+            "epochs": [1],
+            "seeds": 2,
+            "fixed": {"batch_size": 16, "learning_rate": 1e-3, "epochs": 1},
+        },
+        **sections,
+    }
+
+
+@pytest.fixture(scope="session")
+def prepared_text(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The small English text, prepared: text/, bpe/ and binary/."""
+    from preln.corpora.english import prepare
+    from preln.fairseq_plugin.binarise import binarise_english
+
+    folder = tmp_path_factory.mktemp("prepared text")
+    text = EnglishText.model_validate(TEXT)
+    prepare.prepare_text(text, folder / "downloads", folder / "text", 1)
+    prepare.prepare_pieces(folder / "text", text.vocabulary, folder / "bpe", 1)
+    binarise_english(folder / "bpe", folder / "binary", 1)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def prepared_task(tmp_path_factory: pytest.TempPathFactory, prepared_text: Path) -> Path:
+    """The small task, prepared for models of the small text: pieces/ and binary/."""
+    from preln.corpora import tasks
+    from preln.fairseq_plugin.binarise import binarise_task
+
+    folder = tmp_path_factory.mktemp("prepared task")
+    task = EmbeddedTask.model_validate(TASK)
+    model = prepared_text / "bpe" / "bpe.model"
+    tasks.prepare_task(task, folder / "downloads", model, PRETRAINING["sequence_length"], folder / "pieces")
+    binarise_task(folder / "pieces", prepared_text / "binary" / "dict.txt", folder / "binary")
     return folder

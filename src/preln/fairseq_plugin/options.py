@@ -198,6 +198,9 @@ def _process(accumulate: int, precision: Precision, workers: int, how: Execution
         *("--user-dir", str(USER_DIR)),
         *("--update-freq", str(accumulate // workers)),
         *("--num-workers", "0"),
+        # fairseq's thread that prepares batches ahead would be killed in their midst by a training that ends inside an
+        # epoch, and the process with it.
+        *("--data-buffer-size", "0"),
         *("--distributed-world-size", str(workers)),
         *(("--cpu",) if how.gpus == 0 else ()),
         *(("--fp16",) if precision == "fp16" else ()),

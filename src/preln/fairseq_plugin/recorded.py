@@ -14,16 +14,8 @@ from preln.fairseq_plugin.divergence import LIMIT, progress
 from preln.files import append_json, replaced
 
 
-class Recorded(FairseqTask):
-    """A fairseq task that is guarded and recorded; tasks put it in front of fairseq's own.
-
-    Attributes:
-        state_folder: folder of the run's record and weights.
-        weighed_by: where fairseq's log has the loss: the key of a sum, and that of the number of what it is over.
-    """
-
-    state_folder: Path
-    weighed_by: tuple[str, str]
+class Guarded(FairseqTask):
+    """A fairseq task whose failures are told as what they are; tasks put it in front of fairseq's own."""
 
     def train_step(
         self, sample: Any, model: Any, criterion: Any, optimizer: Any, update_num: int, ignore_grad: bool = False
@@ -32,6 +24,7 @@ class Recorded(FairseqTask):
 
         Raises:
             MemoryError: if the GPU's memory does not suffice; fairseq would leave the batch out and go on.
+            FloatingPointError: if a gradient was not finite, and fairseq looks for the layer where that begins.
         """
         progress.update = update_num + 1
         try:
@@ -41,6 +34,21 @@ class Recorded(FairseqTask):
                 f"update {update_num + 1} does not fit into the GPU's memory ({error}); make the batch smaller and "
                 "accumulate larger by the same factor"
             ) from error
+        except StopIteration as error:
+            # What fairseq looks with cannot pass an encoder, whose output is more than a tensor.
+            raise FloatingPointError("a gradient is not finite") from error
+
+
+class Recorded(Guarded):
+    """A guarded task with a record of its own, which is stopped when its loss explodes.
+
+    Attributes:
+        state_folder: folder of the run's record and weights.
+        weighed_by: where fairseq's log has the loss: the key of a sum, and that of the number of what it is over.
+    """
+
+    state_folder: Path
+    weighed_by: tuple[str, str]
 
     def reduce_metrics(self, logging_outputs: list[dict[str, Any]], criterion: Any) -> None:
         """Sum up the workers' losses, and stop a training whose loss has exploded.

@@ -9,6 +9,7 @@ from fairseq.tasks import register_task
 from fairseq.tasks.sentence_prediction import SentencePredictionConfig, SentencePredictionTask
 from sklearn.metrics import accuracy_score, f1_score
 
+from preln.fairseq_plugin.recorded import Guarded
 from preln.files import write_json
 
 SCORES = "scores.json"
@@ -24,7 +25,7 @@ class ScoredSentencePredictionConfig(SentencePredictionConfig):
 
 
 @register_task("preln_sentence_prediction", dataclass=ScoredSentencePredictionConfig)
-class ScoredSentencePrediction(SentencePredictionTask):
+class ScoredSentencePrediction(Guarded, SentencePredictionTask):
     """fairseq's task of a pair of sentences and one of two labels; dev is its subset valid."""
 
     def __init__(self, cfg: ScoredSentencePredictionConfig, data_dictionary: Any, label_dictionary: Any) -> None:

@@ -1,0 +1,184 @@
+"""Fine-tuning through real fairseq: it begins with the checkpoint's weights, is scored once, and goes on where it was."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+import torch
+
+from preln import attempts
+from preln.config import GridPoint, PretrainingSettings, Study, validate
+from preln.fairseq_plugin import launch, options
+from preln.fairseq_plugin.masked_lm import weights_name
+from preln.files import read_json_lines, write_json
+from preln.pretraining import finetuning, training
+from preln.pretraining.finetuning import COLUMNS, WeightsMissing, finetune
+from preln.pretraining.runs import Finetuning, finetunings
+from tests.conftest import bert_content
+
+pytestmark = pytest.mark.slow
+
+UPDATE = 6
+
+
+@pytest.fixture(scope="module")
+def weights(tmp_path_factory: pytest.TempPathFactory, prepared_text: Path) -> Path:
+    """Weights of the small model, at initialisation: what they are does not matter here."""
+    from fairseq import tasks
+
+    study, job = study_and_job()
+    folder = tmp_path_factory.mktemp("weights")
+    arguments = options.pretraining(job.run.settings, prepared_text / "binary", folder, [], study.execution)
+    cfg = launch.configuration(arguments, "fp32")
+    torch.manual_seed(3)
+    model = tasks.setup_task(cfg.task).build_model(cfg.model)
+    torch.save(model.state_dict(), folder / "weights.pt")
+    return folder / "weights.pt"
+
+
+def study_and_job(**changes: Any) -> tuple[Study, Finetuning]:
+    study = validate(bert_content(checkpoints=(UPDATE,), **changes), "study.yaml")
+    return study, finetunings(study)[0]
+
+
+@pytest.fixture
+def runs(tmp_path: Path, weights: Path, prepared_text: Path) -> Path:
+    """The folder of a finished run that has kept its weights."""
+    _, job = study_and_job()
+    folder = tmp_path / "pretraining"
+    state = training.state_folder(job.run, prepared_text, folder / job.run.id)
+    state.mkdir(parents=True)
+    (state / weights_name(UPDATE)).write_bytes(weights.read_bytes())
+    write_json(folder / job.run.id / "metrics.json", {"diverged": None, "updates": 12})
+    return folder
+
+
+def scores(folder: Path) -> pd.DataFrame:
+    return pd.read_csv(folder / "scores.csv")
+
+
+def test_every_point_and_seed_is_scored(runs: Path, prepared_text: Path, prepared_task: Path, tmp_path: Path) -> None:
+    study, job = study_and_job()
+    finetune(study, job, prepared_text, prepared_task, runs, tmp_path / "out")
+    table = scores(tmp_path / "out")
+    assert list(table.columns) == COLUMNS
+    assert list(zip(table["learning_rate"], table["seed"], strict=True)) == [(1e-3, 1), (1e-3, 2), (2e-3, 1), (2e-3, 2)]
+    # Of 20 pairs of dev.
+    assert ((table["accuracy"] * 20).round(9) % 1 == 0).all()
+    record = json.loads((tmp_path / "out" / "run.json").read_text())
+    assert record["status"] == "finished"
+    assert record["task"]["parts"]["dev"]["pairs"] == 20
+    assert record["identity"] == json.loads(json.dumps(job.identity))
+
+
+def test_a_grid_that_is_half_done_goes_on_and_ends_as_a_whole_one(
+    runs: Path, prepared_text: Path, prepared_task: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study, job = study_and_job()
+    finetune(study, job, prepared_text, prepared_task, runs, tmp_path / "whole")
+    done = 0
+    real = finetuning._finetuned
+
+    def killed(*arguments: Any) -> dict[str, Any]:
+        nonlocal done
+        done += 1
+        if done == 3:
+            raise KeyboardInterrupt
+        return real(*arguments)
+
+    monkeypatch.setattr(finetuning, "_finetuned", killed)
+    with pytest.raises(KeyboardInterrupt):
+        finetune(study, job, prepared_text, prepared_task, runs, tmp_path / "half")
+    state = next((tmp_path / "half" / "state").iterdir())
+    # The kill may have cut off a line.
+    with open(state / "record.jsonl", "a") as record:
+        record.write('{"batch_size": 16, "learn')
+    done = 10
+    finetune(study, job, prepared_text, prepared_task, runs, tmp_path / "half")
+    assert done == 12
+    pd.testing.assert_frame_equal(scores(tmp_path / "half"), scores(tmp_path / "whole"))
+    assert [entry["finetunings_before"] for entry in read_json_lines(state / attempts.ATTEMPTS)] == [0, 2]
+
+
+def model_of(settings: PretrainingSettings, weights: Path, task: Path, folder: Path, seed: int) -> Any:
+    from fairseq import tasks
+
+    study, _ = study_and_job()
+    point = GridPoint(batch_size=16, learning_rate=1e-3, epochs=1)
+    arguments = options.finetuning(settings, point, seed, 4, weights, task / "binary", folder, study.execution)
+    cfg = launch.configuration(arguments, "fp32")
+    torch.manual_seed(seed)
+    return tasks.setup_task(cfg.task).build_model(cfg.model)
+
+
+def test_it_begins_with_the_checkpoints_weights_and_a_new_head(
+    weights: Path, prepared_task: Path, tmp_path: Path
+) -> None:
+    _, job = study_and_job()
+    one, other = (model_of(job.run.settings, weights, prepared_task, tmp_path, seed) for seed in (1, 2))
+    kept = torch.load(weights, weights_only=True)
+    state = one.state_dict()
+    assert all(torch.equal(state[name], value) for name, value in kept.items())
+    assert all(name.startswith("classification_heads.") for name in state.keys() - kept.keys())
+    head = "classification_heads.sentence_classification_head.out_proj.weight"
+    assert not torch.equal(state[head], other.state_dict()[head])
+
+
+def test_scores_are_of_all_pairs_of_dev_by_sklearn(
+    runs: Path, prepared_text: Path, prepared_task: Path, tmp_path: Path
+) -> None:
+    """A head that always says 1 has the accuracy of the positive share, and its F1."""
+    study, job = study_and_job()
+    state = training.state_folder(job.run, prepared_text, runs / job.run.id)
+    out = tmp_path / "scored"
+    out.mkdir()
+    point = GridPoint(batch_size=16, learning_rate=1e-12, epochs=1)
+    arguments = options.finetuning(
+        job.run.settings, point, 1, 4, state / weights_name(UPDATE), prepared_task / "binary", out, study.execution
+    )
+    launch.train(arguments, "fp32", out, study.execution)
+    found = json.loads((out / "scores.json").read_text())
+    dev = json.loads((prepared_task / "pieces" / "task.json").read_text())["parts"]["dev"]
+    share = dev["positive"] / dev["pairs"]
+    assert found["pairs"] == dev["pairs"]
+    # Untrained, it says the same of every pair, or nearly so: check the identities that hold for any answers.
+    assert 0 <= found["f1"] <= 1
+    assert found["accuracy"] == pytest.approx(share) or found["accuracy"] == pytest.approx(1 - share) or found["f1"] > 0
+
+
+def test_weights_that_are_not_there_are_said(prepared_text: Path, prepared_task: Path, tmp_path: Path) -> None:
+    study, job = study_and_job()
+    write_json(tmp_path / job.run.id / "metrics.json", {"diverged": None, "updates": 12})
+    with pytest.raises(WeightsMissing, match=r"weights-6\.pt is not there: .* train it again"):
+        finetune(study, job, prepared_text, prepared_task, tmp_path, tmp_path / "out")
+
+
+def test_a_checkpoint_that_a_diverged_run_never_reached_has_no_scores(
+    prepared_text: Path, prepared_task: Path, tmp_path: Path
+) -> None:
+    study, job = study_and_job()
+    write_json(tmp_path / job.run.id / "metrics.json", {"diverged": {"update": 4}, "updates": 3})
+    finetune(study, job, prepared_text, prepared_task, tmp_path, tmp_path / "out")
+    assert len(scores(tmp_path / "out")) == 0
+    assert json.loads((tmp_path / "out" / "run.json").read_text())["status"] == "not reached"
+
+
+def test_a_fine_tuning_that_diverges_has_no_score_and_the_others_go_on(
+    runs: Path, prepared_text: Path, prepared_task: Path, tmp_path: Path
+) -> None:
+    content = bert_content(checkpoints=(UPDATE,))
+    content["finetuning"]["learning_rates"] = [1e-3]
+    study = validate(content, "study.yaml")
+    job = finetunings(study)[0]
+    state = training.state_folder(job.run, prepared_text, runs / job.run.id)
+    broken = torch.load(state / weights_name(UPDATE), weights_only=True)
+    broken["encoder.sentence_encoder.layers.0.fc2.weight"].fill_(math.inf)
+    torch.save(broken, state / weights_name(UPDATE))
+    finetune(study, job, prepared_text, prepared_task, runs, tmp_path / "out")
+    assert scores(tmp_path / "out")["accuracy"].isna().all()
+    assert len(scores(tmp_path / "out")) == 2

@@ -1,0 +1,288 @@
+"""A pre-training through real fairseq: its masks, its records, its exact continuation after a kill, its divergence."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+import yaml
+from fairseq import tasks
+
+from preln.config import Study, validate
+from preln.fairseq_plugin import launch, options
+from preln.fairseq_plugin.masked_lm import weights_name
+from preln.pretraining.curve import COLUMNS
+from preln.pretraining.runs import PretrainingRun, expand
+from tests.conftest import bert_content
+
+TIMES = ["tokens_per_second", "seconds"]
+
+
+def task_of(prepared: Path, **changes: Any) -> Any:
+    """The task of a run with train and valid loaded."""
+    run = expand(validate(bert_content(changes), "study.yaml"))[0]
+    study = validate(bert_content(), "study.yaml")
+    arguments = options.pretraining(run.settings, prepared / "binary", prepared, [], study.execution)
+    task = tasks.setup_task(launch.configuration(arguments, "fp32").task)
+    for split in ("train", "valid"):
+        task.load_dataset(split)
+    return task
+
+
+def batch(task: Any, split: str, epoch: int = 1) -> dict[str, np.ndarray[Any, Any]]:
+    """The whole split as masked in an epoch: what the model reads, and what it is to say (padding where nothing)."""
+    dataset = task.dataset(split)
+    dataset.set_epoch(epoch)
+    found = dataset.collater([dataset[i] for i in range(len(dataset))])
+    return {"read": found["net_input"]["src_tokens"].numpy(), "target": found["target"].numpy()}
+
+
+def test_of_15_percent_of_the_tokens_8_in_10_are_masked_and_1_in_10_random(prepared_text: Path) -> None:
+    task = task_of(prepared_text, sequence_length=128)
+    words = task.source_dictionary
+    masked = replaced = kept = total = 0
+    for epoch in range(1, 6):
+        found = batch(task, "train", epoch)
+        asked = found["target"] != words.pad()
+        total += int((found["read"] != words.pad()).sum())
+        masked += int((found["read"][asked] == task.mask_idx).sum())
+        kept += int((found["read"][asked] == found["target"][asked]).sum())
+        replaced += int(((found["read"] != found["target"]) & (found["read"] != task.mask_idx) & asked).sum())
+    asked_for = masked + replaced + kept
+    # Five standard deviations: a right masking fails once in a million.
+    for count, of, share in (
+        (asked_for, total, 0.15),
+        (masked, asked_for, 0.8),
+        # A random token is the same one now and then.
+        (replaced, asked_for, 0.1 * (1 - 1 / len(words))),
+    ):
+        assert abs(count / of - share) < 5 * math.sqrt(share * (1 - share) / of)
+
+
+def test_what_is_not_asked_for_is_read_as_it_is(prepared_text: Path) -> None:
+    task = task_of(prepared_text)
+    found = batch(task, "train")
+    assert not ((found["target"] == task.source_dictionary.pad()) & (found["read"] == task.mask_idx)).any()
+
+
+def test_every_epoch_has_masks_of_its_own(prepared_text: Path) -> None:
+    task = task_of(prepared_text)
+    assert (batch(task, "train", 1)["target"] != batch(task, "train", 2)["target"]).any()
+
+
+def test_every_run_is_validated_on_the_same_masks(prepared_text: Path) -> None:
+    one, other = (task_of(prepared_text, seed=seed) for seed in (1, 2))
+    for key in ("read", "target"):
+        np.testing.assert_array_equal(batch(one, "valid")[key], batch(other, "valid")[key])
+    assert (batch(one, "train")["target"] != batch(other, "train")["target"]).any()
+
+
+def test_a_sequence_is_the_next_tokens_of_the_text(prepared_text: Path) -> None:
+    task = task_of(prepared_text)
+    words, found = task.source_dictionary, batch(task, "valid")
+    original = np.where(found["target"] != words.pad(), found["target"], found["read"])
+    rows = [row[row != words.pad()] for row in original]
+    assert all(row[0] == words.bos() for row in rows)
+    # The last sequence has what is left.
+    assert sum(len(row) == 32 for row in rows) >= len(rows) - 1
+    pieces = (prepared_text / "bpe" / "valid.txt").read_text(encoding="utf-8").splitlines()
+    text = [token for line in pieces for token in [*(words.index(p) for p in line.split()), words.eos()]]
+    assert text[:31] in [list(row[1:]) for row in rows]
+
+
+def write_study(folder: Path, **changes: Any) -> tuple[Study, PretrainingRun]:
+    content = bert_content(changes, execution={"log_interval": 1}, checkpoints=(0, 4, changes.get("updates", 12)))
+    folder.mkdir(exist_ok=True)
+    (folder / "study.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
+    study = validate(content, "study.yaml")
+    return study, expand(study)[0]
+
+
+def start(folder: Path, run: PretrainingRun, prepared: Path) -> subprocess.Popen[bytes]:
+    command = [
+        *(sys.executable, "-m", "preln", "pretrain", str(folder), run.id),
+        *("--prepared", str(prepared), "--out", str(folder / run.id)),
+    ]
+    with open(folder / "output.log", "ab") as output:
+        return subprocess.Popen(command, stdout=output, stderr=output)
+
+
+def finish(folder: Path, run: PretrainingRun, prepared: Path) -> None:
+    assert start(folder, run, prepared).wait() == 0, (folder / "output.log").read_text()[-3000:]
+
+
+def numbers(folder: Path, run: PretrainingRun) -> str:
+    """curve.csv as it stands, but for its times."""
+    return pd.read_csv(folder / run.id / "curve.csv", dtype=str).drop(columns=TIMES).to_csv()
+
+
+def metrics(folder: Path, run: PretrainingRun) -> dict[str, Any]:
+    values: dict[str, Any] = json.loads((folder / run.id / "metrics.json").read_text())
+    return values
+
+
+def state_of(folder: Path, run: PretrainingRun) -> Path:
+    return next((folder / run.id / "state").iterdir())
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(tmp_path_factory: pytest.TempPathFactory, prepared_text: Path) -> tuple[Path, PretrainingRun]:
+    folder = tmp_path_factory.mktemp("uninterrupted")
+    _, run = write_study(folder)
+    finish(folder, run, prepared_text)
+    return folder, run
+
+
+@pytest.mark.slow
+def test_the_curve_has_a_row_for_each_validation(uninterrupted: tuple[Path, PretrainingRun]) -> None:
+    folder, run = uninterrupted
+    curve = pd.read_csv(folder / run.id / "curve.csv")
+    assert list(curve.columns) == COLUMNS
+    assert list(curve["updates"]) == [3, 6, 9, 12]
+    assert curve.notna().all(axis=None)
+    assert curve["valid_loss"].is_monotonic_decreasing
+
+
+@pytest.mark.slow
+def test_each_row_has_the_rate_of_its_update(uninterrupted: tuple[Path, PretrainingRun]) -> None:
+    folder, run = uninterrupted
+    curve = pd.read_csv(folder / run.id / "curve.csv")
+    expected = [0.002 * (12 - update) / 12 for update in curve["updates"]]
+    assert list(curve["learning_rate"]) == pytest.approx(expected)
+
+
+@pytest.mark.slow
+def test_the_weights_of_the_checkpoints_are_kept(uninterrupted: tuple[Path, PretrainingRun]) -> None:
+    folder, run = uninterrupted
+    kept = {update: state_of(folder, run) / weights_name(update) for update in (0, 4, 12)}
+    assert sorted(state_of(folder, run).glob("weights-*.pt")) == sorted(kept.values())
+    weights = {update: torch.load(path, weights_only=True) for update, path in kept.items()}
+    name = "encoder.sentence_encoder.layers.0.fc1.weight"
+    assert float(weights[0][name].std()) == pytest.approx(0.02, rel=0.15)
+    assert not torch.equal(weights[0][name], weights[4][name])
+    last = torch.load(next(state_of(folder, run).glob("checkpoints/checkpoint_*_12.pt")), weights_only=False)
+    assert torch.equal(last["model"][name], weights[12][name])
+
+
+@pytest.mark.slow
+def test_the_run_tells_where_its_numbers_come_from(uninterrupted: tuple[Path, PretrainingRun]) -> None:
+    folder, run = uninterrupted
+    record = json.loads((folder / run.id / "run.json").read_text())
+    assert record["identity"] == run.identity
+    assert record["text"]["parts"]["valid"]["documents"] >= 1
+    assert metrics(folder, run)["status"] == "finished"
+    assert metrics(folder, run)["updates"] == 12
+
+
+def logged(update: int) -> Callable[[Path], bool]:
+    return lambda state: f'"num_updates": "{update}"' in _text(state / "training.log")
+
+
+def recorded(update: int) -> Callable[[Path], bool]:
+    return lambda state: f'"updates": {update},' in _text(state / "record.jsonl")
+
+
+def with_checkpoint(update: int) -> Callable[[Path], bool]:
+    return lambda state: any(state.glob(f"checkpoints/checkpoint_*_{update}.pt"))
+
+
+def _text(path: Path) -> str:
+    return path.read_text(errors="replace") if path.exists() else ""
+
+
+def kill_at(moments: list[Callable[[Path], bool]], folder: Path, run: PretrainingRun, prepared: Path) -> None:
+    """Start the training as often as there are moments, and kill it at each."""
+    for moment in moments:
+        process = start(folder, run, prepared)
+        deadline = time.monotonic() + 120
+        while not any(moment(state) for state in (folder / run.id / "state").glob("*")):
+            assert process.poll() is None and time.monotonic() < deadline, "the moment to kill it never came"
+            time.sleep(0.01)
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "moments",
+    [[logged(2)], [recorded(3)], [with_checkpoint(3), logged(8)], [recorded(12)]],
+    ids=["before the first checkpoint", "while one is written", "after one and again", "at the end"],
+)
+def test_a_killed_training_ends_with_the_numbers_of_an_uninterrupted_one(
+    moments: list[Callable[[Path], bool]],
+    uninterrupted: tuple[Path, PretrainingRun],
+    prepared_text: Path,
+    tmp_path: Path,
+) -> None:
+    _, run = write_study(tmp_path)
+    kill_at(moments, tmp_path, run, prepared_text)
+    finish(tmp_path, run, prepared_text)
+    assert numbers(tmp_path, run) == numbers(*uninterrupted)
+    for update in (4, 12):
+        one, other = (
+            torch.load(state_of(folder, run) / weights_name(update), weights_only=True)
+            for folder in (tmp_path, uninterrupted[0])
+        )
+        assert all(torch.equal(one[name], other[name]) for name in other)
+
+
+@pytest.mark.slow
+def test_a_training_that_is_killed_goes_on_into_the_same_next_epoch(prepared_text: Path, tmp_path: Path) -> None:
+    # An epoch is eight updates of so many sequences; the kill takes it back to update 6.
+    changes = {"batch_sequences": 800, "updates": 10, "validate_every": 2}
+    for name in ("whole", "killed"):
+        _, run = write_study(tmp_path / name, **changes)
+    kill_at([with_checkpoint(6)], tmp_path / "killed", run, prepared_text)
+    for name in ("whole", "killed"):
+        finish(tmp_path / name, run, prepared_text)
+    assert '"epoch": 2' in _text(state_of(tmp_path / "whole", run) / "training.log")
+    assert numbers(tmp_path / "killed", run) == numbers(tmp_path / "whole", run)
+
+
+@pytest.mark.slow
+def test_a_finished_training_is_not_done_again(
+    uninterrupted: tuple[Path, PretrainingRun], prepared_text: Path, tmp_path: Path
+) -> None:
+    before = uninterrupted[0]
+    run = uninterrupted[1]
+    folder = tmp_path / "copy"
+    shutil.copytree(before, folder)
+    (folder / run.id / "curve.csv").unlink()
+    record = (state_of(folder, run) / "record.jsonl").read_text()
+    finish(folder, run, prepared_text)
+    assert numbers(folder, run) == numbers(before, run)
+    assert (state_of(folder, run) / "record.jsonl").read_text() == record
+
+
+@pytest.mark.slow
+def test_a_lost_record_is_said_and_not_made_up(
+    uninterrupted: tuple[Path, PretrainingRun], prepared_text: Path, tmp_path: Path
+) -> None:
+    folder, run = tmp_path / "copy", uninterrupted[1]
+    shutil.copytree(uninterrupted[0], folder)
+    record = state_of(folder, run) / "record.jsonl"
+    record.write_text("".join(line for line in record.read_text().splitlines(True) if '"updates": 6,' not in line))
+    assert start(folder, run, prepared_text).wait() == 1
+    assert "record.jsonl: updates 6 are not in it" in (folder / "output.log").read_text()
+
+
+@pytest.mark.slow
+def test_a_divergence_is_a_result_with_its_update(prepared_text: Path, tmp_path: Path) -> None:
+    _, run = write_study(tmp_path, learning_rate=10, placement="post", weight_decay=0, width=64, layers=2, updates=60)
+    finish(tmp_path, run, prepared_text)
+    values = metrics(tmp_path, run)
+    assert values["status"] == "diverged"
+    assert 1 <= values["diverged"]["update"] <= 60
