@@ -174,7 +174,7 @@ def _as(value: Any, usual: Any) -> Any:
 def short(value: Any) -> str:
     """A value as run ids, figures and tables have it: 0.3 as it is, 0.001 as 1e-3, a limit that is not set as all."""
     if not isinstance(value, float):
-        return "all" if value is None else str(value)
+        return "all" if value is None else str(value).lower()
     if value >= 0.01 or value == 0:
         return f"{value:g}"
     mantissa, exponent = f"{value:e}".split("e")

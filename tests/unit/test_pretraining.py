@@ -286,3 +286,23 @@ def test_a_divergence_is_a_result_with_its_update(prepared_text: Path, tmp_path:
     values = metrics(tmp_path, run)
     assert values["status"] == "diverged"
     assert 1 <= values["diverged"]["update"] <= 60
+
+
+@pytest.mark.slow
+def test_a_gradient_that_is_not_finite_is_a_divergence_too(
+    uninterrupted: tuple[Path, PretrainingRun], prepared_text: Path, tmp_path: Path
+) -> None:
+    folder, run = tmp_path / "copy", uninterrupted[1]
+    shutil.copytree(uninterrupted[0], folder)
+    checkpoints = state_of(folder, run) / "checkpoints"
+    for path in checkpoints.glob("*_12.pt"):
+        path.unlink()
+    record = state_of(folder, run) / "record.jsonl"
+    record.write_text("".join(line for line in record.read_text().splitlines(True) if '"updates": 12,' not in line))
+    newest = next(checkpoints.glob("checkpoint_*_9.pt"))
+    broken = torch.load(newest, weights_only=False)
+    broken["model"]["encoder.sentence_encoder.layers.0.fc2.weight"].fill_(math.inf)
+    torch.save(broken, newest)
+    finish(folder, run, prepared_text)
+    assert metrics(folder, run)["diverged"] == {"update": 10, "reason": "a gradient is not finite"}
+    assert metrics(folder, run)["updates"] == 9

@@ -1,0 +1,119 @@
+"""From a study to its pre-training runs and fine-tunings: ids, identities, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from preln.config import StudyError, validate
+from preln.pretraining.runs import PretrainingRun, expand, finetunings
+from tests.conftest import PRETRAINING, bert_content
+
+
+def runs(*entries: dict[str, Any], **sections: Any) -> list[PretrainingRun]:
+    return expand(validate(bert_content(*entries, **sections), "my.yaml"), "my.yaml")
+
+
+def test_an_id_tells_placement_rate_warm_up_and_seed() -> None:
+    assert [run.id for run in runs({"placement": ["post", "pre"], "warmup": [0, 4], "seed": 2})] == [
+        "post-lr2e-3-wu0-s2",
+        "post-lr2e-3-wu4-s2",
+        "pre-lr2e-3-wu0-s2",
+        "pre-lr2e-3-wu4-s2",
+    ]
+
+
+def test_what_differs_from_the_studys_settings_is_in_the_id() -> None:
+    (run,) = runs({"layers": 2, "updates": 24, "embedding_norm": False})
+    assert run.id == "pre-lr2e-3-wu0-layers2-embeddingnormfalse-updates24-s1"
+
+
+@pytest.mark.parametrize("change", [{"beta2": 0.98}, {"seed": 2}, {"validate_every": 4}, {"precision": "bf16"}])
+def test_what_can_change_the_numbers_is_identity(change: dict[str, Any]) -> None:
+    assert runs(change)[0].identity != runs()[0].identity
+
+
+@pytest.mark.parametrize("change", [{"execution": {"log_interval": 7}}, {"checkpoints": (3, 12)}])
+def test_what_cannot_is_not(change: dict[str, Any]) -> None:
+    assert runs(**change)[0].identity == runs()[0].identity
+
+
+def test_other_text_is_another_identity() -> None:
+    content = bert_content()
+    content["texts"]["tiny"] = {**content["texts"]["tiny"], "seed": 5}
+    assert expand(validate(content, "my.yaml"))[0].identity != runs()[0].identity
+
+
+def test_each_checkpoint_of_each_run_is_fine_tuned_on_each_task() -> None:
+    content = bert_content({"placement": ["post", "pre"]}, {"learning_rate": 0.01, "finetune": False})
+    content["tasks"]["more"] = {"source": "embedded", "relation": "entailment"}
+    content["finetuning"]["tasks"] = ["pairs", "more"]
+    ids = [job.id for job in finetunings(validate(content, "my.yaml"))]
+    assert len(ids) == 8
+    assert ids[0] == "post-lr2e-3-wu0-s1-u6-pairs"
+    assert ids[-1] == "pre-lr2e-3-wu0-s1-u12-more"
+
+
+def test_the_point_that_is_reported_beside_the_chosen_one_is_no_identity() -> None:
+    one, other = bert_content(), bert_content()
+    other["finetuning"]["fixed"] = {"batch_size": 16, "learning_rate": 2e-3, "epochs": 1}
+    first, second = (finetunings(validate(content, "my.yaml"))[0] for content in (one, other))
+    assert first.fixed != second.fixed
+    assert first.identity == second.identity
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ({"text": "other"}, r"my\.yaml: pretraining\.runs\.0\.text: 'other' is not defined; defined: tiny"),
+        ({"updates": 9}, r"pretraining\.runs\.0\.updates: 9 are fewer than the last of pretraining\.checkpoints, 12"),
+        ({"warmup": 12}, r"pretraining\.runs\.0\..*warmup: 12 is not below updates 12"),
+        ({"validate_every": 5}, r"validate_every: 5 does not divide updates 12"),
+        ({"heads": 3}, r"heads: 3 does not divide width 16"),
+        ({"seed": [1, 1]}, r"the run pre-lr2e-3-wu0-s1 is defined twice"),
+    ],
+)
+def test_an_impossible_run_is_refused_with_its_place(entry: dict[str, Any], message: str) -> None:
+    with pytest.raises(StudyError, match=message):
+        runs(entry)
+
+
+def test_a_run_that_is_not_fine_tuned_may_end_before_the_last_checkpoint() -> None:
+    assert runs({"updates": 6, "finetune": False})[0].settings.updates == 6
+
+
+def test_gpus_that_do_not_divide_the_batch_are_refused() -> None:
+    with pytest.raises(StudyError, match=r"pretraining\.runs\.0\.accumulate: 1 cannot be shared by 2 GPUs"):
+        runs(execution={"gpus": 2})
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"pretraining": None}, "finetuning: needs a section pretraining with checkpoints"),
+        ({"tasks": {}}, "finetuning.tasks: pairs not defined; defined: "),
+        (
+            {"pretraining": {"settings": {**PRETRAINING, "layer": 1}, "runs": [{}]}},
+            "pretraining: settings: unknown key layer; allowed: text, placement, layers",
+        ),
+        ({"pretraining": {"settings": PRETRAINING, "runs": [{}], "checkpoints": [6, 3]}}, r"\[6, 3\] must ascend"),
+        (
+            {"finetuning": {"tasks": ["pairs"], "fixed": {"batch_size": 5, "learning_rate": 1e-3, "epochs": 1}}},
+            "finetuning: fixed: no point of the grid",
+        ),
+        (
+            {"texts": {"tiny": {"sources": [{"source": "wikipedia"}]}}},
+            r"texts\.tiny\.sources\.0: date, file: give one of them",
+        ),
+        ({"tasks": {"pairs": {"source": "embedded", "pair": 5}}}, r"tasks\.pairs\.pair: unknown key"),
+    ],
+)
+def test_a_wrong_section_is_refused_with_its_key(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(StudyError, match=message):
+        validate({**bert_content(), **change}, "my.yaml")
+
+
+def test_a_study_needs_something_to_do() -> None:
+    with pytest.raises(StudyError, match="needs one of translation, theory and pretraining"):
+        validate({"study": "empty"}, "my.yaml")

@@ -1,0 +1,227 @@
+"""Figure 5 and the tables of BERT: what they take from the records, and what they say of it."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from preln.config import Study, validate
+from preln.files import write_json
+from preln.pretraining.runs import expand, finetunings
+from preln.report import figures, pretraining_tables
+from preln.report.pretraining_records import chosen, fixed, load, reached, scores_of
+from preln.report.records import RecordError
+from preln.report.reference import bert as paper
+from tests.conftest import bert_content
+
+POST = {"placement": "post", "warmup": 4, "learning_rate": 1e-3}
+PRE = {"placement": "pre", "learning_rate": 3e-3}
+HARDWARE = {"processor": "Processor 1", "cores": 2, "cores_used": 1, "gpus": []}
+LOSSES = {"post": [8.0, 7.0, 6.5, 6.0], "pre": [7.0, 6.0, 5.5, 5.0]}
+
+
+def write_records(results: Path, study: Study, seeds: int = 2) -> None:
+    """Records of every run and fine-tuning; accuracy rises with the learning rate, the update and the seed."""
+    for run in expand(study):
+        folder = results / study.study / "pretraining" / run.id
+        folder.mkdir(parents=True)
+        curve = pd.DataFrame(
+            {
+                "updates": [3, 6, 9, 12],
+                "learning_rate": 1e-3,
+                "train_loss": LOSSES[run.settings.placement],
+                "valid_loss": LOSSES[run.settings.placement],
+                "gradient_norm": 1.0,
+                "tokens_per_second": 1000.0,
+                "seconds": 2.0,
+            }
+        )
+        curve.to_csv(folder / "curve.csv", index=False)
+        last, best = ({"valid_loss": LOSSES[run.settings.placement][-1]},) * 2
+        metrics = {
+            **{"id": run.id, "status": "finished", "diverged": None, "updates": 12, "parameters": 5000},
+            **{"final": last, "best": best, "seconds": 8.0},
+        }
+        write_json(folder / "metrics.json", metrics)
+        write_json(folder / "run.json", {"identity": run.identity, "commit": "abc", "hardware": HARDWARE})
+    for job in finetunings(study):
+        folder = results / study.study / "finetuning" / job.id
+        folder.mkdir(parents=True)
+        rows = [
+            {**point.model_dump(), "seed": seed, "accuracy": 0.5 + 50 * point.learning_rate + 0.02 * seed, "f1": 0.4}
+            for point in job.points
+            for seed in range(1, seeds + 1)
+        ]
+        pd.DataFrame(rows).to_csv(folder / "scores.csv", index=False)
+        record = {
+            **{"identity": job.identity, "commit": "abc", "hardware": HARDWARE},
+            "task": {"parts": {"dev": {"pairs": 20, "positive": 8}}},
+        }
+        write_json(folder / "run.json", record)
+
+
+@pytest.fixture
+def study() -> Study:
+    return validate(bert_content(POST, PRE), "my.yaml")
+
+
+@pytest.fixture
+def results(study: Study, tmp_path: Path) -> Path:
+    write_records(tmp_path, study)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("loss", "update"), [(8.0, 3), (7.5, 4.5), (6.5, 9), (6.0, 12), (5.9, math.nan), (9.0, 3)]
+)
+def test_a_loss_is_reached_on_the_line_between_two_validations(loss: float, update: float) -> None:
+    curve = pd.DataFrame({"updates": [3, 6, 9, 12], "valid_loss": LOSSES["post"]})
+    assert reached(curve, loss) == pytest.approx(update, nan_ok=True)
+
+
+@given(st.lists(st.floats(1, 10), min_size=1, max_size=8), st.floats(1, 10))
+def test_a_loss_is_reached_where_the_curve_first_is_no_higher(losses: list[float], loss: float) -> None:
+    curve = pd.DataFrame({"updates": range(1, len(losses) + 1), "valid_loss": losses})
+    update = reached(curve, loss)
+    first = next((i for i, found in enumerate(losses, start=1) if found <= loss), None)
+    assert math.isnan(update) if first is None else first - 1 <= update <= first
+
+
+def test_the_runs_are_timed_to_the_first_ones_lowest_loss(study: Study, results: Path) -> None:
+    records = load(study, results)
+    assert records.loss == 6.0
+    table = pretraining_tables.pretraining(study, records)
+    assert list(table["reached_update"]) == [12, 6]
+    assert list(table["speedup"]) == [1, 2]
+
+
+def test_a_study_may_name_the_loss(results: Path) -> None:
+    content = bert_content(POST, PRE)
+    content["pretraining"]["loss"] = 7.0
+    named = validate(content, "my.yaml")
+    assert list(pretraining_tables.pretraining(named, load(named, results))["reached_update"]) == [6, 3]
+
+
+def test_the_chosen_point_is_the_best_on_dev_and_the_fixed_one_the_studys(study: Study, results: Path) -> None:
+    records = load(study, results)
+    job = records.jobs[0]
+    scores = scores_of(records, job)
+    best, named = chosen(scores), fixed(scores, job)
+    assert best is not None and named is not None
+    assert (best.point.learning_rate, named.point.learning_rate) == (2e-3, 1e-3)
+    assert best.accuracy.mean == pytest.approx(0.63)
+    half = stats.t.ppf(0.975, 1) * 0.01
+    assert (best.accuracy.low, best.accuracy.high) == pytest.approx((0.63 - half, 0.63 + half))
+
+
+def test_a_point_of_which_a_seed_diverged_is_not_chosen(study: Study, results: Path) -> None:
+    job = finetunings(study)[0]
+    path = results / study.study / "finetuning" / job.id / "scores.csv"
+    table = pd.read_csv(path)
+    table.loc[table["learning_rate"] == 2e-3, "accuracy"] = [math.nan, 0.9]
+    table.to_csv(path, index=False)
+    best = chosen(scores_of(load(study, results), job))
+    assert best is not None and best.point.learning_rate == 1e-3
+
+
+def test_an_accuracy_stands_beside_the_rate_of_the_more_frequent_label(study: Study, results: Path) -> None:
+    table = pretraining_tables.finetuning(study, load(study, results))
+    assert len(table) == 4
+    assert set(table["majority"]) == {12 / 20}
+
+
+def test_the_tables_are_written_in_every_form(study: Study, results: Path, tmp_path: Path) -> None:
+    for name in pretraining_tables.TABLES:
+        out = [tmp_path / f"{name}{suffix}" for suffix in (".csv", ".md", ".tex")]
+        pretraining_tables.write(name, study, results, out)
+        assert all(path.stat().st_size > 100 for path in out)
+    text = (tmp_path / "pretraining.md").read_text()
+    assert "| Pre-LN  | 3e-3" in text
+    assert "Reaches 6.000 at" in text
+    assert "Commit: abc. Hardware: Processor 1, 1 core(s) a run." in text
+    text = (tmp_path / "finetuning.md").read_text()
+    assert "63.0 ± 12.7" in text
+    assert "batch 16, lr 2e-3, 1 epochs" in text
+    assert "optimistic" in text
+
+
+def test_figure_5_is_drawn_the_same_from_the_same_records(study: Study, results: Path, tmp_path: Path) -> None:
+    out = [tmp_path / "one.svg", tmp_path / "other.svg"]
+    for path in out:
+        figures.draw("5", study, [], [], results, [path])
+    text = out[0].read_text()
+    assert text == out[1].read_text()
+
+
+def texts_of(study: Study, results: Path) -> list[str]:
+    """All texts of figure 5."""
+    from matplotlib.text import Text
+
+    from preln.report.figure_5 import compose
+
+    figure = compose(study, load(study, results))
+    return [str(found.get_text()) for found in figure.findobj(Text)]
+
+
+def test_figure_5_has_a_panel_for_the_losses_and_one_for_each_task(study: Study, results: Path) -> None:
+    texts = texts_of(study, results)
+    assert {"(a) Validation loss", "(b) pairs"} <= set(texts)
+    assert "Post-LN, lr 1e-3, warm-up 4" in texts
+    assert "Pre-LN, lr 3e-3, no warm-up" in texts
+    assert not any("paper" in text for text in texts)
+
+
+def test_a_diverged_run_is_shown_as_one(study: Study, results: Path) -> None:
+    run = expand(study)[1]
+    path = results / study.study / "pretraining" / run.id / "metrics.json"
+    metrics = {**json.loads(path.read_text()), "status": "diverged", "diverged": {"update": 10, "reason": "it did"}}
+    path.write_text(json.dumps(metrics))
+    assert "Pre-LN, lr 3e-3, no warm-up (×: diverged at update 10)" in texts_of(study, results)
+    table = pretraining_tables.pretraining(study, load(study, results))
+    assert list(table["status"]) == ["finished", "diverged"]
+
+
+def test_a_study_that_is_partly_done_is_shown_with_how_much_of_it(study: Study, tmp_path: Path) -> None:
+    texts = texts_of(study, tmp_path)
+    assert "no finished runs" in texts
+    assert any("0 of 2 pre-training runs and 0 of 4 fine-tuned checkpoints are done." in text for text in texts)
+    for name in pretraining_tables.TABLES:
+        pretraining_tables.write(name, study, tmp_path, [tmp_path / "t.csv", tmp_path / "t.md", tmp_path / "t.tex"])
+
+
+def test_the_papers_curves_are_drawn_behind_runs_with_its_settings(tmp_path: Path) -> None:
+    sizes: dict[str, Any] = {"layers": 12, "width": 768, "ffn_width": 3072, "heads": 12}
+    warmed = {**sizes, "placement": "post", "learning_rate": 1e-4, "warmup": 10000, "updates": 1000000}
+    content = bert_content(
+        {**warmed, "validate_every": 10000},
+        {**sizes, "placement": "pre", "learning_rate": 3e-4},
+        paper_settings=True,
+    )
+    study = validate(content, "my.yaml")
+    write_records(tmp_path, study)
+    texts = texts_of(study, tmp_path)
+    assert "the paper's Post-LN (read off; its unit is not stated)" in texts
+    pretraining_tables.write("pretraining", study, tmp_path, [tmp_path / "t.md"])
+    assert "1.69 is reached by Pre-LN at update 500,000, Post-LN at update 700,000" in (tmp_path / "t.md").read_text()
+
+
+def test_the_papers_curves_agree_with_its_text_when_its_names_are_exchanged() -> None:
+    for placement, update in paper.REACHED.items():
+        points = [point for point in paper.load() if point.placement == placement]
+        curve = pd.DataFrame({"updates": [p.updates for p in points], "valid_loss": [p.valid_loss for p in points]})
+        assert reached(curve, paper.LOSS) == pytest.approx(update, rel=0.1)
+
+
+def test_records_of_other_settings_are_refused(study: Study, results: Path) -> None:
+    content = bert_content(POST, PRE)
+    content["pretraining"]["settings"] = {**content["pretraining"]["settings"], "dropout": 0.2}
+    with pytest.raises(RecordError, match=r"run\.json: made with other settings than the study's; run it again"):
+        load(validate(content, "my.yaml"), results)

@@ -1,0 +1,185 @@
+"""Tasks of pairs: read as their official files have them, and refused where these are not right."""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+from pathlib import Path
+
+import pytest
+import sentencepiece
+from hypothesis import given
+from hypothesis import strategies as st
+
+from preln.config import EmbeddedTask, MrpcTask, RteTask
+from preln.corpora import CorpusError
+from preln.corpora.tasks import MRPC_COLUMNS, RTE_COLUMNS, mrpc, prepare_task, read, rte, shortened
+
+GLUE = os.environ.get("PRELN_GLUE")
+
+PAIRS = [
+    ("1", "10", "11", "The first .", "First of all ."),
+    ("0", "20", "21", "The second .", "Something else ."),
+    ("0", "30", "31", "The third .", "Another thing ."),
+]
+
+
+def write_mrpc(folder: Path, rows: list[tuple[str, ...]] = PAIRS, dev: str = "20\t21\n") -> Path:
+    lines = ["\t".join(row) for row in (MRPC_COLUMNS, *rows)]
+    (folder / "msr_paraphrase_train.txt").write_text("\ufeff" + "\n".join(lines) + "\n", encoding="utf-8")
+    (folder / "mrpc_dev_ids.tsv").write_text(dev, encoding="utf-8")
+    return folder
+
+
+def write_rte(folder: Path, *rows: str) -> Path:
+    (folder / "train.tsv").write_text("\n".join(["\t".join(RTE_COLUMNS), *rows]) + "\n", encoding="utf-8")
+    return folder
+
+
+def test_mrpcs_dev_is_the_pairs_of_its_ids(tmp_path: Path) -> None:
+    parts = read(MrpcTask(source="mrpc", folder=write_mrpc(tmp_path)), tmp_path)
+    assert [pair.first for pair in parts["dev"]] == ["The second ."]
+    assert [(pair.second, pair.holds) for pair in parts["train"]] == [
+        ("First of all .", True),
+        ("Another thing .", False),
+    ]
+
+
+def test_glues_name_of_the_ids_is_known_too(tmp_path: Path) -> None:
+    write_mrpc(tmp_path)
+    (tmp_path / "mrpc_dev_ids.tsv").rename(tmp_path / "dev_ids.tsv")
+    assert len(read(MrpcTask(source="mrpc", folder=tmp_path), tmp_path)["dev"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([PAIRS[0], ("1", "20", "21", "Only one .")], r"train\.txt, line 3: 4 fields parted by tabs, it should be 5"),
+        ([("2", *PAIRS[0][1:])], r"line 2: the label '2'; allowed: 0, 1"),
+        ([("1", "10", "11", " ", "B .")], r"line 2: a sentence cannot be used \(empty\)"),
+        ([("1", "10", "11", "A <s> .", "B .")], r"line 2: a sentence cannot be used \(reserved symbols\)"),
+    ],
+)
+def test_a_malformed_line_is_refused_with_its_file_and_number(
+    rows: list[tuple[str, ...]], message: str, tmp_path: Path
+) -> None:
+    write_mrpc(tmp_path, rows)
+    with pytest.raises(CorpusError, match=message):
+        mrpc(tmp_path / "msr_paraphrase_train.txt", tmp_path / "mrpc_dev_ids.tsv")
+
+
+def test_another_header_is_refused(tmp_path: Path) -> None:
+    write_rte(tmp_path)
+    (tmp_path / "train.tsv").write_text("a\tb\n")
+    with pytest.raises(CorpusError, match=r"train\.tsv, line 1: the header is \['a', 'b'\]; it should be \['index'"):
+        rte(tmp_path, "train")
+
+
+def test_text_that_is_not_utf_8_is_refused_with_its_line(tmp_path: Path) -> None:
+    write_mrpc(tmp_path)
+    with open(tmp_path / "msr_paraphrase_train.txt", "ab") as file:
+        file.write(b"1\t1\t2\t\xff\tb\n")
+    with pytest.raises(CorpusError, match=r"line 5: not UTF-8"):
+        mrpc(tmp_path / "msr_paraphrase_train.txt", tmp_path / "mrpc_dev_ids.tsv")
+
+
+def test_an_id_of_dev_without_its_pair_is_refused(tmp_path: Path) -> None:
+    write_mrpc(tmp_path, dev="20\t21\n98\t99\n")
+    with pytest.raises(CorpusError, match=r"mrpc_dev_ids\.tsv: 1 of its pairs are not in .*, such as 98 99"):
+        mrpc(tmp_path / "msr_paraphrase_train.txt", tmp_path / "mrpc_dev_ids.tsv")
+
+
+def test_a_missing_file_is_named_with_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match=r"train\.tsv: cannot be read .*`folder`"):
+        read(RteTask(source="rte", folder=tmp_path), tmp_path)
+
+
+def test_a_task_without_pairs_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match="no pairs of train"):
+        rte(write_rte(tmp_path), "train")
+
+
+def test_rte_is_read_from_its_archive_and_from_a_folder(tmp_path: Path) -> None:
+    row = "0\tIt rains.\tIt is wet.\tentailment"
+    write_rte(tmp_path, row, "1\tIt rains.\tIt is dry.\tnot_entailment")
+    from_folder = rte(tmp_path, "train")
+    assert [pair.holds for pair in from_folder] == [True, False]
+    (tmp_path / "zipped").mkdir()
+    with zipfile.ZipFile(tmp_path / "zipped" / "RTE.zip", "w") as archive:
+        archive.write(tmp_path / "train.tsv", "RTE/train.tsv")
+    assert rte(tmp_path / "zipped", "train") == from_folder
+    with pytest.raises(CorpusError, match=r"RTE\.zip: without a readable RTE/dev\.tsv"):
+        rte(tmp_path / "zipped", "dev")
+
+
+@pytest.mark.parametrize("relation", ["paraphrase", "entailment"])
+def test_the_embedded_tasks_parts_share_no_pair(relation: str, tmp_path: Path) -> None:
+    task = EmbeddedTask.model_validate({"source": "embedded", "relation": relation, "pairs": 400, "dev": 100})
+    parts = read(task, tmp_path)
+    assert {part: len(pairs) for part, pairs in parts.items()} == {"train": 400, "dev": 100}
+    assert not set(parts["train"]) & set(parts["dev"])
+    assert 0.4 < sum(pair.holds for pair in parts["train"]) / 400 < 0.6
+
+
+@given(st.integers(0, 60), st.integers(0, 60), st.integers(2, 50))
+def test_of_a_long_pair_the_longer_sentence_loses_its_end(first: int, second: int, most: int) -> None:
+    one, other = [f"a{i}" for i in range(first)], [f"b{i}" for i in range(second)]
+    kept = shortened(one, other, most)
+    assert one[: len(kept[0])] == kept[0]
+    assert other[: len(kept[1])] == kept[1]
+    assert len(kept[0]) + len(kept[1]) == min(first + second, most)
+    if len(kept[0]) < first and len(kept[1]) < second:
+        assert abs(len(kept[0]) - len(kept[1])) <= 1
+    elif len(kept[0]) < first:
+        assert len(kept[0]) >= len(kept[1])
+    elif len(kept[1]) < second:
+        assert len(kept[1]) >= len(kept[0])
+
+
+def test_a_prepared_task_is_the_pairs_as_the_model_reads_them(prepared_text: Path, prepared_task: Path) -> None:
+    pieces = prepared_task / "pieces"
+    lines = {name: (pieces / name).read_text().splitlines() for name in ("dev.input0", "dev.input1", "dev.label")}
+    record = json.loads((pieces / "task.json").read_text())
+    assert {len(found) for found in lines.values()} == {record["parts"]["dev"]["pairs"]} == {20}
+    assert sum(map(int, lines["dev.label"])) == record["parts"]["dev"]["positive"]
+    processor = sentencepiece.SentencePieceProcessor(model_file=str(prepared_text / "bpe" / "bpe.model"))
+    pair = read(EmbeddedTask(source="embedded", pairs=60, dev=20), pieces)["dev"][0]
+    told = processor.decode(lines["dev.input0"][0].split())
+    assert pair.first.lower().replace(".", " .").startswith(told.split(",")[0][:10])
+    assert all(
+        len(one.split()) + len(other.split()) + 4 <= record["longest"]
+        for one, other in zip(lines["dev.input0"], lines["dev.input1"], strict=True)
+    )
+
+
+def test_what_is_shortened_is_counted(prepared_text: Path, tmp_path: Path) -> None:
+    task = EmbeddedTask(source="embedded", pairs=60, dev=20)
+    prepare_task(task, tmp_path, prepared_text / "bpe" / "bpe.model", 12, tmp_path / "pieces")
+    record = json.loads((tmp_path / "pieces" / "task.json").read_text())
+    assert record["parts"]["dev"]["shortened"] == 20
+    assert all(
+        len(one.split()) + len(other.split()) == 8
+        for one, other in zip(
+            *((tmp_path / "pieces" / f"dev.{side}").read_text().splitlines() for side in ("input0", "input1")),
+            strict=True,
+        )
+    )
+
+
+@pytest.mark.skipif(not GLUE, reason="the official files are not at hand")
+def test_mrpcs_dev_is_the_official_408_pairs() -> None:
+    assert GLUE is not None
+    folder = Path(GLUE) / "MRPC"
+    parts = read(MrpcTask(source="mrpc", folder=folder), folder)
+    assert {part: len(pairs) for part, pairs in parts.items()} == {"train": 3668, "dev": 408}
+    rows = (folder / "dev.tsv").read_text(encoding="utf-8-sig").splitlines()[1:]
+    official = {(first, second, label == "1") for label, _, _, first, second in (row.split("\t") for row in rows)}
+    assert {tuple(pair) for pair in parts["dev"]} == official
+
+
+@pytest.mark.skipif(not GLUE, reason="the official files are not at hand")
+def test_rte_has_its_official_numbers_of_pairs() -> None:
+    assert GLUE is not None
+    parts = read(RteTask(source="rte", folder=Path(GLUE) / "RTE"), Path())
+    assert {part: len(pairs) for part, pairs in parts.items()} == {"train": 2490, "dev": 277}
