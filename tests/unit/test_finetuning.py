@@ -1,4 +1,4 @@
-"""Fine-tuning through real fairseq: it begins with the checkpoint's weights, is scored once, and goes on where it was."""
+"""Fine-tuning through real fairseq: from the weights of a checkpoint, scored once, and continued where it was."""
 
 from __future__ import annotations
 

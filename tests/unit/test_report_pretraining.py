@@ -79,9 +79,7 @@ def results(study: Study, tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize(
-    ("loss", "update"), [(8.0, 3), (7.5, 4.5), (6.5, 9), (6.0, 12), (5.9, math.nan), (9.0, 3)]
-)
+@pytest.mark.parametrize(("loss", "update"), [(8.0, 3), (7.5, 4.5), (6.5, 9), (6.0, 12), (5.9, math.nan), (9.0, 3)])
 def test_a_loss_is_reached_on_the_line_between_two_validations(loss: float, update: float) -> None:
     curve = pd.DataFrame({"updates": [3, 6, 9, 12], "valid_loss": LOSSES["post"]})
     assert reached(curve, loss) == pytest.approx(update, nan_ok=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,7 @@ PAIRS = [
 ]
 
 
-def write_mrpc(folder: Path, rows: list[tuple[str, ...]] = PAIRS, dev: str = "20\t21\n") -> Path:
+def write_mrpc(folder: Path, rows: Sequence[tuple[str, ...]] = PAIRS, dev: str = "20\t21\n") -> Path:
     lines = ["\t".join(row) for row in (MRPC_COLUMNS, *rows)]
     (folder / "msr_paraphrase_train.txt").write_text("\ufeff" + "\n".join(lines) + "\n", encoding="utf-8")
     (folder / "mrpc_dev_ids.tsv").write_text(dev, encoding="utf-8")

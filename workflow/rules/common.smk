@@ -40,7 +40,7 @@ wildcard_constraints:
     text=r"[a-z0-9-]+",
     task=r"[a-z0-9-]+",
     longest=r"\d+",
-    file="|".join(map(re.escape, DOWNLOADS)) + "|" + wikipedia_dump(r"\d{8}"),
+    file="|".join([*map(re.escape, DOWNLOADS), wikipedia_dump(r"\d{8}")]),
     figure=r"\d+|theory|gradients",
     theory_table=r"theory|figure-3",
     bert_table=r"pretraining|finetuning",
@@ -54,9 +54,8 @@ def corpus_json(wildcards):
 def sources(wanted):
     """The files that a corpus, an English text's source or a task is made from; none for one that is generated."""
     local = [file for path in wanted.local_paths for file in ([path] if path.is_file() else sorted(path.rglob("*")))]
-    return [f"resources/downloads/{name}" for name in needed_downloads(wanted)] + [
-        str(file) for file in local if file.is_file()
-    ]
+    downloaded = [f"resources/downloads/{name}" for name in needed_downloads(wanted)]
+    return [*downloaded, *(str(file) for file in local if file.is_file())]
 
 
 def prepared(settings):

@@ -15,11 +15,11 @@ rule pretrain:
         f"{LOGS}/pretrain/{{run}}.log",
     benchmark:
         f"{LOGS}/pretrain/{{run}}.tsv"
+    # The longest jobs of all: they begin before what waits for nothing but a core.
+    priority: 10
     conda:
         "../../environment.yml"
     threads: STUDY.execution.cpus
-    # The longest jobs of all: they begin before what waits for nothing but a core.
-    priority: 10
     resources:
         cpus_per_task=STUDY.execution.cpus,
         mem_mb=STUDY.execution.memory_mb,

@@ -1,0 +1,71 @@
+"""BERT through real Snakemake: from text to figure 5, and what a change runs again."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+import yaml
+
+from tests.conftest import bert_content
+from tests.workflow.conftest import Workspace, copy_repository
+
+pytestmark = pytest.mark.slow
+
+
+def write(workspace: Workspace, content: dict[str, Any]) -> None:
+    (workspace.folder / "config" / "config.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    workspace = copy_repository(tmp_path_factory.mktemp("workflow") / "a trained BERT")
+    write(workspace, bert_content({"placement": ["post", "pre"]}))
+    outcome = workspace.snakemake()
+    assert outcome.code == 0, outcome.output
+    return workspace
+
+
+@pytest.fixture
+def again(trained: Workspace, tmp_path: Path) -> Workspace:
+    folder = tmp_path / "the same again"
+    shutil.copytree(trained.folder, folder, symlinks=True)
+    return Workspace(folder)
+
+
+def test_a_study_of_bert_alone_has_its_figure_and_tables(trained: Workspace) -> None:
+    results = trained.folder / "results" / "tiny"
+    names = {path.name for folder in ("figures", "tables") for path in (results / folder).iterdir()}
+    tables = {f"{name}.{form}" for name in ("pretraining", "finetuning") for form in ("csv", "md", "tex")}
+    assert names == {"figure-5.pdf", "figure-5.png"} | tables
+    assert len(pd.read_csv(results / "tables" / "finetuning.csv")) == 4
+    assert trained.would_run() == {}
+
+
+def test_another_grid_fine_tunes_and_pre_trains_nothing(again: Workspace) -> None:
+    content = bert_content({"placement": ["post", "pre"]})
+    content["finetuning"]["seeds"] = 3
+    write(again, content)
+    assert again.would_run() == {"finetune": 4, "draw_figure": 1, "tabulate_pretraining": 2}
+
+
+def test_another_fixed_point_renews_the_tables_alone(again: Workspace) -> None:
+    content = bert_content({"placement": ["post", "pre"]})
+    content["finetuning"]["fixed"]["learning_rate"] = 2e-3
+    write(again, content)
+    assert again.would_run() == {"draw_figure": 1, "tabulate_pretraining": 2}
+
+
+def test_another_rate_of_a_run_trains_it_and_fine_tunes_its_checkpoints(again: Workspace) -> None:
+    write(again, bert_content({"placement": "post"}, {"placement": "pre", "learning_rate": 5e-3}))
+    assert again.would_run() == {"pretrain": 1, "finetune": 2, "draw_figure": 1, "tabulate_pretraining": 2}
+
+
+def test_the_summary_shows_both_tables(trained: Workspace) -> None:
+    outcome = trained.run("python", "-m", "preln", "summary", "results/tiny")
+    assert outcome.code == 0, outcome.output
+    assert "Speed-up" in outcome.output
+    assert "Majority (%)" in outcome.output
