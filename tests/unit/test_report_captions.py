@@ -12,7 +12,9 @@ from jinja2 import Environment, StrictUndefined
 CAPTIONS = Path(__file__).parents[2] / "workflow" / "report"
 CASES = [("workflow", ""), ("figure", "2"), ("figure", "4"), ("figure", "6"), ("figure", "3")]
 CASES += [("figure", "theory"), ("figure", "gradients"), ("runs-table", "")]
-CASES += [("theory-table", "theory"), ("theory-table", "figure-3")]
+CASES += [("theory-table", "theory"), ("theory-table", "figure-3"), ("figure", "5")]
+CASES += [("pretraining-table", "pretraining"), ("pretraining-table", "finetuning")]
+WILDCARDS = ("figure", "theory_table", "bert_table")
 
 
 @pytest.mark.parametrize(("name", "figure"), CASES)
@@ -22,7 +24,7 @@ def test_a_caption_is_valid_and_names_the_study(name: str, figure: str, paper: b
     config = {"study": "quick", "description": "One line.", "paper_settings": paper}
 
     text = template.render(
-        snakemake=SimpleNamespace(config=config, wildcards=SimpleNamespace(figure=figure, table=figure))
+        snakemake=SimpleNamespace(config=config, wildcards=SimpleNamespace(**dict.fromkeys(WILDCARDS, figure)))
     )
 
     # A warning of docutils is an error here.
