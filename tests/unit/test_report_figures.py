@@ -210,8 +210,8 @@ def test_a_figure_that_fails_leaves_the_old_file_and_nothing_beside_it(
 def test_a_figure_or_format_that_there_is_not_is_refused(tmp_path: Path) -> None:
     study, runs = small_study()
 
-    with pytest.raises(PrelnError, match="allowed: 2, 4, 6"):
-        draw("5", study, runs, [], tmp_path, [tmp_path / "figure.pdf"])
+    with pytest.raises(PrelnError, match="allowed: 2, 4, 6, 5"):
+        draw("7", study, runs, [], tmp_path, [tmp_path / "figure.pdf"])
     with pytest.raises(PrelnError, match=r"allowed: .pdf, .png, .svg"):
         draw("2", study, runs, [], tmp_path, [tmp_path / "figure.gif"])
 
