@@ -238,7 +238,7 @@ def test_the_exponents_are_written_in_the_theorems_panels(measured: tuple[Study,
 
 def test_a_figure_of_a_name_that_is_none_is_refused(measured: tuple[Study, list[Part], Path]) -> None:
     study, all_parts, results = measured
-    with pytest.raises(PrelnError, match="figure 5: not drawn; allowed: 2, 4, 6, 5, 3, theory, gradients"):
+    with pytest.raises(PrelnError, match="figure 7: not drawn; allowed: 2, 4, 6, 5, 3, theory, gradients"):
         figures.draw("7", study, [], all_parts, results, [])
 
 
@@ -311,7 +311,7 @@ def test_the_summary_of_nothing_says_so(tmp_path: Path) -> None:
 
 def test_a_table_of_a_name_that_is_none_is_refused(measured: tuple[Study, list[Part], Path]) -> None:
     study, all_parts, results = measured
-    with pytest.raises(PrelnError, match="table claims: not made; allowed: runs, theory, figure-3"):
+    with pytest.raises(PrelnError, match="table claims: not made; allowed: runs, pretraining, finetuning, theory, figure-3"):
         theory_tables.write("claims", study, all_parts, results, [])
 
 
