@@ -311,7 +311,9 @@ def test_the_summary_of_nothing_says_so(tmp_path: Path) -> None:
 
 def test_a_table_of_a_name_that_is_none_is_refused(measured: tuple[Study, list[Part], Path]) -> None:
     study, all_parts, results = measured
-    with pytest.raises(PrelnError, match="table claims: not made; allowed: runs, pretraining, finetuning, theory, figure-3"):
+    with pytest.raises(
+        PrelnError, match="table claims: not made; allowed: runs, pretraining, finetuning, theory, figure-3"
+    ):
         theory_tables.write("claims", study, all_parts, results, [])
 
 
