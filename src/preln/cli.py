@@ -237,8 +237,8 @@ def status(
     study: StudyFile,
     watch: Annotated[bool, typer.Option("--watch", help="Keep showing it, every few seconds.")] = False,
 ) -> None:
-    """Show each run's epoch, loss, BLEU, speed and time left; it only reads files."""
-    from preln.translation.status import show
+    """Show how far each run is, its scores, speed and time left; it only reads files."""
+    from preln.status import show
 
     path = _study_file(study)
     show(load(path), path.parent, watch)

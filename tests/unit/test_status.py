@@ -12,7 +12,8 @@ import pytest
 from preln.config import validate
 from preln.fairseq_plugin.log import last_training_line
 from preln.runs import Run, expand
-from preln.translation.status import SILENT_SECONDS, progress
+from preln.status import SILENT_SECONDS
+from preln.translation.status import progress
 from tests.conftest import study_content
 
 NOW = 1_000_000.0
@@ -52,7 +53,7 @@ def test_a_run_that_has_not_begun_waits(run: Run, tmp_path: Path) -> None:
 def test_a_training_shows_its_newest_loss_and_its_last_whole_epochs_scores(run: Run, tmp_path: Path) -> None:
     training(tmp_path, {**LINE, "update": 1.2, "loss": "7.9"}, LINE)
     row = progress(run, tmp_path, NOW)
-    assert (row.state, row.epoch, row.loss, row.valid_loss, row.test_bleu) == ("training", 1.5, 7.5, 8.0, 1.25)
+    assert (row.state, row.done, row.scores) == ("training", 1.5, {"train": 7.5, "valid": 8.0, "BLEU": 1.25})
 
 
 def test_the_time_left_is_the_updates_left_by_the_speed(run: Run, tmp_path: Path) -> None:
@@ -77,7 +78,7 @@ def test_a_run_with_metrics_is_done(run: Run, tmp_path: Path) -> None:
     metrics = {"status": "finished", "diverged": None, "epochs": 4, "final": final}
     (tmp_path / "metrics.json").write_text(json.dumps(metrics), encoding="utf-8")
     row = progress(run, tmp_path, NOW)
-    assert (row.state, row.epoch, row.test_bleu, row.left) == ("finished", 4, 3.0, None)
+    assert (row.state, row.done, row.scores["BLEU"], row.left) == ("finished", 4, 3.0, None)
 
 
 def test_a_run_that_diverged_says_when(run: Run, tmp_path: Path) -> None:

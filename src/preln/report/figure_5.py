@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 
 from preln.config import PretrainingSettings, Study
 from preln.pretraining.runs import PretrainingRun
-from preln.report.labels import PLACEMENTS
+from preln.report.labels import PLACEMENTS, TASKS
 from preln.report.page import say_empty
 from preln.report.pretraining_records import Records, chosen, reached, scores_of, series
 from preln.report.reference import bert as paper
@@ -39,12 +39,13 @@ def compose(study: Study, records: Records) -> Figure:
     ]
     entries = len(known) + len({point.placement for point in points})
     legend = _LINE_HEIGHT * (math.ceil(entries / 2) + 1)
-    figure = Figure(figsize=(TEXT_WIDTH, _PANEL_HEIGHT * rows + legend + 3 * _LINE_HEIGHT), layout="constrained")
+    figure = Figure(figsize=(TEXT_WIDTH, _PANEL_HEIGHT * rows + legend + 4 * _LINE_HEIGHT), layout="constrained")
     space = figure.add_gridspec(rows + 1, columns, height_ratios=[*([_PANEL_HEIGHT] * rows), legend])
     _losses(figure.add_subplot(space[0, 0]), records, known, looks, points)
     for number, task in enumerate(tasks, start=1):
         axes = figure.add_subplot(space[number // _ACROSS, number % _ACROSS])
-        _accuracies(axes, records, task, chr(ord("a") + number), looks)
+        _accuracies(axes, records, task, looks)
+        axes.set_title(f"({chr(ord('a') + number)}) {TASKS.get(study.tasks[task].source, task)}")
     handles = [Line2D([], [], **_line(looks[run.id]), label=names[run.id] + _fate(records, run)) for run in known]
     for placement in dict.fromkeys(point.placement for point in points):
         label = f"the paper's {PLACEMENTS[placement]} (read off; its unit is not stated)"
@@ -53,9 +54,12 @@ def compose(study: Study, records: Records) -> Figure:
     below.set_axis_off()
     below.legend(handles=handles, loc="center", ncols=2, frameon=False, handlelength=2.8)
     note = records.progress
+    if records.loss is not None:
+        note += f"\nDotted in (a): {records.loss:.3f} bits, and below it the update at which each run reaches that."
     if tasks:
         note += (
-            "\nAccuracy: mean over the fine-tuning seeds with its 95% interval, at the grid point that is best on dev."
+            "\nAccuracy: mean over the fine-tuning seeds with its 95% interval, at the grid point that is best on dev; "
+            "dotted: always the more frequent label."
         )
     figure.supxlabel(note, fontsize=6.5, color="0.3")
     return figure
@@ -94,9 +98,9 @@ def _losses(
                 axes.axvline(update, ymax=0.04, color=looks[run.id]["color"], linewidth=1.4, zorder=2)
 
 
-def _accuracies(axes: Axes, records: Records, task: str, letter: str, looks: dict[str, dict[str, Any]]) -> None:
+def _accuracies(axes: Axes, records: Records, task: str, looks: dict[str, dict[str, Any]]) -> None:
     """The accuracy of each run's fine-tuned checkpoints; dotted, the rate of the more frequent label."""
-    axes.set(title=f"({letter}) {task}", xlabel="Pre-training update", ylabel="Accuracy on dev (%)")
+    axes.set(xlabel="Pre-training update", ylabel="Accuracy on dev (%)")
     rows = []
     for job in records.jobs:
         best = chosen(scores_of(records, job))

@@ -10,6 +10,7 @@ from preln.runs import short
 
 PLACEMENTS = {"post": "Post-LN", "pre": "Pre-LN"}
 OPTIMIZERS = {"adam": "Adam", "radam": "RAdam", "sgd": "SGD"}
+TASKS = {"mrpc": "MRPC", "rte": "RTE"}
 
 _TOLD_BY_SCHEDULE = {"schedule", "anchor", "decay_period", "drop_epoch", "drop_factor", "decay_updates"}
 _TOLD = {"placement", "optimizer", "learning_rate", "warmup", "seed"} | _TOLD_BY_SCHEDULE

@@ -1,0 +1,87 @@
+"""How far the pre-trainings and the fine-tunings of a study are."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+
+from preln.config import Study
+from preln.fairseq_plugin.log import last_training_line
+from preln.files import read_json_lines
+from preln.pretraining.curve import read_record
+from preln.pretraining.finetuning import RECORD
+from preln.pretraining.runs import Finetuning, PretrainingRun, expand, finetunings
+from preln.status import SILENT_SECONDS, Progress, Section, newest_state, outcome, silence
+
+
+def sections(study: Study, results: Path, now: float) -> list[Section]:
+    """The progress of the pre-trainings, with losses in bits a masked token, and of the fine-tunings, with the mean
+    accuracy on dev of those that are done."""
+    pretrainings = [pretraining(run, results / "pretraining" / run.id, now) for run in expand(study)]
+    jobs = [finetuning(job, results / "finetuning" / job.id, now) for job in finetunings(study)]
+    return [
+        Section("pre-trainings", "update", 0, ("train", "valid"), pretrainings),
+        Section("checkpoints' fine-tunings", "fine-tuning", 0, ("accuracy",), jobs),
+    ]
+
+
+def pretraining(run: PretrainingRun, folder: Path, now: float) -> Progress:
+    """The progress of a pre-training, whose folder is `folder`, at the time `now` in seconds since the epoch."""
+    updates = run.settings.updates
+    metrics = folder / "metrics.json"
+    if metrics.exists():
+        values = json.loads(metrics.read_text(encoding="utf-8"))
+        last = values["final"] or {}
+        scores = {"train": last.get("train_loss"), "valid": last.get("valid_loss")}
+        return Progress(run.id, outcome(values), values["updates"], updates, scores, last.get("tokens_per_second"))
+    current = newest_state(folder)
+    if current is None:
+        return Progress(run.id, "waiting", 0, updates)
+    record = read_record(current / "record.jsonl")
+    last = record[max(record)] if record else {}
+    latest = last_training_line(current / "training.log")
+    done = max(int(latest.get("num_updates", 0)), max(record, default=0))
+    silent = silence(current, ("training.log",), now)
+    return Progress(
+        run.id,
+        "training" if silent < SILENT_SECONDS else "stopped",
+        done,
+        updates,
+        {"train": float(latest["loss"]) if latest else None, "valid": last.get("valid_loss")},
+        float(latest["wps"]) if latest else None,
+        (updates - done) / float(latest["ups"]) if latest and float(latest["ups"]) > 0 else None,
+        silent,
+    )
+
+
+def finetuning(job: Finetuning, folder: Path, now: float) -> Progress:
+    """The progress of a checkpoint's fine-tunings on one task, at the time `now` in seconds since the epoch."""
+    wanted = len(job.points) * job.seeds
+    record = folder / "run.json"
+    if record.exists():
+        scores = pd.read_csv(folder / "scores.csv")
+        state = json.loads(record.read_text(encoding="utf-8"))["status"]
+        return Progress(job.id, state, len(scores), wanted, _accuracy(scores["accuracy"]))
+    current = newest_state(folder)
+    if current is None:
+        return Progress(job.id, "waiting", 0, wanted)
+    rows = pd.DataFrame(read_json_lines(current / RECORD), columns=["accuracy", "seconds"], dtype=float)
+    seconds = rows["seconds"].mean()
+    silent = silence(current, (RECORD,), now)
+    return Progress(
+        job.id,
+        # Nothing is written while one fine-tuning lasts.
+        "fine-tuning" if silent < max(SILENT_SECONDS, 3 * seconds) else "stopped",
+        len(rows),
+        wanted,
+        _accuracy(rows["accuracy"]),
+        left=seconds * (wanted - len(rows)) if len(rows) else None,
+        silent=silent,
+    )
+
+
+def _accuracy(values: pd.Series[float]) -> dict[str, float | None]:
+    """The mean of the accuracies, where there is one."""
+    return {"accuracy": None if values.isna().all() else float(values.mean())}
