@@ -10,18 +10,31 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from preln.config import (
+    BookcorpusSource,
     EmbeddedCorpus,
+    EmbeddedSource,
+    EmbeddedTask,
+    EnglishText,
     ExactTheory,
     Execution,
     FilesCorpus,
+    Finetuning,
     Gradients,
     Iwslt14Corpus,
+    MrpcTask,
+    Pretraining,
+    PretrainingEntry,
+    PretrainingSettings,
+    RteTask,
     RunEntry,
     RunSettings,
     Study,
+    TextFilesSource,
     TextPaths,
     Theory,
     Translation,
+    WikipediaSource,
+    WikitextSource,
 )
 
 INTRODUCTION = """# The keys of a study
@@ -55,6 +68,33 @@ SECTIONS: list[tuple[str, str, type[BaseModel]]] = [
     ("`theory`", "Lemmas 1 to 3, theorem 1, boundedness and figure 3; measured only where it is given.", Theory),
     ("`theory.exact`", "The model of the paper's proofs.", ExactTheory),
     ("`theory.gradients`", "Figure 3, on a run's translation model.", Gradients),
+    ("`texts.<name>`", "English documents, one of each 200 of which is held out as valid.", EnglishText),
+    *(
+        (f"`texts.<name>.sources` with `source: {get_args(model.model_fields['source'].annotation)[0]}`", text, model)
+        for model, text in (
+            (EmbeddedSource, "Generated documents, and the English prose that the Python installation carries."),
+            (WikitextSource, "WikiText, raw: articles of the English Wikipedia."),
+            (WikipediaSource, "A dump of the English Wikipedia, whose mark-up is stripped."),
+            (BookcorpusSource, "BookCorpus: sentences of novels, whose books are not divided."),
+            (TextFilesSource, "Your own text."),
+        )
+    ),
+    ("`pretraining`", "BERT: masked language models (section 4.2).", Pretraining),
+    (
+        "`pretraining.runs`",
+        "Beside `finetune`, each entry has keys of a pre-training, below; so has `pretraining.settings`.",
+        PretrainingEntry,
+    ),
+    ("A pre-training", "All of these can change its numbers: changing one trains it anew.", PretrainingSettings),
+    *(
+        (f"`tasks.<name>` with `source: {get_args(model.model_fields['source'].annotation)[0]}`", text, model)
+        for model, text in (
+            (EmbeddedTask, "Generated pairs of sentences, one half of them positive."),
+            (MrpcTask, "Is the second sentence a paraphrase of the first? 3,668 pairs of train, 408 of dev."),
+            (RteTask, "Does the second sentence follow from the first? 2,490 pairs of train, 277 of dev."),
+        )
+    ),
+    ("`finetuning`", "Each kept checkpoint on each task, at each point of a grid (appendix A.3).", Finetuning),
     ("`execution`", "How the study is computed; nothing here trains a run anew.", Execution),
 ]
 
@@ -94,6 +134,9 @@ def _value(field: FieldInfo) -> str:
         "str": "text",
         "Path": "path",
         "TextPaths": "`source` and `target`",
+        "GridPoint": "a point of the grid",
+        "tuple": "list",
+        "typing.Union": "see right",
     }
     base = re.split(r"[ \[]", name.replace("pathlib.", "").replace("preln.config.", ""))[0]
     signs = {"ge": "≥", "gt": ">", "le": "≤", "lt": "<"}
