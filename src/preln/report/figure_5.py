@@ -112,15 +112,11 @@ def _accuracies(axes: Axes, records: Records, task: str, looks: dict[str, dict[s
     for run in dict.fromkeys(run for run, _, _ in rows):
         mine = [(update, accuracy) for found, update, accuracy in rows if found == run]
         updates = [update for update, _ in mine]
-        axes.plot(updates, [100 * accuracy.mean for _, accuracy in mine], **_line(looks[run]), zorder=3)
-        axes.fill_between(
-            updates,
-            [100 * accuracy.low for _, accuracy in mine],
-            [100 * accuracy.high for _, accuracy in mine],
-            color=looks[run]["color"],
-            alpha=0.18,
-            linewidth=0,
-        )
+        means, lows, highs = ([100 * getattr(accuracy, end) for _, accuracy in mine] for end in ("mean", "low", "high"))
+        axes.plot(updates, means, **_line(looks[run]), zorder=3)
+        # A band has no width where there is one checkpoint.
+        axes.vlines(updates, lows, highs, color=looks[run]["color"], linewidth=0.7, zorder=2)
+        axes.fill_between(updates, lows, highs, color=looks[run]["color"], alpha=0.18, linewidth=0)
     axes.axhline(100 * records.majority[task], color="0.3", linestyle=":", linewidth=0.8, zorder=2)
 
 
