@@ -1,0 +1,89 @@
+"""`preln status` of BERT: what it reads off a pre-training's and a fine-tuning's files at each moment of its life."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from preln.config import validate
+from preln.files import append_json, write_json
+from preln.pretraining.runs import Finetuning, PretrainingRun, expand, finetunings
+from preln.pretraining.status import finetuning, pretraining
+from preln.status import SILENT_SECONDS
+from tests.conftest import bert_content
+
+NOW = 1_000_000.0
+LINE = {"epoch": 1, "update": 0.5, "loss": "7.5", "ups": "2", "wps": "900", "num_updates": "8", "lr": "0.001"}
+ROW = {"batch_size": 16, "learning_rate": 1e-3, "epochs": 1, "seed": 1, "f1": 0.5, "seconds": 30.0}
+
+
+@pytest.fixture
+def run() -> PretrainingRun:
+    return expand(validate(bert_content(), "my.yaml"))[0]
+
+
+@pytest.fixture
+def job() -> Finetuning:
+    return finetunings(validate(bert_content(), "my.yaml"))[0]
+
+
+def state(folder: Path, files: dict[str, Any], written: float = NOW) -> None:
+    """A job's state with files of lines of JSON."""
+    current = folder / "state" / "abc"
+    for name, lines in {"attempts.jsonl": [{}], **files}.items():
+        for line in lines:
+            current.mkdir(parents=True, exist_ok=True)
+            append_json(current / name, line)
+    for path in current.iterdir():
+        os.utime(path, (written, written))
+
+
+def test_what_has_not_begun_waits(run: PretrainingRun, job: Finetuning, tmp_path: Path) -> None:
+    assert pretraining(run, tmp_path, NOW).state == finetuning(job, tmp_path, NOW).state == "waiting"
+
+
+def test_a_pre_training_shows_its_updates_its_losses_and_the_time_left(run: PretrainingRun, tmp_path: Path) -> None:
+    record = {"updates": 6, "valid_loss": 8.25}
+    state(tmp_path, {"training.log": [LINE], "record.jsonl": [record]})
+    row = pretraining(run, tmp_path, NOW)
+    assert (row.state, row.done, row.of) == ("training", 8, run.settings.updates)
+    assert row.scores == {"train": 7.5, "valid": 8.25}
+    assert row.left == pytest.approx((run.settings.updates - 8) / 2)
+
+
+def test_a_pre_training_that_is_silent_for_long_has_stopped(run: PretrainingRun, tmp_path: Path) -> None:
+    state(tmp_path, {"training.log": [LINE]}, NOW - SILENT_SECONDS - 1)
+    assert pretraining(run, tmp_path, NOW).state == "stopped"
+
+
+def test_a_pre_training_with_metrics_is_done_without_its_state(run: PretrainingRun, tmp_path: Path) -> None:
+    write_json(
+        tmp_path / "metrics.json", {"status": "diverged", "diverged": {"update": 5}, "updates": 3, "final": None}
+    )
+    row = pretraining(run, tmp_path, NOW)
+    assert (row.state, row.done, row.left) == ("diverged at update 5", 3, None)
+
+
+def test_fine_tunings_show_how_many_are_done_and_their_mean_accuracy(job: Finetuning, tmp_path: Path) -> None:
+    rows = [{**ROW, "accuracy": 0.5}, {**ROW, "seed": 2, "accuracy": 0.75}, {**ROW, "seed": 3, "accuracy": None}]
+    state(tmp_path, {"record.jsonl": rows})
+    row = finetuning(job, tmp_path, NOW)
+    assert (row.state, row.done, row.of, row.scores) == ("fine-tuning", 3, 4, {"accuracy": 0.625})
+    assert row.left == pytest.approx(30)
+
+
+def test_a_fine_tuning_that_takes_long_has_not_stopped(job: Finetuning, tmp_path: Path) -> None:
+    rows = [{**ROW, "accuracy": 0.5, "seconds": SILENT_SECONDS}]
+    state(tmp_path, {"record.jsonl": rows}, NOW - 2 * SILENT_SECONDS)
+    assert finetuning(job, tmp_path, NOW).state == "fine-tuning"
+
+
+def test_fine_tunings_with_a_run_json_are_done_without_their_state(job: Finetuning, tmp_path: Path) -> None:
+    (tmp_path / "scores.csv").write_text("seed,accuracy\n1,0.5\n2,\n", encoding="utf-8")
+    (tmp_path / "run.json").write_text(json.dumps({"status": "finished"}), encoding="utf-8")
+    row = finetuning(job, tmp_path, NOW)
+    assert (row.state, row.done, row.scores) == ("finished", 2, {"accuracy": 0.5})
