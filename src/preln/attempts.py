@@ -4,18 +4,29 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+import logging
+import os
+import socket
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from filelock import FileLock, Timeout
+
 from preln.config import Execution, Study
 from preln.errors import PrelnError
-from preln.files import append_json, read_json_lines
+from preln.files import append_json, read_json_lines, write_json
 from preln.provenance import commit, hardware, versions
 from preln.runs import digest
 
 ATTEMPTS = "attempts.jsonl"
+LOOK_SECONDS = 2.0
+LOCK = "lock"
+OWNER = "owner.json"
+
+logger = logging.getLogger(__name__)
 
 
 class RecordLost(PrelnError):
@@ -30,6 +41,26 @@ def state_folder(identity: dict[str, Any], content: Iterable[Path], folder: Path
         with path.open("rb") as file:
             checksums[path.name] = hashlib.file_digest(file, "sha256").hexdigest()
     return folder / "state" / digest({"run": identity, "content": checksums})[:12]
+
+
+@contextmanager
+def alone(state: Path) -> Iterator[None]:
+    """Be the only process at work on a state. Another one's end is waited for, however it ends: the lock is the
+    kernel's, which frees it with its owner."""
+    state.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(state / LOCK)
+    try:
+        lock.acquire(blocking=False)
+    except Timeout:
+        owner = (state / OWNER).read_text(encoding="utf-8") if (state / OWNER).exists() else "unknown"
+        logger.warning("%s: waiting, for another process is at work on it: %s", state, " ".join(owner.split()))
+        lock.acquire(poll_interval=LOOK_SECONDS)
+    try:
+        job = os.environ.get("SLURM_JOB_ID")
+        write_json(state / OWNER, {"host": socket.gethostname(), "process": os.getpid(), "slurm_job": job})
+        yield
+    finally:
+        lock.release()
 
 
 def begin(state: Path, how: Execution, **before: int) -> None:

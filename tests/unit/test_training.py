@@ -19,7 +19,7 @@ import torch
 import yaml
 
 from preln.config import Study, validate
-from preln.fairseq_plugin.launch import CheckpointRefused, newest_checkpoint
+from preln.fairseq_plugin.checkpoints import CheckpointRefused, newest_checkpoint
 from preln.runs import Run, expand
 from preln.translation.curve import COLUMNS
 from preln.translation.training import state_folder
@@ -107,6 +107,13 @@ def with_checkpoint(epoch: int) -> Callable[[Path], bool]:
     return lambda state: (state / "checkpoints" / f"checkpoint{epoch}.pt").exists()
 
 
+def wait_for(moment: Callable[[Path], bool], process: subprocess.Popen[bytes], folder: Path) -> None:
+    deadline = time.monotonic() + 120
+    while not any(moment(state) for state in (folder / "state").glob("*")):
+        assert process.poll() is None and time.monotonic() < deadline, "the moment never came"
+        time.sleep(0.01)
+
+
 def _text(path: Path) -> str:
     return path.read_text(errors="replace") if path.exists() else ""
 
@@ -122,10 +129,7 @@ def test_a_killed_training_ends_with_the_numbers_of_an_uninterrupted_one(
     _, run = write_study(tmp_path)
     for moment in moments:
         process = start(tmp_path, run, prepared)
-        deadline = time.monotonic() + 120
-        while not any(moment(state) for state in (tmp_path / run.id / "state").glob("*")):
-            assert process.poll() is None and time.monotonic() < deadline, "the moment to kill it never came"
-            time.sleep(0.01)
+        wait_for(moment, process, tmp_path / run.id)
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
     finish(tmp_path, run, prepared)
@@ -200,6 +204,24 @@ def test_each_optimizer_schedule_and_precision_trains(changes: dict[str, Any], p
     assert metrics(tmp_path, run)["status"] == "finished"
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGUSR1])
+def test_a_training_that_is_told_to_stop_goes_on_inside_the_epoch_with_the_same_numbers(
+    number: int, uninterrupted: tuple[Path, Run], prepared: Path, tmp_path: Path
+) -> None:
+    _, run = write_study(tmp_path)
+    process = start(tmp_path, run, prepared)
+    wait_for(in_epoch(2), process, tmp_path / run.id)
+    process.send_signal(number)
+    assert process.wait(60) == 1
+    (state,) = (tmp_path / run.id / "state").glob("*")
+    (checkpoint,) = (state / "checkpoints").glob("checkpoint_2_*.pt")
+    update = checkpoint.stem.split("_")[-1]
+    assert f"told to stop, and did so after update {update}" in _text(tmp_path / "output.log")
+    finish(tmp_path, run, prepared)
+    assert numbers(tmp_path, run) == numbers(*uninterrupted)
+    assert not (state / "stopped.json").exists()
+
+
 class Foreign:
     """An object that no checkpoint of ours holds."""
 
@@ -208,6 +230,24 @@ def test_a_checkpoint_with_a_foreign_object_is_refused(tmp_path: Path) -> None:
     torch.save({"model": {}, "extra": Foreign()}, tmp_path / "checkpoint3.pt")
     with pytest.raises(CheckpointRefused, match="checkpoint3.pt: refused"):
         newest_checkpoint(tmp_path)
+
+
+def test_a_checkpoint_with_a_flipped_bit_gives_way_to_the_one_before_it(tmp_path: Path) -> None:
+    for epoch in (1, 2):
+        torch.save({"model": torch.zeros(100)}, tmp_path / f"checkpoint{epoch}.pt")
+    damaged = bytearray((tmp_path / "checkpoint2.pt").read_bytes())
+    weights = damaged.index(bytes(400))
+    damaged[weights + 200] ^= 1
+    (tmp_path / "checkpoint2.pt").write_bytes(damaged)
+    assert newest_checkpoint(tmp_path) == tmp_path / "checkpoint1.pt"
+
+
+def test_a_checkpoint_inside_an_epoch_is_older_than_that_of_its_end(tmp_path: Path) -> None:
+    for name in ("checkpoint2.pt", "checkpoint_3_25.pt", "checkpoint_3_9.pt"):
+        torch.save({}, tmp_path / name)
+    assert newest_checkpoint(tmp_path) == tmp_path / "checkpoint_3_25.pt"
+    torch.save({}, tmp_path / "checkpoint3.pt")
+    assert newest_checkpoint(tmp_path) == tmp_path / "checkpoint3.pt"
 
 
 def test_a_truncated_checkpoint_gives_way_to_the_one_before_it(tmp_path: Path) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import json
 import logging
-import pickle
-import re
 from argparse import Namespace
 from pathlib import Path
 from typing import Any
@@ -17,19 +17,29 @@ from fairseq_cli.train import main as fairseq_main
 
 from preln.config import Execution, Precision
 from preln.errors import PrelnError
+from preln.fairseq_plugin.checkpoints import allow_settings, newest_checkpoint
 from preln.fairseq_plugin.divergence import progress
+from preln.fairseq_plugin.interruption import interruption
 from preln.fairseq_plugin.options import USER_DIR
 from preln.files import write_json
 
 logger = logging.getLogger(__name__)
 
 
-class CheckpointRefused(PrelnError):
-    """A checkpoint that holds something other than numbers and settings."""
-
-
 class MachineRefused(PrelnError):
     """A machine without what the study asks for."""
+
+
+class Interrupted(PrelnError):
+    """A training that was told to stop, and did so with a checkpoint."""
+
+
+class DiskFull(PrelnError):
+    """No space for a checkpoint."""
+
+
+STOPPED = "stopped.json"
+"""The file in the state of a training that was told to stop: after which update it did."""
 
 
 def train(arguments: list[str], precision: Precision, state: Path, how: Execution) -> None:
@@ -45,14 +55,42 @@ def train(arguments: list[str], precision: Precision, state: Path, how: Executio
     Raises:
         MachineRefused: if GPUs are asked for that are not there.
         CheckpointRefused: if the checkpoint to continue from is not plain numbers and settings.
+        Interrupted: if the process was told to stop by SIGTERM or SIGUSR1.
+        DiskFull: if a checkpoint could not be written for want of space.
     """
+    (state / STOPPED).unlink(missing_ok=True)
     require_gpus(how)
-    _allow_settings_in_checkpoints()
+    allow_settings()
     if checkpoint := newest_checkpoint(state / "checkpoints"):
         arguments = [*arguments, "--restore-file", str(checkpoint)]
     cfg = configuration(arguments, precision)
-    distributed.call_main(cfg, _train, state=str(state), cpus=how.cpus)
+    try:
+        distributed.call_main(cfg, _train, state=str(state), cpus=how.cpus)
+    except (OSError, RuntimeError) as error:
+        if not _is_for_want_of_space(error):
+            raise
+        for partial in (state / "checkpoints").glob("*.tmp"):
+            partial.unlink()
+        raise DiskFull(
+            f"{state}: the disk is full, so that no checkpoint could be written; the one before it is whole: make space "
+            "and run the same command, which goes on from there"
+        ) from error
     (state / "checkpoints" / "crash.pt").unlink(missing_ok=True)
+    if (state / STOPPED).exists():
+        update = json.loads((state / STOPPED).read_text(encoding="utf-8"))["update"]
+        raise Interrupted(
+            f"{state}: told to stop, and did so after update {update}, with a checkpoint; the same command goes on from "
+            "there"
+        )
+
+
+def _is_for_want_of_space(error: BaseException | None) -> bool:
+    """Whether an error, or one that led to it, is that of a full disk."""
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def require_gpus(how: Execution) -> None:
@@ -68,43 +106,19 @@ def require_gpus(how: Execution) -> None:
         )
 
 
-def _allow_settings_in_checkpoints() -> None:
-    """What fairseq puts in a checkpoint beside tensors and plain containers; anything else is refused."""
-    torch.serialization.add_safe_globals([Namespace])
-
-
 def _train(cfg: Any, state: str, cpus: int) -> None:
     """fairseq's training in one process; a divergence ends it and is written down."""
     torch.set_num_threads(cpus)
-    _allow_settings_in_checkpoints()
+    allow_settings()
     try:
-        fairseq_main(cfg)
+        with interruption.heeded(cfg):
+            fairseq_main(cfg)
     except FloatingPointError as error:
         logger.warning("diverged at update %d: %s", progress.update, error)
         if distributed.is_master(cfg.distributed_training):
             write_json(Path(state) / "diverged.json", {"update": progress.update, "reason": str(error)})
-
-
-def newest_checkpoint(folder: Path) -> Path | None:
-    """The newest whole checkpoint of the folder; a damaged one is passed over, which is logged.
-
-    Raises:
-        CheckpointRefused: if the newest whole one holds a foreign object.
-    """
-    # checkpoint<epoch>.pt, or checkpoint_<epoch>_<update>.pt
-    numbers = {path: [int(n) for n in re.findall(r"\d+", path.stem)] for path in folder.glob("checkpoint*.pt")}
-    for path in sorted((path for path in numbers if numbers[path]), key=lambda path: numbers[path], reverse=True):
-        try:
-            torch.load(path, map_location="cpu", weights_only=True, mmap=True)
-            return path
-        except pickle.UnpicklingError as error:
-            raise CheckpointRefused(
-                f"{path}: refused, for it holds more than tensors and settings ({str(error).splitlines()[0]}). "
-                "Move it away to continue from the checkpoint before it."
-            ) from error
-        except (RuntimeError, EOFError, OSError, ValueError) as error:
-            logger.warning("%s is damaged (%s); trying the one before it", path, error)
-    return None
+    if interruption.stopped_after is not None and distributed.is_master(cfg.distributed_training):
+        write_json(Path(state) / STOPPED, {"update": interruption.stopped_after})
 
 
 def configuration(arguments: list[str], precision: Precision) -> Any:

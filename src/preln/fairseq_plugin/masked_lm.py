@@ -31,6 +31,7 @@ class RecordedMaskedLMConfig(MaskedLMConfig):
     """fairseq's options of masked language models, and where the record and the weights go."""
 
     state: str = field(default="", metadata={"help": "folder of the run's record and weights"})
+    validate_every: int = field(default=0, metadata={"help": "updates between two validations"})
     keep_weights: str = field(default="", metadata={"help": "updates after which the weights are kept, by commas"})
 
 
@@ -43,6 +44,7 @@ class RecordedMaskedLM(Recorded, MaskedLMTask):
         super().__init__(cfg, dictionary)
         self.weighed_by = ("loss", "sample_size")
         self.state_folder = Path(cfg.state)
+        self.validate_every = cfg.validate_every
         self._kept = [int(update) for update in cfg.keep_weights.split(",") if update]
         self._rate = 0.0
         self._start()
@@ -71,6 +73,16 @@ class RecordedMaskedLM(Recorded, MaskedLMTask):
             self._loss += summed(logging_outputs, "loss")
             self._masked += summed(logging_outputs, "sample_size")
             self._tokens += summed(logging_outputs, "ntokens")
+
+    def state_dict(self) -> dict[str, Any]:
+        """What a checkpoint holds of the stretch since the last validation."""
+        seconds = time.perf_counter() - self._started
+        return {"loss": self._loss, "masked": self._masked, "tokens": self._tokens, "seconds": seconds}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Go on with the stretch of a checkpoint."""
+        self._loss, self._masked, self._tokens = (state_dict.get(key, 0.0) for key in ("loss", "masked", "tokens"))
+        self._started = time.perf_counter() - state_dict.get("seconds", 0.0)
 
     def begin_valid_epoch(self, epoch: int, model: Any) -> None:
         """Note the time that the training took.

@@ -68,6 +68,8 @@ def translation(
         *("--seed", str(settings.seed)),
         *("--valid-subset", "valid,test"),
         *("--keep-last-epochs", str(how.checkpoints)),
+        # Of a training that was told to stop inside an epoch.
+        *("--keep-interval-updates", "1"),
         *_kept(state, how),
         *_process(settings.accumulate, settings.precision, max(how.gpus, 1), how),
     ]
@@ -83,6 +85,7 @@ def pretraining(
         *("--task", "preln_masked_lm"),
         *("--state", str(state)),
         *("--keep-weights", ",".join(map(str, keep))),
+        *("--validate-every", every),
         # Every sequence is the next so many tokens of the text.
         *("--sample-break-mode", "none"),
         *("--tokens-per-sample", str(settings.sequence_length)),

@@ -11,6 +11,7 @@ from fairseq.tasks import FairseqTask
 from torch import Tensor
 
 from preln.fairseq_plugin.divergence import LIMIT, progress
+from preln.fairseq_plugin.interruption import interruption
 from preln.files import append_json, replaced
 
 
@@ -40,18 +41,36 @@ class Guarded(FairseqTask):
 
 
 class Recorded(Guarded):
-    """A guarded task with a record of its own, which is stopped when its loss explodes.
+    """A guarded task with a record of its own, which is stopped when its loss explodes, or when it is told to.
 
     Attributes:
         state_folder: folder of the run's record and weights.
         weighed_by: where fairseq's log has the loss: the key of a sum, and that of the number of what it is over.
+        validate_every: updates between two validations; 0 where epochs end with them.
     """
 
     state_folder: Path
     weighed_by: tuple[str, str]
+    validate_every: int = 0
+    _batches: Any = None
+
+    def get_batch_iterator(self, dataset: Any, *args: Any, **kwargs: Any) -> Any:
+        """The batches of a dataset; those of train say where an epoch ends."""
+        batches = super().get_batch_iterator(dataset, *args, **kwargs)
+        if dataset is self.datasets["train"]:
+            self._batches = batches
+        return batches
+
+    def train_step(
+        self, sample: Any, model: Any, criterion: Any, optimizer: Any, update_num: int, ignore_grad: bool = False
+    ) -> Any:
+        """One batch; whether this worker was told to stop is in its log, for all must stop after the same update."""
+        loss, size, log = super().train_step(sample, model, criterion, optimizer, update_num, ignore_grad)
+        log["told_to_stop"] = float(interruption.requested)
+        return loss, size, log
 
     def reduce_metrics(self, logging_outputs: list[dict[str, Any]], criterion: Any) -> None:
-        """Sum up the workers' losses, and stop a training whose loss has exploded.
+        """Sum up the workers' losses, and stop a training whose loss has exploded, or that was told to.
 
         Raises:
             FloatingPointError: in all workers alike, since each sees the same sums.
@@ -66,6 +85,13 @@ class Recorded(Guarded):
             raise FloatingPointError(
                 f"the loss is {loss / math.log(2):.4g} bits a token; guessing gives {uniform / math.log(2):.4g}"
             )
+        # An update that ends with a validation has its checkpoint anyway, and the record needs both.
+        if summed(logging_outputs, "told_to_stop") and not self._ends_with_validation():
+            interruption.stop(progress.update)
+
+    def _ends_with_validation(self) -> bool:
+        due = self.validate_every > 0 and progress.update % self.validate_every == 0
+        return due or self._batches.end_of_epoch()
 
     def require_finite(self, model: Any) -> None:
         """See that a model can be validated.

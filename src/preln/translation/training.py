@@ -40,18 +40,19 @@ def train_run(study: Study, run: Run, prepared: Path, folder: Path) -> None:
 
     languages = _corpus(prepared)["languages"]
     state = state_folder(run, prepared, folder)
-    attempts.begin(state, study.execution, epochs_before=len(read_record(state / "record.jsonl")))
-    if not attempts.divergence(state):
-        arguments = options.translation(
-            run.settings,
-            binary=prepared / "binary",
-            references=prepared / "text",
-            languages=(languages["source"], languages["target"]),
-            state=state,
-            how=study.execution,
-        )
-        launch.train(arguments, run.settings.precision, state, study.execution)
-    write_records(study, run, prepared, state, folder)
+    with attempts.alone(state):
+        attempts.begin(state, study.execution, epochs_before=len(read_record(state / "record.jsonl")))
+        if not attempts.divergence(state):
+            arguments = options.translation(
+                run.settings,
+                binary=prepared / "binary",
+                references=prepared / "text",
+                languages=(languages["source"], languages["target"]),
+                state=state,
+                how=study.execution,
+            )
+            launch.train(arguments, run.settings.precision, state, study.execution)
+        write_records(study, run, prepared, state, folder)
 
 
 def write_records(study: Study, run: Run, prepared: Path, state: Path, folder: Path) -> None:

@@ -1,0 +1,51 @@
+"""How a training that is told to stop ends: after its update, with a checkpoint from which the next attempt goes on.
+
+Slurm tells a job so before its time is over, when another job takes its place, and when it is requeued.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+SIGNALS = (signal.SIGTERM, signal.SIGUSR1)
+
+
+@dataclass
+class Interruption:
+    """Whether this process was told to stop, and the update after which its training did."""
+
+    requested: bool = False
+    stopped_after: int | None = None
+    _configuration: Any = None
+
+    def stop(self, update: int) -> None:
+        """Have fairseq end the training after this `update`, with a checkpoint, and without a validation, for which
+        there may be no time."""
+        self.stopped_after = update
+        cfg = self._configuration
+        cfg.optimization.stop_time_hours = 1e-12
+        cfg.dataset.disable_validation = True
+        # The checkpoint's name is that of an update.
+        cfg.checkpoint.save_interval_updates = 1
+
+    @contextmanager
+    def heeded(self, configuration: Any) -> Iterator[None]:
+        """Heed the signals during a training with the configuration."""
+        self.requested, self.stopped_after, self._configuration = False, None, configuration
+        before = {number: signal.signal(number, self._request) for number in SIGNALS}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+            self._configuration = None
+
+    def _request(self, number: int, frame: object) -> None:
+        self.requested = True
+
+
+interruption = Interruption()
