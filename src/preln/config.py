@@ -174,7 +174,7 @@ class BookcorpusSource(_ArchiveSource):
     """BookCorpus: sentences of novels, whose books are not divided."""
 
     source: Literal["bookcorpus"]
-    lines: int = Field(1000, ge=10, description="Lines that are taken for a document.")
+    lines: int = Field(1000, ge=10, description="Lines (sentences) that are taken for a document.")
 
 
 class TextFilesSource(_TextSource):
@@ -184,8 +184,8 @@ class TextFilesSource(_TextSource):
     path: Path = Field(description="A text file, an archive, or a folder of both.")
     documents: Literal["file", "blank-line"] | Annotated[int, Field(ge=10)] = Field(
         "file",
-        description="`file`: each file is one; `blank-line`: blank lines divide them; a number: so many lines are one, "
-        "for few long files of a paragraph or a sentence a line.",
+        description="`file`: each file is one; `blank-line`: blank lines divide them; a number: so many paragraphs are "
+        "one, for few long files.",
     )
 
     @property
@@ -516,8 +516,8 @@ class Pretraining(Settings):
     loss: float | None = Field(
         None,
         gt=0,
-        description="The validation loss, in bits a token, that the runs are timed to; where not given, the lowest of "
-        "the first run.",
+        description="The validation loss, in bits a token, that the runs are timed to; where not given, that of the "
+        "first run after half of its updates.",
     )
 
     @model_validator(mode="after")

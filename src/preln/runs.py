@@ -122,7 +122,7 @@ def require_shared_batch(accumulate: int, study: Study, where: str) -> None:
         )
 
 
-def series(settings: RunSettings) -> RunSettings:
+def series(settings: S) -> S:
     """What runs that differ in the seed alone share: the settings, with the seed put to zero."""
     return settings.model_copy(update={"seed": 0})
 

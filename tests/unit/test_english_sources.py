@@ -8,6 +8,7 @@ import tarfile
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 from typing import IO
 
 import pytest
@@ -48,13 +49,15 @@ def test_wrapped_lines_are_joined_to_paragraphs() -> None:
         "",
         "Then came the rest of the story",
     ]
-    assert unwrapped(lines) == ["It was the best of times and the worst of times, all in one sentence of it", lines[3]]
+    assert list(unwrapped(lines)) == [
+        "It was the best of times and the worst of times, all in one sentence of it",
+        lines[3],
+    ]
 
 
 def test_a_list_of_short_lines_with_a_longer_one_is_not_wrapped() -> None:
-    assert unwrapped(["one", "two", "three", "a good deal longer than these"]) == [
-        *("one", "two", "three", "a good deal longer than these")
-    ]
+    lines = ["one", "two", "three", "a good deal longer than these"]
+    assert list(unwrapped(lines)) == lines
 
 
 @given(st.lists(st.text(st.characters(categories=["L"]), max_size=120)))
@@ -66,8 +69,14 @@ def test_blank_lines_divide_documents() -> None:
     assert list(by_blank_line(texts("a\nb\n\n\nc\n", "d"))) == [["a", "b"], ["c"], ["d"]]
 
 
+def test_of_wrapped_lines_so_many_paragraphs_are_a_document() -> None:
+    block = "It was the best of times and the worst\nof times, all in one sentence of it\n"
+    joined = block.replace("\n", " ").strip()
+    assert list(by_count(texts(f"{block}\n{block}\n\n{block}"), 2)) == [[joined, joined], [joined]]
+
+
 def test_so_many_lines_are_a_document() -> None:
-    assert list(by_count(texts("a\nb\n\nc\n"), 2)) == [["a", "b"], ["c"]]
+    assert list(by_count(texts("a\nb\nc\n"), 2)) == [["a", "b"], ["c"]]
 
 
 def test_a_title_begins_an_article_of_wikitext() -> None:
@@ -138,6 +147,30 @@ def test_a_damaged_archive_is_refused_by_name(tmp_path: Path) -> None:
         list(open_texts(tmp_path))
 
 
+@pytest.mark.parametrize("name", ["whole.zip", "whole.tar.gz", "whole.tar.xz"])
+def test_an_archive_that_is_cut_off_is_refused_by_name(name: str, tmp_path: Path) -> None:
+    text = tmp_path / "a.txt"
+    text.write_bytes(Random(1).randbytes(20_000).hex().encode())
+    with zipfile.ZipFile(tmp_path / "whole.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.write(text, "a.txt")
+    for kind in ("gz", "xz"):
+        with tarfile.open(tmp_path / f"whole.tar.{kind}", f"w:{kind}") as tar:  # type: ignore[call-overload]
+            tar.add(text, "a.txt")
+    whole = (tmp_path / name).read_bytes()
+    cut = tmp_path / f"cut-{name}"
+    cut.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(CorpusError, match=f"cut-{name}.*cannot be read"):
+        list(by_file(open_texts(cut)))
+
+
+def test_files_that_other_systems_leave_beside_the_text_are_passed_over(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("a.txt", "Text.")
+        archive.writestr("__MACOSX/._a.txt", b"\xff\x00")
+        archive.writestr("cover.jpg", b"\xff\xd8")
+    assert list(by_file(open_texts(tmp_path / "a.zip"))) == [["Text."]]
+
+
 def test_pythons_help_is_prose_without_its_code() -> None:
     documents = list(python_help())
     assert len(documents) > 40
@@ -158,9 +191,10 @@ def test_the_embedded_source_is_the_grammar_and_pythons_help(tmp_path: Path) -> 
 
 
 def test_a_local_folder_takes_the_place_of_the_download(tmp_path: Path) -> None:
-    (tmp_path / "wiki.train.raw").write_text(" = One = \\n Text . \\n".replace("\\\\n", "\n"))
+    (tmp_path / "wiki.train.raw").write_text(" = One = \n Text . \n = Two = \n More . \n")
     (tmp_path / "p1.txt").write_text("a\n" * 25)
-    assert list(documents_of(source(source="wikitext", folder=tmp_path / "wiki.train.raw"), tmp_path / "no"))
+    articles = list(documents_of(source(source="wikitext", folder=tmp_path / "wiki.train.raw"), tmp_path / "no"))
+    assert articles == [["Text ."], ["More ."]]
     books = list(documents_of(source(source="bookcorpus", folder=tmp_path / "p1.txt", lines=10), tmp_path / "no"))
     assert [len(book) for book in books] == [10, 10, 5]
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from preln.config import StudyError, require_local_paths, validate, write
 from preln.corpora.registry import DOWNLOADS, languages, needed_downloads, wikipedia_dump
 from preln.pretraining import runs as pretraining
+from preln.pretraining.runs import ENGLISH_VERSION
 from preln.runs import PREPARATION_VERSION, corpus_id, digest, expand
 from preln.theory import parts
 from snakemake.exceptions import WorkflowError

@@ -133,7 +133,7 @@ rule prepare_english:
         cpus_per_task=2,
     params:
         text=lambda wildcards: TEXTS[wildcards.text].model_dump_json(),
-        version=PREPARATION_VERSION,
+        version=ENGLISH_VERSION,
     message:
         "Prepare the English text of {wildcards.text}"
     shell:
@@ -164,7 +164,7 @@ rule prepare_english_bpe:
         cpus_per_task=2,
     params:
         vocabulary=lambda wildcards: TEXTS[wildcards.text].vocabulary,
-        version=PREPARATION_VERSION,
+        version=ENGLISH_VERSION,
     message:
         "Train the BPE of {wildcards.text}"
     shell:
@@ -221,7 +221,7 @@ rule prepare_task:
         "../../environment.yml"
     params:
         task=lambda wildcards: TASKS[wildcards.task].model_dump_json(),
-        version=PREPARATION_VERSION,
+        version=ENGLISH_VERSION,
     message:
         "Prepare the task {wildcards.task}"
     shell:

@@ -42,7 +42,10 @@ rule pretrain:
 rule finetune:
     """Fine-tune one checkpoint on one task, at every point of the grid; continues where an earlier attempt stopped."""
     input:
-        metrics=lambda wildcards: f"{RESULTS}/pretraining/{FINETUNINGS[wildcards.finetuning].run.id}/metrics.json",
+        # Its age says nothing: a clone has it newer than the scores. What can change the weights is in the identity.
+        metrics=lambda wildcards: ancient(
+            f"{RESULTS}/pretraining/{FINETUNINGS[wildcards.finetuning].run.id}/metrics.json"
+        ),
         text=lambda wildcards: f"{prepared_text(FINETUNINGS[wildcards.finetuning].run)}/binary",
         pieces=lambda wildcards: f"{prepared_task(FINETUNINGS[wildcards.finetuning])}/pieces",
         binary=lambda wildcards: f"{prepared_task(FINETUNINGS[wildcards.finetuning])}/binary",

@@ -72,15 +72,15 @@ def train(arguments: list[str], precision: Precision, state: Path, how: Executio
         for partial in (state / "checkpoints").glob("*.tmp"):
             partial.unlink()
         raise DiskFull(
-            f"{state}: the disk is full, so that no checkpoint could be written; the one before it is whole: make space "
-            "and run the same command, which goes on from there"
+            f"{state}: the disk is full, and a checkpoint could not be written; the one before it is whole: make "
+            "space and run the same command, which goes on from there"
         ) from error
     (state / "checkpoints" / "crash.pt").unlink(missing_ok=True)
     if (state / STOPPED).exists():
         update = json.loads((state / STOPPED).read_text(encoding="utf-8"))["update"]
         raise Interrupted(
-            f"{state}: told to stop, and did so after update {update}, with a checkpoint; the same command goes on from "
-            "there"
+            f"{state}: told to stop, and did so after update {update}, with a checkpoint; the same command goes on "
+            "from there"
         )
 
 

@@ -50,14 +50,15 @@ def finetune(study: Study, job: Finetuning, prepared: Path, task: Path, runs: Pa
     record = json.loads((task / "pieces" / "task.json").read_text(encoding="utf-8"))
     weights = _weights(job, prepared, runs / job.run.id)
     content = [task / "pieces" / "task.json", *([weights] if weights else [])]
-    state = attempts.state_folder(job.identity, content, folder)
+    state = attempts.state_folder(job.origin, content, folder)
     with attempts.alone(state):
         # One fine-tuning is too small for several GPUs.
         how = study.execution.model_copy(update={"gpus": min(study.execution.gpus, 1)})
         attempts.begin(state, how, finetunings_before=len(_scores(state)))
         if weights:
             _fill(state, job, record["parts"]["train"]["pairs"], weights, task / "binary", how)
-        rows = list(_scores(state).values())
+        scores = _scores(state)
+        rows = [scores[key] for key in _wanted(job) if key in scores]
         with replaced(folder / "scores.csv") as partial:
             pd.DataFrame(rows, columns=COLUMNS).to_csv(partial, index=False)
         write_json(
@@ -74,13 +75,17 @@ def finetune(study: Study, job: Finetuning, prepared: Path, task: Path, runs: Pa
 def _fill(state: Path, job: Finetuning, pairs: int, weights: Path, binary: Path, how: Execution) -> None:
     """Add to the record what it does not have yet of the grid and its seeds."""
     scores = _scores(state)
-    wanted = [(point, seed) for point in job.points for seed in range(1, job.seeds + 1)]
-    for point, seed in tqdm(wanted, desc=job.id, unit=" fine-tunings", mininterval=5):
+    for point, seed in tqdm(_wanted(job).values(), desc=job.id, unit=" fine-tunings", mininterval=5):
         if _key(point, seed) not in scores:
             started = time.perf_counter()
             score = _finetuned(job, point, seed, pairs, weights, binary, how)
             row = {**point.model_dump(), "seed": seed, **score, "seconds": round(time.perf_counter() - started, 1)}
             append_json(state / RECORD, row)
+
+
+def _wanted(job: Finetuning) -> dict[Any, tuple[GridPoint, int]]:
+    """The points of the grid with each seed."""
+    return {_key(point, seed): (point, seed) for point in job.points for seed in range(1, job.seeds + 1)}
 
 
 def _finetuned(

@@ -6,7 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from preln.config import EnglishText, GridPoint, PretrainingSettings, Study, StudyError, Task
-from preln.runs import PREPARATION_VERSION, grid, require_shared_batch, short, unusual
+from preln.runs import grid, require_shared_batch, short, unusual
+
+ENGLISH_VERSION = 2
+"""Raised when an English text or a task of pairs can be prepared otherwise with the code; a raise prepares them anew,
+and trains every run on them anew."""
 
 PRETRAINING_VERSION = 1
 """Raised when the numbers of a pre-training can change with the code; a raise trains every run anew."""
@@ -29,7 +33,7 @@ class PretrainingRun:
         """All that can change the run's numbers, as plain JSON values."""
         return {
             "pretraining_version": PRETRAINING_VERSION,
-            "preparation_version": PREPARATION_VERSION,
+            "english_version": ENGLISH_VERSION,
             "text_settings": self.text.model_dump(mode="json"),
             **self.settings.model_dump(mode="json"),
         }
@@ -54,14 +58,21 @@ class Finetuning:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """All that can change its scores."""
+        """All that can change its scores, and which there are."""
+        return {
+            **self.origin,
+            "points": [point.model_dump() for point in self.points],
+            "seeds": self.seeds,
+        }
+
+    @property
+    def origin(self) -> dict[str, Any]:
+        """All that can change the score of a point and a seed, which are done one by one."""
         return {
             "finetuning_version": FINETUNING_VERSION,
             "run": self.run.identity,
             "update": self.update,
             "task": self.task.model_dump(mode="json"),
-            "points": [point.model_dump() for point in self.points],
-            "seeds": self.seeds,
         }
 
 

@@ -14,10 +14,10 @@ from preln.config import PretrainingSettings, Study
 from preln.pretraining.runs import PretrainingRun
 from preln.report.labels import PLACEMENTS, TASKS
 from preln.report.page import say_empty
-from preln.report.pretraining_records import Records, chosen, reached, scores_of, series
+from preln.report.pretraining_records import Records, chosen, reached, scores_of
 from preln.report.reference import bert as paper
 from preln.report.style import PLACEMENT_COLOURS, TEXT_WIDTH, line
-from preln.runs import short
+from preln.runs import series, short
 
 _PANEL_HEIGHT = 2.0  # inches
 _LINE_HEIGHT = 0.16
@@ -79,13 +79,19 @@ def _losses(
         return
     for placement in dict.fromkeys(point.placement for point in points):
         mine = [point for point in points if point.placement == placement]
-        axes.plot([p.updates for p in mine], [p.valid_loss for p in mine], **_PAPER, linestyle=line(placement))
+        read = [point for point in mine if not point.relation]
+        axes.plot([p.updates for p in read], [p.valid_loss for p in read], **_PAPER, linestyle=line(placement))
+        for point in mine:
+            # An arrow up where the figure was only seen to be above.
+            if point.relation == "above":
+                axes.plot(point.updates, point.valid_loss, **{**_PAPER, "marker": "$\\uparrow$", "markersize": 5})
     # A loss above that of guessing every piece alike has exploded.
     ceiling = max(math.log2(run.text.vocabulary) for run in known)
     for run in known:
         curve = records.curves[records.curves["run"] == run.id]
         shown = curve[curve["valid_loss"] <= ceiling]
-        axes.plot(shown["updates"], shown["valid_loss"], **_line(looks[run.id]), zorder=3)
+        # A gap where a validation was above it.
+        axes.plot(curve["updates"], curve["valid_loss"].where(curve["valid_loss"] <= ceiling), **_line(looks[run.id]))
         if records.metrics[run.id]["status"] == "diverged":
             at = records.metrics[run.id]["diverged"]["update"]
             height = shown["valid_loss"].iloc[-1] if len(shown) else axes.get_ylim()[1]

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from preln.config import GridPoint, PretrainingSettings, Study
+from preln.config import GridPoint, Study
 from preln.pretraining import finetuning
 from preln.pretraining.curve import COLUMNS
 from preln.pretraining.runs import Finetuning, PretrainingRun, expand, finetunings
@@ -107,11 +108,6 @@ def load(study: Study, results: Path) -> Records:
     )
 
 
-def series(settings: PretrainingSettings) -> PretrainingSettings:
-    """What runs that differ in the seed alone share: the settings, with the seed put to zero."""
-    return settings.model_copy(update={"seed": 0})
-
-
 def reached(curve: pd.DataFrame, loss: float) -> float:
     """The update at which a run's validation loss first is at `loss`, on a straight line between two validations; NaN
     if it never is.
@@ -156,10 +152,14 @@ def fixed(scores: Sequence[Score], job: Finetuning) -> Score | None:
 
 
 def _timed_to(study: Study, runs: Sequence[PretrainingRun], curves: pd.DataFrame) -> float | None:
+    """The loss that the runs are timed to. Not the first run's last: where the rate goes to zero the curve is flat, and
+    the update at which it is reached means little."""
     if study.pretraining and study.pretraining.loss:
         return study.pretraining.loss
-    first = curves[curves["run"] == runs[0].id]["valid_loss"] if runs else curves["valid_loss"]
-    return float(first.min()) if len(first) else None
+    first = curves[curves["run"] == runs[0].id] if runs else curves
+    if first.empty:
+        return None
+    return float(np.interp(runs[0].settings.updates / 2, first["updates"], first["valid_loss"]))
 
 
 def _origin(folder: Path, identity: dict[str, Any]) -> dict[str, Any]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import bz2
 import itertools
+import lzma
 import re
 import tarfile
 import xml.etree.ElementTree as ElementTree
 import zipfile
+import zlib
 from collections.abc import Iterable, Iterator
 from io import TextIOWrapper
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from pydoc_data.topics import topics
 from typing import IO
 
@@ -19,14 +21,22 @@ import mwparserfromhell
 from preln.config import BookcorpusSource, EmbeddedSource, TextFilesSource, TextSource, WikipediaSource, WikitextSource
 from preln.corpora import CorpusError
 from preln.corpora.embedded import english
+from preln.corpora.registry import needed_downloads
 
 Document = list[str]
 """The paragraphs of a document, none of them empty."""
 
+TEXTS = (".txt", ".raw", ".tokens")
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 
 WRAPPED = 100
 """Characters; text with longer lines is not wrapped."""
+
+LOOKED_AT = 1000
+"""Lines of a text that tell whether it is wrapped."""
+
+_BROKEN = (EOFError, OSError, tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError)
+"""What reading an archive that is cut off or damaged ends in."""
 
 # What WikiText writes for a hyphen, a comma or a point that stood inside a word or a number.
 _JOINED = re.compile(r" @([-,.])@ ")
@@ -46,12 +56,11 @@ def documents_of(source: TextSource, downloads: Path) -> Iterator[Document]:
             yield from english.documents(source.documents, source.seed)
             yield from python_help()
         case WikitextSource():
-            yield from wikitext(open_texts(source.folder or downloads / f"wikitext-{source.size}-raw-v1.zip"))
+            yield from wikitext(open_texts(source.folder or _downloaded(source, downloads)))
         case WikipediaSource():
-            dump = source.file or downloads / f"enwiki-{source.date}-pages-articles.xml.bz2"
-            yield from ([markup] for markup in wikipedia(dump))
+            yield from ([markup] for markup in wikipedia(source.file or _downloaded(source, downloads)))
         case BookcorpusSource():
-            yield from by_count(open_texts(source.folder or downloads / "bookcorpus.tar.bz2"), source.lines)
+            yield from by_count(open_texts(source.folder or _downloaded(source, downloads)), source.lines)
         case TextFilesSource():
             texts = open_texts(source.path)
             match source.documents:
@@ -61,6 +70,12 @@ def documents_of(source: TextSource, downloads: Path) -> Iterator[Document]:
                     yield from by_blank_line(texts)
                 case lines:
                     yield from by_count(texts, lines)
+
+
+def _downloaded(source: TextSource, downloads: Path) -> Path:
+    """The one file that a source downloads."""
+    (name,) = needed_downloads(source)
+    return downloads / name
 
 
 def paragraphs_of(source: TextSource, document: Document) -> Document:
@@ -90,7 +105,7 @@ def open_texts(path: Path) -> Iterator[tuple[str, IO[str]]]:
     for file in sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]:
         if file.name.endswith(ARCHIVES):
             opened = _in_archive(file)
-        elif file.suffix in (".txt", ".raw", ".tokens") or file == path:
+        elif _is_text(file.name) or file == path:
             opened = _in_file(file)
         else:
             continue
@@ -98,7 +113,15 @@ def open_texts(path: Path) -> Iterator[tuple[str, IO[str]]]:
             found = True
             yield text
     if not found:
-        raise CorpusError(f"{path}: holds no text; allowed: .txt, .raw, .tokens and archives ({', '.join(ARCHIVES)})")
+        raise CorpusError(
+            f"{path}: holds no text; allowed: {', '.join(TEXTS)}, and archives of them ({', '.join(ARCHIVES)})"
+        )
+
+
+def _is_text(name: str) -> bool:
+    """Whether a file in a folder or an archive is one of text; other systems leave files of their own beside them."""
+    path = PurePosixPath(name)
+    return path.suffix in TEXTS and not path.name.startswith(".")
 
 
 def _in_file(file: Path) -> Iterator[tuple[str, IO[str]]]:
@@ -114,19 +137,19 @@ def _in_archive(file: Path) -> Iterator[tuple[str, IO[str]]]:
         if zipfile.is_zipfile(file):
             with zipfile.ZipFile(file) as archive:
                 for name in archive.namelist():
-                    if not name.endswith("/"):
+                    if _is_text(name):
                         with archive.open(name) as content:
                             yield f"{file}:{name}", TextIOWrapper(content, encoding="utf-8-sig")
         else:
             with tarfile.open(file) as tar:
                 for member in tar:
-                    content_or_none = tar.extractfile(member) if member.isfile() else None
+                    content_or_none = tar.extractfile(member) if member.isfile() and _is_text(member.name) else None
                     if content_or_none is not None:
                         yield (
                             f"{file}:{member.name}",
                             TextIOWrapper(content_or_none, encoding="utf-8-sig"),
                         )
-    except (OSError, EOFError, tarfile.TarError, zipfile.BadZipFile) as error:
+    except _BROKEN as error:
         raise CorpusError(f"{file}: cannot be read as an archive ({error})") from None
 
 
@@ -134,7 +157,7 @@ def lines_of(name: str, text: IO[str]) -> Iterator[str]:
     """The lines of a text without the white space around them.
 
     Raises:
-        CorpusError: if the text is not UTF-8, naming the line.
+        CorpusError: if the text is not UTF-8, or its archive is damaged, naming the line before.
     """
     number = 0
     try:
@@ -143,25 +166,30 @@ def lines_of(name: str, text: IO[str]) -> Iterator[str]:
             yield line.strip()
     except UnicodeDecodeError as error:
         raise CorpusError(f"{name}: after line {number}: not UTF-8 ({error.reason})") from None
+    except _BROKEN as error:
+        raise CorpusError(f"{name}: after line {number}: cannot be read ({error}); is it whole?") from None
 
 
 def by_file(texts: Iterable[tuple[str, IO[str]]]) -> Iterator[Document]:
-    """Every file is a document, every line a paragraph; in a file whose lines are wrapped, every block of lines."""
+    """Every file is a document."""
     for name, text in texts:
-        if document := unwrapped(list(lines_of(name, text))):
+        if document := list(unwrapped(lines_of(name, text))):
             yield document
 
 
-def unwrapped(lines: list[str]) -> Document:
-    """The paragraphs of lines: each line is one, unless the lines are wrapped, where each block of them is one.
+def unwrapped(lines: Iterable[str]) -> Iterator[str]:
+    """The paragraphs of a text: each line is one, unless the lines are wrapped, where each block of them is one.
 
-    Lines count as wrapped where the longest is no longer than `WRAPPED` and half of them are at least half as long.
+    Lines count as wrapped where, of the first `LOOKED_AT`, some are blank, the longest is no longer than `WRAPPED`, and
+    half of them are at least half as long.
     """
-    lengths = sorted(len(line) for line in lines if line)
-    if not lengths or lengths[-1] > WRAPPED or lengths[len(lengths) // 2] < lengths[-1] / 2:
-        return [line for line in lines if line]
-    blocks = itertools.groupby(lines, key=bool)
-    return [" ".join(block) for has_text, block in blocks if has_text]
+    rest = iter(lines)
+    first = list(itertools.islice(rest, LOOKED_AT))
+    lengths = sorted(len(line) for line in first if line)
+    together = itertools.chain(first, rest)
+    if not lengths or all(first) or lengths[-1] > WRAPPED or lengths[len(lengths) // 2] < lengths[-1] / 2:
+        return (line for line in together if line)
+    return (" ".join(block) for has_text, block in itertools.groupby(together, key=bool) if has_text)
 
 
 def by_blank_line(texts: Iterable[tuple[str, IO[str]]]) -> Iterator[Document]:
@@ -178,17 +206,11 @@ def by_blank_line(texts: Iterable[tuple[str, IO[str]]]) -> Iterator[Document]:
             yield document
 
 
-def by_count(texts: Iterable[tuple[str, IO[str]]], lines: int) -> Iterator[Document]:
-    """Every `lines` lines of a file are a document: for text such as BookCorpus, whose books are not divided."""
+def by_count(texts: Iterable[tuple[str, IO[str]]], paragraphs: int) -> Iterator[Document]:
+    """So many paragraphs of a file are a document: for text such as BookCorpus, whose books are not divided."""
     for name, text in texts:
-        document: Document = []
-        for line in lines_of(name, text):
-            if line:
-                document.append(line)
-            if len(document) == lines:
-                yield document
-                document = []
-        if document:
+        left = unwrapped(lines_of(name, text))
+        while document := list(itertools.islice(left, paragraphs)):
             yield document
 
 
@@ -216,15 +238,17 @@ def wikipedia(dump: Path) -> Iterator[str]:
     """
     try:
         with bz2.open(dump, "rb") if dump.suffix == ".bz2" else dump.open("rb") as file:
-            for _, page in ElementTree.iterparse(file):
-                if not page.tag.endswith("}page") and page.tag != "page":
+            steps = ElementTree.iterparse(file, events=("start", "end"))
+            _, root = next(steps)
+            for step, page in steps:
+                if step == "start" or (not page.tag.endswith("}page") and page.tag != "page"):
                     continue
                 markup = page.findtext("{*}revision/{*}text")
                 if page.findtext("{*}ns") == "0" and page.find("{*}redirect") is None and markup:
                     yield markup
                 # What has been read is let go, or memory would hold the whole dump in the end.
-                page.clear()
-    except (OSError, EOFError, ElementTree.ParseError) as error:
+                root.clear()
+    except (OSError, EOFError, StopIteration, ElementTree.ParseError) as error:
         raise CorpusError(f"{dump}: cannot be read as a dump ({error})") from None
 
 
