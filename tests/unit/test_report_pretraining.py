@@ -143,7 +143,7 @@ def test_the_tables_are_written_in_every_form(study: Study, results: Path, tmp_p
         assert all(path.stat().st_size > 100 for path in out)
     text = (tmp_path / "pretraining.md").read_text()
     assert "| Pre-LN  | 3e-3" in text
-    assert "Reaches 6.000 at" in text
+    assert "Reaches 7.000 at" in text
     assert "Commit: abc. Hardware: Processor 1, 1 core(s) a run." in text
     text = (tmp_path / "finetuning.md").read_text()
     assert "63.0 ± 12.7" in text
