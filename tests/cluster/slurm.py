@@ -1,0 +1,271 @@
+"""A real Slurm on one machine, for tests: three nodes, two of them with two GPUs that are none, bound to loopback.
+
+    python -m tests.cluster.slurm up FOLDER       # prints what the environment needs; `down FOLDER` ends it
+
+Needs root and Debian's packages, which `packages` installs. There is no accounting: jobs are watched with squeue.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+PROGRAMS = ("slurmctld", "slurmd", "sbatch", "munged", "setpriv")
+PACKAGES = ("slurmctld", "slurmd", "slurm-client", "munge")
+NODES = ("node1", "node2", "node3")
+GPU_NODES = NODES[:2]
+PORT = 17817
+ETC = Path("/etc/slurm")
+CONFIGURATIONS = ("slurm.conf", "gres.conf", "cgroup.conf")
+
+
+class Unavailable(Exception):
+    """This machine cannot have the cluster; the message says why."""
+
+
+def packages() -> None:
+    """Install what is missing.
+
+    Raises:
+        Unavailable: if it cannot be.
+    """
+    if os.geteuid() != 0:
+        raise Unavailable("Slurm's daemons need root here")
+    if all(map(shutil.which, PROGRAMS)):
+        return
+    if not shutil.which("apt-get"):
+        raise Unavailable(f"{', '.join(PROGRAMS)} are not all installed, and there is no apt-get to install them with")
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    for command in (["update", "-qq"], ["install", "-y", "-qq", "--no-install-recommends", *PACKAGES]):
+        done = subprocess.run(["apt-get", *command], env=environment, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise Unavailable(f"apt-get {command[0]} failed: {done.stderr.strip()[-300:]}")
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """The cluster whose configuration, logs and state are in `folder`."""
+
+    folder: Path
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What Slurm's commands need to find it."""
+        return {"SLURM_CONF": str(self.folder / "slurm.conf")}
+
+    def up(self) -> None:
+        """Start everything, and wait until all nodes are idle.
+
+        Raises:
+            Unavailable: if packages are missing and cannot be installed, or another Slurm is configured here.
+            TimeoutError: if the nodes do not come up.
+        """
+        packages()
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.folder.chmod(0o755)
+        self._configure()
+        self._start_munge()
+        self._run("slurmctld")
+        for node in NODES:
+            self.start_node(node)
+        wait(lambda: self.states() == ["idle"] * len(NODES), 30)
+
+    def down(self) -> None:
+        """End everything that was started, nodes first."""
+        for name in (*(f"slurmd.{node}" for node in NODES), "slurmctld", "munge/munged"):
+            self._end(self.folder / f"{name}.pid")
+        for name in CONFIGURATIONS:
+            if (ETC / name).is_symlink() and (ETC / name).resolve() == (self.folder / name).resolve():
+                (ETC / name).unlink()
+
+    def run(self, *command: str) -> str:
+        """What one of Slurm's commands prints."""
+        return self._run(*command).strip()
+
+    def states(self) -> list[str]:
+        """The states of the nodes."""
+        return self.run("sinfo", "--noheader", "--Node", "--format=%T").splitlines()
+
+    def jobs(self, field: str = "%i %T %N") -> list[str]:
+        """The jobs that are waiting or running, in squeue's format."""
+        return self.run("squeue", "--noheader", f"--format={field}").splitlines()
+
+    def start_node(self, node: str) -> None:
+        """Start a node's daemon."""
+        (self.folder / "spool" / node).mkdir(parents=True, exist_ok=True)
+        self._run("slurmd", "-N", node)
+
+    def kill_node(self, node: str) -> None:
+        """Have a node die: its daemon, and all that runs on it."""
+        daemon = int((self.folder / f"slurmd.{node}.pid").read_text())
+        jobs = self.run("squeue", "--noheader", f"--nodelist={node}", "--format=%i").splitlines()
+        doomed = [daemon]
+        for job in jobs:
+            doomed += [process for process in processes(f"slurmstepd: [{job}.")]
+        for process in [*doomed, *(child for process in doomed[1:] for child in descendants(process))]:
+            os.kill(process, signal.SIGKILL)
+        self.run("scontrol", "update", f"nodename={node}", "state=down", "reason=killed")
+
+    def revive_node(self, node: str) -> None:
+        """Start a node that died again."""
+        shutil.rmtree(self.folder / "spool" / node)
+        self.start_node(node)
+        self.run("scontrol", "update", f"nodename={node}", "state=resume")
+        wait(lambda: self.states() == ["idle"] * len(NODES), 30)
+
+    def _configure(self) -> None:
+        host, folder = socket.gethostname().split(".")[0], self.folder
+        nodes = [
+            f"NodeName={node} NodeHostname={host} NodeAddr=127.0.0.1 Port={PORT + 11 + number} CPUs=4 RealMemory=16000 "
+            + ("Gres=gpu:2 " if node in GPU_NODES else "")
+            + "State=UNKNOWN"
+            for number, node in enumerate(NODES)
+        ]
+        settings = {
+            "ClusterName": "preln",
+            "SlurmctldHost": f"{host}(127.0.0.1)",
+            "SlurmctldPort": PORT,
+            # Bound to loopback alone.
+            "CommunicationParameters": "NoCtldInAddrAny,NoInAddrAny,DisableIPv6",
+            "AuthType": "auth/munge",
+            "CredType": "cred/munge",
+            # A requeued job may begin again when its credential has expired.
+            "AuthInfo": f"socket={folder}/munge/munge.socket,cred_expire=5",
+            "SlurmUser": "root",
+            "SlurmdUser": "root",
+            "StateSaveLocation": f"{folder}/state",
+            "SlurmdSpoolDir": f"{folder}/spool/%n",
+            "SlurmctldPidFile": f"{folder}/slurmctld.pid",
+            "SlurmdPidFile": f"{folder}/slurmd.%n.pid",
+            "SlurmctldLogFile": f"{folder}/slurmctld.log",
+            "SlurmdLogFile": f"{folder}/slurmd.%n.log",
+            # Nothing that needs control groups or systemd.
+            "ProctrackType": "proctrack/linuxproc",
+            "TaskPlugin": "task/none",
+            "JobAcctGatherType": "jobacct_gather/none",
+            "AccountingStorageType": "accounting_storage/none",
+            "SwitchType": "switch/none",
+            "MpiDefault": "none",
+            "SelectType": "select/cons_tres",
+            "SelectTypeParameters": "CR_Core_Memory",
+            "SchedulerType": "sched/backfill",
+            "SchedulerParameters": "sched_interval=1,sched_min_interval=0,bf_interval=2,batch_sched_delay=0",
+            "DefMemPerCPU": 100,
+            "GresTypes": "gpu",
+            "ReturnToService": 2,
+            "JobRequeue": 1,
+            "KillWait": 10,
+            "MinJobAge": 300,
+            "SlurmdTimeout": 15,
+            # A machine with fewer cores than its nodes say is fine.
+            "SlurmdParameters": "config_overrides",
+        }
+        for name in ("state", "spool", "munge", "dev"):
+            (folder / name).mkdir(exist_ok=True)
+        lines = [f"{key}={value}" for key, value in settings.items()]
+        partition = "PartitionName=main Nodes=ALL Default=YES DefaultTime=60 MaxTime=INFINITE State=UP"
+        (folder / "slurm.conf").write_text("\n".join([*lines, *nodes, partition]) + "\n")
+        for number in (0, 1):
+            if not (folder / "dev" / f"gpu{number}").exists():
+                # Slurm shows a GPU to a job only if its file is a device; this one is that of /dev/null.
+                os.mknod(folder / "dev" / f"gpu{number}", 0o020666, os.makedev(1, 3))
+        gpus = [f"NodeName={node} Name=gpu File={folder}/dev/gpu[0-1]" for node in GPU_NODES]
+        (folder / "gres.conf").write_text("\n".join(gpus) + "\n")
+        constraints = [f"Constrain{what}=no" for what in ("Cores", "RAMSpace", "Devices")]
+        mount = [f"CgroupMountpoint={folder}/no-cgroup", "CgroupPlugin=cgroup/v1"]
+        (folder / "cgroup.conf").write_text("\n".join([*mount, *constraints]) + "\n")
+        # Snakemake's jobs lose SLURM_CONF on their way, so the configuration is also where Slurm looks by itself.
+        ETC.mkdir(exist_ok=True)
+        for name in CONFIGURATIONS:
+            if (ETC / name).exists() and not (ETC / name).is_symlink():
+                raise Unavailable(f"{ETC / name} is there already: this machine has a Slurm of its own")
+            (ETC / name).unlink(missing_ok=True)
+            (ETC / name).symlink_to(folder / name)
+
+    def _start_munge(self) -> None:
+        munge = self.folder / "munge"
+        key = munge / "munge.key"
+        if not key.exists():
+            key.write_bytes(os.urandom(1024))
+        munge.chmod(0o755)
+        key.chmod(0o400)
+        for path in (munge, key):
+            shutil.chown(path, "munge", "munge")
+        self._run(
+            *("setpriv", "--reuid=munge", "--regid=munge", "--clear-groups", "munged", "--force"),
+            *(f"--key-file={key}", f"--socket={munge}/munge.socket", f"--pid-file={munge}/munged.pid"),
+            *(f"--log-file={munge}/munged.log", f"--seed-file={munge}/munged.seed"),
+        )
+        wait((munge / "munge.socket").exists, 10)
+
+    def _run(self, *command: str) -> str:
+        done = subprocess.run(
+            command, env={**os.environ, **self.environment}, capture_output=True, text=True, timeout=60, check=False
+        )
+        if done.returncode:
+            raise RuntimeError(f"{' '.join(command)}: {done.stderr or done.stdout}")
+        return done.stdout
+
+    def _end(self, pid_file: Path) -> None:
+        if pid_file.exists():
+            process = int(pid_file.read_text())
+            if is_running(process):
+                os.kill(process, signal.SIGTERM)
+                wait(lambda: not is_running(process), 20)
+
+
+def is_running(process: int) -> bool:
+    """Whether there is such a process, and not only its shell that nobody has asked for."""
+    status = Path(f"/proc/{process}/status")
+    return status.exists() and "\nState:\tZ" not in status.read_text()
+
+
+def processes(beginning: str) -> list[int]:
+    """The processes whose command line begins so."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if path.read_bytes().replace(b"\0", b" ").decode(errors="replace").startswith(beginning):
+                found.append(int(path.parent.name))
+        except OSError:
+            continue
+    return found
+
+
+def descendants(process: int) -> list[int]:
+    """The children of a process, and theirs."""
+    try:
+        children = [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+    except OSError:
+        return []
+    return [*children, *(below for child in children for below in descendants(child))]
+
+
+def wait(condition: Callable[[], bool], seconds: float) -> None:
+    """Wait until a condition holds.
+
+    Raises:
+        TimeoutError: if it does not within so many seconds.
+    """
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"waited {seconds:g} seconds in vain")
+        time.sleep(0.1)
+
+
+if __name__ == "__main__":
+    cluster = Cluster(Path(sys.argv[2]).resolve())
+    if sys.argv[1] == "up":
+        cluster.up()
+        print(*(f"export {key}={value}" for key, value in cluster.environment.items()), sep="\n")
+    else:
+        cluster.down()
