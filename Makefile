@@ -9,19 +9,23 @@ CORES ?= all
 READY := $(VENV)/.ready
 BIN := $(VENV)/bin
 
-.PHONY: help reproduce test lint
+.PHONY: help reproduce test test-cluster lint
 
 help:
-	@echo "make reproduce   the default study: tables and figures in results/quick/"
-	@echo "make test        every test"
-	@echo "make lint        the static checks alone"
+	@echo "make reproduce     the default study: tables and figures in results/quick/"
+	@echo "make test          every test but those of make test-cluster"
+	@echo "make test-cluster  the workflow on a real Slurm that it brings up here (root; Debian or Ubuntu)"
+	@echo "make lint          the static checks alone"
 
 reproduce: $(READY)
 	PATH="$(CURDIR)/$(BIN):$$PATH" snakemake --cores $(CORES) --rerun-incomplete
 	"$(BIN)/preln" summary results/quick
 
 test: $(READY)
-	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest
+	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest -m "not cluster"
+
+test-cluster: $(READY)
+	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest -m cluster -rs
 
 lint: $(READY)
 	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest tests/workflow/test_static_checks.py

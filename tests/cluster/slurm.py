@@ -107,11 +107,10 @@ class Cluster:
         """Have a node die: its daemon, and all that runs on it."""
         daemon = int((self.folder / f"slurmd.{node}.pid").read_text())
         jobs = self.run("squeue", "--noheader", f"--nodelist={node}", "--format=%i").splitlines()
-        doomed = [daemon]
-        for job in jobs:
-            doomed += [process for process in processes(f"slurmstepd: [{job}.")]
-        for process in [*doomed, *(child for process in doomed[1:] for child in descendants(process))]:
-            os.kill(process, signal.SIGKILL)
+        keepers = [keeper for job in jobs for keeper in processes(f"slurmstepd: [{job}.")]
+        work = [below for keeper in keepers for below in descendants(keeper)]
+        for doomed in (daemon, *keepers, *work):
+            os.kill(doomed, signal.SIGKILL)
         self.run("scontrol", "update", f"nodename={node}", "state=down", "reason=killed")
 
     def revive_node(self, node: str) -> None:

@@ -87,7 +87,7 @@ class Workspace:
 
 
 def copy_repository(to: Path) -> Workspace:
-    for name in ("Snakefile", "environment.yml", "workflow", "src", "config"):
+    for name in ("Snakefile", "environment.yml", "workflow", "src", "config", "slurm"):
         source = ROOT / name
         if source.is_dir():
             shutil.copytree(source, to / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))

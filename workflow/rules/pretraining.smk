@@ -33,7 +33,7 @@ rule pretrain:
     shell:
         """
         exec &>{log:q}
-        preln pretrain {params.study:q} {wildcards.run:q} \
+        exec preln pretrain {params.study:q} {wildcards.run:q} \
             --prepared "$(dirname {input.binary:q})" \
             --out "$(dirname {output.run:q})"
         """
@@ -73,7 +73,7 @@ rule finetune:
     shell:
         """
         exec 3>&2 &>{log:q}
-        preln finetune {params.study:q} {wildcards.finetuning:q} \
+        exec preln finetune {params.study:q} {wildcards.finetuning:q} \
             --prepared "$(dirname {input.text:q})" \
             --task "$(dirname {input.binary:q})" \
             --runs {params.runs:q} \

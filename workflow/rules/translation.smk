@@ -31,7 +31,7 @@ rule train_translation:
     shell:
         """
         exec &>{log:q}
-        preln train {params.study:q} {wildcards.run:q} \
+        exec preln train {params.study:q} {wildcards.run:q} \
             --prepared "$(dirname {input.binary:q})" \
             --out "$(dirname {output.run:q})"
         """

@@ -45,7 +45,8 @@ class PlacedBert(RobertaModel):
     @classmethod
     def build_model(cls, args: Namespace, task: Any) -> PlacedBert:
         """The model that the options ask for."""
-        args.layernorm_embedding = args.embedding_norm
+        # fairseq leaves out an option that is not given.
+        args.layernorm_embedding = getattr(args, "embedding_norm", False)
         base_architecture(args)
         args.max_source_positions = args.max_positions
         return cls(args, PlacedBertEncoder(args, task.source_dictionary))

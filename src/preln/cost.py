@@ -1,0 +1,95 @@
+"""What a model and its training cost, in closed form: parameters, operations, memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from preln.config import PretrainingSettings, RunSettings
+
+# <s>, <pad>, </s> of fairseq's dictionary, beside the pieces, <unk> among them.
+SPECIALS = 3
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a training costs.
+
+    Attributes:
+        parameters: of the model, embeddings among them.
+        flops_per_token: floating-point operations of a training's forward and backward passes, per token of the batch
+            (of a translation, per token of the target, with as many of the source).
+        tokens_per_batch: of one batch on one GPU, with padding.
+        memory: bytes on one GPU: weights, gradients, Adam's moments, activations and logits.
+    """
+
+    parameters: int
+    flops_per_token: float
+    tokens_per_batch: int
+    memory: float
+
+
+def translation(settings: RunSettings, vocabulary: int) -> Cost:
+    """The cost of a translation run whose joint vocabulary has so many pieces."""
+    d, layers = settings.width, settings.encoder_layers + settings.decoder_layers
+    entries = _entries(vocabulary)
+    encoder = 4 * _linear(d, d) + _feed_forward(d, settings.ffn_width) + 2 * _norm(d)
+    decoder = 8 * _linear(d, d) + _feed_forward(d, settings.ffn_width) + 3 * _norm(d)
+    stacks = settings.encoder_layers * encoder + settings.decoder_layers * decoder
+    final = 2 * _norm(d) if settings.placement == "pre" else 0
+    # Sentences are short beside the width: what attention's scores cost is left out.
+    flops = 6 * (stacks + final + d * entries)
+    tokens = settings.batch_tokens
+    memory = _memory(entries * d + stacks + final, tokens, d, layers, settings.ffn_width, entries, settings.precision)
+    return Cost(entries * d + stacks + final, flops, tokens, memory)
+
+
+def pretraining(settings: PretrainingSettings, vocabulary: int) -> Cost:
+    """The cost of a pre-training run whose text has so many pieces."""
+    d, n = settings.width, settings.sequence_length
+    # And the mask.
+    entries = _entries(vocabulary) + 1
+    stack = settings.layers * (4 * _linear(d, d) + _feed_forward(d, settings.ffn_width) + 2 * _norm(d))
+    stack += _norm(d) if settings.placement == "pre" else 0
+    # fairseq's positions begin after that of <pad>.
+    embeddings = entries * d + (n + 2) * d + (_norm(d) if settings.embedding_norm else 0)
+    head = _linear(d, d) + _norm(d) + entries
+    parameters = embeddings + stack + head
+    # The head and the output are computed of the masked tokens alone, 15% of all; scores and sums of attention
+    # take 4nd operations a token and layer, and twice as many backward.
+    flops = 6 * (stack + 0.15 * (head + entries * d)) + 12 * settings.layers * n * d
+    tokens = settings.batch_sequences * n
+    memory = _memory(parameters, tokens, d, settings.layers, settings.ffn_width, 0.15 * entries, settings.precision)
+    # The attention weights, before and after their softmax and their dropout.
+    memory += 3 * settings.layers * settings.heads * n * tokens * _width_of(settings.precision)
+    return Cost(parameters, flops, tokens, memory)
+
+
+def _entries(vocabulary: int) -> int:
+    """The dictionary's entries, which fairseq makes a multiple of eight."""
+    return -(-(vocabulary + SPECIALS) // 8) * 8
+
+
+def _linear(inputs: int, outputs: int) -> int:
+    return inputs * outputs + outputs
+
+
+def _feed_forward(d: int, inner: int) -> int:
+    return _linear(d, inner) + _linear(inner, d)
+
+
+def _norm(d: int) -> int:
+    return 2 * d
+
+
+def _width_of(precision: str) -> int:
+    """Bytes of an activation."""
+    return 4 if precision == "fp32" else 2
+
+
+def _memory(parameters: int, tokens: int, d: int, layers: int, inner: int, logits: float, precision: str) -> float:
+    """Bytes of a training. Weights, gradients and two moments in single precision, and a half-precision copy of
+    weights and gradients where that is trained in; of each token and layer some 17 vectors of the width and 2 of the
+    feed-forward's, as Korthikanti et al. (2022, section 4.1) count; the logits, their softmax and their gradient in
+    single precision."""
+    weights = parameters * (16 if precision == "fp32" else 20)
+    return weights + tokens * (layers * (17 * d + 2 * inner) * _width_of(precision) + 12 * logits)

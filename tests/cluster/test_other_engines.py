@@ -1,0 +1,30 @@
+"""Nothing here is Slurm's alone: the study through Snakemake's generic executor."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.cluster.conftest import Login, study
+from tests.workflow.conftest import copy_repository
+
+pytestmark = pytest.mark.cluster
+
+SUBMIT = """#!/bin/sh
+# Stands for any cluster's command that takes a script: runs it in the background, and prints its number.
+nohup sh "$1" >/dev/null 2>&1 &
+echo $!
+"""
+
+
+def test_a_study_runs_through_the_generic_executor(local: Login, tmp_path_factory: pytest.TempPathFactory) -> None:
+    login = Login(copy_repository(tmp_path_factory.mktemp("generic") / "preln").folder)
+    study(login)
+    submit = login.folder / "submit.sh"
+    submit.write_text(SUBMIT)
+    submit.chmod(0o755)
+    outcome = login.run(
+        *("snakemake", "--cores", "all", "--jobs", "4", "--executor", "cluster-generic"),
+        *("--cluster-generic-submit-cmd", "./submit.sh"),
+    )
+    assert outcome.code == 0, outcome.output[-5000:]
+    assert login.numbers() == local.numbers()

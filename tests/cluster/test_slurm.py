@@ -1,0 +1,71 @@
+"""The study on a real Slurm: as typed, and through what happens to jobs and nodes, with the numbers of one machine."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from tests.cluster.conftest import Login, attempts, finish, kill, study, until_in_epoch
+from tests.cluster.slurm import Cluster, wait
+from tests.workflow.conftest import copy_repository
+
+pytestmark = pytest.mark.cluster
+
+
+def test_a_fresh_clone_runs_as_typed(cluster: Cluster, local: Login, tmp_path_factory: pytest.TempPathFactory) -> None:
+    login = Login(copy_repository(tmp_path_factory.mktemp("fresh") / "preln").folder)
+    study(login)
+    login.submit_and_wait()
+    assert login.numbers() == local.numbers()
+    assert (login.folder / "results" / "tiny" / "tables" / "runs.csv").exists()
+    # Each training had a GPU, and nothing is left behind.
+    assert not cluster.jobs()
+
+
+def test_a_job_that_is_requeued_goes_on(cluster: Cluster, login: Login, local: Login) -> None:
+    process = login.submit()
+    until_in_epoch(login, 3, process)
+    (job,) = cluster.jobs("%i")
+    cluster.run("scontrol", "requeue", job)
+    finish(process)
+    assert login.numbers() == local.numbers()
+    assert len(attempts(login)) == 2
+
+
+def test_a_job_whose_time_ends_goes_on_in_the_next(cluster: Cluster, login: Login, local: Login) -> None:
+    login.edit("slurm/config.yaml", lambda text: text.replace("--signal=TERM@120", "--signal=TERM@10"))
+    login.submit_and_wait(resources=("train_translation:runtime=1",))
+    assert login.numbers() == local.numbers()
+    log = next(login.folder_of_run.glob("state/*/training.log")).read_text()
+    # Slurm is exact to a minute, so that one attempt may be all there is time for.
+    assert len(attempts(login)) == 1 + log.count("Stopping training due to cumulative_training_time")
+
+
+def test_a_job_whose_node_dies_goes_on_elsewhere(cluster: Cluster, login: Login, local: Login) -> None:
+    process = login.submit()
+    until_in_epoch(login, 3, process)
+    (node,) = cluster.jobs("%N")
+    cluster.kill_node(node)
+    try:
+        finish(process)
+    finally:
+        cluster.revive_node(node)
+    assert login.numbers() == local.numbers()
+    assert len(attempts(login)) == 2
+
+
+def test_a_killed_snakemake_started_again_trains_nothing_twice(cluster: Cluster, login: Login, local: Login) -> None:
+    process = login.submit()
+    until_in_epoch(login, 3, process)
+    kill(process)
+    (job,) = cluster.jobs("%i")
+    assert login.snakemake("--unlock").code == 0
+    again = login.submit()
+    wait(lambda: len(cluster.jobs()) == 2, 60)
+    finish(again)
+    wait(lambda: job not in cluster.jobs("%i"), 60)
+    assert login.numbers() == local.numbers()
+    # The second job waited for the first, and found that all was done.
+    first, second = attempts(login)
+    epochs = pd.read_csv(login.folder_of_run / "curve.csv")["epoch"]
+    assert (first["epochs_before"], second["epochs_before"]) == (0, len(epochs))

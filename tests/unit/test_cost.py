@@ -1,0 +1,61 @@
+"""The closed forms of a training's cost, against fairseq's own models."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from preln import cost
+from preln.config import Execution, PretrainingSettings
+from preln.fairseq_plugin import launch, options
+from tests.conftest import PRETRAINING, settings
+
+
+def parameters(arguments: list[str]) -> int:
+    """How many fairseq's model has."""
+    from fairseq import tasks
+
+    cfg = launch.configuration(arguments, "fp32")
+    task = tasks.setup_task(cfg.task)
+    return sum(parameter.numel() for parameter in task.build_model(cfg.model).parameters())
+
+
+def entries(binary: Path, dictionary: str) -> int:
+    return sum(1 for line in (binary / dictionary).read_text().splitlines() if not line.startswith("madeupword"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("placement", ["post", "pre"])
+def test_a_translation_models_parameters_are_fairseqs(placement: str, prepared: Path, tmp_path: Path) -> None:
+    run = settings(placement=placement, encoder_layers=2, width=24, ffn_width=40)
+    arguments = options.translation(run, prepared / "binary", prepared / "text", ("de", "en"), tmp_path, Execution())
+    known = entries(prepared / "binary", "dict.en.txt")
+    assert cost.translation(run, known + 1).parameters == parameters(arguments)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("changes", [{"placement": "post"}, {"placement": "pre", "embedding_norm": False}])
+def test_berts_parameters_are_fairseqs(changes: dict[str, Any], prepared_text: Path, tmp_path: Path) -> None:
+    run = PretrainingSettings.model_validate({**PRETRAINING, "layers": 2, "width": 24, "ffn_width": 40, **changes})
+    arguments = options.pretraining(run, prepared_text / "binary", tmp_path, (), Execution())
+    known = entries(prepared_text / "binary", "dict.txt")
+    assert cost.pretraining(run, known + 1).parameters == parameters(arguments)
+
+
+def test_bert_base_has_110_million_parameters() -> None:
+    bert = PretrainingSettings.model_validate(
+        {"text": "t", "placement": "post", "learning_rate": 1e-4, "updates": 10, "validate_every": 1}
+    )
+    assert cost.pretraining(bert, 30522).parameters == pytest.approx(110e6, rel=0.01)
+
+
+@given(st.integers(1, 6), st.sampled_from([64, 512]))
+def test_twice_the_batch_is_twice_the_tokens_and_more_memory(layers: int, width: int) -> None:
+    small, large = (settings(encoder_layers=layers, width=width, batch_tokens=tokens) for tokens in (1024, 2048))
+    before, after = cost.translation(small, 10_000), cost.translation(large, 10_000)
+    assert after.tokens_per_batch == 2 * before.tokens_per_batch
+    assert before.memory < after.memory < 2 * before.memory
