@@ -233,6 +233,17 @@ def measure(
 
 
 @app.command()
+def plan(
+    study: StudyFile,
+    gpu: Annotated[str, typer.Option(help="The GPU: v100, a100, h100 or h200.")] = "a100",
+) -> None:
+    """Say what each training will cost, before anything is launched: updates, tokens, memory and GPU hours."""
+    from preln.plan import show
+
+    show(load(_study_file(study)), gpu, Path("results"), Path("resources/corpora"))
+
+
+@app.command()
 def status(
     study: StudyFile,
     watch: Annotated[bool, typer.Option("--watch", help="Keep showing it, every few seconds.")] = False,
