@@ -577,10 +577,22 @@ class Execution(Settings):
 
     cpus: int = Field(1, ge=1, description="Cores of one training.")
     gpus: int = Field(0, ge=0, description="GPUs of one training; 0 trains on the CPU.")
+    processes: int = Field(1, ge=1, description="Processes of one training on CPUs, `cpus` cores each.")
     memory_mb: int = Field(3000, ge=500, description="Memory of one training.")
     runtime_minutes: int = Field(2880, ge=1, description="Time limit of one training on a cluster.")
     log_interval: int = Field(10, ge=1, description="Updates between two lines of the training log.")
     checkpoints: int = Field(2, ge=1, description="Epoch checkpoints kept in a run's state.")
+
+    @property
+    def workers(self) -> int:
+        """Processes of one training, each with a GPU or with cores of its own."""
+        return self.gpus or self.processes
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Execution:
+        if self.gpus and self.processes > 1:
+            raise ValueError(f"processes: {self.processes} are for CPUs; with GPUs each has its own")
+        return self
 
 
 class Study(Settings):

@@ -109,16 +109,17 @@ def grid(section: Grid[Entry], model: type[S], where: str) -> Iterator[tuple[str
 
 
 def require_shared_batch(accumulate: int, study: Study, where: str) -> None:
-    """See that the GPUs of a run divide the batches of its updates.
+    """See that the processes of a run divide the batches of its updates.
 
     Raises:
         StudyError: if they do not.
     """
-    gpus = max(study.execution.gpus, 1)
-    if accumulate % gpus:
+    how = study.execution
+    if accumulate % how.workers:
+        kind = f"{how.gpus} GPUs (execution.gpus)" if how.gpus else f"{how.processes} processes (execution.processes)"
         raise StudyError(
-            f"{where}.accumulate: {accumulate} cannot be shared by {gpus} GPUs (execution.gpus): a run's batch stays "
-            "what it says, so the GPUs must divide it"
+            f"{where}.accumulate: {accumulate} cannot be shared by {kind}: a run's batch stays what it says, so they "
+            "must divide it"
         )
 
 

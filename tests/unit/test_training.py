@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -9,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +31,9 @@ pytestmark = pytest.mark.slow
 TIMES = ["tokens_per_second", "seconds"]
 
 
-def write_study(folder: Path, **changes: Any) -> tuple[Study, Run]:
-    content = study_content(changes, execution={"log_interval": 1})
+def write_study(folder: Path, processes: int = 1, **changes: Any) -> tuple[Study, Run]:
+    folder.mkdir(exist_ok=True)
+    content = study_content(changes, execution={"log_interval": 1, "processes": processes})
     (folder / "study.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
     study = validate(content, "study.yaml")
     return study, expand(study)[0]
@@ -220,6 +222,73 @@ def test_a_training_that_is_told_to_stop_goes_on_inside_the_epoch_with_the_same_
     finish(tmp_path, run, prepared)
     assert numbers(tmp_path, run) == numbers(*uninterrupted)
     assert not (state / "stopped.json").exists()
+
+
+# Dropout is drawn by each process for itself.
+SHARED = {"accumulate": 2, "dropout": 0.0, "batch_tokens": 256}
+
+
+def test_two_processes_are_one_with_accumulation_to_rounding(prepared: Path, tmp_path: Path) -> None:
+    curves, identities = [], []
+    for processes in (1, 2):
+        folder = tmp_path / str(processes)
+        _, run = write_study(folder, processes, **SHARED)
+        finish(folder, run, prepared)
+        curves.append(pd.read_csv(folder / run.id / "curve.csv").drop(columns=TIMES))
+        identities.append(run.identity)
+    assert identities[0] == identities[1]
+    losses = [column for column in curves[0].columns if "bleu" not in column]
+    pd.testing.assert_frame_equal(curves[0][losses], curves[1][losses], rtol=1e-3)
+
+
+def test_processes_that_are_told_to_stop_do_so_together(prepared: Path, tmp_path: Path) -> None:
+    for name in ("whole", "stopped"):
+        _, run = write_study(tmp_path / name, 2, **SHARED)
+    process = start(tmp_path / "stopped", run, prepared)
+    wait_for(in_epoch(2), process, tmp_path / "stopped" / run.id)
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(60) == 1
+    assert "told to stop, and did so after update" in _text(tmp_path / "stopped" / "output.log")
+    for name in ("whole", "stopped"):
+        finish(tmp_path / name, run, prepared)
+    assert numbers(tmp_path / "whole", run) == numbers(tmp_path / "stopped", run)
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A folder with room for a few megabytes."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", str(folder)]
+    if subprocess.run(command, capture_output=True, check=False).returncode:
+        pytest.skip("only root can mount a small disk")
+    yield folder
+    subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+def fill(disk: Path) -> None:
+    with contextlib.suppress(OSError), open(disk / "filler", "wb", buffering=0) as filler:
+        while True:
+            filler.write(bytes(4096))
+
+
+def test_a_full_disk_leaves_the_last_checkpoint_whole_and_the_run_goes_on_after(
+    small_disk: Path, uninterrupted: tuple[Path, Run], prepared: Path
+) -> None:
+    _, run = write_study(small_disk)
+    # What the process says goes elsewhere.
+    (small_disk / "output.log").symlink_to(small_disk.with_name("output.log"))
+    process = start(small_disk, run, prepared)
+    wait_for(with_checkpoint(1), process, small_disk / run.id)
+    fill(small_disk)
+    assert process.wait(120) == 1
+    (small_disk / "filler").unlink()
+    assert "the disk is full" in _text(small_disk / "output.log")
+    (state,) = (small_disk / run.id / "state").glob("*")
+    assert newest_checkpoint(state / "checkpoints") is not None
+    assert not list((state / "checkpoints").glob("*.tmp"))
+    finish(small_disk, run, prepared)
+    assert numbers(small_disk, run) == numbers(*uninterrupted)
 
 
 class Foreign:

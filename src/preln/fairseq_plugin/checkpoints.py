@@ -35,7 +35,8 @@ def newest_checkpoint(folder: Path) -> Path | None:
     for path in sorted(folder.glob("checkpoint*[0-9].pt"), key=_moment, reverse=True):
         try:
             _check(path)
-            torch.load(path, map_location="cpu", weights_only=True, mmap=True)
+            with torch.serialization.safe_globals([Namespace]):
+                torch.load(path, map_location="cpu", weights_only=True, mmap=True)
             return path
         except pickle.UnpicklingError as error:
             raise CheckpointRefused(

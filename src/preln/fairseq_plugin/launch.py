@@ -5,7 +5,12 @@ from __future__ import annotations
 import errno
 import json
 import logging
+import os
+import signal
+import subprocess
+import sys
 from argparse import Namespace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +24,7 @@ from preln.config import Execution, Precision
 from preln.errors import PrelnError
 from preln.fairseq_plugin.checkpoints import allow_settings, newest_checkpoint
 from preln.fairseq_plugin.divergence import progress
-from preln.fairseq_plugin.interruption import interruption
+from preln.fairseq_plugin.interruption import SIGNALS, interruption
 from preln.fairseq_plugin.options import USER_DIR
 from preln.files import write_json
 
@@ -38,6 +43,22 @@ class DiskFull(PrelnError):
     """No space for a checkpoint."""
 
 
+class WorkerFailed(PrelnError):
+    """A process of a training that several share failed."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A training as its processes are told of it: fairseq's options, the precision, the folder of the state, and the
+    cores of each process."""
+
+    arguments: list[str]
+    precision: Precision
+    state: str
+    cpus: int
+
+
+JOB = "job.json"
 STOPPED = "stopped.json"
 """The file in the state of a training that was told to stop: after which update it did."""
 
@@ -57,15 +78,50 @@ def train(arguments: list[str], precision: Precision, state: Path, how: Executio
         CheckpointRefused: if the checkpoint to continue from is not plain numbers and settings.
         Interrupted: if the process was told to stop by SIGTERM or SIGUSR1.
         DiskFull: if a checkpoint could not be written for want of space.
+        WorkerFailed: if one of several processes failed.
     """
     (state / STOPPED).unlink(missing_ok=True)
     require_gpus(how)
-    allow_settings()
     if checkpoint := newest_checkpoint(state / "checkpoints"):
         arguments = [*arguments, "--restore-file", str(checkpoint)]
-    cfg = configuration(arguments, precision)
+    job = Job(arguments, precision, str(state), how.cpus)
+    if how.workers == 1:
+        work(job)
+    else:
+        _work_together(job, how.workers)
+    (state / "checkpoints" / "crash.pt").unlink(missing_ok=True)
+    if (state / STOPPED).exists():
+        update = json.loads((state / STOPPED).read_text(encoding="utf-8"))["update"]
+        raise Interrupted(
+            f"{state}: told to stop, and did so after update {update}, with a checkpoint; the same command goes on "
+            "from there"
+        )
+
+
+def work(job: Job) -> None:
+    """Train in this process, alone or as one of those that `torchrun` has started; a divergence ends the training and
+    is written down.
+
+    Raises:
+        DiskFull: if a checkpoint could not be written for want of space.
+    """
+    state, arguments = Path(job.state), job.arguments
+    if "RANK" in os.environ:
+        arguments = [
+            *arguments,
+            *("--distributed-init-method", "env://", "--distributed-no-spawn"),
+            *("--distributed-rank", os.environ["RANK"], "--device-id", os.environ["LOCAL_RANK"]),
+        ]
+    cfg = configuration(arguments, job.precision)
+    torch.set_num_threads(job.cpus)
+    allow_settings()
     try:
-        distributed.call_main(cfg, _train, state=str(state), cpus=how.cpus)
+        with interruption.heeded(cfg):
+            distributed.call_main(cfg, fairseq_main)
+    except FloatingPointError as error:
+        logger.warning("diverged at update %d: %s", progress.update, error)
+        if distributed.is_master(cfg.distributed_training):
+            write_json(state / "diverged.json", {"update": progress.update, "reason": str(error)})
     except (OSError, RuntimeError) as error:
         if not _is_for_want_of_space(error):
             raise
@@ -75,13 +131,32 @@ def train(arguments: list[str], precision: Precision, state: Path, how: Executio
             f"{state}: the disk is full, and a checkpoint could not be written; the one before it is whole: make "
             "space and run the same command, which goes on from there"
         ) from error
-    (state / "checkpoints" / "crash.pt").unlink(missing_ok=True)
-    if (state / STOPPED).exists():
-        update = json.loads((state / STOPPED).read_text(encoding="utf-8"))["update"]
-        raise Interrupted(
-            f"{state}: told to stop, and did so after update {update}, with a checkpoint; the same command goes on "
-            "from there"
-        )
+    if interruption.stopped_after is not None and distributed.is_master(cfg.distributed_training):
+        write_json(state / STOPPED, {"update": interruption.stopped_after})
+
+
+def _work_together(job: Job, workers: int) -> None:
+    """Train in several processes of this machine.
+
+    Raises:
+        WorkerFailed: if one of them fails.
+    """
+    description = Path(job.state) / JOB
+    write_json(description, asdict(job))
+    command = [
+        *(sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(workers)),
+        *("-m", "preln.fairseq_plugin.worker", str(description)),
+    ]
+    process = subprocess.Popen(command)
+    # Whoever tells this process to stop may not tell its children, who must save and end first.
+    before = {number: signal.signal(number, lambda *_: process.terminate()) for number in SIGNALS}
+    try:
+        failed = process.wait() != 0
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    if failed and not (Path(job.state) / STOPPED).exists():
+        raise WorkerFailed(f"{job.state}: one of its {workers} processes failed; what it said is above")
 
 
 def _is_for_want_of_space(error: BaseException | None) -> bool:
@@ -104,21 +179,6 @@ def require_gpus(how: Execution) -> None:
             f"the study asks for {how.gpus} GPU(s) a training (execution.gpus), and this machine shows "
             f"{torch.cuda.device_count()}: run it where they are, or set execution.gpus to 0 to train on the CPU"
         )
-
-
-def _train(cfg: Any, state: str, cpus: int) -> None:
-    """fairseq's training in one process; a divergence ends it and is written down."""
-    torch.set_num_threads(cpus)
-    allow_settings()
-    try:
-        with interruption.heeded(cfg):
-            fairseq_main(cfg)
-    except FloatingPointError as error:
-        logger.warning("diverged at update %d: %s", progress.update, error)
-        if distributed.is_master(cfg.distributed_training):
-            write_json(Path(state) / "diverged.json", {"update": progress.update, "reason": str(error)})
-    if interruption.stopped_after is not None and distributed.is_master(cfg.distributed_training):
-        write_json(Path(state) / STOPPED, {"update": interruption.stopped_after})
 
 
 def configuration(arguments: list[str], precision: Precision) -> Any:

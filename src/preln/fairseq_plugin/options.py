@@ -71,7 +71,7 @@ def translation(
         # Of a training that was told to stop inside an epoch.
         *("--keep-interval-updates", "1"),
         *_kept(state, how),
-        *_process(settings.accumulate, settings.precision, max(how.gpus, 1), how),
+        *_process(settings.accumulate, settings.precision, how.workers, how),
     ]
 
 
@@ -104,7 +104,7 @@ def pretraining(
         *("--validate-interval-updates", every, "--save-interval-updates", every),
         *("--keep-interval-updates", str(how.checkpoints)),
         *_kept(state, how),
-        *_process(settings.accumulate, settings.precision, max(how.gpus, 1), how),
+        *_process(settings.accumulate, settings.precision, how.workers, how),
     ]
 
 
@@ -205,6 +205,10 @@ def _process(accumulate: int, precision: Precision, workers: int, how: Execution
         # epoch, and the process with it.
         *("--data-buffer-size", "0"),
         *("--distributed-world-size", str(workers)),
+        # What one process would send the others of a checkpoint, torch refuses to unpack.
+        "--load-checkpoint-on-all-dp-ranks",
         *(("--cpu",) if how.gpus == 0 else ()),
+        # fairseq gives torch's own a GPU's number, which a CPU has not.
+        *(("--ddp-backend", "legacy_ddp", "--distributed-backend", "gloo") if how.gpus == 0 else ()),
         *(("--fp16",) if precision == "fp16" else ()),
     ]
