@@ -428,6 +428,9 @@ class RunEntry(Settings):
 
     model_config = ConfigDict(extra="allow", frozen=True)
     figures: tuple[Literal[2, 4, 6], ...] = Field((), description="The paper's figures in which these runs are drawn.")
+    execution: dict[str, Any] = Field(
+        default_factory=dict, description="Keys of `execution`, for these runs in place of the study's."
+    )
 
 
 class Translation(Settings):
@@ -495,6 +498,9 @@ class PretrainingEntry(Settings):
 
     model_config = ConfigDict(extra="allow", frozen=True)
     finetune: bool = Field(True, description="Whether its checkpoints are fine-tuned.")
+    execution: dict[str, Any] = Field(
+        default_factory=dict, description="Keys of `execution`, for these runs in place of the study's."
+    )
 
 
 class Pretraining(Settings):

@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from preln.config import Corpus, PretrainingEntry, RunEntry, RunSettings, Study, StudyError, describe
+from preln.config import Corpus, Execution, PretrainingEntry, RunEntry, RunSettings, Study, StudyError, describe
 
 TRAINING_VERSION = 1
 """Raised when the numbers of a training can change with the code; a raise retrains every run."""
@@ -22,12 +22,14 @@ PREPARATION_VERSION = 1
 
 @dataclass(frozen=True)
 class Run:
-    """One training: its id in the study, its settings, its corpus, and the figures that draw it."""
+    """One training: its id in the study, its settings, its corpus, the figures that draw it, and on what it is
+    computed, which is not part of what it is."""
 
     id: str
     settings: RunSettings
     corpus: Corpus
     figures: tuple[int, ...]
+    execution: Execution
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -67,9 +69,9 @@ def expand(study: Study, origin: str = "study") -> list[Run]:
         if settings.corpus not in study.corpora:
             defined = ", ".join(study.corpora)
             raise StudyError(f"{where}.corpus: {settings.corpus!r} is not defined; defined: {defined}")
-        require_shared_batch(settings.accumulate, study, where)
+        how = execution(entry, settings.accumulate, study, where)
         run_id = _run_id(settings, common, several_corpora=len(study.corpora) > 1)
-        run = Run(run_id, settings, study.corpora[settings.corpus], entry.figures)
+        run = Run(run_id, settings, study.corpora[settings.corpus], entry.figures, how)
         if run.id in runs:
             raise StudyError(f"{where}: the run {run.id} is defined twice")
         runs[run.id] = run
@@ -108,19 +110,23 @@ def grid(section: Grid[Entry], model: type[S], where: str) -> Iterator[tuple[str
             yield place, entry, settings
 
 
-def require_shared_batch(accumulate: int, study: Study, where: str) -> None:
-    """See that the processes of a run divide the batches of its updates.
+def execution(entry: RunEntry | PretrainingEntry, accumulate: int, study: Study, where: str) -> Execution:
+    """On what the runs of an entry are computed: the study's `execution`, with the entry's own keys.
 
     Raises:
-        StudyError: if they do not.
+        StudyError: if that is impossible, or its processes do not divide the batches of an update.
     """
-    how = study.execution
+    try:
+        how = Execution.model_validate({**study.execution.model_dump(), **entry.execution})
+    except ValidationError as error:
+        raise StudyError("\n".join(f"{where}.execution.{line}" for line in describe(error))) from None
     if accumulate % how.workers:
         kind = f"{how.gpus} GPUs (execution.gpus)" if how.gpus else f"{how.processes} processes (execution.processes)"
         raise StudyError(
             f"{where}.accumulate: {accumulate} cannot be shared by {kind}: a run's batch stays what it says, so they "
             "must divide it"
         )
+    return how
 
 
 def series(settings: S) -> S:

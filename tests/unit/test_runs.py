@@ -134,3 +134,27 @@ def test_a_digest_does_not_depend_on_the_order_of_keys() -> None:
 def test_the_grids_that_come_along_expand(path: Path) -> None:
     study = load(path)
     assert expand(study) or pretraining.expand(study)
+
+
+def test_a_run_may_have_more_gpus_than_the_others_and_is_the_same_run() -> None:
+    runs: list[dict[str, Any]] = [
+        {"accumulate": 8},
+        {"accumulate": 8, "seed": 2, "execution": {"gpus": 4, "runtime_minutes": 99}},
+    ]
+    plain, shared = expand(validate(study_content(*runs, execution={"gpus": 1}), "my.yaml"))
+    assert (plain.execution.gpus, shared.execution.gpus, shared.execution.runtime_minutes) == (1, 4, 99)
+    assert {**plain.identity, "seed": 2} == shared.identity
+
+
+@pytest.mark.parametrize(
+    ("execution", "message"),
+    [
+        ({"gpus": 3}, "runs.0.accumulate: 8 cannot be shared by 3 GPUs"),
+        ({"processes": 5}, "runs.0.accumulate: 8 cannot be shared by 5 processes"),
+        ({"gpus": 2, "processes": 2}, "processes: 2 are for CPUs"),
+        ({"gpu": 2}, "runs.0.execution.gpu"),
+    ],
+)
+def test_what_a_run_cannot_be_computed_on_is_refused(execution: dict[str, int], message: str) -> None:
+    with pytest.raises(StudyError, match=message):
+        expand(validate(study_content({"accumulate": 8, "execution": execution}), "my.yaml"))

@@ -19,12 +19,12 @@ rule pretrain:
     priority: 10
     conda:
         "../../environment.yml"
-    threads: STUDY.execution.cpus
+    threads: lambda wildcards: cores(PRETRAININGS[wildcards.run])
     resources:
-        cpus_per_task=STUDY.execution.cpus,
-        mem_mb=STUDY.execution.memory_mb,
-        runtime=STUDY.execution.runtime_minutes,
-        gpu=STUDY.execution.gpus,
+        cpus_per_task=lambda wildcards: cores(PRETRAININGS[wildcards.run]),
+        mem_mb=lambda wildcards, attempt: memory(PRETRAININGS[wildcards.run], attempt),
+        runtime=lambda wildcards: PRETRAININGS[wildcards.run].execution.runtime_minutes,
+        gpu=lambda wildcards: PRETRAININGS[wildcards.run].execution.gpus,
     params:
         study=f"{RESULTS}/study.yaml",
         identity=lambda wildcards: digest(PRETRAININGS[wildcards.run].identity),

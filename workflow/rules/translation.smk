@@ -16,12 +16,12 @@ rule train_translation:
         f"{LOGS}/train_translation/{{run}}.tsv"
     conda:
         "../../environment.yml"
-    threads: STUDY.execution.cpus
+    threads: lambda wildcards: cores(RUNS[wildcards.run])
     resources:
-        cpus_per_task=STUDY.execution.cpus,
-        mem_mb=STUDY.execution.memory_mb,
-        runtime=STUDY.execution.runtime_minutes,
-        gpu=STUDY.execution.gpus,
+        cpus_per_task=lambda wildcards: cores(RUNS[wildcards.run]),
+        mem_mb=lambda wildcards, attempt: memory(RUNS[wildcards.run], attempt),
+        runtime=lambda wildcards: RUNS[wildcards.run].execution.runtime_minutes,
+        gpu=lambda wildcards: RUNS[wildcards.run].execution.gpus,
     # The study's file is no input, for a newer one is no reason to train again: the identity holds what is.
     params:
         study=f"{RESULTS}/study.yaml",

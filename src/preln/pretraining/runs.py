@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from preln.config import EnglishText, GridPoint, PretrainingSettings, Study, StudyError, Task
-from preln.runs import grid, require_shared_batch, short, unusual
+from preln.config import EnglishText, Execution, GridPoint, PretrainingSettings, Study, StudyError, Task
+from preln.runs import execution, grid, short, unusual
 
 ENGLISH_VERSION = 2
 """Raised when an English text or a task of pairs can be prepared otherwise with the code; a raise prepares them anew,
@@ -21,12 +21,14 @@ FINETUNING_VERSION = 1
 
 @dataclass(frozen=True)
 class PretrainingRun:
-    """One pre-training: its id in the study, its settings, its text, and whether its checkpoints are fine-tuned."""
+    """One pre-training: its id in the study, its settings, its text, whether its checkpoints are fine-tuned, and on
+    what it is computed, which is not part of what it is."""
 
     id: str
     settings: PretrainingSettings
     text: EnglishText
     finetune: bool
+    execution: Execution
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -89,7 +91,7 @@ def expand(study: Study, origin: str = "study") -> list[PretrainingRun]:
     for where, entry, settings in grid(study.pretraining, PretrainingSettings, f"{origin}: pretraining"):
         if settings.text not in study.texts:
             raise StudyError(f"{where}.text: {settings.text!r} is not defined; defined: {', '.join(study.texts)}")
-        require_shared_batch(settings.accumulate, study, where)
+        how = execution(entry, settings.accumulate, study, where)
         last = max(study.pretraining.checkpoints, default=0)
         if entry.finetune and last > settings.updates:
             raise StudyError(
@@ -98,7 +100,7 @@ def expand(study: Study, origin: str = "study") -> list[PretrainingRun]:
         run_id = _run_id(settings, study)
         if run_id in runs:
             raise StudyError(f"{where}: the run {run_id} is defined twice")
-        runs[run_id] = PretrainingRun(run_id, settings, study.texts[settings.text], entry.finetune)
+        runs[run_id] = PretrainingRun(run_id, settings, study.texts[settings.text], entry.finetune, how)
     return list(runs.values())
 
 

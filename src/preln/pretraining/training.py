@@ -40,12 +40,12 @@ def pretrain_run(study: Study, run: PretrainingRun, prepared: Path, folder: Path
     state = state_folder(run, prepared, folder)
     with attempts.alone(state):
         done = max(read_record(state / "record.jsonl"), default=0)
-        attempts.begin(state, study.execution, updates_before=done)
+        attempts.begin(state, run.execution, updates_before=done)
         # fairseq would train a run that is at its end for one more update.
         if not attempts.divergence(state) and done < run.settings.updates:
             keep = study.pretraining.checkpoints if study.pretraining else ()
-            arguments = options.pretraining(run.settings, prepared / "binary", state, keep, study.execution)
-            launch.train(arguments, run.settings.precision, state, study.execution)
+            arguments = options.pretraining(run.settings, prepared / "binary", state, keep, run.execution)
+            launch.train(arguments, run.settings.precision, state, run.execution)
         write_records(study, run, prepared, state, folder)
 
 

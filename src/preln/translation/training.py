@@ -41,7 +41,7 @@ def train_run(study: Study, run: Run, prepared: Path, folder: Path) -> None:
     languages = _corpus(prepared)["languages"]
     state = state_folder(run, prepared, folder)
     with attempts.alone(state):
-        attempts.begin(state, study.execution, epochs_before=len(read_record(state / "record.jsonl")))
+        attempts.begin(state, run.execution, epochs_before=len(read_record(state / "record.jsonl")))
         if not attempts.divergence(state):
             arguments = options.translation(
                 run.settings,
@@ -49,9 +49,9 @@ def train_run(study: Study, run: Run, prepared: Path, folder: Path) -> None:
                 references=prepared / "text",
                 languages=(languages["source"], languages["target"]),
                 state=state,
-                how=study.execution,
+                how=run.execution,
             )
-            launch.train(arguments, run.settings.precision, state, study.execution)
+            launch.train(arguments, run.settings.precision, state, run.execution)
         write_records(study, run, prepared, state, folder)
 
 
