@@ -30,6 +30,9 @@ def test_a_job_that_is_requeued_goes_on(cluster: Cluster, login: Login, local: L
     finish(process)
     assert login.numbers() == local.numbers()
     assert len(attempts(login)) == 2
+    # It was told, and stopped inside its epoch.
+    log = next(login.folder_of_run.glob("state/*/training.log")).read_text()
+    assert "Stopping training due to cumulative_training_time" in log
 
 
 def test_a_job_whose_time_ends_goes_on_in_the_next(cluster: Cluster, login: Login, local: Login) -> None:

@@ -139,17 +139,17 @@ def test_the_grids_that_come_along_expand(path: Path) -> None:
 def test_a_run_may_have_more_gpus_than_the_others_and_is_the_same_run() -> None:
     runs: list[dict[str, Any]] = [
         {"accumulate": 8},
-        {"accumulate": 8, "seed": 2, "execution": {"gpus": 4, "runtime_minutes": 99}},
+        {"accumulate": 8, "seed": 2, "execution": {"gpus": 8, "runtime_minutes": 99}},
     ]
     plain, shared = expand(validate(study_content(*runs, execution={"gpus": 1}), "my.yaml"))
-    assert (plain.execution.gpus, shared.execution.gpus, shared.execution.runtime_minutes) == (1, 4, 99)
+    assert (plain.execution.gpus, shared.execution.gpus, shared.execution.runtime_minutes) == (1, 8, 99)
     assert {**plain.identity, "seed": 2} == shared.identity
 
 
 @pytest.mark.parametrize(
     ("execution", "message"),
     [
-        ({"gpus": 3}, "runs.0.accumulate: 8 cannot be shared by 3 GPUs"),
+        ({"gpus": 4}, "runs.0.accumulate: 8 cannot be shared by 4 GPUs"),
         ({"processes": 5}, "runs.0.accumulate: 8 cannot be shared by 5 processes"),
         ({"gpus": 2, "processes": 2}, "processes: 2 are for CPUs"),
         ({"gpu": 2}, "runs.0.execution.gpu"),

@@ -137,5 +137,8 @@ def test_the_drop_is_noted_at_its_epoch_and_survives_a_checkpoint() -> None:
     assert first.optimizer.get_lr() == PEAK
     assert first.step_begin_epoch(2) == pytest.approx(PEAK * sqrt(100 / 101))
     resumed = scheduler(**drop)
+    first.step_update(150)
     resumed.load_state_dict(first.state_dict())
+    resumed.step_update(150)
+    resumed.step_begin_epoch(2)
     assert resumed.step_update(399) == pytest.approx(PEAK / 2)

@@ -291,6 +291,32 @@ def test_a_full_disk_leaves_the_last_checkpoint_whole_and_the_run_goes_on_after(
     assert numbers(small_disk, run) == numbers(*uninterrupted)
 
 
+def test_processes_end_with_the_one_that_started_them(prepared: Path, tmp_path: Path) -> None:
+    _, run = write_study(tmp_path, 2, **SHARED)
+    process = start(tmp_path, run, prepared)
+    wait_for(in_epoch(1), process, tmp_path / run.id)
+    children = [int(child) for child in _text(Path(f"/proc/{process.pid}/task/{process.pid}/children")).split()]
+    assert len(children) == 2
+    process.kill()
+    process.wait()
+    deadline = time.monotonic() + 20
+    # What has ended and nobody has asked for has no command line any more.
+    while any(_text(Path(f"/proc/{child}/cmdline")) for child in children):
+        assert time.monotonic() < deadline, "they are still there"
+        time.sleep(0.1)
+
+
+def test_another_number_of_processes_does_not_go_on_with_a_run(prepared: Path, tmp_path: Path) -> None:
+    _, run = write_study(tmp_path, 2, **SHARED)
+    process = start(tmp_path, run, prepared)
+    wait_for(in_epoch(1), process, tmp_path / run.id)
+    process.kill()
+    process.wait()
+    write_study(tmp_path, 1, **SHARED)
+    assert start(tmp_path, run, prepared).wait() == 1
+    assert "was begun by 2 process(es), and cannot be continued by 1" in _text(tmp_path / "output.log")
+
+
 class Foreign:
     """An object that no checkpoint of ours holds."""
 

@@ -85,12 +85,6 @@ def cores(run):
     return run.execution.cpus * run.execution.workers
 
 
-def memory(run, attempt):
-    """The memory of a training in megabytes: as the study says, and twice that from the second attempt on, for the
-    first may have ended for want of it."""
-    return run.execution.memory_mb * min(attempt, 2)
-
-
 def gpus_of(part):
     """The GPUs that measure a part of the theory; the model of the proofs has no use for one."""
     return STUDY.execution.gpus if isinstance(part, parts.GradientPart) else 0

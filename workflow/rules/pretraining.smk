@@ -22,7 +22,7 @@ rule pretrain:
     threads: lambda wildcards: cores(PRETRAININGS[wildcards.run])
     resources:
         cpus_per_task=lambda wildcards: cores(PRETRAININGS[wildcards.run]),
-        mem_mb=lambda wildcards, attempt: memory(PRETRAININGS[wildcards.run], attempt),
+        mem_mb=lambda wildcards: PRETRAININGS[wildcards.run].execution.memory_mb,
         runtime=lambda wildcards: PRETRAININGS[wildcards.run].execution.runtime_minutes,
         gpu=lambda wildcards: PRETRAININGS[wildcards.run].execution.gpus,
     params:

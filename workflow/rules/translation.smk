@@ -19,7 +19,7 @@ rule train_translation:
     threads: lambda wildcards: cores(RUNS[wildcards.run])
     resources:
         cpus_per_task=lambda wildcards: cores(RUNS[wildcards.run]),
-        mem_mb=lambda wildcards, attempt: memory(RUNS[wildcards.run], attempt),
+        mem_mb=lambda wildcards: RUNS[wildcards.run].execution.memory_mb,
         runtime=lambda wildcards: RUNS[wildcards.run].execution.runtime_minutes,
         gpu=lambda wildcards: RUNS[wildcards.run].execution.gpus,
     # The study's file is no input, for a newer one is no reason to train again: the identity holds what is.

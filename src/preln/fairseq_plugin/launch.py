@@ -6,10 +6,14 @@ import errno
 import json
 import logging
 import os
+import re
 import signal
+import socket
 import subprocess
 import sys
+import time
 from argparse import Namespace
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -58,6 +62,7 @@ class Job:
     cpus: int
 
 
+LOOK_SECONDS = 0.2
 JOB = "job.json"
 STOPPED = "stopped.json"
 """The file in the state of a training that was told to stop: after which update it did."""
@@ -99,8 +104,7 @@ def train(arguments: list[str], precision: Precision, state: Path, how: Executio
 
 
 def work(job: Job) -> None:
-    """Train in this process, alone or as one of those that `torchrun` has started; a divergence ends the training and
-    is written down.
+    """Train in this process, alone or as one of several; a divergence ends the training and is written down.
 
     Raises:
         DiskFull: if a checkpoint could not be written for want of space.
@@ -116,9 +120,13 @@ def work(job: Job) -> None:
     torch.set_num_threads(job.cpus)
     allow_settings()
     try:
-        with interruption.heeded(cfg):
+        # A training that keeps no checkpoints has nothing to save.
+        with nullcontext() if cfg.checkpoint.no_save else interruption.heeded(cfg):
             distributed.call_main(cfg, fairseq_main)
     except FloatingPointError as error:
+        # fairseq's message when its processes' gradients differ, which may be for one that is not finite.
+        if "inconsistent between workers" in str(error) and not re.search(r"= *(nan|inf)", str(error)):
+            raise WorkerFailed(f"{state}: {error}") from error
         logger.warning("diverged at update %d: %s", progress.update, error)
         if distributed.is_master(cfg.distributed_training):
             write_json(state / "diverged.json", {"update": progress.update, "reason": str(error)})
@@ -143,19 +151,33 @@ def _work_together(job: Job, workers: int) -> None:
     """
     description = Path(job.state) / JOB
     write_json(description, asdict(job))
-    command = [
-        *(sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(workers)),
-        *("-m", "preln.fairseq_plugin.worker", str(description)),
-    ]
-    process = subprocess.Popen(command)
-    # Whoever tells this process to stop may not tell its children, who must save and end first.
-    before = {number: signal.signal(number, lambda *_: process.terminate()) for number in SIGNALS}
+    processes: list[subprocess.Popen[bytes]] = []
+
+    def tell(number: int, frame: object) -> None:
+        # Whoever tells this process to stop may not tell its children, who must save and end first.
+        for process in processes:
+            process.send_signal(number)
+
+    before = {number: signal.signal(number, tell) for number in SIGNALS}
     try:
-        failed = process.wait() != 0
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        for rank in range(workers):
+            numbers = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": workers, "MASTER_PORT": port}
+            environment = {**os.environ, "MASTER_ADDR": "127.0.0.1", **{key: str(n) for key, n in numbers.items()}}
+            command = [sys.executable, "-m", "preln.fairseq_plugin.worker", str(description)]
+            processes.append(subprocess.Popen(command, env=environment))
+        while any(process.poll() is None for process in processes) and not any(process.poll() for process in processes):
+            time.sleep(LOOK_SECONDS)
+        # Without one of them, the others would wait for it.
+        failed = [process for process in processes if process.poll()]
     finally:
+        for process in processes:
+            process.kill()
+            process.wait()
         for number, handler in before.items():
             signal.signal(number, handler)
-    if failed and not (Path(job.state) / STOPPED).exists():
+    if failed:
         raise WorkerFailed(f"{job.state}: one of its {workers} processes failed; what it said is above")
 
 

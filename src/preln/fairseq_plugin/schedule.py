@@ -44,8 +44,9 @@ class Schedule(FairseqLRScheduler):
         self.drop_update = state_dict["drop_update"]
 
     def step_begin_epoch(self, epoch: int) -> float:
-        """Note the drop when the epoch after it begins."""
-        if self.settings.drop_epoch is not None and epoch == self.settings.drop_epoch + 1:
+        """Note the drop when the epoch after it begins; a training that goes on inside of it has noted it before."""
+        begins = self.settings.drop_epoch is not None and epoch == self.settings.drop_epoch + 1
+        if begins and self.drop_update is None:
             self.drop_update = self.updates
         return self.step_update(self.updates)
 

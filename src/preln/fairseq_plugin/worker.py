@@ -1,10 +1,17 @@
-"""One of the processes that train a run together: `torchrun` starts it with the description of the job."""
+"""One of the processes that train a run together; it is started with the description of the job, and ends with the
+process that started it."""
 
+import ctypes
 import json
+import signal
 import sys
 from pathlib import Path
 
 from preln.fairseq_plugin.launch import Job, work
 
+PR_SET_PDEATHSIG = 1
+"""Linux's number for: tell me when my parent has died."""
+
 if __name__ == "__main__":
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     work(Job(**json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))))
