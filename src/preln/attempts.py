@@ -77,8 +77,8 @@ def begin(state: Path, how: Execution, **before: int) -> None:
     earlier = read_json_lines(state / ATTEMPTS)
     if earlier and (workers := earlier[-1].get("workers", 1)) != how.workers:
         raise OtherWorkers(
-            f"{state}: was begun by {workers} process(es), and cannot be continued by {how.workers}: set execution back "
-            "(gpus, processes), or move the folder away to begin anew"
+            f"{state}: was begun by {workers} process(es), and cannot be continued by {how.workers}: set execution "
+            "(gpus, processes) back, or move the folder away to begin anew"
         )
     started = datetime.now(UTC).isoformat(timespec="seconds")
     append_json(
