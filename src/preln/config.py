@@ -423,14 +423,19 @@ def _with_known_keys(grid: Grid, run: type[BaseModel]) -> Grid:
     return grid
 
 
-class RunEntry(Settings):
-    """One line of the grid: settings of its own, lists where the grid takes each value."""
+class _Entry(Settings):
+    """One line of a grid: settings of its own, lists where the grid takes each value."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
-    figures: tuple[Literal[2, 4, 6], ...] = Field((), description="The paper's figures in which these runs are drawn.")
     execution: dict[str, Any] = Field(
         default_factory=dict, description="Keys of `execution`, for these runs in place of the study's."
     )
+
+
+class RunEntry(_Entry):
+    """One line of the translation grid."""
+
+    figures: tuple[Literal[2, 4, 6], ...] = Field((), description="The paper's figures in which these runs are drawn.")
 
 
 class Translation(Settings):
@@ -493,14 +498,10 @@ class PretrainingSettings(Settings):
         return self
 
 
-class PretrainingEntry(Settings):
-    """One line of the grid: settings of its own, lists where the grid takes each value."""
+class PretrainingEntry(_Entry):
+    """One line of the pre-training grid."""
 
-    model_config = ConfigDict(extra="allow", frozen=True)
     finetune: bool = Field(True, description="Whether its checkpoints are fine-tuned.")
-    execution: dict[str, Any] = Field(
-        default_factory=dict, description="Keys of `execution`, for these runs in place of the study's."
-    )
 
 
 class Pretraining(Settings):

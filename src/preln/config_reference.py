@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Literal, get_args, get_origin
 
 from pydantic import BaseModel
@@ -46,6 +47,16 @@ used stops the job that reads it.
 This page is generated from the data model: `python -m preln.config_reference > config/README.md`.
 """
 
+
+def _by_source(
+    where: str, models: tuple[tuple[type[BaseModel], str], ...]
+) -> Iterator[tuple[str, str, type[BaseModel]]]:
+    """A section for each kind of source that may stand at a place."""
+    for model, text in models:
+        (source,) = get_args(model.model_fields["source"].annotation)
+        yield f"`{where}` with `source: {source}`", text, model
+
+
 SECTIONS: list[tuple[str, str, type[BaseModel]]] = [
     ("A study", "The top level of the file.", Study),
     ("`corpora.<name>` with `source: embedded`", "Generated sentences; nothing is downloaded.", EmbeddedCorpus),
@@ -69,15 +80,15 @@ SECTIONS: list[tuple[str, str, type[BaseModel]]] = [
     ("`theory.exact`", "The model of the paper's proofs.", ExactTheory),
     ("`theory.gradients`", "Figure 3, on a run's translation model.", Gradients),
     ("`texts.<name>`", "English documents, one of each 200 of which is held out as valid.", EnglishText),
-    *(
-        (f"`texts.<name>.sources` with `source: {get_args(model.model_fields['source'].annotation)[0]}`", text, model)
-        for model, text in (
+    *_by_source(
+        "texts.<name>.sources",
+        (
             (EmbeddedSource, "Generated documents, and the English prose that the Python installation carries."),
             (WikitextSource, "WikiText, raw: articles of the English Wikipedia."),
             (WikipediaSource, "A dump of the English Wikipedia, whose mark-up is stripped."),
             (BookcorpusSource, "BookCorpus: sentences of novels, whose books are not divided."),
             (TextFilesSource, "Your own text."),
-        )
+        ),
     ),
     ("`pretraining`", "BERT: masked language models (section 4.2).", Pretraining),
     (
@@ -86,13 +97,13 @@ SECTIONS: list[tuple[str, str, type[BaseModel]]] = [
         PretrainingEntry,
     ),
     ("A pre-training", "All of these can change its numbers: changing one trains it anew.", PretrainingSettings),
-    *(
-        (f"`tasks.<name>` with `source: {get_args(model.model_fields['source'].annotation)[0]}`", text, model)
-        for model, text in (
+    *_by_source(
+        "tasks.<name>",
+        (
             (EmbeddedTask, "Generated pairs of sentences, one half of them positive."),
             (MrpcTask, "Is the second sentence a paraphrase of the first? 3,668 pairs of train, 408 of dev."),
             (RteTask, "Does the second sentence follow from the first? 2,490 pairs of train, 277 of dev."),
-        )
+        ),
     ),
     ("`finetuning`", "Each kept checkpoint on each task, at each point of a grid (appendix A.3).", Finetuning),
     ("`execution`", "How the study is computed; nothing here trains a run anew.", Execution),

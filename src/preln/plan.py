@@ -6,7 +6,7 @@ import json
 import math
 import statistics
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pandas as pd
@@ -122,7 +122,7 @@ def _finetuning(job: Finetuning, gpu: Gpu) -> Item:
     largest = settings.model_copy(update={"batch_sequences": batch, "sequence_length": TASK_TOKENS})
     found = cost.pretraining(largest, job.run.text.vocabulary)
     item = _item(job.id, updates, tokens, found, settings.precision, gpu, None)
-    return Item(**{**vars(item), "after": job.run.id})
+    return replace(item, after=job.run.id)
 
 
 def _item(

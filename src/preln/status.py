@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -15,6 +17,7 @@ from rich.table import Table
 
 from preln.attempts import ATTEMPTS
 from preln.config import Study
+from preln.fairseq_plugin.log import last_training_line
 
 SILENT_SECONDS = 600
 """A job that has written nothing for so long has stopped; translating an epoch's sets can take minutes."""
@@ -82,10 +85,55 @@ def silence(state: Path, files: tuple[str, ...], now: float) -> float:
     return now - max(path.stat().st_mtime for path in paths if path.exists())
 
 
-def outcome(metrics: dict[str, Any]) -> str:
-    """How a training ended, by its metrics.json."""
-    status: str = metrics["status"]
-    return f"{status} at update {metrics['diverged']['update']}" if metrics["diverged"] else status
+@dataclass(frozen=True)
+class Counting:
+    """How a training counts: what in, by the key of metrics.json and by that of fairseq's log, and which columns of its
+    record stand under which headings, beside the loss of training."""
+
+    unit: str
+    logged: str
+    columns: dict[str, str]
+    read_record: Callable[[Path], dict[int, dict[str, Any]]]
+
+
+def training(name: str, of: int, folder: Path, now: float, counting: Counting) -> Progress:
+    """The progress of a training of `of` units, whose folder is `folder`, at the time `now` in seconds since the
+    epoch."""
+    metrics = folder / "metrics.json"
+    if metrics.exists():
+        values = json.loads(metrics.read_text(encoding="utf-8"))
+        state = values["status"]
+        if values["diverged"]:
+            state += f" at update {values['diverged']['update']}"
+        last = values["final"] or {}
+        scores = {"train": last.get("train_loss"), **_scores(last, counting)}
+        return Progress(name, state, values[counting.unit], of, scores, last.get("tokens_per_second"))
+    current = newest_state(folder)
+    if current is None:
+        return Progress(name, "waiting", 0, of)
+    record = counting.read_record(current / "record.jsonl")
+    last = record[max(record)] if record else {}
+    latest = last_training_line(current / "training.log")
+    logged = float(latest.get(counting.logged, 0))
+    done = max(logged, max(record, default=0))
+    left = None
+    if latest and float(latest["ups"]) > 0 and logged > 0:
+        left = float(latest["num_updates"]) / logged * max(of - done, 0) / float(latest["ups"])
+    silent = silence(current, ("training.log",), now)
+    return Progress(
+        name,
+        "training" if silent < SILENT_SECONDS else "stopped",
+        done,
+        of,
+        {"train": float(latest["loss"]) if latest else None, **_scores(last, counting)},
+        float(latest["wps"]) if latest else None,
+        left,
+        silent,
+    )
+
+
+def _scores(last: dict[str, Any], counting: Counting) -> dict[str, float | None]:
+    return {heading: last.get(column) for heading, column in counting.columns.items()}
 
 
 def show(study: Study, results: Path, watch: bool) -> None:

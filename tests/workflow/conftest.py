@@ -43,7 +43,10 @@ class Workspace:
 
     def write_study(self, *runs: dict[str, Any], **sections: Any) -> None:
         """Make a small study the default one."""
-        content = study_content(*runs, **sections)
+        self.write(study_content(*runs, **sections))
+
+    def write(self, content: dict[str, Any]) -> None:
+        """Make a study the default one."""
         (self.folder / "config" / "config.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
 
     def start(self, *command: str) -> subprocess.Popen[str]:
@@ -85,6 +88,11 @@ class Workspace:
         file = self.folder / path
         file.write_text(change(file.read_text(encoding="utf-8")), encoding="utf-8")
 
+    def copied(self, folder: Path) -> Workspace:
+        """The same as it stands, in another folder, to change."""
+        shutil.copytree(self.folder, folder, symlinks=True)
+        return Workspace(folder)
+
 
 def copy_repository(to: Path) -> Workspace:
     for name in ("Snakefile", "environment.yml", "workflow", "src", "config", "slurm"):
@@ -117,9 +125,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
 @pytest.fixture
 def again(finished: Workspace, tmp_path: Path) -> Workspace:
     """A copy of the finished study, as it stands, to change."""
-    folder = tmp_path / "the same again"
-    shutil.copytree(finished.folder, folder, symlinks=True)
-    return Workspace(folder)
+    return finished.copied(tmp_path / "the same again")
 
 
 @pytest.fixture

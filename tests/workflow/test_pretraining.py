@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
-import yaml
 
 from tests.conftest import bert_content
 from tests.workflow.conftest import Workspace, copy_repository
@@ -16,14 +13,10 @@ from tests.workflow.conftest import Workspace, copy_repository
 pytestmark = pytest.mark.slow
 
 
-def write(workspace: Workspace, content: dict[str, Any]) -> None:
-    (workspace.folder / "config" / "config.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
-
-
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     workspace = copy_repository(tmp_path_factory.mktemp("workflow") / "a trained BERT")
-    write(workspace, bert_content({"placement": ["post", "pre"]}))
+    workspace.write(bert_content({"placement": ["post", "pre"]}))
     outcome = workspace.snakemake()
     assert outcome.code == 0, outcome.output
     return workspace
@@ -31,9 +24,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
 
 @pytest.fixture
 def again(trained: Workspace, tmp_path: Path) -> Workspace:
-    folder = tmp_path / "the same again"
-    shutil.copytree(trained.folder, folder, symlinks=True)
-    return Workspace(folder)
+    return trained.copied(tmp_path / "the same again")
 
 
 def test_a_study_of_bert_alone_has_its_figure_and_tables(trained: Workspace) -> None:
@@ -48,19 +39,19 @@ def test_a_study_of_bert_alone_has_its_figure_and_tables(trained: Workspace) -> 
 def test_another_grid_fine_tunes_and_pre_trains_nothing(again: Workspace) -> None:
     content = bert_content({"placement": ["post", "pre"]})
     content["finetuning"]["seeds"] = 3
-    write(again, content)
+    again.write(content)
     assert again.would_run() == {"finetune": 4, "draw_figure": 1, "tabulate_pretraining": 2}
 
 
 def test_another_fixed_point_renews_the_tables_alone(again: Workspace) -> None:
     content = bert_content({"placement": ["post", "pre"]})
     content["finetuning"]["fixed"]["learning_rate"] = 2e-3
-    write(again, content)
+    again.write(content)
     assert again.would_run() == {"draw_figure": 1, "tabulate_pretraining": 2}
 
 
 def test_another_rate_of_a_run_trains_it_and_fine_tunes_its_checkpoints(again: Workspace) -> None:
-    write(again, bert_content({"placement": "post"}, {"placement": "pre", "learning_rate": 5e-3}))
+    again.write(bert_content({"placement": "post"}, {"placement": "pre", "learning_rate": 5e-3}))
     assert again.would_run() == {"pretrain": 1, "finetune": 2, "draw_figure": 1, "tabulate_pretraining": 2}
 
 

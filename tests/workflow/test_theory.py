@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -32,9 +31,7 @@ DRAWN = {"draw_figure": 3, "tabulate_theory": 2}
 @pytest.fixture(scope="module")
 def measured(finished: Workspace, tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     """The finished study with a theory, measured to its end."""
-    folder = tmp_path_factory.mktemp("theory") / "a finished theory"
-    shutil.copytree(finished.folder, folder, symlinks=True)
-    workspace = Workspace(folder)
+    workspace = finished.copied(tmp_path_factory.mktemp("theory") / "a finished theory")
     workspace.write_study(*RUNS, theory=THEORY)
     outcome = workspace.snakemake()
     assert outcome.code == 0, outcome.output
@@ -46,9 +43,7 @@ def measured(finished: Workspace, tmp_path_factory: pytest.TempPathFactory) -> W
 @pytest.fixture
 def theory(measured: Workspace, tmp_path: Path) -> Workspace:
     """A copy of it, to change."""
-    folder = tmp_path / "the same theory"
-    shutil.copytree(measured.folder, folder, symlinks=True)
-    return Workspace(folder)
+    return measured.copied(tmp_path / "the same theory")
 
 
 def test_a_study_with_a_theory_has_its_parts_figures_and_tables(measured: Workspace) -> None:

@@ -8,12 +8,13 @@ from pathlib import Path
 import pandas as pd
 
 from preln.config import Study
-from preln.fairseq_plugin.log import last_training_line
 from preln.files import read_json_lines
 from preln.pretraining.curve import read_record
 from preln.pretraining.finetuning import RECORD
 from preln.pretraining.runs import Finetuning, PretrainingRun, expand, finetunings
-from preln.status import SILENT_SECONDS, Progress, Section, newest_state, outcome, silence
+from preln.status import SILENT_SECONDS, Counting, Progress, Section, newest_state, silence, training
+
+UPDATES = Counting("updates", "num_updates", {"valid": "valid_loss"}, read_record)
 
 
 def sections(study: Study, results: Path, now: float) -> list[Section]:
@@ -29,31 +30,7 @@ def sections(study: Study, results: Path, now: float) -> list[Section]:
 
 def pretraining(run: PretrainingRun, folder: Path, now: float) -> Progress:
     """The progress of a pre-training, whose folder is `folder`, at the time `now` in seconds since the epoch."""
-    updates = run.settings.updates
-    metrics = folder / "metrics.json"
-    if metrics.exists():
-        values = json.loads(metrics.read_text(encoding="utf-8"))
-        last = values["final"] or {}
-        scores = {"train": last.get("train_loss"), "valid": last.get("valid_loss")}
-        return Progress(run.id, outcome(values), values["updates"], updates, scores, last.get("tokens_per_second"))
-    current = newest_state(folder)
-    if current is None:
-        return Progress(run.id, "waiting", 0, updates)
-    record = read_record(current / "record.jsonl")
-    last = record[max(record)] if record else {}
-    latest = last_training_line(current / "training.log")
-    done = max(int(latest.get("num_updates", 0)), max(record, default=0))
-    silent = silence(current, ("training.log",), now)
-    return Progress(
-        run.id,
-        "training" if silent < SILENT_SECONDS else "stopped",
-        done,
-        updates,
-        {"train": float(latest["loss"]) if latest else None, "valid": last.get("valid_loss")},
-        float(latest["wps"]) if latest else None,
-        (updates - done) / float(latest["ups"]) if latest and float(latest["ups"]) > 0 else None,
-        silent,
-    )
+    return training(run.id, run.settings.updates, folder, now, UPDATES)
 
 
 def finetuning(job: Finetuning, folder: Path, now: float) -> Progress:
