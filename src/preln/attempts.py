@@ -33,10 +33,6 @@ class RecordLost(PrelnError):
     """A training that is done has no record of a part of it."""
 
 
-class OtherWorkers(PrelnError):
-    """A state that another number of processes has begun."""
-
-
 def state_folder(identity: dict[str, Any], content: Iterable[Path], folder: Path) -> Path:
     """Where a run's state is: named after all that its numbers depend on (its identity, and the content of files), so
     that a run of which any has changed begins anew and never goes on with another's weights."""
@@ -68,18 +64,8 @@ def alone(state: Path) -> Iterator[None]:
 
 
 def begin(state: Path, how: Execution, **before: int) -> None:
-    """Note in the state that an attempt begins, on what machine, and what was done `before` it.
-
-    Raises:
-        OtherWorkers: if the state was begun by another number of processes, by whose batches its checkpoints count.
-    """
+    """Note in the state that an attempt begins, on what machine, and what was done `before` it."""
     state.mkdir(parents=True, exist_ok=True)
-    earlier = read_json_lines(state / ATTEMPTS)
-    if earlier and (workers := earlier[-1].get("workers", 1)) != how.workers:
-        raise OtherWorkers(
-            f"{state}: was begun by {workers} process(es), and cannot be continued by {how.workers}: set execution "
-            "(gpus, processes) back, or move the folder away to begin anew"
-        )
     started = datetime.now(UTC).isoformat(timespec="seconds")
     append_json(
         state / ATTEMPTS, {"started": started, "workers": how.workers, **before, **commit(), "hardware": hardware(how)}

@@ -120,12 +120,11 @@ def execution(entry: RunEntry | PretrainingEntry, accumulate: int, study: Study,
         how = Execution.model_validate({**study.execution.model_dump(), **entry.execution})
     except ValidationError as error:
         raise StudyError("\n".join(f"{where}.execution.{line}" for line in describe(error))) from None
-    if how.workers not in (1, accumulate):
+    if accumulate % how.workers:
         kind = f"{how.gpus} GPUs (execution.gpus)" if how.gpus else f"{how.processes} processes (execution.processes)"
-        # With several batches each, fairseq counts the last update of an epoch wrongly where one of them is left over.
         raise StudyError(
             f"{where}.accumulate: {accumulate} cannot be shared by {kind}: a run's batch stays what it says, and each "
-            "takes one of the batches of an update, or one takes all"
+            "takes as many of the batches of an update as every other"
         )
     return how
 

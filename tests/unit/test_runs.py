@@ -149,7 +149,7 @@ def test_a_run_may_have_more_gpus_than_the_others_and_is_the_same_run() -> None:
 @pytest.mark.parametrize(
     ("execution", "message"),
     [
-        ({"gpus": 4}, "runs.0.accumulate: 8 cannot be shared by 4 GPUs"),
+        ({"gpus": 16}, "runs.0.accumulate: 8 cannot be shared by 16 GPUs"),
         ({"processes": 5}, "runs.0.accumulate: 8 cannot be shared by 5 processes"),
         ({"gpus": 2, "processes": 2}, "processes: 2 are for CPUs"),
         ({"gpu": 2}, "runs.0.execution.gpu"),

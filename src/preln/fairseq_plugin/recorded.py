@@ -10,6 +10,7 @@ import torch
 from fairseq.tasks import FairseqTask
 from torch import Tensor
 
+from preln.fairseq_plugin.batches import SharedBatches
 from preln.fairseq_plugin.divergence import LIMIT, progress
 from preln.fairseq_plugin.interruption import interruption
 from preln.files import append_json, replaced
@@ -55,9 +56,14 @@ class Recorded(Guarded):
     _batches: Any = None
 
     def get_batch_iterator(self, dataset: Any, *args: Any, **kwargs: Any) -> Any:
-        """The batches of a dataset; those of train say where an epoch ends."""
+        """The batches of a dataset; those of train are shared, and say where an epoch ends."""
         batches = super().get_batch_iterator(dataset, *args, **kwargs)
         if dataset is self.datasets["train"]:
+            if not isinstance(batches, SharedBatches):
+                batches = SharedBatches.of(batches)
+            if dataset in self.dataset_to_epoch_iter:
+                # What fairseq asks for again in the next epoch, and expects to have counted.
+                self.dataset_to_epoch_iter[dataset] = batches
             self._batches = batches
         return batches
 

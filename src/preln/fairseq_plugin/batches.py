@@ -1,0 +1,81 @@
+"""The batches of train, shared by the processes of a training so that each update has the same ones, however many
+share them."""
+
+from typing import Any, Self
+
+import numpy as np
+from fairseq.data.data_utils import numpy_seed
+from fairseq.data.iterators import EpochBatchIterator
+
+from preln.errors import PrelnError
+
+
+class TooFewSentences(PrelnError):
+    """Fewer sentences than processes that are to share them."""
+
+
+class SharedBatches(EpochBatchIterator):
+    """fairseq's batches of an epoch, of which each of N processes takes every N-th; with accumulation, what all of them
+    take in an update are the batches that one process alone would take.
+
+    Where an epoch's number of batches is not a multiple of the processes', fairseq gives some of them an empty batch,
+    and leaves out what else such a process did in its last update. Here the last batches are divided instead. And
+    fairseq notes a checkpoint's place by the batches of one process; here it is by those of all, so that another number
+    of processes can go on.
+    """
+
+    @classmethod
+    def of(cls, batches: EpochBatchIterator) -> Self:
+        """The same batches as fairseq's."""
+        return cls(
+            dataset=batches.dataset,
+            collate_fn=batches.collate_fn,
+            batch_sampler=batches.batch_sampler,
+            seed=batches.seed,
+            num_shards=batches.num_shards,
+            shard_id=batches.shard_id,
+            num_workers=batches.num_workers,
+            epoch=batches.epoch,
+            buffer_size=batches.buffer_size,
+        )
+
+    def ordered_batches(self, epoch: int, fix_batches_to_gpus: bool, shuffle: bool) -> list[Any]:
+        """This process's batches of an epoch, as indices of sentences."""
+        batches = list(self.frozen_batches)
+        if shuffle:
+            with numpy_seed(self.seed + epoch):
+                np.random.shuffle(batches)
+        if left := len(batches) % self.num_shards:
+            batches[-left:] = divided(batches[-left:], self.num_shards)
+        return batches[self.shard_id :: self.num_shards]
+
+    def state_dict(self) -> dict[str, Any]:
+        """The place in the epoch, in batches of all processes."""
+        state = super().state_dict()
+        return {**state, "iterations_in_epoch": state["iterations_in_epoch"] * self.num_shards}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Go to a place in an epoch."""
+        super().load_state_dict(
+            {**state_dict, "iterations_in_epoch": state_dict["iterations_in_epoch"] // self.num_shards}
+        )
+
+
+def divided(batches: list[Any], parts: int) -> list[Any]:
+    """Batches that hold the same sentences, divided into so many parts.
+
+    Raises:
+        TooFewSentences: if a part would have none.
+    """
+    if (sentences := sum(map(len, batches))) < parts:
+        raise TooFewSentences(
+            f"an epoch ends with {sentences} sentence(s), too few for {parts} processes: set execution (gpus, "
+            "processes) to fewer, or batch_tokens to more"
+        )
+    batches = list(batches)
+    while len(batches) < parts:
+        largest = max(range(len(batches)), key=lambda number: len(batches[number]))
+        half = len(batches[largest]) // 2
+        batches.append(batches[largest][:half])
+        batches[largest] = batches[largest][half:]
+    return batches
