@@ -18,33 +18,31 @@ import pytest
 from tests.cluster.slurm import Cluster, Unavailable, wait
 from tests.workflow.conftest import Workspace, copy_repository
 
-RUN = {"epochs": 40}
-RUN_ID = "pre-adam-lr2e-3-wu10-epochs40-s1"
+RUN = {"epochs": 40, "accumulate": 2}
 TIMES = ["tokens_per_second", "seconds"]
-# A small study need not wait as long for news as a large one, and its GPUs are none.
-QUICKLY = ("--slurm-init-seconds-before-status-checks", "2", "--set-resources", "train_translation:gpu=1")
+# A small study need not wait as long for news as a large one.
+QUICKLY = ("--slurm-init-seconds-before-status-checks", "2", "--set-resources")
+# GPUs that are none, for the training runs on CPUs.
+ON_A_GPU = "train_translation:gpu=1"
 
 
 @dataclass(frozen=True)
 class Login(Workspace):
     """A copy of the repository on a login node of the cluster."""
 
-    def submit(self, *arguments: str, resources: tuple[str, ...] = ()) -> subprocess.Popen[str]:
-        """Start `snakemake --cores all --profile slurm`."""
-        return self.start("snakemake", "--cores", "all", "--profile", "slurm", *arguments, *QUICKLY, *resources)
-
-    def submit_and_wait(self, *arguments: str, resources: tuple[str, ...] = ()) -> None:
-        """The same to its end, which is to be a good one."""
-        finish(self.submit(*arguments, resources=resources))
+    def submit(self, *resources: str) -> subprocess.Popen[str]:
+        """Start `snakemake --cores all --profile slurm`, by which the training has these resources."""
+        return self.start("snakemake", "--cores", "all", "--profile", "slurm", *QUICKLY, *(resources or (ON_A_GPU,)))
 
     @property
     def folder_of_run(self) -> Path:
         """The folder of the study's run."""
-        return self.folder / "results" / "tiny" / "translation" / RUN_ID
+        (folder,) = (self.folder / "results" / "tiny" / "translation").iterdir()
+        return folder
 
     def is_in_epoch(self, number: int) -> bool:
         """Whether the training has come to an epoch."""
-        logs = self.folder_of_run.glob("state/*/training.log")
+        logs = self.folder.glob("results/tiny/translation/*/state/*/training.log")
         return any(f'"epoch": {number}, "update"' in log.read_text(errors="replace") for log in logs)
 
     def numbers(self) -> str:
@@ -86,9 +84,9 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         shutil.rmtree(found.folder, ignore_errors=True)
 
 
-def study(login: Workspace) -> None:
+def study(login: Workspace, **execution: int) -> None:
     """The study of the tests, in the place of the paper."""
-    login.write_study(RUN, execution={"log_interval": 1})
+    login.write_study(RUN, execution={"log_interval": 1, **execution})
     shutil.copy(login.folder / "config" / "config.yaml", login.folder / "config" / "paper.yaml")
 
 
@@ -105,14 +103,20 @@ def local(tmp_path_factory: pytest.TempPathFactory) -> Login:
 @pytest.fixture
 def login(cluster: Cluster, local: Login, tmp_path: Path) -> Iterator[Login]:
     """A login node on which the study's text is prepared, and nothing trained."""
-    found = Login(copy_repository(tmp_path / "preln").folder)
+    found = copy_of(local, tmp_path / "preln")
     study(found)
-    for name in ("resources", ".snakemake"):
-        shutil.copytree(local.folder / name, found.folder / name)
     yield found
     for job in cluster.jobs("%i"):
         cluster.run("scancel", job)
     wait(lambda: not cluster.jobs(), 30)
+
+
+def copy_of(prepared: Login, folder: Path) -> Login:
+    """A copy of the repository with the text that another one has prepared."""
+    found = Login(copy_repository(folder).folder)
+    for name in ("resources", ".snakemake"):
+        shutil.copytree(prepared.folder / name, found.folder / name)
+    return found
 
 
 def kill(process: subprocess.Popen[str]) -> None:

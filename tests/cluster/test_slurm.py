@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pandas as pd
 import pytest
 
-from tests.cluster.conftest import Login, attempts, finish, kill, study, until_in_epoch
+from tests.cluster.conftest import ON_A_GPU, Login, attempts, copy_of, finish, kill, study, until_in_epoch
 from tests.cluster.slurm import Cluster, wait
 from tests.workflow.conftest import copy_repository
 
@@ -15,7 +17,7 @@ pytestmark = pytest.mark.cluster
 def test_a_fresh_clone_runs_as_typed(cluster: Cluster, local: Login, tmp_path_factory: pytest.TempPathFactory) -> None:
     login = Login(copy_repository(tmp_path_factory.mktemp("fresh") / "preln").folder)
     study(login)
-    login.submit_and_wait()
+    finish(login.submit())
     assert login.numbers() == local.numbers()
     assert (login.folder / "results" / "tiny" / "tables" / "runs.csv").exists()
     # Each training had a GPU, and nothing is left behind.
@@ -37,7 +39,7 @@ def test_a_job_that_is_requeued_goes_on(cluster: Cluster, login: Login, local: L
 
 def test_a_job_whose_time_ends_goes_on_in_the_next(cluster: Cluster, login: Login, local: Login) -> None:
     login.edit("slurm/config.yaml", lambda text: text.replace("--signal=TERM@120", "--signal=TERM@10"))
-    login.submit_and_wait(resources=("train_translation:runtime=1",))
+    finish(login.submit(ON_A_GPU, "train_translation:runtime=1"))
     assert login.numbers() == local.numbers()
     log = next(login.folder_of_run.glob("state/*/training.log")).read_text()
     # Slurm is exact to a minute, so that one attempt may be all there is time for.
@@ -72,3 +74,19 @@ def test_a_killed_snakemake_started_again_trains_nothing_twice(cluster: Cluster,
     first, second = attempts(login)
     epochs = pd.read_csv(login.folder_of_run / "curve.csv")["epoch"]
     assert (first["epochs_before"], second["epochs_before"]) == (0, len(epochs))
+
+
+def test_two_nodes_share_a_run_and_save_it_together(cluster: Cluster, login: Login, tmp_path: Path) -> None:
+    two = copy_of(login, tmp_path / "two processes")
+    study(two, processes=2)
+    assert two.snakemake().code == 0
+    study(login, processes=2, nodes=2)
+    process = login.submit("train_translation:gpu=0")
+    until_in_epoch(login, 3, process)
+    (job,) = cluster.jobs("%i")
+    assert cluster.jobs("%D") == ["2"]
+    cluster.run("scontrol", "requeue", job)
+    finish(process)
+    assert login.numbers() == two.numbers()
+    log = next(login.folder_of_run.glob("state/*/training.log")).read_text()
+    assert "Stopping training due to cumulative_training_time" in log

@@ -85,9 +85,30 @@ def cores(run):
     return run.execution.cpus * run.execution.workers
 
 
+def resources_of_training(runs):
+    """What a cluster gives the training of each of `runs`; what is None is not asked for."""
+
+    def resource(value):
+        return lambda wildcards: value(runs[wildcards.run].execution)
+
+    return {
+        "runtime": resource(lambda how: how.runtime_minutes),
+        # Twice as much from the second attempt on, for want of memory may have ended the first.
+        "mem_mb": lambda wildcards, attempt: runs[wildcards.run].execution.memory_mb * min(attempt, 2),
+        "gpu": resource(lambda how: how.gpus),
+        "nodes": resource(lambda how: how.nodes),
+        # On one node a training is one task of Slurm's, which starts its processes; on several, srun starts them.
+        "mpi": resource(lambda how: "srun" if how.nodes > 1 else None),
+        "cpus_per_task": resource(lambda how: how.cpus if how.nodes > 1 else how.cpus * how.workers),
+        "tasks": resource(lambda how: how.nodes if how.nodes > 1 and how.on_each_node == 1 else None),
+        "tasks_per_node": resource(lambda how: how.on_each_node if how.nodes > 1 and how.on_each_node > 1 else None),
+        "tasks_per_gpu": resource(lambda how: 1 if how.nodes > 1 and how.gpus else None),
+    }
+
+
 def gpus_of(part):
     """The GPUs that measure a part of the theory; the model of the proofs has no use for one."""
-    return STUDY.execution.gpus if isinstance(part, parts.GradientPart) else 0
+    return STUDY.execution.alone.gpus if isinstance(part, parts.GradientPart) else 0
 
 
 def measured_from(part):

@@ -21,10 +21,7 @@ rule pretrain:
         "../../environment.yml"
     threads: lambda wildcards: cores(PRETRAININGS[wildcards.run])
     resources:
-        cpus_per_task=lambda wildcards: cores(PRETRAININGS[wildcards.run]),
-        mem_mb=lambda wildcards: PRETRAININGS[wildcards.run].execution.memory_mb,
-        runtime=lambda wildcards: PRETRAININGS[wildcards.run].execution.runtime_minutes,
-        gpu=lambda wildcards: PRETRAININGS[wildcards.run].execution.gpus,
+        **resources_of_training(PRETRAININGS),
     params:
         study=f"{RESULTS}/study.yaml",
         identity=lambda wildcards: digest(PRETRAININGS[wildcards.run].identity),
@@ -63,7 +60,7 @@ rule finetune:
         cpus_per_task=STUDY.execution.cpus,
         mem_mb=STUDY.execution.memory_mb,
         runtime=STUDY.execution.runtime_minutes,
-        gpu=min(STUDY.execution.gpus, 1),
+        gpu=STUDY.execution.alone.gpus,
     params:
         study=f"{RESULTS}/study.yaml",
         identity=lambda wildcards: digest(FINETUNINGS[wildcards.finetuning].identity),

@@ -18,10 +18,7 @@ rule train_translation:
         "../../environment.yml"
     threads: lambda wildcards: cores(RUNS[wildcards.run])
     resources:
-        cpus_per_task=lambda wildcards: cores(RUNS[wildcards.run]),
-        mem_mb=lambda wildcards: RUNS[wildcards.run].execution.memory_mb,
-        runtime=lambda wildcards: RUNS[wildcards.run].execution.runtime_minutes,
-        gpu=lambda wildcards: RUNS[wildcards.run].execution.gpus,
+        **resources_of_training(RUNS),
     # The study's file is no input, for a newer one is no reason to train again: the identity holds what is.
     params:
         study=f"{RESULTS}/study.yaml",

@@ -79,21 +79,21 @@ def train(arguments: list[str], precision: Precision, state: Path, how: Executio
         how: cores, GPUs and intervals.
 
     Raises:
-        MachineRefused: if GPUs are asked for that are not there.
+        MachineRefused: if GPUs are asked for that are not there, or several nodes outside of a Slurm job.
         CheckpointRefused: if the checkpoint to continue from is not plain numbers and settings.
         Interrupted: if the process was told to stop by SIGTERM or SIGUSR1.
         DiskFull: if a checkpoint could not be written for want of space.
         WorkerFailed: if one of several processes failed.
     """
     (state / STOPPED).unlink(missing_ok=True)
-    require_gpus(how)
+    require_machine(how)
     if checkpoint := newest_checkpoint(state / "checkpoints"):
         arguments = [*arguments, "--restore-file", str(checkpoint)]
     job = Job(arguments, precision, str(state), how.cpus)
     if how.workers == 1:
         work(job)
     else:
-        _work_together(job, how.workers)
+        _work_together(job, how)
     (state / "checkpoints" / "crash.pt").unlink(missing_ok=True)
     if (state / STOPPED).exists():
         update = json.loads((state / STOPPED).read_text(encoding="utf-8"))["update"]
@@ -143,30 +143,35 @@ def work(job: Job) -> None:
         write_json(state / STOPPED, {"update": interruption.stopped_after})
 
 
-def _work_together(job: Job, workers: int) -> None:
-    """Train in several processes of this machine.
+def _work_together(job: Job, how: Execution) -> None:
+    """Train in several processes, of this machine or of several nodes.
 
     Raises:
         WorkerFailed: if one of them fails.
     """
     description = Path(job.state) / JOB
     write_json(description, asdict(job))
+    with socket.create_server(("", 0)) as free:
+        port = free.getsockname()[1]
+    environment = {**os.environ, "MASTER_ADDR": socket.gethostname(), "MASTER_PORT": str(port)}
+    command = [sys.executable, "-m", "preln.fairseq_plugin.worker", str(description)]
     processes: list[subprocess.Popen[bytes]] = []
 
     def tell(number: int, frame: object) -> None:
-        # Whoever tells this process to stop may not tell its children, who must save and end first.
+        # Whoever tells this process to stop may not tell its children, who must save and end first. Told by SIGTERM,
+        # srun would kill them.
         for process in processes:
-            process.send_signal(number)
+            process.send_signal(signal.SIGUSR1)
 
     before = {number: signal.signal(number, tell) for number in SIGNALS}
     try:
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            port = free.getsockname()[1]
-        for rank in range(workers):
-            numbers = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": workers, "MASTER_PORT": port}
-            environment = {**os.environ, "MASTER_ADDR": "127.0.0.1", **{key: str(n) for key, n in numbers.items()}}
-            command = [sys.executable, "-m", "preln.fairseq_plugin.worker", str(description)]
-            processes.append(subprocess.Popen(command, env=environment))
+        if how.nodes > 1:
+            processes.append(subprocess.Popen([*_srun(how), *command], env=environment))
+        else:
+            environment |= {"MASTER_ADDR": "127.0.0.1", "WORLD_SIZE": str(how.workers)}
+            for rank in map(str, range(how.workers)):
+                own = {**environment, "RANK": rank, "LOCAL_RANK": rank}
+                processes.append(subprocess.Popen(command, env=own))
         while any(process.poll() is None for process in processes) and not any(process.poll() for process in processes):
             time.sleep(LOOK_SECONDS)
         # Without one of them, the others would wait for it.
@@ -178,7 +183,16 @@ def _work_together(job: Job, workers: int) -> None:
         for number, handler in before.items():
             signal.signal(number, handler)
     if failed:
-        raise WorkerFailed(f"{job.state}: one of its {workers} processes failed; what it said is above")
+        raise WorkerFailed(f"{job.state}: one of its {how.workers} processes failed; what it said is above")
+
+
+def _srun(how: Execution) -> list[str]:
+    """Slurm's command that starts a process on each node for each of its GPUs, or for each of its processes."""
+    return [
+        *("srun", f"--nodes={how.nodes}", f"--ntasks={how.workers}", f"--ntasks-per-node={how.on_each_node}"),
+        *(f"--cpus-per-task={how.cpus}", "--overlap", "--kill-on-bad-exit=1"),
+        *((f"--gres=gpu:{how.on_each_node}",) if how.gpus else ()),
+    ]
 
 
 def _is_for_want_of_space(error: BaseException | None) -> bool:
@@ -190,16 +204,21 @@ def _is_for_want_of_space(error: BaseException | None) -> bool:
     return False
 
 
-def require_gpus(how: Execution) -> None:
-    """See that the GPUs which the study asks for are there.
+def require_machine(how: Execution) -> None:
+    """See that what the study asks for is there: GPUs, and Slurm for several nodes.
 
     Raises:
-        MachineRefused: if they are not.
+        MachineRefused: if it is not.
     """
-    if how.gpus > torch.cuda.device_count():
+    if how.nodes > 1 and "SLURM_JOB_ID" not in os.environ:
         raise MachineRefused(
-            f"the study asks for {how.gpus} GPU(s) a training (execution.gpus), and this machine shows "
-            f"{torch.cuda.device_count()}: run it where they are, or set execution.gpus to 0 to train on the CPU"
+            f"the study asks for {how.nodes} nodes a training (execution.nodes), and this is no Slurm job: run it with "
+            "--profile slurm, or set execution.nodes to 1"
+        )
+    if how.gpus // how.nodes > torch.cuda.device_count():
+        raise MachineRefused(
+            f"the study asks for {how.gpus} GPU(s) a training (execution.gpus) on {how.nodes} node(s), and this one "
+            f"shows {torch.cuda.device_count()}: run it where they are, or set execution.gpus to 0 to train on the CPU"
         )
 
 

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from preln.config import Execution, RunSettings
 from preln.fairseq_plugin import options
-from preln.fairseq_plugin.launch import configuration, require_gpus
+from preln.fairseq_plugin.launch import configuration, require_machine
 
 _PARAMETER = re.compile(r"(?P<stack>encoder|decoder)\.layers\.(?P<index>\d+)\.(?P<name>.+)\.weight")
 _ATTENTIONS = {"self_attn": "", "encoder_attn": "cross-"}
@@ -53,7 +53,7 @@ class Probe:
         Raises:
             MachineRefused: if GPUs are asked for that are not there.
         """
-        require_gpus(how)
+        require_machine(how)
         # Nothing is written, so any folder will do as the state's.
         arguments = options.translation(settings, binary, references, languages, binary, how)
         cfg = configuration(arguments, settings.precision)

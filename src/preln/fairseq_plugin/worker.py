@@ -3,6 +3,7 @@ process that started it."""
 
 import ctypes
 import json
+import os
 import signal
 import sys
 from pathlib import Path
@@ -12,6 +13,11 @@ from preln.fairseq_plugin.launch import Job, work
 PR_SET_PDEATHSIG = 1
 """Linux's number for: tell me when my parent has died."""
 
+FROM_SLURM = {"RANK": "SLURM_PROCID", "LOCAL_RANK": "SLURM_LOCALID", "WORLD_SIZE": "SLURM_NTASKS"}
+"""What torch asks a process of several, as srun says it."""
+
 if __name__ == "__main__":
+    if "RANK" not in os.environ:
+        os.environ.update({name: os.environ[slurms] for name, slurms in FROM_SLURM.items()})
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     work(Job(**json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))))

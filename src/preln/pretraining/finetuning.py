@@ -53,7 +53,7 @@ def finetune(study: Study, job: Finetuning, prepared: Path, task: Path, runs: Pa
     state = attempts.state_folder(job.origin, content, folder)
     with attempts.alone(state):
         # One fine-tuning is too small for several processes.
-        how = study.execution.model_copy(update={"gpus": min(study.execution.gpus, 1), "processes": 1})
+        how = study.execution.alone
         attempts.begin(state, how, finetunings_before=len(_scores(state)))
         if weights:
             _fill(state, job, record["parts"]["train"]["pairs"], weights, task / "binary", how)

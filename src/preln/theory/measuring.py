@@ -52,7 +52,7 @@ def measure_part(study: Study, part: Part, prepared: Path | None, runs: Path, fo
     else:
         if prepared is None:
             raise PrelnError(f"{part.id}: is measured on a corpus; give its folder by --prepared")
-        rows = list(_gradients(part, prepared, runs, study.execution))
+        rows = list(_gradients(part, prepared, runs, study.execution.alone))
     write(rows, folder / "measurements.csv")
     write_json(
         folder / "run.json",
@@ -62,7 +62,7 @@ def measure_part(study: Study, part: Part, prepared: Path | None, runs: Path, fo
             "identity": part.identity,
             "versions": versions(),
             **commit(),
-            "hardware": hardware(study.execution),
+            "hardware": hardware(study.execution.alone),
             "seconds": round(time.monotonic() - started, 1),
         },
     )
