@@ -18,7 +18,6 @@ import pytest
 from tests.cluster.slurm import Cluster, Unavailable, wait
 from tests.workflow.conftest import Workspace, copy_repository
 
-RUN = {"epochs": 40, "accumulate": 2}
 TIMES = ["tokens_per_second", "seconds"]
 # A small study need not wait as long for news as a large one.
 QUICKLY = ("--slurm-init-seconds-before-status-checks", "2", "--set-resources")
@@ -71,10 +70,10 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     # Slurm's sockets have short names, and its daemons read it as other users.
     found = Cluster(Path("/tmp") / f"preln-slurm-{os.getpid()}")
     try:
-        found.up()
-    except Unavailable as error:
-        pytest.skip(f"no Slurm here: {error}")
-    try:
+        try:
+            found.up()
+        except Unavailable as error:
+            pytest.skip(f"no Slurm here: {error}")
         os.environ.update(found.environment)
         # Nobody's own profile of the same name.
         os.environ["XDG_CONFIG_HOME"] = str(tmp_path_factory.mktemp("config"))
@@ -84,9 +83,9 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         shutil.rmtree(found.folder, ignore_errors=True)
 
 
-def study(login: Workspace, **execution: int) -> None:
+def study(login: Workspace, epochs: int = 40, **execution: int) -> None:
     """The study of the tests, in the place of the paper."""
-    login.write_study(RUN, execution={"log_interval": 1, **execution})
+    login.write_study({"epochs": epochs, "accumulate": 2}, execution={"log_interval": 1, **execution})
     shutil.copy(login.folder / "config" / "config.yaml", login.folder / "config" / "paper.yaml")
 
 

@@ -92,7 +92,7 @@ class Cluster:
 
     def states(self) -> list[str]:
         """The states of the nodes."""
-        return self.run("sinfo", "--noheader", "--Node", "--format=%T").splitlines()
+        return self.run("sinfo", "--noheader", "--Node", "--partition=main", "--format=%T").splitlines()
 
     def jobs(self, field: str = "%i %T %N") -> list[str]:
         """The jobs that are waiting or running, in squeue's format."""
@@ -161,6 +161,8 @@ class Cluster:
             "GresTypes": "gpu",
             "ReturnToService": 2,
             "JobRequeue": 1,
+            "PreemptType": "preempt/partition_prio",
+            "PreemptMode": "REQUEUE",
             "KillWait": 10,
             "MinJobAge": 300,
             "SlurmdTimeout": 15,
@@ -170,8 +172,12 @@ class Cluster:
         for name in ("state", "spool", "munge", "dev"):
             (folder / name).mkdir(exist_ok=True)
         lines = [f"{key}={value}" for key, value in settings.items()]
-        partition = "PartitionName=main Nodes=ALL Default=YES DefaultTime=60 MaxTime=INFINITE State=UP"
-        (folder / "slurm.conf").write_text("\n".join([*lines, *nodes, partition]) + "\n")
+        partitions = [
+            # A job that gives way to an urgent one has ten seconds to do so.
+            "PartitionName=main Nodes=ALL Default=YES DefaultTime=60 MaxTime=INFINITE State=UP GraceTime=10",
+            "PartitionName=urgent Nodes=ALL PriorityTier=2 State=UP",
+        ]
+        (folder / "slurm.conf").write_text("\n".join([*lines, *nodes, *partitions]) + "\n")
         for number in (0, 1):
             if not (folder / "dev" / f"gpu{number}").exists():
                 # Slurm shows a GPU to a job only if its file is a device; this one is that of /dev/null.

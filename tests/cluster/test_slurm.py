@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
@@ -24,11 +25,24 @@ def test_a_fresh_clone_runs_as_typed(cluster: Cluster, local: Login, tmp_path_fa
     assert not cluster.jobs()
 
 
-def test_a_job_that_is_requeued_goes_on(cluster: Cluster, login: Login, local: Login) -> None:
-    process = login.submit()
-    until_in_epoch(login, 3, process)
-    (job,) = cluster.jobs("%i")
+def requeue(cluster: Cluster, job: str) -> None:
     cluster.run("scontrol", "requeue", job)
+
+
+def preempt(cluster: Cluster, job: str) -> None:
+    cluster.run("sbatch", "--partition=urgent", "--nodes=3", "--exclusive", "--output=/dev/null", "--wrap=sleep 1")
+
+
+@pytest.mark.parametrize("interrupt", [requeue, preempt])
+def test_a_job_that_gives_way_goes_on(
+    interrupt: Callable[[Cluster, str], None], cluster: Cluster, login: Login, local: Login
+) -> None:
+    # The GPUs are asked for as a site's generic resource here, as the profile says.
+    process = login.submit("train_translation:gpu=0", "train_translation:gres='gpu:1'")
+    until_in_epoch(login, 3, process)
+    ((job, resources),) = (line.split() for line in cluster.jobs("%i %b"))
+    assert resources == "gres:gpu:1"
+    interrupt(cluster, job)
     finish(process)
     assert login.numbers() == local.numbers()
     assert len(attempts(login)) == 2
@@ -37,13 +51,21 @@ def test_a_job_that_is_requeued_goes_on(cluster: Cluster, login: Login, local: L
     assert "Stopping training due to cumulative_training_time" in log
 
 
-def test_a_job_whose_time_ends_goes_on_in_the_next(cluster: Cluster, login: Login, local: Login) -> None:
-    login.edit("slurm/config.yaml", lambda text: text.replace("--signal=TERM@120", "--signal=TERM@10"))
-    finish(login.submit(ON_A_GPU, "train_translation:runtime=1"))
-    assert login.numbers() == local.numbers()
+def test_a_job_whose_time_ends_goes_on_in_the_next(cluster: Cluster, login: Login, tmp_path: Path) -> None:
+    uninterrupted = copy_of(login, tmp_path / "uninterrupted")
+    for place in (uninterrupted, login):
+        study(place, epochs=120)
+    # A minute, and several attempts, for Slurm is exact to half a minute, and some of it goes by before the training.
+    login.edit(
+        "slurm/config.yaml", lambda text: text.replace("TERM@120", "TERM@10").replace("retries: 5", "retries: 20")
+    )
+    beside = uninterrupted.start("snakemake", "--cores", "1")
+    process = login.submit(ON_A_GPU, "train_translation:runtime=1")
+    finish(beside)
+    finish(process)
+    assert login.numbers() == uninterrupted.numbers()
     log = next(login.folder_of_run.glob("state/*/training.log")).read_text()
-    # Slurm is exact to a minute, so that one attempt may be all there is time for.
-    assert len(attempts(login)) == 1 + log.count("Stopping training due to cumulative_training_time")
+    assert len(attempts(login)) == 1 + log.count("Stopping training due to cumulative_training_time") > 1
 
 
 def test_a_job_whose_node_dies_goes_on_elsewhere(cluster: Cluster, login: Login, local: Login) -> None:
@@ -64,9 +86,13 @@ def test_a_killed_snakemake_started_again_trains_nothing_twice(cluster: Cluster,
     until_in_epoch(login, 3, process)
     kill(process)
     (job,) = cluster.jobs("%i")
+    # It is still at work when the second begins.
+    cluster.run("scontrol", "suspend", job)
     assert login.snakemake("--unlock").code == 0
     again = login.submit()
-    wait(lambda: len(cluster.jobs()) == 2, 60)
+    (log,) = (login.folder / "logs").glob("tiny/train_translation/*.log")
+    wait(lambda: "waiting, for another process is at work on it" in log.read_text(), 120)
+    cluster.run("scontrol", "resume", job)
     finish(again)
     wait(lambda: job not in cluster.jobs("%i"), 60)
     assert login.numbers() == local.numbers()

@@ -152,6 +152,7 @@ def test_a_run_may_have_more_gpus_than_the_others_and_is_the_same_run() -> None:
         ({"gpus": 16}, "runs.0.accumulate: 8 cannot be shared by 16 GPUs"),
         ({"processes": 5}, "runs.0.accumulate: 8 cannot be shared by 5 processes"),
         ({"gpus": 2, "processes": 2}, "processes: 2 are for CPUs"),
+        ({"gpus": 8, "nodes": 3}, "nodes: 3 cannot share 8"),
         ({"gpu": 2}, "runs.0.execution.gpu"),
     ],
 )

@@ -366,11 +366,24 @@ def test_a_truncated_checkpoint_gives_way_to_the_one_before_it(tmp_path: Path) -
     assert newest_checkpoint(tmp_path) == tmp_path / "checkpoint1.pt"
 
 
-def test_gpus_that_are_not_there_are_said_to_be_missing(prepared: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("execution", "message"),
+    [
+        ({"gpus": 9}, "the study asks for 9 GPU(s)"),
+        (
+            {"processes": 9, "nodes": 3},
+            "the study asks for 3 nodes a training (execution.nodes), and this is no Slurm job",
+        ),
+    ],
+)
+def test_what_is_not_there_is_said_to_be_missing(
+    execution: dict[str, int], message: str, prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SLURM_JOB_ID", raising=False)
     if torch.cuda.device_count() >= 9:
-        pytest.skip("this machine has them")
-    content = study_content({"accumulate": 9}, execution={"gpus": 9})
+        pytest.skip("this machine has the GPUs")
+    content = study_content({"accumulate": 9}, execution=execution)
     (tmp_path / "study.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
     run = expand(validate(content, "study.yaml"))[0]
     assert start(tmp_path, run, prepared).wait() != 0
-    assert "asks for 9 GPU(s)" in (tmp_path / "output.log").read_text()
+    assert message in " ".join((tmp_path / "output.log").read_text().split())
