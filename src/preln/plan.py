@@ -186,10 +186,11 @@ def show(study: Study, name: str, results: Path, prepared: Path) -> None:
     unknown = [item.id for item in planned if item.hours is None]
     total = sum(item.hours or 0.0 for item in planned)
     lines = [f"In all {total:,.1f} {gpu.name} hours; the longest chain of jobs takes {critical_path(planned):,.1f}."]
+    lines.append("Translating, validating and the theory are not in it.")
     if not all(item.measured for item in planned):
         lines.append(
             f"Hours without * assume {UTILISATION:.0%} of the {gpu.name}'s peak, and {UPDATES_A_SECOND:g} updates a "
-            "second at most; those with * are from speeds in results/. Translating and validating are left out."
+            "second at most; those with * are from speeds in results/."
         )
     if unknown:
         lines.append(f"Of {len(unknown)} runs the text is not prepared yet, so that its tokens are not known.")
