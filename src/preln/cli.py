@@ -272,16 +272,21 @@ def figure(
 @app.command()
 def table(
     study: StudyFile,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="runs, theory, figure-3, pretraining, or finetuning.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="claims, runs, theory, figure-3, pretraining, or finetuning.")
+    ],
     out: Annotated[list[Path], typer.Option("--out", help="A file to write: csv, md or tex. Repeatable.")],
 ) -> None:
     """Write a table of what is done."""
     from preln.report import pretraining_tables, tables, theory_tables
+    from preln.report.claims import ledger
     from preln.theory import parts
 
     path, content, runs = _read(study)
     if name == "runs":
         tables.write(content, runs, path.parent.parent, out)
+    elif name == "claims":
+        ledger.write(content, path.parent.parent, out)
     elif name in pretraining_tables.TABLES:
         pretraining_tables.write(name, content, path.parent.parent, out)
     else:
@@ -290,8 +295,9 @@ def table(
 
 @app.command()
 def summary(study: StudyFile) -> None:
-    """Print the tables of the runs that are done, theorem 1 if it is measured, and where the figures are."""
+    """Print the tables of what is done, the verdicts on the paper's claims, and where the figures are."""
     from preln.report import pretraining_tables, tables, theory_tables
+    from preln.report.claims import ledger
     from preln.theory import parts
 
     path, content, runs = _read(study)
@@ -301,7 +307,10 @@ def summary(study: StudyFile) -> None:
         print(pretraining_tables.plain(content, path.parent.parent))
     if content.theory:
         print(theory_tables.plain(content, parts.expand(content, runs, str(path)), path.parent.parent))
-    for result in sorted([*path.parent.glob("figures/*"), *path.parent.glob("tables/*")]):
+    print(ledger.plain(content, path.parent.parent))
+    for result in sorted(
+        [*path.parent.glob("figures/*"), *path.parent.glob("tables/*"), *path.parent.glob("claims.*")]
+    ):
         print(result)
 
 

@@ -178,6 +178,11 @@ OF_PRETRAINING_WITH = (
     *("labels.py", "statistics.py", "pretraining_records.py", "records.py"),
     *("reference/bert.py", "reference/bert.csv"),
 )
+OF_CLAIMS_WITH = (
+    *(f"claims/{module}.py" for module in ("ledger", "evidence", "samples", "rules")),
+    *("reference/claims.py", "reference/claims.yaml", "tables.py", "theory_tables.py"),
+    *("records.py", "pretraining_records.py", "theory_records.py", "statistics.py"),
+)
 OF_THEORY_WITH = (
     *("labels.py", "statistics.py", "theory_records.py", "reference/gradients.py", "reference/gradients.csv"),
     *("../theory/closed_forms.py", "../theory/measurements.py"),
@@ -205,6 +210,7 @@ def study_results():
         figures += ["3", "gradients"]
         tables.append("figure-3")
     return [
+        f"{RESULTS}/claims.csv",
         *records(RUNS.values()),
         *pretrained(),
         *measurements(PARTS.values()),

@@ -141,3 +141,37 @@ rule tabulate_pretraining:
             --out {output.markdown:q} \
             --out {output.latex:q}
         """
+
+
+rule judge_claims:
+    """Judge each of the paper's claims by all that the study has recorded."""
+    input:
+        records=[*records(RUNS.values()), *pretrained(), *measurements(PARTS.values())],
+        code=code(*OF_CLAIMS_WITH),
+    output:
+        csv=f"{RESULTS}/claims.csv",
+        markdown=report(
+            f"{RESULTS}/claims.md",
+            caption="../report/claims.rst",
+            category="Claims",
+            labels={"table": "claims"},
+        ),
+    log:
+        f"{LOGS}/judge_claims.log",
+    benchmark:
+        f"{LOGS}/judge_claims.tsv"
+    localrule: True
+    conda:
+        "../../environment.yml"
+    params:
+        study=f"{RESULTS}/study.yaml",
+        judged=digest_of([*RUNS.values(), *PRETRAININGS.values(), *FINETUNINGS.values(), *PARTS.values()]),
+    message:
+        "Judge the paper's claims"
+    shell:
+        """
+        exec &> >(tee {log:q})
+        preln table {params.study:q} claims \
+            --out {output.csv:q} \
+            --out {output.markdown:q}
+        """

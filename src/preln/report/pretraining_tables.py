@@ -11,11 +11,10 @@ import pandas as pd
 
 from preln.config import PretrainingSettings, Study
 from preln.errors import PrelnError
-from preln.files import write_text
 from preln.report.labels import PLACEMENTS
 from preln.report.pretraining_records import Records, Score, chosen, fixed, load, reached, scores_of
 from preln.report.reference import bert as paper
-from preln.report.tables import MISSING, escaped, floating, require_forms, rounded
+from preln.report.tables import MISSING, require_forms, rounded, write_forms
 from preln.runs import short
 
 _ALWAYS = ("placement", "learning_rate", "warmup", "updates", "seed")
@@ -41,14 +40,7 @@ def write(name: str, study: Study, results: Path, out: Sequence[Path]) -> None:
     make, readable, notes_of = TABLES[name]
     table = make(study, records)
     text, notes = readable(table), " ".join([records.progress, *notes_of(study, records), *records.origin])
-    rows = text.map(lambda cell: escaped(str(cell))).rename(columns=escaped).to_latex(index=False, escape=False)
-    texts = {
-        ".csv": table.to_csv(index=False, lineterminator="\n"),
-        ".md": f"{_grid(text, 'github')}\n\n{notes}\n",
-        ".tex": floating(notes, f"tab:{name}-{study.study}", [rows.rstrip()] if len(text) else []),
-    }
-    for path in out:
-        write_text(path, texts[path.suffix])
+    write_forms(table, text, notes, f"tab:{name}-{study.study}", out)
 
 
 def plain(study: Study, results: Path) -> str:

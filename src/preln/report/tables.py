@@ -55,6 +55,28 @@ def write(study: Study, runs: Sequence[Run], results: Path, out: Sequence[Path])
         write_text(path, forms[path.suffix](study, runs, table))
 
 
+def write_forms(table: pd.DataFrame, text: pd.DataFrame, notes: str, label: str, out: Sequence[Path]) -> None:
+    """Write a table to each file of `out`, in the form of its suffix.
+
+    Args:
+        table: in full precision, for the CSV.
+        text: rounded for readers, for Markdown and LaTeX.
+        notes: what stands below the one and is the caption of the other.
+        label: of the LaTeX table.
+        out: the files, of the forms that `require_forms` lets pass.
+    """
+    rows = text.map(lambda cell: escaped(str(cell))).rename(columns=escaped).to_latex(index=False, escape=False)
+    # Numbers are text already; the printer would write 1e-3 as 0.001.
+    grid = text.to_markdown(index=False, disable_numparse=True)
+    texts = {
+        ".csv": table.to_csv(index=False, lineterminator="\n"),
+        ".md": f"{grid}\n\n{notes}\n",
+        ".tex": floating(notes, label, [rows.rstrip()] if len(text) else []),
+    }
+    for path in out:
+        write_text(path, texts[path.suffix])
+
+
 def require_forms(out: Sequence[Path]) -> None:
     """See that each file's suffix is a form of a table, before any is written.
 

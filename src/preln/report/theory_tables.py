@@ -12,10 +12,10 @@ import pandas as pd
 
 from preln.config import Study
 from preln.errors import PrelnError
-from preln.files import write_text
 from preln.report.labels import PLACEMENTS
+from preln.report.reference.gradients import AROUND
 from preln.report.statistics import Estimate, estimate, exponent
-from preln.report.tables import escaped, floating, require_forms
+from preln.report.tables import require_forms, write_forms
 from preln.report.theory_records import (
     Records,
     expected_gradients,
@@ -46,7 +46,8 @@ class Row:
         quantity: what was measured.
         model: placement and stack.
         measured: mean over the seeds; the interval is 95%.
-        predicted: the paper's or its lemma's value, in words where it is a range.
+        predicted_low, predicted_high: the paper's or its lemma's value as a range; NaN where there is none.
+        predicted: the same in words.
     """
 
     statement: str
@@ -56,6 +57,8 @@ class Row:
     low: float
     high: float
     seeds: int
+    predicted_low: float
+    predicted_high: float
     predicted: str
 
 
@@ -80,13 +83,7 @@ def write(name: str, study: Study, parts: Sequence[Part], results: Path, out: Se
     table = _TABLES[name](records)
     text = readable(table)
     notes = " ".join([records.progress, _NOTES[name], *records.origin])
-    texts = {
-        ".csv": table.to_csv(index=False, lineterminator="\n"),
-        ".md": f"{text.to_markdown(index=False, disable_numparse=True)}\n\n{notes}\n",
-        ".tex": _latex(text, notes, f"tab:{name}-{study.study}"),
-    }
-    for path in out:
-        write_text(path, texts[path.suffix])
+    write_forms(table, text, notes, f"tab:{name}-{study.study}", out)
 
 
 def plain(study: Study, parts: Sequence[Part], results: Path) -> str:
@@ -126,22 +123,22 @@ def theory(records: Records) -> pd.DataFrame:
     ):
         swept = sweep(measured, over)
         for placement, mine in swept[swept["variant"] == variant].groupby("placement"):
-            predicted = {"post": "0", "pre": "-1/2"}[str(placement)]
+            predicted = {"post": (0.0, 0.0, "0"), "pre": (-0.5, -0.5, "-1/2")}[str(placement)]
             if over == "width":
                 widths = sorted(set(mine["width"]))
                 bound = exponent(widths, [d * math.sqrt(math.log(d)) for d in widths])
-                predicted = f"at most {bound:.2f}"
+                predicted = -math.inf, bound, f"at most {bound:.2f}"
             found = estimate(exponents(mine, over))
             rows.append(
-                _row("Theorem 1", what, f"{PLACEMENTS[str(placement)]} encoder, {_MODELS['exact']}", found, predicted)
+                _row("Theorem 1", what, f"{PLACEMENTS[str(placement)]} encoder, {_MODELS['exact']}", found, *predicted)
             )
     hidden = measured[(measured["variant"] == "") & (measured["state"] == "initial")]
-    for quantity, what, predicted in (
-        ("excess_share", f"share of squared norms above {1 + EPSILON:g} of their mean, last layer", f"{DELTA}"),
+    for quantity, what, most in (
+        ("excess_share", f"share of squared norms above {1 + EPSILON:g} of their mean, last layer", DELTA),
         (
             "excess_quantile",
             f"excess over their mean that all but {DELTA} of the squared norms stay within, last layer",
-            f"{EPSILON}",
+            EPSILON,
         ),
     ):
         mine = hidden[(hidden["quantity"] == quantity) & (hidden["layer"] == hidden["depth"])]
@@ -153,7 +150,9 @@ def theory(records: Records) -> pd.DataFrame:
                     what,
                     label,
                     estimate(group["value"].tolist()),
-                    f"{predicted} (the paper's measurement)",
+                    -math.inf,
+                    most,
+                    f"{most} (the paper's measurement)",
                 )
             )
     gradients = pd.concat([
@@ -168,14 +167,16 @@ def theory(records: Records) -> pd.DataFrame:
     ):
         if group["depth"].iloc[0] > 1:
             label = f"{PLACEMENTS[str(placement)]} {stack}, {_MODELS[str(model)]}"
-            predicted = "about 1"
+            about = 1.0, 1.0, "about 1"
             if placement == "post":
                 # The appendix's factor is the root of E||x||^2 / d, which is 3/2 in the model of the proofs alone.
                 sums = hidden[(hidden["quantity"] == "square_norm") & (hidden["depth"] == group["depth"].iloc[0])]
                 sums = sums[(sums["model"] == model) & (sums["placement"] == placement) & (sums["stack"] == stack)]
-                predicted = f"{1 / DECAY if model == 'exact' else math.sqrt(sums['value'].mean()):.3f}"
+                factor = 1 / DECAY if model == "exact" else math.sqrt(sums["value"].mean())
+                about = factor, factor, f"{factor:.3f}"
             what = "growth of the gradient of W^2 a layer, towards the output"
-            rows.append(_row("Appendix F", what, label, estimate(growth(group)), predicted))
+            rows.append(_row("Appendix F", what, label, estimate(growth(group)), *about))
+    rows += _of_figure_3(records)
     return pd.DataFrame([asdict(row) for row in rows], columns=[*Row.__dataclass_fields__])
 
 
@@ -192,7 +193,7 @@ def _lemmas(layers: pd.DataFrame, placement: str, stack: str) -> list[Row]:
             "E‖ReLU(x W^1)‖^2 / d, all layers",
             label,
             estimate(means("relu_square_norm")),
-            f"{relu_square_norm(1):g}",
+            *_exactly(relu_square_norm(1)),
         )
     ]
     if placement == "post":
@@ -202,24 +203,66 @@ def _lemmas(layers: pd.DataFrame, placement: str, stack: str) -> list[Row]:
                 "E‖x‖^2 / d, all layers",
                 label,
                 estimate(means("square_norm")),
-                f"{post_ln_square_norm(1):g}",
+                *_exactly(post_ln_square_norm(1)),
             )
         )
     else:
         for layer in sorted({int(layers["layer"].min()), int(layers["layer"].max())}):
             low, high = pre_ln_square_norm(1, layer, stack)  # type: ignore[arg-type]
             found = estimate(means("square_norm", layers[layers["layer"] == layer]))
-            rows.append(_row("Lemma 2", f"E‖x‖^2 / d, layer {layer}", label, found, f"{low:g} to {high:g}"))
+            rows.append(_row("Lemma 2", f"E‖x‖^2 / d, layer {layer}", label, found, low, high, f"{low:g} to {high:g}"))
     keys = ["seed", "layer"]
     jacobian = layers[layers["quantity"] == "jacobian_norm"].set_index(keys)["value"]
     closed = layers[layers["quantity"] == "jacobian_closed_form"].set_index(keys)["value"]
     ratio = (jacobian / closed).groupby("seed").mean()
-    rows.append(_row("Lemma 3", "‖J‖ over sqrt(d)/‖y‖, all layers", label, estimate(ratio.tolist()), "1"))
+    rows.append(_row("Lemma 3", "‖J‖ over sqrt(d)/‖y‖, all layers", label, estimate(ratio.tolist()), *_exactly(1)))
     return rows
 
 
-def _row(statement: str, quantity: str, model: str, found: Estimate, predicted: str) -> Row:
-    return Row(statement, quantity, model, found.mean, found.low, found.high, found.n, predicted)
+def _of_figure_3(records: Records) -> list[Row]:
+    """What figure 3 shows of the last decoder layer's W^2, in numbers: its gradient after the warm-up over that at
+    initialisation, how it changes with the depth, and its ratio to the paper's, where the model is the paper's."""
+    rows = []
+    for placement, label in PLACEMENTS.items():
+        model = f"{label} decoder, {_MODELS['translation']}"
+        norms = expected_gradients(records.table)
+        norms = norms[(norms["placement"] == placement) & (norms["stack"] == "decoder") & (norms["matrix"] == "W2")]
+        norms = norms[(norms["variant"] == "") & (norms["layer"] == norms["depth"])]
+        initial, later = (norms[norms["state"] == state] for state in ("initial", "after-warm-up"))
+        if len(later):
+            before = initial[initial["depth"] == later["depth"].iloc[0]]["value"].mean()
+            ratios = estimate([value / before for value in later["value"]])
+            rows.append(_row("Figure 3", "last gradient of W^2, after warm-up over initial", model, ratios, *_NOTHING))
+        if initial["depth"].nunique() > 1:
+            falls = {"post": (0.0, 0.0, "0"), "pre": (-0.5, -0.5, "-1/2")}[placement]
+            what = "last gradient of W^2, exponent of the depth"
+            rows.append(_row("Figure 3", what, model, estimate(exponents(initial, "depth")), *falls))
+            means = initial.groupby("seed")["value"].mean().tolist()
+            what = "last gradient of W^2, mean over the depths"
+            around = (AROUND, AROUND, f"around {AROUND:g}") if placement == "post" else _NOTHING
+            rows.append(_row("Figure 3", what, model, estimate(means), *around))
+    table = figure_3(records)
+    last = (table["variant"] == "") & (table["matrix"] == "W2") & (table["layer"] == table["depth"])
+    for row in table[last & table["paper"].notna()].to_dict("records"):
+        ratio, paper = (
+            Estimate(row["ratio"], row["low"] / row["paper"], row["high"] / row["paper"], row["seeds"]),
+            row["paper"],
+        )
+        what = f"last gradient of W^2 over the paper's {paper:g}"
+        rows.append(_row("Figure 3", what, f"{row['model']}, {_MODELS['translation']}", ratio, *_exactly(1)))
+    return rows
+
+
+_NOTHING = (math.nan, math.nan, "")
+
+
+def _exactly(value: float) -> tuple[float, float, str]:
+    """A prediction that is no range."""
+    return value, value, f"{value:g}"
+
+
+def _row(statement: str, quantity: str, model: str, found: Estimate, low: float, high: float, predicted: str) -> Row:
+    return Row(statement, quantity, model, found.mean, found.low, found.high, found.n, low, high, predicted)
 
 
 def figure_3(records: Records) -> pd.DataFrame:
@@ -275,7 +318,7 @@ def readable(table: pd.DataFrame) -> pd.DataFrame:
         ]
     )
     if "statement" in table.columns:
-        text = text.drop(columns=["low", "high"])
+        text = text.drop(columns=["low", "high", "predicted_low", "predicted_high"])
         return text.rename(columns={name: name.capitalize() for name in text.columns})
     rows = []
     for (depth, matrix, variant, model), group in text.groupby(["depth", "matrix", "variant", "model"], sort=False):
@@ -292,12 +335,6 @@ def readable(table: pd.DataFrame) -> pd.DataFrame:
             rows.append({**about, "Variant": "the paper", **known, "Seeds": ""})
     wide = pd.DataFrame(rows).fillna("")
     return wide[[*(name for name in wide.columns if name != "Seeds"), "Seeds"]] if len(wide) else wide
-
-
-def _latex(text: pd.DataFrame, notes: str, label: str) -> str:
-    """The readable table as a LaTeX `table*`, which needs the package booktabs."""
-    rows = text.map(lambda cell: escaped(str(cell))).rename(columns=escaped).to_latex(index=False, escape=False)
-    return floating(notes, label, [rows.rstrip()])
 
 
 _TABLES = {"theory": theory, "figure-3": figure_3}

@@ -1,0 +1,132 @@
+"""What a study's records say to the tests of the claims."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from preln.config import Study
+from preln.pretraining import runs as pretraining
+from preln.report import pretraining_records, records, theory_records, theory_tables
+from preln.report.claims import samples
+from preln.report.claims.rules import Finding
+from preln.report.claims.samples import Sample
+from preln.report.reference.claims import OfRuns, OfTheory
+from preln.report.statistics import Estimate
+from preln.runs import Run, expand
+from preln.theory import parts
+
+LOWER_IS_BETTER = {"valid_loss": True, "updates_to_loss": True, "test_bleu": False, "accuracy": False}
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """All that a study has recorded.
+
+    Attributes:
+        curves: a row for each translation run and epoch.
+        runs: the translation runs, of which those in `done` are.
+        done: ids of the translation runs that are done.
+        bert: the records of BERT.
+        theory: the table of the theory.
+    """
+
+    curves: pd.DataFrame
+    runs: Sequence[Run]
+    done: frozenset[str]
+    bert: pretraining_records.Records
+    theory: pd.DataFrame
+
+    def findings(self, test: OfRuns | OfTheory) -> list[Finding]:
+        """What the records say to a test; nothing where they have no runs of it."""
+        if isinstance(test, OfTheory):
+            return self._of_theory(test)
+        here = self._samples(test, test.at)
+        there = here if test.minus_at is None else self._samples(test, test.minus_at)
+        return samples.findings(test, here, there, LOWER_IS_BETTER[test.quantity])
+
+    def _of_theory(self, test: OfTheory) -> list[Finding]:
+        table = self.theory
+        found = []
+        for row in table[table["statement"] == test.statement].to_dict("records"):
+            if test.quantity not in row["quantity"] or test.model not in row["model"]:
+                continue
+            if test.margin is None:
+                low, high = _or(test.low, -math.inf), _or(test.high, math.inf)
+            else:
+                low, high = row["predicted_low"] - test.margin, row["predicted_high"] + test.margin
+            measured = Estimate(row["measured"], row["low"], row["high"], row["seeds"])
+            found.append(Finding(f"{row['quantity']}, {row['model']}", measured, low, high))
+        return found
+
+    def _samples(self, test: OfRuns, at: float) -> list[Sample]:
+        match test.of:
+            case "translation":
+                return [self._of_run(run, test.quantity, at) for run in self.runs if run.id in self.done]
+            case "pretraining":
+                return [
+                    self._of_pretraining(run, test.quantity, at)
+                    for run in self.bert.runs
+                    if run.id in self.bert.metrics
+                ]
+            case "finetuning":
+                return self._of_finetunings(at)
+
+    def _of_run(self, run: Run, quantity: str, at: float) -> Sample:
+        settings = run.settings.model_dump(mode="json", exclude={"seed"})
+        curve = self.curves[self.curves["run"] == run.id]
+        epoch = max(1, round(at * run.settings.epochs))
+        value = curve.loc[curve["epoch"] == epoch, quantity]
+        if len(value):
+            return Sample(settings, run.settings.seed, float(value.iloc[0]))
+        # A run that diverged has no more epochs.
+        return Sample(settings, run.settings.seed, math.inf if LOWER_IS_BETTER[quantity] else 0.0)
+
+    def _of_pretraining(self, run: pretraining.PretrainingRun, quantity: str, at: float) -> Sample:
+        settings = run.settings.model_dump(mode="json", exclude={"seed"})
+        curve = self.bert.curves[self.bert.curves["run"] == run.id]
+        if quantity == "updates_to_loss":
+            updates = math.nan if self.bert.loss is None else pretraining_records.reached(curve, self.bert.loss)
+            return Sample(settings, run.settings.seed, math.inf if math.isnan(updates) else updates)
+        upto = curve[curve["updates"] >= at * run.settings.updates]
+        return Sample(settings, run.settings.seed, float(upto["valid_loss"].iloc[0]) if len(upto) else math.inf)
+
+    def _of_finetunings(self, at: float) -> list[Sample]:
+        """The accuracies at the grid's point that is best on dev, of the first checkpoint that is so far."""
+        found = []
+        for job in self.bert.jobs:
+            far = [other.update for other in self.bert.jobs if other.run.id == job.run.id]
+            first = min((update for update in far if update >= at * max(far)), default=None)
+            best = pretraining_records.chosen(pretraining_records.scores_of(self.bert, job))
+            if job.update != first or best is None:
+                continue
+            rows = self.bert.scores[self.bert.scores["finetuning"] == job.id]
+            for key, value in best.point.model_dump().items():
+                rows = rows[rows[key] == value]
+            settings = {**job.run.settings.model_dump(mode="json"), "task": job.task_name, "updates": job.update}
+            found += [Sample(settings, row["seed"], row["accuracy"]) for row in rows.to_dict("records")]
+        return found
+
+
+def gather(study: Study, results: Path) -> Evidence:
+    """Read all that a study has recorded.
+
+    Raises:
+        RecordError: if a record cannot be used.
+    """
+    runs = expand(study)
+    return Evidence(
+        records.curves(study, runs, results),
+        runs,
+        frozenset(records.summary(study, runs, results)["run"]),
+        pretraining_records.load(study, results),
+        theory_tables.theory(theory_records.load(study, parts.expand(study, runs), results)),
+    )
+
+
+def _or(value: float | None, otherwise: float) -> float:
+    return otherwise if value is None else value

@@ -1,0 +1,303 @@
+"""The ledger's verdicts: each rule lets the paper's own numbers pass, and fails on numbers that contradict it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from preln.config import load
+from preln.pretraining import runs as pretraining
+from preln.pretraining.runs import PretrainingRun
+from preln.report.claims import ledger
+from preln.report.claims.evidence import Evidence
+from preln.report.claims.rules import Finding, Outcome, Verdict, reason, verdict
+from preln.report.claims.samples import Sample, findings
+from preln.report.pretraining_records import Records
+from preln.report.reference import claims as paper
+from preln.report.reference.claims import OfRuns
+from preln.report.statistics import Estimate, estimate
+from preln.report.theory_tables import Row
+from preln.runs import Run, expand
+
+STUDY = load(Path("config/paper.yaml"))
+RUNS = expand(STUDY)
+BERTS = pretraining.expand(STUDY)
+JOBS = pretraining.finetunings(STUDY)
+CLAIMS = {claim.id: claim for claim in paper.load().claims}
+
+
+@dataclass(frozen=True)
+class World:
+    """Numbers for every run of the paper's study, as functions of the run."""
+
+    loss: Callable[[Run, int], float]
+    bleu: Callable[[Run], float]
+    bert: Callable[[PretrainingRun, int], float]
+    accuracy: Callable[[PretrainingRun, int], float]
+    theory: list[Row]
+
+    def verdict(self, claim: str) -> tuple[str, str]:
+        """The verdict on a claim's direction, and that on its value."""
+        entry = ledger.entry(STUDY, CLAIMS[claim], self.evidence())
+        return entry.verdict, entry.value
+
+    def evidence(self) -> Evidence:
+        epochs = [
+            {"run": run.id, "epoch": epoch, "valid_loss": self.loss(run, epoch), "test_bleu": self.bleu(run)}
+            for run in RUNS
+            for epoch in range(1, run.settings.epochs + 1)
+        ]
+        validations = [
+            {"run": run.id, "updates": update, "valid_loss": self.bert(run, update)}
+            for run in BERTS
+            for update in range(10_000, 1_000_001, 10_000)
+        ]
+        scores = [
+            {
+                **job.points[0].model_dump(),
+                **{"finetuning": job.id, "run": job.run.id, "update": job.update, "task": job.task_name},
+                **{"seed": seed, "accuracy": self.accuracy(job.run, job.update) + 0.001 * seed, "f1": 0.5},
+            }
+            for job in JOBS
+            for seed in range(1, job.seeds + 1)
+        ]
+        bert = Records(
+            runs=tuple(BERTS),
+            curves=pd.DataFrame(validations),
+            metrics={run.id: {} for run in BERTS},
+            scores=pd.DataFrame(scores),
+            majority={},
+            jobs=tuple(JOBS),
+            done=frozenset(job.id for job in JOBS),
+            loss=1.69,
+            progress="",
+            origin=(),
+        )
+        theory = pd.DataFrame([asdict(row) for row in self.theory])
+        return Evidence(pd.DataFrame(epochs), RUNS, frozenset(run.id for run in RUNS), bert, theory)
+
+
+def loss(run: Run, epoch: int) -> float:
+    """Validation losses that end where the paper's curves do, or where its words put them."""
+    settings = run.settings
+    match settings.placement, settings.optimizer, settings.schedule:
+        case "pre", _, _:
+            last = 4.0
+        case "post", "sgd", _:
+            last = 6.0 if settings.warmup > 1 else 7.5
+        case "post", "radam", _:
+            last = 4.1
+        case "post", "adam", "constant":
+            last = 4.3
+        case _:
+            last = {0: 6.0, 500: 4.2 if settings.learning_rate == 5e-4 else 7.0, 4000: 4.0}[settings.warmup]
+    # Pre-LN is at its end after nine epochs, the others at their last one.
+    share = epoch / (9 if settings.placement == "pre" else settings.epochs)
+    return last + 2 * max(0.0, 1 - share)
+
+
+def bleu(run: Run) -> float:
+    settings = run.settings
+    if settings.optimizer == "sgd":
+        return 3.0 if settings.warmup > 1 else 0.2
+    if settings.placement == "post" and settings.optimizer == "adam" and settings.schedule == "inverse-sqrt":
+        return {0: 8.45, 500: 31.16 if settings.learning_rate == 5e-4 else 2.77, 4000: 33.5}[settings.warmup]
+    return 33.4
+
+
+def bert(run: PretrainingRun, update: int) -> float:
+    if run.settings.placement == "post" and run.settings.learning_rate > 1e-4:
+        return 6.0
+    target = 500_000 if run.settings.placement == "pre" else 700_000
+    return 1.69 + 1e-6 * (target - update)
+
+
+def accuracy(run: PretrainingRun, update: int) -> float:
+    return 0.8 + (0.02 if run.settings.placement == "pre" else 0.0)
+
+
+def row(statement: str, quantity: str, model: str, value: float, low: float = math.nan, high: float = math.nan) -> Row:
+    return Row(statement, quantity, model, value, value - 0.001, value + 0.001, 10, low, high, "")
+
+
+THEORY = [
+    row("Lemma 1", "E‖ReLU(x W^1)‖^2 / d, all layers", "Post-LN encoder, proofs", 0.5, 0.5, 0.5),
+    row("Lemma 2", "E‖x‖^2 / d, layer 12", "Pre-LN encoder, proofs", 12.0, 7.0, 19.0),
+    row("Lemma 3", "‖J‖ over sqrt(d)/‖y‖, all layers", "Post-LN encoder, proofs", 1.0, 1.0, 1.0),
+    row("Theorem 1", "exponent of the depth L", "Pre-LN encoder, proofs", -0.5, -0.5, -0.5),
+    row("Definition 1", "share of squared norms above 1.1", "Pre-LN encoder, translation", 0.1, -math.inf, 0.125),
+    row("Appendix F", "growth of the gradient of W^2 a layer", "Post-LN decoder, proofs", 1.225, 1.225, 1.225),
+    row("Appendix F", "growth of the gradient of W^2 a layer", "Post-LN decoder, translation", 1.66, 1.03, 1.03),
+    row("Appendix F", "growth of the gradient of W^2 a layer", "Pre-LN decoder, translation", 0.88, 1.0, 1.0),
+    row("Figure 3", "last gradient of W^2, after warm-up over initial", "Post-LN decoder, translation", 0.009),
+    row("Figure 3", "last gradient of W^2, exponent of the depth", "Post-LN decoder, translation", 0.0, 0.0, 0.0),
+    row("Figure 3", "last gradient of W^2, exponent of the depth", "Pre-LN decoder, translation", -0.5, -0.5, -0.5),
+    row("Figure 3", "last gradient of W^2, mean over the depths", "Post-LN decoder, translation", 1.6, 1.6, 1.6),
+    row("Figure 3", "last gradient of W^2 over the paper's 1.66", "Post-LN, initial, translation", 1.0, 1.0, 1.0),
+]
+PAPER = World(loss, bleu, bert, accuracy, THEORY)
+TESTED = [claim.id for claim in CLAIMS.values() if claim.tests]
+
+
+@pytest.mark.parametrize("claim", TESTED)
+def test_the_papers_own_numbers_reproduce_it(claim: str) -> None:
+    direction, value = PAPER.verdict(claim)
+    assert direction == Verdict.REPRODUCED
+    assert value == ("agrees" if CLAIMS[claim].values else ledger.NOT_COMPARED)
+
+
+def with_theory(statement: str, value: float) -> World:
+    """A world in which every measurement of a statement is another."""
+    changed = [
+        replace(one, measured=value, low=value - 0.001, high=value + 0.001) if one.statement == statement else one
+        for one in THEORY
+    ]
+    return replace(PAPER, theory=changed)
+
+
+def same_loss(run: Run, epoch: int) -> float:
+    return 5.0
+
+
+def no_warmup_needed(run: Run, epoch: int) -> float:
+    """As in the paper, but a run of Post-LN needs no warm-up, of whatever length, with Adam or SGD."""
+    return 4.0 if run.settings.schedule == "inverse-sqrt" else loss(run, epoch)
+
+
+CONTRADICTIONS: dict[str, World] = {
+    "C1": with_theory("Lemma 1", 0.6),
+    "C2": with_theory("Lemma 2", 25.0),
+    "C3": with_theory("Lemma 3", 1.2),
+    "C4": with_theory("Theorem 1", 0.2),
+    "C5": with_theory("Definition 1", 0.3),
+    "C6": with_theory("Appendix F", 2.0),
+    "C8": with_theory("Figure 3", -1.0),
+    "C9": replace(PAPER, loss=no_warmup_needed),
+    "C10": replace(PAPER, loss=no_warmup_needed),
+    "C11": replace(PAPER, loss=no_warmup_needed),
+    "C12": replace(PAPER, loss=same_loss),
+    "C13": replace(PAPER, loss=lambda run, epoch: 4.0 + (run.settings.placement == "pre")),
+    "C14": replace(PAPER, loss=lambda run, epoch: 5.0 - 0.1 * epoch),
+    "C15": replace(PAPER, loss=lambda run, epoch: 5.0 + 2 * (run.settings.optimizer == "radam")),
+    "C17": replace(PAPER, bert=lambda run, update: 1.69 + 1e-6 * (500_000 - update)),
+    "C18": replace(PAPER, accuracy=lambda run, update: 0.8 + 0.02 * (run.settings.placement == "post")),
+}
+
+
+@pytest.mark.parametrize("claim", CONTRADICTIONS)
+def test_numbers_that_contradict_a_claim_do_not_reproduce_it(claim: str) -> None:
+    assert CONTRADICTIONS[claim].verdict(claim)[0] == Verdict.NOT_REPRODUCED
+
+
+@pytest.mark.parametrize(
+    ("changed", "value"),
+    [
+        ("growth of the gradient of W^2 a layer", 1.04),
+        ("last gradient of W^2, after warm-up over initial", 0.5),
+    ],
+)
+def test_a_claim_of_several_parts_is_not_reproduced_by_some(changed: str, value: float) -> None:
+    theory = [replace(one, measured=value, low=value, high=value) if changed in one.quantity else one for one in THEORY]
+    assert replace(PAPER, theory=theory).verdict("C7")[0] == Verdict.INCONCLUSIVE
+
+
+def test_every_claim_that_can_be_tested_has_a_world_that_contradicts_it() -> None:
+    assert {*CONTRADICTIONS, "C7"} == set(TESTED)
+
+
+def test_a_study_without_runs_of_a_claim_does_not_test_it() -> None:
+    nothing = replace(PAPER.evidence(), done=frozenset(), theory=pd.DataFrame(columns=[*Row.__dataclass_fields__]))
+    for claim in CLAIMS.values():
+        if all(test.of in ("translation", "theory") for test in claim.tests):
+            assert ledger.entry(STUDY, claim, nothing).verdict == Verdict.NOT_TESTED
+
+
+def test_a_claim_of_which_a_part_has_no_runs_is_inconclusive() -> None:
+    posts = frozenset(run.id for run in RUNS if run.settings.placement == "post")
+    entry = ledger.entry(STUDY, CLAIMS["C15"], replace(PAPER.evidence(), done=posts))
+    assert entry.verdict == Verdict.INCONCLUSIVE
+    assert "1 of 2 parts of the claim have no runs here" in entry.reason
+
+
+def test_the_value_is_compared_only_at_the_papers_settings() -> None:
+    small = STUDY.model_copy(update={"paper_settings": False})
+    assert ledger.entry(small, CLAIMS["C9"], PAPER.evidence()).value == ledger.NOT_COMPARED
+
+
+def test_another_value_than_the_papers_differs() -> None:
+    world = replace(PAPER, bleu=lambda run: 20.0)
+    assert world.verdict("C9") == (Verdict.REPRODUCED, "differs")
+
+
+SEEDS = st.lists(st.floats(-10, 10), min_size=2, max_size=6)
+
+
+@given(SEEDS, st.floats(-10, 10))
+def test_several_seeds_decide_by_their_whole_interval(values: list[float], bound: float) -> None:
+    found = estimate(values)
+    outcome = Finding("", found, bound, math.inf).outcome
+    assert (outcome is Outcome.HOLDS) == (found.low >= bound)
+    assert (outcome is Outcome.FAILS) == (found.high < bound)
+
+
+@pytest.mark.parametrize(
+    ("value", "outcome"), [(1.0, Outcome.HOLDS), (0.9, Outcome.FAILS), (math.nan, Outcome.UNCLEAR)]
+)
+def test_one_seed_decides_by_its_value(value: float, outcome: Outcome) -> None:
+    assert Finding("", Estimate(value, math.nan, math.nan, 1), 1.0, math.inf).outcome is outcome
+
+
+def test_the_reason_names_what_speaks_against() -> None:
+    good = Finding("the one", estimate([2.0]), 1.0, math.inf)
+    bad = Finding("the other", estimate([0.5]), 1.0, math.inf)
+    assert verdict([good, bad]) is Verdict.INCONCLUSIVE
+    assert reason([good, bad]) == "1 of 2 comparisons hold; fails: the other: 0.5 (one seed), asked: at least 1."
+
+
+def sample(value: float, seed: int = 1, **settings: Any) -> Sample:
+    return Sample({"placement": "post", "learning_rate": 1.0, "warmup": 0, "epochs": 5, **settings}, seed, value)
+
+
+def compare(runs: dict[str, Any], minus: dict[str, Any], *samples: Sample, differ: tuple[str, ...] = ()) -> list[float]:
+    test = OfRuns(of="translation", quantity="valid_loss", runs=runs, minus=minus, differ=differ, low=0.0)
+    return [finding.found.mean for finding in findings(test, samples, samples, lower_is_better=True)]
+
+
+def test_runs_are_compared_with_those_that_are_alike_in_everything_else() -> None:
+    without, with_it, longer = sample(3.0), sample(1.0, warmup=4), sample(0.0, warmup=4, epochs=9)
+    assert compare({"warmup": "none"}, {"warmup": "some"}, without, with_it, longer) == [2.0]
+
+
+def test_of_several_that_may_be_compared_with_the_best_is_the_measure() -> None:
+    rates = [sample(2.0, warmup=4, learning_rate=0.1), sample(1.5, warmup=4, learning_rate=0.2)]
+    assert compare({"warmup": "none"}, {"warmup": "some"}, sample(3.0), *rates, differ=("learning_rate",)) == [1.5]
+
+
+def test_seeds_are_compared_with_the_same_seed() -> None:
+    samples = [sample(3.0, 1), sample(5.0, 2), sample(1.0, 1, warmup=4), sample(2.0, 2, warmup=4), sample(9.0, 3)]
+    assert compare({"warmup": "none"}, {"warmup": "some"}, *samples) == [2.5]
+
+
+def test_superlatives_are_among_the_runs_with_the_rest() -> None:
+    warmups = [sample(float(warmup), warmup=warmup) for warmup in (0, 10, 20, 40)]
+    higher = sample(7.0, warmup=99, placement="pre")
+    found = compare({"placement": "post", "warmup": "short"}, {"warmup": "longest"}, *warmups, higher)
+    assert found == [10.0 - 40.0, 20.0 - 40.0]
+
+
+def test_a_run_that_diverged_is_infinitely_worse() -> None:
+    assert compare({"warmup": "none"}, {"warmup": "some"}, sample(math.inf), sample(1.0, warmup=4)) == [math.inf]
+
+
+def test_the_ids_of_the_claims_are_in_order() -> None:
+    numbers = [int(claim.removeprefix("C")) for claim in CLAIMS]
+    assert all(after == before + 1 for before, after in pairwise(numbers))
