@@ -116,8 +116,8 @@ class Cluster:
     def revive_node(self, node: str) -> None:
         """Start a node that died again."""
         shutil.rmtree(self.folder / "spool" / node)
+        # ReturnToService=2 has it back in service as soon as it says that it is there.
         self.start_node(node)
-        self.run("scontrol", "update", f"nodename={node}", "state=resume")
         wait(lambda: self.states() == ["idle"] * len(NODES), 30)
 
     def _configure(self) -> None:

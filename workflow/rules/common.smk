@@ -178,14 +178,14 @@ OF_PRETRAINING_WITH = (
     *("labels.py", "statistics.py", "pretraining_records.py", "records.py"),
     *("reference/bert.py", "reference/bert.csv"),
 )
-OF_CLAIMS_WITH = (
-    *(f"claims/{module}.py" for module in ("ledger", "evidence", "samples", "rules")),
-    *("reference/claims.py", "reference/claims.yaml", "tables.py", "theory_tables.py"),
-    *("records.py", "pretraining_records.py", "theory_records.py", "statistics.py"),
-)
 OF_THEORY_WITH = (
     *("labels.py", "statistics.py", "theory_records.py", "reference/gradients.py", "reference/gradients.csv"),
     *("../theory/closed_forms.py", "../theory/measurements.py"),
+)
+OF_CLAIMS_WITH = (
+    *(f"claims/{module}.py" for module in ("ledger", "evidence", "samples", "rules")),
+    *("reference/claims.py", "reference/claims.yaml", "tables.py", "theory_tables.py"),
+    *dict.fromkeys((*OF_RUNS_WITH, *OF_PRETRAINING_WITH, *OF_THEORY_WITH)),
 )
 
 
