@@ -294,6 +294,19 @@ def table(
 
 
 @app.command()
+def report(
+    study: StudyFile,
+    out: Annotated[Path, typer.Option("--out", help="The HTML file to write.")],
+) -> None:
+    """Write the report of what is done: one page that needs no network."""
+    from preln.report.html import page
+    from preln.theory import parts
+
+    path, content, runs = _read(study)
+    page.write(content, runs, parts.expand(content, runs, str(path)), path.parent.parent, out)
+
+
+@app.command()
 def summary(study: StudyFile) -> None:
     """Print the tables of what is done, the verdicts on the paper's claims, and where the figures are."""
     from preln.report import pretraining_tables, tables, theory_tables

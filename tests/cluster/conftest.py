@@ -15,7 +15,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from tests.cluster.slurm import Cluster, Unavailable, wait
+from tests.cluster.slurm import Cluster, wait
+from tests.debian import Unavailable
 from tests.workflow.conftest import Workspace, copy_repository
 
 TIMES = ["tokens_per_second", "seconds"]

@@ -18,6 +18,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.debian import Unavailable, install
+
 PROGRAMS = ("slurmctld", "slurmd", "sbatch", "munged", "setpriv")
 PACKAGES = ("slurmctld", "slurmd", "slurm-client", "munge")
 NODES = ("node1", "node2", "node3")
@@ -25,29 +27,6 @@ GPU_NODES = NODES[:2]
 PORT = 17817
 ETC = Path("/etc/slurm")
 CONFIGURATIONS = ("slurm.conf", "gres.conf", "cgroup.conf")
-
-
-class Unavailable(Exception):
-    """This machine cannot have the cluster; the message says why."""
-
-
-def packages() -> None:
-    """Install what is missing.
-
-    Raises:
-        Unavailable: if it cannot be.
-    """
-    if os.geteuid() != 0:
-        raise Unavailable("Slurm's daemons need root here")
-    if all(map(shutil.which, PROGRAMS)):
-        return
-    if not shutil.which("apt-get"):
-        raise Unavailable(f"{', '.join(PROGRAMS)} are not all installed, and there is no apt-get to install them with")
-    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    for command in (["update", "-qq"], ["install", "-y", "-qq", "--no-install-recommends", *PACKAGES]):
-        done = subprocess.run(["apt-get", *command], env=environment, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise Unavailable(f"apt-get {command[0]} failed: {done.stderr.strip()[-300:]}")
 
 
 @dataclass(frozen=True)
@@ -68,7 +47,9 @@ class Cluster:
             Unavailable: if packages are missing and cannot be installed, or another Slurm is configured here.
             TimeoutError: if the nodes do not come up.
         """
-        packages()
+        if os.geteuid() != 0:
+            raise Unavailable("Slurm's daemons need root here")
+        install(PACKAGES, PROGRAMS)
         self.folder.mkdir(parents=True, exist_ok=True)
         self.folder.chmod(0o755)
         self._configure()

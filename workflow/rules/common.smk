@@ -188,32 +188,46 @@ OF_CLAIMS_WITH = (
     *dict.fromkeys((*OF_RUNS_WITH, *OF_PRETRAINING_WITH, *OF_THEORY_WITH)),
 )
 
+OF_REPORT_WITH = (
+    *(f"html/{name}" for name in ("page.py", "charts.py", "page.html.j2", "page.css", "page.js")),
+    *("pretraining_tables.py", "drawing.py", *OF_CLAIMS_WITH),
+)
+
 
 def code(*modules):
     """Modules, named from the report's folder: what is computed by them is computed again when they change."""
     return [str(Path(relpath(SOURCE / "report" / module))) for module in modules]
 
 
+def figures():
+    """The figures of the study."""
+    named = sorted({str(number) for run in RUNS.values() for number in run.figures})
+    if PRETRAININGS:
+        named.append("5")
+    if STUDY.theory:
+        named.append("theory")
+    if STUDY.theory and STUDY.theory.gradients:
+        named += ["3", "gradients"]
+    return named
+
+
 def study_results():
     """Every end product of the study."""
-    figures = sorted({str(number) for run in RUNS.values() for number in run.figures})
     tables = ["runs"] if RUNS else []
     if PRETRAININGS:
-        figures.append("5")
         tables.append("pretraining")
     if FINETUNINGS:
         tables.append("finetuning")
     if STUDY.theory:
-        figures.append("theory")
         tables.append("theory")
     if STUDY.theory and STUDY.theory.gradients:
-        figures += ["3", "gradients"]
         tables.append("figure-3")
     return [
+        f"{RESULTS}/report.html",
         f"{RESULTS}/claims.csv",
         *records(RUNS.values()),
         *pretrained(),
         *measurements(PARTS.values()),
-        *(f"{RESULTS}/figures/figure-{figure}.{suffix}" for figure in figures for suffix in ("pdf", "png")),
+        *(f"{RESULTS}/figures/figure-{figure}.{suffix}" for figure in figures() for suffix in ("pdf", "png")),
         *(f"{RESULTS}/tables/{table}.{suffix}" for table in tables for suffix in ("csv", "md", "tex")),
     ]

@@ -175,3 +175,30 @@ rule judge_claims:
             --out {output.csv:q} \
             --out {output.markdown:q}
         """
+
+
+rule write_report:
+    """Write the report: the verdicts, every figure and table, the cost, and the deviations, in one page."""
+    input:
+        claims=f"{RESULTS}/claims.csv",
+        figures=[f"{RESULTS}/figures/figure-{name}.png" for name in figures()],
+        code=code(*OF_REPORT_WITH),
+    output:
+        f"{RESULTS}/report.html",
+    log:
+        f"{LOGS}/write_report.log",
+    benchmark:
+        f"{LOGS}/write_report.tsv"
+    localrule: True
+    conda:
+        "../../environment.yml"
+    params:
+        study=f"{RESULTS}/study.yaml",
+        told=digest_of([*RUNS.values(), *PRETRAININGS.values(), *FINETUNINGS.values(), *PARTS.values()]),
+    message:
+        "Write the report"
+    shell:
+        """
+        exec &> >(tee {log:q})
+        preln report {params.study:q} --out {output:q}
+        """

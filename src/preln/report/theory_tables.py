@@ -76,13 +76,13 @@ def write(name: str, study: Study, parts: Sequence[Part], results: Path, out: Se
         RecordError: if a record cannot be used.
         PrelnError: if there is no such table, or a suffix is of no such form.
     """
-    if name not in _TABLES:
-        raise PrelnError(f"table {name}: not made; allowed: runs, pretraining, finetuning, {', '.join(_TABLES)}")
+    if name not in TABLES:
+        raise PrelnError(f"table {name}: not made; allowed: runs, pretraining, finetuning, {', '.join(TABLES)}")
     require_forms(out)
     records = load(study, parts, results)
-    table = _TABLES[name](records)
+    table = TABLES[name](records)
     text = readable(table)
-    notes = " ".join([records.progress, _NOTES[name], *records.origin])
+    notes = " ".join([records.progress, NOTES[name], *records.origin])
     write_forms(table, text, notes, f"tab:{name}-{study.study}", out)
 
 
@@ -100,7 +100,7 @@ def plain(study: Study, parts: Sequence[Part], results: Path) -> str:
 
 
 _MODELS = {"exact": "proofs", "translation": "translation"}
-_NOTES = {
+NOTES = {
     "theory": "Means over seeds, ± half of the 95% interval. Theorem 1 bounds gradients from above; its exponents are "
     "those of the bounds.",
     "figure-3": "Frobenius norms of the expected gradients of the decoder's feed-forward matrices by layer, and at "
@@ -337,4 +337,4 @@ def readable(table: pd.DataFrame) -> pd.DataFrame:
     return wide[[*(name for name in wide.columns if name != "Seeds"), "Seeds"]] if len(wide) else wide
 
 
-_TABLES = {"theory": theory, "figure-3": figure_3}
+TABLES = {"theory": theory, "figure-3": figure_3}

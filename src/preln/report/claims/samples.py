@@ -127,8 +127,8 @@ def _has(settings: Mapping[str, Any], key: str, wanted: Any) -> bool:
 
 
 def _named(wanted: Mapping[str, Any], one: Series) -> str:
-    """A series by the settings that it was chosen for, and by its rate."""
-    keys = [*wanted, *(key for key in ("learning_rate",) if key not in wanted)]
+    """A series by the settings that it was chosen for, and by what tells it from others."""
+    keys = [*wanted, *(key for key in ("learning_rate", "warmup", "task") if key not in wanted and key in one.settings)]
     return ", ".join(
         f"{key} {one.settings[key]:g}" if isinstance(one.settings[key], int | float) else str(one.settings[key])
         for key in keys

@@ -1,0 +1,1 @@
+"""The report of a study: one HTML page that needs no network."""

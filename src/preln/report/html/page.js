@@ -1,0 +1,41 @@
+// Draws the charts and folds the images that show the same, sorts and filters the tables, and unfolds before printing.
+for (const spec of document.querySelectorAll("script.spec")) {
+  vegaEmbed(spec.previousElementSibling, JSON.parse(spec.textContent), { actions: false, renderer: "svg" }).then(() => {
+    spec.closest(".figure").querySelector("details").open = false;
+  });
+}
+
+const number = (text) => (/^[-+]?[\d.,]+(e[-+]?\d+)?/i.test(text) ? parseFloat(text.replaceAll(",", "")) : NaN);
+const compare = (a, b) => {
+  const [x, y] = [number(a), number(b)];
+  return Number.isNaN(x) || Number.isNaN(y) ? a.localeCompare(b) : x - y;
+};
+
+for (const table of document.querySelectorAll("table.sortable")) {
+  const body = table.tBodies[0];
+  table.querySelectorAll("th").forEach((head, column) => {
+    head.querySelector("button").addEventListener("click", () => {
+      const down = head.getAttribute("aria-sort") === "ascending";
+      for (const other of table.querySelectorAll("th")) other.setAttribute("aria-sort", "none");
+      head.setAttribute("aria-sort", down ? "descending" : "ascending");
+      const rows = [...body.rows];
+      rows.sort((a, b) => compare(a.cells[column].textContent, b.cells[column].textContent) * (down ? -1 : 1));
+      body.append(...rows);
+    });
+  });
+}
+
+for (const filter of document.querySelectorAll("input.filter")) {
+  const table = filter.closest("label").nextElementSibling.querySelector("table");
+  filter.addEventListener("input", () => {
+    const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
+    for (const row of table.tBodies[0].rows) {
+      const text = row.textContent.toLowerCase();
+      row.hidden = !words.every((word) => text.includes(word));
+    }
+  });
+}
+
+addEventListener("beforeprint", () => {
+  for (const details of document.querySelectorAll(".figure details")) details.open = true;
+});

@@ -1,0 +1,156 @@
+"""The page: the verdicts first, then each figure and table, what it cost, where it comes from, and what deviates."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+import altair
+import pandas as pd
+import vl_convert
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from preln.config import Study
+from preln.files import write_text
+from preln.report import pretraining_records, pretraining_tables, records, tables, theory_records, theory_tables
+from preln.report.claims import ledger
+from preln.report.claims.rules import Verdict
+from preln.report.html import charts
+from preln.report.html.charts import Chart
+from preln.report.reference import claims as paper
+from preln.runs import Run
+from preln.theory.parts import Part
+
+FIGURES = {
+    "2": "Is warm-up essential? Post-LN by Adam and by SGD (section 3.2)",
+    "3": "Gradients of the decoder's feed-forward sub-layers at initialisation (section 3.4)",
+    "4": "Pre-LN without warm-up beside Post-LN with it (section 4.1)",
+    "5": "BERT: pre-training, and fine-tuning on the way (section 4.2)",
+    "6": "Post-LN at a small rate, without warm-up (appendix H)",
+    "theory": "The lemmas, theorem 1 and appendix F beside what was measured",
+    "gradients": "What the size of figure 3's gradients depends on",
+}
+"""The figures in the order of the page, with what each asks."""
+VEGA_LITE = altair.SCHEMA_VERSION.removeprefix("v").rpartition(".")[0]
+"""The version that the charts are written for."""
+SIGNS = {
+    Verdict.REPRODUCED: "✓",
+    Verdict.NOT_REPRODUCED: "✗",
+    Verdict.INCONCLUSIVE: "~",
+    Verdict.NOT_TESTED: "·",
+}
+"""What stands before a verdict, for colour alone tells not everyone."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One of the figures: the image, and charts that show the same where there are any."""
+
+    name: str
+    title: str
+    image: str
+    charts: list[Chart]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table with what stands below it."""
+
+    title: str
+    rows: pd.DataFrame
+    notes: list[str]
+
+
+def write(study: Study, runs: Sequence[Run], parts: Sequence[Part], results: Path, out: Path) -> None:
+    """Write the report of a study.
+
+    Args:
+        study: the study.
+        runs: all runs of the study.
+        parts: all parts of its theory.
+        results: folder of the results of all studies; figures are taken from there, and one that is not drawn is left
+            out.
+        out: the file to write.
+
+    Raises:
+        RecordError: if a record cannot be used.
+    """
+    measured = theory_records.load(study, parts, results)
+    environment = Environment(
+        loader=PackageLoader("preln.report.html", "."), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+    )
+    entries = ledger.judge(study, results)
+    text = environment.get_template("page.html.j2").render(
+        study=study,
+        summary=ledger.summary(entries),
+        entries=entries,
+        note=ledger.NOTE,
+        signs=SIGNS,
+        figures=_figures(study, runs, measured, results),
+        tables=_tables(study, runs, measured, results),
+        cost=_cost(study, runs, results),
+        errata=paper.load().errata,
+        style=Markup(_read("page.css")),
+        script=Markup(_read("page.js")),
+        vega=Markup(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=VEGA_LITE)),
+    )
+    write_text(out, text)
+
+
+def _figures(study: Study, runs: Sequence[Run], measured: theory_records.Records, results: Path) -> list[Figure]:
+    found = []
+    for name, title in FIGURES.items():
+        image = results / study.study / "figures" / f"figure-{name}.png"
+        if image.exists():
+            encoded = base64.b64encode(image.read_bytes()).decode("ascii")
+            shown = charts.of_gradients(measured) if name == "3" else charts.of_figure(name, study, runs, results)
+            found.append(Figure(name, title, encoded, shown))
+    return found
+
+
+def _tables(study: Study, runs: Sequence[Run], measured: theory_records.Records, results: Path) -> list[Table]:
+    found = []
+    if runs:
+        full = tables.full(study, runs, records.summary(study, runs, results))
+        found.append(Table("The translation runs", tables.readable(runs, full), tables.notes(full)))
+    if study.pretraining:
+        bert = pretraining_records.load(study, results)
+        for name, (make, readable, notes_of) in pretraining_tables.TABLES.items():
+            rows = readable(make(study, bert))
+            found.append(Table(f"BERT: {name}", rows, [bert.progress, *notes_of(study, bert), *bert.origin]))
+    if study.theory:
+        for name, title in (("theory", "The theory"), ("figure-3", "Figure 3 in numbers")):
+            rows = theory_tables.readable(theory_tables.TABLES[name](measured))
+            found.append(Table(title, rows, [measured.progress, theory_tables.NOTES[name], *measured.origin]))
+    return [table for table in found if len(table.rows)]
+
+
+def _cost(study: Study, runs: Sequence[Run], results: Path) -> list[str]:
+    """How long the trainings took, in a sentence for each kind."""
+    done = records.summary(study, runs, results)
+    found = []
+    if len(done):
+        hours, speed = done["seconds"].sum() / 3600, done["tokens_per_second"].median()
+        found.append(
+            f"{len(done)} translation runs: {hours:.1f} hours of training, {speed:,.0f} target tokens a second in the "
+            "median."
+        )
+    bert = pretraining_records.load(study, results)
+    if len(bert.curves):
+        hours = bert.curves["seconds"].sum() / 3600
+        speed = bert.curves["tokens_per_second"].median()
+        found.append(
+            f"{len(bert.metrics)} pre-training runs: {hours:.1f} hours, {speed:,.0f} tokens a second in the median."
+        )
+    if len(bert.scores):
+        hours = bert.scores["seconds"].sum() / 3600 if "seconds" in bert.scores else 0.0
+        found.append(f"{len(bert.scores)} fine-tunings: {hours:.1f} hours.")
+    return found
+
+
+def _read(name: str) -> str:
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")

@@ -1,0 +1,156 @@
+"""The report in a real browser, of the studies whose records are in the repository."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.remote.webelement import WebElement
+from selenium.webdriver.support.ui import WebDriverWait
+
+from preln.config import load
+from preln.report.html import page
+from preln.runs import expand
+from preln.theory import parts
+from tests.debian import Unavailable, install
+
+ROOT = Path(__file__).parents[2]
+STUDIES = sorted(path.parent.name for path in (ROOT / "results").glob("*/study.yaml") if path.parent.name != "quick")
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[webdriver.Chrome]:
+    try:
+        install(["chromium", "chromium-driver"], ["chromium", "chromedriver"])
+    except Unavailable as error:
+        pytest.skip(f"no browser here: {error}")
+    options = webdriver.ChromeOptions()
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    # Their own paths, so that nothing is looked for on the network.
+    options.binary_location = "/usr/bin/chromium"
+    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService("/usr/bin/chromedriver"))
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The report of each study."""
+    folder = tmp_path_factory.mktemp("reports")
+    found = {}
+    for name in STUDIES:
+        study = load(ROOT / "results" / name / "study.yaml")
+        runs = expand(study)
+        found[name] = folder / f"{name}.html"
+        page.write(study, runs, parts.expand(study, runs), ROOT / "results", found[name])
+    return found
+
+
+@pytest.fixture(params=STUDIES)
+def browser(request: pytest.FixtureRequest, chromium: webdriver.Chrome, pages: dict[str, Path]) -> webdriver.Chrome:
+    """The browser with a study's report in it, its charts drawn."""
+    chromium.set_window_size(1200, 900)
+    chromium.get(pages[request.param].as_uri())
+    wait_for_charts(chromium)
+    return chromium
+
+
+def wait_for_charts(browser: webdriver.Chrome) -> None:
+    charts = len(browser.find_elements(By.CSS_SELECTOR, ".chart"))
+    WebDriverWait(browser, 30).until(lambda driver: len(driver.find_elements(By.CSS_SELECTOR, ".chart svg")) == charts)
+
+
+def ink(element: WebElement) -> float:
+    """The share of an element's picture that is not white."""
+    picture = np.asarray(Image.open(io.BytesIO(element.screenshot_as_png)).convert("L"))
+    return float((picture < 250).mean())
+
+
+def visible(rows: list[WebElement]) -> list[str]:
+    return [row.text for row in rows if row.is_displayed()]
+
+
+def test_every_chart_is_drawn_and_the_console_is_silent(browser: webdriver.Chrome) -> None:
+    for chart in browser.find_elements(By.CSS_SELECTOR, ".chart"):
+        assert chart.size["width"] > 200
+        assert ink(chart) > 0.005
+    console = browser.execute("getLog", {"type": "browser"})["value"]
+    assert not [entry for entry in console if entry["level"] == "SEVERE"]
+
+
+def test_every_image_says_what_it_is_and_shows_something(browser: webdriver.Chrome) -> None:
+    for details in browser.find_elements(By.CSS_SELECTOR, ".figure details"):
+        browser.execute_script("arguments[0].open = true", details)
+        image = details.find_element(By.TAG_NAME, "img")
+        assert image.get_attribute("alt")
+        assert ink(image) > 0.01
+
+
+def test_the_page_loads_nothing_from_elsewhere(browser: webdriver.Chrome) -> None:
+    assert browser.execute_script("return performance.getEntriesByType('resource').length") == 0
+
+
+def test_a_phone_shows_it_without_scrolling_sideways(browser: webdriver.Chrome) -> None:
+    browser.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride", {"width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": True}
+    )
+    try:
+        browser.refresh()
+        wait_for_charts(browser)
+        assert browser.execute_script("return document.documentElement.scrollWidth") <= 390
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_every_claim_has_its_row(browser: webdriver.Chrome) -> None:
+    rows = browser.find_elements(By.CSS_SELECTOR, "#claims tbody tr")
+    assert [row.find_element(By.TAG_NAME, "th").text for row in rows] == [f"C{number}" for number in range(1, 19)]
+
+
+def test_a_table_is_filtered_by_its_words(browser: webdriver.Chrome) -> None:
+    rows = browser.find_element(By.CSS_SELECTOR, "#tables table").find_elements(By.CSS_SELECTOR, "tbody tr")
+    word = rows[-1].text.split()[0]
+    expected = [row.text for row in rows if word.lower() in row.text.lower()]
+    words = browser.find_element(By.CSS_SELECTOR, "#tables input.filter")
+    words.send_keys(word)
+    assert visible(rows) == expected
+    words.send_keys(" nosuchword")
+    assert not visible(rows)
+
+
+def test_a_table_is_sorted_by_a_column_both_ways(browser: webdriver.Chrome) -> None:
+    table = browser.find_element(By.CSS_SELECTOR, "#tables table")
+    head = table.find_elements(By.CSS_SELECTOR, "th button")[0]
+
+    def column() -> list[str]:
+        return [cell.text for cell in table.find_elements(By.CSS_SELECTOR, "tbody tr td:first-child")]
+
+    before = column()
+    head.click()
+    ascending = column()
+    head.click()
+    assert sorted(before) == sorted(ascending)
+    assert ascending == sorted(ascending)
+    assert column() == sorted(ascending, reverse=True)
+
+
+def test_a_click_on_the_legend_switches_a_curve_off_from_the_others(browser: webdriver.Chrome) -> None:
+    charts = browser.find_elements(By.CSS_SELECTOR, ".chart")
+
+    def faint() -> int:
+        lines = charts[0].find_elements(By.CSS_SELECTOR, ".mark-line path")
+        return sum(line.get_attribute("opacity") == "0.05" for line in lines)
+
+    assert faint() == 0
+    entry = charts[0].find_element(By.CSS_SELECTOR, ".role-legend-symbol path")
+    browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", entry)
+    webdriver.ActionChains(browser).move_to_element(entry).click().perform()
+    WebDriverWait(browser, 5).until(lambda driver: faint() > 0)
