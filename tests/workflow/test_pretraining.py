@@ -40,14 +40,20 @@ def test_another_grid_fine_tunes_and_pre_trains_nothing(again: Workspace) -> Non
     content = bert_content({"placement": ["post", "pre"]})
     content["finetuning"]["seeds"] = 3
     again.write(content)
-    assert again.would_run() == {"finetune": 4, "draw_figure": 1, "tabulate_pretraining": 2, "judge_claims": 1}
+    assert again.would_run() == {
+        "finetune": 4,
+        "draw_figure": 1,
+        "tabulate_pretraining": 2,
+        "judge_claims": 1,
+        "write_report": 1,
+    }
 
 
 def test_another_fixed_point_renews_the_tables_alone(again: Workspace) -> None:
     content = bert_content({"placement": ["post", "pre"]})
     content["finetuning"]["fixed"]["learning_rate"] = 2e-3
     again.write(content)
-    assert again.would_run() == {"draw_figure": 1, "tabulate_pretraining": 2, "judge_claims": 1}
+    assert again.would_run() == {"draw_figure": 1, "tabulate_pretraining": 2, "judge_claims": 1, "write_report": 1}
 
 
 def test_another_rate_of_a_run_trains_it_and_fine_tunes_its_checkpoints(again: Workspace) -> None:
@@ -58,6 +64,7 @@ def test_another_rate_of_a_run_trains_it_and_fine_tunes_its_checkpoints(again: W
         "draw_figure": 1,
         "tabulate_pretraining": 2,
         "judge_claims": 1,
+        "write_report": 1,
     }
 
 

@@ -47,7 +47,13 @@ def test_a_finished_study_has_nothing_left_to_do(finished: Workspace) -> None:
 
 def test_a_runs_new_rate_trains_it_and_renews_its_figure_and_the_tables(again: Workspace) -> None:
     again.write_study(*changed(2, learning_rate=0.003))
-    assert again.would_run() == {"train_translation": 1, "draw_figure": 1, "tabulate_runs": 1, "judge_claims": 1}
+    assert again.would_run() == {
+        "train_translation": 1,
+        "draw_figure": 1,
+        "tabulate_runs": 1,
+        "judge_claims": 1,
+        "write_report": 1,
+    }
 
 
 def test_a_setting_that_changes_no_number_trains_nothing(again: Workspace) -> None:
@@ -58,20 +64,20 @@ def test_a_setting_that_changes_no_number_trains_nothing(again: Workspace) -> No
 def test_a_run_that_is_removed_renews_its_figure_and_the_tables(again: Workspace) -> None:
     again.write_study(*RUNS[:1], *RUNS[2:])
     outcome = again.snakemake("--dry-run")
-    assert outcome.jobs == {"draw_figure": 1, "tabulate_runs": 1, "judge_claims": 1}
+    assert outcome.jobs == {"draw_figure": 1, "tabulate_runs": 1, "judge_claims": 1, "write_report": 1}
     assert "Draw figure 4" in outcome.output
 
 
 def test_a_figures_code_redraws_that_figure(again: Workspace) -> None:
     again.edit("src/preln/report/figure_4.py", lambda code: code + "\nADDED = 1\n")
     outcome = again.snakemake("--dry-run")
-    assert outcome.jobs == {"draw_figure": 1}
+    assert outcome.jobs == {"draw_figure": 1, "write_report": 1}
     assert "Draw figure 4" in outcome.output
 
 
 def test_the_tables_code_writes_the_tables(again: Workspace) -> None:
     again.edit("src/preln/report/tables.py", lambda code: code + "\nADDED = 1\n")
-    assert again.would_run() == {"tabulate_runs": 1, "judge_claims": 1}
+    assert again.would_run() == {"tabulate_runs": 1, "judge_claims": 1, "write_report": 1}
 
 
 @pytest.mark.parametrize(
@@ -150,7 +156,7 @@ def test_a_workflow_that_is_killed_is_taken_up_again(fresh: Workspace) -> None:
     assert fresh.snakemake("--unlock").code == 0
     outcome = fresh.snakemake("--rerun-incomplete")
     assert outcome.code == 0, outcome.output
-    assert outcome.jobs.keys() == {"train_translation", "draw_figure", "tabulate_runs", "judge_claims"}
+    assert outcome.jobs.keys() == {"train_translation", "draw_figure", "tabulate_runs", "judge_claims", "write_report"}
 
 
 def test_snakemakes_report_is_made(again: Workspace) -> None:

@@ -25,7 +25,7 @@ PARTS = {
     *("exact-layers", "exact-depths", "exact-widths", "post-1", "pre-1", "post-2", "pre-2"),
     *("post-1-no-dropout", "pre-1-no-dropout", "post-1-after-warm-up"),
 }
-DRAWN = {"draw_figure": 3, "tabulate_theory": 2, "judge_claims": 1}
+DRAWN = {"draw_figure": 3, "tabulate_theory": 2, "judge_claims": 1, "write_report": 1}
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +82,7 @@ def test_more_batches_measure_the_gradients_and_not_the_model_of_the_proofs(theo
 
 def test_a_figures_code_draws_that_figure_and_measures_nothing(theory: Workspace) -> None:
     theory.edit("src/preln/report/figure_theory.py", lambda code: code + "\nADDED = 1\n")
-    assert theory.would_run() == {"draw_figure": 1}
+    assert theory.would_run() == {"draw_figure": 1, "write_report": 1}
 
 
 def test_a_formula_that_is_mended_renews_what_shows_it_and_measures_nothing(theory: Workspace) -> None:
