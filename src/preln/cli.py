@@ -307,6 +307,20 @@ def report(
 
 
 @app.command()
+def compare(
+    before: Annotated[Path, typer.Argument(metavar="RESULTS", help="A study's results, such as results/quick.")],
+    after: Annotated[Path, typer.Argument(metavar="RESULTS", help="Those that are compared with them.")],
+) -> None:
+    """Say which settings and numbers differ between two studies; fails if a number is worse."""
+    from preln.report.compare import compare, text
+
+    found = compare(before, after)
+    print(text(found))
+    if found.is_worse:
+        raise typer.Exit(1)
+
+
+@app.command()
 def summary(study: StudyFile) -> None:
     """Print the tables of what is done, the verdicts on the paper's claims, and where the figures are."""
     from preln.report import pretraining_tables, tables, theory_tables

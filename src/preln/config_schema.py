@@ -1,0 +1,45 @@
+"""config/schema.json, from the data model: with it an editor completes and checks the keys of a study file.
+
+This file is generated: `python -m preln.config_schema > config/schema.json`. A YAML file names it in its first line:
+`# yaml-language-server: $schema=schema.json`.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from pydantic import BaseModel
+
+from preln.config import PretrainingSettings, RunSettings, Study
+
+GRIDS: list[tuple[str, str, type[BaseModel]]] = [
+    ("Translation", "RunEntry", RunSettings),
+    ("Pretraining", "PretrainingEntry", PretrainingSettings),
+]
+"""The sections with a grid, their entries, and what the entries set."""
+
+
+def schema() -> dict[str, Any]:
+    """The schema of a study file. The settings of a grid and its entries, which the data model takes as they come and
+    checks together, are written out: an entry takes a value or a list of values of each."""
+    found = Study.model_json_schema()
+    definitions = found["$defs"]
+    for section, entry, model in GRIDS:
+        of_run = model.model_json_schema()
+        definitions |= of_run.get("$defs", {})
+        settings = {key: _without_default(value) for key, value in of_run["properties"].items()}
+        lists = {key: {"anyOf": [value, {"type": "array", "items": value}]} for key, value in settings.items()}
+        definitions[section]["properties"]["settings"] |= {"properties": settings, "additionalProperties": False}
+        definitions[entry]["properties"] |= lists
+        definitions[entry]["additionalProperties"] = False
+    return found
+
+
+def _without_default(value: dict[str, Any]) -> dict[str, Any]:
+    """A key that is left out of an entry has the study's value, not the model's."""
+    return {key: text for key, text in value.items() if key != "default"}
+
+
+if __name__ == "__main__":
+    print(json.dumps(schema(), indent=2, ensure_ascii=False))

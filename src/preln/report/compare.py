@@ -1,0 +1,209 @@
+"""Two studies beside each other: which settings differ, and which numbers, with how sure that is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from scipy import stats
+
+from preln.bleu import p_value
+from preln.config import Study, load
+from preln.corpora.registry import languages
+from preln.pretraining import runs as pretraining
+from preln.report import pretraining_records, records
+from preln.report.claims.samples import Sample, Series, series
+from preln.runs import corpus_id, expand
+from preln.status import newest_state
+
+SIGNIFICANT = 0.05
+"""The p-value below which several seeds differ."""
+NOTICEABLE = {"valid_loss": 0.05, "test_bleu": 1.0, "accuracy": 0.02}
+"""How much a number of one seed may be worse before it is called so: bits a token, percent, and a fraction."""
+LOWER_IS_BETTER = {"valid_loss": True, "test_bleu": False, "accuracy": False}
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A quantity in two studies.
+
+    Attributes:
+        what: the runs: their settings as far as they vary, and the task and update of a fine-tuning.
+        quantity: `valid_loss` (bits a token), `test_bleu` (percent) or `accuracy` (a fraction).
+        before, after: means over the seeds.
+        seeds: of each study.
+        p: of Welch's t-test over the seeds; of one seed, that of the paired bootstrap over the test's sentences, where
+            the translations are still in the runs' states; otherwise NaN.
+        verdict: `worse`, `better` or `same`.
+    """
+
+    what: str
+    quantity: str
+    before: float
+    after: float
+    seeds: str
+    p: float
+    verdict: str
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What differs between two studies: settings (the key, before, after) and numbers; and runs that only one has."""
+
+    settings: list[tuple[str, str, str]]
+    numbers: list[Difference]
+    alone: list[str]
+
+    @property
+    def is_worse(self) -> bool:
+        """Whether some number is."""
+        return any(difference.verdict == "worse" for difference in self.numbers)
+
+
+def compare(before: Path, after: Path) -> Comparison:
+    """Compare the studies whose results are in two folders. Runs correspond by their names, which hold what varies
+    within a study.
+
+    Raises:
+        StudyError: if a study cannot be read.
+        RecordError: if a record cannot be used.
+    """
+    studies = [load(folder / "study.yaml") for folder in (before, after)]
+    numbers, alone = [], []
+    first, second = (dict(_series(study, folder)) for study, folder in zip(studies, (before, after), strict=True))
+    for key in dict.fromkeys([*first, *second]):
+        if key in first and key in second:
+            by_sentences = partial(_bootstrap, before, after, key[0]) if key[1] == "test_bleu" else None
+            numbers.append(_difference(*key, first[key], second[key], by_sentences))
+        else:
+            alone.append(f"{', '.join(key)}: only in {before if key in first else after}")
+    return Comparison(list(_changed(*(_flat(study.model_dump(mode="json")) for study in studies))), numbers, alone)
+
+
+def text(comparison: Comparison) -> str:
+    """The comparison as Markdown."""
+    parts = []
+    if comparison.settings:
+        rows = pd.DataFrame(comparison.settings, columns=["setting", "before", "after"])
+        parts.append(rows.to_markdown(index=False, disable_numparse=True))
+    else:
+        parts.append("The settings are the same.")
+    if comparison.numbers:
+        table = pd.DataFrame([asdict(one) for one in comparison.numbers])
+        for column in ("before", "after"):
+            table[column] = [f"{value:.4g}" for value in table[column]]
+        table["p"] = ["" if math.isnan(p) else f"{p:.2g}" for p in table["p"]]
+        parts.append(table.to_markdown(index=False, disable_numparse=True))
+    parts += comparison.alone
+    worse = sum(one.verdict == "worse" for one in comparison.numbers)
+    parts.append(
+        f"{worse} of {len(comparison.numbers)} numbers are worse: by p < {SIGNIFICANT}, of the seeds, or of BLEU's sentences "
+        f"where there is one seed; where no p is known, by {NOTICEABLE['valid_loss']} bits of loss, "
+        f"{NOTICEABLE['test_bleu']:g} of BLEU or {NOTICEABLE['accuracy']:.0%} of accuracy."
+    )
+    return "\n\n".join(parts)
+
+
+def _series(study: Study, folder: Path) -> Iterator[tuple[tuple[str, str], Series]]:
+    """The numbers of a study, by their runs' name without the seed and by what is measured."""
+    results = folder.parent
+    runs = expand(study)
+    done = records.summary(study, runs, results).set_index("run")
+    for quantity in ("valid_loss", "test_bleu"):
+        samples = [
+            (
+                run.id.removesuffix(f"-s{run.settings.seed}"),
+                run.settings.seed,
+                _number(done.loc[run.id, f"final_{quantity}"], quantity),
+            )
+            for run in runs
+            if run.id in done.index
+        ]
+        yield from _by_name(quantity, samples)
+    bert = pretraining_records.load(study, results)
+    losses = []
+    for run in pretraining.expand(study):
+        if run.id in bert.metrics:
+            last = bert.metrics[run.id]["final"] or {}
+            name = run.id.removesuffix(f"-s{run.settings.seed}")
+            losses.append((name, run.settings.seed, _number(last.get("valid_loss"), "valid_loss")))
+    yield from _by_name("valid_loss", losses)
+    accuracies = []
+    for job in bert.jobs:
+        if best := pretraining_records.chosen(pretraining_records.scores_of(bert, job)):
+            rows = bert.scores[bert.scores["finetuning"] == job.id]
+            for key, value in best.point.model_dump().items():
+                rows = rows[rows[key] == value]
+            accuracies += [(job.id, row["seed"], row["accuracy"]) for row in rows.to_dict("records")]
+    yield from _by_name("accuracy", accuracies)
+
+
+def _by_name(quantity: str, samples: Sequence[tuple[str, int, float]]) -> Iterator[tuple[tuple[str, str], Series]]:
+    for one in series(Sample({"name": name}, seed, value) for name, seed, value in samples):
+        yield (one.settings["name"], quantity), one
+
+
+def _number(value: Any, quantity: str) -> float:
+    """A run that diverged at once has none: nothing is worse."""
+    return float(value) if value is not None and not pd.isna(value) else math.inf if LOWER_IS_BETTER[quantity] else 0.0
+
+
+def _difference(
+    name: str, quantity: str, before: Series, after: Series, by_sentences: Callable[[int], float] | None
+) -> Difference:
+    """The difference of two series; `by_sentences` gives the p-value of one seed's."""
+    first, second = list(before.by_seed.values()), list(after.by_seed.values())
+    worse = after.mean > before.mean if LOWER_IS_BETTER[quantity] else after.mean < before.mean
+    if min(len(first), len(second)) > 1:
+        p = float(stats.ttest_ind(first, second, equal_var=False).pvalue) if first != second else 1.0
+        differs = p < SIGNIFICANT
+    else:
+        seeds = before.by_seed.keys() & after.by_seed.keys()
+        p = by_sentences(*seeds) if by_sentences and len(seeds) == 1 else math.nan
+        differs = abs(after.mean - before.mean) > NOTICEABLE[quantity] if math.isnan(p) else p < SIGNIFICANT
+    verdict = ("worse" if worse else "better") if differs else "same"
+    return Difference(name, quantity, before.mean, after.mean, f"{len(first)}, {len(second)}", p, verdict)
+
+
+def _bootstrap(before: Path, after: Path, name: str, seed: int) -> float:
+    """The p-value of the paired bootstrap over the last epoch's translations of a run; NaN where they are gone."""
+    study = load(after / "study.yaml")
+    run = next(run for run in expand(study) if run.id == f"{name}-s{seed}")
+    corpus = study.corpora[run.settings.corpus]
+    text = after.parent.parent / "resources" / "corpora" / corpus_id(run.settings.corpus, corpus) / "text"
+    texts = [text / f"test.{languages(corpus)[1]}"]
+    for folder in (before, after):
+        state = newest_state(folder / "translation" / run.id)
+        texts.append((state or folder) / "translations" / f"test.{run.settings.epochs}.txt")
+    if not all(path.exists() for path in texts):
+        return math.nan
+    references, first, second = (path.read_text(encoding="utf-8").splitlines() for path in texts)
+    if len(first) != len(second):
+        return math.nan
+    return p_value(first, second, references[: len(first)])
+
+
+def _flat(content: Any, where: str = "") -> dict[str, str]:
+    """A nested content by dotted keys."""
+    if isinstance(content, dict):
+        items = content.items()
+    elif isinstance(content, list):
+        items = dict(enumerate(content)).items()
+    else:
+        return {where: str(content)}
+    return {
+        key: found
+        for name, value in items
+        for key, found in _flat(value, f"{where}.{name}" if where else str(name)).items()
+    }
+
+
+def _changed(before: dict[str, str], after: dict[str, str]) -> Iterator[tuple[str, str, str]]:
+    for key in dict.fromkeys([*before, *after]):
+        if before.get(key) != after.get(key) and key != "study":
+            yield key, before.get(key, ""), after.get(key, "")

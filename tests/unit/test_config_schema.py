@@ -1,0 +1,61 @@
+"""The JSON schema of study files: in step with the data model, true of the files that come along, and strict."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+
+from preln.config_schema import schema
+
+CONFIG = Path("config")
+
+
+def as_an_editor_reads(content: Any) -> Any:
+    """YAML 1.2 has numbers such as 2e-3, which PyYAML takes for text."""
+    if isinstance(content, dict):
+        return {key: as_an_editor_reads(value) for key, value in content.items()}
+    if isinstance(content, list):
+        return [as_an_editor_reads(value) for value in content]
+    if isinstance(content, str) and re.fullmatch(r"\d+(\.\d+)?e-?\d+", content):
+        return float(content)
+    return content
+
+
+def read(path: Path) -> dict[str, Any]:
+    content: dict[str, Any] = as_an_editor_reads(yaml.safe_load(path.read_text(encoding="utf-8")))
+    return content
+
+
+STUDIES = sorted(CONFIG.glob("*.yaml"))
+
+
+def test_the_file_is_that_of_the_data_model() -> None:
+    assert json.loads((CONFIG / "schema.json").read_text(encoding="utf-8")) == schema()
+
+
+@pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.name)
+def test_the_studies_that_come_along_are_valid_and_name_it(path: Path) -> None:
+    jsonschema.validate(read(path), schema())
+    assert path.read_text(encoding="utf-8").startswith("# yaml-language-server: $schema=schema.json\n")
+
+
+@pytest.mark.parametrize(
+    ("section", "change"),
+    [
+        ("translation", {"learningrate": 1e-3}),
+        ("translation", {"placement": "sandwich"}),
+        ("translation", {"warmup": [100, "long"]}),
+        ("pretraining", {"batch_tokens": 100}),
+    ],
+)
+def test_a_run_with_a_wrong_key_or_value_is_invalid(section: str, change: dict[str, Any]) -> None:
+    content = read(CONFIG / "config.yaml")
+    content[section]["runs"][0] |= change
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(content, schema())

@@ -1,0 +1,106 @@
+"""Two studies are compared by what they have in common, and a number is called worse only where that can be told."""
+
+from __future__ import annotations
+
+import math
+import random
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+import yaml
+
+from preln.bleu import p_value
+from preln.config import validate
+from preln.files import write_json
+from preln.report.compare import Comparison, compare, text
+from preln.runs import expand
+from preln.translation.curve import COLUMNS
+from tests.conftest import study_content
+
+
+def write_results(folder: Path, losses: dict[str, dict[int, float]], **changes: Any) -> Path:
+    """Results of runs with the placement and the seeds, that end with the losses."""
+    entries = [
+        {"placement": placement, "seed": seed, **changes} for placement, by_seed in losses.items() for seed in by_seed
+    ]
+    content = study_content(*entries) | {"study": folder.name}
+    folder.mkdir(parents=True)
+    (folder / "study.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
+    for run in expand(validate(content, "study.yaml")):
+        loss = losses[run.settings.placement][run.settings.seed]
+        place = folder / "translation" / run.id
+        place.mkdir(parents=True)
+        pd.DataFrame([dict.fromkeys(COLUMNS, 1.0)]).to_csv(place / "curve.csv", index=False)
+        last = {
+            **{"epoch": 3, "valid_loss": loss, "test_loss": loss, "valid_bleu": 1.0, "test_bleu": 10.0},
+            **{"valid_sacrebleu": 1.0, "test_sacrebleu": 1.0},
+        }
+        bleu = {"tokenised": "t", "sacrebleu": "s", "sentences": {"valid": 10, "test": 10}}
+        metrics = {
+            **{"id": run.id, "status": "finished", "diverged": None, "updates": 9, "parameters": 5, "seconds": 1.0},
+            **{"final": last, "best": last, "bleu": bleu},
+        }
+        write_json(place / "metrics.json", metrics)
+        hardware = {"processor": "an abacus", "cores_used": 1, "gpus": []}
+        write_json(place / "run.json", {"id": run.id, "identity": run.identity, "commit": "c", "hardware": hardware})
+    return folder
+
+
+def losses(found: Comparison) -> dict[str, str]:
+    return {one.what.split("-")[0]: one.verdict for one in found.numbers if one.quantity == "valid_loss"}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "verdict"),
+    [
+        ({1: 4.0}, {1: 4.0}, "same"),
+        ({1: 4.0}, {1: 4.01}, "same"),
+        ({1: 4.0}, {1: 4.5}, "worse"),
+        ({1: 4.0}, {1: 3.5}, "better"),
+        ({1: 4.0, 2: 4.1, 3: 4.2}, {1: 4.1, 2: 4.2, 3: 4.3}, "same"),
+        ({1: 4.0, 2: 4.1, 3: 4.2}, {1: 5.0, 2: 5.1, 3: 5.2}, "worse"),
+        ({1: 4.0, 2: 4.1, 3: 4.2}, {1: 4.2, 2: 9.0, 3: 4.0}, "same"),
+        ({1: 4.0}, {1: math.inf}, "worse"),
+    ],
+)
+def test_a_loss_is_called_by_its_seeds(
+    before: dict[int, float], after: dict[int, float], verdict: str, tmp_path: Path
+) -> None:
+    one = write_results(tmp_path / "one", {"pre": before})
+    found = compare(one, write_results(tmp_path / "two", {"pre": after}))
+    assert losses(found) == {"pre": verdict}
+    assert found.is_worse == (verdict == "worse")
+
+
+def test_what_changed_for_all_runs_is_said_once(tmp_path: Path) -> None:
+    one = write_results(tmp_path / "one", {"pre": {1: 4.0}})
+    found = compare(one, write_results(tmp_path / "two", {"pre": {1: 4.0}}, dropout=0.3))
+    assert [("translation.runs.0.dropout", "", "0.3")] == [
+        change for change in found.settings if "dropout" in change[0]
+    ]
+
+
+def test_runs_of_one_study_alone_are_named(tmp_path: Path) -> None:
+    one = write_results(tmp_path / "one", {"pre": {1: 4.0}})
+    found = compare(one, write_results(tmp_path / "two", {"pre": {1: 4.0}, "post": {1: 5.0}}))
+    assert losses(found) == {"pre": "same"}
+    assert any("post" in line and "only in" in line for line in found.alone)
+
+
+def test_the_text_counts_what_is_worse(tmp_path: Path) -> None:
+    one = write_results(tmp_path / "one", {"pre": {1: 4.0}})
+    found = compare(one, write_results(tmp_path / "two", {"pre": {1: 5.0}}))
+    assert "1 of 2 numbers are worse" in text(found)
+
+
+def test_the_bootstrap_tells_a_system_that_translates_from_one_that_does_not() -> None:
+    words = random.Random(1)
+    references = [" ".join(words.choices("abcdefghij", k=12)) for _ in range(100)]
+    shuffled = [" ".join(words.sample(line.split(), 12)) for line in references]
+    pairs = list(enumerate(zip(references, shuffled, strict=True)))
+    odd, even = ([pair[(number + shift) % 2] for number, pair in pairs] for shift in (0, 1))
+    assert p_value(references, shuffled, references) < 0.01
+    assert p_value(odd, even, references) > 0.05
+    assert p_value(odd, odd, references) == 1.0
