@@ -50,5 +50,5 @@ class PreLN(nn.Module):
 
 Residual = PostLN | PreLN
 
-PLACEMENTS: dict[str, type[PostLN] | type[PreLN]] = {"post": PostLN, "pre": PreLN}
+PLACEMENTS: dict[str, type[Residual]] = {"post": PostLN, "pre": PreLN}
 """The placements by the name that a study uses for them."""

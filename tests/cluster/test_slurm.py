@@ -116,3 +116,14 @@ def test_two_nodes_share_a_run_and_save_it_together(cluster: Cluster, login: Log
     assert login.numbers() == two.numbers()
     log = next(login.folder_of_run.glob("state/*/training.log")).read_text()
     assert "Stopping training due to cumulative_training_time" in log
+
+
+def test_gpus_that_slurm_gives_and_torch_does_not_see_end_a_job_at_once(cluster: Cluster, login: Login) -> None:
+    study(login, gpus=4, nodes=2)
+    login.edit("slurm/config.yaml", lambda text: text.replace("retries: 5", "retries: 0"))
+    process = login.submit("train_translation:mem_mb=1000")
+    process.communicate(timeout=300)
+    assert process.returncode != 0
+    (log,) = (login.folder / "logs").glob("tiny/train_translation/*.log")
+    message = "the study asks for 4 GPU(s) a training (execution.gpus) on 2 node(s), and this one shows 0"
+    assert message in " ".join(log.read_text().split())

@@ -18,7 +18,7 @@ from preln.config import load
 from preln.pretraining import runs as pretraining
 from preln.pretraining.runs import PretrainingRun
 from preln.report.claims import ledger
-from preln.report.claims.evidence import Evidence
+from preln.report.claims.evidence import Evidence, gather
 from preln.report.claims.rules import Finding, Outcome, Verdict, reason, verdict
 from preln.report.claims.samples import Sample, findings
 from preln.report.pretraining_records import Records
@@ -110,6 +110,9 @@ def bleu(run: Run) -> float:
     if settings.optimizer == "sgd":
         return 3.0 if settings.warmup > 1 else 0.2
     if settings.placement == "post" and settings.optimizer == "adam" and settings.schedule == "inverse-sqrt":
+        if settings.anchor == "hold" and settings.warmup < 4000:
+            # In the other reading of "no warm-up" it is not the paper's.
+            return 1.0
         return {0: 8.45, 500: 31.16 if settings.learning_rate == 5e-4 else 2.77, 4000: 33.5}[settings.warmup]
     return 33.4
 
@@ -180,7 +183,7 @@ CONTRADICTIONS: dict[str, World] = {
     "C4": with_theory("Theorem 1", 0.2),
     "C5": with_theory("Definition 1", 0.3),
     "C6": with_theory("Appendix F", 2.0),
-    "C8": with_theory("Figure 3", -1.0),
+    "C8": with_theory("Figure 3", 0.5),
     "C9": replace(PAPER, loss=no_warmup_needed),
     "C10": replace(PAPER, loss=no_warmup_needed),
     "C11": replace(PAPER, loss=no_warmup_needed),
@@ -207,7 +210,7 @@ def test_numbers_that_contradict_a_claim_do_not_reproduce_it(claim: str) -> None
 )
 def test_a_claim_of_several_parts_is_not_reproduced_by_some(changed: str, value: float) -> None:
     theory = [replace(one, measured=value, low=value, high=value) if changed in one.quantity else one for one in THEORY]
-    assert replace(PAPER, theory=theory).verdict("C7")[0] == Verdict.INCONCLUSIVE
+    assert replace(PAPER, theory=theory).verdict("C7")[0] == Verdict.IN_PART
 
 
 def test_every_claim_that_can_be_tested_has_a_world_that_contradicts_it() -> None:
@@ -259,7 +262,7 @@ def test_one_seed_decides_by_its_value(value: float, outcome: Outcome) -> None:
 def test_the_reason_names_what_speaks_against() -> None:
     good = Finding("the one", estimate([2.0]), 1.0, math.inf)
     bad = Finding("the other", estimate([0.5]), 1.0, math.inf)
-    assert verdict([good, bad]) is Verdict.INCONCLUSIVE
+    assert verdict([good, bad]) is Verdict.IN_PART
     assert reason([good, bad]) == "1 of 2 comparisons hold; fails: the other: 0.5 (one seed), asked: at least 1."
 
 
@@ -269,7 +272,7 @@ def sample(value: float, seed: int = 1, **settings: Any) -> Sample:
 
 def compare(runs: dict[str, Any], minus: dict[str, Any], *samples: Sample, differ: tuple[str, ...] = ()) -> list[float]:
     test = OfRuns(of="translation", quantity="valid_loss", runs=runs, minus=minus, differ=differ, low=0.0)
-    return [finding.found.mean for finding in findings(test, samples, samples, lower_is_better=True)]
+    return [finding.found.mean for finding in findings(test, lambda at: samples, lower_is_better=True)]
 
 
 def test_runs_are_compared_with_those_that_are_alike_in_everything_else() -> None:
@@ -296,6 +299,49 @@ def test_superlatives_are_among_the_runs_with_the_rest() -> None:
 
 def test_a_run_that_diverged_is_infinitely_worse() -> None:
     assert compare({"warmup": "none"}, {"warmup": "some"}, sample(math.inf), sample(1.0, warmup=4)) == [math.inf]
+
+
+def test_seeds_of_which_some_diverged_decide_nothing() -> None:
+    samples = [sample(math.inf, 1), sample(1.0, 2), sample(1.0, 1, warmup=4), sample(1.0, 2, warmup=4)]
+    (mean,) = compare({"warmup": "none"}, {"warmup": "some"}, *samples)
+    assert math.isnan(mean)
+
+
+def test_runs_of_different_length_are_compared_after_as_many_epochs() -> None:
+    def sampled(share: float) -> list[Sample]:
+        return [sample(10 - 20 * share, epochs=20), sample(10 - 5 * share, warmup=4, epochs=5)]
+
+    test = OfRuns(
+        **{"of": "translation", "quantity": "valid_loss", "differ": ("epochs",), "low": 0.0},
+        **{"runs": {"warmup": "none"}, "minus": {"warmup": "some"}},
+    )
+    (finding,) = findings(test, sampled, lower_is_better=True)
+    assert finding.found.mean == 0.0
+
+
+def test_of_runs_of_which_any_is_enough_the_nearest_counts() -> None:
+    test = OfRuns(of="translation", quantity="test_bleu", runs={"warmup": "none"}, low=8.0, high=9.0, any=True)
+    runs = [sample(1.0), sample(8.4, learning_rate=2.0), sample(20.0, learning_rate=3.0)]
+    (finding,) = findings(test, lambda at: runs, lower_is_better=False)
+    assert (finding.found.mean, finding.outcome) == (8.4, Outcome.HOLDS)
+
+
+def test_a_run_that_diverged_counts_as_infinitely_bad_after_its_last_epoch() -> None:
+    evidence = PAPER.evidence()
+    without = [run.id for run in RUNS if run.settings.warmup == 0 and run.settings.optimizer == "sgd"]
+    curves = evidence.curves[~(evidence.curves["run"].isin(without) & (evidence.curves["epoch"] > 3))]
+    entry = ledger.entry(STUDY, CLAIMS["C11"], replace(evidence, curves=curves))
+    assert entry.verdict == Verdict.REPRODUCED
+    assert "inf" in entry.ours
+
+
+THEORY_TESTS = [test for claim in CLAIMS.values() for test in (*claim.tests, *claim.values) if test.of == "theory"]
+
+
+def test_every_test_of_the_theory_finds_rows_in_a_study_that_has_measured_all_of_it() -> None:
+    evidence = gather(load(Path("results/iwslt14-theory/study.yaml")), Path("results"))
+    for test in THEORY_TESTS:
+        assert evidence.findings(test), test
 
 
 def test_the_ids_of_the_claims_are_in_order() -> None:

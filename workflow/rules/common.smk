@@ -102,7 +102,8 @@ def resources_of_training(runs):
         "cpus_per_task": resource(lambda how: how.cpus if how.nodes > 1 else how.cpus * how.workers),
         "tasks": resource(lambda how: how.nodes if how.nodes > 1 and how.on_each_node == 1 else None),
         "tasks_per_node": resource(lambda how: how.on_each_node if how.nodes > 1 and how.on_each_node > 1 else None),
-        "tasks_per_gpu": resource(lambda how: 1 if how.nodes > 1 and how.gpus else None),
+        # The plugin takes `tasks` for it otherwise, and Slurm refuses both.
+        "tasks_per_gpu": resource(lambda how: 0 if how.nodes > 1 and how.gpus else None),
     }
 
 
@@ -190,7 +191,7 @@ OF_CLAIMS_WITH = (
 
 OF_REPORT_WITH = (
     *(f"html/{name}" for name in ("page.py", "charts.py", "page.html.j2", "page.css", "page.js")),
-    *("pretraining_tables.py", "drawing.py", *OF_CLAIMS_WITH),
+    *("pretraining_tables.py", "drawing.py", "figures.py", *OF_CLAIMS_WITH),
 )
 
 

@@ -215,7 +215,7 @@ def require_machine(how: Execution) -> None:
             f"the study asks for {how.nodes} nodes a training (execution.nodes), and this is no Slurm job: run it with "
             "--profile slurm, or set execution.nodes to 1"
         )
-    if how.gpus // how.nodes > torch.cuda.device_count():
+    if how.gpus and how.on_each_node > torch.cuda.device_count():
         raise MachineRefused(
             f"the study asks for {how.gpus} GPU(s) a training (execution.gpus) on {how.nodes} node(s), and this one "
             f"shows {torch.cuda.device_count()}: run it where they are, or set execution.gpus to 0 to train on the CPU"

@@ -102,8 +102,8 @@ def text(comparison: Comparison) -> str:
     parts += comparison.alone
     worse = sum(one.verdict == "worse" for one in comparison.numbers)
     parts.append(
-        f"{worse} of {len(comparison.numbers)} numbers are worse: by p < {SIGNIFICANT}, of the seeds, or of BLEU's sentences "
-        f"where there is one seed; where no p is known, by {NOTICEABLE['valid_loss']} bits of loss, "
+        f"{worse} of {len(comparison.numbers)} numbers are worse: by p < {SIGNIFICANT} of the seeds, or of BLEU's "
+        f"sentences where there is one seed; where no p is known, by {NOTICEABLE['valid_loss']} bits of loss, "
         f"{NOTICEABLE['test_bleu']:g} of BLEU or {NOTICEABLE['accuracy']:.0%} of accuracy."
     )
     return "\n\n".join(parts)

@@ -29,7 +29,7 @@ _PAPER: dict[str, Any] = {"color": "0.55", "linewidth": 0.7, "marker": "D", "mar
 def compose(study: Study, records: Records) -> Figure:
     """The figure of a study's records: one panel of losses, and one of accuracies for each task."""
     tasks = list(study.finetuning.tasks) if study.finetuning else []
-    names = _names(records.runs)
+    names = names_of(records.runs)
     looks = _looks(records.runs)
     rows = math.ceil((1 + len(tasks)) / _ACROSS)
     columns = min(1 + len(tasks), _ACROSS)
@@ -126,7 +126,7 @@ def _accuracies(axes: Axes, records: Records, task: str, looks: dict[str, dict[s
     axes.axhline(100 * records.majority[task], color="0.3", linestyle=":", linewidth=0.8, zorder=2)
 
 
-def _names(runs: Sequence[PretrainingRun]) -> dict[str, str]:
+def names_of(runs: Sequence[PretrainingRun]) -> dict[str, str]:
     """What the legend calls each run: placement, rate and warm-up, and whatever else differs between the runs."""
     told = {"text", "placement", "learning_rate", "warmup", "seed"}
     fields = [key for key in PretrainingSettings.model_fields if key not in told]

@@ -7,6 +7,7 @@ thus visible without colour.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -51,7 +52,8 @@ _NO_WARMUP = (_VERMILLION, "o")
 _LONGEST_WARMUP = (_BLUE, "s")
 _RADAM = (_GREEN, "D")
 _SHORTER_WARMUPS = [(_ORANGE, "^"), (_PURPLE, "v"), (_PINK, "<"), (_BROWN, ">")]
-PLACEMENT_COLOURS = {"post": _VERMILLION, "pre": _BLUE}
+PLACEMENT_COLOURS = defaultdict(lambda: _GREEN, {"post": _VERMILLION, "pre": _BLUE})
+"""Of the paper's placements, and one for any other."""
 BARS = {
     "Pre-LN, at initialisation": (_BLUE, ""),
     "Post-LN, at initialisation": (_ORANGE, "////"),
@@ -67,6 +69,7 @@ _LINES: dict[tuple[str, str], Any] = {
     ("pre", "hold"): (0, (5, 1.2, 1, 1.2, 1, 1.2)),
     ("pre", "shift"): (0, (2, 1, 1, 1)),
 }
+_OTHER_LINE = (0, (6, 1.5, 1, 1.5))
 # None is a cross, which marks divergence.
 _MARKERS_TO_SPARE = ["P", "p", "*", "h", "8", "d"]
 
@@ -88,8 +91,9 @@ def anchor(settings: RunSettings) -> str:
 
 
 def line(placement: str, decay_anchor: str = "warmup") -> Any:
-    """The line of a placement: unbroken for Post-LN and dashed for Pre-LN, with dots for other anchors."""
-    return _LINES[placement, decay_anchor]
+    """The line of a placement: unbroken for Post-LN, dashed for Pre-LN and dash-dotted for any other, with dots for
+    other anchors."""
+    return _LINES.get((placement, decay_anchor), _OTHER_LINE)
 
 
 def styles(runs: Sequence[Run]) -> dict[RunSettings, Style]:

@@ -249,7 +249,9 @@ def _of_figure_3(records: Records) -> list[Row]:
             row["paper"],
         )
         what = f"last gradient of W^2 over the paper's {paper:g}"
-        rows.append(_row("Figure 3", what, f"{row['model']}, {_MODELS['translation']}", ratio, *_exactly(1)))
+        error = max((bar.error or 0.0 for bar in records.bars if bar.value == paper), default=0.0) / paper
+        near = 1 - error, 1 + error, f"1 ± {error:.2g}" if error else "1"
+        rows.append(_row("Figure 3", what, f"{row['model']}, {_MODELS['translation']}", ratio, *near))
     return rows
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -45,9 +46,7 @@ class Evidence:
         """What the records say to a test; nothing where they have no runs of it."""
         if isinstance(test, OfTheory):
             return self._of_theory(test)
-        here = self._samples(test, test.at)
-        there = here if test.minus_at is None else self._samples(test, test.minus_at)
-        return samples.findings(test, here, there, LOWER_IS_BETTER[test.quantity])
+        return samples.findings(test, partial(self._samples, test), LOWER_IS_BETTER[test.quantity])
 
     def _of_theory(self, test: OfTheory) -> list[Finding]:
         table = self.theory

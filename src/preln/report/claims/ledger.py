@@ -118,7 +118,8 @@ def entry(study: Study, claim: paper.Claim, records: evidence.Evidence) -> Entry
     agreement = {
         Verdict.REPRODUCED: "agrees",
         Verdict.NOT_REPRODUCED: "differs",
-        Verdict.INCONCLUSIVE: "agrees in part",
+        Verdict.IN_PART: "agrees in part",
+        Verdict.INCONCLUSIVE: "unclear",
         Verdict.NOT_TESTED: NOT_COMPARED,
     }
     return Entry(

@@ -23,6 +23,7 @@ class Verdict(StrEnum):
 
     REPRODUCED = "reproduced"
     NOT_REPRODUCED = "not reproduced"
+    IN_PART = "reproduced in part"
     INCONCLUSIVE = "inconclusive"
     NOT_TESTED = "not tested in this study"
 
@@ -65,18 +66,22 @@ class Finding:
         else:
             asked = f"{self.low:.4g} to {self.high:.4g}"
         spread = f" ± {self.found.high - self.found.mean:.2g}" if math.isfinite(self.found.high) else ""
+        mean = "not known" if math.isnan(self.found.mean) else f"{self.found.mean:.3g}"
         seeds = "one seed" if self.found.n == 1 else f"{self.found.n} seeds"
-        return f"{self.what}: {self.found.mean:.3g}{spread} ({seeds}), asked: {asked}"
+        return f"{self.what}: {mean}{spread} ({seeds}), asked: {asked}"
 
 
 def verdict(findings: Sequence[Finding]) -> Verdict:
-    """Reproduced if everything asked for holds, not reproduced if nothing does, and otherwise inconclusive."""
+    """Reproduced if everything asked for holds, not reproduced if nothing does, in part if some of it fails for sure,
+    and inconclusive if what does not hold is unclear."""
     outcomes = {finding.outcome for finding in findings}
     if not outcomes:
         return Verdict.NOT_TESTED
     if outcomes == {Outcome.HOLDS}:
         return Verdict.REPRODUCED
-    return Verdict.NOT_REPRODUCED if outcomes == {Outcome.FAILS} else Verdict.INCONCLUSIVE
+    if Outcome.FAILS in outcomes:
+        return Verdict.IN_PART if Outcome.HOLDS in outcomes else Verdict.NOT_REPRODUCED
+    return Verdict.INCONCLUSIVE
 
 
 def reason(findings: Sequence[Finding]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,53 +67,76 @@ def chosen(candidates: Sequence[Series], wanted: Mapping[str, Any]) -> list[Seri
     return left
 
 
-def findings(test: OfRuns, samples: Sequence[Sample], others: Sequence[Sample], lower_is_better: bool) -> list[Finding]:
-    """What a test of runs finds: one finding for each series that it is about.
+def findings(test: OfRuns, sampled: Callable[[float], Sequence[Sample]], lower_is_better: bool) -> list[Finding]:
+    """What a test of runs finds: one finding for each series that it is about, or, of those of which any is enough, the
+    one that is nearest to what is asked.
 
     Args:
         test: the test.
-        samples: the quantity of all runs, where the test looks at it.
-        others: the same, where it looks at the runs that it compares with.
+        sampled: the quantity of all runs, at a share of their length.
         lower_is_better: whether a lower value is the better one.
     """
     low = -math.inf if test.low is None else test.low
     high = math.inf if test.high is None else test.high
     compared = test.minus if test.minus is not None else test.over
     found = []
-    for one in chosen(series(samples), test.runs):
-        what = f"{test.quantity} of {_named(test.runs, one)}"
+    mine = chosen(series(sampled(test.at)), test.runs)
+    for one in mine:
+        what = f"{test.quantity} of {_named(test.runs, one, mine)}"
         if compared is None:
-            found.append(Finding(what, estimate(list(one.by_seed.values())), low, high))
+            found.append(Finding(what, _mean(list(one.by_seed.values())), low, high))
             continue
-        free = {*test.runs, *compared, *test.differ}
-        alike = [
-            other
-            for other in series(others)
-            if all(other.settings[key] == value for key, value in one.settings.items() if key not in free)
-            and other.by_seed.keys() & one.by_seed.keys()
-            and other.settings != one.settings
-        ]
-        # What a word chose in the one, such as its highest rate, is asked of the other as a value.
-        same = {
-            key: value if value == "none" else one.settings[key]
-            for key, value in test.runs.items()
-            if key not in test.differ
-        }
-        # Those that are left differ in what they may: the best of them is the measure.
-        partners = chosen(alike, {**same, **compared})
+        others = series(sampled(test.at if test.minus_at is None else test.minus_at))
+        partners = _partners(test, compared, one, others)
         if partners:
+            # Those that are left differ in what they may: the best of them is the measure.
             best = min(partners, key=lambda other: other.mean if lower_is_better else -other.mean)
             word = "minus" if test.over is None else "over"
-            found.append(Finding(f"{what} {word} {_named(compared, best)}", _compared(test, one, best), low, high))
+            values = _compared(test, _as_long_as(best, one, sampled), best)
+            found.append(Finding(f"{what} {word} {_named(compared, best, partners)}", values, low, high))
+    if test.any and found:
+        return [min(found, key=lambda finding: max(low - finding.found.mean, finding.found.mean - high))]
     return found
+
+
+def _partners(test: OfRuns, compared: Mapping[str, Any], one: Series, others: Sequence[Series]) -> list[Series]:
+    """The series that one is compared with: alike in everything that the test does not name."""
+    free = {*test.runs, *compared, *test.differ}
+    alike = [
+        other
+        for other in others
+        if all(other.settings[key] == value for key, value in one.settings.items() if key not in free)
+        and other.by_seed.keys() & one.by_seed.keys()
+        and other.settings != one.settings
+    ]
+    # What a word chose in the one, such as its highest rate, is asked of the other as a value.
+    same = {
+        key: value if value == "none" else one.settings[key]
+        for key, value in test.runs.items()
+        if key not in test.differ
+    }
+    return chosen(alike, {**same, **compared})
+
+
+def _as_long_as(other: Series, one: Series, sampled: Callable[[float], Sequence[Sample]]) -> Series:
+    """A series after as many epochs as another one has, where it is longer."""
+    ours, theirs = one.settings.get("epochs", 0), other.settings.get("epochs", 0)
+    if ours <= theirs:
+        return one
+    return next(same for same in series(sampled(theirs / ours)) if same.settings == one.settings)
 
 
 def _compared(test: OfRuns, one: Series, other: Series) -> Estimate:
     """The difference or the ratio, seed by seed."""
-    seeds = sorted(one.by_seed.keys() & other.by_seed.keys())
-    if test.over is None:
-        return estimate([one.by_seed[seed] - other.by_seed[seed] for seed in seeds])
-    return estimate([one.by_seed[seed] / other.by_seed[seed] for seed in seeds])
+    pairs = [(one.by_seed[seed], other.by_seed[seed]) for seed in sorted(one.by_seed.keys() & other.by_seed.keys())]
+    return _mean([mine - theirs if test.over is None else mine / theirs for mine, theirs in pairs])
+
+
+def _mean(values: Sequence[float]) -> Estimate:
+    """The mean with its interval; where some seeds diverged and some did not, there is none."""
+    if all(map(math.isfinite, values)):
+        return estimate(values)
+    return Estimate(values[0] if len(set(values)) == 1 else math.nan, math.nan, math.nan, len(values))
 
 
 def _has(settings: Mapping[str, Any], key: str, wanted: Any) -> bool:
@@ -126,10 +149,10 @@ def _has(settings: Mapping[str, Any], key: str, wanted: Any) -> bool:
     return bool(value == wanted)
 
 
-def _named(wanted: Mapping[str, Any], one: Series) -> str:
-    """A series by the settings that it was chosen for, and by what tells it from others."""
-    keys = [*wanted, *(key for key in ("learning_rate", "warmup", "task") if key not in wanted and key in one.settings)]
+def _named(wanted: Mapping[str, Any], one: Series, among: Sequence[Series]) -> str:
+    """A series by the settings that it was chosen for, and by those in which the others that were chosen differ."""
+    differing = [key for key in one.settings if len({str(other.settings[key]) for other in among}) > 1]
     return ", ".join(
         f"{key} {one.settings[key]:g}" if isinstance(one.settings[key], int | float) else str(one.settings[key])
-        for key in keys
+        for key in dict.fromkeys([*wanted, *differing])
     )

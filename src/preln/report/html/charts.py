@@ -12,12 +12,12 @@ import pandas as pd
 import seaborn
 
 from preln.config import Study
-from preln.report import figures, pretraining_records, records, theory_records
+from preln.report import figure_5, figures, pretraining_records, records, theory_records
 from preln.report.drawing import COLUMNS, Layout
 from preln.report.labels import PLACEMENTS, TASKS, label, varying
 from preln.report.reference import Quantity
 from preln.report.theory_records import STATES
-from preln.runs import Run, series, short
+from preln.runs import Run, series
 
 HEIGHT = 340  # pixels
 _PALETTE = seaborn.color_palette("colorblind").as_hex()
@@ -102,11 +102,7 @@ def _of_pretraining(study: Study, results: Path) -> list[Chart]:
     found = pretraining_records.load(study, results)
     if found.curves.empty:
         return []
-    names = {
-        run.id: f"{PLACEMENTS[run.settings.placement]}, lr {short(run.settings.learning_rate)}, "
-        + (f"warm-up {run.settings.warmup}" if run.settings.warmup > 1 else "no warm-up")
-        for run in found.runs
-    }
+    names = figure_5.names_of(found.runs)
     losses = found.curves.assign(
         curve=found.curves["run"].map(names), value=found.curves["valid_loss"], seed=1, update=found.curves["updates"]
     )

@@ -5,7 +5,11 @@ for (const spec of document.querySelectorAll("script.spec")) {
   });
 }
 
-const number = (text) => (/^[-+]?[\d.,]+(e[-+]?\d+)?/i.test(text) ? parseFloat(text.replaceAll(",", "")) : NaN);
+const number = (text) => {
+  const time = text.match(/^(\d+):(\d\d):(\d\d)$/);
+  if (time) return 3600 * time[1] + 60 * time[2] + Number(time[3]);
+  return /^[-+]?[\d.,]+(e[-+]?\d+)?/i.test(text) ? parseFloat(text.replaceAll(",", "")) : NaN;
+};
 const compare = (a, b) => {
   const [x, y] = [number(a), number(b)];
   return Number.isNaN(x) || Number.isNaN(y) ? a.localeCompare(b) : x - y;

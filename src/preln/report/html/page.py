@@ -40,6 +40,7 @@ VEGA_LITE = altair.SCHEMA_VERSION.removeprefix("v").rpartition(".")[0]
 SIGNS = {
     Verdict.REPRODUCED: "✓",
     Verdict.NOT_REPRODUCED: "✗",
+    Verdict.IN_PART: "±",
     Verdict.INCONCLUSIVE: "~",
     Verdict.NOT_TESTED: "·",
 }
@@ -147,7 +148,8 @@ def _cost(study: Study, runs: Sequence[Run], results: Path) -> list[str]:
             f"{len(bert.metrics)} pre-training runs: {hours:.1f} hours, {speed:,.0f} tokens a second in the median."
         )
     if len(bert.scores):
-        hours = bert.scores["seconds"].sum() / 3600 if "seconds" in bert.scores else 0.0
+        folders = [results / study.study / "finetuning" / job for job in sorted(bert.done)]
+        hours = sum(records.read_json(folder / "run.json")["seconds"] for folder in folders) / 3600
         found.append(f"{len(bert.scores)} fine-tunings: {hours:.1f} hours.")
     return found
 

@@ -40,6 +40,7 @@ class OfRuns(_Bounded):
         over: the same, but the quantity is divided by theirs.
         differ: further settings in which the two may differ.
         minus_at: where in those, if elsewhere.
+        any: whether it is enough that one of the runs is so, for the paper does not say which it was.
     """
 
     of: Literal["translation", "pretraining", "finetuning"]
@@ -50,6 +51,7 @@ class OfRuns(_Bounded):
     over: dict[str, Any] | None = None
     differ: tuple[str, ...] = ()
     minus_at: float | None = None
+    any: bool = False
 
 
 class OfTheory(_Bounded):
