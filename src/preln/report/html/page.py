@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -94,6 +95,7 @@ def write(study: Study, runs: Sequence[Run], parts: Sequence[Part], results: Pat
         figures=_figures(study, runs, measured, results),
         tables=_tables(study, runs, measured, results),
         cost=_cost(study, runs, results),
+        provenance=_provenance(study, results),
         errata=paper.load().errata,
         style=Markup(_read("page.css")),
         script=Markup(_read("page.js")),
@@ -152,6 +154,18 @@ def _cost(study: Study, runs: Sequence[Run], results: Path) -> list[str]:
         hours = sum(records.read_json(folder / "run.json")["seconds"] for folder in folders) / 3600
         found.append(f"{len(bert.scores)} fine-tunings: {hours:.1f} hours.")
     return found
+
+
+def _provenance(study: Study, results: Path) -> dict[str, list[str]]:
+    """What the records were made with: each commit, machine and set of versions, with how many records it made."""
+    counts: dict[str, Counter[str]] = {"Commit": Counter(), "Hardware": Counter(), "Versions": Counter()}
+    for path in sorted((results / study.study).glob("*/*/run.json")):
+        record = records.read_json(path)
+        changed = ", with changes that are not committed" if record["commit_changed"] else ""
+        counts["Commit"][f"{record['commit']}{changed}"] += 1
+        counts["Hardware"][records.hardware_line(record["hardware"])] += 1
+        counts["Versions"][", ".join(f"{name} {version}" for name, version in record["versions"].items())] += 1
+    return {what: [f"{text} ({n} records)" for text, n in found.items()] for what, found in counts.items() if found}
 
 
 def _read(name: str) -> str:
