@@ -84,7 +84,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         shutil.rmtree(found.folder, ignore_errors=True)
 
 
-def study(login: Workspace, epochs: int = 40, **execution: int) -> None:
+def study(login: Workspace, epochs: int = 25, **execution: int) -> None:
     """The study of the tests, in the place of the paper."""
     login.write_study({"epochs": epochs, "accumulate": 4}, execution={"log_interval": 1, **execution})
     shutil.copy(login.folder / "config" / "config.yaml", login.folder / "config" / "paper.yaml")

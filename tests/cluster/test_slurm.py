@@ -54,7 +54,7 @@ def test_a_job_that_gives_way_goes_on(
 def test_a_job_whose_time_ends_goes_on_in_the_next(cluster: Cluster, login: Login, tmp_path: Path) -> None:
     uninterrupted = copy_of(login, tmp_path / "uninterrupted")
     for place in (uninterrupted, login):
-        study(place, epochs=80)
+        study(place, epochs=60)
     # A minute, and several attempts, for Slurm is exact to half a minute, and some of it goes by before the training.
     login.edit(
         "slurm/config.yaml", lambda text: text.replace("TERM@120", "TERM@10").replace("retries: 5", "retries: 20")
