@@ -136,10 +136,8 @@ def _series(study: Study, folder: Path) -> Iterator[tuple[tuple[str, str], Serie
     accuracies = []
     for job in bert.jobs:
         if best := pretraining_records.chosen(pretraining_records.scores_of(bert, job)):
-            rows = bert.scores[bert.scores["finetuning"] == job.id]
-            for key, value in best.point.model_dump().items():
-                rows = rows[rows[key] == value]
-            accuracies += [(job.id, row["seed"], row["accuracy"]) for row in rows.to_dict("records")]
+            by_seed = pretraining_records.accuracies(bert, job, best.point)
+            accuracies += [(job.id, seed, accuracy) for seed, accuracy in by_seed.items()]
     yield from _by_name("accuracy", accuracies)
 
 

@@ -146,6 +146,14 @@ def chosen(scores: Sequence[Score]) -> Score | None:
     return max(scores, key=lambda score: score.accuracy.mean, default=None)
 
 
+def accuracies(records: Records, job: Finetuning, point: GridPoint) -> dict[int, float]:
+    """The accuracy on dev of each seed at one point of the grid."""
+    rows = records.scores[records.scores["finetuning"] == job.id]
+    for key, value in point.model_dump().items():
+        rows = rows[rows[key] == value]
+    return dict(zip(rows["seed"], rows["accuracy"], strict=True))
+
+
 def fixed(scores: Sequence[Score], job: Finetuning) -> Score | None:
     """The scores of the point that the study names beforehand."""
     return next((score for score in scores if score.point == job.fixed), None)

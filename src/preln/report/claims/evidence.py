@@ -103,11 +103,9 @@ class Evidence:
             best = pretraining_records.chosen(pretraining_records.scores_of(self.bert, job))
             if job.update != first or best is None:
                 continue
-            rows = self.bert.scores[self.bert.scores["finetuning"] == job.id]
-            for key, value in best.point.model_dump().items():
-                rows = rows[rows[key] == value]
+            by_seed = pretraining_records.accuracies(self.bert, job, best.point)
             settings = {**job.run.settings.model_dump(mode="json"), "task": job.task_name, "updates": job.update}
-            found += [Sample(settings, row["seed"], row["accuracy"]) for row in rows.to_dict("records")]
+            found += [Sample(settings, seed, accuracy) for seed, accuracy in by_seed.items()]
         return found
 
 
