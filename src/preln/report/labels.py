@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from preln.config import RunSettings
-from preln.report.style import anchor
 from preln.runs import short
 
 PLACEMENTS = {"post": "Post-LN", "pre": "Pre-LN"}
@@ -19,6 +18,12 @@ _TOLD = {"placement", "optimizer", "learning_rate", "warmup", "seed"} | _TOLD_BY
 def warmup(settings: RunSettings) -> str:
     """The warm-up in words."""
     return f"warm-up {settings.warmup}" if settings.warmup > 1 else "no warm-up"
+
+
+def anchor(settings: RunSettings) -> str:
+    """The anchor, as it acts: a peak held until its warm-up ends is a decay from the end of warm-up."""
+    held_to_warmup = settings.anchor == "hold" and settings.warmup == settings.decay_period
+    return "warmup" if held_to_warmup else settings.anchor
 
 
 def schedule(settings: RunSettings) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 import seaborn
 
 from preln.config import RunSettings
+from preln.report.labels import anchor
 from preln.runs import Run, series
 
 TEXT_WIDTH = 6.75
@@ -82,12 +83,6 @@ class Style:
     marker: str
     filling: str
     line: Any
-
-
-def anchor(settings: RunSettings) -> str:
-    """The anchor, as it acts: a peak held until its warm-up ends is a decay from the end of warm-up."""
-    held_to_warmup = settings.anchor == "hold" and settings.warmup == settings.decay_period
-    return "warmup" if held_to_warmup else settings.anchor
 
 
 def line(placement: str, decay_anchor: str = "warmup") -> Any:
