@@ -10,7 +10,7 @@ from typing import Annotated, Protocol, TypeVar
 import typer
 from pydantic import TypeAdapter
 
-from preln.config import Corpus, EnglishText, Study, StudyError, Task, load
+from preln.config import Corpus, EnglishText, Study, StudyError, Task, load, of_results
 from preln.errors import PrelnError
 from preln.runs import Run, expand
 
@@ -44,6 +44,13 @@ def _read(study: Path) -> tuple[Path, Study, list[Run]]:
     path = _study_file(study)
     content = load(path)
     return path, content, expand(content, str(path))
+
+
+def _recorded(study: Path) -> tuple[Path, Study, list[Run]]:
+    """The folder of all results, the study whose records are there, and its runs."""
+    path = _study_file(study)
+    content = of_results(path)
+    return path.resolve().parent.parent, content, expand(content, str(path))
 
 
 def _corpus(text: str) -> Corpus:
@@ -265,8 +272,8 @@ def figure(
     from preln.report import figures
     from preln.theory import parts
 
-    path, content, runs = _read(study)
-    figures.draw(name, content, runs, parts.expand(content, runs, str(path)), path.parent.parent, out)
+    results, content, runs = _recorded(study)
+    figures.draw(name, content, runs, parts.expand(content, runs, str(study)), results, out)
 
 
 @app.command()
@@ -282,15 +289,15 @@ def table(
     from preln.report.claims import ledger
     from preln.theory import parts
 
-    path, content, runs = _read(study)
+    results, content, runs = _recorded(study)
     if name == "runs":
-        tables.write(content, runs, path.parent.parent, out)
+        tables.write(content, runs, results, out)
     elif name == "claims":
-        ledger.write(content, path.parent.parent, out)
+        ledger.write(content, results, out)
     elif name in pretraining_tables.TABLES:
-        pretraining_tables.write(name, content, path.parent.parent, out)
+        pretraining_tables.write(name, content, results, out)
     else:
-        theory_tables.write(name, content, parts.expand(content, runs, str(path)), path.parent.parent, out)
+        theory_tables.write(name, content, parts.expand(content, runs, str(study)), results, out)
 
 
 @app.command()
@@ -302,8 +309,8 @@ def report(
     from preln.report.html import page
     from preln.theory import parts
 
-    path, content, runs = _read(study)
-    page.write(content, runs, parts.expand(content, runs, str(path)), path.parent.parent, out)
+    results, content, runs = _recorded(study)
+    page.write(content, runs, parts.expand(content, runs, str(study)), results, out)
 
 
 @app.command()
@@ -327,18 +334,19 @@ def summary(study: StudyFile) -> None:
     from preln.report.claims import ledger
     from preln.theory import parts
 
-    path, content, runs = _read(study)
+    results, content, runs = _recorded(study)
     if runs:
-        print(tables.plain(content, runs, path.parent.parent))
+        print(tables.plain(content, runs, results))
     if content.pretraining:
-        print(pretraining_tables.plain(content, path.parent.parent))
+        print(pretraining_tables.plain(content, results))
     if content.theory:
-        print(theory_tables.plain(content, parts.expand(content, runs, str(path)), path.parent.parent))
-    print(ledger.plain(content, path.parent.parent))
-    for result in sorted(
-        [*path.parent.glob("figures/*"), *path.parent.glob("tables/*"), *path.parent.glob("claims.*")]
-    ):
+        print(theory_tables.plain(content, parts.expand(content, runs, str(study)), results))
+    print(ledger.plain(content, results))
+    folder = _study_file(study).parent
+    for result in [*sorted([*folder.glob("figures/*"), *folder.glob("tables/*")]), *sorted(folder.glob("claims.*"))]:
         print(result)
+    if (folder / "report.html").exists():
+        print(f"All of it on one page: {folder / 'report.html'}")
 
 
 class _Identified(Protocol):

@@ -697,6 +697,15 @@ def validate(content: Any, origin: str) -> Study:
         raise StudyError("\n".join(f"{origin}: {line}" for line in describe(error))) from None
 
 
+def of_results(path: Path) -> Study:
+    """The study of a results folder's study.yaml, named as that folder, which may be a copy of another.
+
+    Raises:
+        StudyError: if it cannot be read.
+    """
+    return load(path).model_copy(update={"study": path.resolve().parent.name})
+
+
 def require_local_paths(study: Study, origin: str) -> None:
     """See that the files and folders which the study names are there.
 

@@ -27,6 +27,7 @@ from preln.report.reference.claims import OfRuns
 from preln.report.statistics import Estimate, estimate
 from preln.report.theory_tables import Row
 from preln.runs import Run, expand
+from tests.unit.test_report_compare import write_results
 
 STUDY = load(Path("config/paper.yaml"))
 RUNS = expand(STUDY)
@@ -333,6 +334,14 @@ def test_a_run_that_diverged_counts_as_infinitely_bad_after_its_last_epoch() -> 
     entry = ledger.entry(STUDY, CLAIMS["C11"], replace(evidence, curves=curves))
     assert entry.verdict == Verdict.REPRODUCED
     assert "inf" in entry.ours
+
+
+def test_a_run_that_ended_in_its_warm_up_says_nothing(tmp_path: Path) -> None:
+    for warmup in (8, 9):
+        folder = write_results(tmp_path / str(warmup), {"pre": {1: 4.0}}, warmup=warmup)
+        evidence = gather(load(folder / "study.yaml"), tmp_path)
+        # It has nine updates.
+        assert bool(evidence.done) == (warmup == 8)
 
 
 THEORY_TESTS = [test for claim in CLAIMS.values() for test in (*claim.tests, *claim.values) if test.of == "theory"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +16,19 @@ from preln.bleu import p_value
 from preln.config import validate
 from preln.files import write_json
 from preln.report.compare import Comparison, compare, text
+from preln.report.records import RecordError
 from preln.runs import expand
 from preln.translation.curve import COLUMNS
 from tests.conftest import study_content
 
 
-def write_results(folder: Path, losses: dict[str, dict[int, float]], **changes: Any) -> Path:
+def write_results(folder: Path, losses: dict[str, dict[int, float]], dropout: float = 0.1, **changes: Any) -> Path:
     """Results of runs with the placement and the seeds, that end with the losses."""
     entries = [
         {"placement": placement, "seed": seed, **changes} for placement, by_seed in losses.items() for seed in by_seed
     ]
     content = study_content(*entries) | {"study": folder.name}
+    content["translation"]["settings"]["dropout"] = dropout
     folder.mkdir(parents=True)
     (folder / "study.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
     for run in expand(validate(content, "study.yaml")):
@@ -77,9 +80,7 @@ def test_a_loss_is_called_by_its_seeds(
 def test_what_changed_for_all_runs_is_said_once(tmp_path: Path) -> None:
     one = write_results(tmp_path / "one", {"pre": {1: 4.0}})
     found = compare(one, write_results(tmp_path / "two", {"pre": {1: 4.0}}, dropout=0.3))
-    assert [("translation.runs.0.dropout", "", "0.3")] == [
-        change for change in found.settings if "dropout" in change[0]
-    ]
+    assert found.settings == [("translation.settings.dropout", "0.1", "0.3")]
 
 
 def test_runs_of_one_study_alone_are_named(tmp_path: Path) -> None:
@@ -104,3 +105,18 @@ def test_the_bootstrap_tells_a_system_that_translates_from_one_that_does_not() -
     assert p_value(references, shuffled, references) < 0.01
     assert p_value(odd, even, references) > 0.05
     assert p_value(odd, odd, references) == 1.0
+
+
+def test_a_copy_is_read_where_it_is(tmp_path: Path) -> None:
+    one = write_results(tmp_path / "one", {"pre": {1: 4.0}})
+    copy = tmp_path / "before"
+    shutil.copytree(one, copy)
+    metrics = next(copy.glob("translation/*/metrics.json"))
+    metrics.write_text(metrics.read_text().replace("4.0", "3.0"))
+    assert losses(compare(copy, one)) == {"pre": "worse"}
+
+
+def test_studies_with_no_run_in_common_are_not_compared(tmp_path: Path) -> None:
+    one = write_results(tmp_path / "one", {"pre": {1: 4.0}})
+    with pytest.raises(RecordError, match="no run in common"):
+        compare(one, write_results(tmp_path / "two", {"post": {1: 4.0}}))

@@ -13,11 +13,12 @@ import pandas as pd
 from scipy import stats
 
 from preln.bleu import p_value
-from preln.config import Study, load
+from preln.config import Study, of_results
 from preln.corpora.registry import languages
 from preln.pretraining import runs as pretraining
 from preln.report import pretraining_records, records
 from preln.report.claims.samples import Sample, Series, series
+from preln.report.records import RecordError
 from preln.runs import corpus_id, expand
 from preln.status import newest_state
 
@@ -71,11 +72,13 @@ def compare(before: Path, after: Path) -> Comparison:
 
     Raises:
         StudyError: if a study cannot be read.
-        RecordError: if a record cannot be used.
+        RecordError: if a record cannot be used, or no run is done in both.
     """
-    studies = [load(folder / "study.yaml") for folder in (before, after)]
+    studies = [of_results(folder / "study.yaml") for folder in (before, after)]
     numbers, alone = [], []
     first, second = (dict(_series(study, folder)) for study, folder in zip(studies, (before, after), strict=True))
+    if not first.keys() & second.keys():
+        raise RecordError(f"{before} and {after} have no run in common that is done in both; runs correspond by name")
     for key in dict.fromkeys([*first, *second]):
         if key in first and key in second:
             by_sentences = partial(_bootstrap, before, after, key[0]) if key[1] == "test_bleu" else None
@@ -111,7 +114,7 @@ def text(comparison: Comparison) -> str:
 
 def _series(study: Study, folder: Path) -> Iterator[tuple[tuple[str, str], Series]]:
     """The numbers of a study, by their runs' name without the seed and by what is measured."""
-    results = folder.parent
+    results = folder.resolve().parent
     runs = expand(study)
     done = records.summary(study, runs, results).set_index("run")
     for quantity in ("valid_loss", "test_bleu"):
@@ -170,10 +173,10 @@ def _difference(
 
 def _bootstrap(before: Path, after: Path, name: str, seed: int) -> float:
     """The p-value of the paired bootstrap over the last epoch's translations of a run; NaN where they are gone."""
-    study = load(after / "study.yaml")
+    study = of_results(after / "study.yaml")
     run = next(run for run in expand(study) if run.id == f"{name}-s{seed}")
     corpus = study.corpora[run.settings.corpus]
-    text = after.parent.parent / "resources" / "corpora" / corpus_id(run.settings.corpus, corpus) / "text"
+    text = after.resolve().parent.parent / "resources" / "corpora" / corpus_id(run.settings.corpus, corpus) / "text"
     texts = [text / f"test.{languages(corpus)[1]}"]
     for folder in (before, after):
         state = newest_state(folder / "translation" / run.id)

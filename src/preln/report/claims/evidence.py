@@ -31,7 +31,8 @@ class Evidence:
     Attributes:
         curves: a row for each translation run and epoch.
         runs: the translation runs, of which those in `done` are.
-        done: ids of the translation runs that are done.
+        done: ids of the translation runs that are done, but for those that ended before their warm-up did, which say
+            nothing of it.
         bert: the records of BERT.
         theory: the table of the theory.
     """
@@ -116,10 +117,12 @@ def gather(study: Study, results: Path) -> Evidence:
         RecordError: if a record cannot be used.
     """
     runs = expand(study)
+    done = records.summary(study, runs, results)
+    warmed_up = (done["status"] == "diverged") | (done["updates"] > done["warmup"])
     return Evidence(
         records.curves(study, runs, results),
         runs,
-        frozenset(records.summary(study, runs, results)["run"]),
+        frozenset(done.loc[warmed_up, "run"]),
         pretraining_records.load(study, results),
         theory_tables.theory(theory_records.load(study, parts.expand(study, runs), results)),
     )

@@ -27,10 +27,11 @@ _AXES: dict[Quantity, str] = {"valid_loss": "Validation loss (bits/token)", "ble
 
 @dataclass(frozen=True)
 class Chart:
-    """One chart: its title, and its Vega-Lite specification with the data in it."""
+    """One chart: its title, its Vega-Lite specification with the data in it, and what no curve shows."""
 
     title: str
     spec: dict[str, Any]
+    note: str = ""
 
 
 def of_figure(name: str, study: Study, runs: Sequence[Run], results: Path) -> list[Chart]:
@@ -81,6 +82,8 @@ def _of_runs(layout: Layout, study: Study, runs: Sequence[Run], results: Path) -
     differing = varying(run.settings for run in mine) | layout.always
     names = {run.id: label(series(run.settings), differing) for run in mine}
     known = known.assign(curve=known["run"].map(names))
+    done = records.summary(study, mine, results)
+    diverged = done[done["status"] == "diverged"].set_index("run")["diverged_update"]
     charts = []
     for panel in [panel for row in layout.panels(study, mine) for panel in row if panel.runs]:
         column, axis = COLUMNS[panel.quantity], _AXES[panel.quantity]
@@ -94,7 +97,9 @@ def _of_runs(layout: Layout, study: Study, runs: Sequence[Run], results: Path) -
             ]
         )
         title = f"{panel.title}: {axis}" if panel.title else axis
-        charts.append(Chart(title, _curves(shown, "epoch", "Epoch", axis, paper)))
+        ended = [f"{names[run.id]} at update {diverged[run.id]}" for run in panel.runs if run.id in diverged.index]
+        note = f"Diverged: {'; '.join(ended)}." if ended else ""
+        charts.append(Chart(title, _curves(shown, "epoch", "Epoch", axis, paper), note))
     return charts
 
 
