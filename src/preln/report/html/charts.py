@@ -16,6 +16,7 @@ from preln.report import figure_5, figures, pretraining_records, records, theory
 from preln.report.drawing import COLUMNS, Layout
 from preln.report.labels import PLACEMENTS, TASKS, label, varying
 from preln.report.reference import Quantity
+from preln.report.statistics import estimate
 from preln.report.theory_records import STATES
 from preln.runs import Run, series
 
@@ -68,9 +69,17 @@ def of_gradients(measured: theory_records.Records) -> list[Chart]:
             if bar.matrix == "W2"
         ]
     )
-    charts = [Chart("Expected gradient of W² by decoder layer", _curves(first, "layer", "Layer", "Norm", paper))]
+    charts = [
+        Chart(
+            "Expected gradient of W² by decoder layer", _curves(_means(first, "layer"), "layer", "Layer", "Norm", paper)
+        )
+    ]
     if last["depth"].nunique() > 1:
-        charts.append(Chart("The last layer's, by depth", _curves(last, "depth", "Layers of the decoder", "Norm")))
+        charts.append(
+            Chart(
+                "The last layer's, by depth", _curves(_means(last, "depth"), "depth", "Layers of the decoder", "Norm")
+            )
+        )
     return charts
 
 
@@ -99,7 +108,7 @@ def _of_runs(layout: Layout, study: Study, runs: Sequence[Run], results: Path) -
         title = f"{panel.title}: {axis}" if panel.title else axis
         ended = [f"{names[run.id]} at update {diverged[run.id]}" for run in panel.runs if run.id in diverged.index]
         note = f"Diverged: {'; '.join(ended)}." if ended else ""
-        charts.append(Chart(title, _curves(shown, "epoch", "Epoch", axis, paper), note))
+        charts.append(Chart(title, _curves(_means(shown, "epoch"), "epoch", "Epoch", axis, paper), note))
     return charts
 
 
@@ -109,55 +118,81 @@ def _of_pretraining(study: Study, results: Path) -> list[Chart]:
         return []
     names = figure_5.names_of(found.runs)
     losses = found.curves.assign(
-        curve=found.curves["run"].map(names), value=found.curves["valid_loss"], seed=1, update=found.curves["updates"]
+        curve=found.curves["run"].map(names), value=found.curves["valid_loss"], update=found.curves["updates"]
     )
-    charts = [Chart("(a) Validation loss", _curves(losses, "update", "Update", "Masked-LM loss (bits/token)"))]
+    axis = "Masked-LM loss (bits/token)"
+    charts = [Chart("(a) Validation loss", _curves(_means(losses, "update"), "update", "Update", axis))]
     scores = []
     for job in found.jobs:
         best = pretraining_records.chosen(pretraining_records.scores_of(found, job))
         if best is not None:
-            value = 100 * best.accuracy.mean
-            scores.append(
-                {"task": job.task_name, "update": job.update, "curve": names[job.run.id], "value": value, "seed": 1}
-            )
-    table = pd.DataFrame(scores, columns=["task", "update", "curve", "value", "seed"])
+            of, percent = {"task": job.task_name, "update": job.update, "curve": names[job.run.id]}, best.accuracy
+            interval = {"value": 100 * percent.mean, "low": 100 * percent.low, "high": 100 * percent.high}
+            scores.append({**of, **interval, "seeds": percent.n})
+    table = pd.DataFrame(scores, columns=["task", "update", "curve", "value", "low", "high", "seeds"])
     for letter, (task, group) in zip("bcdefgh", table.groupby("task", sort=False), strict=False):
+        always = [
+            {"curve": "always the more frequent label", "update": update, "value": 100 * found.majority[str(task)]}
+            for update in sorted(set(group["update"]))
+        ]
         title = f"({letter}) {TASKS.get(study.tasks[str(task)].source, str(task))}"
-        charts.append(Chart(title, _curves(group, "update", "Update", "Accuracy on dev (%)")))
+        spec = _curves(group.drop(columns="task"), "update", "Update", "Accuracy on dev (%)", pd.DataFrame(always))
+        charts.append(Chart(title, spec))
     return charts
 
 
+def _means(data: pd.DataFrame, x: str) -> pd.DataFrame:
+    """The mean of each curve at each `x` over the seeds, with its 95% interval where there are several."""
+    rows = []
+    for (curve, where), group in data.groupby(["curve", x], sort=False):
+        found = estimate(group["value"].tolist())
+        rows.append(
+            {"curve": curve, x: where, "value": found.mean, "low": found.low, "high": found.high, "seeds": found.n}
+        )
+    return pd.DataFrame(rows)
+
+
 def _curves(
-    data: pd.DataFrame, x: str, x_title: str, y_title: str, paper: pd.DataFrame | None = None
+    means: pd.DataFrame, x: str, x_title: str, y_title: str, reference: pd.DataFrame | None = None
 ) -> dict[str, Any]:
-    """Curves by their column `curve`, one for each seed, over `x`; the paper's are grey and broken."""
-    names = list(dict.fromkeys(data["curve"]))
-    rows = [data[["curve", x, "value", "seed"]]]
-    if paper is not None and len(paper):
-        names += list(dict.fromkeys(paper["curve"]))
-        rows.append(paper.assign(seed=0))
-    ours = [_PALETTE[i % len(_PALETTE)] for i in range(data["curve"].nunique())]
-    scale = alt.Scale(domain=names, range=[*ours, *["#777777"] * (len(names) - len(ours))])
+    """Curves by their column `curve` over `x`, with bands; those of the reference are grey and broken."""
+    ours = list(dict.fromkeys(means["curve"]))
+    others = list(dict.fromkeys(reference["curve"])) if reference is not None and len(reference) else []
+    table = pd.concat([means, reference], ignore_index=True) if others else means
+    colours = [*(_PALETTE[i % len(_PALETTE)] for i in range(len(ours))), *["#777777"] * len(others)]
     shown = alt.selection_point(fields=["curve"], bind="legend", toggle="true")
     legend = alt.Legend(orient="bottom", columns=1, labelLimit=0, title="Click to switch on and off")
-    chart = (
-        alt.Chart(pd.concat(rows, ignore_index=True))
-        .mark_line(point=True)
-        .encode(
-            x=alt.X(f"{x}:Q", title=x_title, axis=alt.Axis(tickMinStep=1)),
-            y=alt.Y("value:Q", title=y_title, scale=alt.Scale(zero=False)),
-            color=alt.Color("curve:N", scale=scale, legend=legend),
-            strokeDash=alt.condition(f"indexof(datum.curve, '{_PAPER}') == 0", alt.value([4, 3]), alt.value([1, 0])),
-            detail="seed:N",
-            opacity=alt.condition(shown, alt.value(1.0), alt.value(0.05)),
-            tooltip=[
-                alt.Tooltip("curve:N", title="Run"),
-                alt.Tooltip(f"{x}:Q", title=x_title),
-                alt.Tooltip("value:Q", title=y_title, format=".4~g"),
-                alt.Tooltip("seed:N", title="Seed"),
-            ],
+    scale = alt.Scale(domain=[*ours, *others], range=colours)
+    base = alt.Chart(table).encode(x=alt.X(f"{x}:Q", title=x_title, axis=alt.Axis(tickMinStep=1)))
+    lines = base.mark_line(point=True).encode(
+        color=alt.Color("curve:N", scale=scale, legend=legend),
+        y=alt.Y("value:Q", title=y_title, scale=alt.Scale(zero=False)),
+        strokeDash=alt.condition(
+            alt.FieldOneOfPredicate(field="curve", oneOf=others), alt.value([4, 3]), alt.value([1, 0])
+        ),
+        opacity=alt.condition(shown, alt.value(1.0), alt.value(0.05)),
+        tooltip=[
+            alt.Tooltip("curve:N", title="Run"),
+            alt.Tooltip(f"{x}:Q", title=x_title),
+            alt.Tooltip("value:Q", title=y_title, format=".4~g"),
+            alt.Tooltip("low:Q", title="95% interval from", format=".4~g"),
+            alt.Tooltip("high:Q", title="to", format=".4~g"),
+            alt.Tooltip("seeds:Q", title="Seeds"),
+        ],
+    )
+    layers = [lines.add_params(shown)]
+    if table["low"].notna().any():
+        bands = base.mark_area().encode(
+            # One legend is enough, and a selection is bound to one that a single layer has.
+            color=alt.Color("curve:N", scale=scale, legend=None),
+            y="low:Q",
+            y2="high:Q",
+            opacity=alt.condition(shown, alt.value(0.15), alt.value(0.0)),
         )
-        .add_params(shown)
+        layers.insert(0, bands)
+    chart = (
+        alt.layer(*layers)
+        .resolve_legend(color="independent")
         .properties(width="container", height=HEIGHT)
         .interactive()
     )
