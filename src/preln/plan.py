@@ -27,6 +27,7 @@ UTILISATION = 0.3
 UPDATES_A_SECOND = 20.0
 """That one training is taken to reach at most: of small models, most of an update's time is Python's."""
 
+IWSLT14_PAIRS = 160_239
 IWSLT14_TOKENS = 1100 * 4000
 """Target tokens of an epoch of IWSLT14 German-English with 10,000 joint pieces: some 1,100 updates of 4,000, by the
 notes of T-Fixup (Huang et al., 2020)."""
@@ -149,7 +150,9 @@ def _epoch_tokens(run: Run, prepared: Path) -> float | None:
         train = json.loads(record.read_text(encoding="utf-8"))["parts"]["train"]
         # Half of the pieces are the target's; each sentence ends with </s>.
         return float(train["pieces"] / 2 + train["pairs"])
-    return float(IWSLT14_TOKENS) if isinstance(run.corpus, Iwslt14Corpus) else None
+    if not isinstance(run.corpus, Iwslt14Corpus):
+        return None
+    return IWSLT14_TOKENS * min(1.0, (run.corpus.pairs or IWSLT14_PAIRS) / IWSLT14_PAIRS)
 
 
 def _measured(results: Path, kind: str, identity: dict[str, object], gpu: Gpu) -> float | None:
@@ -186,7 +189,10 @@ def show(study: Study, name: str, results: Path, prepared: Path) -> None:
     unknown = [item.id for item in planned if item.hours is None]
     total = sum(item.hours or 0.0 for item in planned)
     lines = [f"In all {total:,.1f} {gpu.name} hours; the longest chain of jobs takes {critical_path(planned):,.1f}."]
-    lines.append("Translating, validating and the theory are not in it.")
+    lines.append(
+        "Updates of translation are estimates, for batches are not quite full. Translating, validating and the theory "
+        "are not in it."
+    )
     if not all(item.measured for item in planned):
         lines.append(
             f"Hours without * assume {UTILISATION:.0%} of the {gpu.name}'s peak, and {UPDATES_A_SECOND:g} updates a "

@@ -84,3 +84,14 @@ def test_the_papers_study_is_planned_whole(tmp_path: Path) -> None:
 def test_an_unknown_gpu_is_refused_with_those_that_are_known(tmp_path: Path) -> None:
     with pytest.raises(PrelnError, match="known: v100, a100, h100, h200"):
         plan.show(validate(study_content(), "my.yaml"), "tpu", tmp_path, tmp_path)
+
+
+def test_a_corpus_that_is_cut_has_fewer_updates(tmp_path: Path) -> None:
+    def updates(**corpus: Any) -> int:
+        content = study_content({"epochs": 2})
+        content["corpora"]["tiny"] = {"source": "iwslt14", "vocabulary": 4000, **corpus}
+        (item,) = items(validate(content, "my.yaml"), GPUS["a100"], tmp_path, tmp_path)
+        assert item.updates is not None
+        return item.updates
+
+    assert updates(pairs=16024) == pytest.approx(updates() / 10, rel=0.01)
