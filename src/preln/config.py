@@ -599,6 +599,11 @@ class Execution(Settings):
         return self.gpus or self.processes
 
     @property
+    def cores(self) -> int:
+        """Cores of one training: those of all its processes."""
+        return self.cpus * self.workers
+
+    @property
     def on_each_node(self) -> int:
         """Those of them that a node has."""
         return self.workers // self.nodes

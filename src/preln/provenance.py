@@ -49,6 +49,6 @@ def hardware(how: Execution) -> dict[str, Any]:
     return {
         "processor": processor,
         "cores": os.cpu_count(),
-        "cores_used": how.cpus * how.workers,
+        "cores_used": how.cores,
         "gpus": [torch.cuda.get_device_name(i) for i in range(min(how.gpus, torch.cuda.device_count()))],
     }

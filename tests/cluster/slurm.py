@@ -2,7 +2,7 @@
 
     python -m tests.cluster.slurm up FOLDER       # prints what the environment needs; `down FOLDER` ends it
 
-Needs root and Debian's packages, which `packages` installs. There is no accounting: jobs are watched with squeue.
+Needs root and Debian's packages, which tests/debian.py installs. There is no accounting: jobs are watched with squeue.
 """
 
 from __future__ import annotations

@@ -273,7 +273,7 @@ def sample(value: float, seed: int = 1, **settings: Any) -> Sample:
 
 def compare(runs: dict[str, Any], minus: dict[str, Any], *samples: Sample, differ: tuple[str, ...] = ()) -> list[float]:
     test = OfRuns(of="translation", quantity="valid_loss", runs=runs, minus=minus, differ=differ, low=0.0)
-    return [finding.found.mean for finding in findings(test, lambda at: samples, lower_is_better=True)]
+    return [finding.found.mean for finding in findings(test, lambda at: samples)]
 
 
 def test_runs_are_compared_with_those_that_are_alike_in_everything_else() -> None:
@@ -316,14 +316,14 @@ def test_runs_of_different_length_are_compared_after_as_many_epochs() -> None:
         **{"of": "translation", "quantity": "valid_loss", "differ": ("epochs",), "low": 0.0},
         **{"runs": {"warmup": "none"}, "minus": {"warmup": "some"}},
     )
-    (finding,) = findings(test, sampled, lower_is_better=True)
+    (finding,) = findings(test, sampled)
     assert finding.found.mean == 0.0
 
 
 def test_of_runs_of_which_any_is_enough_the_nearest_counts() -> None:
     test = OfRuns(of="translation", quantity="test_bleu", runs={"warmup": "none"}, low=8.0, high=9.0, any=True)
     runs = [sample(1.0), sample(8.4, learning_rate=2.0), sample(20.0, learning_rate=3.0)]
-    (finding,) = findings(test, lambda at: runs, lower_is_better=False)
+    (finding,) = findings(test, lambda at: runs)
     assert (finding.found.mean, finding.outcome) == (8.4, Outcome.HOLDS)
 
 

@@ -24,6 +24,7 @@ try:
 except StudyError as error:
     raise WorkflowError(str(error)) from None
 
+EVERYTHING = [*RUNS.values(), *PRETRAININGS.values(), *FINETUNINGS.values(), *PARTS.values()]
 RESULTS = f"results/{STUDY.study}"
 LOGS = f"logs/{STUDY.study}"
 CORPORA = {corpus_id(name, corpus): corpus for name, corpus in STUDY.corpora.items()}
@@ -80,11 +81,6 @@ def prepared_for(part):
     return ["--prepared", prepared(part.settings)] if isinstance(part, parts.GradientPart) else []
 
 
-def cores(run):
-    """The cores of a training: those of all its processes."""
-    return run.execution.cpus * run.execution.workers
-
-
 def resources_of_training(runs):
     """What a cluster gives the training of each of `runs`; what is None is not asked for."""
 
@@ -99,7 +95,7 @@ def resources_of_training(runs):
         "nodes": resource(lambda how: how.nodes),
         # On one node a training is one task of Slurm's, which starts its processes; on several, srun starts them.
         "mpi": resource(lambda how: "srun" if how.nodes > 1 else None),
-        "cpus_per_task": resource(lambda how: how.cpus if how.nodes > 1 else how.cpus * how.workers),
+        "cpus_per_task": resource(lambda how: how.cpus if how.nodes > 1 else how.cores),
         "tasks": resource(lambda how: how.nodes if how.nodes > 1 and how.on_each_node == 1 else None),
         "tasks_per_node": resource(lambda how: how.on_each_node if how.nodes > 1 and how.on_each_node > 1 else None),
         # The plugin takes `tasks` for it otherwise, and Slurm refuses both.
@@ -190,7 +186,7 @@ OF_CLAIMS_WITH = (
 )
 
 OF_REPORT_WITH = (
-    *(f"html/{name}" for name in ("page.py", "charts.py", "page.html.j2", "page.css", "page.js")),
+    *(f"html/{name}" for name in ("page.py", "content.py", "charts.py", "page.html.j2", "page.css", "page.js")),
     *("pretraining_tables.py", "drawing.py", "figures.py", *OF_CLAIMS_WITH),
 )
 

@@ -19,7 +19,7 @@ rule pretrain:
     priority: 10
     conda:
         "../../environment.yml"
-    threads: lambda wildcards: cores(PRETRAININGS[wildcards.run])
+    threads: lambda wildcards: PRETRAININGS[wildcards.run].execution.cores
     resources:
         **resources_of_training(PRETRAININGS),
     params:

@@ -165,7 +165,7 @@ rule judge_claims:
         "../../environment.yml"
     params:
         study=f"{RESULTS}/study.yaml",
-        judged=digest_of([*RUNS.values(), *PRETRAININGS.values(), *FINETUNINGS.values(), *PARTS.values()]),
+        judged=digest_of(EVERYTHING),
     message:
         "Judge the paper's claims"
     shell:
@@ -194,7 +194,7 @@ rule write_report:
         "../../environment.yml"
     params:
         study=f"{RESULTS}/study.yaml",
-        told=digest_of([*RUNS.values(), *PRETRAININGS.values(), *FINETUNINGS.values(), *PARTS.values()]),
+        told=digest_of(EVERYTHING),
     message:
         "Write the report"
     shell:

@@ -16,7 +16,7 @@ rule train_translation:
         f"{LOGS}/train_translation/{{run}}.tsv"
     conda:
         "../../environment.yml"
-    threads: lambda wildcards: cores(RUNS[wildcards.run])
+    threads: lambda wildcards: RUNS[wildcards.run].execution.cores
     resources:
         **resources_of_training(RUNS),
     # The study's file is no input, for a newer one is no reason to train again: the identity holds what is.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -15,18 +16,20 @@ from scipy import stats
 from preln.bleu import p_value
 from preln.config import Study, of_results
 from preln.corpora.registry import languages
-from preln.pretraining import runs as pretraining
+from preln.pretraining.runs import PretrainingRun
 from preln.report import pretraining_records, records
-from preln.report.claims.samples import Sample, Series, series
+from preln.report.claims.samples import LOWER_IS_BETTER, worst
 from preln.report.records import RecordError
-from preln.runs import corpus_id, expand
+from preln.runs import Run, corpus_id, expand
 from preln.status import newest_state
 
 SIGNIFICANT = 0.05
 """The p-value below which several seeds differ."""
 NOTICEABLE = {"valid_loss": 0.05, "test_bleu": 1.0, "accuracy": 0.02}
 """How much a number of one seed may be worse before it is called so: bits a token, percent, and a fraction."""
-LOWER_IS_BETTER = {"valid_loss": True, "test_bleu": False, "accuracy": False}
+
+Numbers = dict[tuple[str, str], dict[int, float]]
+"""By the name of runs without the seed, and by quantity: the value of each seed."""
 
 
 @dataclass(frozen=True)
@@ -76,12 +79,15 @@ def compare(before: Path, after: Path) -> Comparison:
     """
     studies = [of_results(folder / "study.yaml") for folder in (before, after)]
     numbers, alone = [], []
-    first, second = (dict(_series(study, folder)) for study, folder in zip(studies, (before, after), strict=True))
+    first, second = (
+        _numbers(study, folder.resolve().parent) for study, folder in zip(studies, (before, after), strict=True)
+    )
+    runs = {run.id: run for run in expand(studies[1])}
     if not first.keys() & second.keys():
         raise RecordError(f"{before} and {after} have no run in common that is done in both; runs correspond by name")
     for key in dict.fromkeys([*first, *second]):
         if key in first and key in second:
-            by_sentences = partial(_bootstrap, before, after, key[0]) if key[1] == "test_bleu" else None
+            by_sentences = partial(_bootstrap, before, after, runs, key[0]) if key[1] == "test_bleu" else None
             numbers.append(_difference(*key, first[key], second[key], by_sentences))
         else:
             alone.append(f"{', '.join(key)}: only in {before if key in first else after}")
@@ -112,72 +118,61 @@ def text(comparison: Comparison) -> str:
     return "\n\n".join(parts)
 
 
-def _series(study: Study, folder: Path) -> Iterator[tuple[tuple[str, str], Series]]:
-    """The numbers of a study, by their runs' name without the seed and by what is measured."""
-    results = folder.resolve().parent
+def _numbers(study: Study, results: Path) -> Numbers:
+    """What the study's runs came to."""
+    found: Numbers = defaultdict(dict)
     runs = expand(study)
     done = records.summary(study, runs, results).set_index("run")
-    for quantity in ("valid_loss", "test_bleu"):
-        samples = [
-            (
-                run.id.removesuffix(f"-s{run.settings.seed}"),
-                run.settings.seed,
-                _number(done.loc[run.id, f"final_{quantity}"], quantity),
-            )
-            for run in runs
-            if run.id in done.index
-        ]
-        yield from _by_name(quantity, samples)
     bert = pretraining_records.load(study, results)
-    losses = []
-    for run in pretraining.expand(study):
-        if run.id in bert.metrics:
-            last = bert.metrics[run.id]["final"] or {}
-            name = run.id.removesuffix(f"-s{run.settings.seed}")
-            losses.append((name, run.settings.seed, _number(last.get("valid_loss"), "valid_loss")))
-    yield from _by_name("valid_loss", losses)
-    accuracies = []
+    for quantity in ("valid_loss", "test_bleu"):
+        for run in runs:
+            if run.id in done.index:
+                value: Any = done.loc[run.id, f"final_{quantity}"]
+                found[_series(run), quantity][run.settings.seed] = worst(quantity) if pd.isna(value) else float(value)
+    for pretrained in bert.runs:
+        if pretrained.id in bert.metrics:
+            last = bert.metrics[pretrained.id]["final"]
+            loss = last["valid_loss"] if last else worst("valid_loss")
+            found[_series(pretrained), "valid_loss"][pretrained.settings.seed] = loss
     for job in bert.jobs:
         if best := pretraining_records.chosen(pretraining_records.scores_of(bert, job)):
-            by_seed = pretraining_records.accuracies(bert, job, best.point)
-            accuracies += [(job.id, seed, accuracy) for seed, accuracy in by_seed.items()]
-    yield from _by_name("accuracy", accuracies)
+            found[job.id, "accuracy"] = pretraining_records.accuracies(bert, job, best.point)
+    return found
 
 
-def _by_name(quantity: str, samples: Sequence[tuple[str, int, float]]) -> Iterator[tuple[tuple[str, str], Series]]:
-    for one in series(Sample({"name": name}, seed, value) for name, seed, value in samples):
-        yield (one.settings["name"], quantity), one
-
-
-def _number(value: Any, quantity: str) -> float:
-    """A run that diverged at once has none: nothing is worse."""
-    return float(value) if value is not None and not pd.isna(value) else math.inf if LOWER_IS_BETTER[quantity] else 0.0
+def _series(run: Run | PretrainingRun) -> str:
+    """The name of a run without its seed."""
+    return run.id.removesuffix(f"-s{run.settings.seed}")
 
 
 def _difference(
-    name: str, quantity: str, before: Series, after: Series, by_sentences: Callable[[int], float] | None
+    name: str,
+    quantity: str,
+    before: dict[int, float],
+    after: dict[int, float],
+    by_sentences: Callable[[int], float] | None,
 ) -> Difference:
-    """The difference of two series; `by_sentences` gives the p-value of one seed's."""
-    first, second = list(before.by_seed.values()), list(after.by_seed.values())
-    worse = after.mean > before.mean if LOWER_IS_BETTER[quantity] else after.mean < before.mean
+    """The difference of two series by their seeds; `by_sentences` gives the p-value of one seed's."""
+    first, second = list(before.values()), list(after.values())
+    was, is_now = sum(first) / len(first), sum(second) / len(second)
+    worse = is_now > was if LOWER_IS_BETTER[quantity] else is_now < was
     if min(len(first), len(second)) > 1:
         p = float(stats.ttest_ind(first, second, equal_var=False).pvalue) if first != second else 1.0
         differs = p < SIGNIFICANT
     else:
-        seeds = before.by_seed.keys() & after.by_seed.keys()
+        seeds = before.keys() & after.keys()
         p = by_sentences(*seeds) if by_sentences and len(seeds) == 1 else math.nan
-        differs = abs(after.mean - before.mean) > NOTICEABLE[quantity] if math.isnan(p) else p < SIGNIFICANT
+        differs = abs(is_now - was) > NOTICEABLE[quantity] if math.isnan(p) else p < SIGNIFICANT
     verdict = ("worse" if worse else "better") if differs else "same"
-    return Difference(name, quantity, before.mean, after.mean, f"{len(first)}, {len(second)}", p, verdict)
+    return Difference(name, quantity, was, is_now, f"{len(first)}, {len(second)}", p, verdict)
 
 
-def _bootstrap(before: Path, after: Path, name: str, seed: int) -> float:
+def _bootstrap(before: Path, after: Path, runs: dict[str, Run], name: str, seed: int) -> float:
     """The p-value of the paired bootstrap over the last epoch's translations of a run; NaN where they are gone."""
-    study = of_results(after / "study.yaml")
-    run = next(run for run in expand(study) if run.id == f"{name}-s{seed}")
-    corpus = study.corpora[run.settings.corpus]
-    text = after.resolve().parent.parent / "resources" / "corpora" / corpus_id(run.settings.corpus, corpus) / "text"
-    texts = [text / f"test.{languages(corpus)[1]}"]
+    run = runs[f"{name}-s{seed}"]
+    corpora = after.resolve().parent.parent / "resources" / "corpora"
+    text = corpora / corpus_id(run.settings.corpus, run.corpus) / "text"
+    texts = [text / f"test.{languages(run.corpus)[1]}"]
     for folder in (before, after):
         state = newest_state(folder / "translation" / run.id)
         texts.append((state or folder) / "translations" / f"test.{run.settings.epochs}.txt")

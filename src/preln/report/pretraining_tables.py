@@ -50,10 +50,9 @@ def plain(study: Study, results: Path) -> str:
         RecordError: if a record cannot be used.
     """
     records = load(study, results)
-    parts = [records.progress]
-    for make, readable, _ in TABLES.values():
-        parts.append(_grid(readable(make(study, records)), "simple"))
-    return "\n\n".join(part for part in parts if part) + "\n"
+    texts = [readable(make(study, records)) for make, readable, _ in TABLES.values()]
+    shown = [text.to_markdown(index=False, tablefmt="simple", disable_numparse=True) for text in texts if len(text)]
+    return "\n\n".join([records.progress, *shown]) + "\n"
 
 
 def pretraining(study: Study, records: Records) -> pd.DataFrame:
@@ -210,10 +209,6 @@ def _finetuning_notes(study: Study, records: Records) -> list[str]:
     if left_out := sum(len(job.points) - len(scores_of(records, job)) for job in done):
         notes.append(f"{left_out} points of the grid had a fine-tuning that diverged, and could not be chosen.")
     return notes
-
-
-def _grid(text: pd.DataFrame, form: str) -> str:
-    return str(text.to_markdown(index=False, tablefmt=form, disable_numparse=True)) if len(text) else ""
 
 
 TABLES = {

@@ -123,7 +123,7 @@ def theory(records: Records) -> pd.DataFrame:
     ):
         swept = sweep(measured, over)
         for placement, mine in swept[swept["variant"] == variant].groupby("placement"):
-            predicted = {"post": (0.0, 0.0, "0"), "pre": (-0.5, -0.5, "-1/2")}[str(placement)]
+            predicted = _OF_THE_DEPTH[str(placement)]
             if over == "width":
                 widths = sorted(set(mine["width"]))
                 bound = exponent(widths, [d * math.sqrt(math.log(d)) for d in widths])
@@ -223,20 +223,21 @@ def _of_figure_3(records: Records) -> list[Row]:
     """What figure 3 shows of the last decoder layer's W^2, in numbers: its gradient after the warm-up over that at
     initialisation, how it changes with the depth, and its ratio to the paper's, where the model is the paper's."""
     rows = []
+    norms = expected_gradients(records.table)
+    norms = norms[(norms["stack"] == "decoder") & (norms["matrix"] == "W2")]
+    norms = norms[(norms["variant"] == "") & (norms["layer"] == norms["depth"])]
     for placement, label in PLACEMENTS.items():
         model = f"{label} decoder, {_MODELS['translation']}"
-        norms = expected_gradients(records.table)
-        norms = norms[(norms["placement"] == placement) & (norms["stack"] == "decoder") & (norms["matrix"] == "W2")]
-        norms = norms[(norms["variant"] == "") & (norms["layer"] == norms["depth"])]
-        initial, later = (norms[norms["state"] == state] for state in ("initial", "after-warm-up"))
+        mine = norms[norms["placement"] == placement]
+        initial, later = (mine[mine["state"] == state] for state in ("initial", "after-warm-up"))
         if len(later):
             before = initial[initial["depth"] == later["depth"].iloc[0]]["value"].mean()
             ratios = estimate([value / before for value in later["value"]])
             rows.append(_row("Figure 3", "last gradient of W^2, after warm-up over initial", model, ratios, *_NOTHING))
         if initial["depth"].nunique() > 1:
-            falls = {"post": (0.0, 0.0, "0"), "pre": (-0.5, -0.5, "-1/2")}[placement]
+            found = estimate(exponents(initial, "depth"))
             what = "last gradient of W^2, exponent of the depth"
-            rows.append(_row("Figure 3", what, model, estimate(exponents(initial, "depth")), *falls))
+            rows.append(_row("Figure 3", what, model, found, *_OF_THE_DEPTH[placement]))
             means = initial.groupby("seed")["value"].mean().tolist()
             what = "last gradient of W^2, mean over the depths"
             around = (AROUND, AROUND, f"around {AROUND:g}") if placement == "post" else _NOTHING
@@ -244,10 +245,8 @@ def _of_figure_3(records: Records) -> list[Row]:
     table = figure_3(records)
     last = (table["variant"] == "") & (table["matrix"] == "W2") & (table["layer"] == table["depth"])
     for row in table[last & table["paper"].notna()].to_dict("records"):
-        ratio, paper = (
-            Estimate(row["ratio"], row["low"] / row["paper"], row["high"] / row["paper"], row["seeds"]),
-            row["paper"],
-        )
+        paper = row["paper"]
+        ratio = Estimate(row["ratio"], row["low"] / paper, row["high"] / paper, row["seeds"])
         what = f"last gradient of W^2 over the paper's {paper:g}"
         error = max((bar.error or 0.0 for bar in records.bars if bar.value == paper), default=0.0) / paper
         near = 1 - error, 1 + error, f"1 ± {error:.2g}" if error else "1"
@@ -256,6 +255,8 @@ def _of_figure_3(records: Records) -> list[Row]:
 
 
 _NOTHING = (math.nan, math.nan, "")
+_OF_THE_DEPTH = {"post": (0.0, 0.0, "0"), "pre": (-0.5, -0.5, "-1/2")}
+"""The exponents of the depth that theorem 1 gives the last layer's gradient."""
 
 
 def _exactly(value: float) -> tuple[float, float, str]:

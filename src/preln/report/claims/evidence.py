@@ -21,8 +21,6 @@ from preln.report.statistics import Estimate
 from preln.runs import Run, expand
 from preln.theory import parts
 
-LOWER_IS_BETTER = {"valid_loss": True, "updates_to_loss": True, "test_bleu": False, "accuracy": False}
-
 
 @dataclass(frozen=True)
 class Evidence:
@@ -47,7 +45,7 @@ class Evidence:
         """What the records say to a test; nothing where they have no runs of it."""
         if isinstance(test, OfTheory):
             return self._of_theory(test)
-        return samples.findings(test, partial(self._samples, test), LOWER_IS_BETTER[test.quantity])
+        return samples.findings(test, partial(self._samples, test))
 
     def _of_theory(self, test: OfTheory) -> list[Finding]:
         table = self.theory
@@ -56,7 +54,7 @@ class Evidence:
             if test.quantity not in row["quantity"] or test.model not in row["model"]:
                 continue
             if test.margin is None:
-                low, high = _or(test.low, -math.inf), _or(test.high, math.inf)
+                low, high = test.bounds
             else:
                 low, high = row["predicted_low"] - test.margin, row["predicted_high"] + test.margin
             measured = Estimate(row["measured"], row["low"], row["high"], row["seeds"])
@@ -84,7 +82,7 @@ class Evidence:
         if len(value):
             return Sample(settings, run.settings.seed, float(value.iloc[0]))
         # A run that diverged has no more epochs.
-        return Sample(settings, run.settings.seed, math.inf if LOWER_IS_BETTER[quantity] else 0.0)
+        return Sample(settings, run.settings.seed, samples.worst(quantity))
 
     def _of_pretraining(self, run: pretraining.PretrainingRun, quantity: str, at: float) -> Sample:
         settings = run.settings.model_dump(mode="json", exclude={"seed"})
@@ -126,7 +124,3 @@ def gather(study: Study, results: Path) -> Evidence:
         pretraining_records.load(study, results),
         theory_tables.theory(theory_records.load(study, parts.expand(study, runs), results)),
     )
-
-
-def _or(value: float | None, otherwise: float) -> float:
-    return otherwise if value is None else value

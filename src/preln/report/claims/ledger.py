@@ -107,6 +107,7 @@ def readable(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def entry(study: Study, claim: paper.Claim, records: evidence.Evidence) -> Entry:
+    """The verdict on one claim."""
     by_test = [records.findings(test) for test in claim.tests]
     found = list(chain(*by_test))
     values = list(chain(*(records.findings(test) for test in claim.values))) if study.paper_settings else []

@@ -12,6 +12,13 @@ from preln.report.reference.claims import OfRuns
 from preln.report.statistics import Estimate, estimate
 
 SUPERLATIVES = ("longest", "short", "highest", "lowest")
+LOWER_IS_BETTER = {"valid_loss": True, "updates_to_loss": True, "test_bleu": False, "accuracy": False}
+"""The quantities of runs, and whether a lower value is the better one."""
+
+
+def worst(quantity: str) -> float:
+    """The value of a run that diverged before it had one: nothing is worse."""
+    return math.inf if LOWER_IS_BETTER[quantity] else 0.0
 
 
 @dataclass(frozen=True)
@@ -33,6 +40,7 @@ class Series:
 
     @property
     def mean(self) -> float:
+        """Over the seeds."""
         return sum(self.by_seed.values()) / len(self.by_seed)
 
 
@@ -67,17 +75,15 @@ def chosen(candidates: Sequence[Series], wanted: Mapping[str, Any]) -> list[Seri
     return left
 
 
-def findings(test: OfRuns, sampled: Callable[[float], Sequence[Sample]], lower_is_better: bool) -> list[Finding]:
+def findings(test: OfRuns, sampled: Callable[[float], Sequence[Sample]]) -> list[Finding]:
     """What a test of runs finds: one finding for each series that it is about, or, of those of which any is enough, the
     one that is nearest to what is asked.
 
     Args:
         test: the test.
         sampled: the quantity of all runs, at a share of their length.
-        lower_is_better: whether a lower value is the better one.
     """
-    low = -math.inf if test.low is None else test.low
-    high = math.inf if test.high is None else test.high
+    low, high = test.bounds
     compared = test.minus if test.minus is not None else test.over
     found = []
     mine = chosen(series(sampled(test.at)), test.runs)
@@ -90,7 +96,8 @@ def findings(test: OfRuns, sampled: Callable[[float], Sequence[Sample]], lower_i
         partners = _partners(test, compared, one, others)
         if partners:
             # Those that are left differ in what they may: the best of them is the measure.
-            best = min(partners, key=lambda other: other.mean if lower_is_better else -other.mean)
+            sign = 1 if LOWER_IS_BETTER[test.quantity] else -1
+            best = min(partners, key=lambda other: sign * other.mean)
             word = "minus" if test.over is None else "over"
             values = _compared(test, _as_long_as(best, one, sampled), best)
             found.append(Finding(f"{what} {word} {_named(compared, best, partners)}", values, low, high))

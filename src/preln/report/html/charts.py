@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import altair as alt
 import pandas as pd
 import seaborn
 
-from preln.config import Study
-from preln.report import figure_5, figures, pretraining_records, records, theory_records
+from preln.report import figure_5, figures, pretraining_records, theory_records
 from preln.report.drawing import COLUMNS, Layout
+from preln.report.html.content import Content
 from preln.report.labels import PLACEMENTS, TASKS, label, varying
 from preln.report.reference import Quantity
 from preln.report.statistics import estimate
 from preln.report.theory_records import STATES
-from preln.runs import Run, series
+from preln.runs import series
 
 HEIGHT = 340  # pixels
 _PALETTE = seaborn.color_palette("colorblind").as_hex()
@@ -35,21 +33,19 @@ class Chart:
     note: str = ""
 
 
-def of_figure(name: str, study: Study, runs: Sequence[Run], results: Path) -> list[Chart]:
-    """The charts that show what a figure shows; none for a figure that is an image alone.
-
-    Raises:
-        RecordError: if a record cannot be used.
-    """
+def of_figure(name: str, shown: Content) -> list[Chart]:
+    """The charts that show what a figure shows; none for a figure that is an image alone."""
     if name in figures.OF_RUNS:
-        return _of_runs(figures.OF_RUNS[name], study, runs, results)
+        return _of_runs(figures.OF_RUNS[name], shown)
     if name == figures.OF_PRETRAINING:
-        return _of_pretraining(study, results)
+        return _of_pretraining(shown)
+    if name == "3":
+        return _of_gradients(shown.theory)
     return []
 
 
-def of_gradients(measured: theory_records.Records) -> list[Chart]:
-    """Figure 3: the expected gradients of the decoder's W^2, by layer and of the last layer by depth."""
+def _of_gradients(measured: theory_records.Records) -> list[Chart]:
+    """The expected gradients of the decoder's W^2, by layer and of the last layer by depth."""
     norms = theory_records.expected_gradients(measured.table)
     norms = norms[(norms["stack"] == "decoder") & (norms["variant"] == "") & (norms["matrix"] == "W2")]
     if norms.empty:
@@ -83,21 +79,20 @@ def of_gradients(measured: theory_records.Records) -> list[Chart]:
     return charts
 
 
-def _of_runs(layout: Layout, study: Study, runs: Sequence[Run], results: Path) -> list[Chart]:
-    mine = [run for run in runs if layout.number in run.figures]
-    known = records.curves(study, mine, results)
+def _of_runs(layout: Layout, shown: Content) -> list[Chart]:
+    mine = [run for run in shown.runs if layout.number in run.figures]
+    known = shown.curves[shown.curves["run"].isin([run.id for run in mine])]
     if known.empty:
         return []
     differing = varying(run.settings for run in mine) | layout.always
     names = {run.id: label(series(run.settings), differing) for run in mine}
     known = known.assign(curve=known["run"].map(names))
-    done = records.summary(study, mine, results)
-    diverged = done[done["status"] == "diverged"].set_index("run")["diverged_update"]
+    diverged = shown.done[shown.done["status"] == "diverged"].set_index("run")["diverged_update"]
     charts = []
-    for panel in [panel for row in layout.panels(study, mine) for panel in row if panel.runs]:
+    for panel in [panel for row in layout.panels(shown.study, mine) for panel in row if panel.runs]:
         column, axis = COLUMNS[panel.quantity], _AXES[panel.quantity]
-        shown = known[known["run"].isin([run.id for run in panel.runs])]
-        shown = shown.assign(value=shown[column])
+        curves = known[known["run"].isin([run.id for run in panel.runs])]
+        curves = curves.assign(value=curves[column])
         paper = pd.DataFrame(
             [
                 {"curve": f"{_PAPER}: {entry.series} ({entry.how_known})", "epoch": entry.x, "value": entry.y}
@@ -108,12 +103,12 @@ def _of_runs(layout: Layout, study: Study, runs: Sequence[Run], results: Path) -
         title = f"{panel.title}: {axis}" if panel.title else axis
         ended = [f"{names[run.id]} at update {diverged[run.id]}" for run in panel.runs if run.id in diverged.index]
         note = f"Diverged: {'; '.join(ended)}." if ended else ""
-        charts.append(Chart(title, _curves(_means(shown, "epoch"), "epoch", "Epoch", axis, paper), note))
+        charts.append(Chart(title, _curves(_means(curves, "epoch"), "epoch", "Epoch", axis, paper), note))
     return charts
 
 
-def _of_pretraining(study: Study, results: Path) -> list[Chart]:
-    found = pretraining_records.load(study, results)
+def _of_pretraining(shown: Content) -> list[Chart]:
+    found = shown.bert
     if found.curves.empty:
         return []
     names = figure_5.names_of(found.runs)
@@ -135,7 +130,7 @@ def _of_pretraining(study: Study, results: Path) -> list[Chart]:
             {"curve": "always the more frequent label", "update": update, "value": 100 * found.majority[str(task)]}
             for update in sorted(set(group["update"]))
         ]
-        title = f"({letter}) {TASKS.get(study.tasks[str(task)].source, str(task))}"
+        title = f"({letter}) {TASKS.get(shown.study.tasks[str(task)].source, str(task))}"
         spec = _curves(group.drop(columns="task"), "update", "Update", "Accuracy on dev (%)", pd.DataFrame(always))
         charts.append(Chart(title, spec))
     return charts

@@ -17,11 +17,12 @@ from markupsafe import Markup
 
 from preln.config import Study
 from preln.files import write_text
-from preln.report import pretraining_records, pretraining_tables, records, tables, theory_records, theory_tables
+from preln.report import pretraining_tables, records, tables, theory_tables
 from preln.report.claims import ledger
 from preln.report.claims.rules import Verdict
-from preln.report.html import charts
+from preln.report.html import charts, content
 from preln.report.html.charts import Chart
+from preln.report.html.content import Content
 from preln.report.reference import claims as paper
 from preln.runs import Run
 from preln.theory.parts import Part
@@ -81,7 +82,7 @@ def write(study: Study, runs: Sequence[Run], parts: Sequence[Part], results: Pat
     Raises:
         RecordError: if a record cannot be used.
     """
-    measured = theory_records.load(study, parts, results)
+    shown = content.load(study, runs, parts, results)
     environment = Environment(
         loader=PackageLoader("preln.report.html", "."), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
@@ -92,10 +93,10 @@ def write(study: Study, runs: Sequence[Run], parts: Sequence[Part], results: Pat
         entries=entries,
         note=ledger.NOTE,
         signs=SIGNS,
-        figures=_figures(study, runs, measured, results),
-        tables=_tables(study, runs, measured, results),
-        cost=_cost(study, runs, results),
-        provenance=_provenance(study, results),
+        figures=_figures(shown),
+        tables=_tables(shown),
+        cost=_cost(shown),
+        provenance=_provenance(shown),
         errata=paper.load().errata,
         style=Markup(_read("page.css")),
         script=Markup(_read("page.js")),
@@ -104,37 +105,36 @@ def write(study: Study, runs: Sequence[Run], parts: Sequence[Part], results: Pat
     write_text(out, text)
 
 
-def _figures(study: Study, runs: Sequence[Run], measured: theory_records.Records, results: Path) -> list[Figure]:
+def _figures(shown: Content) -> list[Figure]:
     found = []
     for name, title in FIGURES.items():
-        image = results / study.study / "figures" / f"figure-{name}.png"
+        image = shown.results / shown.study.study / "figures" / f"figure-{name}.png"
         if image.exists():
             encoded = base64.b64encode(image.read_bytes()).decode("ascii")
-            shown = charts.of_gradients(measured) if name == "3" else charts.of_figure(name, study, runs, results)
-            found.append(Figure(name, title, encoded, shown))
+            found.append(Figure(name, title, encoded, charts.of_figure(name, shown)))
     return found
 
 
-def _tables(study: Study, runs: Sequence[Run], measured: theory_records.Records, results: Path) -> list[Table]:
+def _tables(shown: Content) -> list[Table]:
+    study, runs, bert, theory = shown.study, shown.runs, shown.bert, shown.theory
     found = []
     if runs:
-        full = tables.full(study, runs, records.summary(study, runs, results))
+        full = tables.full(study, runs, shown.done)
         found.append(Table("The translation runs", tables.readable(runs, full), tables.notes(full)))
     if study.pretraining:
-        bert = pretraining_records.load(study, results)
         for name, (make, readable, notes_of) in pretraining_tables.TABLES.items():
             rows = readable(make(study, bert))
             found.append(Table(f"BERT: {name}", rows, [bert.progress, *notes_of(study, bert), *bert.origin]))
     if study.theory:
         for name, title in (("theory", "The theory"), ("figure-3", "Figure 3 in numbers")):
-            rows = theory_tables.readable(theory_tables.TABLES[name](measured))
-            found.append(Table(title, rows, [measured.progress, theory_tables.NOTES[name], *measured.origin]))
+            rows = theory_tables.readable(theory_tables.TABLES[name](theory))
+            found.append(Table(title, rows, [theory.progress, theory_tables.NOTES[name], *theory.origin]))
     return [table for table in found if len(table.rows)]
 
 
-def _cost(study: Study, runs: Sequence[Run], results: Path) -> list[str]:
+def _cost(shown: Content) -> list[str]:
     """How long the trainings took, in a sentence for each kind."""
-    done = records.summary(study, runs, results)
+    done, bert = shown.done, shown.bert
     found = []
     if len(done):
         hours, speed = done["seconds"].sum() / 3600, done["tokens_per_second"].median()
@@ -142,7 +142,6 @@ def _cost(study: Study, runs: Sequence[Run], results: Path) -> list[str]:
             f"{len(done)} translation runs: {hours:.1f} hours of training, {speed:,.0f} target tokens a second in the "
             "median."
         )
-    bert = pretraining_records.load(study, results)
     if len(bert.curves):
         hours = bert.curves["seconds"].sum() / 3600
         speed = bert.curves["tokens_per_second"].median()
@@ -150,16 +149,16 @@ def _cost(study: Study, runs: Sequence[Run], results: Path) -> list[str]:
             f"{len(bert.metrics)} pre-training runs: {hours:.1f} hours, {speed:,.0f} tokens a second in the median."
         )
     if len(bert.scores):
-        folders = [results / study.study / "finetuning" / job for job in sorted(bert.done)]
+        folders = [shown.results / shown.study.study / "finetuning" / job for job in sorted(bert.done)]
         hours = sum(records.read_json(folder / "run.json")["seconds"] for folder in folders) / 3600
         found.append(f"{len(bert.scores)} fine-tunings: {hours:.1f} hours.")
     return found
 
 
-def _provenance(study: Study, results: Path) -> dict[str, list[str]]:
+def _provenance(shown: Content) -> dict[str, list[str]]:
     """What the records were made with: each commit, machine and set of versions, with how many records it made."""
     counts: dict[str, Counter[str]] = {"Commit": Counter(), "Hardware": Counter(), "Versions": Counter()}
-    for path in sorted((results / study.study).glob("*/*/run.json")):
+    for path in sorted((shown.results / shown.study.study).glob("*/*/run.json")):
         record = records.read_json(path)
         changed = ", with changes that are not committed" if record["commit_changed"] else ""
         counts["Commit"][f"{record['commit']}{changed}"] += 1

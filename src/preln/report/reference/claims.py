@@ -6,6 +6,7 @@ at any size of model; the `values` ask for the paper's numbers, and only of stud
 
 from __future__ import annotations
 
+import math
 from importlib.resources import files
 from typing import Annotated, Any, Literal
 
@@ -24,6 +25,11 @@ class _Bounded(_Frozen):
 
     low: float | None = None
     high: float | None = None
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Both bounds, infinite where there is none."""
+        return (-math.inf if self.low is None else self.low, math.inf if self.high is None else self.high)
 
 
 class OfRuns(_Bounded):

@@ -1,0 +1,50 @@
+"""All records that the page tells of, loaded once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from preln.config import Study
+from preln.report import pretraining_records, records, theory_records
+from preln.runs import Run
+from preln.theory.parts import Part
+
+
+@dataclass(frozen=True)
+class Content:
+    """A study and what it has recorded.
+
+    Attributes:
+        study: the study.
+        runs: all of its translation runs.
+        results: folder of the results of all studies.
+        done: a row for each of the runs that is done.
+        curves: a row for each of their epochs.
+        bert: the records of pre-training and fine-tuning.
+        theory: those of the theory.
+    """
+
+    study: Study
+    runs: Sequence[Run]
+    results: Path
+    done: pd.DataFrame
+    curves: pd.DataFrame
+    bert: pretraining_records.Records
+    theory: theory_records.Records
+
+
+def load(study: Study, runs: Sequence[Run], parts: Sequence[Part], results: Path) -> Content:
+    """Load the records of a study; arguments and errors are those of `preln.report.html.page.write`."""
+    return Content(
+        study,
+        runs,
+        results,
+        records.summary(study, runs, results),
+        records.curves(study, runs, results),
+        pretraining_records.load(study, results),
+        theory_records.load(study, parts, results),
+    )
