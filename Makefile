@@ -32,7 +32,7 @@ lint: $(READY)
 
 # The environment: torch first, for fairseq is built against it; fairseq without its dependencies, for its metadata
 # asks for torchaudio, which nothing here uses.
-$(READY): requirements.txt requirements-fairseq.txt pyproject.toml tools/check-machine.sh
+$(READY): requirements.txt requirements-fairseq.txt pyproject.toml setup.py src/preln/fused/native.cpp tools/check-machine.sh
 	@bash tools/check-machine.sh "$(PYTHON)" "$(CURDIR)"
 	"$(PYTHON)" -m venv "$(VENV)"
 	"$(BIN)/python" -m pip install --quiet --requirement requirements.txt

@@ -1,7 +1,7 @@
 """Where the LayerNorm goes: one residual connection for each placement (Table 1 of the paper).
 
-A residual connection joins a sub-layer F (attention or feed-forward, with its dropout) to its input x. This is
-the only definition of a placement; every model is built from it.
+A residual connection joins a sub-layer F (attention or feed-forward), with dropout, to its input x. This is the only
+definition of a placement; every model is built from it.
 """
 
 from __future__ import annotations
@@ -10,20 +10,30 @@ from collections.abc import Callable
 
 from torch import Tensor, nn
 
+from preln.fused.dropout import dropped_sum
+from preln.fused.norm import norm_of_sum
+
 Sublayer = Callable[[Tensor], Tensor]
 
 
-class PostLN(nn.Module):
-    """x <- LayerNorm(x + F(x))."""
-
-    def __init__(self, width: int) -> None:
+class _Residual(nn.Module):
+    def __init__(self, width: int, dropout: float = 0.0) -> None:
         super().__init__()
         self.norm = nn.LayerNorm(width)
+        self._dropout = dropout
+
+    @property
+    def dropout(self) -> float:
+        """The probability with which an element of F(x) is dropped."""
+        return self._dropout if self.training else 0.0
+
+
+class PostLN(_Residual):
+    """x <- LayerNorm(x + dropout(F(x)))."""
 
     def forward(self, x: Tensor, sublayer: Sublayer) -> Tensor:
         """`x`, of shape (..., width), after `sublayer`, in the same shape."""
-        normalised: Tensor = self.norm(x + sublayer(x))
-        return normalised
+        return norm_of_sum(x, sublayer(x), self.dropout, self.norm)
 
     @staticmethod
     def final_norm(width: int) -> nn.Module | None:
@@ -31,16 +41,12 @@ class PostLN(nn.Module):
         return None
 
 
-class PreLN(nn.Module):
-    """x <- x + F(LayerNorm(x)), and LayerNorm once more on the output of the last layer."""
-
-    def __init__(self, width: int) -> None:
-        super().__init__()
-        self.norm = nn.LayerNorm(width)
+class PreLN(_Residual):
+    """x <- x + dropout(F(LayerNorm(x))), and LayerNorm once more on the output of the last layer."""
 
     def forward(self, x: Tensor, sublayer: Sublayer) -> Tensor:
         """`x`, of shape (..., width), after `sublayer`, in the same shape."""
-        return x + sublayer(self.norm(x))
+        return dropped_sum(x, sublayer(self.norm(x)), self.dropout)
 
     @staticmethod
     def final_norm(width: int) -> nn.Module | None:

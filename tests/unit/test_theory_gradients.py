@@ -157,8 +157,9 @@ def test_hidden_states_are_measured_without_padding(placement: str, prepared: Pa
     rows = list(gradients.measure(looked_at, 4, BASE))
     handle.remove()
     words = [
-        float(states[position, sentence].square().mean())
-        for states, sources in zip(seen, batches, strict=True)
+        float(states[sentence, position].square().mean())
+        # fairseq's own norm has positions first.
+        for states, sources in zip((x.transpose(0, 1) if placement == "pre" else x for x in seen), batches, strict=True)
         for sentence in range(sources.size(0))
         for position in range(sources.size(1))
         if sources[sentence, position] != pad

@@ -31,6 +31,7 @@ from preln.fairseq_plugin.divergence import progress
 from preln.fairseq_plugin.interruption import SIGNALS, interruption
 from preln.fairseq_plugin.options import USER_DIR
 from preln.files import write_json
+from preln.fused import memory, native
 
 logger = logging.getLogger(__name__)
 
@@ -118,6 +119,10 @@ def work(job: Job) -> None:
         ]
     cfg = configuration(arguments, job.precision)
     torch.set_num_threads(job.cpus)
+    memory.keep()
+    if "--cpu" in arguments:
+        loops = f"compiled loops for {native.LEVEL}" if native.compiled() else "PyTorch alone: no loops were compiled"
+        logger.info("%d thread(s), %s", job.cpus, loops)
     allow_settings()
     try:
         # A training that keeps no checkpoints has nothing to save.

@@ -32,7 +32,7 @@ def translation(
     source, target = languages
     moments = _moments(settings.beta1, settings.beta2, settings.epsilon)
     optimizer = {
-        "adam": ["--optimizer", "adam", *moments],
+        "adam": ["--optimizer", "preln_adam", *moments],
         "radam": ["--optimizer", "preln_radam", *moments],
         "sgd": ["--optimizer", "sgd", "--momentum", "0"],
     }[settings.optimizer]
@@ -56,7 +56,7 @@ def translation(
         *("--decoder-attention-heads", str(settings.heads)),
         *("--dropout", str(settings.dropout)),
         "--share-all-embeddings",
-        *("--criterion", "label_smoothed_cross_entropy"),
+        *("--criterion", "preln_translation_loss"),
         *("--label-smoothing", str(settings.label_smoothing)),
         *optimizer,
         *("--weight-decay", str(settings.weight_decay)),
@@ -90,8 +90,8 @@ def pretraining(
         *("--sample-break-mode", "none"),
         *("--tokens-per-sample", str(settings.sequence_length)),
         *_bert(settings),
-        *("--criterion", "masked_lm"),
-        *("--optimizer", "adam", *_moments(settings.beta1, settings.beta2, settings.epsilon)),
+        *("--criterion", "preln_masked_lm_loss"),
+        *("--optimizer", "preln_adam", *_moments(settings.beta1, settings.beta2, settings.epsilon)),
         *("--weight-decay", str(settings.weight_decay)),
         *("--clip-norm", str(settings.clip_norm)),
         *_linear(settings.learning_rate, settings.warmup, settings.updates),
@@ -140,7 +140,7 @@ def finetuning(
         *("--init-token", "0", "--separator-token", "2"),
         *_bert(settings),
         *("--criterion", "sentence_prediction", "--report-acc-and-f1"),
-        *("--optimizer", "adam", *_moments(settings.beta1, settings.beta2, settings.epsilon)),
+        *("--optimizer", "preln_adam", *_moments(settings.beta1, settings.beta2, settings.epsilon)),
         *("--weight-decay", str(settings.weight_decay)),
         *("--clip-norm", str(settings.clip_norm)),
         *_linear(point.learning_rate, round(WARMUP_SHARE * updates), updates),

@@ -87,9 +87,9 @@ class Probe:
         return total / tokens
 
     def words(self, batch: Any, stack: str) -> Tensor:
-        """Which positions hold words and no padding, in the shape (length, batch) of a stack's hidden states."""
+        """Which positions hold words and no padding, in the shape (batch, length) of a stack's hidden states."""
         tokens = batch["net_input"]["src_tokens" if stack == "encoder" else "prev_output_tokens"]
-        words: Tensor = tokens.ne(self._task.target_dictionary.pad()).T
+        words: Tensor = tokens.ne(self._task.target_dictionary.pad())
         return words
 
     def load(self, weights: Path) -> None:

@@ -20,13 +20,15 @@ from fairseq.models.transformer import (
 from fairseq.modules.transformer_layer import TransformerDecoderLayerBase, TransformerEncoderLayerBase
 from torch import Tensor, nn
 
+from preln.fairseq_plugin.attention import attention
+from preln.fused.dropout import Dropout
 from preln.residual import PLACEMENTS
 
 
 def feed_forward(layer: PlacedEncoderLayer | PlacedDecoderLayer, h: Tensor) -> Tensor:
-    """ReLU(h W1 + b1) W2 + b2 of a layer, with its dropout."""
-    inner = layer.activation_dropout_module(layer.activation_fn(layer.fc1(h)))
-    return layer.dropout_module(layer.fc2(inner))
+    """ReLU(h W1 + b1) W2 + b2 of a layer."""
+    transformed: Tensor = layer.fc2(layer.activation_fn(layer.fc1(h)))
+    return transformed
 
 
 class PlacedEncoderLayer(TransformerEncoderLayerBase):
@@ -34,21 +36,16 @@ class PlacedEncoderLayer(TransformerEncoderLayerBase):
 
     def __init__(self, cfg: TransformerConfig) -> None:
         super().__init__(cfg)
-        residual = PLACEMENTS[cfg.placement]
+        residual = partial(PLACEMENTS[cfg.placement], self.embed_dim, cfg.dropout)
         del self.self_attn_layer_norm, self.final_layer_norm
-        self.attention_residual = residual(self.embed_dim)
-        self.feed_forward_residual = residual(self.embed_dim)
+        self.attention_residual, self.feed_forward_residual = residual(), residual()
 
     def forward(self, x: Tensor, encoder_padding_mask: Tensor | None, attn_mask: Tensor | None = None) -> Tensor:
-        """`x` of shape (length, batch, width); the mask is true where a position is padding."""
-
-        def attention(h: Tensor) -> Tensor:
-            attended, _ = self.self_attn(
-                h, h, h, key_padding_mask=encoder_padding_mask, need_weights=False, attn_mask=attn_mask
-            )
-            return self.dropout_module(attended)
-
-        return self.feed_forward_residual(self.attention_residual(x, attention), partial(feed_forward, self))
+        """`x` of shape (length, batch, width), as fairseq has it; the mask is true where a position is padding."""
+        # Sentences one after the other, each with its vectors side by side in memory.
+        x = x.transpose(0, 1)
+        x = self.attention_residual(x, partial(attention, self.self_attn, padding=encoder_padding_mask))
+        return self.feed_forward_residual(x, partial(feed_forward, self)).transpose(0, 1)
 
 
 class PlacedDecoderLayer(TransformerDecoderLayerBase):
@@ -56,55 +53,43 @@ class PlacedDecoderLayer(TransformerDecoderLayerBase):
 
     def __init__(self, cfg: TransformerConfig, no_encoder_attn: bool = False) -> None:
         super().__init__(cfg, no_encoder_attn)
-        residual = PLACEMENTS[cfg.placement]
+        residual = partial(PLACEMENTS[cfg.placement], self.embed_dim, cfg.dropout)
         del self.self_attn_layer_norm, self.encoder_attn_layer_norm, self.final_layer_norm
-        self.attention_residual = residual(self.embed_dim)
-        self.encoder_attention_residual = residual(self.embed_dim)
-        self.feed_forward_residual = residual(self.embed_dim)
+        self.attention_residual, self.encoder_attention_residual = residual(), residual()
+        self.feed_forward_residual = residual()
 
     def forward(
         self,
         x: Tensor,
-        encoder_out: Tensor | None = None,
+        encoder_out: Tensor,
         encoder_padding_mask: Tensor | None = None,
         incremental_state: dict[str, dict[str, Tensor | None]] | None = None,
-        self_attn_mask: Tensor | None = None,
-        self_attn_padding_mask: Tensor | None = None,
-        need_attn: bool = False,
-        need_head_weights: bool = False,
-    ) -> tuple[Tensor, Tensor | None, None]:
-        """`x` of shape (length, batch, width); also the attention over the source where it is asked for."""
-        weights: Tensor | None = None
+        **unused: Any,
+    ) -> tuple[Tensor, None, None]:
+        """`x` of shape (length, batch, width). With an incremental state, as fairseq's own beam search has one, it is
+        of the last position alone."""
+        if incremental_state is None:
+            to_past, to_source = partial(attention, causal=True), attention
+        else:
+            to_past = to_source = partial(_attention_step_by_step, incremental_state)
+        x = x.transpose(0, 1)
+        seen: dict[str, Any] = {"source": encoder_out.transpose(0, 1), "padding": encoder_padding_mask}
+        x = self.attention_residual(x, partial(to_past, self.self_attn))
+        x = self.encoder_attention_residual(x, partial(to_source, self.encoder_attn, **seen))
+        return self.feed_forward_residual(x, partial(feed_forward, self)).transpose(0, 1), None, None
 
-        def attention(h: Tensor) -> Tensor:
-            attended, _ = self.self_attn(
-                h,
-                h,
-                h,
-                key_padding_mask=self_attn_padding_mask,
-                incremental_state=incremental_state,
-                need_weights=False,
-                attn_mask=self_attn_mask,
-            )
-            return self.dropout_module(attended)
 
-        def encoder_attention(h: Tensor) -> Tensor:
-            nonlocal weights
-            attended, weights = self.encoder_attn(
-                h,
-                encoder_out,
-                encoder_out,
-                key_padding_mask=encoder_padding_mask,
-                incremental_state=incremental_state,
-                static_kv=True,
-                need_weights=need_attn,
-                need_head_weights=need_head_weights,
-            )
-            return self.dropout_module(attended)
-
-        x = self.attention_residual(x, attention)
-        x = self.encoder_attention_residual(x, encoder_attention)
-        return self.feed_forward_residual(x, partial(feed_forward, self)), weights, None
+def _attention_step_by_step(
+    state: Any, module: Any, h: Tensor, source: Tensor | None = None, padding: Tensor | None = None
+) -> Tensor:
+    """fairseq's own attention, which keeps what it has seen in `state`."""
+    query = h.transpose(0, 1)
+    seen = query if source is None else source.transpose(0, 1)
+    attended: Tensor
+    attended, _ = module(
+        query, seen, seen, padding, incremental_state=state, need_weights=False, static_kv=source is not None
+    )
+    return attended.transpose(0, 1)
 
 
 class PlacedEncoder(TransformerEncoderBase):
@@ -113,6 +98,7 @@ class PlacedEncoder(TransformerEncoderBase):
     def __init__(self, cfg: TransformerConfig, dictionary: Any, embed_tokens: nn.Embedding) -> None:
         super().__init__(cfg, dictionary, embed_tokens)
         self.layer_norm = PLACEMENTS[cfg.placement].final_norm(cfg.encoder.embed_dim)
+        self.dropout_module = Dropout(cfg.dropout)
 
     def build_encoder_layer(self, cfg: TransformerConfig) -> PlacedEncoderLayer:
         """One layer."""
@@ -125,6 +111,7 @@ class PlacedDecoder(TransformerDecoderBase):
     def __init__(self, cfg: TransformerConfig, dictionary: Any, embed_tokens: nn.Embedding) -> None:
         super().__init__(cfg, dictionary, embed_tokens)
         self.layer_norm = PLACEMENTS[cfg.placement].final_norm(cfg.decoder.embed_dim)
+        self.dropout_module = Dropout(cfg.dropout)
 
     def build_decoder_layer(self, cfg: TransformerConfig, no_encoder_attn: bool = False) -> PlacedDecoderLayer:
         """One layer."""

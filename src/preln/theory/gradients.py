@@ -42,8 +42,10 @@ def measure(probe: Probe, batches: int, base: Measurement) -> Iterator[Measureme
         for stack, sums in zip(_STACKS, (encoder_sums, decoder_sums), strict=True):
             words = probe.words(batch, stack)
             layers = hidden.setdefault(stack, [[] for _ in sums])
-            for layer, (x,) in zip(layers, sums, strict=True):
-                layer.append(square_norms(x)[words])
+            final = getattr(probe.model, stack).layer_norm
+            for norm, layer, (x,) in zip(norms[stack], layers, sums, strict=True):
+                # fairseq has its own vectors by position first.
+                layer.append(square_norms(x.transpose(0, 1) if norm is final else x)[words])
         for i, gradient in enumerate(torch.autograd.grad(loss, weights)):
             mean[i] += gradient / batches
             mean_norms[i] += float(gradient.norm()) / batches

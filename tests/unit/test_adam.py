@@ -9,7 +9,7 @@ import pytest
 import torch
 from omegaconf import OmegaConf
 
-from preln.fairseq_plugin.radam import RAdam, RAdamConfig
+from preln.fairseq_plugin.adam import AdamConfig, RAdam
 
 
 def steps(optimizer: RAdam | torch.optim.Optimizer, parameter: torch.nn.Parameter, count: int) -> list[float]:
@@ -58,4 +58,4 @@ def test_the_rectifier_is_the_papers_formula() -> None:
 
 
 def test_its_options_have_the_names_that_the_launch_uses() -> None:
-    assert {"adam_betas", "adam_eps", "weight_decay"} <= set(RAdamConfig.__dataclass_fields__)
+    assert {"adam_betas", "adam_eps", "weight_decay"} <= set(AdamConfig.__dataclass_fields__)

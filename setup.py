@@ -1,0 +1,32 @@
+"""The compiled loops of preln.fused; everything else about the package is in pyproject.toml.
+
+They are built once for each kind of processor, of which the machine that runs them takes its own. Without a compiler
+the package installs and works all the same, on PyTorch alone, and slower.
+"""
+
+import platform
+
+from setuptools import Extension, setup
+
+# What fast-math allows is to add up in another order and to forget about infinities: both are tested.
+COMPILED = ["-std=c++17", "-O3", "-ffast-math", "-fopenmp"]
+X86 = {
+    "": [],
+    "_avx2": ["-march=x86-64-v3"],
+    "_avx512": ["-march=x86-64-v4", "-mprefer-vector-width=512"],
+}
+LEVELS = X86 if platform.machine() in ("x86_64", "AMD64") else {"": []}
+
+setup(
+    ext_modules=[
+        Extension(
+            f"preln.fused._native{level}",
+            ["src/preln/fused/native.cpp"],
+            extra_compile_args=[*COMPILED, *options],
+            # Linked without -ffast-math, which would have the whole process lose its smallest numbers.
+            extra_link_args=["-fopenmp"],
+            optional=True,
+        )
+        for level, options in LEVELS.items()
+    ]
+)

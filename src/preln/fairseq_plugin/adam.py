@@ -1,0 +1,86 @@
+"""Adam and RAdam for fairseq by torch's: its own Adam is slow on a CPU, and it has no RAdam (Liu et al., 2020)."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, List
+
+import torch
+from fairseq.dataclass import FairseqDataclass
+from fairseq.optim import FairseqOptimizer, register_optimizer
+from omegaconf import II
+
+
+@dataclass
+class AdamConfig(FairseqDataclass):
+    """The options of both; their names are those of fairseq's Adam."""
+
+    adam_betas: str = field(default="(0.9, 0.98)", metadata={"help": "decay rates"})
+    adam_eps: float = field(default=1e-9, metadata={"help": "epsilon"})
+    weight_decay: float = field(default=0.0, metadata={"help": "weight decay"})
+    lr: List[float] = II("optimization.lr")
+
+
+class _FusedAdam(torch.optim.AdamW):
+    """AdamW in one pass over the weights, with epsilon where fairseq's Adam has it.
+
+    torch adds epsilon to the root of the second moment after its bias is corrected, and fairseq before: dividing
+    epsilon by the correction makes both the same.
+    """
+
+    def __init__(self, params: Any, eps: float, **options: Any) -> None:
+        super().__init__(params, eps=eps, fused=True, **options)
+        self._epsilon = eps
+
+    def step(self, closure: Callable[[], float] | None = None) -> Any:
+        """One update."""
+        for group in self.param_groups:
+            states = [self.state[weight] for weight in group["params"] if weight in self.state]
+            update = 1 + int(states[0]["step"]) if states else 1
+            group["eps"] = self._epsilon / (1.0 - group["betas"][1] ** update) ** 0.5
+        return super().step(closure)
+
+
+class _TorchOptimizer(FairseqOptimizer):
+    """An optimizer of torch behind fairseq's interface."""
+
+    def __init__(self, cfg: AdamConfig, params: Iterable[torch.nn.Parameter]) -> None:
+        super().__init__(cfg)
+        self._optimizer = self.build(params, **self.optimizer_config)
+
+    def build(self, params: Iterable[torch.nn.Parameter], **options: Any) -> torch.optim.Optimizer:
+        """torch's."""
+        raise NotImplementedError
+
+    @property
+    def optimizer_config(self) -> dict[str, Any]:
+        """Arguments of the optimizer; a checkpoint's are overridden by them."""
+        first, second = (float(beta) for beta in self.cfg.adam_betas.strip("()").split(","))
+        return {
+            "lr": self.cfg.lr[0],
+            "betas": (first, second),
+            "eps": self.cfg.adam_eps,
+            "weight_decay": self.cfg.weight_decay,
+        }
+
+    @property
+    def supports_flat_params(self) -> bool:
+        """The update is element-wise, so flattened (fp16) parameters give the same numbers."""
+        return True
+
+
+@register_optimizer("preln_adam", dataclass=AdamConfig)
+class Adam(_TorchOptimizer):
+    """The update of fairseq's Adam."""
+
+    def build(self, params: Iterable[torch.nn.Parameter], **options: Any) -> torch.optim.Optimizer:
+        """torch's AdamW, fused."""
+        return _FusedAdam(params, **options)
+
+
+@register_optimizer("preln_radam", dataclass=AdamConfig)
+class RAdam(_TorchOptimizer):
+    """Rectified Adam."""
+
+    def build(self, params: Iterable[torch.nn.Parameter], **options: Any) -> torch.optim.Optimizer:
+        """torch's RAdam, with weight decay as Adam has it."""
+        return torch.optim.RAdam(params, decoupled_weight_decay=True, **options)

@@ -1,0 +1,145 @@
+"""Beam search that finds what fairseq's finds, and does no more at each token than it must.
+
+fairseq's generator copies the keys and values of all hypotheses whenever these change places, handles the source once
+for each of them, and sorts the vocabulary. Here a key stays where it was written, and each hypothesis knows the way
+through its own past. The rules are fairseq's: at each step the 2 x beam best continuations of a sentence; those of the
+first `beam` that end are finished hypotheses, and the first `beam` of those that do not end go on; a sentence is done
+when it has `beam` finished ones; the best is that with the highest log-probability over length^penalty.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from preln.fairseq_plugin.attention import in_one
+from preln.fairseq_plugin.transformer import PlacedDecoderLayer, PlacedTransformer, feed_forward
+from preln.fused.attention import attend
+from preln.fused.search import attend_to_path, best_continuations
+
+LENGTH_FACTOR, LENGTH_MARGIN = 1.5, 10
+"""A translation has at most so many pieces for each piece of its source, and so many more: a model that is half trained
+does not stop by itself."""
+CROWDED = 0.75
+"""The share of sentences that are still at work below which the others are taken out of the batch."""
+
+
+@torch.no_grad()
+def translate(
+    model: PlacedTransformer, source: Tensor, lengths: Tensor, beam: int, length_penalty: float
+) -> list[list[int]]:
+    """The best translation of each sentence, as indices of the dictionary without the end of sentence.
+
+    Args:
+        model: in evaluation mode.
+        source: indices, of shape (sentences, length), padded on the left as fairseq has them, with the end of sentence.
+        lengths: of the sentences, with the end of sentence.
+        beam: hypotheses kept.
+        length_penalty: the exponent.
+    """
+    dictionary, device = model.decoder.dictionary, source.device
+    end = dictionary.eos()
+    never = torch.tensor([dictionary.pad()], device=device)
+    limits = (LENGTH_FACTOR * lengths + LENGTH_MARGIN).long()
+    most = int(limits.max()) + 1
+    steps = _Steps(model, source, beam, most)
+    sentences = torch.arange(len(source), device=device)
+    scores = torch.full((len(source), beam), -torch.inf, device=device)
+    scores[:, 0] = 0.0
+    # What was said at each step by each hypothesis, and which of a step's hypotheses is in the past of which.
+    said = torch.full((len(source), most + 1, beam), end, device=device)
+    path = torch.zeros(len(source), beam, most + 1, dtype=torch.int32, device=device)
+    path[:, :, 0] = torch.arange(beam, device=device)
+    finished: list[list[tuple[float, list[int]]]] = [[] for _ in range(len(source))]
+    for step in range(most):
+        logits = steps.following(said[:, step], path, step)
+        # Nothing ends before it has begun.
+        kept_out = never if step else torch.cat([never, never.new_tensor([end])])
+        values, pieces, totals = best_continuations(logits, 2 * beam, kept_out)
+        values, pieces = (x.unflatten(0, (-1, beam)) for x in (values, pieces))
+        if (full := limits <= step).any():
+            values[full] = -torch.inf
+            values[full, :, 0] = (logits[:, end] - totals).unflatten(0, (-1, beam))[full]
+            pieces[full, :, 0] = end
+        summed, order = (values + scores[..., None]).flatten(1).topk(2 * beam)
+        parents, pieces = order // (2 * beam), pieces.flatten(1).gather(1, order)
+        ends = (pieces == end) & summed.isfinite()
+        for row, rank in ends[:, :beam].nonzero().tolist():
+            hypotheses = finished[sentences[row]]
+            if len(hypotheses) < beam:
+                way = path[row, parents[row, rank], 1 : step + 1].long()
+                text = said[row, 1 : step + 1].gather(1, way[:, None])[:, 0].tolist()
+                hypotheses.append((float(summed[row, rank]) / (step + 1) ** length_penalty, text))
+        done = torch.tensor([len(finished[sentence]) == beam for sentence in sentences.tolist()], device=device)
+        if done.all():
+            break
+        # The first that do not end, in their order.
+        going = ends.byte().argsort(dim=1, stable=True)[:, :beam]
+        parents, scores = parents.gather(1, going), summed.gather(1, going)
+        path = path.gather(1, parents[..., None].expand_as(path))
+        path[:, :, step + 1] = torch.arange(beam, device=device)
+        said[:, step + 1] = pieces.gather(1, going)
+        if float((~done).float().mean()) < CROWDED:
+            left = (~done).nonzero()[:, 0]
+            sentences, limits, scores, said, path = (x[left] for x in (sentences, limits, scores, said, path))
+            steps.keep(left)
+    return [max(hypotheses, key=lambda one: one[0])[1] for hypotheses in finished]
+
+
+class _Steps:
+    """A model that is asked for one token after the other, of `beam` hypotheses of each sentence."""
+
+    def __init__(self, model: PlacedTransformer, source: Tensor, beam: int, most: int) -> None:
+        self._decoder, self._beam = model.decoder, beam
+        padding = source.eq(model.encoder.padding_idx)
+        (encoded,) = model.encoder(source, src_lengths=(~padding).sum(1))["encoder_out"]
+        encoded = encoded.transpose(0, 1)
+        self._padding = padding if padding.any() else None
+        self._projections = [in_one(layer.self_attn, "qkv") for layer in self._decoder.layers]
+        self._sources = [
+            functional.linear(encoded, *in_one(layer.encoder_attn, "kv")) for layer in self._decoder.layers
+        ]
+        shape = (len(source), most, beam, encoded.size(2))
+        self._pasts = [(encoded.new_empty(shape), encoded.new_empty(shape)) for _ in self._decoder.layers]
+
+    def following(self, tokens: Tensor, path: Tensor, step: int) -> Tensor:
+        """Scores of what may follow `tokens`, (sentences, beam), the last of the hypotheses: (hypotheses, vocabulary)."""
+        decoder = self._decoder
+        position = decoder.embed_positions.weights[decoder.padding_idx + step + 1].to(tokens.device)
+        x = decoder.embed_scale * decoder.embed_tokens(tokens) + position
+        for number, layer in enumerate(decoder.layers):
+            x = layer.attention_residual(x, partial(self._attend, layer, number, path, step))
+            x = layer.encoder_attention_residual(x, partial(self._attend_to_source, layer, number))
+            x = layer.feed_forward_residual(x, partial(feed_forward, layer))
+        if decoder.layer_norm is not None:
+            x = decoder.layer_norm(x)
+        scores: Tensor = decoder.output_layer(x.flatten(0, 1))
+        return scores
+
+    def keep(self, left: Tensor) -> None:
+        """Go on with the sentences in `left` alone."""
+        self._sources = [source[left] for source in self._sources]
+        self._pasts = [(keys[left], values[left]) for keys, values in self._pasts]
+        self._padding = None if self._padding is None else self._padding[left]
+
+    def _attend(self, layer: PlacedDecoderLayer, number: int, path: Tensor, step: int, h: Tensor) -> Tensor:
+        query, key, value = functional.linear(h, *self._projections[number]).chunk(3, dim=-1)
+        keys, values = self._pasts[number]
+        keys[:, step], values[:, step] = key, value
+        attended = attend_to_path(query, keys, values, path, step + 1, layer.self_attn.num_heads)
+        return _projected(layer.self_attn, attended)
+
+    def _attend_to_source(self, layer: PlacedDecoderLayer, number: int, h: Tensor) -> Tensor:
+        attention = layer.encoder_attn
+        query = attention.q_proj(h)
+        attended = attend(query, self._sources[number], self._padding, attention.num_heads, False, 0.0)
+        return _projected(attention, attended)
+
+
+def _projected(attention: Any, attended: Tensor) -> Tensor:
+    projected: Tensor = attention.out_proj(attended)
+    return projected

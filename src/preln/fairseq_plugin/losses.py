@@ -1,0 +1,49 @@
+"""fairseq's losses of translation and of masked language models, computed from the features in one go.
+
+Both are of the words alone and not of padding, and never write down the probabilities of a vocabulary.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fairseq.criterions import register_criterion
+from fairseq.criterions.label_smoothed_cross_entropy import (
+    LabelSmoothedCrossEntropyCriterion,
+    LabelSmoothedCrossEntropyCriterionConfig,
+)
+from fairseq.criterions.masked_lm import MaskedLmConfig, MaskedLmLoss
+from torch import Tensor
+
+from preln.fused.loss import smoothed_cross_entropy
+
+
+@register_criterion("preln_translation_loss", dataclass=LabelSmoothedCrossEntropyCriterionConfig)
+class TranslationLoss(LabelSmoothedCrossEntropyCriterion):
+    """The cross-entropy of the target's tokens, with smoothed labels."""
+
+    def forward(self, model: Any, sample: Any, reduce: bool = True) -> tuple[Tensor, int, dict[str, Any]]:
+        """The loss of a batch in nats, the number of its target tokens, and what is logged."""
+        features, _ = model(**sample["net_input"], features_only=True)
+        words = sample["target"].ne(self.padding_idx)
+        weight = model.decoder.output_projection.weight
+        loss, nll = smoothed_cross_entropy(features[words], weight, None, sample["target"][words], self.eps)
+        tokens = sample["ntokens"]
+        log = {"loss": loss.data, "nll_loss": nll.data, "ntokens": tokens, "nsentences": len(words)}
+        return loss, tokens, {**log, "sample_size": tokens}
+
+
+@register_criterion("preln_masked_lm_loss", dataclass=MaskedLmConfig)
+class MaskedLanguageLoss(MaskedLmLoss):
+    """The cross-entropy of the masked tokens."""
+
+    def forward(self, model: Any, sample: Any, reduce: bool = True) -> tuple[Tensor, Tensor, dict[str, Any]]:
+        """The loss of a batch in nats, the number of its masked tokens, and what is logged."""
+        masked = sample["target"].ne(self.padding_idx)
+        features, _ = model(**sample["net_input"], features_only=True)
+        head = model.encoder.lm_head
+        hidden = head.layer_norm(head.activation_fn(head.dense(features[masked])))
+        loss, _ = smoothed_cross_entropy(hidden, head.weight, head.bias, sample["target"][masked], 0.0)
+        count = masked.int().sum()
+        log = {"loss": loss.data, "ntokens": sample["ntokens"], "nsentences": sample["nsentences"]}
+        return loss, count, {**log, "sample_size": count}

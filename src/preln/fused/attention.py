@@ -1,0 +1,92 @@
+"""Attention with all heads at once, on projections as they come out of one product."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+from torch.nn import functional
+
+from preln.fused import native
+from preln.fused.dropout import new_key
+
+
+def attend(
+    projected: Tensor, of_source: Tensor | None, padding: Tensor | None, heads: int, causal: bool, p: float
+) -> Tensor:
+    """softmax(Q K^T / sqrt(d)) V of every head, with dropout's probability `p` on the weights.
+
+    Args:
+        projected: Q, K and V of the positions side by side, of shape (batch, length, 3 width); with a source, Q alone.
+        of_source: K and V of the source side by side, of shape (batch, source length, 2 width).
+        padding: where what is attended to is padding, of shape (batch, length of it): before the words, or behind.
+        heads: their number, which divides the width.
+        causal: whether a position sees only itself and those before it.
+
+    Returns:
+        The heads side by side, of shape (batch, length, width).
+    """
+    if native.takes(projected):
+        attended: Tensor = _Attention.apply(projected, of_source, padding, heads, causal, p)  # type: ignore[no-untyped-call]
+        return attended
+    query, key, value = (
+        x.reshape(*x.shape[:2], heads, -1).transpose(1, 2) for x in _queries_keys_values(projected, of_source)
+    )
+    mask = None if padding is None else ~padding[:, None, None, :]
+    attended = functional.scaled_dot_product_attention(query, key, value, mask, p, causal)
+    return attended.transpose(1, 2).flatten(2)
+
+
+class _Attention(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any,
+        projected: Tensor,
+        of_source: Tensor | None,
+        padding: Tensor | None,
+        heads: int,
+        causal: bool,
+        p: float,
+    ) -> Tensor:
+        query, key, value = _queries_keys_values(projected, of_source)
+        batch, length, width = query.shape
+        out = query.new_empty(query.shape)
+        seen = _range_of_words(padding, batch, key.size(1))
+        ctx.shape = native.Attention(
+            *(batch, heads, width // heads, length, key.size(1)),
+            *(query.stride(1), query.stride(0), key.stride(1), key.stride(0), out.stride(1), out.stride(0)),
+            *(seen.data_ptr(), causal, (width // heads) ** -0.5),
+        )
+        ctx.dropout = (new_key() if p else 0, p)
+        native.call("preln_attend", out.dtype, query, key, value, out, ctx.shape, *ctx.dropout)
+        ctx.save_for_backward(projected, of_source, seen)
+        return out
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor | None, None, None, None, None]:
+        projected, of_source, _ = ctx.saved_tensors
+        by_projected = torch.zeros_like(projected)
+        by_source = None if of_source is None else torch.zeros_like(of_source)
+        tensors = (
+            *_queries_keys_values(projected, of_source),
+            gradient.contiguous(),
+            *_queries_keys_values(by_projected, by_source),
+        )
+        native.call("preln_attend_gradient", gradient.dtype, *tensors, ctx.shape, *ctx.dropout)
+        return by_projected, by_source, None, None, None, None
+
+
+def _queries_keys_values(projected: Tensor, of_source: Tensor | None) -> tuple[Tensor, ...]:
+    return projected.chunk(3, dim=-1) if of_source is None else (projected, *of_source.chunk(2, dim=-1))
+
+
+def _range_of_words(padding: Tensor | None, batch: int, length: int) -> Tensor:
+    """Of each sentence the first word and the position behind the last."""
+    if padding is None:
+        return torch.tensor([0, length]).expand(batch, 2).contiguous()
+    words = (~padding).long()
+    first = words.argmax(dim=1)
+    return torch.stack([first, first + words.sum(dim=1)], dim=1)

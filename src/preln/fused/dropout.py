@@ -1,0 +1,66 @@
+"""Dropout, and the sum of a residual connection with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
+from torch.nn import functional
+
+from preln.fused import native
+
+_KEYS = 2**63 - 1
+
+
+def new_key() -> int:
+    """What decides which elements a dropout keeps, from PyTorch's generator; a resumed training draws the same."""
+    return int(torch.randint(_KEYS, ()).item())
+
+
+def dropped_sum(x: Tensor, f: Tensor, p: float) -> Tensor:
+    """x + dropout(f): of `f`, of the shape of `x`, an element is 0 with probability `p`, and else divided by 1 - p."""
+    if p == 0.0:
+        return x + f
+    if native.takes(x, f):
+        total: Tensor = _DroppedSum.apply(x, f, p)  # type: ignore[no-untyped-call]
+        return total
+    return x + functional.dropout(f, p)
+
+
+class Dropout(nn.Module):
+    """dropout(x) in training, and x otherwise."""
+
+    def __init__(self, p: float) -> None:
+        super().__init__()
+        self.p = p
+
+    def forward(self, x: Tensor) -> Tensor:
+        """`x`, of any shape."""
+        if not self.training or self.p == 0.0:
+            return x
+        if native.takes(x):
+            dropped: Tensor = _DroppedSum.apply(None, x, self.p)  # type: ignore[no-untyped-call]
+            return dropped
+        return functional.dropout(x, self.p)
+
+
+class _DroppedSum(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor | None, f: Tensor, p: float) -> Tensor:
+        ctx.key, ctx.p = new_key(), p
+        return _multiply(x, f, ctx)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, Tensor, None]:
+        return gradient if ctx.needs_input_grad[0] else None, _multiply(None, gradient, ctx), None
+
+
+def _multiply(x: Tensor | None, f: Tensor, ctx: Any) -> Tensor:
+    f = f.contiguous()
+    out = torch.empty_like(f)
+    x = None if x is None else x.contiguous()
+    native.call("preln_dropped_sum", f.dtype, x, f, out, f.numel(), ctx.key, ctx.p)
+    return out

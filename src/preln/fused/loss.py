@@ -1,0 +1,79 @@
+"""The cross-entropy of a softmax over a vocabulary with smoothed labels, from the features that it is computed from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+from torch.nn import functional
+
+from preln.fused import native
+
+
+def smoothed_cross_entropy(
+    features: Tensor, weight: Tensor, bias: Tensor | None, targets: Tensor, smoothing: float
+) -> tuple[Tensor, Tensor]:
+    """The sums over all targets of the loss and of the negative log-likelihood, in nats; only the loss has a gradient.
+
+    With the scores z = features weight^T + bias and their softmax p, the loss of a target t is
+    -(1 - smoothing - s) log p_t - s sum_j log p_j with s = smoothing / (vocabulary - 1), as fairseq's.
+
+    Args:
+        features: of shape (targets, width).
+        weight: of shape (vocabulary, width).
+        bias: of shape (vocabulary,).
+        targets: of shape (targets,), as indices of the vocabulary.
+        smoothing: the share of the labels that is spread over the vocabulary.
+    """
+    loss, nll = _SmoothedCrossEntropy.apply(  # type: ignore[no-untyped-call]
+        features, weight, bias, targets, smoothing, torch.is_grad_enabled()
+    )
+    return loss, nll
+
+
+class _SmoothedCrossEntropy(torch.autograd.Function):
+    """Scores are made once, and their memory becomes that of their gradient."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        features: Tensor,
+        weight: Tensor,
+        bias: Tensor | None,
+        targets: Tensor,
+        smoothing: float,
+        differentiable: bool,
+    ) -> tuple[Tensor, Tensor]:
+        scores = functional.linear(features, weight, bias)
+        if native.takes(scores):
+            loss, nll = torch.empty(2, len(targets))
+            sizes = (len(targets), len(weight), smoothing)
+            native.call("preln_cross_entropy", scores.dtype, scores, targets.contiguous(), *sizes, loss, nll)
+        else:
+            loss, nll = _in_torch(scores, targets, smoothing)
+        if differentiable:
+            by_bias = None if bias is None else scores.sum(0)
+            ctx.save_for_backward(scores @ weight, scores.T @ features, by_bias)
+        loss, nll = loss.sum(), nll.sum()
+        ctx.mark_non_differentiable(nll)
+        return loss, nll
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
+        by_features, by_weight, by_bias = (x if x is None else x * gradient for x in ctx.saved_tensors)
+        return by_features, by_weight, by_bias, None, None, None
+
+
+def _in_torch(scores: Tensor, targets: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:
+    """The loss and the negative log-likelihood of each target; the scores become their gradient."""
+    each = smoothing / (scores.size(1) - 1)
+    log_p = scores.log_softmax(dim=1, dtype=torch.promote_types(scores.dtype, torch.float32))
+    nll = -log_p.gather(1, targets[:, None])[:, 0]
+    loss = (1.0 - smoothing - each) * nll - each * log_p.sum(1)
+    gradient = log_p.exp_().sub_(each)
+    gradient.scatter_add_(1, targets[:, None], gradient.new_full((len(targets), 1), each - 1.0 + smoothing))
+    scores.copy_(gradient)
+    return loss, nll

@@ -1,0 +1,50 @@
+"""LayerNorm of a residual connection's sum."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
+from torch.nn import functional
+
+from preln.fused import native
+from preln.fused.dropout import new_key
+
+
+def norm_of_sum(x: Tensor, f: Tensor, p: float, norm: nn.LayerNorm) -> Tensor:
+    """LayerNorm(x + dropout(f)), with dropout's probability `p`; both are of shape (..., width)."""
+    # One that is looked into is called as a module, for its hooks to see the sum.
+    if native.takes(x, f, norm.weight) and not norm._forward_pre_hooks:
+        normal: Tensor = _NormOfSum.apply(x, f, norm.weight, norm.bias, p, norm.eps)  # type: ignore[no-untyped-call]
+        return normal
+    normal = norm(x + functional.dropout(f, p))
+    return normal
+
+
+class _NormOfSum(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, f: Tensor, gain: Tensor, bias: Tensor, p: float, epsilon: float) -> Tensor:
+        x, f = x.contiguous(), f.contiguous()
+        width = x.size(-1)
+        rows = x.numel() // width
+        total, out = torch.empty_like(x), torch.empty_like(x)
+        moments = torch.empty(rows, 2)
+        ctx.key, ctx.p = new_key() if p else 0, p
+        sizes = (rows, width, epsilon, ctx.key, p)
+        native.call("preln_norm_of_sum", x.dtype, x, f, gain, bias, total, out, moments, *sizes)
+        ctx.save_for_backward(total, gain, moments)
+        return out
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, None, None]:
+        total, gain, moments = ctx.saved_tensors
+        gradient = gradient.contiguous()
+        rows, width = len(moments), len(gain)
+        by_x, by_f = torch.empty_like(total), torch.empty_like(total)
+        by_gain, by_bias = torch.zeros(2, torch.get_num_threads(), width)
+        tensors = (gradient, total, gain, moments, by_x, by_f, by_gain, by_bias)
+        native.call("preln_norm_of_sum_gradient", total.dtype, *tensors, rows, width, ctx.key, ctx.p)
+        return by_x, by_f, by_gain.sum(0).to(gain.dtype), by_bias.sum(0).to(gain.dtype), None, None

@@ -1,0 +1,317 @@
+"""The steps that are done in one go, against PyTorch's functions one by one, as compiled for each kind of processor."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import Tensor
+from torch.nn import functional
+
+from preln.fused import native
+from preln.fused.attention import attend
+from preln.fused.dropout import Dropout, dropped_sum
+from preln.fused.loss import smoothed_cross_entropy
+from preln.fused.norm import norm_of_sum
+
+LEVELS = ["none", "DEFAULT", "AVX2", "AVX512"]
+"""Without compiled loops, and with those of each kind of processor up to the one at hand."""
+
+
+@pytest.fixture(params=LEVELS[: 2 + ["DEFAULT", "AVX2", "AVX512"].index(native.LEVEL)])
+def loops(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Both ways of doing the same, one after the other."""
+    with only(request.param):
+        yield request.param
+
+
+class only:
+    """Within it, the loops of a level are what there is."""
+
+    def __init__(self, level: str) -> None:
+        self._library = None if level == "none" else native._load(level)
+
+    def __enter__(self) -> None:
+        self._before, native._LIBRARY = native._LIBRARY, self._library
+
+    def __exit__(self, *error: object) -> None:
+        native._LIBRARY = self._before
+
+
+def numbers(*shape: int, dtype: torch.dtype = torch.float32, seed: int = 1) -> Tensor:
+    drawn = torch.randn(*shape, generator=torch.Generator().manual_seed(seed + sum(shape)))
+    return drawn.to(dtype).requires_grad_()
+
+
+def gradients(output: Tensor, *inputs: Tensor) -> tuple[Tensor, ...]:
+    """Of the output times fixed numbers, which are different for every element."""
+    weights = numbers(*output.shape, seed=7).detach().to(output.dtype)
+    return torch.autograd.grad((output * weights).sum(), inputs)
+
+
+def assert_equal(found: Any, expected: Any, dtype: torch.dtype) -> None:
+    """To rounding: of every element in fp32, and of the whole tensor in bf16."""
+    if dtype == torch.float32:
+        torch.testing.assert_close(found, expected, rtol=1e-4, atol=2e-5)
+        return
+    pairs = [(found, expected)] if isinstance(found, Tensor) else zip(found, expected, strict=True)
+    for one, other in pairs:
+        assert one.dtype == dtype
+        assert float((one.double() - other.double()).norm()) <= 1.5e-2 * float(other.double().norm()) + 1e-3
+
+
+def in_doubles(*tensors: Tensor) -> list[Tensor]:
+    return [x.detach().double().requires_grad_() for x in tensors]
+
+
+def lowered(tensors: Any, dtype: torch.dtype) -> tuple[Tensor, ...]:
+    return tuple(x.to(dtype) for x in tensors)
+
+
+def test_this_installation_has_compiled_loops() -> None:
+    assert native.compiled()
+
+
+# The loss
+
+
+def reference_loss(features: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, smoothing: float) -> Any:
+    """fairseq's formula, term by term."""
+    log_p = torch.log_softmax(features @ weight.T + bias, dim=1)
+    nll = -log_p[torch.arange(len(targets)), targets]
+    each = smoothing / (len(weight) - 1)
+    return ((1 - smoothing - each) * nll - each * log_p.sum(1)).sum(), nll.sum()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize(("targets", "vocabulary", "smoothing"), [(1, 2, 0.0), (5, 37, 0.1), (70, 301, 0.1)])
+def test_the_loss_is_the_smoothed_cross_entropy(
+    loops: str, targets: int, vocabulary: int, smoothing: float, dtype: torch.dtype
+) -> None:
+    features, weight, bias = (
+        numbers(*shape, dtype=dtype) for shape in ((targets, 16), (vocabulary, 16), (vocabulary,))
+    )
+    labels = torch.arange(targets) % vocabulary
+    loss, nll = smoothed_cross_entropy(features, weight, bias, labels, smoothing)
+    doubles = in_doubles(features, weight, bias)
+    expected, expected_nll = reference_loss(*doubles, labels, smoothing)
+    torch.testing.assert_close(loss.double(), expected, rtol=1e-5 if dtype == torch.float32 else 5e-3, atol=1e-4)
+    torch.testing.assert_close(nll.double(), expected_nll, rtol=1e-5 if dtype == torch.float32 else 5e-3, atol=1e-4)
+    found = torch.autograd.grad(loss, (features, weight, bias))
+    assert_equal(found, lowered(torch.autograd.grad(expected, doubles), dtype), dtype)
+
+
+def test_the_loss_of_a_share_of_the_batch_has_that_share_of_the_gradient(loops: str) -> None:
+    features, weight = numbers(5, 16), numbers(11, 16)
+    whole = smoothed_cross_entropy(features, weight, None, torch.arange(5), 0.1)[0]
+    half = smoothed_cross_entropy(features, weight, None, torch.arange(5), 0.1)[0] / 2
+    torch.testing.assert_close(torch.autograd.grad(half, weight)[0], torch.autograd.grad(whole, weight)[0] / 2)
+
+
+@pytest.mark.parametrize("broken", [math.nan, math.inf])
+def test_the_loss_of_a_model_that_broke_is_not_finite(loops: str, broken: float) -> None:
+    features = numbers(3, 16).detach()
+    features[1, 2] = broken
+    loss, _ = smoothed_cross_entropy(features, numbers(11, 16), None, torch.arange(3), 0.1)
+    assert not math.isfinite(float(loss))
+
+
+def test_scores_that_are_far_apart_lose_nothing(loops: str) -> None:
+    features, weight = torch.tensor([[1.0]]), torch.tensor([[0.0], [300.0], [-300.0]])
+    loss, nll = smoothed_cross_entropy(features, weight, None, torch.tensor([2]), 0.0)
+    assert (float(loss), float(nll)) == (600.0, 600.0)
+
+
+def test_no_targets_have_no_loss(loops: str) -> None:
+    features, weight = numbers(0, 16), numbers(11, 16)
+    loss, _ = smoothed_cross_entropy(features, weight, None, torch.empty(0, dtype=torch.long), 0.1)
+    assert float(loss) == 0.0
+    assert not torch.autograd.grad(loss, weight)[0].any()
+
+
+# Residual connections
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("shape", [(1, 8), (3, 5, 33), (40, 128)])
+def test_the_norm_of_a_sum_is_that(loops: str, shape: tuple[int, ...], dtype: torch.dtype) -> None:
+    x, f = numbers(*shape, dtype=dtype), numbers(*shape, dtype=dtype, seed=2)
+    norm = torch.nn.LayerNorm(shape[-1]).to(dtype)
+    torch.nn.init.normal_(norm.weight)
+    torch.nn.init.normal_(norm.bias)
+    doubles = in_doubles(x, f, norm.weight, norm.bias)
+    expected = functional.layer_norm(doubles[0] + doubles[1], shape[-1:], *doubles[2:])
+    found = norm_of_sum(x, f, 0.0, norm)
+    assert_equal(found, expected.to(dtype), dtype)
+    computed = gradients(found, x, f, norm.weight, norm.bias)
+    assert_equal(computed, lowered(gradients(expected, *doubles), dtype), dtype)
+
+
+def test_a_norm_that_is_looked_into_shows_the_sum(loops: str) -> None:
+    norm, seen = torch.nn.LayerNorm(8), []
+    norm.register_forward_pre_hook(lambda module, arguments: seen.append(arguments[0]))
+    x, f = numbers(3, 8), numbers(3, 8, seed=2)
+    norm_of_sum(x, f, 0.0, norm)
+    torch.testing.assert_close(seen, [x + f])
+
+
+# Dropout
+
+
+@given(p=st.floats(0.01, 0.9), seed=st.integers(0, 2**40))
+def test_dropout_keeps_its_share_and_scales_it_up(p: float, seed: int) -> None:
+    torch.manual_seed(seed)
+    kept = Dropout(p).train()(torch.ones(20_000))
+    assert kept[kept > 0].tolist() == pytest.approx([1 / (1 - p)] * int((kept > 0).sum()), rel=1e-6)
+    share = float((kept == 0).double().mean())
+    assert abs(share - p) < 5.5 * math.sqrt(p * (1 - p) / len(kept))
+
+
+def test_dropout_is_alike_at_every_place_and_in_every_draw() -> None:
+    torch.manual_seed(3)
+    masks = torch.stack([Dropout(0.3).train()(torch.ones(64)) == 0 for _ in range(4000)]).double()
+    deviation = math.sqrt(0.3 * 0.7 / 4000)
+    assert float((masks.mean(0) - 0.3).abs().max()) < 5 * deviation
+    # Neither neighbours, nor the same place in the next draw, know of one another.
+    centred = masks - 0.3
+    of_neighbours = (centred.T @ centred / 4000).fill_diagonal_(0.0)
+    for product in (of_neighbours, centred[:-1].T @ centred[1:] / 4000):
+        assert float(product.abs().max()) < 5.5 * 0.21 / math.sqrt(4000)
+
+
+def test_long_runs_of_dropout_are_as_long_as_chance_has_them() -> None:
+    torch.manual_seed(5)
+    dropped = (Dropout(0.5).train()(torch.ones(1_000_000)) == 0).long()
+    runs = torch.unique_consecutive(dropped, return_counts=True)[1]
+    # Of runs of fair coins, half are of length 1, a quarter of length 2, and so on.
+    for length in range(1, 8):
+        expected = 2.0**-length
+        share = float((runs == length).double().mean())
+        assert abs(share - expected) < 5 * math.sqrt(expected / len(runs))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_what_is_dropped_has_no_gradient_and_the_rest_its_own(dtype: torch.dtype) -> None:
+    x, f = numbers(30, 16, dtype=dtype), numbers(30, 16, dtype=dtype, seed=2)
+    for name, function in (
+        ("sum", lambda: dropped_sum(x, f, 0.3)),
+        ("norm", lambda: norm_of_sum(x, f, 0.3, torch.nn.LayerNorm(16).to(dtype))),
+    ):
+        torch.manual_seed(4)
+        found = function()
+        torch.manual_seed(4)
+        mask = dropped_sum(torch.zeros_like(f), torch.ones_like(f), 0.3).detach()
+        assert 0.2 < float((mask == 0).float().mean()) < 0.4
+        expected = x + f * mask
+        expected = functional.layer_norm(expected, (16,)) if name == "norm" else expected
+        assert_equal(found, expected, dtype)
+        assert_equal(gradients(found, x, f), gradients(expected, x, f), dtype)
+
+
+def test_the_same_seed_drops_the_same(loops: str) -> None:
+    drawn = []
+    for _ in range(2):
+        torch.manual_seed(9)
+        drawn.append(Dropout(0.5).train()(torch.ones(100)))
+    torch.testing.assert_close(*drawn)
+
+
+def test_dropout_is_for_training(loops: str) -> None:
+    x = numbers(10)
+    torch.testing.assert_close(Dropout(0.5).eval()(x), x)
+
+
+# Attention
+
+
+def reference_attention(packed: Tensor, of_source: Tensor | None, hidden: Tensor, heads: int) -> Tensor:
+    """softmax(Q K^T / sqrt(d)) V, with -infinity where `hidden` is true, (sentences, queries, keys)."""
+    parts = packed.chunk(3, -1) if of_source is None else (packed, *of_source.chunk(2, -1))
+    query, key, value = (x.unflatten(-1, (heads, -1)).transpose(1, 2) for x in parts)  # type: ignore[no-untyped-call]
+    scores = query @ key.transpose(-1, -2) / math.sqrt(query.size(-1))
+    weights = scores.masked_fill(hidden[:, None], -math.inf).softmax(-1)
+    return (weights @ value).transpose(1, 2).flatten(2)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize(("length", "width", "heads"), [(1, 8, 2), (7, 32, 4), (33, 48, 2), (70, 128, 4)])
+def test_attention_to_oneself(
+    loops: str, length: int, width: int, heads: int, causal: bool, dtype: torch.dtype
+) -> None:
+    packed = numbers(3, length, 3 * width, dtype=dtype)
+    later = torch.ones(length, length, dtype=torch.bool).triu(1)
+    hidden = (later if causal else torch.zeros_like(later)).expand(3, -1, -1)
+    (double,) = in_doubles(packed)
+    expected = reference_attention(double, None, hidden, heads)
+    found = attend(packed, None, None, heads, causal, 0.0)
+    assert_equal(found, expected.to(dtype), dtype)
+    assert_equal(gradients(found, packed), lowered(gradients(expected, double), dtype), dtype)
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_attention_to_a_source_with_padding(loops: str, side: str, dtype: torch.dtype) -> None:
+    queries, source = numbers(4, 6, 32, dtype=dtype), numbers(4, 19, 64, dtype=dtype)
+    words = torch.tensor([19, 1, 16, 17])
+    place = torch.arange(19).flip(0) if side == "left" else torch.arange(19)
+    padding = place >= words[:, None]
+    doubles = in_doubles(queries, source)
+    expected = reference_attention(*doubles, padding[:, None].expand(-1, 6, -1), 4)
+    found = attend(queries, source, padding, 4, False, 0.0)
+    assert_equal(found, expected.to(dtype), dtype)
+    computed = gradients(found, queries, source)
+    assert_equal(computed, lowered(gradients(expected, *doubles), dtype), dtype)
+    assert not computed[1][padding].any()
+
+
+def test_dropped_weights_of_attention_are_those_of_its_gradient() -> None:
+    """By finite differences: whatever is dropped, the same is dropped on the way back."""
+    packed = numbers(2, 5, 3 * 16)
+    keys = torch.randn(2, 5, 48, generator=torch.Generator().manual_seed(8))
+
+    def output(x: Tensor) -> Tensor:
+        torch.manual_seed(6)
+        return (attend(x, None, None, 4, True, 0.4) * keys[..., :16]).sum()
+
+    (computed,) = torch.autograd.grad(output(packed), packed)
+    direction = keys / keys.norm()
+    with torch.no_grad():
+        difference = (output(packed + 1e-2 * direction) - output(packed - 1e-2 * direction)) / 2e-2
+    assert float((computed * direction).sum()) == pytest.approx(float(difference), rel=2e-3, abs=2e-3)
+    torch.manual_seed(6)
+    assert not torch.allclose(attend(packed, None, None, 4, True, 0.4), attend(packed, None, None, 4, True, 0.0))
+
+
+def test_attentions_dropout_leaves_its_mean_alone() -> None:
+    packed = numbers(1, 4, 3 * 8).detach()
+    torch.manual_seed(1)
+    drawn = torch.stack([attend(packed, None, None, 2, False, 0.3) for _ in range(4000)])
+    expected = attend(packed, None, None, 2, False, 0.0)
+    error = drawn.std(0) / math.sqrt(4000)
+    assert bool(((drawn.mean(0) - expected).abs() < 5 * error).all())
+
+
+# Threads
+
+
+def test_several_threads_compute_the_same() -> None:
+    before, results = torch.get_num_threads(), []
+    try:
+        for threads in (1, 3):
+            torch.set_num_threads(threads)
+            torch.manual_seed(2)
+            norm = torch.nn.LayerNorm(24)
+            x, f, packed = numbers(17, 24), numbers(17, 24, seed=2), numbers(3, 9, 72)
+            loss, _ = smoothed_cross_entropy(x, numbers(31, 24), None, torch.arange(17), 0.1)
+            total = loss + norm_of_sum(x, f, 0.2, norm).square().sum() + attend(packed, None, None, 4, True, 0.2).sum()
+            total = total + dropped_sum(x, f, 0.2).sum()
+            results.append([total, *torch.autograd.grad(total, (x, f, packed, norm.weight))])
+    finally:
+        torch.set_num_threads(before)
+    torch.testing.assert_close(*results)

@@ -1,0 +1,79 @@
+"""What is done faster than by fairseq gives fairseq's numbers: whole trainings, side by side."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from fairseq import tasks
+from fairseq.logging import metrics
+from fairseq.trainer import Trainer
+
+from benchmarks import stock
+from preln.config import Execution
+from preln.fairseq_plugin import options
+from preln.fairseq_plugin.launch import configuration
+from tests.conftest import settings
+
+UPDATES = 50
+
+
+def trainer(arguments: list[str], precision: Any) -> Trainer:
+    cfg = configuration(arguments, precision)
+    torch.manual_seed(1)
+    np.random.seed(1)
+    task = tasks.setup_task(cfg.task)
+    task.load_dataset("train")
+    built = Trainer(cfg, task, task.build_model(cfg.model), task.build_criterion(cfg.criterion))
+    built.get_model().train()
+    return built
+
+
+def both(prepared: Path, state: Path, precision: str = "fp32", **changes: Any) -> tuple[Trainer, Trainer]:
+    """fairseq's training and ours, with the same weights."""
+    run = settings(
+        encoder_layers=2, decoder_layers=2, dropout=0.0, precision=precision, schedule="constant", warmup=0, **changes
+    )
+    arguments = options.translation(run, prepared / "binary", prepared / "text", ("de", "en"), state, Execution())
+    theirs, ours = trainer(stock.options(arguments), precision), trainer(arguments, precision)
+    weights = {stock.parameter_name(name): value for name, value in ours.get_model().state_dict().items()}
+    theirs.get_model().load_state_dict(weights, strict=True)
+    return theirs, ours
+
+
+def train(training: Trainer, accumulate: int) -> list[tuple[float, float]]:
+    """The loss and the gradient's norm of each update."""
+    batches = list(training.task.get_batch_iterator(
+        training.task.dataset("train"), max_tokens=256, seed=1, epoch=1
+    ).next_epoch_itr(shuffle=False))  # fmt: skip
+    seen = []
+    for update in range(UPDATES):
+        start = update * accumulate
+        samples = [batches[i % len(batches)] for i in range(start, start + accumulate)]
+        with metrics.aggregate(new_root=True) as log:
+            training.train_step(samples)
+        seen.append((float(log["loss"].val), float(log["gnorm"].val)))
+    return seen
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"placement": "post", "learning_rate": 1e-3},
+        {"placement": "pre", "learning_rate": 3e-3},
+        {"placement": "pre", "accumulate": 2, "clip_norm": 0.5, "weight_decay": 0.01},
+        {"placement": "post", "optimizer": "sgd", "learning_rate": 0.05},
+    ],
+    ids=lambda changes: ", ".join(f"{key} {value}" for key, value in changes.items()),
+)
+def test_fifty_updates_are_fairseqs(changes: dict[str, Any], prepared: Path, tmp_path: Path) -> None:
+    theirs, ours = both(prepared, tmp_path, **changes)
+    accumulate = changes.get("accumulate", 1)
+    expected = train(theirs, accumulate)
+    (losses, norms), (our_losses, our_norms) = (zip(*seen, strict=True) for seen in (expected, train(ours, accumulate)))
+    assert losses[-1] < losses[0]
+    np.testing.assert_allclose(our_losses, losses, rtol=1e-5)
+    np.testing.assert_allclose(our_norms, norms, rtol=1e-4)
