@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from preln.fused.attention import attend
+from preln.fused.attention import attend, words_between
 
 
 def attention(
@@ -32,7 +32,8 @@ def attention(
     else:
         projected, of_source = module.q_proj(h), functional.linear(source, *in_one(module, "kv"))
     p = module.dropout_module.p if module.training else 0.0
-    projected = module.out_proj(attend(projected, of_source, padding, module.num_heads, causal, p))
+    seen = None if padding is None else words_between(padding)
+    projected = module.out_proj(attend(projected, of_source, seen, module.num_heads, causal, p))
     return projected
 
 

@@ -18,7 +18,7 @@ from torch.nn import functional
 
 from preln.fairseq_plugin.attention import in_one
 from preln.fairseq_plugin.transformer import PlacedDecoderLayer, PlacedTransformer, feed_forward
-from preln.fused.attention import attend
+from preln.fused.attention import attend, words_between
 from preln.fused.search import attend_to_path, best_continuations
 
 LENGTH_FACTOR, LENGTH_MARGIN = 1.5, 10
@@ -60,10 +60,10 @@ def translate(
         # Nothing ends before it has begun.
         kept_out = never if step else torch.cat([never, never.new_tensor([end])])
         values, pieces, totals = best_continuations(logits, 2 * beam, kept_out)
-        values, pieces = (x.unflatten(0, (-1, beam)) for x in (values, pieces))
+        values, pieces = (x.view(-1, beam, 2 * beam) for x in (values, pieces))
         if (full := limits <= step).any():
             values[full] = -torch.inf
-            values[full, :, 0] = (logits[:, end] - totals).unflatten(0, (-1, beam))[full]
+            values[full, :, 0] = (logits[:, end] - totals).view(-1, beam)[full]
             pieces[full, :, 0] = end
         summed, order = (values + scores[..., None]).flatten(1).topk(2 * beam)
         parents, pieces = order // (2 * beam), pieces.flatten(1).gather(1, order)
@@ -98,16 +98,16 @@ class _Steps:
         padding = source.eq(model.encoder.padding_idx)
         (encoded,) = model.encoder(source, src_lengths=(~padding).sum(1))["encoder_out"]
         encoded = encoded.transpose(0, 1)
-        self._padding = padding if padding.any() else None
+        self._seen = words_between(padding)
         self._projections = [in_one(layer.self_attn, "qkv") for layer in self._decoder.layers]
         self._sources = [
             functional.linear(encoded, *in_one(layer.encoder_attn, "kv")) for layer in self._decoder.layers
         ]
-        shape = (len(source), most, beam, encoded.size(2))
-        self._pasts = [(encoded.new_empty(shape), encoded.new_empty(shape)) for _ in self._decoder.layers]
+        shape = (len(source), most, beam, 2 * encoded.size(2))
+        self._pasts = [encoded.new_empty(shape) for _ in self._decoder.layers]
 
     def following(self, tokens: Tensor, path: Tensor, step: int) -> Tensor:
-        """Scores of what may follow `tokens`, (sentences, beam), the last of the hypotheses: (hypotheses, vocabulary)."""
+        """Scores of what may follow `tokens`, (sentences, beam), the hypotheses' last: (hypotheses, vocabulary)."""
         decoder = self._decoder
         position = decoder.embed_positions.weights[decoder.padding_idx + step + 1].to(tokens.device)
         x = decoder.embed_scale * decoder.embed_tokens(tokens) + position
@@ -123,20 +123,18 @@ class _Steps:
     def keep(self, left: Tensor) -> None:
         """Go on with the sentences in `left` alone."""
         self._sources = [source[left] for source in self._sources]
-        self._pasts = [(keys[left], values[left]) for keys, values in self._pasts]
-        self._padding = None if self._padding is None else self._padding[left]
+        self._pasts = [past[left] for past in self._pasts]
+        self._seen = self._seen[left]
 
     def _attend(self, layer: PlacedDecoderLayer, number: int, path: Tensor, step: int, h: Tensor) -> Tensor:
-        query, key, value = functional.linear(h, *self._projections[number]).chunk(3, dim=-1)
-        keys, values = self._pasts[number]
-        keys[:, step], values[:, step] = key, value
-        attended = attend_to_path(query, keys, values, path, step + 1, layer.self_attn.num_heads)
+        projected = functional.linear(h, *self._projections[number])
+        attended = attend_to_path(projected, self._pasts[number], path, step + 1, layer.self_attn.num_heads)
         return _projected(layer.self_attn, attended)
 
     def _attend_to_source(self, layer: PlacedDecoderLayer, number: int, h: Tensor) -> Tensor:
         attention = layer.encoder_attn
         query = attention.q_proj(h)
-        attended = attend(query, self._sources[number], self._padding, attention.num_heads, False, 0.0)
+        attended = attend(query, self._sources[number], self._seen, attention.num_heads, False, 0.0)
         return _projected(attention, attended)
 
 

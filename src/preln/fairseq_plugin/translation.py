@@ -5,6 +5,7 @@ appends what was measured to the run's record, before the epoch's checkpoint is 
 checkpoint has its record, and an epoch that is repeated after a failure writes the same record again.
 """
 
+import copy
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,17 +15,18 @@ import numpy as np
 import torch
 from fairseq import utils
 from fairseq.logging import metrics
-from fairseq.sequence_generator import SequenceGenerator
 from fairseq.tasks import register_task
 from fairseq.tasks.translation import TranslationConfig, TranslationTask
-from torch import Tensor
 
 from preln import bleu
 from preln.config import RunSettings
+from preln.fairseq_plugin import decoding
 from preln.fairseq_plugin.recorded import Recorded, rank_and_world
 from preln.files import write_text
 
 SUBSETS = ("valid", "test")
+TRANSLATED_TOKENS = 4096
+"""Tokens of the source, with padding, that are translated together."""
 AFTER_WARMUP = "after-warm-up.pt"
 """The file in a run's state with the model's weights after the last update of its warm-up."""
 
@@ -81,8 +83,11 @@ class RecordedTranslation(Recorded, TranslationTask):
             seconds=training["train_wall"],
             parameters=sum(p.numel() for p in model.parameters()),
         )
+        # On a CPU, one token after the other is no faster in bf16.
+        on_gpu = next(model.parameters()).is_cuda
+        translator = model.eval() if on_gpu else copy.deepcopy(model).float().eval()
         for subset in SUBSETS:
-            self._translate(subset, epoch, model)
+            self._translate(subset, epoch, translator)
 
     def post_validate(self, model: Any, stats: dict[str, Any], agg: Any) -> None:
         """Record the losses of the subset that has just been validated."""
@@ -99,24 +104,19 @@ class RecordedTranslation(Recorded, TranslationTask):
         sentences = min(len(dataset), self.settings.bleu_sentences or len(dataset))
         # Sentences of like length share a batch; the order does not depend on anything random.
         indices = np.argsort(dataset.src_sizes[:sentences], kind="stable")
-        batches = dataset.batch_by_size(indices, max_tokens=self.settings.batch_tokens)
-        generator = SequenceGenerator(
-            [model],
-            self.target_dictionary,
-            beam_size=self.settings.beam,
-            len_penalty=self.settings.length_penalty,
-            # A model that is half trained does not stop by itself: bound what it says by its source.
-            max_len_a=1.5,
-            max_len_b=10,
-        )
+        batches = dataset.batch_by_size(indices, max_tokens=TRANSLATED_TOKENS)
         rank, world = rank_and_world()
         translations: dict[int, str] = {}
         for batch in batches[rank::world]:
             sample = dataset.collater([dataset[i] for i in batch])
             if next(model.parameters()).is_cuda:
                 sample = utils.move_to_cuda(sample)
-            for identity, beam in zip(sample["id"].tolist(), generator.generate([model], sample), strict=True):
-                translations[identity] = self._words(beam[0]["tokens"])
+            source = sample["net_input"]
+            found = decoding.translate(
+                model, source["src_tokens"], source["src_lengths"], self.settings.beam, self.settings.length_penalty
+            )
+            for identity, pieces in zip(sample["id"].tolist(), found, strict=True):
+                translations[identity] = self._words(pieces)
         if world > 1:
             parts: list[dict[int, str]] = [{} for _ in range(world)]
             torch.distributed.all_gather_object(parts, translations)
@@ -138,9 +138,9 @@ class RecordedTranslation(Recorded, TranslationTask):
             sacrebleu_signature=score.sacrebleu_signature,
         )
 
-    def _words(self, tokens: Tensor) -> str:
+    def _words(self, pieces: list[int]) -> str:
         """The text of BPE pieces, joined to words."""
-        return str(self.target_dictionary.string(tokens.int().cpu(), bpe_symbol="sentencepiece"))
+        return str(self.target_dictionary.string(torch.tensor(pieces), bpe_symbol="sentencepiece"))
 
     def _record(self, part: str, **values: Any) -> None:
         """Append what is known of a part of the epoch."""

@@ -14,14 +14,15 @@ from preln.fused.dropout import new_key
 
 
 def attend(
-    projected: Tensor, of_source: Tensor | None, padding: Tensor | None, heads: int, causal: bool, p: float
+    projected: Tensor, of_source: Tensor | None, seen: Tensor | None, heads: int, causal: bool, p: float
 ) -> Tensor:
     """softmax(Q K^T / sqrt(d)) V of every head, with dropout's probability `p` on the weights.
 
     Args:
         projected: Q, K and V of the positions side by side, of shape (batch, length, 3 width); with a source, Q alone.
         of_source: K and V of the source side by side, of shape (batch, source length, 2 width).
-        padding: where what is attended to is padding, of shape (batch, length of it): before the words, or behind.
+        seen: of each sentence the first position that is attended to and the one behind the last, of shape (batch, 2);
+            without it, all are.
         heads: their number, which divides the width.
         causal: whether a position sees only itself and those before it.
 
@@ -29,12 +30,15 @@ def attend(
         The heads side by side, of shape (batch, length, width).
     """
     if native.takes(projected):
-        attended: Tensor = _Attention.apply(projected, of_source, padding, heads, causal, p)  # type: ignore[no-untyped-call]
+        attended: Tensor = _Attention.apply(projected, of_source, seen, heads, causal, p)  # type: ignore[no-untyped-call]
         return attended
     query, key, value = (
         x.reshape(*x.shape[:2], heads, -1).transpose(1, 2) for x in _queries_keys_values(projected, of_source)
     )
-    mask = None if padding is None else ~padding[:, None, None, :]
+    mask = None
+    if seen is not None:
+        place = torch.arange(key.size(2), device=key.device)
+        mask = ((place >= seen[:, :1]) & (place < seen[:, 1:]))[:, None, None, :]
     attended = functional.scaled_dot_product_attention(query, key, value, mask, p, causal)
     return attended.transpose(1, 2).flatten(2)
 
@@ -45,7 +49,7 @@ class _Attention(torch.autograd.Function):
         ctx: Any,
         projected: Tensor,
         of_source: Tensor | None,
-        padding: Tensor | None,
+        seen: Tensor | None,
         heads: int,
         causal: bool,
         p: float,
@@ -53,7 +57,9 @@ class _Attention(torch.autograd.Function):
         query, key, value = _queries_keys_values(projected, of_source)
         batch, length, width = query.shape
         out = query.new_empty(query.shape)
-        seen = _range_of_words(padding, batch, key.size(1))
+        if seen is None:
+            seen = torch.tensor([0, key.size(1)]).expand(batch, 2)
+        seen = seen.contiguous()
         ctx.shape = native.Attention(
             *(batch, heads, width // heads, length, key.size(1)),
             *(query.stride(1), query.stride(0), key.stride(1), key.stride(0), out.stride(1), out.stride(0)),
@@ -83,10 +89,11 @@ def _queries_keys_values(projected: Tensor, of_source: Tensor | None) -> tuple[T
     return projected.chunk(3, dim=-1) if of_source is None else (projected, *of_source.chunk(2, dim=-1))
 
 
-def _range_of_words(padding: Tensor | None, batch: int, length: int) -> Tensor:
-    """Of each sentence the first word and the position behind the last."""
-    if padding is None:
-        return torch.tensor([0, length]).expand(batch, 2).contiguous()
+def words_between(padding: Tensor) -> Tensor:
+    """Of each sentence the first word and the position behind the last, of shape (batch, 2), for `attend`.
+
+    `padding` is true where a position is padding, of shape (batch, length): before all words, or behind them.
+    """
     words = (~padding).long()
     first = words.argmax(dim=1)
     return torch.stack([first, first + words.sum(dim=1)], dim=1)

@@ -383,29 +383,38 @@ static void attend_gradient(const T* query, const T* key, const T* value, const 
     }
 }
 
-// One step of a beam search: every hypothesis attends to its own past. Of a sentence and a step, keys and values have a
-// row for each of its hypotheses; `path` says which of them is a hypothesis' own, (hypotheses, path_row).
-static void attend_to_path(const float* __restrict query, int64_t query_row, const float* __restrict keys,
-                           const float* __restrict values, const int32_t* path, int64_t path_row, float* __restrict out,
-                           int64_t first, int64_t last, int64_t beam, int64_t steps, int64_t most, int64_t heads,
-                           int64_t width, float* __restrict weights) {
+constexpr int64_t AHEAD = 8;
+
+// One step of a beam search: every hypothesis attends to its own past. Of a sentence and a step, `past` has a row for each
+// of its hypotheses, its key and its value side by side; `path` says which of them is a hypothesis' own, (hypotheses,
+// path_row). The rows of this step are written first: `projected` has queries, keys and values side by side.
+static void attend_to_path(const float* __restrict projected, float* __restrict past, const int32_t* path, int64_t path_row,
+                           float* __restrict out, int64_t first, int64_t last, int64_t beam, int64_t steps, int64_t most,
+                           int64_t heads, int64_t width, float* __restrict weights) {
     const int64_t row = heads * width, padded = whole_lanes(steps);
     const float scale = 1.0f / std::sqrt(static_cast<float>(width));
+    for (int64_t i = first; i < last; ++i)
+        std::copy_n(projected + (3 * i + 1) * row, 2 * row, past + 2 * ((i / beam * most + steps - 1) * beam + i % beam) * row);
     for (int64_t i = first; i < last; ++i) {
         const int64_t sentence = i / beam * most;
         const int32_t* mine = path + i * path_row;
+        const float* query = projected + 3 * i * row;
         for (int64_t s = 0; s < steps; ++s) {
-            const float* key = keys + ((sentence + s) * beam + mine[s]) * row;
+            const float* key = past + 2 * ((sentence + s) * beam + mine[s]) * row;
+            // The rows are wherever the search has led: memory is asked for them in time.
+            const int64_t ahead = std::min(s + AHEAD, steps - 1);
+            const float* soon = past + 2 * ((sentence + ahead) * beam + mine[ahead]) * row;
+            for (int64_t c = 0; c < 2 * row; c += LANES) __builtin_prefetch(soon + c);
             for (int64_t h = 0; h < heads; ++h) {
                 float product = 0.0f;
-                for (int64_t c = h * width; c < (h + 1) * width; ++c) product += query[i * query_row + c] * key[c];
+                for (int64_t c = h * width; c < (h + 1) * width; ++c) product += query[c] * key[c];
                 weights[h * padded + s] = product * scale;
             }
         }
         weigh(weights, 0, heads, steps, false);
         for (int64_t c = 0; c < row; ++c) out[i * row + c] = 0.0f;
         for (int64_t s = 0; s < steps; ++s) {
-            const float* value = values + ((sentence + s) * beam + mine[s]) * row;
+            const float* value = past + (2 * ((sentence + s) * beam + mine[s]) + 1) * row;
             for (int64_t h = 0; h < heads; ++h)
                 for (int64_t c = h * width; c < (h + 1) * width; ++c) out[i * row + c] += weights[h * padded + s] * value[c];
         }
@@ -536,12 +545,12 @@ extern "C" void preln_attend_gradient(int type, const void* query, const void* k
     });
 }
 
-extern "C" void preln_attend_to_path(int, const float* query, int64_t query_row, const float* keys, const float* values,
-                                     const int32_t* path, int64_t path_row, float* out, int64_t hypotheses, int64_t beam,
-                                     int64_t steps, int64_t most, int64_t heads, int64_t width, int threads) {
-    in_ranges(hypotheses, threads, [=](int64_t first, int64_t last, int) {
+extern "C" void preln_attend_to_path(int, const float* projected, float* past, const int32_t* path, int64_t path_row,
+                                     float* out, int64_t sentences, int64_t beam, int64_t steps, int64_t most,
+                                     int64_t heads, int64_t width, int threads) {
+    in_ranges(sentences, threads, [=](int64_t first, int64_t last, int) {
         std::vector<float> weights(heads * whole_lanes(steps));
-        attend_to_path(query, query_row, keys, values, path, path_row, out, first, last, beam, steps, most, heads, width,
+        attend_to_path(projected, past, path, path_row, out, first * beam, last * beam, beam, steps, most, heads, width,
                        weights.data());
     });
 }

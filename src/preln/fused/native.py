@@ -34,7 +34,7 @@ class Attention(ctypes.Structure):
 _SIGNATURES: dict[str, tuple[Any, ...]] = {
     "preln_attend": (*[_POINTER] * 4, ctypes.POINTER(Attention), *_DROPOUT),
     "preln_attend_to_path": (
-        *(_POINTER, _COUNT, _POINTER, _POINTER, _POINTER, _COUNT, _POINTER),
+        *(_POINTER, _POINTER, _POINTER, _COUNT, _POINTER),
         *[_COUNT] * 6,
     ),
     "preln_best_of_rows": (*(_POINTER, _COUNT, _COUNT, _COUNT, _POINTER, _COUNT), *[_POINTER] * 3),

@@ -1,4 +1,4 @@
-"""The two steps of a beam search that cost the most: attending to a hypothesis' own past, and finding what may follow."""
+"""The two steps of a beam search that cost the most: attending to a hypothesis' own past, and finding what follows."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from torch.nn import functional
 from preln.fused import native
 
 
-def attend_to_path(query: Tensor, keys: Tensor, values: Tensor, path: Tensor, steps: int, heads: int) -> Tensor:
-    """What each hypothesis attends to in the first `steps` steps of its past.
+def attend_to_path(projected: Tensor, past: Tensor, path: Tensor, steps: int, heads: int) -> Tensor:
+    """What each hypothesis attends to in the first `steps` steps of its past, of which the last is this one.
 
     Args:
-        query: of shape (sentences, beam, width).
-        keys, values: of what was said at each step, of shape (sentences, steps or more, beam, width).
+        projected: Q, K and V of this step side by side, of shape (sentences, beam, 3 width).
+        past: K and V of every step side by side, of shape (sentences, steps or more, beam, 2 width); those of this step
+            are written.
         path: which of a step's hypotheses is in the past of which, of shape (sentences, beam, steps or more), int32.
         steps: how many of them there are.
         heads: their number, which divides the width.
@@ -22,19 +23,20 @@ def attend_to_path(query: Tensor, keys: Tensor, values: Tensor, path: Tensor, st
     Returns:
         The heads side by side, of shape (sentences, beam, width).
     """
-    sentences, beam, width = query.shape
-    if native.takes(query) and query.dtype == torch.float32:
-        out = query.new_empty(sentences, beam, width)
-        sizes = (sentences * beam, beam, steps, keys.size(1), heads, width // heads)
-        native.call(
-            "preln_attend_to_path", query.dtype, query, query.stride(1), keys, values, path, path.size(2), out, *sizes
-        )
+    sentences, beam, width = *projected.shape[:2], past.size(-1) // 2
+    if native.takes(projected) and projected.dtype == torch.float32:
+        out = projected.new_empty(sentences, beam, width)
+        sizes = (sentences, beam, steps, past.size(1), heads, width // heads)
+        native.call("preln_attend_to_path", out.dtype, projected, past, path, path.size(2), out, *sizes)
         return out
-    own = path[..., :steps, None].long().transpose(1, 2).expand(-1, -1, -1, width)
-    past = (x[:, :steps].gather(2, own).permute(0, 2, 1, 3) for x in (keys, values))
-    key, value = (x.unflatten(-1, (heads, -1)).transpose(2, 3) for x in past)  # type: ignore[no-untyped-call]
-    one = query.reshape(sentences, beam, heads, 1, -1)
-    return functional.scaled_dot_product_attention(one, key, value).flatten(2)
+    past[:, steps - 1] = projected[..., width:]
+    own = path[..., :steps, None].long().transpose(1, 2).expand(-1, -1, -1, 2 * width)
+    mine = past[:, :steps].gather(2, own).transpose(1, 2)
+    query, key, value = (
+        x.reshape(sentences, beam, -1, heads, width // heads).transpose(2, 3)
+        for x in (projected[..., :width], *mine.chunk(2, dim=-1))
+    )
+    return functional.scaled_dot_product_attention(query, key, value).transpose(2, 3).reshape(sentences, beam, width)
 
 
 def best_continuations(scores: Tensor, count: int, never: Tensor) -> tuple[Tensor, Tensor, Tensor]:

@@ -1,0 +1,99 @@
+"""Our beam search against fairseq's, on fairseq's own Transformer with the same weights."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from fairseq.models.transformer import TransformerModelBase
+from fairseq.sequence_generator import SequenceGenerator
+from torch import Tensor
+
+from preln.fairseq_plugin import decoding
+from preln.fairseq_plugin.decoding import LENGTH_FACTOR, LENGTH_MARGIN, translate
+from preln.fairseq_plugin.transformer import PlacedTransformer
+from tests.unit.test_fused import only
+from tests.unit.test_transformer import build, dictionary, fairseq_names
+
+LENGTHS = [3, 9, 1, 5, 14, 2, 7, 9]
+"""Words of the sentences that are translated together."""
+
+
+def sentences(seed: int) -> list[Tensor]:
+    generator = torch.Generator().manual_seed(seed)
+    end = torch.tensor([dictionary().eos()])
+    return [torch.cat([torch.randint(4, len(dictionary()), (n,), generator=generator), end]) for n in LENGTHS]
+
+
+def models(placement: str, seed: int, confidence: float) -> tuple[PlacedTransformer, TransformerModelBase]:
+    """Ours and fairseq's, which do not say everything with the same probability."""
+    ours, theirs = build(PlacedTransformer, placement), build(TransformerModelBase, placement)
+    torch.manual_seed(seed)
+    with torch.no_grad():
+        for name, parameter in ours.named_parameters():
+            if "norm" not in name:
+                parameter.normal_(0.0, confidence if "embed" in name else 0.3)
+            elif "bias" in name:
+                parameter *= 0.1
+        # That a sentence ends is sometimes likely, and sometimes out of the question.
+        ours.decoder.embed_tokens.weight[dictionary().eos()] *= 1.5
+    theirs.load_state_dict(fairseq_names(ours.state_dict()), strict=True)
+    return ours.eval(), theirs.eval()
+
+
+def fairseqs(model: TransformerModelBase, source: Tensor, beam: int, penalty: float) -> list[int]:
+    """What fairseq's generator says of one sentence, so that its limit is that of the sentence."""
+    generator = SequenceGenerator(
+        [model], dictionary(), beam_size=beam, len_penalty=penalty, max_len_a=LENGTH_FACTOR, max_len_b=LENGTH_MARGIN
+    )
+    sample = {"net_input": {"src_tokens": source[None], "src_lengths": torch.tensor([len(source)])}}
+    (found,) = generator.generate([model], sample)
+    text: list[int] = found[0]["tokens"].tolist()
+    return text[:-1]
+
+
+def together(model: PlacedTransformer, sources: list[Tensor], beam: int, penalty: float) -> list[list[int]]:
+    """What ours says of all of them at once, padded on the left."""
+    longest = max(map(len, sources))
+    pad = dictionary().pad()
+    source = torch.stack([torch.nn.functional.pad(x, (longest - len(x), 0), value=pad) for x in sources])
+    return translate(model, source, torch.tensor([len(x) for x in sources]), beam, penalty)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("placement", ["post", "pre"])
+@pytest.mark.parametrize(
+    ("beam", "penalty", "confidence"), [(1, 1.0, 0.5), (5, 1.0, 0.3), (4, 0.6, 1.0), (3, 2.0, 0.4)]
+)
+def test_translations_are_fairseqs(placement: str, beam: int, penalty: float, confidence: float, seed: int) -> None:
+    ours, theirs = models(placement, seed, confidence)
+    sources = sentences(seed)
+    expected = [fairseqs(theirs, source, beam, penalty) for source in sources]
+    assert together(ours, sources, beam, penalty) == expected
+
+
+def test_they_are_the_same_without_compiled_loops() -> None:
+    ours, _ = models("pre", 1, 0.4)
+    compiled = together(ours, sentences(1), 4, 1.0)
+    with only("none"):
+        assert together(ours, sentences(1), 4, 1.0) == compiled
+
+
+def test_they_are_the_same_whenever_finished_sentences_leave(monkeypatch: pytest.MonkeyPatch) -> None:
+    ours, _ = models("post", 2, 0.8)
+    expected = together(ours, sentences(2), 5, 1.0)
+    for share in (0.0, 1.0):
+        monkeypatch.setattr(decoding, "CROWDED", share)
+        assert together(ours, sentences(2), 5, 1.0) == expected
+
+
+def test_some_translations_end_by_themselves_and_some_at_the_limit_of_their_source() -> None:
+    """Else the other tests would say little."""
+    shares = []
+    for seed in range(4):
+        ours, _ = models("pre", seed, 1.0)
+        found = together(ours, sentences(seed), 5, 1.0)
+        shares += [
+            len(text) == int(LENGTH_FACTOR * len(source) + LENGTH_MARGIN)
+            for text, source in zip(found, sentences(seed), strict=True)
+        ]
+    assert 0 < sum(shares) < len(shares)
