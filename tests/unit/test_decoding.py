@@ -8,7 +8,6 @@ from fairseq.models.transformer import TransformerModelBase
 from fairseq.sequence_generator import SequenceGenerator
 from torch import Tensor
 
-from preln.fairseq_plugin import decoding
 from preln.fairseq_plugin.decoding import LENGTH_FACTOR, LENGTH_MARGIN, translate
 from preln.fairseq_plugin.transformer import PlacedTransformer
 from tests.unit.test_fused import only
@@ -24,9 +23,11 @@ def sentences(seed: int) -> list[Tensor]:
     return [torch.cat([torch.randint(4, len(dictionary()), (n,), generator=generator), end]) for n in LENGTHS]
 
 
-def models(placement: str, seed: int, confidence: float) -> tuple[PlacedTransformer, TransformerModelBase]:
+def models(
+    placement: str, seed: int, confidence: float, heads: int = 2
+) -> tuple[PlacedTransformer, TransformerModelBase]:
     """Ours and fairseq's, which do not say everything with the same probability."""
-    ours, theirs = build(PlacedTransformer, placement), build(TransformerModelBase, placement)
+    ours, theirs = build(PlacedTransformer, placement, heads), build(TransformerModelBase, placement, heads)
     torch.manual_seed(seed)
     with torch.no_grad():
         for name, parameter in ours.named_parameters():
@@ -62,10 +63,12 @@ def together(model: PlacedTransformer, sources: list[Tensor], beam: int, penalty
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("placement", ["post", "pre"])
 @pytest.mark.parametrize(
-    ("beam", "penalty", "confidence"), [(1, 1.0, 0.5), (5, 1.0, 0.3), (4, 0.6, 1.0), (3, 2.0, 0.4)]
+    ("beam", "penalty", "confidence", "heads"), [(1, 1.0, 0.5, 2), (5, 1.0, 0.3, 1), (4, 0.6, 1.0, 2), (3, 2.0, 0.4, 4)]
 )
-def test_translations_are_fairseqs(placement: str, beam: int, penalty: float, confidence: float, seed: int) -> None:
-    ours, theirs = models(placement, seed, confidence)
+def test_translations_are_fairseqs(
+    placement: str, beam: int, penalty: float, confidence: float, heads: int, seed: int
+) -> None:
+    ours, theirs = models(placement, seed, confidence, heads)
     sources = sentences(seed)
     expected = [fairseqs(theirs, source, beam, penalty) for source in sources]
     assert together(ours, sources, beam, penalty) == expected
@@ -76,14 +79,6 @@ def test_they_are_the_same_without_compiled_loops() -> None:
     compiled = together(ours, sentences(1), 4, 1.0)
     with only("none"):
         assert together(ours, sentences(1), 4, 1.0) == compiled
-
-
-def test_they_are_the_same_whenever_finished_sentences_leave(monkeypatch: pytest.MonkeyPatch) -> None:
-    ours, _ = models("post", 2, 0.8)
-    expected = together(ours, sentences(2), 5, 1.0)
-    for share in (0.0, 1.0):
-        monkeypatch.setattr(decoding, "CROWDED", share)
-        assert together(ours, sentences(2), 5, 1.0) == expected
 
 
 def test_some_translations_end_by_themselves_and_some_at_the_limit_of_their_source() -> None:

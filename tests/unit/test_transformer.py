@@ -27,14 +27,14 @@ def dictionary() -> Dictionary:
     return words
 
 
-def build(model: type[TransformerModelBase], placement: str) -> Any:
-    """A 3+2-layer model with random weights, LayerNorms included, without dropout."""
+def build(model: type[TransformerModelBase], placement: str, heads: int = 4) -> Any:
+    """A 3+2-layer model of width 32 with random weights, LayerNorms included, without dropout."""
     cfg = TransformerConfig()
     cfg.placement = placement
     cfg.dropout = 0.0
     cfg.share_all_embeddings = True
     for half, layers in ((cfg.encoder, 3), (cfg.decoder, 2)):
-        half.layers, half.embed_dim, half.ffn_embed_dim, half.attention_heads = layers, 32, 48, 4
+        half.layers, half.embed_dim, half.ffn_embed_dim, half.attention_heads = layers, 32, 48, heads
         half.normalize_before = placement == "pre"
     cfg.decoder.input_dim = cfg.decoder.output_dim = 32
     words = dictionary()

@@ -24,8 +24,6 @@ from preln.fused.search import attend_to_path, best_continuations
 LENGTH_FACTOR, LENGTH_MARGIN = 1.5, 10
 """A translation has at most so many pieces for each piece of its source, and so many more: a model that is half trained
 does not stop by itself."""
-CROWDED = 0.75
-"""The share of sentences that are still at work below which the others are taken out of the batch."""
 
 
 @torch.no_grad()
@@ -83,10 +81,9 @@ def translate(
         path = path.gather(1, parents[..., None].expand_as(path))
         path[:, :, step + 1] = torch.arange(beam, device=device)
         said[:, step + 1] = pieces.gather(1, going)
-        if float((~done).float().mean()) < CROWDED:
-            left = (~done).nonzero()[:, 0]
-            sentences, limits, scores, said, path = (x[left] for x in (sentences, limits, scores, said, path))
-            steps.keep(left)
+        if done.any():
+            sentences, limits, scores, said, path = (_close(x, done) for x in (sentences, limits, scores, said, path))
+            steps.leave(done, step + 1)
     return [max(hypotheses, key=lambda one: one[0])[1] for hypotheses in finished]
 
 
@@ -120,11 +117,11 @@ class _Steps:
         scores: Tensor = decoder.output_layer(x.flatten(0, 1))
         return scores
 
-    def keep(self, left: Tensor) -> None:
-        """Go on with the sentences in `left` alone."""
-        self._sources = [source[left] for source in self._sources]
-        self._pasts = [past[left] for past in self._pasts]
-        self._seen = self._seen[left]
+    def leave(self, gone: Tensor, steps: int) -> None:
+        """Go on without the sentences that are gone, of which so many steps are done."""
+        self._sources = [_close(source, gone) for source in self._sources]
+        self._seen = _close(self._seen, gone)
+        self._pasts = [_close(past, gone, steps) for past in self._pasts]
 
     def _attend(self, layer: PlacedDecoderLayer, number: int, path: Tensor, step: int, h: Tensor) -> Tensor:
         projected = functional.linear(h, *self._projections[number])
@@ -136,6 +133,17 @@ class _Steps:
         query = attention.q_proj(h)
         attended = attend(query, self._sources[number], self._seen, attention.num_heads, False, 0.0)
         return _projected(attention, attended)
+
+
+def _close(rows: Tensor, gone: Tensor, columns: int | None = None) -> Tensor:
+    """The rows that are not gone: the last ones take the places of those that are, with their first `columns`."""
+    number = int((~gone).sum())
+    gaps, movers = gone[:number].nonzero()[:, 0], number + (~gone[number:]).nonzero()[:, 0]
+    if columns is None:
+        rows[gaps] = rows[movers]
+    else:
+        rows[gaps, :columns] = rows[movers, :columns]
+    return rows[:number]
 
 
 def _projected(attention: Any, attended: Tensor) -> Tensor:

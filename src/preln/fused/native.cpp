@@ -197,12 +197,18 @@ INLINE void multiply_add(const float* a, int64_t a_row, int64_t a_step, const fl
                          int64_t rows, int64_t steps) {
     for (int64_t j = 0; j < c_row; j += LANES) {
         int64_t r = 0;
-        for (; r + 8 <= rows; r += 8)
-            multiply_block<8>(a + r * a_row, a_row, a_step, b + j, b_row, c + r * c_row + j, c_row, steps);
-        for (; r + 3 <= rows; r += 3)
-            multiply_block<3>(a + r * a_row, a_row, a_step, b + j, b_row, c + r * c_row + j, c_row, steps);
-        for (; r < rows; ++r)
-            multiply_block<1>(a + r * a_row, a_row, a_step, b + j, b_row, c + r * c_row + j, c_row, steps);
+#define BLOCK(ROWS) multiply_block<ROWS>(a + r * a_row, a_row, a_step, b + j, b_row, c + r * c_row + j, c_row, steps)
+        for (; r + 8 <= rows; r += 8) BLOCK(8);
+        switch (rows - r) {
+            case 7: BLOCK(7); break;
+            case 6: BLOCK(6); break;
+            case 5: BLOCK(5); break;
+            case 4: BLOCK(4); break;
+            case 3: BLOCK(3); break;
+            case 2: BLOCK(2); break;
+            case 1: BLOCK(1); break;
+        }
+#undef BLOCK
     }
 }
 
@@ -383,40 +389,45 @@ static void attend_gradient(const T* query, const T* key, const T* value, const 
     }
 }
 
-constexpr int64_t AHEAD = 8;
-
 // One step of a beam search: every hypothesis attends to its own past. Of a sentence and a step, `past` has a row for each
 // of its hypotheses, its key and its value side by side; `path` says which of them is a hypothesis' own, (hypotheses,
-// path_row). The rows of this step are written first: `projected` has queries, keys and values side by side.
+// path_row). The rows of this step are written first: `projected` has queries, keys and values side by side. A head has
+// whole lanes.
 static void attend_to_path(const float* __restrict projected, float* __restrict past, const int32_t* path, int64_t path_row,
                            float* __restrict out, int64_t first, int64_t last, int64_t beam, int64_t steps, int64_t most,
-                           int64_t heads, int64_t width, float* __restrict weights) {
+                           int64_t heads, int64_t width) {
     const int64_t row = heads * width, padded = whole_lanes(steps);
     const float scale = 1.0f / std::sqrt(static_cast<float>(width));
+    std::vector<float> products(padded * LANES), columns(LANES * padded), weights(padded);
+    std::vector<const float*> mine(steps);
     for (int64_t i = first; i < last; ++i)
         std::copy_n(projected + (3 * i + 1) * row, 2 * row, past + 2 * ((i / beam * most + steps - 1) * beam + i % beam) * row);
     for (int64_t i = first; i < last; ++i) {
-        const int64_t sentence = i / beam * most;
-        const int32_t* mine = path + i * path_row;
-        const float* query = projected + 3 * i * row;
-        for (int64_t s = 0; s < steps; ++s) {
-            const float* key = past + 2 * ((sentence + s) * beam + mine[s]) * row;
-            // The rows are wherever the search has led: memory is asked for them in time.
-            const int64_t ahead = std::min(s + AHEAD, steps - 1);
-            const float* soon = past + 2 * ((sentence + ahead) * beam + mine[ahead]) * row;
-            for (int64_t c = 0; c < 2 * row; c += LANES) __builtin_prefetch(soon + c);
-            for (int64_t h = 0; h < heads; ++h) {
-                float product = 0.0f;
-                for (int64_t c = h * width; c < (h + 1) * width; ++c) product += query[c] * key[c];
-                weights[h * padded + s] = product * scale;
+        for (int64_t s = 0; s < steps; ++s)
+            mine[s] = past + 2 * ((i / beam * most + s) * beam + path[i * path_row + s]) * row;
+        for (int64_t h = 0; h < heads; ++h) {
+            const float* query = projected + 3 * i * row + h * width;
+            for (int64_t s = 0; s < steps; ++s) {
+                lanes product = {};
+                for (int64_t c = 0; c < width; c += LANES)
+                    product += *reinterpret_cast<const lanes*>(query + c) *
+                               *reinterpret_cast<const lanes*>(mine[s] + h * width + c);
+                *reinterpret_cast<lanes*>(&products[s * LANES]) = product;
             }
-        }
-        weigh(weights, 0, heads, steps, false);
-        for (int64_t c = 0; c < row; ++c) out[i * row + c] = 0.0f;
-        for (int64_t s = 0; s < steps; ++s) {
-            const float* value = past + (2 * ((sentence + s) * beam + mine[s]) + 1) * row;
-            for (int64_t h = 0; h < heads; ++h)
-                for (int64_t c = h * width; c < (h + 1) * width; ++c) out[i * row + c] += weights[h * padded + s] * value[c];
+            // The lanes of a product are added up as rows.
+            transpose(products.data(), steps, LANES, columns.data());
+            for (int64_t s = 0; s < padded; s += LANES) {
+                lanes score = {};
+                for (int64_t j = 0; j < LANES; ++j) score += *reinterpret_cast<const lanes*>(&columns[j * padded + s]);
+                *reinterpret_cast<lanes*>(&weights[s]) = score * scale;
+            }
+            weigh(weights.data(), 0, 1, steps, false);
+            for (int64_t c = 0; c < width; c += LANES) {
+                lanes found = {};
+                for (int64_t s = 0; s < steps; ++s)
+                    found += weights[s] * *reinterpret_cast<const lanes*>(mine[s] + row + h * width + c);
+                *reinterpret_cast<lanes*>(out + i * row + h * width + c) = found;
+            }
         }
     }
 }
@@ -549,9 +560,7 @@ extern "C" void preln_attend_to_path(int, const float* projected, float* past, c
                                      float* out, int64_t sentences, int64_t beam, int64_t steps, int64_t most,
                                      int64_t heads, int64_t width, int threads) {
     in_ranges(sentences, threads, [=](int64_t first, int64_t last, int) {
-        std::vector<float> weights(heads * whole_lanes(steps));
-        attend_to_path(projected, past, path, path_row, out, first * beam, last * beam, beam, steps, most, heads, width,
-                       weights.data());
+        attend_to_path(projected, past, path, path_row, out, first * beam, last * beam, beam, steps, most, heads, width);
     });
 }
 

@@ -8,6 +8,9 @@ from torch.nn import functional
 
 from preln.fused import native
 
+LANES = 16
+"""The compiled loop takes heads whose width is a multiple of that."""
+
 
 def attend_to_path(projected: Tensor, past: Tensor, path: Tensor, steps: int, heads: int) -> Tensor:
     """What each hypothesis attends to in the first `steps` steps of its past, of which the last is this one.
@@ -24,7 +27,7 @@ def attend_to_path(projected: Tensor, past: Tensor, path: Tensor, steps: int, he
         The heads side by side, of shape (sentences, beam, width).
     """
     sentences, beam, width = *projected.shape[:2], past.size(-1) // 2
-    if native.takes(projected) and projected.dtype == torch.float32:
+    if native.takes(projected) and projected.dtype == torch.float32 and width // heads % LANES == 0:
         out = projected.new_empty(sentences, beam, width)
         sizes = (sentences, beam, steps, past.size(1), heads, width // heads)
         native.call("preln_attend_to_path", out.dtype, projected, past, path, path.size(2), out, *sizes)
