@@ -9,12 +9,13 @@ CORES ?= all
 READY := $(VENV)/.ready
 BIN := $(VENV)/bin
 
-.PHONY: help reproduce test test-cluster lint
+.PHONY: help reproduce test test-cluster bench lint
 
 help:
 	@echo "make reproduce     the default study: tables and figures in results/quick/"
 	@echo "make test          every test but those of make test-cluster"
 	@echo "make test-cluster  the workflow on a real Slurm that it brings up here (root; Debian or Ubuntu)"
+	@echo "make bench         speed beside that of others: benchmarks/README.md (half an hour)"
 	@echo "make lint          the static checks alone"
 
 reproduce: $(READY)
@@ -27,8 +28,16 @@ test: $(READY)
 test-cluster: $(READY)
 	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest -m cluster -rs
 
+bench: $(VENV)/.bench-ready
+	PATH="$(CURDIR)/$(BIN):$$PATH" python -m benchmarks
+
 lint: $(READY)
 	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest tests/workflow/test_static_checks.py
+
+# What it is compared with, whose own requirements would change ours.
+$(VENV)/.bench-ready: $(READY) requirements-bench.txt
+	"$(BIN)/python" -m pip install --quiet --no-deps --requirement requirements-bench.txt
+	touch "$@"
 
 # The environment: torch first, for fairseq is built against it; fairseq without its dependencies, for its metadata
 # asks for torchaudio, which nothing here uses.

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from scipy import stats
 
 from preln.bleu import p_value
 from preln.config import Study, of_results
@@ -157,6 +156,8 @@ def _difference(
     was, is_now = sum(first) / len(first), sum(second) / len(second)
     worse = is_now > was if LOWER_IS_BETTER[quantity] else is_now < was
     if min(len(first), len(second)) > 1:
+        from scipy import stats  # It takes longer to import than all else, and one seed has no need of it.
+
         p = float(stats.ttest_ind(first, second, equal_var=False).pvalue) if first != second else 1.0
         differs = p < SIGNIFICANT
     else:

@@ -1,0 +1,141 @@
+"""Run the benchmarks: `python -m benchmarks [NAME ...]` runs all, or those whose names begin as one that is given.
+
+What they come to is printed as a table, and takes the place of what benchmarks/record.json has under the same names.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import statistics
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from benchmarks import growth
+from benchmarks.turns import ROOT, Ratio, Side, ratios
+from preln.config import Execution
+from preln.provenance import commit, hardware
+from preln.report.records import hardware_line
+
+RECORD = ROOT / "benchmarks" / "record.json"
+WORK = ROOT / "resources" / "benchmarks"
+ROUNDS = 7
+FEW = 3
+"""Rounds of what takes minutes."""
+
+Entry = dict[str, Any]
+
+
+def of_training() -> Iterator[Entry]:
+    """Training steps beside fairseq as it comes and other toolkits."""
+    for threads in (1, 2):
+        for size, rounds in (("A", ROUNDS), ("B", FEW)):
+            others = [("preln", "fp32"), ("preln", "bf16"), ("stock", "bf16")]
+            if size == "A" or threads == 2:
+                others += [(kit, "fp32") for kit in ("transformers-marian", "torch.nn.Transformer", "joeynmt")]
+            yield from _steps(size, others, threads, rounds)
+        masked = [("preln", "fp32"), ("preln", "bf16"), ("stock", "bf16"), ("transformers-bert", "fp32")]
+        yield from _steps("bert", masked, threads, ROUNDS)
+
+
+def of_decoding() -> Iterator[Entry]:
+    """Beam search beside fairseq's."""
+    from benchmarks import decoding
+
+    folder = WORK / "decoding"
+    folder.mkdir(parents=True, exist_ok=True)
+    decoding.prepare(folder)
+    with Side("decoding", "stock", str(folder)) as theirs, Side("decoding", "preln", str(folder)) as ours:
+        (ratio,) = ratios(theirs, [ours], FEW)
+    share = decoding.identical(folder)
+    yield _entry("decode-A", "stock fairseq, fp32, 1 thread", ratio, seconds_a_sentence=ratio.seconds, identical=share)
+
+
+def of_preparation() -> Iterator[Entry]:
+    """Preparing parallel text beside the field's scripts."""
+    from benchmarks import preparation
+
+    folder = WORK / "preparation"
+    folder.mkdir(parents=True, exist_ok=True)
+    preparation.prepare_folder(folder)
+    with (
+        Side("preparation", "scripts", str(folder), threads=1) as theirs,
+        Side("preparation", "preln", str(folder), threads=2) as ours,
+    ):
+        (ratio,) = ratios(theirs, [ours], FEW)
+    yield _entry("prepare", "sacremoses and subword-nmt, 1 process", ratio, seconds=ratio.seconds * preparation.PAIRS)
+
+
+def of_processes() -> Iterator[Entry]:
+    """Two trainings of one thread each, together, beside one training with two threads."""
+    with (
+        Side("training", "preln", "A", "fp32", threads=2) as together,
+        Side("training", "preln", "A", "fp32") as first,
+        Side("training", "preln", "A", "fp32") as second,
+    ):
+        found = []
+        for _ in range(1 + ROUNDS):
+            of_one = together.round()
+            for side in (first, second):
+                side.ask()
+            found.append(of_one * (1 / first.answer() + 1 / second.answer()))
+    ratio = Ratio(statistics.median(found[1:]), min(found[1:]), max(found[1:]), ROUNDS, seconds=math.nan)
+    yield _entry("two-processes-A", "one process of two threads", ratio)
+
+
+def of_growth() -> Iterator[Entry]:
+    """How the cost grows: the exponent of a power law, fitted."""
+    for name, found in growth.exponents(FEW):
+        yield {"name": f"growth-{name}", "baseline": "the smallest", **found, **_provenance()}
+
+
+GROUPS: dict[str, Callable[[], Iterator[Entry]]] = {
+    "train": of_training,
+    "decode": of_decoding,
+    "prepare": of_preparation,
+    "two-processes": of_processes,
+    "growth": of_growth,
+}
+
+
+def main(wanted: list[str]) -> None:
+    """Run the groups that are wanted."""
+    known = {entry["name"]: entry for entry in (json.loads(RECORD.read_text()) if RECORD.exists() else [])}
+    for name, run in GROUPS.items():
+        if wanted and not any(name.startswith(each) for each in wanted):
+            continue
+        for entry in run():
+            known[entry["name"]] = entry
+            print(f"{entry['name']}: {entry['ratio']:.2f} ({entry['low']:.2f} to {entry['high']:.2f})", flush=True)
+            RECORD.write_text(json.dumps(list(known.values()), indent=1) + "\n", encoding="utf-8")
+
+
+def _steps(size: str, others: list[tuple[str, str]], threads: int, rounds: int) -> Iterator[Entry]:
+    sides: list[Side] = []
+    try:
+        baseline = Side("training", "stock", size, "fp32", threads=threads)
+        sides.append(baseline)
+        for toolkit, precision in others:
+            sides.append(Side("training", toolkit, size, precision, threads=threads))
+        for (toolkit, precision), ratio in zip(others, ratios(baseline, sides[1:], rounds), strict=True):
+            name = f"train-{size}-{precision}" if toolkit == "preln" else f"train-{size}-{precision}-{toolkit}"
+            name += "-2-threads" if threads == 2 else ""
+            yield _entry(name, f"stock fairseq, fp32, {threads} thread(s)", ratio, tokens_per_second=1 / ratio.seconds)
+    finally:
+        for side in sides:
+            side.end()
+
+
+def _entry(name: str, baseline: str, ratio: Ratio, **more: float) -> Entry:
+    found = {"ratio": ratio.median, "low": ratio.low, "high": ratio.high}
+    rounded = {key: float(f"{value:.4g}") for key, value in (found | more).items()}
+    return {"name": name, "baseline": baseline, **rounded, "n": ratio.n, **_provenance()}
+
+
+def _provenance() -> Entry:
+    return {"hardware": hardware_line(hardware(Execution(cpus=2))), "commit": commit()["commit"]}
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

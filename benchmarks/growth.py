@@ -1,0 +1,73 @@
+"""How the cost of a training step grows with the model and the sentences: exponents of power laws."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from benchmarks.turns import ROOT, Side
+from preln.report.statistics import exponent
+
+GROWING: dict[str, tuple[int, ...]] = {"depth": (2, 4, 8), "width": (64, 128, 256), "length": (16, 32, 64, 128)}
+"""What grows, and the sizes that are timed."""
+RUNS = (10, 100, 1000)
+
+
+def work(what: str, size: str, precision: str) -> Callable[[], int]:
+    """A round of steps of a model of size A, or on sentences, of which one size is changed."""
+    from benchmarks import training
+
+    value = int(size)
+    if what == "length":
+        return training.work("preln", "A", precision, length=value)
+    model = {
+        "depth": {"encoder_layers": value, "decoder_layers": value},
+        "width": {"width": value, "ffn_width": 2 * value},
+    }
+    return training.work("preln", "A", precision, model[what])
+
+
+def exponents(rounds: int) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The exponents of the seconds a token by what grows, and of a dry run's seconds by the number of runs."""
+    for what, sizes in GROWING.items():
+        sides = [Side("growth", what, str(size), "fp32") for size in sizes]
+        try:
+            for side in sides:
+                side.round()
+            found = [exponent(sizes, [side.round() for side in sides]) for _ in range(rounds)]
+        finally:
+            for side in sides:
+                side.end()
+        yield what, _summary(found)
+    yield "runs", _summary([exponent(RUNS, [dry_run(runs) for runs in RUNS])])
+
+
+def dry_run(runs: int) -> float:
+    """Seconds of a dry run of a study of so many runs."""
+    with tempfile.TemporaryDirectory() as temporary:
+        study = Path(temporary) / "study.yaml"
+        settings = {"corpus": "embedded", "placement": "post", "optimizer": "adam", "schedule": "inverse-sqrt"}
+        grid = {"figures": [2], "learning_rate": 1e-3, "warmup": 10, "seed": list(range(1, runs + 1))}
+        content = {
+            "study": "bench",
+            "corpora": {"embedded": {"source": "embedded"}},
+            "translation": {"settings": settings, "runs": [grid]},
+        }
+        study.write_text(yaml.safe_dump(content), encoding="utf-8")
+        started = time.perf_counter()
+        command = ["-m", "snakemake", "--cores", "2", "--dry-run", "--quiet", "all", "--configfile", str(study)]
+        subprocess.run([sys.executable, *command], check=True, cwd=ROOT, capture_output=True)
+        return time.perf_counter() - started
+
+
+def _summary(found: list[float]) -> dict[str, Any]:
+    middle = sorted(found)[len(found) // 2]
+    rounded = {"ratio": middle, "low": min(found), "high": max(found)}
+    return {**{key: round(value, 3) for key, value in rounded.items()}, "n": len(found)}

@@ -1,0 +1,94 @@
+"""Sides that are timed in turn: each in a process of its own, for memory and threads to be its alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+class Side:
+    """A process that does one round of its work whenever it is told to (`benchmarks.side`)."""
+
+    def __init__(self, module: str, *arguments: str, threads: int = 1) -> None:
+        self.name = ", ".join(arguments)
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "benchmarks.side", module, *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE if os.environ.get("CI") else subprocess.DEVNULL,
+            text=True,
+            cwd=ROOT,
+            env={**os.environ, "OMP_NUM_THREADS": str(threads)},
+        )
+
+    def round(self) -> float:
+        """The seconds that one unit of the work took, in one more round."""
+        self.ask()
+        return self.answer()
+
+    def ask(self) -> None:
+        """Have it do a round."""
+        assert self._process.stdin
+        self._process.stdin.write("round\n")
+        self._process.stdin.flush()
+
+    def answer(self) -> float:
+        """The seconds that one unit of the work took, in the round that was asked for.
+
+        Raises:
+            RuntimeError: if the process ended.
+        """
+        assert self._process.stdout
+        answer = self._process.stdout.readline()
+        if not answer:
+            raise RuntimeError(f"{self.name}: the process ended; run `python -m benchmarks.side` to see why")
+        return float(json.loads(answer))
+
+    def __enter__(self) -> Side:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.end()
+
+    def end(self) -> None:
+        """End the process."""
+        self._process.kill()
+        self._process.wait()
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """How many times as fast as its baseline a side is: the median of the rounds, the lowest and the highest."""
+
+    median: float
+    low: float
+    high: float
+    n: int
+    seconds: float
+    """What a unit of the work took, in the median."""
+
+
+def ratios(baseline: Side, others: Sequence[Side], rounds: int) -> list[Ratio]:
+    """Each of the others beside the baseline; in a round all sides work one after the other."""
+    sides = [baseline, *others]
+    # The first round of each is not counted.
+    for side in sides:
+        side.round()
+    times = [[side.round() for side in sides] for _ in range(rounds)]
+    found = []
+    for number in range(1, len(sides)):
+        values = [row[0] / row[number] for row in times]
+        seconds = statistics.median(row[number] for row in times)
+        found.append(Ratio(statistics.median(values), min(values), max(values), rounds, seconds))
+    return found
