@@ -26,7 +26,7 @@ from preln.corpora import prepare as corpora
 from preln.fairseq_plugin import options
 from preln.fairseq_plugin.binarise import binarise
 from preln.fairseq_plugin.checkpoints import newest_checkpoint
-from preln.fairseq_plugin.decoding import LENGTH_FACTOR, LENGTH_MARGIN, TOGETHER, translate
+from preln.fairseq_plugin.decoding import LENGTH_FACTOR, LENGTH_MARGIN, translate
 from preln.fairseq_plugin.launch import configuration
 from preln.fairseq_plugin.translation import TRANSLATED_TOKENS
 from preln.fused import memory
@@ -96,19 +96,14 @@ def translator(toolkit: str, folder: Path, together: bool = True) -> Callable[[]
     model.load_state_dict(weights, strict=True)
     order = np.argsort(test.src_sizes[:SENTENCES], kind="stable")
     tokens = run.settings.batch_tokens if toolkit == "stock" else TRANSLATED_TOKENS
-    most = None if toolkit == "stock" else TOGETHER // 2
-    rows = test.batch_by_size(order, max_tokens=tokens, max_sentences=most) if together else order[:, None]
+    rows = test.batch_by_size(order, max_tokens=tokens) if together else order[:, None]
     batches = [test.collater([test[i] for i in row]) for row in rows]
-    if toolkit != "stock":
-        return lambda: translate(model, batches, BEAM, PENALTY)
-    limits = {"max_len_a": LENGTH_FACTOR, "max_len_b": LENGTH_MARGIN}
-    generator = SequenceGenerator([model], task.target_dictionary, beam_size=BEAM, len_penalty=PENALTY, **limits)
+    search = _fairseqs(model, task) if toolkit == "stock" else _ours(model)
 
     def translations() -> dict[int, list[int]]:
         found: dict[int, list[int]] = {}
         for batch in batches:
-            texts = (best["tokens"].tolist()[:-1] for best, *_ in generator.generate([model], batch))
-            found |= dict(zip(batch["id"].tolist(), texts, strict=True))
+            found |= dict(zip(batch["id"].tolist(), search(batch), strict=True))
         return found
 
     return translations
@@ -119,3 +114,21 @@ def identical(folder: Path) -> float:
     the length is that of the sentence and not that of its batch."""
     ours, theirs = translator("preln", folder)(), translator("stock", folder, together=False)()
     return sum(theirs[i] == text for i, text in ours.items()) / len(ours)
+
+
+def _fairseqs(model: Any, task: Any) -> Callable[[Any], list[list[int]]]:
+    limits = {"max_len_a": LENGTH_FACTOR, "max_len_b": LENGTH_MARGIN}
+    generator = SequenceGenerator([model], task.target_dictionary, beam_size=BEAM, len_penalty=PENALTY, **limits)
+
+    def search(batch: Any) -> list[list[int]]:
+        return [found[0]["tokens"].tolist()[:-1] for found in generator.generate([model], batch)]
+
+    return search
+
+
+def _ours(model: Any) -> Callable[[Any], list[list[int]]]:
+    def search(batch: Any) -> list[list[int]]:
+        source = batch["net_input"]
+        return translate(model, source["src_tokens"], source["src_lengths"], BEAM, PENALTY)
+
+    return search

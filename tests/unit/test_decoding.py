@@ -8,7 +8,6 @@ from fairseq.models.transformer import TransformerModelBase
 from fairseq.sequence_generator import SequenceGenerator
 from torch import Tensor
 
-from preln.fairseq_plugin import decoding
 from preln.fairseq_plugin.decoding import LENGTH_FACTOR, LENGTH_MARGIN, translate
 from preln.fairseq_plugin.transformer import PlacedTransformer
 from tests.unit.test_fused import only
@@ -58,9 +57,7 @@ def together(model: PlacedTransformer, sources: list[Tensor], beam: int, penalty
     longest = max(map(len, sources))
     pad = dictionary().pad()
     source = torch.stack([torch.nn.functional.pad(x, (longest - len(x), 0), value=pad) for x in sources])
-    net_input = {"src_tokens": source, "src_lengths": torch.tensor([len(x) for x in sources])}
-    found = translate(model, [{"id": torch.arange(len(sources)), "net_input": net_input}], beam, penalty)
-    return [found[number] for number in range(len(sources))]
+    return translate(model, source, torch.tensor([len(x) for x in sources]), beam, penalty)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -82,20 +79,6 @@ def test_they_are_the_same_without_compiled_loops() -> None:
     compiled = together(ours, sentences(1), 4, 1.0)
     with only("none"):
         assert together(ours, sentences(1), 4, 1.0) == compiled
-
-
-def test_they_are_the_same_however_many_are_translated_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    ours, _ = models("pre", 2, 1.0)
-    sources = sentences(2)
-    expected = together(ours, sources, 5, 1.0)
-    batches = [
-        {"id": torch.tensor([i]), "net_input": {"src_tokens": x[None], "src_lengths": torch.tensor([len(x)])}}
-        for i, x in enumerate(sources)
-    ]
-    for number in (1, 4, 20):
-        monkeypatch.setattr(decoding, "TOGETHER", number)
-        found = translate(ours, batches, 5, 1.0)
-        assert [found[i] for i in range(len(sources))] == expected
 
 
 def test_some_translations_end_by_themselves_and_some_at_the_limit_of_their_source() -> None:

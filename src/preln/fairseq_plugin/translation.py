@@ -104,13 +104,19 @@ class RecordedTranslation(Recorded, TranslationTask):
         sentences = min(len(dataset), self.settings.bleu_sentences or len(dataset))
         # Sentences of like length share a batch; the order does not depend on anything random.
         indices = np.argsort(dataset.src_sizes[:sentences], kind="stable")
-        batches = dataset.batch_by_size(indices, max_tokens=TRANSLATED_TOKENS, max_sentences=decoding.TOGETHER // 2)
+        batches = dataset.batch_by_size(indices, max_tokens=TRANSLATED_TOKENS)
         rank, world = rank_and_world()
-        samples: Iterator[Any] = (dataset.collater([dataset[i] for i in batch]) for batch in batches[rank::world])
-        if next(model.parameters()).is_cuda:
-            samples = map(utils.move_to_cuda, samples)
-        found = decoding.translate(model, samples, self.settings.beam, self.settings.length_penalty)
-        translations = {identity: self._words(pieces) for identity, pieces in found.items()}
+        translations: dict[int, str] = {}
+        for batch in batches[rank::world]:
+            sample = dataset.collater([dataset[i] for i in batch])
+            if next(model.parameters()).is_cuda:
+                sample = utils.move_to_cuda(sample)
+            source = sample["net_input"]
+            found = decoding.translate(
+                model, source["src_tokens"], source["src_lengths"], self.settings.beam, self.settings.length_penalty
+            )
+            for identity, pieces in zip(sample["id"].tolist(), found, strict=True):
+                translations[identity] = self._words(pieces)
         if world > 1:
             parts: list[dict[int, str]] = [{} for _ in range(world)]
             torch.distributed.all_gather_object(parts, translations)

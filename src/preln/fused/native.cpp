@@ -391,21 +391,18 @@ static void attend_gradient(const T* query, const T* key, const T* value, const 
 
 // One step of a beam search: every hypothesis attends to its own past. Of a sentence and a step, `past` has a row for each
 // of its hypotheses, its key and its value side by side; `path` says which of them is a hypothesis' own, (hypotheses,
-// path_row), and `known` how many steps a sentence has, of which this is the last. Its rows are written first: `projected`
-// has queries, keys and values side by side. A head has whole lanes.
+// path_row). The rows of this step are written first: `projected` has queries, keys and values side by side. A head has
+// whole lanes.
 static void attend_to_path(const float* __restrict projected, float* __restrict past, const int32_t* path, int64_t path_row,
-                           float* __restrict out, int64_t first, int64_t last, int64_t beam, const int64_t* known,
-                           int64_t most, int64_t heads, int64_t width) {
-    const int64_t row = heads * width;
+                           float* __restrict out, int64_t first, int64_t last, int64_t beam, int64_t steps, int64_t most,
+                           int64_t heads, int64_t width) {
+    const int64_t row = heads * width, padded = whole_lanes(steps);
     const float scale = 1.0f / std::sqrt(static_cast<float>(width));
-    std::vector<float> products(whole_lanes(most) * LANES), columns(LANES * whole_lanes(most)), weights(whole_lanes(most));
-    std::vector<const float*> mine(most);
+    std::vector<float> products(padded * LANES), columns(LANES * padded), weights(padded);
+    std::vector<const float*> mine(steps);
+    for (int64_t i = first; i < last; ++i)
+        std::copy_n(projected + (3 * i + 1) * row, 2 * row, past + 2 * ((i / beam * most + steps - 1) * beam + i % beam) * row);
     for (int64_t i = first; i < last; ++i) {
-        const int64_t step = i / beam * most + known[i / beam] - 1;
-        std::copy_n(projected + (3 * i + 1) * row, 2 * row, past + 2 * (step * beam + i % beam) * row);
-    }
-    for (int64_t i = first; i < last; ++i) {
-        const int64_t steps = known[i / beam], padded = whole_lanes(steps);
         for (int64_t s = 0; s < steps; ++s)
             mine[s] = past + 2 * ((i / beam * most + s) * beam + path[i * path_row + s]) * row;
         for (int64_t h = 0; h < heads; ++h) {
@@ -560,10 +557,10 @@ extern "C" void preln_attend_gradient(int type, const void* query, const void* k
 }
 
 extern "C" void preln_attend_to_path(int, const float* projected, float* past, const int32_t* path, int64_t path_row,
-                                     float* out, int64_t sentences, int64_t beam, const int64_t* known, int64_t most,
+                                     float* out, int64_t sentences, int64_t beam, int64_t steps, int64_t most,
                                      int64_t heads, int64_t width, int threads) {
     in_ranges(sentences, threads, [=](int64_t first, int64_t last, int) {
-        attend_to_path(projected, past, path, path_row, out, first * beam, last * beam, beam, known, most, heads, width);
+        attend_to_path(projected, past, path, path_row, out, first * beam, last * beam, beam, steps, most, heads, width);
     });
 }
 

@@ -35,7 +35,7 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {
     "preln_attend": (*[_POINTER] * 4, ctypes.POINTER(Attention), *_DROPOUT),
     "preln_attend_to_path": (
         *(_POINTER, _POINTER, _POINTER, _COUNT, _POINTER),
-        *(_COUNT, _COUNT, _POINTER, _COUNT, _COUNT, _COUNT),
+        *[_COUNT] * 6,
     ),
     "preln_best_of_rows": (*(_POINTER, _COUNT, _COUNT, _COUNT, _POINTER, _COUNT), *[_POINTER] * 3),
     "preln_attend_gradient": (*[_POINTER] * 7, ctypes.POINTER(Attention), *_DROPOUT),

@@ -12,15 +12,15 @@ LANES = 16
 """The compiled loop takes heads whose width is a multiple of that."""
 
 
-def attend_to_path(projected: Tensor, past: Tensor, path: Tensor, steps: Tensor, heads: int) -> Tensor:
-    """What each hypothesis attends to in the steps of its past, of which the last is this one.
+def attend_to_path(projected: Tensor, past: Tensor, path: Tensor, steps: int, heads: int) -> Tensor:
+    """What each hypothesis attends to in the first `steps` steps of its past, of which the last is this one.
 
     Args:
         projected: Q, K and V of this step side by side, of shape (sentences, beam, 3 width).
         past: K and V of every step side by side, of shape (sentences, steps or more, beam, 2 width); those of this step
             are written.
         path: which of a step's hypotheses is in the past of which, of shape (sentences, beam, steps or more), int32.
-        steps: of each sentence, this one among them, of shape (sentences,).
+        steps: how many of them there are.
         heads: their number, which divides the width.
 
     Returns:
@@ -32,17 +32,14 @@ def attend_to_path(projected: Tensor, past: Tensor, path: Tensor, steps: Tensor,
         sizes = (sentences, beam, steps, past.size(1), heads, width // heads)
         native.call("preln_attend_to_path", out.dtype, projected, past, path, path.size(2), out, *sizes)
         return out
-    past[torch.arange(sentences, device=past.device), steps - 1] = projected[..., width:]
-    longest = int(steps.max())
-    own = path[..., :longest, None].long().transpose(1, 2).expand(-1, -1, -1, 2 * width)
-    mine = past[:, :longest].gather(2, own).transpose(1, 2)
+    past[:, steps - 1] = projected[..., width:]
+    own = path[..., :steps, None].long().transpose(1, 2).expand(-1, -1, -1, 2 * width)
+    mine = past[:, :steps].gather(2, own).transpose(1, 2)
     query, key, value = (
         x.reshape(sentences, beam, -1, heads, width // heads).transpose(2, 3)
         for x in (projected[..., :width], *mine.chunk(2, dim=-1))
     )
-    known = (torch.arange(longest, device=past.device) < steps[:, None])[:, None, None, None]
-    attended = functional.scaled_dot_product_attention(query, key, value, known)
-    return attended.transpose(2, 3).reshape(sentences, beam, width)
+    return functional.scaled_dot_product_attention(query, key, value).transpose(2, 3).reshape(sentences, beam, width)
 
 
 def best_continuations(scores: Tensor, count: int, never: Tensor) -> tuple[Tensor, Tensor, Tensor]:
