@@ -16,7 +16,9 @@ from preln.fused.norm import norm_of_sum
 Sublayer = Callable[[Tensor], Tensor]
 
 
-class _Residual(nn.Module):
+class Residual(nn.Module):
+    """A residual connection of a width, with its LayerNorm, and dropout of F(x) in training."""
+
     def __init__(self, width: int, dropout: float = 0.0) -> None:
         super().__init__()
         self.norm = nn.LayerNorm(width)
@@ -27,8 +29,17 @@ class _Residual(nn.Module):
         """The probability with which an element of F(x) is dropped."""
         return self._dropout if self.training else 0.0
 
+    def forward(self, x: Tensor, sublayer: Sublayer) -> Tensor:
+        """`x`, of shape (..., width), after `sublayer`, in the same shape."""
+        raise NotImplementedError
 
-class PostLN(_Residual):
+    @staticmethod
+    def final_norm(width: int) -> nn.Module | None:
+        """What normalises the output of the last layer, if anything does."""
+        raise NotImplementedError
+
+
+class PostLN(Residual):
     """x <- LayerNorm(x + dropout(F(x)))."""
 
     def forward(self, x: Tensor, sublayer: Sublayer) -> Tensor:
@@ -41,7 +52,7 @@ class PostLN(_Residual):
         return None
 
 
-class PreLN(_Residual):
+class PreLN(Residual):
     """x <- x + dropout(F(LayerNorm(x))), and LayerNorm once more on the output of the last layer."""
 
     def forward(self, x: Tensor, sublayer: Sublayer) -> Tensor:
@@ -53,8 +64,6 @@ class PreLN(_Residual):
         """The LayerNorm behind the last layer: without it Pre-LN is another model (Table 1, last line)."""
         return nn.LayerNorm(width)
 
-
-Residual = PostLN | PreLN
 
 PLACEMENTS: dict[str, type[Residual]] = {"post": PostLN, "pre": PreLN}
 """The placements by the name that a study uses for them."""
