@@ -5,7 +5,8 @@ from __future__ import annotations
 import ctypes
 import gc
 
-_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
+_TRIM_THRESHOLD, _MMAP_MAX = -1, -4
+"""glibc's names of what `mallopt` sets (malloc.h)."""
 _NEVER = 2**31 - 1
 
 
@@ -17,7 +18,7 @@ def keep() -> None:
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:
-        mallopt(_MMAP_THRESHOLD, _NEVER)
+        mallopt(_MMAP_MAX, 0)
         mallopt(_TRIM_THRESHOLD, _NEVER)
     gc.collect()
     gc.freeze()
