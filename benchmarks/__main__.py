@@ -10,6 +10,8 @@ import math
 import statistics
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 from benchmarks import growth
@@ -19,7 +21,6 @@ from preln.provenance import commit, hardware
 from preln.report.records import hardware_line
 
 RECORD = ROOT / "benchmarks" / "record.json"
-WORK = ROOT / "resources" / "benchmarks"
 ROUNDS = 7
 FEW = 3
 """Rounds of what takes minutes."""
@@ -43,8 +44,7 @@ def of_decoding() -> Iterator[Entry]:
     """Beam search beside fairseq's."""
     from benchmarks import decoding
 
-    folder = WORK / "decoding"
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = _folder("decoding")
     decoding.prepare(folder)
     with Side("decoding", "stock", str(folder)) as theirs, Side("decoding", "preln", str(folder)) as ours:
         (ratio,) = ratios(theirs, [ours], FEW)
@@ -56,11 +56,10 @@ def of_preparation() -> Iterator[Entry]:
     """Preparing parallel text beside the field's scripts."""
     from benchmarks import preparation
 
-    folder = WORK / "preparation"
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = _folder("preparation")
     preparation.prepare_folder(folder)
     with (
-        Side("preparation", "scripts", str(folder), threads=1) as theirs,
+        Side("preparation", "scripts", str(folder)) as theirs,
         Side("preparation", "preln", str(folder), threads=2) as ours,
     ):
         (ratio,) = ratios(theirs, [ours], FEW)
@@ -112,19 +111,22 @@ def main(wanted: list[str]) -> None:
 
 
 def _steps(size: str, others: list[tuple[str, str]], threads: int, rounds: int) -> Iterator[Entry]:
-    sides: list[Side] = []
-    try:
-        baseline = Side("training", "stock", size, "fp32", threads=threads)
-        sides.append(baseline)
-        for toolkit, precision in others:
-            sides.append(Side("training", toolkit, size, precision, threads=threads))
-        for (toolkit, precision), ratio in zip(others, ratios(baseline, sides[1:], rounds), strict=True):
-            name = f"train-{size}-{precision}" if toolkit == "preln" else f"train-{size}-{precision}-{toolkit}"
-            name += "-2-threads" if threads == 2 else ""
-            yield _entry(name, f"stock fairseq, fp32, {threads} thread(s)", ratio, tokens_per_second=1 / ratio.seconds)
-    finally:
-        for side in sides:
-            side.end()
+    with ExitStack() as running:
+        baseline, *sides = (
+            running.enter_context(Side("training", toolkit, size, precision, threads=threads))
+            for toolkit, precision in [("stock", "fp32"), *others]
+        )
+        found = ratios(baseline, sides, rounds)
+    for (toolkit, precision), ratio in zip(others, found, strict=True):
+        name = f"train-{size}-{precision}" if toolkit == "preln" else f"train-{size}-{precision}-{toolkit}"
+        name += "-2-threads" if threads == 2 else ""
+        yield _entry(name, f"stock fairseq, fp32, {threads} thread(s)", ratio, tokens_per_second=1 / ratio.seconds)
+
+
+def _folder(name: str) -> Path:
+    folder = ROOT / "resources" / "benchmarks" / name
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 def _entry(name: str, baseline: str, ratio: Ratio, **more: float) -> Entry:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -37,14 +39,10 @@ def work(what: str, size: str, precision: str) -> Callable[[], int]:
 def exponents(rounds: int) -> Iterator[tuple[str, dict[str, Any]]]:
     """The exponents of the seconds a token by what grows, and of a dry run's seconds by the number of runs."""
     for what, sizes in GROWING.items():
-        sides = [Side("growth", what, str(size), "fp32") for size in sizes]
-        try:
-            for side in sides:
-                side.round()
-            found = [exponent(sizes, [side.round() for side in sides]) for _ in range(rounds)]
-        finally:
-            for side in sides:
-                side.end()
+        with ExitStack() as running:
+            sides = [running.enter_context(Side("growth", what, str(size), "fp32")) for size in sizes]
+            # The first round of each is not counted.
+            found = [exponent(sizes, [side.round() for side in sides]) for _ in range(1 + rounds)][1:]
         yield what, _summary(found)
     yield "runs", _summary([exponent(RUNS, [dry_run(runs) for runs in RUNS])])
 
@@ -68,6 +66,5 @@ def dry_run(runs: int) -> float:
 
 
 def _summary(found: list[float]) -> dict[str, Any]:
-    middle = sorted(found)[len(found) // 2]
-    rounded = {"ratio": middle, "low": min(found), "high": max(found)}
+    rounded = {"ratio": statistics.median(found), "low": min(found), "high": max(found)}
     return {**{key: round(value, 3) for key, value in rounded.items()}, "n": len(found)}

@@ -22,19 +22,16 @@ def work(toolkit: str, size: str) -> Callable[[], int]:
     if toolkit == "transformers-bert":
         return _masked()
     folder = training.dictionaries(training.VOCABULARY[size])
-    samples = training.batches(size, folder)
     model, loss = MODELS[toolkit](training.VOCABULARY[size], training.SIZES[size])
     model.train()
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-3, betas=(0.9, 0.98))
 
-    def do_round() -> int:
-        for sample in samples:
-            optimizer.zero_grad()
-            (loss(sample) / sample["ntokens"]).backward()
-            optimizer.step()
-        return sum(sample["ntokens"] for sample in samples)
+    def step(sample: Any) -> None:
+        optimizer.zero_grad()
+        (loss(sample) / sample["ntokens"]).backward()
+        optimizer.step()
 
-    return do_round
+    return training.steps(training.batches(size, folder), step)
 
 
 def _smoothed(scores: Tensor, target: Tensor) -> Tensor:
@@ -174,17 +171,14 @@ def _masked() -> Callable[[], int]:
         )
     ).train()
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-4)
-    samples = training.masked_batches()
 
-    def do_round() -> int:
-        for sample in samples:
-            optimizer.zero_grad()
-            labels = sample["target"].masked_fill(sample["target"].eq(PAD), -100)
-            model(input_ids=sample["net_input"]["src_tokens"], labels=labels).loss.backward()
-            optimizer.step()
-        return sum(sample["ntokens"] for sample in samples)
+    def step(sample: Any) -> None:
+        optimizer.zero_grad()
+        labels = sample["target"].masked_fill(sample["target"].eq(PAD), -100)
+        model(input_ids=sample["net_input"]["src_tokens"], labels=labels).loss.backward()
+        optimizer.step()
 
-    return do_round
+    return training.steps(training.masked_batches(), step)
 
 
 MODELS: dict[str, Callable[[int, dict[str, int]], tuple[nn.Module, Callable[[Any], Tensor]]]] = {

@@ -54,11 +54,15 @@ def work(
         return _masked(toolkit, precision)
     folder = dictionaries(VOCABULARY[size])
     trainer = translation_trainer(toolkit, {**SIZES[size], **(changes or {})}, precision, folder)
-    samples = batches(size, folder, length)
+    return steps(batches(size, folder, length), lambda sample: trainer.train_step([sample]))
+
+
+def steps(samples: list[dict[str, Any]], step: Callable[[dict[str, Any]], object]) -> Callable[[], int]:
+    """A round of one step for each of the samples."""
 
     def do_round() -> int:
         for sample in samples:
-            trainer.train_step([sample])
+            step(sample)
         return sum(sample["ntokens"] for sample in samples)
 
     return do_round
@@ -130,14 +134,7 @@ def _masked(toolkit: str, precision: Any) -> Callable[[], int]:
     )
     arguments = options.pretraining(settings, folder, folder, [], Execution())
     trainer = _trainer(stock.options(arguments) if toolkit == "stock" else arguments, precision)
-    samples = masked_batches()
-
-    def do_round() -> int:
-        for sample in samples:
-            trainer.train_step([sample])
-        return sum(sample["ntokens"] for sample in samples)
-
-    return do_round
+    return steps(masked_batches(), lambda sample: trainer.train_step([sample]))
 
 
 def masked_batches() -> list[dict[str, Any]]:

@@ -59,10 +59,6 @@ class Side:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.end()
-
-    def end(self) -> None:
-        """End the process."""
         self._process.kill()
         self._process.wait()
 

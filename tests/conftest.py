@@ -7,12 +7,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 
 from preln.config import EmbeddedCorpus, EmbeddedTask, EnglishText, RunSettings
 
 # Threads of torch that wait for a core which another process has make small computations many times slower.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# How long an example takes says nothing where other processes have the cores.
+hypothesis.settings.register_profile("preln", deadline=None)
+hypothesis.settings.load_profile("preln")
 
 CORPUS: dict[str, Any] = {"source": "embedded", "pairs": 1000, "held_out": 40, "vocabulary": 400}
 RUN: dict[str, Any] = {

@@ -144,7 +144,7 @@ def test_a_negative_number_of_pairs_is_an_error() -> None:
         generate(-1, 0)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(seed=st.integers(min_value=0, max_value=2**32 - 1))
 def test_every_pair_is_two_well_formed_sentences(seed: int) -> None:
     for pair in generate(20, seed):

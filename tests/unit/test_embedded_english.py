@@ -33,7 +33,7 @@ def test_what_is_entailed_is_the_sentence_without_its_time_and_another_pair_is_n
         assert len(pair.second.split()) <= len(pair.first.split()) + 4
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(0, 10_000))
 def test_a_seed_says_everything(seed: int) -> None:
     assert paraphrases(6, seed) == paraphrases(6, seed)

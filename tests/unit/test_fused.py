@@ -16,8 +16,10 @@ from torch.nn import functional
 from preln.fused import native
 from preln.fused.attention import attend, words_between
 from preln.fused.dropout import Dropout, dropped_sum
+from preln.fused.linear import Linear
 from preln.fused.loss import smoothed_cross_entropy
 from preln.fused.norm import norm_of_sum
+from preln.fused.search import Source
 
 LEVELS = ["none", "DEFAULT", "AVX2", "AVX512"]
 """Without compiled loops, and with those of each kind of processor up to the one at hand."""
@@ -167,7 +169,7 @@ def test_a_norm_that_is_looked_into_shows_the_sum(loops: str) -> None:
 def test_dropout_keeps_its_share_and_scales_it_up(p: float, seed: int) -> None:
     torch.manual_seed(seed)
     kept = Dropout(p).train()(torch.ones(20_000))
-    assert kept[kept > 0].tolist() == pytest.approx([1 / (1 - p)] * int((kept > 0).sum()), rel=1e-6)
+    torch.testing.assert_close(kept[kept > 0], torch.full((int((kept > 0).sum()),), 1 / (1 - p)))
     share = float((kept == 0).double().mean())
     assert abs(share - p) < 5.5 * math.sqrt(p * (1 - p) / len(kept))
 
@@ -293,6 +295,31 @@ def test_attentions_dropout_leaves_its_mean_alone() -> None:
     expected = attend(packed, None, None, 2, False, 0.0)
     error = drawn.std(0) / math.sqrt(4000)
     assert bool(((drawn.mean(0) - expected).abs() < 5 * error).all())
+
+
+# Single steps of a beam search
+
+
+@pytest.mark.parametrize(("rows", "inner", "columns"), [(1, 1, 1), (7, 33, 16), (64, 24, 37), (19, 128, 301)])
+def test_a_linear_map_that_is_laid_out_once_is_that(loops: str, rows: int, inner: int, columns: int) -> None:
+    x, weight, bias = numbers(3, rows, inner), numbers(columns, inner), numbers(columns)
+    with torch.no_grad():
+        for of_sums in (bias, None):
+            expected = functional.linear(x.double(), weight.double(), None if of_sums is None else of_sums.double())
+            assert_equal(Linear(weight, of_sums)(x), expected.float(), torch.float32)
+
+
+@pytest.mark.parametrize("heads", [1, 2, 4])
+def test_hypotheses_attend_to_the_words_of_their_source(loops: str, heads: int) -> None:
+    queries, source = numbers(3, 5, 32).detach(), numbers(3, 19, 64).detach()
+    words = torch.tensor([19, 1, 16])
+    padding = torch.arange(19).flip(0) >= words[:, None]
+    of_queries, of_source = in_doubles(queries, source)
+    expected = reference_attention(of_queries, of_source, padding[:, None].expand(-1, 5, -1), heads)
+    of_all = Source(source, words_between(padding), heads)
+    assert_equal(of_all.attend(queries), expected.float(), torch.float32)
+    of_all.keep(lambda rows: rows[1:].contiguous())
+    assert_equal(of_all.attend(queries[1:].contiguous()), expected[1:].float(), torch.float32)
 
 
 # Threads

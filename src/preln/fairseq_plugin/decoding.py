@@ -10,16 +10,16 @@ when it has `beam` finished ones; the best is that with the highest log-probabil
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
 from preln.fairseq_plugin.attention import in_one
-from preln.fairseq_plugin.transformer import PlacedDecoderLayer, PlacedTransformer, feed_forward
-from preln.fused.attention import attend, words_between
-from preln.fused.search import attend_to_path, best_continuations
+from preln.fairseq_plugin.transformer import PlacedDecoderLayer, PlacedTransformer
+from preln.fused.attention import words_between
+from preln.fused.linear import Linear
+from preln.fused.search import Source, attend_to_path, best_continuations
 
 LENGTH_FACTOR, LENGTH_MARGIN = 1.5, 10
 """A translation has at most so many pieces for each piece of its source, and so many more: a model that is half trained
@@ -95,44 +95,55 @@ class _Steps:
         padding = source.eq(model.encoder.padding_idx)
         (encoded,) = model.encoder(source, src_lengths=(~padding).sum(1))["encoder_out"]
         encoded = encoded.transpose(0, 1)
-        self._seen = words_between(padding)
-        self._projections = [in_one(layer.self_attn, "qkv") for layer in self._decoder.layers]
-        self._sources = [
-            functional.linear(encoded, *in_one(layer.encoder_attn, "kv")) for layer in self._decoder.layers
-        ]
-        shape = (len(source), most, beam, 2 * encoded.size(2))
-        self._pasts = [encoded.new_empty(shape) for _ in self._decoder.layers]
+        seen = words_between(padding)
+        self._layers = [_Layer(layer, encoded, seen, beam, most) for layer in self._decoder.layers]
+        self._output = Linear(self._decoder.output_projection.weight, None)
 
     def following(self, tokens: Tensor, path: Tensor, step: int) -> Tensor:
         """Scores of what may follow `tokens`, (sentences, beam), the hypotheses' last: (hypotheses, vocabulary)."""
         decoder = self._decoder
         position = decoder.embed_positions.weights[decoder.padding_idx + step + 1].to(tokens.device)
         x = decoder.embed_scale * decoder.embed_tokens(tokens) + position
-        for number, layer in enumerate(decoder.layers):
-            x = layer.attention_residual(x, partial(self._attend, layer, number, path, step))
-            x = layer.encoder_attention_residual(x, partial(self._attend_to_source, layer, number))
-            x = layer.feed_forward_residual(x, partial(feed_forward, layer))
+        for layer in self._layers:
+            x = layer.after(x, path, step)
         if decoder.layer_norm is not None:
             x = decoder.layer_norm(x)
-        scores: Tensor = decoder.output_layer(x.flatten(0, 1))
-        return scores
+        return self._output(x.flatten(0, 1))
 
     def leave(self, gone: Tensor, steps: int) -> None:
         """Go on without the sentences that are gone, of which so many steps are done."""
-        self._sources = [_close(source, gone) for source in self._sources]
-        self._seen = _close(self._seen, gone)
-        self._pasts = [_close(past, gone, steps) for past in self._pasts]
+        for layer in self._layers:
+            layer.leave(gone, steps)
 
-    def _attend(self, layer: PlacedDecoderLayer, number: int, path: Tensor, step: int, h: Tensor) -> Tensor:
-        projected = functional.linear(h, *self._projections[number])
-        attended = attend_to_path(projected, self._pasts[number], path, step + 1, layer.self_attn.num_heads)
-        return _projected(layer.self_attn, attended)
 
-    def _attend_to_source(self, layer: PlacedDecoderLayer, number: int, h: Tensor) -> Tensor:
-        attention = layer.encoder_attn
-        query = attention.q_proj(h)
-        attended = attend(query, self._sources[number], self._seen, attention.num_heads, False, 0.0)
-        return _projected(attention, attended)
+class _Layer:
+    """A decoder layer with its weights laid out for single steps, the source, and what it has seen so far."""
+
+    def __init__(self, layer: PlacedDecoderLayer, encoded: Tensor, seen: Tensor, beam: int, most: int) -> None:
+        to_past, to_source = layer.self_attn, layer.encoder_attn
+        self._layer, self._heads = layer, to_past.num_heads
+        self._projection = Linear(*in_one(to_past, "qkv"))
+        self._query = Linear(*in_one(to_source, "q"))
+        self._of_past, self._of_source, self._inner, self._outer = (
+            Linear(one.weight, one.bias) for one in (to_past.out_proj, to_source.out_proj, layer.fc1, layer.fc2)
+        )
+        self._source = Source(functional.linear(encoded, *in_one(to_source, "kv")), seen, to_source.num_heads)
+        self._past = encoded.new_empty(len(encoded), most, beam, 2 * encoded.size(2))
+
+    def after(self, x: Tensor, path: Tensor, step: int) -> Tensor:
+        """The hypotheses' vectors of one step, (sentences, beam, width), after the layer."""
+        layer = self._layer
+        x = layer.attention_residual(x, lambda h: self._of_past(self._attended(h, path, step)))
+        x = layer.encoder_attention_residual(x, lambda h: self._of_source(self._source.attend(self._query(h))))
+        return layer.feed_forward_residual(x, lambda h: self._outer(layer.activation_fn(self._inner(h))))
+
+    def leave(self, gone: Tensor, steps: int) -> None:
+        """Go on without the sentences that are gone, of which so many steps are done."""
+        self._source.keep(partial(_close, gone=gone))
+        self._past = _close(self._past, gone, steps)
+
+    def _attended(self, h: Tensor, path: Tensor, step: int) -> Tensor:
+        return attend_to_path(self._projection(h), self._past, path, step + 1, self._heads)
 
 
 def _close(rows: Tensor, gone: Tensor, columns: int | None = None) -> Tensor:
@@ -144,8 +155,3 @@ def _close(rows: Tensor, gone: Tensor, columns: int | None = None) -> Tensor:
     else:
         rows[gaps, :columns] = rows[movers, :columns]
     return rows[:number]
-
-
-def _projected(attention: Any, attended: Tensor) -> Tensor:
-    projected: Tensor = attention.out_proj(attended)
-    return projected

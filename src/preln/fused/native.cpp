@@ -83,8 +83,8 @@ static void in_ranges(int64_t rows, int threads, const Work& work) {
 
 // Scores become the gradient of their cross-entropy with smoothed labels, of which `loss` and `nll` have each row's.
 template <typename T>
-static void cross_entropy(T* __restrict scores, const int64_t* targets, int64_t first, int64_t last, int64_t columns, float smoothing,
-                          float* __restrict loss, float* __restrict nll, float* __restrict row) {
+static void cross_entropy(T* __restrict scores, const int64_t* targets, int64_t first, int64_t last, int64_t columns,
+                          float smoothing, float* __restrict loss, float* __restrict nll, float* __restrict row) {
     const float each = smoothing / static_cast<float>(columns - 1);
     for (int64_t r = first; r < last; ++r) {
         T* mine = scores + r * columns;
@@ -111,7 +111,8 @@ static void cross_entropy(T* __restrict scores, const int64_t* targets, int64_t 
 
 // out = x + dropout(f), or without an x the second term alone.
 template <typename T>
-static void dropped_sum(const T* __restrict x, const T* __restrict f, T* __restrict out, int64_t first, int64_t last, const Dropout& dropout) {
+static void dropped_sum(const T* __restrict x, const T* __restrict f, T* __restrict out, int64_t first, int64_t last,
+                        const Dropout& dropout) {
     if (x == nullptr)
         for (int64_t i = first; i < last; ++i) store(out + i, load(f[i]) * dropout(i));
     else
@@ -120,8 +121,9 @@ static void dropped_sum(const T* __restrict x, const T* __restrict f, T* __restr
 
 // sum = x + dropout(f) and out = LayerNorm(sum); `moments` has the mean and the inverse deviation of each row.
 template <typename T>
-static void norm_of_sum(const T* __restrict x, const T* __restrict f, const T* __restrict gain, const T* __restrict bias, T* __restrict sum, T* __restrict out, float* __restrict moments, int64_t first,
-                        int64_t last, int64_t width, float epsilon, const Dropout& dropout, float* __restrict row) {
+static void norm_of_sum(const T* __restrict x, const T* __restrict f, const T* __restrict gain, const T* __restrict bias,
+                        T* __restrict sum, T* __restrict out, float* __restrict moments, int64_t first, int64_t last,
+                        int64_t width, float epsilon, const Dropout& dropout, float* __restrict row) {
     for (int64_t r = first; r < last; ++r) {
         const int64_t at = r * width;
         float total = 0.0f;
@@ -143,9 +145,10 @@ static void norm_of_sum(const T* __restrict x, const T* __restrict f, const T* _
 
 // The gradients of norm_of_sum: by x, by f, and, added up, by gain and bias.
 template <typename T>
-static void norm_of_sum_gradient(const T* __restrict gradient, const T* __restrict sum, const T* __restrict gain, const float* __restrict moments, T* __restrict by_x, T* __restrict by_f,
-                                 float* __restrict by_gain, float* __restrict by_bias, int64_t first, int64_t last, int64_t width,
-                                 const Dropout& dropout) {
+static void norm_of_sum_gradient(const T* __restrict gradient, const T* __restrict sum, const T* __restrict gain,
+                                 const float* __restrict moments, T* __restrict by_x, T* __restrict by_f,
+                                 float* __restrict by_gain, float* __restrict by_bias, int64_t first, int64_t last,
+                                 int64_t width, const Dropout& dropout) {
     for (int64_t r = first; r < last; ++r) {
         const int64_t at = r * width;
         const float mean = moments[2 * r], inverse = moments[2 * r + 1];
@@ -298,8 +301,8 @@ INLINE void weigh(float* __restrict scores, int64_t first, int64_t rows, int64_t
 
 // The heads [first, last) of all sentences' heads.
 template <typename T>
-static void attend(const T* query, const T* key, const T* value, T* out, const Attention& a, int64_t first,
-                                      int64_t last, const Dropout& dropout, bool drops) {
+static void attend(const T* query, const T* key, const T* value, T* out, const Attention& a, int64_t first, int64_t last,
+                   const Dropout& dropout, bool drops) {
     const int64_t width = whole_lanes(a.width), longest = whole_lanes(a.keys), tile = a.causal ? LANES : TILE;
     std::vector<float> keys(width * longest), values(longest * width), queries(TILE * width), weights(TILE * longest),
         found(TILE * width);
@@ -334,9 +337,9 @@ static void attend(const T* query, const T* key, const T* value, T* out, const A
 
 // The gradients of attend by queries, keys and values, which lie in memory as these do.
 template <typename T>
-static void attend_gradient(const T* query, const T* key, const T* value, const T* gradient, T* by_query,
-                                               T* by_key, T* by_value, const Attention& a, int64_t first, int64_t last,
-                                               const Dropout& dropout, bool drops) {
+static void attend_gradient(const T* query, const T* key, const T* value, const T* gradient, T* by_query, T* by_key,
+                            T* by_value, const Attention& a, int64_t first, int64_t last, const Dropout& dropout,
+                            bool drops) {
     const int64_t width = whole_lanes(a.width), longest = whole_lanes(a.keys), tile = a.causal ? LANES : TILE;
     std::vector<float> keys(longest * width), key_columns(width * longest), value_columns(width * longest),
         of_keys(longest * width), of_values(longest * width), queries(TILE * width), gradients(TILE * width),
@@ -389,6 +392,8 @@ static void attend_gradient(const T* query, const T* key, const T* value, const 
     }
 }
 
+constexpr int64_t AHEAD = 4;  // Rows that are fetched from memory before they are needed.
+
 // One step of a beam search: every hypothesis attends to its own past. Of a sentence and a step, `past` has a row for each
 // of its hypotheses, its key and its value side by side; `path` says which of them is a hypothesis' own, (hypotheses,
 // path_row). The rows of this step are written first: `projected` has queries, keys and values side by side. A head has
@@ -398,36 +403,78 @@ static void attend_to_path(const float* __restrict projected, float* __restrict 
                            int64_t heads, int64_t width) {
     const int64_t row = heads * width, padded = whole_lanes(steps);
     const float scale = 1.0f / std::sqrt(static_cast<float>(width));
-    std::vector<float> products(padded * LANES), columns(LANES * padded), weights(padded);
-    std::vector<const float*> mine(steps);
+    std::vector<float> products(heads * padded * LANES), columns(LANES * padded), weights(heads * padded);
+    std::vector<const float*> mine(steps + AHEAD);
     for (int64_t i = first; i < last; ++i)
         std::copy_n(projected + (3 * i + 1) * row, 2 * row, past + 2 * ((i / beam * most + steps - 1) * beam + i % beam) * row);
     for (int64_t i = first; i < last; ++i) {
+        const float* query = projected + 3 * i * row;
         for (int64_t s = 0; s < steps; ++s)
             mine[s] = past + 2 * ((i / beam * most + s) * beam + path[i * path_row + s]) * row;
-        for (int64_t h = 0; h < heads; ++h) {
-            const float* query = projected + 3 * i * row + h * width;
-            for (int64_t s = 0; s < steps; ++s) {
+        std::fill_n(&mine[steps], AHEAD, mine[steps - 1]);
+        for (int64_t s = 0; s < steps; ++s) {
+            // The rows lie apart, and no processor guesses where the next one is.
+            for (int64_t c = 0; c < 2 * row; c += LANES) __builtin_prefetch(mine[s + AHEAD] + c);
+            for (int64_t h = 0; h < heads; ++h) {
                 lanes product = {};
-                for (int64_t c = 0; c < width; c += LANES)
-                    product += *reinterpret_cast<const lanes*>(query + c) *
-                               *reinterpret_cast<const lanes*>(mine[s] + h * width + c);
-                *reinterpret_cast<lanes*>(&products[s * LANES]) = product;
+                for (int64_t c = h * width; c < (h + 1) * width; c += LANES)
+                    product += *reinterpret_cast<const lanes*>(query + c) * *reinterpret_cast<const lanes*>(mine[s] + c);
+                *reinterpret_cast<lanes*>(&products[(h * padded + s) * LANES]) = product;
             }
+        }
+        for (int64_t h = 0; h < heads; ++h) {
             // The lanes of a product are added up as rows.
-            transpose(products.data(), steps, LANES, columns.data());
+            transpose(&products[h * padded * LANES], steps, LANES, columns.data());
             for (int64_t s = 0; s < padded; s += LANES) {
                 lanes score = {};
                 for (int64_t j = 0; j < LANES; ++j) score += *reinterpret_cast<const lanes*>(&columns[j * padded + s]);
-                *reinterpret_cast<lanes*>(&weights[s]) = score * scale;
+                *reinterpret_cast<lanes*>(&weights[h * padded + s]) = score * scale;
             }
-            weigh(weights.data(), 0, 1, steps, false);
-            for (int64_t c = 0; c < width; c += LANES) {
-                lanes found = {};
-                for (int64_t s = 0; s < steps; ++s)
-                    found += weights[s] * *reinterpret_cast<const lanes*>(mine[s] + row + h * width + c);
-                *reinterpret_cast<lanes*>(out + i * row + h * width + c) = found;
-            }
+        }
+        weigh(weights.data(), 0, heads, steps, false);
+        for (int64_t c = 0; c < row; c += LANES) {
+            const float* mine_of_head = &weights[c / width * padded];
+            lanes found = {};
+            for (int64_t s = 0; s < steps; ++s) found += mine_of_head[s] * *reinterpret_cast<const lanes*>(mine[s] + row + c);
+            *reinterpret_cast<lanes*>(out + i * row + c) = found;
+        }
+    }
+}
+
+// Likewise, every hypothesis attends to its source: the same for the `beam` of a sentence. Of a sentence and a head, `keys`
+// has `width` rows of `apart` numbers, of which those that are seen have LANES - 1 others behind them, and `values` has
+// `longest` rows of `width`, which are whole lanes.
+static void attend_to_source(const float* query, const float* keys, const float* values, const int64_t* seen, float* out,
+                             int64_t first, int64_t last, int64_t beam, int64_t heads, int64_t width, int64_t longest,
+                             int64_t apart) {
+    const float scale = 1.0f / std::sqrt(static_cast<float>(width));
+    std::vector<float> queries(beam * width), weights(beam * whole_lanes(longest)), found(beam * width);
+    for (int64_t head = first; head < last; ++head) {
+        const int64_t sentence = head / heads, from = seen[2 * sentence], known = seen[2 * sentence + 1] - from;
+        const int64_t at = sentence * beam * heads * width + head % heads * width, row = whole_lanes(known);
+        load_rows(query + at, heads * width, beam, width, scale, queries.data());
+        std::fill_n(weights.begin(), beam * row, 0.0f);
+        multiply_add(queries.data(), width, 1, keys + head * width * apart + from, apart, weights.data(), row, beam, width);
+        weigh(weights.data(), 0, beam, known, false);
+        std::fill_n(found.begin(), beam * width, 0.0f);
+        multiply_add(weights.data(), row, 1, values + (head * longest + from) * width, width, found.data(), width, beam,
+                     known);
+        store_rows(found.data(), beam, width, 1.0f, out + at, heads * width);
+    }
+}
+
+// out = x W^T + bias for the panels [first, last) of W, each LANES of its rows, which lie side by side.
+static void linear(const float* x, const float* panels, const float* bias, float* out, int64_t rows, int64_t inner,
+                   int64_t columns, int64_t first, int64_t last) {
+    constexpr int64_t BLOCK = 8;
+    float found[BLOCK * LANES];
+    for (int64_t p = first; p < last; ++p) {
+        const int64_t kept = std::min(LANES, columns - p * LANES);
+        for (int64_t r = 0; r < rows; r += BLOCK) {
+            const int64_t together = std::min(BLOCK, rows - r);
+            for (int64_t i = 0; i < together; ++i) std::copy_n(bias + p * LANES, LANES, found + i * LANES);
+            multiply_add(x + r * inner, inner, 1, panels + p * inner * LANES, LANES, found, LANES, together, inner);
+            for (int64_t i = 0; i < together; ++i) std::copy_n(found + i * LANES, kept, out + (r + i) * columns + p * LANES);
         }
     }
 }
@@ -561,6 +608,21 @@ extern "C" void preln_attend_to_path(int, const float* projected, float* past, c
                                      int64_t heads, int64_t width, int threads) {
     in_ranges(sentences, threads, [=](int64_t first, int64_t last, int) {
         attend_to_path(projected, past, path, path_row, out, first * beam, last * beam, beam, steps, most, heads, width);
+    });
+}
+
+extern "C" void preln_attend_to_source(int, const float* query, const float* keys, const float* values, const int64_t* seen,
+                                       float* out, int64_t sentences, int64_t beam, int64_t heads, int64_t width,
+                                       int64_t longest, int64_t apart, int threads) {
+    in_ranges(sentences * heads, threads, [=](int64_t first, int64_t last, int) {
+        attend_to_source(query, keys, values, seen, out, first, last, beam, heads, width, longest, apart);
+    });
+}
+
+extern "C" void preln_linear(int, const float* x, const float* panels, const float* bias, float* out, int64_t rows,
+                             int64_t inner, int64_t columns, int threads) {
+    in_ranges((columns + LANES - 1) / LANES, threads, [=](int64_t first, int64_t last, int) {
+        linear(x, panels, bias, out, rows, inner, columns, first, last);
     });
 }
 

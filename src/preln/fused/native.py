@@ -13,6 +13,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
+LANES = 16
+"""Numbers that the compiled loops take at once."""
+
 _TYPES = {torch.float32: 0, torch.bfloat16: 1}
 _POINTER, _COUNT, _NUMBER = ctypes.c_void_p, ctypes.c_int64, ctypes.c_int
 _DROPOUT = (ctypes.c_uint64, ctypes.c_double)
@@ -33,14 +36,13 @@ class Attention(ctypes.Structure):
 
 _SIGNATURES: dict[str, tuple[Any, ...]] = {
     "preln_attend": (*[_POINTER] * 4, ctypes.POINTER(Attention), *_DROPOUT),
-    "preln_attend_to_path": (
-        *(_POINTER, _POINTER, _POINTER, _COUNT, _POINTER),
-        *[_COUNT] * 6,
-    ),
-    "preln_best_of_rows": (*(_POINTER, _COUNT, _COUNT, _COUNT, _POINTER, _COUNT), *[_POINTER] * 3),
     "preln_attend_gradient": (*[_POINTER] * 7, ctypes.POINTER(Attention), *_DROPOUT),
+    "preln_attend_to_path": (_POINTER, _POINTER, _POINTER, _COUNT, _POINTER, *[_COUNT] * 6),
+    "preln_attend_to_source": (*[_POINTER] * 5, *[_COUNT] * 6),
+    "preln_best_of_rows": (_POINTER, _COUNT, _COUNT, _COUNT, _POINTER, _COUNT, *[_POINTER] * 3),
     "preln_cross_entropy": (_POINTER, _POINTER, _COUNT, _COUNT, ctypes.c_float, _POINTER, _POINTER),
     "preln_dropped_sum": (_POINTER, _POINTER, _POINTER, _COUNT, *_DROPOUT),
+    "preln_linear": (*[_POINTER] * 4, *[_COUNT] * 3),
     "preln_norm_of_sum": (*[_POINTER] * 7, _COUNT, _COUNT, ctypes.c_float, *_DROPOUT),
     "preln_norm_of_sum_gradient": (*[_POINTER] * 8, _COUNT, _COUNT, *_DROPOUT),
 }
