@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from preln.config import Iwslt14Corpus
-from preln.corpora import CorpusError, iwslt14
+from preln.corpora import CorpusError, iwslt14, subsets
 from preln.corpora.download import git_blob_id
 from preln.corpora.registry import DOWNLOADS, SOURCES
-from preln.corpora.text import Drops, Part, read_lines
+from preln.corpora.text import Drops, Pair, Part, read_lines
 
 OFFICIAL = os.environ.get("PRELN_IWSLT14_OFFICIAL")
 PREPARED = os.environ.get("PRELN_IWSLT14_PREPARED")
@@ -197,6 +197,44 @@ def test_a_folder_that_lacks_a_part_is_refused(tmp_path: Path) -> None:
     (prepared(tmp_path) / "valid.en").unlink()
     with pytest.raises(CorpusError, match=r"lacks valid\.en; .* de-en\.tgz, or tokenised text"):
         iwslt14.read_prepared(tmp_path)
+
+
+def subset(name: str, pairs: list[Pair], folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A list of the pairs' hashes takes the place of those of the package."""
+    (folder / f"{name}.txt").write_text("".join(f"{subsets.pair_hash(pair)}\n" for pair in pairs), encoding="ascii")
+    monkeypatch.setattr("preln.corpora.subsets.resources.files", lambda package: folder)
+
+
+def test_a_subset_is_chosen_by_its_hashes_in_its_own_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = release()
+    path = archive(tmp_path / "de-en.tgz", texts)
+    monkeypatch.setattr(iwslt14, "_ARCHIVE", replace(DOWNLOADS["de-en.tgz"], checksum=git_blob_id(path)))
+    everything = iwslt14.prepare_release(texts, processes=1)
+    chosen = everything["train"].pairs[30:3:-3]
+    subset("iwslt14-50k", chosen, tmp_path, monkeypatch)
+    corpus = Iwslt14Corpus(source="iwslt14", subset="50k")
+    parts = iwslt14.prepare(corpus, tmp_path, processes=1)
+    assert parts["train"].pairs == chosen
+    assert [parts[name] for name in ("valid", "test")] == [everything[name] for name in ("valid", "test")]
+
+
+def test_a_subset_of_another_text_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = [(f"de {number}", f"en {number}") for number in range(9)]
+    subset("iwslt14-50k", [*text, ("etwas", "else"), ("und", "more")], tmp_path, monkeypatch)
+    lost = subsets.pair_hash(("etwas", "else"))
+    with pytest.raises(CorpusError, match=f"iwslt14-50k: 2 of its 11 pairs are not in the text, .* {lost}"):
+        subsets.select(text, "iwslt14-50k")
+
+
+def test_a_study_without_a_subset_is_the_same_as_before_there_were_any() -> None:
+    assert "subset" not in Iwslt14Corpus(source="iwslt14").model_dump(mode="json")
+
+
+@pytest.mark.skipif(not PREPARED, reason="the release's text is not at hand")
+def test_the_subset_of_50k_pairs_is_a_third_of_the_release(tmp_path: Path) -> None:
+    parts = iwslt14.prepare(Iwslt14Corpus(source="iwslt14", folder=PREPARED, subset="50k"), tmp_path, processes=1)
+    assert len(parts["train"].pairs) == 50428
+    assert len(set(map(subsets.pair_hash, parts["train"].pairs))) == 50428
 
 
 @pytest.mark.skipif(not (OFFICIAL and PREPARED), reason="the release's files are not at hand")

@@ -20,6 +20,7 @@ from preln.config import Iwslt14Corpus
 from preln.corpora import CorpusError
 from preln.corpora.download import require_content
 from preln.corpora.registry import DOWNLOADS, GERMAN_ENGLISH
+from preln.corpora.subsets import select
 from preln.corpora.text import PARTS, Drops, Pair, Part, read_parallel, screen
 from preln.corpora.tokenisation import LinePreparation, map_lines, prepare_pairs
 
@@ -57,7 +58,10 @@ def prepare(corpus: Iwslt14Corpus, downloads: Path, processes: int) -> dict[str,
     else:
         require_content(archive, _ARCHIVE)
         parts = prepare_release(read_archive(archive), processes)
-    return {**parts, "train": replace(parts["train"], pairs=parts["train"].pairs[: corpus.pairs])}
+    train = parts["train"].pairs
+    if corpus.subset:
+        train = select(train, f"iwslt14-{corpus.subset}")
+    return {**parts, "train": replace(parts["train"], pairs=train[: corpus.pairs])}
 
 
 def read_archive(archive: Path) -> dict[str, str]:
