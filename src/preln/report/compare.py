@@ -12,7 +12,6 @@ from typing import Any
 
 import pandas as pd
 
-from preln.bleu import p_value
 from preln.config import Study, of_results
 from preln.corpora.registry import languages
 from preln.pretraining.runs import PretrainingRun
@@ -182,6 +181,8 @@ def _bootstrap(before: Path, after: Path, runs: dict[str, Run], name: str, seed:
     references, first, second = (path.read_text(encoding="utf-8").splitlines() for path in texts)
     if len(first) != len(second):
         return math.nan
+    from preln.bleu import p_value
+
     return p_value(first, second, references[: len(first)])
 
 

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import stdtrit
 
 CONFIDENCE = 0.95
 
@@ -28,7 +27,9 @@ def estimate(values: Sequence[float]) -> Estimate:
     mean, n = float(np.mean(values)), len(values)
     if n < 2:
         return Estimate(mean, math.nan, math.nan, n)
-    # The quantile of Student's t; scipy.stats has it too, and takes as long to import as a table to make.
+    # Imported for several seeds alone: it takes as long as a table to make, and scipy.stats three times that.
+    from scipy.special import stdtrit
+
     half = float(stdtrit(n - 1, (1 + CONFIDENCE) / 2)) * float(np.std(values, ddof=1)) / math.sqrt(n)
     return Estimate(mean, mean - half, mean + half, n)
 
