@@ -34,7 +34,7 @@ def prepare(folder: Path, documents: int) -> None:
 
 def train_bpe(folder: Path, documents: int) -> None:
     """Train the BPE model."""
-    model = bpe.train_on_file(folder / "text" / "train.txt", VOCABULARY, MOST_SENTENCES)
+    model = bpe.train([folder / "text" / "train.txt"], VOCABULARY, bpe.COVERAGE, MOST_SENTENCES)
     (folder / "bpe.model").write_bytes(model)
 
 

@@ -87,6 +87,22 @@ class Iwslt14Corpus(_Corpus):
         return [self.folder] if self.folder else []
 
 
+class Wmt14Corpus(_Corpus):
+    """WMT14 English-German, 4.5 million pairs; newstest2013 is valid and newstest2014 test."""
+
+    source: Literal["wmt14"]
+    folder: Path | None = Field(
+        None,
+        description="A local folder in place of the downloads: it holds the releases' archives, or raw text as "
+        "train.en, train.de, valid.en, ...",
+    )
+
+    @property
+    def local_paths(self) -> list[Path]:
+        """The folder, if one takes the place of the downloads."""
+        return [self.folder] if self.folder else []
+
+
 class TextPaths(Settings):
     """The two sides of one part of a parallel text: one sentence a line, line by line translations."""
 
@@ -121,7 +137,7 @@ class FilesCorpus(_Corpus):
         return self
 
 
-Corpus = Annotated[EmbeddedCorpus | Iwslt14Corpus | FilesCorpus, Field(discriminator="source")]
+Corpus = Annotated[EmbeddedCorpus | Iwslt14Corpus | Wmt14Corpus | FilesCorpus, Field(discriminator="source")]
 
 
 class _TextSource(Settings):

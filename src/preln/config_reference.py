@@ -36,6 +36,7 @@ from preln.config import (
     Translation,
     WikipediaSource,
     WikitextSource,
+    Wmt14Corpus,
 )
 
 INTRODUCTION = """# The keys of a study
@@ -66,6 +67,11 @@ SECTIONS: list[tuple[str, str, type[BaseModel]]] = [
         "paper speaks of 153K/7K/7K, another known split of the same talks; this one is the field's, and it can be "
         "checked line by line against published checksums.",
         Iwslt14Corpus,
+    ),
+    (
+        "`corpora.<name>` with `source: wmt14`",
+        "WMT14 English-German: about 4.5 million pairs of Europarl, Common Crawl and News Commentary, with their case.",
+        Wmt14Corpus,
     ),
     ("`corpora.<name>` with `source: files`", "Your own parallel text, in any two languages.", FilesCorpus),
     ("`train`, `valid`, `test` of such a corpus", "One sentence a line, UTF-8.", TextPaths),

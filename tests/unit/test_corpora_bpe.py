@@ -1,5 +1,6 @@
 """Byte-pair encoding: nothing but the cutting into pieces changes the text."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -19,12 +20,19 @@ SENTENCES = [
 
 
 def encode(model: bytes, *sentences: str) -> list[list[str]]:
-    return list(bpe.encode(model, sentences, 1, ""))
+    return list(bpe.encode(model, sentences, 1))
+
+
+def train(folder: Path, sentences: Sequence[str], vocabulary: int) -> bytes:
+    """A model of sentences, which are a file's lines."""
+    text = folder / "sentences.txt"
+    text.write_text("".join(f"{sentence}\n" for sentence in sentences), encoding="utf-8")
+    return bpe.train([text], vocabulary)
 
 
 @pytest.fixture(scope="module")
-def model() -> bytes:
-    return bpe.train(SENTENCES, 80)
+def model(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    return train(tmp_path_factory.mktemp("model"), SENTENCES, 80)
 
 
 def test_the_vocabulary_holds_unk_every_character_and_no_more_than_asked(model: bytes) -> None:
@@ -34,28 +42,35 @@ def test_the_vocabulary_holds_unk_every_character_and_no_more_than_asked(model: 
     assert set("".join(SENTENCES)) - {" "} <= set(known)
 
 
-def test_training_is_reproducible(model: bytes) -> None:
-    assert bpe.train(SENTENCES, 80) == model
+def test_training_is_reproducible(model: bytes, tmp_path: Path) -> None:
+    assert train(tmp_path, SENTENCES, 80) == model
 
 
-def test_a_tiny_text_gives_a_smaller_vocabulary() -> None:
-    assert len(bpe.pieces(bpe.train(["ab ab", "ab"], 1000))) < 10
+def test_of_several_files_the_lines_count_as_of_one(model: bytes, tmp_path: Path) -> None:
+    halves = [tmp_path / "first", tmp_path / "second"]
+    for half, sentences in zip(halves, (SENTENCES[:31], SENTENCES[31:]), strict=True):
+        half.write_text("".join(f"{sentence}\n" for sentence in sentences), encoding="utf-8")
+    assert bpe.train(halves, 80) == model
 
 
-def test_a_vocabulary_that_cannot_hold_the_characters_is_refused() -> None:
+def test_a_tiny_text_gives_a_smaller_vocabulary(tmp_path: Path) -> None:
+    assert len(bpe.pieces(train(tmp_path, ["ab ab", "ab"], 1000))) < 10
+
+
+def test_a_vocabulary_that_cannot_hold_the_characters_is_refused(tmp_path: Path) -> None:
     with pytest.raises(CorpusError, match=r"vocabulary: 4 pieces .* 4 characters .* at least 5"):
-        bpe.train(["a b c"], 4)
-    assert bpe.train(["a b c"], 5)
+        train(tmp_path, ["a b c"], 4)
+    assert train(tmp_path, ["a b c"], 5)
 
 
-def test_an_escape_can_be_one_piece() -> None:
-    model = bpe.train(SENTENCES, 500)
+def test_an_escape_can_be_one_piece(tmp_path: Path) -> None:
+    model = train(tmp_path, SENTENCES, 500)
     assert encode(model, "isn &apos;t") == [["▁isn", "▁&apos;t"]]
 
 
-def test_the_longest_line_takes_part_in_training() -> None:
+def test_the_longest_line_takes_part_in_training(tmp_path: Path) -> None:
     line = "&quot; " * LONGEST_LINE + "\U0001f600" * LONGEST_LINE
-    assert "\U0001f600" in {piece for piece, _ in bpe.pieces(bpe.train([line], 100))}
+    assert "\U0001f600" in {piece for piece, _ in bpe.pieces(train(tmp_path, [line], 100))}
 
 
 # Words of the training text, and anything else that prepared lines can hold: single spaces, no control
@@ -75,33 +90,37 @@ def test_pieces_give_the_sentence_back(model: bytes, sentence: str) -> None:
     assert " ".join(encoded).split() == encoded
 
 
-def test_several_threads_encode_as_one(model: bytes, tmp_path: Path) -> None:
+def test_several_threads_encode_as_one(model: bytes) -> None:
     sentences = SENTENCES * 30
-    assert list(bpe.encode(model, sentences, 2, "")) == encode(model, *sentences)
+    assert list(bpe.encode(model, sentences, 2)) == encode(model, *sentences)
 
 
 def test_a_file_is_encoded_line_by_line_and_its_blank_lines_stay(tmp_path: Path) -> None:
     text, out = tmp_path / "text.txt", tmp_path / "pieces.txt"
     text.write_text("a small text .\n\nof two documents .\n" * 30)
-    model = bpe.train_on_file(text, 40)
+    model = bpe.train([text], 40)
     count = bpe.encode_file(model, text, out, 1)
     lines = out.read_text().split("\n")
     assert [line.replace(" ", "").replace("\u2581", " ").strip() for line in lines] == text.read_text().split("\n")
     assert count == sum(len(line.split()) for line in lines)
 
 
-def test_a_model_of_a_file_is_that_of_its_sentences(tmp_path: Path) -> None:
+def test_blank_lines_are_no_sentences(tmp_path: Path) -> None:
+    text = ["a small text .", "", "of two documents ."] * 30
+    assert train(tmp_path, text, 40) == train(tmp_path, [line for line in text if line], 40)
+
+
+def test_the_rarest_characters_may_be_unknown(tmp_path: Path) -> None:
     text = tmp_path / "text.txt"
-    text.write_text("a small text .\n\nof two documents .\n" * 30)
-    sentences = [line for line in text.read_text().splitlines() if line]
-    from_file = {piece for piece, _ in bpe.pieces(bpe.train_on_file(text, 40))}
-    assert from_file == {piece for piece, _ in bpe.pieces(bpe.train(sentences, 40))}
+    text.write_text("a small text .\n" * 3000 + "ß\n", encoding="utf-8")
+    known = ({piece for piece, _ in bpe.pieces(bpe.train([text], 30, coverage))} for coverage in (1.0, 0.9999))
+    assert ["ß" in pieces for pieces in known] == [True, False]
 
 
 def test_of_a_long_file_no_more_than_so_many_sentences_are_taken(tmp_path: Path) -> None:
     text = tmp_path / "text.txt"
     text.write_text("".join(f"{'abab' if number % 2 == 0 else 'cdcd'} dcba\n" for number in range(100)))
     # Every second line: the others' pieces are not learned, though their characters are known.
-    pieces = {piece for piece, _ in bpe.pieces(bpe.train_on_file(text, 12, most_sentences=50))}
+    pieces = {piece for piece, _ in bpe.pieces(bpe.train([text], 12, most_sentences=50))}
     assert any("ab" in piece for piece in pieces)
     assert not any("cdcd" in piece for piece in pieces)

@@ -17,7 +17,7 @@ from preln.config import Iwslt14Corpus
 from preln.corpora import CorpusError, iwslt14, subsets
 from preln.corpora.download import git_blob_id
 from preln.corpora.registry import DOWNLOADS, SOURCES
-from preln.corpora.text import Drops, Pair, Part, read_lines
+from preln.corpora.text import Drops, Pair, Part, clean, read_lines
 
 OFFICIAL = os.environ.get("PRELN_IWSLT14_OFFICIAL")
 PREPARED = os.environ.get("PRELN_IWSLT14_PREPARED")
@@ -81,7 +81,7 @@ def test_every_23rd_pair_is_valid() -> None:
 )
 def test_cleaning_by_length_and_ratio(source: int, target: int, drops: Drops) -> None:
     pair = (words(source), words(target))
-    assert iwslt14.clean(Part([pair])) == Part([] if drops != Drops() else [pair], drops)
+    assert clean(Part([pair]), iwslt14.MOST_WORDS) == Part([] if drops != Drops() else [pair], drops)
 
 
 def test_unusable_pairs_do_not_shift_the_split() -> None:

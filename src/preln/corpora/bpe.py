@@ -10,13 +10,13 @@ import io
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 
 import sentencepiece
-from tqdm import tqdm
 
 from preln.corpora import CorpusError
+from preln.corpora.text import lines_of
 
 _LONGEST_LINE_BYTES = 1 << 20
 """SentencePiece silently leaves longer lines out of training; no line that passed `text.screen` is longer."""
@@ -30,42 +30,47 @@ COVERAGE = 0.99999
 """Share of a long text's characters that are pieces of its model."""
 
 
-def train(sentences: Sequence[str], vocabulary: int) -> bytes:
-    """The serialised SentencePiece model of at most `vocabulary` pieces, `<unk>` and every character of the
-    sentences among them. The same sentences give the same bytes.
+def train(texts: Sequence[Path], vocabulary: int, coverage: float = 1.0, most_sentences: int = MOST_SENTENCES) -> bytes:
+    """The serialised SentencePiece model of all lines of the files. The same lines give the same bytes.
+
+    Args:
+        texts: files, which are read one after the other, more than once; blank lines are no sentences.
+        vocabulary: the most pieces; `<unk>` is one of them, and so is each of the characters.
+        coverage: the share of the text's characters that are pieces; the rarest ones may be unknown.
+        most_sentences: how many of them are in memory; of a longer text, every second one is taken, or every third, and
+            so on.
 
     Raises:
         CorpusError: if the vocabulary cannot hold the characters.
     """
-    return _train(sentences, set(chain.from_iterable(sentences)), vocabulary, coverage=1.0)
+    sentences, characters = _counted(texts, coverage)
+    sample = islice(_sentences(texts), 0, None, max(1, math.ceil(sentences / most_sentences)))
+    return _train(sample, characters, vocabulary, coverage)
 
 
-def train_on_file(text: Path, vocabulary: int, most_sentences: int = MOST_SENTENCES) -> bytes:
-    """The same of a file's lines, of which no more than `most_sentences` are held: of a longer file, every second
-    line, or every third, and so on, is taken. The rarest characters, one of 100,000 in the text, may be unknown to it.
-
-    Raises:
-        CorpusError: if the vocabulary cannot hold the characters.
-    """
+def _counted(texts: Sequence[Path], coverage: float) -> tuple[int, set[str]]:
+    """The number of sentences, and the most frequent characters, which make up a share of the text."""
+    sentences, common = 0, set[str]()
+    if coverage == 1.0:
+        for sentence in _sentences(texts):
+            common.update(sentence)
+            sentences += 1
+        return sentences, common
     characters: Counter[str] = Counter()
-    sentences = 0
-    for line in _lines(text):
-        characters.update(line)
+    for sentence in _sentences(texts):
+        characters.update(sentence)
         sentences += 1
-    common, covered = set(), 0
+    covered = 0
     for character, count in characters.most_common():
-        if covered > COVERAGE * characters.total():
+        if covered > coverage * characters.total():
             break
         common.add(character)
         covered += count
-    sample = islice(_lines(text), 0, None, max(1, math.ceil(sentences / most_sentences)))
-    return _train(sample, common, vocabulary, COVERAGE)
+    return sentences, common
 
 
-def _lines(text: Path) -> Iterator[str]:
-    """The lines of a file that are not blank."""
-    with text.open(encoding="utf-8", newline="\n") as file:
-        yield from (line.rstrip("\n") for line in file if line != "\n")
+def _sentences(texts: Sequence[Path]) -> Iterator[str]:
+    return (line for text in texts for line in lines_of(text) if line)
 
 
 def _train(sentences: Iterable[str], characters: set[str], vocabulary: int, coverage: float) -> bytes:
@@ -104,32 +109,23 @@ def pieces(model: bytes) -> list[tuple[str, float]]:
     return [(processor.id_to_piece(i), processor.get_score(i)) for i in range(processor.get_piece_size())]
 
 
-def encode(model: bytes, sentences: Sequence[str], threads: int, label: str) -> Iterator[list[str]]:
-    """The pieces of each sentence; characters that the model does not know stay as they are."""
+def encode(model: bytes, sentences: Iterable[str], threads: int) -> Iterator[list[str]]:
+    """The pieces of each sentence; characters that the model does not know stay as they are. The sentences stream."""
     processor = sentencepiece.SentencePieceProcessor(model_proto=model)
-    with tqdm(total=len(sentences), desc=label, unit=" lines", delay=2) as bar:
-        for start in range(0, len(sentences), _BATCH):
-            batch = list(sentences[start : start + _BATCH])
-            yield from processor.encode(batch, out_type=str, num_threads=threads)
-            bar.update(len(batch))
+    left = iter(sentences)
+    while batch := list(islice(left, _BATCH)):
+        yield from processor.encode(batch, out_type=str, num_threads=threads)
 
 
 def encode_file(model: bytes, text: Path, pieces_file: Path, threads: int) -> int:
-    """Write the pieces of each line of `text` to `pieces_file`; blank lines stay. The text streams.
+    """Write the pieces of each line of `text` to `pieces_file`; blank lines stay.
 
     Returns:
         The number of pieces.
     """
-    processor = sentencepiece.SentencePieceProcessor(model_proto=model)
     count = 0
-    with (
-        text.open(encoding="utf-8", newline="\n") as lines,
-        pieces_file.open("w", encoding="utf-8", newline="\n") as output,
-        tqdm(desc=f"encode {text.name}", unit=" lines", delay=2, mininterval=5) as bar,
-    ):
-        while batch := [line.rstrip("\n") for line in islice(lines, _BATCH)]:
-            for found in processor.encode(batch, out_type=str, num_threads=threads):
-                output.write(" ".join(found) + "\n")
-                count += len(found)
-            bar.update(len(batch))
+    with pieces_file.open("w", encoding="utf-8", newline="\n") as output:
+        for found in encode(model, lines_of(text, "encode"), threads):
+            output.write(" ".join(found) + "\n")
+            count += len(found)
     return count

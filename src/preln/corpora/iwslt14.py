@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 import tarfile
 import zlib
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
@@ -21,14 +20,13 @@ from preln.corpora import CorpusError
 from preln.corpora.download import require_content
 from preln.corpora.registry import DOWNLOADS, GERMAN_ENGLISH
 from preln.corpora.subsets import select
-from preln.corpora.text import PARTS, Drops, Pair, Part, read_parallel, screen
+from preln.corpora.text import PARTS, Pair, Part, clean, evaluation_segments, read_parallel, screen
 from preln.corpora.tokenisation import LinePreparation, map_lines, prepare_pairs
 
 TEST_SETS = ("TED.dev2010", "TEDX.dev2012", "TED.tst2010", "TED.tst2011", "TED.tst2012")
 """The released sets that make up test, in its order."""
 
 MOST_WORDS = 175
-LARGEST_RATIO = 1.5
 VALID_INTERVAL = 23
 
 _ARCHIVE = DOWNLOADS["de-en.tgz"]
@@ -41,8 +39,6 @@ _MEMBERS = {
 }
 _TALK_DATA = ("<url>", "<talkid>", "<keywords>")
 _TITLE_TAGS = re.compile(r"</?(?:title|description)>")
-# The files are read as lines, not as XML: the field's test set keeps their entities as they are written.
-_SEGMENT = re.compile(r'<seg id="[0-9]*">\s*(.*?)\s*</seg>')
 
 
 def prepare(corpus: Iwslt14Corpus, downloads: Path, processes: int) -> dict[str, Part]:
@@ -102,7 +98,7 @@ def prepare_release(texts: Mapping[str, str], processes: int) -> dict[str, Part]
         )
         segments = [segment for name in test_names for segment in evaluation_segments(texts[name])]
         test[language] = map_lines(preparation, segments, processes, f"tokenise test.{language}")
-    cleaned = clean(Part(_pairs(training, "train.tags")))
+    cleaned = clean(Part(_pairs(training, "train.tags")), MOST_WORDS)
     train, valid = interleaved(cleaned.pairs)
     return {
         "train": screen(Part(train, cleaned.drops)),
@@ -128,7 +124,7 @@ def read_prepared(folder: Path) -> dict[str, Part]:
     for name in PARTS:
         part = read_parallel(paths[name, "de"], paths[name, "en"])
         parts[name] = Part(prepare_pairs(part.pairs, spacing, 1, f"read {name}"), part.drops)
-    return {**parts, "train": clean(parts["train"]), "valid": clean(parts["valid"])}
+    return {**parts, **{name: clean(parts[name], MOST_WORDS) for name in ("train", "valid")}}
 
 
 def training_lines(text: str) -> list[str]:
@@ -138,29 +134,6 @@ def training_lines(text: str) -> list[str]:
         for line in text.removesuffix("\n").split("\n")
         if not any(tag in line for tag in _TALK_DATA)
     ]
-
-
-def evaluation_segments(text: str) -> list[str]:
-    """The sentences of a development or test set's XML file; a typographic apostrophe becomes `'`."""
-    segments = (_SEGMENT.search(line) for line in text.split("\n"))
-    return [segment.group(1).replace("’", "'") for segment in segments if segment]
-
-
-def clean(part: Part) -> Part:
-    """`part` without pairs that Moses's `clean-corpus-n` drops at 1 to 175 words and ratio 1.5."""
-    kept: list[Pair] = []
-    drops: Counter[str] = Counter()
-    for pair in part.pairs:
-        shorter, longer = sorted(len(side.split()) for side in pair)
-        if not shorter:
-            drops["empty"] += 1
-        elif longer > MOST_WORDS:
-            drops["too_many_words"] += 1
-        elif longer / shorter > LARGEST_RATIO:
-            drops["unequal_lengths"] += 1
-        else:
-            kept.append(pair)
-    return Part(kept, part.drops + Drops(**drops))
 
 
 def interleaved(pairs: list[Pair]) -> tuple[list[Pair], list[Pair]]:

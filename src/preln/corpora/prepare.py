@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
-from preln.config import Corpus, EmbeddedCorpus, FilesCorpus, Iwslt14Corpus
-from preln.corpora import CorpusError, bpe, embedded, files, iwslt14
-from preln.corpora.download import git_blob_id
+from preln.config import Corpus, EmbeddedCorpus, FilesCorpus, Iwslt14Corpus, Wmt14Corpus
+from preln.corpora import CorpusError, bpe, embedded, files, iwslt14, wmt14
+from preln.corpora.download import checksum, git_blob_id
 from preln.corpora.registry import SOURCES, languages
 from preln.corpora.split import divide
-from preln.corpora.text import PARTS, Part, read_lines, screen, write_lines
+from preln.corpora.text import PARTS, Drops, Part, lines_of, screen, write_lines
 from preln.corpora.tokenisation import LinePreparation, prepare_pairs
 from preln.files import replaced_folder, write_json
 
@@ -46,12 +46,16 @@ def prepare_text(corpus: Corpus, downloads: Path, out: Path, processes: int) -> 
     }
     with replaced_folder(out) as folder:
         for name in PARTS:
-            part = parts[name]
-            record["parts"][name] = {"pairs": len(part.pairs), "drops": asdict(part.drops), "files": {}}
-            for side, language in enumerate((source, target)):
-                path = folder / f"{name}.{language}"
-                write_lines(path, (pair[side] for pair in part.pairs))
-                record["parts"][name]["files"][path.name] = _checksums(path, description.published)
+            paths = [folder / f"{name}.{language}" for language in (source, target)]
+            pairs, drops = 0, Drops()
+            with _to_write(paths) as sides:
+                for piece in parts[name]:
+                    for side, file in enumerate(sides):
+                        file.writelines(f"{pair[side]}\n" for pair in piece.pairs)
+                    pairs += len(piece.pairs)
+                    drops += piece.drops
+            checksums = {path.name: _checksums(path, description.published) for path in paths}
+            record["parts"][name] = {"pairs": pairs, "drops": asdict(drops), "files": checksums}
         write_json(folder / RECORD, record)
 
 
@@ -68,8 +72,7 @@ def prepare_bpe(text: Path, vocabulary: int, out: Path, threads: int) -> None:
             may not be left out, has more than `LONGEST` pieces.
     """
     both = _prepared_languages(text)
-    sentences = {part: [read_lines(text / f"{part}.{language}") for language in both] for part in PARTS}
-    model = bpe.train([line for side in sentences["train"] for line in side], vocabulary)
+    model = bpe.train([text / f"train.{language}" for language in both], vocabulary)
     scores = bpe.pieces(model)
     known = {piece for piece, _ in scores}
     record: dict[str, Any] = {"vocabulary": vocabulary, "pieces": len(scores), "parts": {}}
@@ -77,44 +80,50 @@ def prepare_bpe(text: Path, vocabulary: int, out: Path, threads: int) -> None:
         (folder / "bpe.model").write_bytes(model)
         write_lines(folder / "bpe.vocab", (f"{piece}\t{score:g}" for piece, score in scores))
         for part in PARTS:
-            encoded = [
-                bpe.encode(model, lines, threads, f"encode {part}.{language}")
-                for language, lines in zip(both, sentences[part], strict=True)
-            ]
-            kept: tuple[list[str], list[str]] = [], []
+            names = [f"{part}.{language}" for language in both]
+            encoded = [bpe.encode(model, lines_of(text / name, "encode"), threads) for name in names]
             counts = {"pairs": 0, "pieces": 0, "unknown_characters": 0, "too_many_pieces": 0}
-            for number, pair in enumerate(zip(*encoded, strict=True), start=1):
-                if max(map(len, pair)) > LONGEST:
-                    if part != "train":
-                        raise CorpusError(
-                            f"{text / part}.*: line {number} has {max(map(len, pair))} BPE pieces, and a model reads "
-                            f"at most {LONGEST}; shorten it or leave it out of the source"
-                        )
-                    counts["too_many_pieces"] += 1
-                    continue
-                for side, pieces in zip(kept, pair, strict=True):
-                    side.append(" ".join(pieces))
-                    counts["pieces"] += len(pieces)
-                    counts["unknown_characters"] += sum(len(piece) for piece in pieces if piece not in known)
-                counts["pairs"] += 1
-            for language, side in zip(both, kept, strict=True):
-                write_lines(folder / f"{part}.{language}", side)
+            with _to_write([folder / name for name in names]) as sides:
+                for number, pair in enumerate(zip(*encoded, strict=True), start=1):
+                    if max(map(len, pair)) > LONGEST:
+                        if part != "train":
+                            raise CorpusError(
+                                f"{text / part}.*: line {number} has {max(map(len, pair))} BPE pieces, and a model "
+                                f"reads at most {LONGEST}; shorten it or leave it out of the source"
+                            )
+                        counts["too_many_pieces"] += 1
+                        continue
+                    for file, pieces in zip(sides, pair, strict=True):
+                        file.write(" ".join(pieces) + "\n")
+                        counts["pieces"] += len(pieces)
+                        counts["unknown_characters"] += sum(len(piece) for piece in pieces if piece not in known)
+                    counts["pairs"] += 1
             record["parts"][part] = counts
         write_json(folder / "bpe.json", record)
 
 
-def _parts(corpus: Corpus, downloads: Path, processes: int) -> dict[str, Part]:
-    """Train, valid and test, tokenised."""
+@contextmanager
+def _to_write(paths: Sequence[Path]) -> Iterator[list[TextIO]]:
+    """New files of text, with Unix line ends."""
+    with ExitStack() as opened:
+        yield [opened.enter_context(path.open("w", encoding="utf-8", newline="\n")) for path in paths]
+
+
+def _parts(corpus: Corpus, downloads: Path, processes: int) -> Mapping[str, Iterable[Part]]:
+    """Train, valid and test, tokenised, each in pieces that fit into memory."""
     match corpus:
         case EmbeddedCorpus():
             raw = screen(Part(embedded.generate(corpus.pairs, corpus.seed)))
             preparations = [LinePreparation(language) for language in languages(corpus)]
             pairs = prepare_pairs(raw.pairs, preparations, processes, "tokenise")
-            return divide({"train": Part(pairs, raw.drops)}, corpus.held_out, corpus.seed)
+            whole = divide({"train": Part(pairs, raw.drops)}, corpus.held_out, corpus.seed)
         case Iwslt14Corpus():
-            return iwslt14.prepare(corpus, downloads, processes)
+            whole = iwslt14.prepare(corpus, downloads, processes)
+        case Wmt14Corpus():
+            return wmt14.prepare(corpus, downloads, processes)
         case FilesCorpus():
-            return files.prepare(corpus, processes)
+            whole = files.prepare(corpus, processes)
+    return {name: [part] for name, part in whole.items()}
 
 
 def _prepared_languages(text: Path) -> tuple[str, str]:
@@ -129,7 +138,7 @@ def _prepared_languages(text: Path) -> tuple[str, str]:
 
 def _checksums(path: Path, published: Mapping[str, str]) -> dict[str, Any]:
     """A file's SHA-256 and, where others published its git blob id, whether it is theirs."""
-    checksums: dict[str, Any] = {"sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
+    checksums: dict[str, Any] = {"sha256": checksum(path, "sha256")}
     if path.name in published:
         checksums["as_published"] = git_blob_id(path) == published[path.name]
     return checksums

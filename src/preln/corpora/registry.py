@@ -6,12 +6,31 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from preln.config import Corpus, FilesCorpus, MrpcTask, RteTask, Task, TextSource, WikipediaSource, WikitextSource
+from preln.config import (
+    Corpus,
+    FilesCorpus,
+    MrpcTask,
+    RteTask,
+    Task,
+    TextSource,
+    WikipediaSource,
+    WikitextSource,
+    Wmt14Corpus,
+)
 
 GERMAN_ENGLISH = ("de", "en")
-"""The paper's direction of translation: source and target."""
+ENGLISH_GERMAN = ("en", "de")
+"""The paper's directions of translation, on IWSLT14 and on WMT14: source and target."""
 
-Algorithm = Literal["sha256", "sha1", "git-blob"]
+WMT14_ARCHIVES = (
+    "training-parallel-europarl-v7.tgz",
+    "training-parallel-commoncrawl.tgz",
+    "training-parallel-nc-v9.tgz",
+    "dev.tgz",
+    "test-full.tgz",
+)
+
+Algorithm = Literal["sha256", "sha1", "md5", "git-blob"]
 
 
 @dataclass(frozen=True)
@@ -34,6 +53,37 @@ DOWNLOADS: Mapping[str, Download] = {
             "de-en.tgz",
             "git-blob",
             "aa8c3f40f8836f1d43701448f94fe7e230082b4c",
+        ),
+        Download(
+            "http://www.statmt.org/wmt13/training-parallel-europarl-v7.tgz",
+            "training-parallel-europarl-v7.tgz",
+            "sha256",
+            "0224c7c710c8a063dfd893b0cc0830202d61f4c75c17eb8e31836103d27d96e7",
+        ),
+        Download(
+            "http://www.statmt.org/wmt13/training-parallel-commoncrawl.tgz",
+            "training-parallel-commoncrawl.tgz",
+            "sha256",
+            "c7a74e2ea01ac6c920123108627e35278d4ccb5701e15428ffa34de86fa3a9e5",
+        ),
+        Download(
+            "http://www.statmt.org/wmt14/training-parallel-nc-v9.tgz",
+            "training-parallel-nc-v9.tgz",
+            "sha256",
+            "cb8953f292298e6877ae433c98912b927cb0766b303f4540512ddd286c748485",
+        ),
+        Download(
+            "http://data.statmt.org/wmt19/translation-task/dev.tgz",
+            "dev.tgz",
+            "sha256",
+            "7a7deccf82ebb05ba508dba5eb21356492224e8f630ec4f992132b029b4b25e7",
+        ),
+        # Nobody has published a better checksum of this file.
+        Download(
+            "https://statmt.org/wmt14/test-full.tgz",
+            "test-full.tgz",
+            "md5",
+            "a8cd784e006feb32ac6f3d9ec7eb389a",
         ),
         Download(
             "https://wikitext.smerity.com/wikitext-2-raw-v1.zip",
@@ -97,6 +147,8 @@ def needed_downloads(wanted: Corpus | TextSource | Task) -> tuple[str, ...]:
             return ("msr_paraphrase_train.txt", "mrpc_dev_ids.tsv")
         case RteTask():
             return ("RTE.zip",)
+        case Wmt14Corpus():
+            return WMT14_ARCHIVES
     return {"iwslt14": ("de-en.tgz",), "bookcorpus": ("bookcorpus.tar.bz2",)}.get(wanted.source, ())
 
 
@@ -133,6 +185,11 @@ SOURCES: Mapping[str, Source] = {
             "test.en": "1d1650c86d161d435f049c3b0e1261f0f0e13334",
         },
     ),
+    "wmt14": Source(
+        title="WMT14 English-German",
+        origin="Europarl v7, Common Crawl and News Commentary v9; newstest2013 and newstest2014 (WMT14)",
+        licence="free for research; Common Crawl's text has no licence of its own",
+    ),
     "files": Source(
         title="the user's own parallel text",
         origin="the files that the study names",
@@ -144,6 +201,9 @@ SOURCES: Mapping[str, Source] = {
 
 def languages(corpus: Corpus) -> tuple[str, str]:
     """Source and target language of a corpus."""
-    if isinstance(corpus, FilesCorpus):
-        return corpus.source_language, corpus.target_language
+    match corpus:
+        case FilesCorpus():
+            return corpus.source_language, corpus.target_language
+        case Wmt14Corpus():
+            return ENGLISH_GERMAN
     return GERMAN_ENGLISH

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from itertools import combinations
 from pathlib import Path
@@ -24,6 +24,12 @@ LONGEST_LINE = 10_000
 
 # A tab is white space. The C1 range stays: it occurs in the field's own prepared IWSLT14 text.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+
+LARGEST_RATIO = 1.5
+"""Of the sides' numbers of words, in the field's preparations."""
+
+# The files are read as lines, not as XML: the field's test sets keep their entities as they are written.
+_SEGMENT = re.compile(r'<seg id="[0-9]*">\s*(.*?)\s*</seg>')
 
 # SentencePiece writes a space as U+2581 and an unknown character as U+2585, and fairseq's dictionary has
 # symbols that are written like words: text that holds one of them would become another text.
@@ -55,31 +61,31 @@ class Drops:
 
 @dataclass(frozen=True)
 class Part:
-    """The pairs of train, valid or test, and what was left out of them."""
+    """The pairs of train, valid or test, or of a piece of one that does not fit into memory, and what was left out."""
 
     pairs: list[Pair]
     drops: Drops = Drops()
 
 
-def read_lines(path: Path) -> list[str]:
-    """The lines of a UTF-8 file, without their line ends (`\\n` or `\\r\\n`) and without a byte order mark.
+def lines_of(path: Path, doing: str = "read") -> Iterator[str]:
+    """The lines of a UTF-8 file one by one, without their line ends (`\\n` or `\\r\\n`) and without a byte order mark.
 
     Only `\\n` ends a line: U+2028, U+0085 and their like belong to the sentence.
 
     Raises:
         CorpusError: if the file cannot be read, is empty, or is not UTF-8 (naming the line).
     """
-    lines = []
+    number = 0
     try:
         with (
             path.open("rb") as file,
-            tqdm(total=path.stat().st_size, desc=f"read {path.name}", unit="B", unit_scale=True, delay=2) as bar,
+            tqdm(total=path.stat().st_size, desc=f"{doing} {path.name}", unit="B", unit_scale=True, delay=2) as bar,
         ):
             for number, raw in enumerate(file, start=1):
                 bar.update(len(raw))
                 if number == 1:
                     raw = raw.removeprefix(b"\xef\xbb\xbf")
-                lines.append(raw.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8"))
+                yield raw.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8")
     except OSError as error:
         raise CorpusError(f"{path}: cannot be read ({error.strerror}); give a text file") from None
     except UnicodeDecodeError as error:
@@ -87,9 +93,13 @@ def read_lines(path: Path) -> list[str]:
             f"{path}, line {number}: not UTF-8 ({error.reason} at byte {error.start + 1} of the line); "
             "convert the file to UTF-8, for example with iconv"
         ) from None
-    if not lines:
+    if not number:
         raise CorpusError(f"{path}: the file is empty; give one sentence a line")
-    return lines
+
+
+def read_lines(path: Path) -> list[str]:
+    """All of `lines_of` a file."""
+    return list(lines_of(path))
 
 
 def read_parallel(source: Path, target: Path) -> Part:
@@ -134,6 +144,29 @@ def unusable(*sides: str) -> str | None:
     if any(len(side) > LONGEST_LINE for side in sides):
         return "too_many_characters"
     return None
+
+
+def clean(part: Part, most_words: int) -> Part:
+    """`part` without pairs that Moses's `clean-corpus-n` drops at 1 to `most_words` words and ratio 1.5."""
+    kept: list[Pair] = []
+    drops: Counter[str] = Counter()
+    for pair in part.pairs:
+        shorter, longer = sorted(len(side.split()) for side in pair)
+        if not shorter:
+            drops["empty"] += 1
+        elif longer > most_words:
+            drops["too_many_words"] += 1
+        elif longer / shorter > LARGEST_RATIO:
+            drops["unequal_lengths"] += 1
+        else:
+            kept.append(pair)
+    return Part(kept, part.drops + Drops(**drops))
+
+
+def evaluation_segments(text: str) -> list[str]:
+    """The sentences of a development or test set's XML or SGML file; a typographic apostrophe becomes `'`."""
+    segments = (_SEGMENT.search(line) for line in text.split("\n"))
+    return [segment.group(1).replace("’", "'") for segment in segments if segment]
 
 
 def require_distinct(files: Mapping[str, Path]) -> None:

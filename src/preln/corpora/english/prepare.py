@@ -167,7 +167,7 @@ def prepare_pieces(text: Path, vocabulary: int, out: Path, threads: int) -> None
     Raises:
         CorpusError: if the vocabulary is too small for the text.
     """
-    model = bpe.train_on_file(text / "train.txt", vocabulary)
+    model = bpe.train([text / "train.txt"], vocabulary, bpe.COVERAGE)
     scores = bpe.pieces(model)
     with replaced_folder(out) as folder:
         (folder / "bpe.model").write_bytes(model)

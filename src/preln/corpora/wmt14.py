@@ -1,0 +1,120 @@
+"""WMT14 English-German: Europarl, Common Crawl and News Commentary, newstest2013 for valid and newstest2014 for test.
+
+About 4.5 million pairs, which stream from the releases' archives: a piece of them is in memory at a time. They are
+tokenised as everything else, with their case, and cleaned as fairseq's `prepare-wmt14en2de.sh` does, at 250 words; the
+paper says no more than that it follows Vaswani et al. (2017).
+"""
+
+from __future__ import annotations
+
+import tarfile
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from itertools import count, islice
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+from preln.config import Wmt14Corpus
+from preln.corpora import CorpusError
+from preln.corpora.download import require_content
+from preln.corpora.registry import DOWNLOADS, ENGLISH_GERMAN, WMT14_ARCHIVES
+from preln.corpora.text import PARTS, Drops, Pair, Part, clean, evaluation_segments, lines_of, screen
+from preln.corpora.tokenisation import LinePreparation, prepare_pairs
+
+MOST_WORDS = 250
+PIECE = 100_000
+"""Pairs that are in memory at a time."""
+
+# Of each archive, the files of English and German.
+_TRAINING = {
+    "training-parallel-europarl-v7.tgz": ("europarl-v7.de-en.en", "europarl-v7.de-en.de"),
+    "training-parallel-commoncrawl.tgz": ("commoncrawl.de-en.en", "commoncrawl.de-en.de"),
+    "training-parallel-nc-v9.tgz": ("news-commentary-v9.de-en.en", "news-commentary-v9.de-en.de"),
+}
+_VALID = {"dev.tgz": ("newstest2013.en", "newstest2013.de")}
+_TEST = {"test-full.tgz": ("newstest2014-deen-src.en.sgm", "newstest2014-deen-ref.de.sgm")}
+
+
+def prepare(corpus: Wmt14Corpus, downloads: Path, processes: int) -> dict[str, Iterable[Part]]:
+    """Train, valid and test in pieces, from the archives in `downloads`, or from the corpus's local folder: that holds
+    the archives, or raw text as train.en, train.de, valid.en, ...
+
+    Raises:
+        CorpusError: if an archive or a file is not what it should be; of train, when its pieces are asked for.
+    """
+    folder = corpus.folder or downloads
+    if corpus.folder and not any((folder / name).exists() for name in WMT14_ARCHIVES):
+        raw = {name: _of_files(*(folder / f"{name}.{language}" for language in ENGLISH_GERMAN)) for name in PARTS}
+    else:
+        for name in WMT14_ARCHIVES:
+            require_content(folder / name, DOWNLOADS[name])
+        raw = {"train": _of(folder, _TRAINING), "valid": _of(folder, _VALID), "test": _of(folder, _TEST)}
+    valid, test = (_tokenised(raw[name], processes, f"tokenise {name}") for name in ("valid", "test"))
+    held_out = {*valid.pairs, *test.pairs}
+    return {"train": _cleaned(raw["train"], held_out, processes), "valid": [valid], "test": [test]}
+
+
+def _cleaned(pairs: Iterable[Pair], held_out: set[Pair], processes: int) -> Iterator[Part]:
+    """Train in pieces, without what stands in valid or test."""
+    left = iter(pairs)
+    for number in count():
+        piece = list(islice(left, PIECE))
+        if not piece:
+            break
+        part = clean(_tokenised(piece, processes, f"tokenise, from pair {number * PIECE:,} on,"), MOST_WORDS)
+        kept = [pair for pair in part.pairs if pair not in held_out]
+        yield Part(kept, part.drops + Drops(held_out=len(part.pairs) - len(kept)))
+
+
+def _tokenised(pairs: Iterable[Pair], processes: int, label: str) -> Part:
+    usable = screen(Part(list(pairs)))
+    preparations = [LinePreparation(language, lowercase=False) for language in ENGLISH_GERMAN]
+    return Part(prepare_pairs(usable.pairs, preparations, processes, label), usable.drops)
+
+
+def _of(folder: Path, archives: Mapping[str, tuple[str, str]]) -> Iterator[Pair]:
+    """The pairs of two files of each archive, side by side."""
+    for archive, names in archives.items():
+        with ExitStack() as opened:
+            files = [opened.enter_context(_member(folder / archive, name)) for name in names]
+            source, target = (_sentences(file, name) for file, name in zip(files, names, strict=True))
+            yield from _pairs(source, target, str(folder / archive))
+
+
+def _of_files(source: Path, target: Path) -> Iterator[Pair]:
+    if missing := [path for path in (source, target) if not path.is_file()]:
+        raise CorpusError(
+            f"{missing[0]}: is missing; the folder of a wmt14 corpus holds {', '.join(WMT14_ARCHIVES)}, or raw text as "
+            "train.en, train.de, valid.en, valid.de, test.en and test.de"
+        )
+    return _pairs(lines_of(source), lines_of(target), f"{source}, {target.name}")
+
+
+@contextmanager
+def _member(archive: Path, name: str) -> Iterator[IO[bytes]]:
+    """A file of an archive, as a stream: nothing is unpacked to disk, and what stands behind it is not read."""
+    with tarfile.open(archive) as tar:
+        for member in tar:
+            if PurePosixPath(member.name).name == name and (file := tar.extractfile(member)) is not None:
+                yield file
+                return
+    raise CorpusError(f"{archive}: lacks {name}; give the release's {archive.name}")
+
+
+def _sentences(file: IO[bytes], name: str) -> Iterator[str]:
+    """The segments of an SGML file, or the lines of a text; only a line feed ends one."""
+    if name.endswith(".sgm"):
+        yield from evaluation_segments(file.read().decode("utf-8"))
+    else:
+        for line in file:
+            yield line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8")
+
+
+def _pairs(sources: Iterable[str], targets: Iterable[str], where: str) -> Iterator[Pair]:
+    try:
+        yield from zip(sources, targets, strict=True)
+    except (ValueError, OSError, EOFError, zlib.error, tarfile.TarError) as error:
+        raise CorpusError(
+            f"{where}: not two texts in UTF-8 that are line by line translations of each other ({error})"
+        ) from None

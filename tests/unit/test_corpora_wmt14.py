@@ -1,0 +1,139 @@
+"""WMT14 English-German, from the releases' archives and from raw text, of which a piece is in memory at a time."""
+
+import io
+import tarfile
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from preln.config import Wmt14Corpus
+from preln.corpora import CorpusError, wmt14
+from preln.corpora.download import checksum
+from preln.corpora.registry import DOWNLOADS, WMT14_ARCHIVES, Download
+from preln.corpora.text import Drops, Pair, Part
+
+TEXTS = {
+    "training-parallel-europarl-v7.tgz": {
+        "training/europarl-v7.fr-en.en": "Not this one.\n",
+        "training/europarl-v7.de-en.de": "Erstens, Herr Präsident.\nZweitens.\n\n",
+        "training/europarl-v7.de-en.en": "First, Mr President.\nSecond.\nNothing.\n",
+    },
+    "training-parallel-commoncrawl.tgz": {
+        "commoncrawl.de-en.en": "Third.\nFar too many words here.\n",
+        "commoncrawl.de-en.de": "Drittens.\nKurz.\n",
+    },
+    "training-parallel-nc-v9.tgz": {
+        "training/news-commentary-v9.de-en.en": "Fourth.\nA sentence of valid.\n",
+        "training/news-commentary-v9.de-en.de": "Viertens.\nEin Satz von Valid.\n",
+    },
+    "dev.tgz": {
+        "dev/newstest2012.en": "Not this one either.\n",
+        "dev/newstest2013.en": "A sentence of valid.\n",
+        "dev/newstest2013.de": "Ein Satz von Valid.\n",
+    },
+    "test-full.tgz": {
+        "test-full/newstest2014-deen-src.en.sgm": '<doc>\n<seg id="1">It’s a test &amp; more.</seg>\n</doc>\n',
+        "test-full/newstest2014-deen-ref.de.sgm": '<doc>\n<seg id="1">Es ist ein Test und mehr.</seg>\n</doc>\n',
+    },
+}
+TRAIN = [
+    ("First , Mr President .", "Erstens , Herr Präsident ."),
+    ("Second .", "Zweitens ."),
+    ("Third .", "Drittens ."),
+    ("Fourth .", "Viertens ."),
+]
+
+
+@pytest.fixture
+def releases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with small archives, whose checksums are those that are known."""
+    write(tmp_path, TEXTS, monkeypatch)
+    return tmp_path
+
+
+def write(folder: Path, archives: Mapping[str, Mapping[str, str]], monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, texts in archives.items():
+        with tarfile.open(folder / name, "w:gz") as tar:
+            for path, text in texts.items():
+                member = tarfile.TarInfo(path)
+                member.size = len(text.encode())
+                tar.addfile(member, io.BytesIO(text.encode()))
+        known = replace(DOWNLOADS[name], algorithm="sha256", checksum=checksum(folder / name, "sha256"))
+        monkeypatch.setitem(cast(dict[str, Download], DOWNLOADS), name, known)
+
+
+def train(parts: Mapping[str, object]) -> tuple[list[Pair], Drops]:
+    """All pairs of train, whatever the pieces, and all drops."""
+    pieces: list[Part] = list(parts["train"])  # type: ignore[call-overload]
+    return [pair for piece in pieces for pair in piece.pairs], sum((piece.drops for piece in pieces), Drops())
+
+
+def test_the_releases_become_three_parts(releases: Path) -> None:
+    parts = wmt14.prepare(Wmt14Corpus(source="wmt14"), releases, processes=1)
+    assert train(parts) == (TRAIN, Drops(empty=1, unequal_lengths=1, held_out=1))
+    assert list(parts["valid"]) == [Part([("A sentence of valid .", "Ein Satz von Valid .")])]
+    assert list(parts["test"]) == [Part([("It &apos;s a test &amp; amp ; more .", "Es ist ein Test und mehr .")])]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_the_size_of_the_pieces_changes_nothing(releases: Path, monkeypatch: pytest.MonkeyPatch, size: int) -> None:
+    monkeypatch.setattr(wmt14, "PIECE", size)
+    parts = wmt14.prepare(Wmt14Corpus(source="wmt14"), releases, processes=1)
+    assert train(parts) == (TRAIN, Drops(empty=1, unequal_lengths=1, held_out=1))
+
+
+def test_no_more_than_a_piece_is_read_ahead(releases: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wmt14, "PIECE", 2)
+    read: list[Pair] = []
+    pairs = wmt14._pairs
+
+    def counted(*arguments: object) -> object:
+        for pair in pairs(*arguments):  # type: ignore[arg-type]
+            read.append(pair)
+            yield pair
+
+    monkeypatch.setattr(wmt14, "_pairs", counted)
+    parts = wmt14.prepare(Wmt14Corpus(source="wmt14"), releases, processes=1)
+    before = len(read)
+    for number, _ in enumerate(parts["train"], start=1):
+        assert len(read) - before <= 2 * number
+    assert len(read) - before == 7
+
+
+def test_raw_text_may_take_the_place_of_the_releases(tmp_path: Path) -> None:
+    for part in ("train", "valid", "test"):
+        (tmp_path / f"{part}.en").write_text(f"A sentence of {part}.\nBoth.\n")
+        (tmp_path / f"{part}.de").write_text(f"Ein Satz von {part}.\nBeide {part}.\n")
+    parts = wmt14.prepare(Wmt14Corpus(source="wmt14", folder=tmp_path), tmp_path / "nowhere", processes=1)
+    assert train(parts)[0] == [("A sentence of train .", "Ein Satz von train ."), ("Both .", "Beide train .")]
+    (tmp_path / "test.de").unlink()
+    with pytest.raises(
+        CorpusError, match=r"test\.de: is missing; the folder of a wmt14 corpus holds training-parallel"
+    ):
+        wmt14.prepare(Wmt14Corpus(source="wmt14", folder=tmp_path), tmp_path, processes=1)
+
+
+def test_each_archive_is_checked(releases: Path) -> None:
+    (releases / WMT14_ARCHIVES[2]).write_bytes(b"another")
+    with pytest.raises(CorpusError, match=r"nc-v9\.tgz: its sha256 checksum is"):
+        wmt14.prepare(Wmt14Corpus(source="wmt14"), releases, processes=1)
+
+
+def test_an_archive_without_a_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive = "training-parallel-commoncrawl.tgz"
+    write(tmp_path, {**TEXTS, archive: {"other.txt": ""}}, monkeypatch)
+    parts = wmt14.prepare(Wmt14Corpus(source="wmt14"), tmp_path, processes=1)
+    with pytest.raises(CorpusError, match=r"commoncrawl\.tgz: lacks commoncrawl\.de-en\.en"):
+        train(parts)
+
+
+def test_sides_of_unequal_length_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive = "training-parallel-commoncrawl.tgz"
+    texts = {**TEXTS[archive], "commoncrawl.de-en.de": "Drittens.\n"}
+    write(tmp_path, {**TEXTS, archive: texts}, monkeypatch)
+    parts = wmt14.prepare(Wmt14Corpus(source="wmt14"), tmp_path, processes=1)
+    with pytest.raises(CorpusError, match=r"commoncrawl\.tgz: not two texts in UTF-8 that are line by line"):
+        train(parts)
