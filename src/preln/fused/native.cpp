@@ -392,8 +392,6 @@ static void attend_gradient(const T* query, const T* key, const T* value, const 
     }
 }
 
-constexpr int64_t AHEAD = 4;  // Rows that are fetched from memory before they are needed.
-
 // One step of a beam search: every hypothesis attends to its own past. Of a sentence and a step, `past` has a row for each
 // of its hypotheses, its key and its value side by side; `path` says which of them is a hypothesis' own, (hypotheses,
 // path_row). The rows of this step are written first: `projected` has queries, keys and values side by side. A head has
@@ -403,40 +401,36 @@ static void attend_to_path(const float* __restrict projected, float* __restrict 
                            int64_t heads, int64_t width) {
     const int64_t row = heads * width, padded = whole_lanes(steps);
     const float scale = 1.0f / std::sqrt(static_cast<float>(width));
-    std::vector<float> products(heads * padded * LANES), columns(LANES * padded), weights(heads * padded);
-    std::vector<const float*> mine(steps + AHEAD);
+    std::vector<float> products(padded * LANES), columns(LANES * padded), weights(padded);
+    std::vector<const float*> mine(steps);
     for (int64_t i = first; i < last; ++i)
         std::copy_n(projected + (3 * i + 1) * row, 2 * row, past + 2 * ((i / beam * most + steps - 1) * beam + i % beam) * row);
     for (int64_t i = first; i < last; ++i) {
-        const float* query = projected + 3 * i * row;
         for (int64_t s = 0; s < steps; ++s)
             mine[s] = past + 2 * ((i / beam * most + s) * beam + path[i * path_row + s]) * row;
-        std::fill_n(&mine[steps], AHEAD, mine[steps - 1]);
-        for (int64_t s = 0; s < steps; ++s) {
-            // The rows lie apart, and no processor guesses where the next one is.
-            for (int64_t c = 0; c < 2 * row; c += LANES) __builtin_prefetch(mine[s + AHEAD] + c);
-            for (int64_t h = 0; h < heads; ++h) {
-                lanes product = {};
-                for (int64_t c = h * width; c < (h + 1) * width; c += LANES)
-                    product += *reinterpret_cast<const lanes*>(query + c) * *reinterpret_cast<const lanes*>(mine[s] + c);
-                *reinterpret_cast<lanes*>(&products[(h * padded + s) * LANES]) = product;
-            }
-        }
         for (int64_t h = 0; h < heads; ++h) {
+            const float* query = projected + 3 * i * row + h * width;
+            for (int64_t s = 0; s < steps; ++s) {
+                lanes product = {};
+                for (int64_t c = 0; c < width; c += LANES)
+                    product += *reinterpret_cast<const lanes*>(query + c) *
+                               *reinterpret_cast<const lanes*>(mine[s] + h * width + c);
+                *reinterpret_cast<lanes*>(&products[s * LANES]) = product;
+            }
             // The lanes of a product are added up as rows.
-            transpose(&products[h * padded * LANES], steps, LANES, columns.data());
+            transpose(products.data(), steps, LANES, columns.data());
             for (int64_t s = 0; s < padded; s += LANES) {
                 lanes score = {};
                 for (int64_t j = 0; j < LANES; ++j) score += *reinterpret_cast<const lanes*>(&columns[j * padded + s]);
-                *reinterpret_cast<lanes*>(&weights[h * padded + s]) = score * scale;
+                *reinterpret_cast<lanes*>(&weights[s]) = score * scale;
             }
-        }
-        weigh(weights.data(), 0, heads, steps, false);
-        for (int64_t c = 0; c < row; c += LANES) {
-            const float* mine_of_head = &weights[c / width * padded];
-            lanes found = {};
-            for (int64_t s = 0; s < steps; ++s) found += mine_of_head[s] * *reinterpret_cast<const lanes*>(mine[s] + row + c);
-            *reinterpret_cast<lanes*>(out + i * row + c) = found;
+            weigh(weights.data(), 0, 1, steps, false);
+            for (int64_t c = 0; c < width; c += LANES) {
+                lanes found = {};
+                for (int64_t s = 0; s < steps; ++s)
+                    found += weights[s] * *reinterpret_cast<const lanes*>(mine[s] + row + h * width + c);
+                *reinterpret_cast<lanes*>(out + i * row + h * width + c) = found;
+            }
         }
     }
 }
