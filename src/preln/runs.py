@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 from preln.config import Corpus, Execution, PretrainingEntry, RunEntry, RunSettings, Study, StudyError, describe
 
-TRAINING_VERSION = 1
+TRAINING_VERSION = 2
 """Raised when the numbers of a training can change with the code; a raise retrains every run."""
 
 PREPARATION_VERSION = 1

@@ -95,7 +95,7 @@ def test_a_new_pin_reruns_nothing(again: Workspace) -> None:
 
 
 def test_a_new_version_of_the_training_trains_everything(again: Workspace) -> None:
-    again.edit("src/preln/runs.py", lambda code: code.replace("TRAINING_VERSION = 1", "TRAINING_VERSION = 2"))
+    again.edit("src/preln/runs.py", lambda code: code.replace("TRAINING_VERSION = 2", "TRAINING_VERSION = 3"))
     assert again.would_run()["train_translation"] == len(RUNS)
 
 
