@@ -650,7 +650,15 @@ class Study(Settings):
     study: Name = Field(description="The study's name: its results are in results/<study>/.")
     description: str = Field("", description="One line for tables and the report.")
     paper_settings: bool = Field(
-        False, description="True where the runs are the paper's: its curves are drawn behind ours."
+        False,
+        description="True where the runs are the paper's: its curves are drawn behind ours, its numbers compared.",
+    )
+    paper_curves: bool = Field(
+        False,
+        description="True where the runs are the paper's but for what the description says: its curves are drawn "
+        "behind ours, and no numbers compared.",
+        # Studies that were made before there was this key are still the same.
+        exclude_if=lambda drawn: not drawn,
     )
     corpora: dict[Name, Corpus] = Field(default_factory=dict, description="The parallel corpora, by name.")
     translation: Translation | None = Field(None, description="The translation runs; none where not given.")

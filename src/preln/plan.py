@@ -15,6 +15,7 @@ from rich.table import Table
 
 from preln import cost
 from preln.config import EmbeddedTask, Iwslt14Corpus, Precision, Study
+from preln.corpora.subsets import SIZES
 from preln.errors import PrelnError
 from preln.pretraining import runs as pretraining
 from preln.pretraining.runs import Finetuning, PretrainingRun
@@ -152,7 +153,8 @@ def _epoch_tokens(run: Run, prepared: Path) -> float | None:
         return float(train["pieces"] / 2 + train["pairs"])
     if not isinstance(run.corpus, Iwslt14Corpus):
         return None
-    return IWSLT14_TOKENS * min(1.0, (run.corpus.pairs or IWSLT14_PAIRS) / IWSLT14_PAIRS)
+    chosen = SIZES[run.corpus.subset] if run.corpus.subset else IWSLT14_PAIRS
+    return IWSLT14_TOKENS * min(run.corpus.pairs or chosen, chosen) / IWSLT14_PAIRS
 
 
 def _measured(results: Path, kind: str, identity: dict[str, object], gpu: Gpu) -> float | None:

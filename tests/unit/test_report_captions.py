@@ -18,10 +18,10 @@ WILDCARDS = ("figure", "theory_table", "bert_table")
 
 
 @pytest.mark.parametrize(("name", "figure"), CASES)
-@pytest.mark.parametrize("paper", [True, False])
-def test_a_caption_is_valid_and_names_the_study(name: str, figure: str, paper: bool) -> None:
+@pytest.mark.parametrize("paper", [{"paper_settings": True}, {"paper_curves": True}, {}], ids=str)
+def test_a_caption_is_valid_and_names_the_study(name: str, figure: str, paper: dict[str, bool]) -> None:
     template = Environment(undefined=StrictUndefined).from_string((CAPTIONS / f"{name}.rst").read_text())
-    config = {"study": "quick", "description": "One line.", "paper_settings": paper}
+    config = {"study": "quick", "description": "One line.", **paper}
 
     text = template.render(
         snakemake=SimpleNamespace(config=config, wildcards=SimpleNamespace(**dict.fromkeys(WILDCARDS, figure)))

@@ -150,6 +150,13 @@ def test_the_papers_numbers_are_drawn_with_how_they_are_known(tmp_path: Path, nu
     assert words in texts(drawn(number, study, runs, tmp_path))
 
 
+def test_the_papers_numbers_are_drawn_behind_a_study_that_asks_for_them(tmp_path: Path) -> None:
+    study, runs = paper_study(paper_settings=False, paper_curves=True)
+    records_of(study, runs[0], tmp_path, [6.0])
+
+    assert "Post-LN RAdam w/o warm-up (digitised, read-off)" in texts(drawn(4, study, runs, tmp_path))
+
+
 def test_the_papers_numbers_are_drawn_in_the_papers_setting_alone(tmp_path: Path) -> None:
     elsewhere = {"corpora": {"embedded": {"source": "embedded"}}}
     for changes in ({"paper_settings": False}, elsewhere):

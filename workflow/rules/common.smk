@@ -162,6 +162,8 @@ def drawn_with(figure):
 def digest_of(shown):
     """What a figure or a table depends on beside its records: of what, and how the study describes it."""
     described = {"description": STUDY.description, "paper_settings": STUDY.paper_settings}
+    if STUDY.paper_curves:
+        described["paper_curves"] = True
     if STUDY.pretraining:
         described["loss"] = STUDY.pretraining.loss
     if STUDY.finetuning:

@@ -141,7 +141,8 @@ def compose(layout: Layout, study: Study, runs: Sequence[Run], records: Records)
 
 def panel(number: int, study: Study, title: str, quantity: Quantity, letter: str, runs: Sequence[Run]) -> Panel:
     """A panel with the paper's numbers behind it, where the study repeats the paper on the paper's corpus."""
-    comparable = study.paper_settings and any(study.corpora[run.settings.corpus].source == "iwslt14" for run in runs)
+    of_the_paper = study.paper_settings or study.paper_curves
+    comparable = of_the_paper and any(study.corpora[run.settings.corpus].source == "iwslt14" for run in runs)
     references = [
         entry
         for entry in reference.load()

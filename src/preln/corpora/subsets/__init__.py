@@ -12,6 +12,9 @@ from importlib import resources
 from preln.corpora import CorpusError
 from preln.corpora.text import Pair
 
+SIZES = {"50k": 50_428}
+"""Pairs of the subsets of IWSLT14."""
+
 
 def pair_hash(pair: Pair) -> str:
     """The first 16 hexadecimal digits of the SHA-256 of the pair's sides, tokenised, with a tab between them."""
