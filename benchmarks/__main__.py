@@ -63,7 +63,8 @@ def of_preparation() -> Iterator[Entry]:
         Side("preparation", "preln", str(folder), threads=2) as ours,
     ):
         (ratio,) = ratios(theirs, [ours], FEW)
-    yield _entry("prepare", "sacremoses and subword-nmt, 1 process", ratio, seconds=ratio.seconds * preparation.PAIRS)
+    baseline = "sacremoses and subword-nmt, 1 process, beside 2 of ours"
+    yield _entry("prepare", baseline, ratio, seconds=ratio.seconds * preparation.PAIRS, cores=2)
 
 
 def of_processes() -> Iterator[Entry]:
@@ -80,13 +81,13 @@ def of_processes() -> Iterator[Entry]:
                 side.ask()
             found.append(of_one * (1 / first.answer() + 1 / second.answer()))
     ratio = Ratio(statistics.median(found[1:]), min(found[1:]), max(found[1:]), ROUNDS, seconds=math.nan)
-    yield _entry("two-processes-A", "one process of two threads", ratio)
+    yield _entry("two-processes-A", "one process of two threads", ratio, cores=2)
 
 
 def of_growth() -> Iterator[Entry]:
     """How the cost grows: the exponent of a power law, fitted."""
     for name, found in growth.exponents(FEW):
-        yield {"name": f"growth-{name}", "baseline": "the smallest", **found, **_provenance()}
+        yield {"name": f"growth-{name}", "baseline": "the smallest", **found, **_provenance(1)}
 
 
 GROUPS: dict[str, Callable[[], Iterator[Entry]]] = {
@@ -120,7 +121,8 @@ def _steps(size: str, others: list[tuple[str, str]], threads: int, rounds: int) 
     for (toolkit, precision), ratio in zip(others, found, strict=True):
         name = f"train-{size}-{precision}" if toolkit == "preln" else f"train-{size}-{precision}-{toolkit}"
         name += "-2-threads" if threads == 2 else ""
-        yield _entry(name, f"stock fairseq, fp32, {threads} thread(s)", ratio, tokens_per_second=1 / ratio.seconds)
+        speed = 1 / ratio.seconds
+        yield _entry(name, f"stock fairseq, fp32, {threads} thread(s)", ratio, tokens_per_second=speed, cores=threads)
 
 
 def _folder(name: str) -> Path:
@@ -129,14 +131,14 @@ def _folder(name: str) -> Path:
     return folder
 
 
-def _entry(name: str, baseline: str, ratio: Ratio, **more: float) -> Entry:
+def _entry(name: str, baseline: str, ratio: Ratio, cores: int = 1, **more: float) -> Entry:
     found = {"ratio": ratio.median, "low": ratio.low, "high": ratio.high}
     rounded = {key: float(f"{value:.4g}") for key, value in (found | more).items()}
-    return {"name": name, "baseline": baseline, **rounded, "n": ratio.n, **_provenance()}
+    return {"name": name, "baseline": baseline, **rounded, "n": ratio.n, **_provenance(cores)}
 
 
-def _provenance() -> Entry:
-    return {"hardware": hardware_line(hardware(Execution(cpus=2))), "commit": commit()["commit"]}
+def _provenance(cores: int) -> Entry:
+    return {"hardware": hardware_line(hardware(Execution(cpus=cores))), "commit": commit()["commit"]}
 
 
 if __name__ == "__main__":

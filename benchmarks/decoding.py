@@ -1,7 +1,7 @@
 """Beam search by fairseq as it comes and by us: 1,000 sentences, beam 5, of a model of size A that is half trained.
 
 `prepare` makes a corpus of the grammar that comes with the package, with dictionaries of 4,000 entries, and trains the
-model on it for one epoch; both sides load its weights. fairseq's side has the batches that a training of that size has.
+model on it for one epoch; both sides load its weights, and translate the same batches.
 """
 
 from __future__ import annotations
@@ -95,8 +95,7 @@ def translator(toolkit: str, folder: Path, together: bool = True) -> Callable[[]
         memory.keep()
     model.load_state_dict(weights, strict=True)
     order = np.argsort(test.src_sizes[:SENTENCES], kind="stable")
-    tokens = run.settings.batch_tokens if toolkit == "stock" else TRANSLATED_TOKENS
-    rows = test.batch_by_size(order, max_tokens=tokens) if together else order[:, None]
+    rows = test.batch_by_size(order, max_tokens=TRANSLATED_TOKENS) if together else order[:, None]
     batches = [test.collater([test[i] for i in row]) for row in rows]
     search = _fairseqs(model, task) if toolkit == "stock" else _ours(model)
 

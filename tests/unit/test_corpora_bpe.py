@@ -124,3 +124,9 @@ def test_of_a_long_file_no_more_than_so_many_sentences_are_taken(tmp_path: Path)
     pieces = {piece for piece, _ in bpe.pieces(bpe.train([text], 12, most_sentences=50))}
     assert any("ab" in piece for piece in pieces)
     assert not any("cdcd" in piece for piece in pieces)
+
+
+def test_every_character_is_known_though_only_every_second_sentence_is_taken(tmp_path: Path) -> None:
+    text = tmp_path / "text.txt"
+    text.write_text("".join(f"{'abab' if number % 2 == 0 else 'xyz'} dcba\n" for number in range(100)))
+    assert set("abcdxyz") <= {piece for piece, _ in bpe.pieces(bpe.train([text], 20, most_sentences=50))}

@@ -17,7 +17,7 @@ from preln.config import Iwslt14Corpus
 from preln.corpora import CorpusError, iwslt14, subsets
 from preln.corpora.download import git_blob_id
 from preln.corpora.registry import DOWNLOADS, SOURCES
-from preln.corpora.text import Drops, Pair, Part, clean, read_lines
+from preln.corpora.text import Drops, Pair, Part, clean, lines_of
 
 OFFICIAL = os.environ.get("PRELN_IWSLT14_OFFICIAL")
 PREPARED = os.environ.get("PRELN_IWSLT14_PREPARED")
@@ -244,5 +244,5 @@ def test_the_official_xml_files_give_the_published_test_set() -> None:
     parts = iwslt14.prepare_release(texts, processes=1)
     for side, language in enumerate(("de", "en")):
         published = Path(PREPARED or "") / f"test.{language}"
-        assert [pair[side] for pair in parts["test"].pairs] == read_lines(published)
+        assert [pair[side] for pair in parts["test"].pairs] == list(lines_of(published))
         assert git_blob_id(published) == SOURCES["iwslt14"].published[published.name]

@@ -10,7 +10,7 @@ import pytest
 from preln.config import EmbeddedCorpus, FilesCorpus, Iwslt14Corpus, TextPaths
 from preln.corpora import CorpusError, prepare
 from preln.corpora import embedded as embedded_grammar
-from preln.corpora.text import read_lines
+from preln.corpora.text import lines_of
 
 GENERATED = [(f"Der Hund sieht {number} Katzen.", f"The dog sees {number} cats.") for number in range(1000)]
 
@@ -59,7 +59,7 @@ def test_the_embedded_corpus_is_split_and_tokenised(tmp_path: Path) -> None:
     pairs = [
         pair
         for part in ("train", "valid", "test")
-        for pair in zip(read_lines(tmp_path / f"{part}.de"), read_lines(tmp_path / f"{part}.en"), strict=True)
+        for pair in zip(lines_of(tmp_path / f"{part}.de"), lines_of(tmp_path / f"{part}.en"), strict=True)
     ]
     assert sorted(pairs) == sorted(
         (f"der hund sieht {number} katzen .", f"the dog sees {number} cats .") for number in range(1000)
@@ -90,14 +90,14 @@ def test_users_files_in_another_pair_of_languages(tmp_path: Path) -> None:
     assert train["drops"]["empty"] == 1
     assert train["pairs"] + train["drops"]["held_out"] + 20 == 101
     assert record["parts"]["valid"]["pairs"] == record["parts"]["test"]["pairs"] == 10
-    assert all(line.startswith("zin ") for line in read_lines(tmp_path / "out" / "train.nl"))
-    assert all(line.startswith("phrase ") for line in read_lines(tmp_path / "out" / "train.fr"))
+    assert all(line.startswith("zin ") for line in lines_of(tmp_path / "out" / "train.nl"))
+    assert all(line.startswith("phrase ") for line in lines_of(tmp_path / "out" / "train.fr"))
 
 
 def test_users_files_that_are_tokenised_keep_their_words_and_case(tmp_path: Path) -> None:
     text(user_files(tmp_path, tokenise=False, lowercase=False), tmp_path / "out")
-    assert all(line.startswith("Phrase ") for line in read_lines(tmp_path / "out" / "test.fr"))
-    assert all(line[-2].isdigit() and line[-1] == "." for line in read_lines(tmp_path / "out" / "test.fr"))
+    assert all(line.startswith("Phrase ") for line in lines_of(tmp_path / "out" / "test.fr"))
+    assert all(line[-2].isdigit() and line[-1] == "." for line in lines_of(tmp_path / "out" / "test.fr"))
 
 
 def test_a_given_part_is_used_and_taken_from_train(tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_a_given_part_is_used_and_taken_from_train(tmp_path: Path) -> None:
     valid.source.write_text("ZIN 7.\nNieuw.\n")
     valid.target.write_text("Phrase  7.\nNouveau.\n")
     record = text(user_files(tmp_path, valid=valid), tmp_path / "out")
-    assert read_lines(tmp_path / "out" / "valid.nl") == ["zin 7 .", "nieuw ."]
+    assert list(lines_of(tmp_path / "out" / "valid.nl")) == ["zin 7 .", "nieuw ."]
     assert record["parts"]["train"]["drops"]["held_out"] == 2
     assert record["parts"]["train"]["pairs"] == 99 - 10
 
@@ -137,16 +137,16 @@ def test_one_bpe_model_encodes_every_part(tmp_path: Path) -> None:
     out = tmp_path / "bpe"
     prepare.prepare_bpe(tmp_path, 200, out, threads=2)
     record = json.loads((out / "bpe.json").read_text(encoding="utf-8"))
-    vocabulary = [line.split("\t")[0] for line in read_lines(out / "bpe.vocab")]
+    vocabulary = [line.split("\t")[0] for line in lines_of(out / "bpe.vocab")]
     assert len(vocabulary) == record["pieces"] <= 200
     for part in ("train", "valid", "test"):
         pieces = 0
         for language in ("de", "en"):
             name = f"{part}.{language}"
-            encoded = read_lines(out / name)
+            encoded = list(lines_of(out / name))
             assert set(" ".join(encoded).split()) <= set(vocabulary)
             decoded = ["".join(line.split()).replace("▁", " ").strip() for line in encoded]
-            assert decoded == read_lines(tmp_path / name)
+            assert decoded == list(lines_of(tmp_path / name))
             assert record["parts"][part]["pairs"] == len(decoded)
             pieces += len(" ".join(encoded).split())
         assert record["parts"][part]["pieces"] == pieces
@@ -160,7 +160,9 @@ def test_a_pair_of_train_that_no_model_reads_is_left_out_and_counted(tmp_path: P
     prepare.prepare_bpe(tmp_path, 200, tmp_path / "bpe", threads=1)
     record = json.loads((tmp_path / "bpe" / "bpe.json").read_text(encoding="utf-8"))
     assert record["parts"]["train"]["too_many_pieces"] == 1
-    assert len(read_lines(tmp_path / "bpe" / "train.de")) == len(read_lines(tmp_path / "bpe" / "train.en")) == 900
+    assert (
+        len(list(lines_of(tmp_path / "bpe" / "train.de"))) == len(list(lines_of(tmp_path / "bpe" / "train.en"))) == 900
+    )
 
 
 def test_such_a_pair_of_test_is_refused_with_its_line(tmp_path: Path) -> None:

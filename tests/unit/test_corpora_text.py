@@ -11,7 +11,7 @@ from preln.corpora.text import (
     LONGEST_LINE,
     Drops,
     Part,
-    read_lines,
+    lines_of,
     read_parallel,
     require_distinct,
     screen,
@@ -72,7 +72,7 @@ def test_an_empty_file_is_refused(tmp_path: Path, source: bytes, target: bytes) 
 def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
     for path in (tmp_path / "nowhere", tmp_path):
         with pytest.raises(CorpusError, match="cannot be read"):
-            read_lines(path)
+            list(lines_of(path))
 
 
 def test_text_without_a_usable_pair_is_refused(tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ def test_lines_that_are_written_are_read_back(tmp_path_factory: pytest.TempPathF
     path = tmp_path_factory.mktemp("lines") / "text"
     lines[0] = lines[0].lstrip("\ufeff")
     write_lines(path, lines)
-    assert read_lines(path) == lines
+    assert list(lines_of(path)) == lines
 
 
 def test_a_file_given_twice_is_refused(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from preln.fairseq_plugin.decoding import LENGTH_FACTOR, LENGTH_MARGIN, translate
 from preln.fairseq_plugin.transformer import PlacedTransformer
+from preln.fused import native
 from tests.unit.test_fused import only
 from tests.unit.test_transformer import build, dictionary, fairseq_names
 
@@ -92,3 +93,31 @@ def test_some_translations_end_by_themselves_and_some_at_the_limit_of_their_sour
             for text, source in zip(found, sentences(seed), strict=True)
         ]
     assert 0 < sum(shares) < len(shares)
+
+
+def test_no_translation_is_longer_than_the_model_has_positions() -> None:
+    ours, _ = models("pre", 1, 1.0)
+    length = ours.decoder.max_positions()
+    source = torch.cat([torch.randint(4, len(dictionary()), (length - 1,)), torch.tensor([dictionary().eos()])])
+    with torch.no_grad():
+        # It never ends by itself.
+        ours.decoder.embed_tokens.weight[dictionary().eos()] *= -10.0
+    (text,) = together(ours, [source], 1, 1.0)
+    assert len(text) <= length - 1
+
+
+def test_a_beam_may_be_wider_than_the_dictionary() -> None:
+    ours, _ = models("post", 1, 0.4)
+    widest = len(dictionary()) // 2 - 1
+    source = sentences(1)[:3]
+    assert together(ours, source, 10 * widest, 1.0) == together(ours, source, widest, 1.0)
+
+
+@pytest.mark.parametrize("broken", [float("nan"), float("inf")])
+def test_a_model_that_broke_says_so(broken: float) -> None:
+    ours, _ = models("pre", 1, 0.4)
+    with torch.no_grad():
+        ours.decoder.embed_tokens.weight[5:] *= broken
+    for level in ("none", native.LEVEL):
+        with only(level), pytest.raises(FloatingPointError, match="scores are not finite"):
+            together(ours, sentences(1), 4, 1.0)

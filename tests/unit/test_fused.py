@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
 from typing import Any
@@ -19,7 +20,7 @@ from preln.fused.dropout import Dropout, dropped_sum
 from preln.fused.linear import Linear
 from preln.fused.loss import smoothed_cross_entropy
 from preln.fused.norm import norm_of_sum
-from preln.fused.search import Source
+from preln.fused.search import Source, attend_to_path, best_continuations
 
 LEVELS = ["none", "DEFAULT", "AVX2", "AVX512"]
 """Without compiled loops, and with those of each kind of processor up to the one at hand."""
@@ -117,10 +118,29 @@ def test_the_loss_of_a_share_of_the_batch_has_that_share_of_the_gradient(loops: 
 
 @pytest.mark.parametrize("broken", [math.nan, math.inf])
 def test_the_loss_of_a_model_that_broke_is_not_finite(loops: str, broken: float) -> None:
-    features = numbers(3, 16).detach()
-    features[1, 2] = broken
-    loss, _ = smoothed_cross_entropy(features, numbers(11, 16), None, torch.arange(3), 0.1)
-    assert not math.isfinite(float(loss))
+    """Nor are its gradients, whichever of the scores it is that is broken."""
+    for entry in range(4):
+        features, weight = numbers(3, 4).detach(), numbers(40, 4)
+        features[1, entry] = broken
+        loss, nll = smoothed_cross_entropy(features, weight, None, torch.arange(3), 0.1)
+        assert not math.isfinite(float(loss))
+        assert not math.isfinite(float(nll))
+        assert not torch.autograd.grad(loss, weight)[0].isfinite().all()
+
+
+def test_the_gradient_of_the_loss_in_fp16_is_scaled_before_it_is_rounded() -> None:
+    """A share of the smoothed labels is smaller than what fp16 has."""
+    features, weight = (4 * numbers(4, 8)).detach(), numbers(20_000, 8).detach()
+    features, weight = (x.half().requires_grad_() for x in (features, weight))
+    targets, scale = torch.arange(4), 2.0**12
+    loss, _ = smoothed_cross_entropy(features, weight, None, targets, 0.01)
+    (found,) = torch.autograd.grad(scale * loss, weight)
+    in_double = in_doubles(features, weight)
+    expected, _ = reference_loss(in_double[0], in_double[1], torch.zeros(20_000, dtype=torch.double), targets, 0.01)
+    (reference,) = torch.autograd.grad(scale * expected, in_double[1])
+    # Of half of the words the gradient is little more than that share.
+    small = reference.norm(dim=1) < reference.norm(dim=1).median()
+    assert float((found[small] - reference[small]).norm() / reference[small].norm()) < 5e-3
 
 
 def test_scores_that_are_far_apart_lose_nothing(loops: str) -> None:
@@ -174,7 +194,7 @@ def test_dropout_keeps_its_share_and_scales_it_up(p: float, seed: int) -> None:
     assert abs(share - p) < 5.5 * math.sqrt(p * (1 - p) / len(kept))
 
 
-def test_dropout_is_alike_at_every_place_and_in_every_draw() -> None:
+def test_dropout_is_alike_at_every_place_and_in_every_draw(loops: str) -> None:
     torch.manual_seed(3)
     masks = torch.stack([Dropout(0.3).train()(torch.ones(64)) == 0 for _ in range(4000)]).double()
     deviation = math.sqrt(0.3 * 0.7 / 4000)
@@ -186,7 +206,7 @@ def test_dropout_is_alike_at_every_place_and_in_every_draw() -> None:
         assert float(product.abs().max()) < 5.5 * 0.21 / math.sqrt(4000)
 
 
-def test_long_runs_of_dropout_are_as_long_as_chance_has_them() -> None:
+def test_long_runs_of_dropout_are_as_long_as_chance_has_them(loops: str) -> None:
     torch.manual_seed(5)
     dropped = (Dropout(0.5).train()(torch.ones(1_000_000)) == 0).long()
     runs = torch.unique_consecutive(dropped, return_counts=True)[1]
@@ -270,7 +290,7 @@ def test_attention_to_a_source_with_padding(loops: str, side: str, dtype: torch.
     assert not computed[1][padding].any()
 
 
-def test_dropped_weights_of_attention_are_those_of_its_gradient() -> None:
+def test_dropped_weights_of_attention_are_those_of_its_gradient(loops: str) -> None:
     """By finite differences: whatever is dropped, the same is dropped on the way back."""
     packed = numbers(2, 5, 3 * 16)
     keys = torch.randn(2, 5, 48, generator=torch.Generator().manual_seed(8))
@@ -288,7 +308,7 @@ def test_dropped_weights_of_attention_are_those_of_its_gradient() -> None:
     assert not torch.allclose(attend(packed, None, None, 4, True, 0.4), attend(packed, None, None, 4, True, 0.0))
 
 
-def test_attentions_dropout_leaves_its_mean_alone() -> None:
+def test_attentions_dropout_leaves_its_mean_alone(loops: str) -> None:
     packed = numbers(1, 4, 3 * 8).detach()
     torch.manual_seed(1)
     drawn = torch.stack([attend(packed, None, None, 2, False, 0.3) for _ in range(4000)])
@@ -320,6 +340,45 @@ def test_hypotheses_attend_to_the_words_of_their_source(loops: str, heads: int) 
     assert_equal(of_all.attend(queries), expected.float(), torch.float32)
     of_all.keep(lambda rows: rows[1:].contiguous())
     assert_equal(of_all.attend(queries[1:].contiguous()), expected[1:].float(), torch.float32)
+
+
+@pytest.mark.parametrize(("beam", "steps", "heads"), [(1, 1, 2), (3, 7, 1), (5, 16, 2), (4, 33, 2)])
+def test_each_hypothesis_attends_to_its_own_past(loops: str, beam: int, steps: int, heads: int) -> None:
+    """Hypotheses that have changed places again and again."""
+    draw = torch.Generator().manual_seed(steps)
+    path = torch.randint(beam, (2, beam, steps + 2), generator=draw, dtype=torch.int32)
+    path[:, :, steps - 1] = torch.arange(beam)
+    projected, past = numbers(2, beam, 3 * 32).detach(), numbers(2, steps + 4, beam, 2 * 32).detach()
+    found = attend_to_path(projected, past, path, steps, heads)
+    for sentence, hypothesis in itertools.product(range(2), range(beam)):
+        mine = [past[sentence, step, path[sentence, hypothesis, step]] for step in range(steps - 1)]
+        seen = torch.stack([*mine, projected[sentence, hypothesis, 32:]])[None].double()
+        query = projected[None, sentence, hypothesis : hypothesis + 1, :32].double()
+        expected = reference_attention(query, seen, torch.zeros(1, 1, steps, dtype=torch.bool), heads)
+        assert_equal(found[sentence, hypothesis], expected[0, 0].float(), torch.float32)
+    assert_equal(past[:, steps - 1], projected[..., 32:], torch.float32)
+
+
+@pytest.mark.parametrize("columns", [11, 64, 200])
+def test_the_best_continuations_are_those_of_the_whole_vocabulary(loops: str, columns: int) -> None:
+    scores, never = 3 * numbers(7, columns).detach(), torch.tensor([1, 4])
+    # The best of all may not follow.
+    scores[:, 4] = 20.0
+    values, places, totals = best_continuations(scores.clone(), 8, never)
+    log_p = scores.double().log_softmax(dim=1)
+    expected = log_p.index_fill(1, never, -torch.inf).topk(8)
+    assert torch.equal(places, expected.indices)
+    assert_equal(values, expected.values.float(), torch.float32)
+    assert_equal(totals, (scores.double() - log_p)[:, 0].float(), torch.float32)
+
+
+def test_of_continuations_that_are_alike_each_is_found_once(loops: str) -> None:
+    scores = torch.zeros(2, 90)
+    scores[:, 70:75] = 1.0
+    _, places, _ = best_continuations(scores, 6, torch.tensor([72]))
+    for row in places.tolist():
+        assert set(row[:4]) == {70, 71, 73, 74}
+        assert len(set(row)) == 6 and 72 not in row
 
 
 # Threads

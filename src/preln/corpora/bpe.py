@@ -35,8 +35,8 @@ def train(texts: Sequence[Path], vocabulary: int, coverage: float = 1.0, most_se
 
     Args:
         texts: files, which are read one after the other, more than once; blank lines are no sentences.
-        vocabulary: the most pieces; `<unk>` is one of them, and so is each of the characters.
-        coverage: the share of the text's characters that are pieces; the rarest ones may be unknown.
+        vocabulary: the most pieces; `<unk>` is one of them.
+        coverage: the share of the text's characters that are pieces: each of them, or all but the rarest ones.
         most_sentences: how many of them are in memory; of a longer text, every second one is taken, or every third, and
             so on.
 
@@ -44,8 +44,10 @@ def train(texts: Sequence[Path], vocabulary: int, coverage: float = 1.0, most_se
         CorpusError: if the vocabulary cannot hold the characters.
     """
     sentences, characters = _counted(texts, coverage)
-    sample = islice(_sentences(texts), 0, None, max(1, math.ceil(sentences / most_sentences)))
-    return _train(sample, characters, vocabulary, coverage)
+    each = max(1, math.ceil(sentences / most_sentences))
+    # What is left out of a sample may hold a character that nothing else does.
+    required = characters - {" "} if each > 1 and coverage == 1.0 else set[str]()
+    return _train(islice(_sentences(texts), 0, None, each), characters, vocabulary, coverage, required)
 
 
 def _counted(texts: Sequence[Path], coverage: float) -> tuple[int, set[str]]:
@@ -73,8 +75,11 @@ def _sentences(texts: Sequence[Path]) -> Iterator[str]:
     return (line for text in texts for line in lines_of(text) if line)
 
 
-def _train(sentences: Iterable[str], characters: set[str], vocabulary: int, coverage: float) -> bytes:
-    """A model of the sentences, in which the `characters`, the given share of all, are pieces."""
+def _train(
+    sentences: Iterable[str], characters: set[str], vocabulary: int, coverage: float, required: set[str]
+) -> bytes:
+    """A model of the sentences, in which the `characters`, the given share of all, are pieces, and the `required` ones
+    even if no sentence has them."""
     characters = characters | {" "}
     if vocabulary <= len(characters):
         raise CorpusError(
@@ -89,6 +94,7 @@ def _train(sentences: Iterable[str], characters: set[str], vocabulary: int, cove
         vocab_size=vocabulary,
         hard_vocab_limit=False,
         character_coverage=coverage,
+        required_chars="".join(sorted(required)),
         normalization_rule_name="identity",
         split_by_unicode_script=False,
         split_by_number=False,

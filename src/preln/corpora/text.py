@@ -97,18 +97,13 @@ def lines_of(path: Path, doing: str = "read") -> Iterator[str]:
         raise CorpusError(f"{path}: the file is empty; give one sentence a line")
 
 
-def read_lines(path: Path) -> list[str]:
-    """All of `lines_of` a file."""
-    return list(lines_of(path))
-
-
 def read_parallel(source: Path, target: Path) -> Part:
     """The sentence pairs of two files that are line by line translations of each other.
 
     Raises:
         CorpusError: if a file is not readable text, if their line counts differ, or if no pair is left.
     """
-    sources, targets = read_lines(source), read_lines(target)
+    sources, targets = list(lines_of(source)), list(lines_of(target))
     if len(sources) != len(targets):
         raise CorpusError(
             f"{source} has {len(sources)} lines, {target} has {len(targets)}: the files must be line by line "

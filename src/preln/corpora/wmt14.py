@@ -1,8 +1,9 @@
 """WMT14 English-German: Europarl, Common Crawl and News Commentary, newstest2013 for valid and newstest2014 for test.
 
 About 4.5 million pairs, which stream from the releases' archives: a piece of them is in memory at a time. They are
-tokenised as everything else, with their case, and cleaned as fairseq's `prepare-wmt14en2de.sh` does, at 250 words; the
-paper says no more than that it follows Vaswani et al. (2017).
+tokenised as everything else, with their case, and cleaned at the limits of fairseq's `prepare-wmt14en2de.sh`, but by
+words before BPE, where that counts pieces after it. It also normalises punctuation, splits hyphens and takes pairs of
+train for valid, which is not done here. The paper says no more than that it follows Vaswani et al. (2017).
 """
 
 from __future__ import annotations

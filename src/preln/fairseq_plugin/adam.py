@@ -63,22 +63,15 @@ class _TorchOptimizer(FairseqOptimizer):
             "weight_decay": self.cfg.weight_decay,
         }
 
-    def multiply_grads(self, c: Any) -> None:
-        """Multiply all gradients by a number, in one go."""
-        torch._foreach_mul_(self._gradients(), c)
-
     def clip_grad_norm(self, max_norm: float, aggregate_norm_fn: Callable[[Tensor], Tensor] | None = None) -> Tensor:
         """The norm of all gradients, which are clipped to `max_norm` where that is not 0."""
-        gradients = self._gradients()
+        gradients = [weight.grad for weight in self.params if weight.grad is not None]
         norm = torch.nn.utils.get_total_norm(gradients)
         if aggregate_norm_fn is not None:
             norm = aggregate_norm_fn(norm)
         if max_norm > 0:
             torch._foreach_mul_(gradients, (max_norm / (norm + 1e-6)).clamp(max=1.0))
         return norm
-
-    def _gradients(self) -> list[Tensor]:
-        return [weight.grad for weight in self.params if weight.grad is not None]
 
     @property
     def supports_flat_params(self) -> bool:

@@ -36,13 +36,17 @@ def translate(
         model: in evaluation mode.
         source: indices, of shape (sentences, length), padded on the left as fairseq has them, with the end of sentence.
         lengths: of the sentences, with the end of sentence.
-        beam: hypotheses kept.
+        beam: hypotheses kept; of a small dictionary, half as many as it has entries.
         length_penalty: the exponent.
+
+    Raises:
+        FloatingPointError: if a sentence has no translation, for its scores are not finite.
     """
     dictionary, device = model.decoder.dictionary, source.device
+    beam = min(beam, len(dictionary) // 2 - 1)
     end = dictionary.eos()
     never = torch.tensor([dictionary.pad()], device=device)
-    limits = (LENGTH_FACTOR * lengths + LENGTH_MARGIN).long()
+    limits = (LENGTH_FACTOR * lengths + LENGTH_MARGIN).long().clamp(max=model.decoder.max_positions() - 1)
     most = int(limits.max()) + 1
     steps = _Steps(model, source, beam, most)
     sentences = torch.arange(len(source), device=device)
@@ -84,6 +88,8 @@ def translate(
         if done.any():
             sentences, limits, scores, said, path = (_close(x, done) for x in (sentences, limits, scores, said, path))
             steps.leave(done, step + 1)
+    if not all(finished):
+        raise FloatingPointError("a translation's scores are not finite")
     return [max(hypotheses, key=lambda one: one[0])[1] for hypotheses in finished]
 
 

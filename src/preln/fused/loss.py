@@ -47,6 +47,9 @@ class _SmoothedCrossEntropy(torch.autograd.Function):
         differentiable: bool,
     ) -> tuple[Tensor, Tensor]:
         scores = functional.linear(features, weight, bias)
+        if scores.dtype == torch.float16:
+            # Its gradient is smaller than the smallest number of fp16 until it is scaled.
+            scores = scores.float()
         if native.takes(scores):
             loss, nll = torch.empty(2, len(targets))
             sizes = (len(targets), len(weight), smoothing)
@@ -54,8 +57,8 @@ class _SmoothedCrossEntropy(torch.autograd.Function):
         else:
             loss, nll = _in_torch(scores, targets, smoothing)
         if differentiable:
-            by_bias = None if bias is None else scores.sum(0)
-            ctx.save_for_backward(scores @ weight, scores.T @ features, by_bias)
+            ctx.save_for_backward(scores, features, weight)
+            ctx.has_bias = bias is not None
         loss, nll = loss.sum(), nll.sum()
         ctx.mark_non_differentiable(nll)
         return loss, nll
@@ -63,8 +66,11 @@ class _SmoothedCrossEntropy(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
-        by_features, by_weight, by_bias = (x if x is None else x * gradient for x in ctx.saved_tensors)
-        return by_features, by_weight, by_bias, None, None, None
+        scores, features, weight = ctx.saved_tensors
+        if scores.dtype != features.dtype:
+            scores, gradient = (scores * gradient).to(features.dtype), gradient.new_ones(())
+        by_bias = scores.sum(0) * gradient if ctx.has_bias else None
+        return scores @ weight * gradient, scores.T @ features * gradient, by_bias, None, None, None
 
 
 def _in_torch(scores: Tensor, targets: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:

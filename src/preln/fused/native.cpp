@@ -31,7 +31,7 @@ INLINE void store(bfloat16* to, float x) {
     *to = static_cast<bfloat16>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
-// e^x for x <= 0, to 2 units in the last place; below e^-80, which no sum with e^0 sees, it is that. A polynomial that
+// e^x for x <= 0, to some units in the last place, 30 of them where there is no FMA; below e^-80, which no sum with e^0 sees, it is that. A polynomial that
 // compilers turn into vectors, where they call the library's for one number after the other.
 INLINE float exp_of_negative(float x) {
     x = std::max(x, -80.0f);
@@ -43,6 +43,13 @@ INLINE float exp_of_negative(float x) {
     float scale;
     std::memcpy(&scale, &bits, sizeof scale);
     return series * scale;
+}
+
+// Whether a number is neither infinite nor NaN; compilers that may forget about these do not see through it.
+INLINE bool is_finite(float x) {
+    uint32_t bits;
+    std::memcpy(&bits, &x, sizeof bits);
+    return (bits & 0x7f800000u) != 0x7f800000u;
 }
 
 // What dropout multiplies with: a hash of a key and the element's place, so that the backward pass need not remember.
@@ -100,6 +107,12 @@ static void cross_entropy(T* __restrict scores, const int64_t* targets, int64_t 
             shifted += x;
             row[i] = exp_of_negative(x);
             total += row[i];
+        }
+        // Of a model that broke, nothing is left.
+        if (!is_finite(shifted)) {
+            nll[r] = loss[r] = NAN;
+            for (int64_t i = 0; i < columns; ++i) store(mine + i, NAN);
+            continue;
         }
         const float log_total = std::log(total), inverse = 1.0f / total;
         nll[r] = log_total - of_target;
@@ -178,14 +191,20 @@ constexpr float UNSEEN = -1e30f;  // A score of which the weight is 0.
 constexpr int64_t TILE = 32;  // Queries that are looked at together; fewer where later ones see more.
 typedef float lanes __attribute__((vector_size(LANES * sizeof(float)), aligned(alignof(float)), may_alias));
 
+// GCC has clang's function since its twelfth version, and one of its own since ever.
+#ifdef __clang__
 #define SHUFFLE __builtin_shufflevector
+#else
+typedef int32_t places __attribute__((vector_size(LANES * sizeof(int32_t))));
+#define SHUFFLE(x, y, ...) __builtin_shuffle(x, y, places{__VA_ARGS__})
+#endif
 
 INLINE int64_t whole_lanes(int64_t size) { return (size + LANES - 1) & ~(LANES - 1); }
 
 // LANES columns of ROWS rows of c += a b, of which element (r, k) of a is at a[r * a_row + k * a_step].
 template <int ROWS>
-INLINE void multiply_block(const float* __restrict a, int64_t a_row, int64_t a_step, const float* __restrict b, int64_t b_row, float* __restrict c,
-                           int64_t c_row, int64_t steps) {
+INLINE void multiply_block(const float* __restrict a, int64_t a_row, int64_t a_step, const float* __restrict b,
+                           int64_t b_row, float* __restrict c, int64_t c_row, int64_t steps) {
     lanes total[ROWS];
     for (int r = 0; r < ROWS; ++r) total[r] = *reinterpret_cast<const lanes*>(c + r * c_row);
     for (int64_t k = 0; k < steps; ++k) {
