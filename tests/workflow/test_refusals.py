@@ -23,7 +23,7 @@ pytestmark = pytest.mark.slow
         (
             study_content(corpora={"tiny": {"source": "iwslt15"}}),
             "corpora.tiny: Input tag 'iwslt15' found using 'source' does not match any of the expected tags: "
-            "'embedded', 'iwslt14', 'files'",
+            "'embedded', 'iwslt14', 'wmt14', 'files'",
         ),
         (
             study_content(corpora={"tiny": {**CORPUS, "source": "iwslt14", "folder": "no/such/folder"}}),
