@@ -1,7 +1,7 @@
-"""Preparing 160,000 sentence pairs: tokenised, lower-cased, split into pieces of a BPE vocabulary of 10,000, binarised.
+"""Preparing 160,000 sentence pairs: tokenised, lower-cased, split into pieces of a BPE vocabulary of 10,000.
 
-Beside it sacremoses and subword-nmt, which the field's scripts are made of, one line after the other as they come; they
-do not binarise. The text is the grammar's, in sentences of about 10 words.
+Beside it sacremoses and subword-nmt, which the field's scripts are made of, one line after the other as they come.
+fairseq binarises the pieces of both. The text is the grammar's, in sentences of about 10 words.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from pathlib import Path
 
 from preln.config import FilesCorpus, TextPaths
 from preln.corpora import embedded, prepare
-from preln.fairseq_plugin.binarise import binarise
 
 PAIRS, VOCABULARY = 160_000, 10_000
 
@@ -51,7 +50,6 @@ def _ours(sides: list[Path]) -> Callable[[], int]:
             out = Path(temporary)
             prepare.prepare_text(corpus, out, out / "text", cores)
             prepare.prepare_bpe(out / "text", VOCABULARY, out / "bpe", cores)
-            binarise(out / "bpe", "de", "en", out / "binary", cores)
         return PAIRS
 
     return do_round

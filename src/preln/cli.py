@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Protocol, TypeVar
+from typing import Annotated, Any, Protocol, TypeVar
 
 import typer
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 
-from preln.config import Corpus, EnglishText, Study, StudyError, Task, load, of_results
+from preln.config import Corpus, EnglishText, Study, StudyError, Task, describe, load, of_results
 from preln.errors import PrelnError
 from preln.runs import Run, expand
 
@@ -53,9 +53,12 @@ def _recorded(study: Path) -> tuple[Path, Study, list[Run]]:
     return path.resolve().parent.parent, content, expand(content, str(path))
 
 
-def _corpus(text: str) -> Corpus:
-    corpus: Corpus = TypeAdapter(Corpus).validate_json(text)
-    return corpus
+def _settings(option: str, kind: Any, text: str) -> Any:
+    """The settings of a kind that an option has as JSON."""
+    try:
+        return TypeAdapter(kind).validate_json(text)
+    except ValidationError as error:
+        raise StudyError("\n".join(f"{option}: {line}" for line in describe(error))) from None
 
 
 @app.command()
@@ -78,7 +81,7 @@ def prepare_text(
     """Make tokenised train, valid and test text of a corpus."""
     from preln.corpora import prepare
 
-    prepare.prepare_text(_corpus(corpus), downloads, out, processes)
+    prepare.prepare_text(_settings("--corpus", Corpus, corpus), downloads, out, processes)
 
 
 @app.command()
@@ -118,7 +121,7 @@ def prepare_english(
     """Make sentences of train and valid of English documents."""
     from preln.corpora.english import prepare
 
-    prepare.prepare_text(EnglishText.model_validate_json(text), downloads, out, processes)
+    prepare.prepare_text(_settings("--text", EnglishText, text), downloads, out, processes)
 
 
 @app.command()
@@ -157,7 +160,7 @@ def prepare_task(
     """Check a task's pairs of sentences and split them into the pieces of a text's BPE model."""
     from preln.corpora import tasks
 
-    read: Task = TypeAdapter(Task).validate_json(task)
+    read: Task = _settings("--task", Task, task)
     tasks.prepare_task(read, downloads, model, longest, out)
 
 

@@ -75,7 +75,8 @@ class Iwslt14Corpus(_Corpus):
     )
     subset: Literal["50k"] | None = Field(
         None,
-        description="Train on a subset that is known by its pairs' hashes; 50k are 50,428 pairs, a third of all.",
+        description="Train on a subset, chosen of the official text by the hashes of its pairs, since text that may "
+        "not be passed on can be named by them: `50k` are 50,428 pairs, a third of all.",
         # Studies that were made before there were subsets are still the same.
         exclude_if=lambda subset: subset is None,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from types import NoneType
 from typing import Literal, get_args, get_origin
 
 from pydantic import BaseModel
@@ -141,6 +142,9 @@ def _row(name: str, field: FieldInfo) -> str:
 def _value(field: FieldInfo) -> str:
     """What a key takes: its type as the YAML file has it, and its bounds."""
     annotation = field.annotation
+    if get_args(annotation)[1:] == (NoneType,):
+        # What may be left out takes what it takes where it is there.
+        annotation = get_args(annotation)[0]
     if get_origin(annotation) is Literal:
         return ", ".join(f"`{choice}`" for choice in get_args(annotation))
     name = annotation.__name__ if isinstance(annotation, type) and not get_args(annotation) else str(annotation)

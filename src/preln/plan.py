@@ -190,10 +190,11 @@ def show(study: Study, name: str, results: Path, prepared: Path) -> None:
     console.print(_table(planned, gpu))
     unknown = [item.id for item in planned if item.hours is None]
     total = sum(item.hours or 0.0 for item in planned)
-    lines = [f"In all {total:,.1f} {gpu.name} hours; the longest chain of jobs takes {critical_path(planned):,.1f}."]
+    longest = critical_path(planned)
+    lines = [f"In all {total:,.1f} {gpu.name} hours; the longest chain of jobs takes {longest:,.1f}."]
     lines.append(
-        "Updates of translation are estimates, for batches are not quite full. Translating, validating and the theory "
-        "are not in it."
+        "Updates of translation are estimates, for batches are not quite full: with small ones there may be a third "
+        "more. Translating, validating and the theory are not in it."
     )
     if not all(item.measured for item in planned):
         lines.append(
@@ -201,7 +202,10 @@ def show(study: Study, name: str, results: Path, prepared: Path) -> None:
             "second at most; those with * are from speeds in results/."
         )
     if unknown:
-        lines.append(f"Of {len(unknown)} runs the text is not prepared yet, so that its tokens are not known.")
+        lines.append(
+            f"The hours of {len(unknown)} runs are not in it: their text is not prepared yet, so that its tokens are not "
+            "known. Prepare it first, by `snakemake --until binarise`."
+        )
     console.print("\n".join(lines), highlight=False)
 
 

@@ -12,7 +12,7 @@ import tarfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from itertools import count, islice
+from itertools import count, islice, zip_longest
 from pathlib import Path, PurePosixPath
 from typing import IO
 
@@ -46,8 +46,10 @@ def prepare(corpus: Wmt14Corpus, downloads: Path, processes: int) -> dict[str, I
     """
     folder = corpus.folder or downloads
     if corpus.folder and not any((folder / name).exists() for name in WMT14_ARCHIVES):
-        raw = {name: _of_files(*(folder / f"{name}.{language}" for language in ENGLISH_GERMAN)) for name in PARTS}
+        raw = _of_files(folder)
     else:
+        if missing := [DOWNLOADS[name].address for name in WMT14_ARCHIVES if not (folder / name).exists()]:
+            raise CorpusError(f"{folder}: lacks the archives from {', '.join(missing)}; put them there too")
         for name in WMT14_ARCHIVES:
             require_content(folder / name, DOWNLOADS[name])
         raw = {"train": _of(folder, _TRAINING), "valid": _of(folder, _VALID), "test": _of(folder, _TEST)}
@@ -83,13 +85,18 @@ def _of(folder: Path, archives: Mapping[str, tuple[str, str]]) -> Iterator[Pair]
             yield from _pairs(source, target, str(folder / archive))
 
 
-def _of_files(source: Path, target: Path) -> Iterator[Pair]:
-    if missing := [path for path in (source, target) if not path.is_file()]:
+def _of_files(folder: Path) -> dict[str, Iterator[Pair]]:
+    """The pairs of each part, of files of raw text."""
+    paths = {name: [folder / f"{name}.{language}" for language in ENGLISH_GERMAN] for name in PARTS}
+    if missing := [path.name for both in paths.values() for path in both if not path.is_file()]:
         raise CorpusError(
-            f"{missing[0]}: is missing; the folder of a wmt14 corpus holds {', '.join(WMT14_ARCHIVES)}, or raw text as "
-            "train.en, train.de, valid.en, valid.de, test.en and test.de"
+            f"{folder}: lacks {', '.join(missing)}; the folder of a wmt14 corpus holds {', '.join(WMT14_ARCHIVES)}, or "
+            "raw text as train.en, train.de, valid.en, valid.de, test.en and test.de"
         )
-    return _pairs(lines_of(source), lines_of(target), f"{source}, {target.name}")
+    return {
+        name: _pairs(lines_of(source), lines_of(target), f"{folder / name}.*")
+        for name, (source, target) in paths.items()
+    }
 
 
 @contextmanager
@@ -113,9 +120,14 @@ def _sentences(file: IO[bytes], name: str) -> Iterator[str]:
 
 
 def _pairs(sources: Iterable[str], targets: Iterable[str], where: str) -> Iterator[Pair]:
+    """Lines that are translations of each other, side by side."""
     try:
-        yield from zip(sources, targets, strict=True)
-    except (ValueError, OSError, EOFError, zlib.error, tarfile.TarError) as error:
-        raise CorpusError(
-            f"{where}: not two texts in UTF-8 that are line by line translations of each other ({error})"
-        ) from None
+        for source, target in zip_longest(sources, targets):
+            if source is None or target is None:
+                short, long = ENGLISH_GERMAN if source is None else reversed(ENGLISH_GERMAN)
+                raise CorpusError(
+                    f"{where}: {short} has fewer lines than {long}; they must be line by line translations"
+                )
+            yield source, target
+    except (UnicodeDecodeError, OSError, EOFError, zlib.error, tarfile.TarError) as error:
+        raise CorpusError(f"{where}: cannot be read as text in UTF-8 ({error}); download it again") from None
