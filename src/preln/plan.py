@@ -203,8 +203,8 @@ def show(study: Study, name: str, results: Path, prepared: Path) -> None:
         )
     if unknown:
         lines.append(
-            f"The hours of {len(unknown)} runs are not in it: their text is not prepared yet, so that its tokens are not "
-            "known. Prepare it first, by `snakemake --until binarise`."
+            f"The hours of {len(unknown)} runs are not in it: their text is not prepared yet, so that its tokens are "
+            "not known. Prepare it first, by `snakemake --until binarise`."
         )
     console.print("\n".join(lines), highlight=False)
 
