@@ -25,6 +25,8 @@ Optimizer = Literal["adam", "radam", "sgd"]
 ScheduleName = Literal["inverse-sqrt", "constant", "drop-inverse-sqrt", "linear"]
 Anchor = Literal["warmup", "hold", "shift"]
 Precision = Literal["fp32", "bf16", "fp16"]
+LocalPath = Annotated[Path, AfterValidator(Path.expanduser)]
+"""A file or folder of this machine; `~` is the user's home."""
 
 
 Number = TypeVar("Number", int, float)
@@ -68,7 +70,7 @@ class Iwslt14Corpus(_Corpus):
     """IWSLT14 German-English, prepared as the field does (fairseq's split)."""
 
     source: Literal["iwslt14"]
-    folder: Path | None = Field(
+    folder: LocalPath | None = Field(
         None,
         description="A local folder in place of the download: it holds de-en.tgz, or text that is tokenised "
         "already as train.de, train.en, valid.de, ...",
@@ -92,7 +94,7 @@ class Wmt14Corpus(_Corpus):
     """WMT14 English-German, 4.5 million pairs; newstest2013 is valid and newstest2014 test."""
 
     source: Literal["wmt14"]
-    folder: Path | None = Field(
+    folder: LocalPath | None = Field(
         None,
         description="A local folder in place of the downloads: it holds the releases' archives, or raw text as "
         "train.en, train.de, valid.en, ...",
@@ -107,8 +109,8 @@ class Wmt14Corpus(_Corpus):
 class TextPaths(Settings):
     """The two sides of one part of a parallel text: one sentence a line, line by line translations."""
 
-    source: Path
-    target: Path
+    source: LocalPath
+    target: LocalPath
 
 
 class FilesCorpus(_Corpus):
@@ -149,7 +151,7 @@ class _TextSource(Settings):
 
 
 class _ArchiveSource(_TextSource):
-    folder: Path | None = Field(
+    folder: LocalPath | None = Field(
         None, description="A local archive, or a folder of its files, in place of the download."
     )
 
@@ -179,7 +181,7 @@ class WikipediaSource(_TextSource):
 
     source: Literal["wikipedia"]
     date: str | None = Field(None, pattern=r"^\d{8}$", description="The dump's date, such as 20260101.")
-    file: Path | None = Field(None, description="A local `pages-articles` dump in place of the download.")
+    file: LocalPath | None = Field(None, description="A local `pages-articles` dump in place of the download.")
 
     @model_validator(mode="after")
     def _one(self) -> WikipediaSource:
@@ -204,7 +206,7 @@ class TextFilesSource(_TextSource):
     """English text of the user's own."""
 
     source: Literal["files"]
-    path: Path = Field(description="A text file, an archive, or a folder of both.")
+    path: LocalPath = Field(description="A text file, an archive, or a folder of both.")
     documents: Literal["file", "blank-line"] | Annotated[int, Field(ge=10)] = Field(
         "file",
         description="`file`: each file is one; `blank-line`: blank lines divide them; a number: so many paragraphs are "
@@ -244,7 +246,7 @@ class _Task(Settings):
 
 
 class _GlueTask(_Task):
-    folder: Path | None = Field(None, description="A local folder of the official files in place of the download.")
+    folder: LocalPath | None = Field(None, description="A local folder of the official files in place of the download.")
 
     @property
     def local_paths(self) -> list[Path]:
@@ -677,6 +679,8 @@ class Study(Settings):
     @model_validator(mode="after")
     def _complete(self) -> Study:
         problems: list[str] = []
+        if self.paper_settings and self.paper_curves:
+            problems.append("paper_curves: paper_settings draws the paper's curves already; give one of them")
         if not (self.translation or self.theory or self.pretraining):
             problems.append("needs one of translation, theory and pretraining")
         if self.theory and self.theory.gradients and not self.translation:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from types import NoneType
-from typing import Literal, get_args, get_origin
+from typing import Annotated, Literal, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
@@ -144,6 +144,8 @@ def _value(field: FieldInfo) -> str:
     annotation = field.annotation
     if get_args(annotation)[1:] == (NoneType,):
         # What may be left out takes what it takes where it is there.
+        annotation = get_args(annotation)[0]
+    if get_origin(annotation) is Annotated:
         annotation = get_args(annotation)[0]
     if get_origin(annotation) is Literal:
         return ", ".join(f"`{choice}`" for choice in get_args(annotation))

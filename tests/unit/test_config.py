@@ -75,6 +75,17 @@ def test_an_impossible_combination_is_refused(wrong: dict[str, Any], message: st
         settings(**wrong)
 
 
+def test_the_papers_curves_are_asked_for_once() -> None:
+    assert "paper_curves: paper_settings draws" in refusal(study_content(paper_settings=True, paper_curves=True))
+
+
+def test_a_folder_may_be_in_the_users_home() -> None:
+    corpora = {"embedded": {"source": "iwslt14", "folder": "~/iwslt14"}}
+    assert validate(study_content(corpora=corpora), "my.yaml").corpora["embedded"].local_paths == [
+        Path.home() / "iwslt14"
+    ]
+
+
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match="missing.yaml: cannot be read"):
         load(tmp_path / "missing.yaml")

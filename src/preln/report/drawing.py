@@ -158,7 +158,7 @@ def _draw_panel(axes: Axes, panel: Panel, study: Study, look: dict[RunSettings, 
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     column = COLUMNS[panel.quantity]
     done = records.summary[records.summary["run"].isin([run.id for run in panel.runs])].set_index("run")
-    known = records.curves[records.curves["run"].isin(done.index)]
+    known = _recorded(panel, records)
     if known.empty:
         message = "no finished runs" if panel.runs else "no runs in this study"
         if len(done):
@@ -190,15 +190,6 @@ def _draw_panel(axes: Axes, panel: Panel, study: Study, look: dict[RunSettings, 
     if ceiling is not None:
         lowest = min([known[column].min(), *(entry.y for entry in panel.references if entry.y is not None)])
         axes.set_ylim(lowest - 0.05 * (ceiling - lowest), ceiling)
-        axes.annotate(
-            "cut off at a uniform guess, log$_2$ of the vocabulary",
-            (0.98, 0.97),
-            xycoords="axes fraction",
-            ha="right",
-            va="top",
-            fontsize=6,
-            color="0.3",
-        )
     if panel.quantity == "bleu":
         # A model that has learned nothing is shown as flat, not its noise enlarged.
         top = max(1.0, axes.get_ylim()[1])
@@ -226,9 +217,14 @@ def _draw_references(axes: Axes, panel: Panel) -> None:
             axes.plot(entry.x, entry.y, **_paper_marker(marker))
 
 
+def _recorded(panel: Panel, records: Records) -> pd.DataFrame:
+    """What is known of the curves of a panel's runs."""
+    return records.curves[records.curves["run"].isin([run.id for run in panel.runs])]
+
+
 def _ceiling(panel: Panel, study: Study, known: pd.DataFrame) -> float | None:
     """Where the loss axis is cut, if a curve goes above: at a uniform guess, log2 of the vocabulary."""
-    if panel.quantity != "valid_loss":
+    if panel.quantity != "valid_loss" or known.empty:
         return None
     guess = max(math.log2(study.corpora[run.settings.corpus].vocabulary) for run in panel.runs)
     return guess if known["valid_loss"].max() > guess else None
@@ -375,6 +371,8 @@ def _note(study: Study, grid: Sequence[Sequence[Panel]], records: Records) -> st
     parts = [f"{origin}: {len(records.summary)} of {len(runs)} runs"]
     if diverged:
         parts[0] += f", {diverged} diverged (×)"
+    if any(_ceiling(panel, study, _recorded(panel, records)) is not None for row in grid for panel in row):
+        parts.append("Losses are cut off at a uniform guess, log$_2$ of the vocabulary")
     errors = sorted(
         {entry.error for row in grid for panel in row for entry in panel.references if entry.error is not None}
     )
