@@ -16,7 +16,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 import seaborn as sns
 
-from preln.status import newest_state
+from preln.attempts import newest_state
 
 SMOOTHING = 20
 """Lines of the log whose mean is drawn; each is itself of some updates."""

@@ -19,7 +19,7 @@ from fairseq import tasks
 from fairseq.sequence_generator import SequenceGenerator
 
 from benchmarks import stock
-from benchmarks.training import SIZES, VOCABULARY
+from benchmarks.samples import SIZES, VOCABULARY
 from preln import config
 from preln.config import Execution
 from preln.corpora import prepare as corpora

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from benchmarks import training
+from benchmarks import samples
 
 PAD, END = 1, 2
 SMOOTHING = 0.1
@@ -21,8 +21,8 @@ def work(toolkit: str, size: str) -> Callable[[], int]:
     """A round of training steps of a toolkit."""
     if toolkit == "transformers-bert":
         return _masked()
-    folder = training.dictionaries(training.VOCABULARY[size])
-    model, loss = MODELS[toolkit](training.VOCABULARY[size], training.SIZES[size])
+    folder = samples.dictionaries(samples.VOCABULARY[size])
+    model, loss = MODELS[toolkit](samples.VOCABULARY[size], samples.SIZES[size])
     model.train()
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-3, betas=(0.9, 0.98))
 
@@ -31,7 +31,7 @@ def work(toolkit: str, size: str) -> Callable[[], int]:
         (loss(sample) / sample["ntokens"]).backward()
         optimizer.step()
 
-    return training.steps(training.batches(size, folder), step)
+    return samples.steps(samples.batches(size, folder), step)
 
 
 def _smoothed(scores: Tensor, target: Tensor) -> Tensor:
@@ -159,10 +159,10 @@ def _masked() -> Callable[[], int]:
     """Hugging Face's BERT, which computes scores of all tokens and not of those that are masked alone."""
     from transformers import BertConfig, BertForMaskedLM
 
-    size = training.BERT
+    size = samples.BERT
     model = BertForMaskedLM(
         BertConfig(
-            vocab_size=training.BERT_VOCABULARY,
+            vocab_size=samples.BERT_VOCABULARY,
             hidden_size=size["width"],
             num_hidden_layers=size["layers"],
             num_attention_heads=size["heads"],
@@ -178,7 +178,7 @@ def _masked() -> Callable[[], int]:
         model(input_ids=sample["net_input"]["src_tokens"], labels=labels).loss.backward()
         optimizer.step()
 
-    return training.steps(training.masked_batches(), step)
+    return samples.steps(samples.masked_batches(), step)
 
 
 MODELS: dict[str, Callable[[int, dict[str, int]], tuple[nn.Module, Callable[[Any], Tensor]]]] = {

@@ -92,3 +92,9 @@ def divergence(state: Path) -> dict[str, Any] | None:
         return None
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return found
+
+
+def newest_state(folder: Path) -> Path | None:
+    """The state of a job's folder that was begun or continued last."""
+    attempts = sorted(folder.glob(f"state/*/{ATTEMPTS}"), key=lambda path: path.stat().st_mtime)
+    return attempts[-1].parent if attempts else None

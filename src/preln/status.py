@@ -2,144 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console, Group
 from rich.live import Live
-from rich.table import Table
 
-from preln.attempts import ATTEMPTS
 from preln.config import Study
-from preln.fairseq_plugin.log import last_training_line
+from preln.pretraining import status as pretraining
+from preln.translation import status as translation
 
-SILENT_SECONDS = 600
-"""A job that has written nothing for so long has stopped; translating an epoch's sets can take minutes."""
 WATCH_SECONDS = 5
 FILE_WIDTH = 160
 
 
-@dataclass(frozen=True)
-class Progress:
-    """Where one job stands: how many epochs, updates or fine-tunings are `done` `of` all, its newest `scores` under the
-    headings of its section, its speed in tokens a second, and the seconds that are `left` and that it is `silent`
-    (since something was written last). None is not known, or no more of interest."""
-
-    id: str
-    state: str
-    done: float
-    of: int
-    scores: dict[str, float | None] = field(default_factory=dict)
-    speed: float | None = None
-    left: float | None = None
-    silent: float | None = None
-
-
-@dataclass(frozen=True)
-class Section:
-    """The jobs of one kind: their name, what their progress is counted in, how, and the headings of their scores."""
-
-    jobs: str
-    unit: str
-    digits: int
-    headings: tuple[str, ...]
-    rows: list[Progress]
-
-    def table(self) -> Table:
-        """The section as a table."""
-        done = sum(row.state.startswith(("finished", "diverged", "not reached")) for row in self.rows)
-        result = Table(title=f"{done} of {len(self.rows)} {self.jobs} done", title_justify="left", box=None)
-        result.add_column("", no_wrap=True)
-        result.add_column("state")
-        for heading in (self.unit, *self.headings, "tokens/s", "left", "last news"):
-            result.add_column(heading, justify="right", no_wrap=True)
-        for row in self.rows:
-            scores = (row.scores.get(heading) for heading in self.headings)
-            result.add_row(
-                row.id,
-                row.state,
-                f"{row.done:.{self.digits}f}/{row.of}",
-                *("" if score is None else f"{score:.2f}" for score in scores),
-                "" if row.speed is None else f"{row.speed:,.0f}",
-                "" if row.left is None else str(timedelta(seconds=round(row.left))),
-                "" if row.silent is None else f"{timedelta(seconds=round(row.silent))} ago",
-            )
-        return result
-
-
-def newest_state(folder: Path) -> Path | None:
-    """The state of a job's folder that was begun or continued last."""
-    attempts = sorted(folder.glob(f"state/*/{ATTEMPTS}"), key=lambda path: path.stat().st_mtime)
-    return attempts[-1].parent if attempts else None
-
-
-def silence(state: Path, files: tuple[str, ...], now: float) -> float:
-    """Seconds at the time `now` since one of the `files` of a state was written, or an attempt began."""
-    paths = [state / name for name in (ATTEMPTS, *files)]
-    return now - max(path.stat().st_mtime for path in paths if path.exists())
-
-
-@dataclass(frozen=True)
-class Counting:
-    """How a training counts: what in, by the key of metrics.json and by that of fairseq's log, and which columns of its
-    record stand under which headings, beside the loss of training."""
-
-    unit: str
-    logged: str
-    columns: dict[str, str]
-    read_record: Callable[[Path], dict[int, dict[str, Any]]]
-
-
-def training(name: str, of: int, folder: Path, now: float, counting: Counting) -> Progress:
-    """The progress of a training of `of` units, whose folder is `folder`, at the time `now` in seconds since the
-    epoch."""
-    metrics = folder / "metrics.json"
-    if metrics.exists():
-        values = json.loads(metrics.read_text(encoding="utf-8"))
-        state = values["status"]
-        if values["diverged"]:
-            state += f" at update {values['diverged']['update']}"
-        last = values["final"] or {}
-        scores = {"train": last.get("train_loss"), **_scores(last, counting)}
-        return Progress(name, state, values[counting.unit], of, scores, last.get("tokens_per_second"))
-    current = newest_state(folder)
-    if current is None:
-        return Progress(name, "waiting", 0, of)
-    record = counting.read_record(current / "record.jsonl")
-    last = record[max(record)] if record else {}
-    latest = last_training_line(current / "training.log")
-    logged = float(latest.get(counting.logged, 0))
-    done = max(logged, max(record, default=0))
-    left = None
-    if latest and float(latest["ups"]) > 0 and logged > 0:
-        left = float(latest["num_updates"]) / logged * max(of - done, 0) / float(latest["ups"])
-    silent = silence(current, ("training.log",), now)
-    return Progress(
-        name,
-        "training" if silent < SILENT_SECONDS else "stopped",
-        done,
-        of,
-        {"train": float(latest["loss"]) if latest else None, **_scores(last, counting)},
-        float(latest["wps"]) if latest else None,
-        left,
-        silent,
-    )
-
-
-def _scores(last: dict[str, Any], counting: Counting) -> dict[str, float | None]:
-    return {heading: last.get(column) for heading, column in counting.columns.items()}
-
-
 def show(study: Study, results: Path, watch: bool) -> None:
     """Print the progress of the study whose results are in the folder `results`; with `watch`, until interrupted."""
-    from preln.pretraining import status as pretraining
-    from preln.translation import status as translation
 
     def current() -> Group:
         now = time.time()

@@ -13,7 +13,7 @@ from preln.config import validate
 from preln.files import append_json, write_json
 from preln.pretraining.runs import Finetuning, PretrainingRun, expand, finetunings
 from preln.pretraining.status import finetuning, pretraining
-from preln.status import SILENT_SECONDS
+from preln.progress import SILENT_SECONDS
 from tests.conftest import bert_content
 
 NOW = 1_000_000.0

@@ -11,8 +11,8 @@ import pytest
 
 from preln.config import validate
 from preln.fairseq_plugin.log import last_training_line
+from preln.progress import SILENT_SECONDS
 from preln.runs import Run, expand
-from preln.status import SILENT_SECONDS
 from preln.translation.status import progress
 from tests.conftest import study_content
 

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pandas as pd
 
+from preln.attempts import newest_state
 from preln.config import Study
 from preln.files import read_json_lines
 from preln.pretraining.curve import read_record
 from preln.pretraining.finetuning import RECORD
 from preln.pretraining.runs import Finetuning, PretrainingRun, expand, finetunings
-from preln.status import SILENT_SECONDS, Counting, Progress, Section, newest_state, silence, training
+from preln.progress import SILENT_SECONDS, Counting, Progress, Section, silence, training
 
 UPDATES = Counting("updates", "num_updates", {"valid": "valid_loss"}, read_record)
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import pandas as pd
 
+from preln.attempts import newest_state
 from preln.config import Study, of_results
 from preln.corpora.registry import languages
 from preln.pretraining.runs import PretrainingRun
@@ -19,7 +20,6 @@ from preln.report import pretraining_records, records
 from preln.report.claims.samples import LOWER_IS_BETTER, worst
 from preln.report.records import RecordError
 from preln.runs import Run, corpus_id, expand
-from preln.status import newest_state
 
 SIGNIFICANT = 0.05
 """The p-value below which several seeds differ."""

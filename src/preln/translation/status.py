@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from preln.config import Study
+from preln.progress import Counting, Progress, Section, training
 from preln.runs import Run, expand
-from preln.status import Counting, Progress, Section, training
 from preln.translation.curve import read_record
 
 EPOCHS = Counting("epochs", "update", {"valid": "valid_loss", "BLEU": "test_bleu"}, read_record)
