@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 import yaml
 
-from preln.config_schema import schema
+from preln.config.schema import schema
 
 CONFIG = Path("config")
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from preln.config_reference import markdown
+from preln.config.reference import markdown
 from tests.workflow.conftest import ROOT, Workspace
 
 RULES = re.compile(r"^rule (\w+):\n(.*?)(?=^\S|\Z)", re.MULTILINE | re.DOTALL)

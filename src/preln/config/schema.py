@@ -1,6 +1,6 @@
 """config/schema.json, from the data model: with it an editor completes and checks the keys of a study file.
 
-This file is generated: `python -m preln.config_schema > config/schema.json`. A YAML file names it in its first line:
+This file is generated: `python -m preln.config.schema > config/schema.json`. A YAML file names it in its first line:
 `# yaml-language-server: $schema=schema.json`.
 """
 

@@ -46,7 +46,7 @@ A study is one YAML file. `config.yaml` is the default; `snakemake --configfile 
 place. Unknown keys, wrong values and impossible combinations stop the workflow before any job; a text that cannot be
 used stops the job that reads it.
 
-This page is generated from the data model: `python -m preln.config_reference > config/README.md`.
+This page is generated from the data model: `python -m preln.config.reference > config/README.md`.
 """
 
 

@@ -1,0 +1,107 @@
+"""The parallel corpora that a study may name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from preln.config.base import LocalPath, Settings
+
+Language = Annotated[str, Field(pattern=r"^[a-z]{2,3}$")]
+
+
+class _Corpus(Settings):
+    vocabulary: int = Field(10000, ge=100, le=64000, description="Size of the joint SentencePiece BPE vocabulary.")
+
+    @property
+    def local_paths(self) -> list[Path]:
+        """What the study names on this machine."""
+        return []
+
+
+class EmbeddedCorpus(_Corpus):
+    """German-English sentences from the grammar that comes with the package; nothing is downloaded."""
+
+    source: Literal["embedded"]
+    pairs: int = Field(24000, ge=1000, le=100000, description="Sentence pairs in train, valid and test together.")
+    held_out: int = Field(500, ge=10, description="Sentence pairs of valid, and again as many of test.")
+    seed: int = Field(1, description="Seed of the generator and of the split.")
+
+
+class Iwslt14Corpus(_Corpus):
+    """IWSLT14 German-English, prepared as the field does (fairseq's split)."""
+
+    source: Literal["iwslt14"]
+    folder: LocalPath | None = Field(
+        None,
+        description="A local folder in place of the download: it holds de-en.tgz, or text that is tokenised "
+        "already as train.de, train.en, valid.de, ...",
+    )
+    subset: Literal["50k"] | None = Field(
+        None,
+        description="Train on a subset, chosen of the official text by the hashes of its pairs, since text that may "
+        "not be passed on can be named by them: `50k` are 50,428 pairs, a third of all.",
+        # Studies that were made before there were subsets are still the same.
+        exclude_if=lambda subset: subset is None,
+    )
+    pairs: int | None = Field(None, ge=1000, description="Train on the first so many pairs; on all where not given.")
+
+    @property
+    def local_paths(self) -> list[Path]:
+        """The folder, if one takes the place of the download."""
+        return [self.folder] if self.folder else []
+
+
+class Wmt14Corpus(_Corpus):
+    """WMT14 English-German, 4.5 million pairs; newstest2013 is valid and newstest2014 test."""
+
+    source: Literal["wmt14"]
+    folder: LocalPath | None = Field(
+        None,
+        description="A local folder in place of the downloads: it holds the releases' archives, or raw text as "
+        "train.en, train.de, valid.en, ...",
+    )
+
+    @property
+    def local_paths(self) -> list[Path]:
+        """The folder, if one takes the place of the downloads."""
+        return [self.folder] if self.folder else []
+
+
+class TextPaths(Settings):
+    """The two sides of one part of a parallel text: one sentence a line, line by line translations."""
+
+    source: LocalPath
+    target: LocalPath
+
+
+class FilesCorpus(_Corpus):
+    """Parallel text of the user's own, in any two languages."""
+
+    source: Literal["files"]
+    source_language: Language
+    target_language: Language
+    train: TextPaths
+    valid: TextPaths | None = Field(None, description="Without it, `held_out` pairs of train.")
+    test: TextPaths | None = Field(None, description="Without it, `held_out` pairs of train.")
+    held_out: int = Field(1000, ge=1, description="Pairs taken from train for a part that is not given.")
+    seed: int = Field(1, description="Seed of the held-out choice.")
+    tokenise: bool = Field(True, description="Moses tokenisation; false where the text is tokenised.")
+    lowercase: bool = Field(True, description="Lower-case both sides.")
+
+    @property
+    def local_paths(self) -> list[Path]:
+        """The files of each part that is given."""
+        parts = [part for part in (self.train, self.valid, self.test) if part]
+        return [path for part in parts for path in (part.source, part.target)]
+
+    @model_validator(mode="after")
+    def _two_languages(self) -> FilesCorpus:
+        if self.source_language == self.target_language:
+            raise ValueError(f"target_language: {self.target_language} is the source language too")
+        return self
+
+
+Corpus = Annotated[EmbeddedCorpus | Iwslt14Corpus | Wmt14Corpus | FilesCorpus, Field(discriminator="source")]

@@ -1,0 +1,51 @@
+"""How a study is computed."""
+
+from __future__ import annotations
+
+from pydantic import Field, model_validator
+
+from preln.config.base import Settings
+
+
+class Execution(Settings):
+    """How the study is computed; nothing here changes a number, but for rounding and the draws of dropout, which differ
+    between a CPU and a GPU."""
+
+    cpus: int = Field(1, ge=1, description="Cores of one training.")
+    gpus: int = Field(0, ge=0, description="GPUs of one training; 0 trains on the CPU.")
+    processes: int = Field(1, ge=1, description="Processes of one training on CPUs, `cpus` cores each.")
+    nodes: int = Field(
+        1, ge=1, description="Nodes that share the GPUs or processes of one training; more than one are Slurm's."
+    )
+    memory_mb: int = Field(3000, ge=500, description="Memory of one training, on each of its nodes.")
+    runtime_minutes: int = Field(2880, ge=1, description="Time limit of one training on a cluster.")
+    log_interval: int = Field(10, ge=1, description="Updates between two lines of the training log.")
+    checkpoints: int = Field(2, ge=1, description="Epoch checkpoints kept in a run's state.")
+
+    @property
+    def workers(self) -> int:
+        """Processes of one training, each with a GPU or with cores of its own."""
+        return self.gpus or self.processes
+
+    @property
+    def cores(self) -> int:
+        """Cores of one training: those of all its processes."""
+        return self.cpus * self.workers
+
+    @property
+    def on_each_node(self) -> int:
+        """Those of them that a node has."""
+        return self.workers // self.nodes
+
+    @property
+    def alone(self) -> Execution:
+        """For what several processes do not share: one GPU at most, one process, one node."""
+        return self.model_copy(update={"gpus": min(self.gpus, 1), "processes": 1, "nodes": 1})
+
+    @model_validator(mode="after")
+    def _can_be_had(self) -> Execution:
+        if self.gpus and self.processes > 1:
+            raise ValueError(f"processes: {self.processes} are for CPUs; with GPUs each has its own")
+        if self.workers % self.nodes:
+            raise ValueError(f"nodes: {self.nodes} cannot share {self.workers} GPUs or processes evenly")
+        return self

@@ -1,0 +1,62 @@
+"""One configuration file, whole."""
+
+from __future__ import annotations
+
+from pydantic import Field, model_validator
+
+from preln.config.base import Name, Settings
+from preln.config.corpora import Corpus
+from preln.config.execution import Execution
+from preln.config.finetuning import Finetuning
+from preln.config.pretraining import Pretraining
+from preln.config.tasks import Task
+from preln.config.texts import EnglishText
+from preln.config.theory import Theory
+from preln.config.translation import Translation
+
+
+class Study(Settings):
+    """One configuration file."""
+
+    study: Name = Field(description="The study's name: its results are in results/<study>/.")
+    description: str = Field("", description="One line for tables and the report.")
+    paper_settings: bool = Field(
+        False,
+        description="True where the runs are the paper's: its curves are drawn behind ours, its numbers compared.",
+    )
+    paper_curves: bool = Field(
+        False,
+        description="True where the runs are the paper's but for what the description says: its curves are drawn "
+        "behind ours, and no numbers compared.",
+        # Studies that were made before there was this key are still the same.
+        exclude_if=lambda drawn: not drawn,
+    )
+    corpora: dict[Name, Corpus] = Field(default_factory=dict, description="The parallel corpora, by name.")
+    translation: Translation | None = Field(None, description="The translation runs; none where not given.")
+    theory: Theory | None = Field(None, description="Checks of the theory; none where not given.")
+    texts: dict[Name, EnglishText] = Field(
+        default_factory=dict, description="The texts to pre-train on, by name: `sources`, `vocabulary` and `seed`."
+    )
+    pretraining: Pretraining | None = Field(None, description="The pre-training runs; none where not given.")
+    tasks: dict[Name, Task] = Field(
+        default_factory=dict, description="The tasks of pairs of sentences to fine-tune on, by name."
+    )
+    finetuning: Finetuning | None = Field(None, description="Fine-tuning; none where not given.")
+    execution: Execution = Field(default_factory=lambda: Execution())
+
+    @model_validator(mode="after")
+    def _complete(self) -> Study:
+        problems: list[str] = []
+        if self.paper_settings and self.paper_curves:
+            problems.append("paper_curves: paper_settings draws the paper's curves already; give one of them")
+        if not (self.translation or self.theory or self.pretraining):
+            problems.append("needs one of translation, theory and pretraining")
+        if self.theory and self.theory.gradients and not self.translation:
+            problems.append("theory.gradients: needs the runs of a section translation")
+        if self.finetuning and not (self.pretraining and self.pretraining.checkpoints):
+            problems.append("finetuning: needs a section pretraining with checkpoints")
+        if self.finetuning and (unknown := [task for task in self.finetuning.tasks if task not in self.tasks]):
+            problems.append(f"finetuning.tasks: {', '.join(unknown)} not defined; defined: {', '.join(self.tasks)}")
+        if problems:
+            raise ValueError("; ".join(problems))
+        return self

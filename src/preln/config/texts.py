@@ -1,0 +1,105 @@
+"""The English texts to pre-train on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from preln.config.base import LocalPath, Settings
+
+
+class _TextSource(Settings):
+    @property
+    def local_paths(self) -> list[Path]:
+        """What the study names on this machine."""
+        return []
+
+
+class _ArchiveSource(_TextSource):
+    folder: LocalPath | None = Field(
+        None, description="A local archive, or a folder of its files, in place of the download."
+    )
+
+    @property
+    def local_paths(self) -> list[Path]:
+        """The folder, if one takes the place of the download."""
+        return [self.folder] if self.folder else []
+
+
+class EmbeddedSource(_TextSource):
+    """English documents from the grammar that comes with the package, and the prose of Python's own help."""
+
+    source: Literal["embedded"]
+    documents: int = Field(4000, ge=200, description="Documents of the grammar.")
+    seed: int = Field(1, description="Seed of the generator.")
+
+
+class WikitextSource(_ArchiveSource):
+    """WikiText-103 or WikiText-2, raw: articles of the English Wikipedia."""
+
+    source: Literal["wikitext"]
+    size: Literal[2, 103] = Field(103, description="Million words: 103 or 2.")
+
+
+class WikipediaSource(_TextSource):
+    """A dump of the English Wikipedia."""
+
+    source: Literal["wikipedia"]
+    date: str | None = Field(None, pattern=r"^\d{8}$", description="The dump's date, such as 20260101.")
+    file: LocalPath | None = Field(None, description="A local `pages-articles` dump in place of the download.")
+
+    @model_validator(mode="after")
+    def _one(self) -> WikipediaSource:
+        if (self.date is None) == (self.file is None):
+            raise ValueError("date, file: give one of them")
+        return self
+
+    @property
+    def local_paths(self) -> list[Path]:
+        """The dump, if one takes the place of the download."""
+        return [self.file] if self.file else []
+
+
+class BookcorpusSource(_ArchiveSource):
+    """BookCorpus: sentences of novels, whose books are not divided."""
+
+    source: Literal["bookcorpus"]
+    lines: int = Field(1000, ge=10, description="Lines (sentences) that are taken for a document.")
+
+
+class TextFilesSource(_TextSource):
+    """English text of the user's own."""
+
+    source: Literal["files"]
+    path: LocalPath = Field(description="A text file, an archive, or a folder of both.")
+    documents: Literal["file", "blank-line"] | Annotated[int, Field(ge=10)] = Field(
+        "file",
+        description="`file`: each file is one; `blank-line`: blank lines divide them; a number: so many paragraphs are "
+        "one, for few long files.",
+    )
+
+    @property
+    def local_paths(self) -> list[Path]:
+        """The file, archive or folder."""
+        return [self.path]
+
+
+TextSource = Annotated[
+    EmbeddedSource | WikitextSource | WikipediaSource | BookcorpusSource | TextFilesSource,
+    Field(discriminator="source"),
+]
+
+
+class EnglishText(Settings):
+    """English documents to pre-train on."""
+
+    sources: tuple[TextSource, ...] = Field(min_length=1, description="Where they come from, one after the other.")
+    vocabulary: int = Field(32000, ge=100, le=64000, description="Size of the SentencePiece BPE vocabulary.")
+    seed: int = Field(1, description="Seed of the documents that are held out: one of each 200 (appendix A.2).")
+
+    @property
+    def local_paths(self) -> list[Path]:
+        """What its sources name on this machine."""
+        return [path for source in self.sources for path in source.local_paths]

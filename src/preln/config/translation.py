@@ -1,0 +1,107 @@
+"""The translation runs."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from preln.config.base import Name, Settings
+from preln.config.grid import Entry, Grid, Placement, Precision
+
+Optimizer = Literal["adam", "radam", "sgd"]
+ScheduleName = Literal["inverse-sqrt", "constant", "drop-inverse-sqrt", "linear"]
+Anchor = Literal["warmup", "hold", "shift"]
+
+
+class RunSettings(Settings):
+    """Everything that can change a run's numbers: the run's identity."""
+
+    corpus: Name = Field(description="A name under `corpora`.")
+    placement: Placement = Field(description="Where LayerNorm stands: `post` or `pre` (Table 1).")
+    encoder_layers: int = Field(6, ge=1, le=100, description="Encoder layers.")
+    decoder_layers: int = Field(6, ge=1, le=100, description="Decoder layers.")
+    width: int = Field(512, ge=8, description="Width of embeddings and hidden states (d).")
+    ffn_width: int = Field(1024, ge=8, description="Width of the feed-forward sub-layer.")
+    heads: int = Field(4, ge=1, description="Attention heads; they divide the width.")
+    dropout: float = Field(0.1, ge=0, lt=1, description="Dropout of embeddings and sub-layer outputs.")
+    label_smoothing: float = Field(0.1, ge=0, lt=1, description="Label smoothing of the training loss.")
+    optimizer: Optimizer = Field(description="`adam`, `radam`, or `sgd` (without momentum).")
+    beta1: float = Field(0.9, ge=0, lt=1, description="Adam's and RAdam's first decay rate.")
+    beta2: float = Field(0.98, ge=0, lt=1, description="Adam's and RAdam's second decay rate.")
+    epsilon: float = Field(1e-9, gt=0, description="Adam's and RAdam's epsilon.")
+    weight_decay: float = Field(0.0, ge=0, description="Weight decay: decoupled with Adam and RAdam, L2 with SGD.")
+    clip_norm: float = Field(0.0, ge=0, description="Gradient norm is clipped to this; 0 does not clip.")
+    learning_rate: float = Field(gt=0, le=10, description="The peak rate (lr_max).")
+    schedule: ScheduleName = Field(
+        description="`inverse-sqrt`, `constant`, `drop-inverse-sqrt` (constant until an epoch, then inverse "
+        "square root) or `linear`; each after an optional warm-up."
+    )
+    warmup: int = Field(0, ge=0, description="Updates of linear warm-up (Eq. 1); 0 is none.")
+    anchor: Anchor = Field(
+        "warmup",
+        description="Where the inverse-square-root decay is anchored (readings A, B, C of the paper's "
+        "`T_warmup = 1`): `warmup` decays from the end of warm-up, `hold` keeps the peak until update "
+        "`decay_period`, `shift` decays as if `decay_period` updates had gone before.",
+    )
+    decay_period: int = Field(4000, ge=1, description="Updates; of the anchors `hold` and `shift`.")
+    drop_epoch: int | None = Field(
+        None, ge=1, description="The last epoch at the peak rate (`constant`, `drop-inverse-sqrt`)."
+    )
+    drop_factor: float = Field(0.1, gt=0, le=1, description="The rate is multiplied by this at the drop.")
+    decay_updates: int | None = Field(None, ge=1, description="The update at which a `linear` schedule reaches zero.")
+    epochs: int = Field(15, ge=1, description="Passes over the training text.")
+    batch_tokens: int = Field(4096, ge=32, description="Tokens of a batch (the longer side, with padding).")
+    accumulate: int = Field(1, ge=1, description="Batches whose gradients make one update.")
+    precision: Precision = Field("fp32", description="`fp32`, `bf16` or `fp16`.")
+    beam: int = Field(5, ge=1, le=100, description="Beam width of the translations that BLEU scores.")
+    length_penalty: float = Field(1.2, ge=0, description="Exponent of the length in the beam's score.")
+    bleu_sentences: int | None = Field(
+        None, ge=1, description="BLEU on the first so many sentences of valid and test; all where not given."
+    )
+    seed: int = Field(1, ge=0, description="Seed of initialisation, dropout and batch order.")
+
+    @model_validator(mode="after")
+    def _possible(self) -> RunSettings:
+        problems: list[str] = []
+        if self.width % self.heads:
+            problems.append(f"heads: {self.heads} does not divide width {self.width}")
+        drops = self.schedule in ("constant", "drop-inverse-sqrt")
+        if self.drop_epoch is not None and not drops:
+            problems.append(f"drop_epoch: only for constant and drop-inverse-sqrt, not {self.schedule}")
+        if self.drop_epoch is not None and self.drop_epoch >= self.epochs:
+            problems.append(f"drop_epoch: {self.drop_epoch} is not before the last of {self.epochs} epochs")
+        if self.schedule == "drop-inverse-sqrt" and self.drop_epoch is None:
+            problems.append("drop_epoch: needed by the schedule drop-inverse-sqrt")
+        if self.schedule == "linear" and self.decay_updates is None:
+            problems.append("decay_updates: needed by the schedule linear")
+        if self.schedule != "linear" and self.decay_updates is not None:
+            problems.append(f"decay_updates: only for linear, not {self.schedule}")
+        if self.decay_updates is not None and self.decay_updates <= self.warmup:
+            problems.append(f"decay_updates: {self.decay_updates} does not exceed warmup {self.warmup}")
+        if self.anchor != "warmup" and self.schedule != "inverse-sqrt":
+            problems.append(f"anchor: only for inverse-sqrt, not {self.schedule}")
+        if self.anchor == "hold" and self.warmup > self.decay_period:
+            problems.append(f"warmup: {self.warmup} exceeds decay_period {self.decay_period} (anchor hold)")
+        if problems:
+            raise ValueError("; ".join(problems))
+        return self
+
+
+class RunEntry(Entry):
+    """One line of the translation grid."""
+
+    figures: tuple[Literal[2, 4, 6], ...] = Field((), description="The paper's figures in which these runs are drawn.")
+
+
+class Translation(Grid):
+    """The translation grid."""
+
+    runs: tuple[RunEntry, ...] = Field(
+        min_length=1,
+        description="The grid. Each entry has keys of a run; a list makes a run of each of its values.",
+    )
+
+    @model_validator(mode="after")
+    def _known_keys(self) -> Translation:
+        return self.with_known_keys(self.runs, RunSettings)
