@@ -94,6 +94,13 @@ def test_users_files_in_another_pair_of_languages(tmp_path: Path) -> None:
     assert all(line.startswith("phrase ") for line in lines_of(tmp_path / "out" / "train.fr"))
 
 
+def test_what_was_left_out_is_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    record = text(user_files(tmp_path), tmp_path / "out")
+    pairs, twice = record["parts"]["train"]["pairs"], record["parts"]["train"]["drops"]["held_out"]
+    told = f"train: {pairs} pairs; left out: 1 empty"
+    assert caplog.messages == [told + (f", {twice} held out" if twice else "")]
+
+
 def test_users_files_that_are_tokenised_keep_their_words_and_case(tmp_path: Path) -> None:
     text(user_files(tmp_path, tokenise=False, lowercase=False), tmp_path / "out")
     assert all(line.startswith("Phrase ") for line in lines_of(tmp_path / "out" / "test.fr"))

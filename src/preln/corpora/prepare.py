@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
@@ -21,6 +22,8 @@ from preln.files import replaced_folder, write_json
 RECORD = "corpus.json"
 LONGEST = 1000
 """Pieces of a sentence; fairseq's positions end at 1024."""
+
+logger = logging.getLogger(__name__)
 
 
 def prepare_text(corpus: Corpus, downloads: Path, out: Path, processes: int) -> None:
@@ -56,6 +59,8 @@ def prepare_text(corpus: Corpus, downloads: Path, out: Path, processes: int) -> 
                     drops += piece.drops
             checksums = {path.name: _checksums(path, description.published) for path in paths}
             record["parts"][name] = {"pairs": pairs, "drops": asdict(drops), "files": checksums}
+            if reasons := [f"{count:,} {why}".replace("_", " ") for why, count in asdict(drops).items() if count]:
+                logger.warning("%s: %s pairs; left out: %s", name, f"{pairs:,}", ", ".join(reasons))
         write_json(folder / RECORD, record)
 
 
