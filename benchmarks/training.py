@@ -1,7 +1,6 @@
 """Steps of a training: forward, backward and the update, by fairseq as it comes, by us, and by other toolkits.
 
-All sides see the same batches of random tokens, of the lengths that sentences of IWSLT14 have, with a vocabulary whose
-words are as unequal as a language's. The model is Post-LN, with dropout 0.1 and label smoothing 0.1.
+All sides see the same batches of random tokens. The model is Post-LN, with dropout 0.1 and label smoothing 0.1.
 """
 
 from __future__ import annotations

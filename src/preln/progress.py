@@ -1,4 +1,4 @@
-"""How far one job is, read from its folder alone."""
+"""How far a job is, read from its folder alone, and the table of such jobs."""
 
 from __future__ import annotations
 

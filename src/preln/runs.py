@@ -7,11 +7,11 @@ import itertools
 import json
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from preln.config import Corpus, Execution, PretrainingEntry, RunEntry, RunSettings, Study, StudyError, describe
+from preln.config import Corpus, Entry, Execution, Grid, RunSettings, Study, StudyError, describe
 
 TRAINING_VERSION = 2
 """Raised when the numbers of a training can change with the code; a raise retrains every run."""
@@ -79,19 +79,10 @@ def expand(study: Study, origin: str = "study") -> list[Run]:
 
 
 S = TypeVar("S", bound=BaseModel)
-Entry = TypeVar("Entry", RunEntry, PretrainingEntry, covariant=True)
+E = TypeVar("E", bound=Entry)
 
 
-class Grid(Protocol[Entry]):
-    """A section of a study: settings that all runs share, and entries with settings of their own."""
-
-    @property
-    def settings(self) -> dict[str, Any]: ...
-    @property
-    def runs(self) -> tuple[Entry, ...]: ...
-
-
-def grid(section: Grid[Entry], model: type[S], where: str) -> Iterator[tuple[str, Entry, S]]:
+def grid(section: Grid[E], model: type[S], where: str) -> Iterator[tuple[str, E, S]]:
     """The settings of each run of a grid, in the order of the file, with the entry that asks for it and where that
     stands; of an entry with lists, every combination.
 
@@ -110,7 +101,7 @@ def grid(section: Grid[Entry], model: type[S], where: str) -> Iterator[tuple[str
             yield place, entry, settings
 
 
-def execution(entry: RunEntry | PretrainingEntry, accumulate: int, study: Study, where: str) -> Execution:
+def execution(entry: Entry, accumulate: int, study: Study, where: str) -> Execution:
     """On what the runs of an entry are computed: the study's `execution`, with the entry's own keys.
 
     Raises:

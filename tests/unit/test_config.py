@@ -86,6 +86,11 @@ def test_a_folder_may_be_in_the_users_home() -> None:
     ]
 
 
+def test_a_home_that_is_not_there_is_named() -> None:
+    corpora = {"embedded": {"source": "iwslt14", "folder": "~no-such-user/iwslt14"}}
+    assert "corpora.embedded.folder: '~no-such-user/iwslt14': " in refusal(study_content(corpora=corpora))
+
+
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match="missing.yaml: cannot be read"):
         load(tmp_path / "missing.yaml")

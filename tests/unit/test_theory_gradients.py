@@ -15,7 +15,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from preln.config import VARIANTS, Execution, RunSettings, Study, validate, write
+from preln.config import Execution, RunSettings, Study, validate, write
+from preln.config.theory import VARIANTS
 from preln.fairseq_plugin.launch import MachineRefused
 from preln.fairseq_plugin.probe import VARIED_WEIGHTS, Probe
 from preln.runs import Run, expand

@@ -5,13 +5,12 @@ values of this package. A wrong file raises :class:`StudyError`, whose message n
 value, and what is allowed.
 """
 
-from preln.config.base import StudyError
 from preln.config.corpora import Corpus, EmbeddedCorpus, FilesCorpus, Iwslt14Corpus, TextPaths, Wmt14Corpus
 from preln.config.execution import Execution
-from preln.config.finetuning import Finetuning, GridPoint
-from preln.config.grid import Placement, Precision
-from preln.config.pretraining import Pretraining, PretrainingEntry, PretrainingSettings
-from preln.config.reading import describe, load, of_results, require_local_paths, validate, write
+from preln.config.finetuning import GridPoint
+from preln.config.grid import Entry, Grid, Placement, Precision
+from preln.config.pretraining import PretrainingSettings
+from preln.config.reading import StudyError, describe, load, of_results, require_local_paths, validate, write
 from preln.config.study import Study
 from preln.config.tasks import EmbeddedTask, MrpcTask, RteTask, Task
 from preln.config.texts import (
@@ -23,33 +22,30 @@ from preln.config.texts import (
     WikipediaSource,
     WikitextSource,
 )
-from preln.config.theory import VARIANTS, ExactTheory, Gradients, Theory
-from preln.config.translation import Optimizer, RunEntry, RunSettings, ScheduleName, Translation
+from preln.config.theory import ExactTheory, Gradients
+from preln.config.translation import Optimizer, RunSettings, ScheduleName
 
 __all__ = [
-    "VARIANTS",
     "BookcorpusSource",
     "Corpus",
     "EmbeddedCorpus",
     "EmbeddedSource",
     "EmbeddedTask",
     "EnglishText",
+    "Entry",
     "ExactTheory",
     "Execution",
     "FilesCorpus",
-    "Finetuning",
     "Gradients",
+    "Grid",
     "GridPoint",
     "Iwslt14Corpus",
     "MrpcTask",
     "Optimizer",
     "Placement",
     "Precision",
-    "Pretraining",
-    "PretrainingEntry",
     "PretrainingSettings",
     "RteTask",
-    "RunEntry",
     "RunSettings",
     "ScheduleName",
     "Study",
@@ -58,8 +54,6 @@ __all__ = [
     "TextFilesSource",
     "TextPaths",
     "TextSource",
-    "Theory",
-    "Translation",
     "WikipediaSource",
     "WikitextSource",
     "Wmt14Corpus",

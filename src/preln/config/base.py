@@ -1,4 +1,4 @@
-"""What every section of a study is made of: its strictness, names, and lists that ascend."""
+"""What every section of a study is made of: strict settings, names, paths of this machine, and checks of lists."""
 
 from __future__ import annotations
 
@@ -8,33 +8,58 @@ from typing import Annotated, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from preln.errors import PrelnError
-
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$")]
-LocalPath = Annotated[Path, AfterValidator(Path.expanduser)]
-"""A file or folder of this machine; `~` is the user's home."""
-
-
 Number = TypeVar("Number", int, float)
 
 
+def _expanded(path: Path) -> Path:
+    try:
+        return path.expanduser()
+    except RuntimeError:
+        raise ValueError(f"{path}: there is no such home folder") from None
+
+
+LocalPath = Annotated[Path, AfterValidator(_expanded)]
+"""A file or folder of this machine; `~` is the user's home."""
+
+
 def ascending(values: tuple[Number, ...]) -> tuple[Number, ...]:
+    """The values, if each is greater than the one before.
+
+    Raises:
+        ValueError: if one is not.
+    """
     if any(left >= right for left, right in itertools.pairwise(values)):
         raise ValueError(f"{list(values)} must ascend, each number once")
     return values
 
 
 def distinct(values: tuple[str, ...]) -> tuple[str, ...]:
+    """The values, if each stands once.
+
+    Raises:
+        ValueError: with those that stand more often.
+    """
     if repeated := [value for value in dict.fromkeys(values) if values.count(value) > 1]:
         raise ValueError(f"given twice: {', '.join(repeated)}")
     return values
-
-
-class StudyError(PrelnError):
-    """A study that cannot be run; the message is written for the person who wrote the file."""
 
 
 class Settings(BaseModel):
     """Base of all sections: frozen, and unknown keys are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @property
+    def local_paths(self) -> list[Path]:
+        """The files and folders of this machine that the section names, in its order."""
+        return [path for _, value in self for path in _paths(value)]
+
+
+def _paths(value: object) -> list[Path]:
+    """The paths in a section's value."""
+    if isinstance(value, Path):
+        return [value]
+    if isinstance(value, Settings):
+        return value.local_paths
+    return [path for one in value for path in _paths(one)] if isinstance(value, tuple) else []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
@@ -14,11 +13,6 @@ Language = Annotated[str, Field(pattern=r"^[a-z]{2,3}$")]
 
 class _Corpus(Settings):
     vocabulary: int = Field(10000, ge=100, le=64000, description="Size of the joint SentencePiece BPE vocabulary.")
-
-    @property
-    def local_paths(self) -> list[Path]:
-        """What the study names on this machine."""
-        return []
 
 
 class EmbeddedCorpus(_Corpus):
@@ -48,11 +42,6 @@ class Iwslt14Corpus(_Corpus):
     )
     pairs: int | None = Field(None, ge=1000, description="Train on the first so many pairs; on all where not given.")
 
-    @property
-    def local_paths(self) -> list[Path]:
-        """The folder, if one takes the place of the download."""
-        return [self.folder] if self.folder else []
-
 
 class Wmt14Corpus(_Corpus):
     """WMT14 English-German, 4.5 million pairs; newstest2013 is valid and newstest2014 test."""
@@ -63,11 +52,6 @@ class Wmt14Corpus(_Corpus):
         description="A local folder in place of the downloads: it holds the releases' archives, or raw text as "
         "train.en, train.de, valid.en, ...",
     )
-
-    @property
-    def local_paths(self) -> list[Path]:
-        """The folder, if one takes the place of the downloads."""
-        return [self.folder] if self.folder else []
 
 
 class TextPaths(Settings):
@@ -90,12 +74,6 @@ class FilesCorpus(_Corpus):
     seed: int = Field(1, description="Seed of the held-out choice.")
     tokenise: bool = Field(True, description="Moses tokenisation; false where the text is tokenised.")
     lowercase: bool = Field(True, description="Lower-case both sides.")
-
-    @property
-    def local_paths(self) -> list[Path]:
-        """The files of each part that is given."""
-        parts = [part for part in (self.train, self.valid, self.test) if part]
-        return [path for part in parts for path in (part.source, part.target)]
 
     @model_validator(mode="after")
     def _two_languages(self) -> FilesCorpus:

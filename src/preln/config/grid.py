@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Generic, Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from preln.config.base import Settings
 
@@ -22,21 +21,30 @@ class Entry(Settings):
     )
 
 
-class Grid(Settings):
-    """The settings that all runs of a grid have."""
+E = TypeVar("E", bound=Entry)
 
+
+class Grid(Settings, Generic[E]):
+    """Settings that all runs share, and lines with settings of their own; both are keys of `run`, and checked as such
+    when they are taken together."""
+
+    run: ClassVar[type[BaseModel]]
     settings: dict[str, Any] = Field(
         default_factory=dict, description="Settings of every run, unless the run says otherwise."
     )
+    runs: tuple[E, ...] = Field(
+        min_length=1,
+        description="The grid. Each entry has keys of a run; a list makes a run of each of its values.",
+    )
 
-    def with_known_keys(self, entries: Sequence[Entry], run: type[BaseModel]) -> Self:
-        """The grid of these entries, whose keys and whose settings' are keys of a run alone."""
+    @model_validator(mode="after")
+    def _known_keys(self) -> Self:
         for place, keys in [
             ("settings", self.settings.keys()),
-            *((f"runs.{i}", (entry.model_extra or {}).keys()) for i, entry in enumerate(entries)),
+            *((f"runs.{i}", (entry.model_extra or {}).keys()) for i, entry in enumerate(self.runs)),
         ]:
-            unknown = sorted(set(keys) - run.model_fields.keys())
+            unknown = sorted(set(keys) - self.run.model_fields.keys())
             if unknown:
-                allowed = ", ".join(run.model_fields)
+                allowed = ", ".join(self.run.model_fields)
                 raise ValueError(f"{place}: unknown key {', '.join(unknown)}; allowed: {allowed}")
         return self

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -60,9 +60,10 @@ class PretrainingEntry(Entry):
     finetune: bool = Field(True, description="Whether its checkpoints are fine-tuned.")
 
 
-class Pretraining(Grid):
+class Pretraining(Grid[PretrainingEntry]):
     """BERT: masked language models (section 4.2)."""
 
+    run: ClassVar[type[PretrainingSettings]] = PretrainingSettings
     runs: tuple[PretrainingEntry, ...] = Field(
         min_length=1,
         description="The grid. Each entry has keys of a run; a list makes a run of each of its values. The first run "
@@ -79,7 +80,3 @@ class Pretraining(Grid):
         description="The validation loss, in bits a token, that the runs are timed to; where not given, that of the "
         "first run after half of its updates.",
     )
-
-    @model_validator(mode="after")
-    def _known_keys(self) -> Pretraining:
-        return self.with_known_keys(self.runs, PretrainingSettings)

@@ -9,12 +9,16 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from preln.config.base import StudyError
 from preln.config.corpora import Corpus
 from preln.config.study import Study
 from preln.config.tasks import Task
 from preln.config.texts import EnglishText
+from preln.errors import PrelnError
 from preln.files import write_text
+
+
+class StudyError(PrelnError):
+    """A study that cannot be run; the message is written for the person who wrote the file."""
 
 
 def _where(location: Iterable[int | str]) -> str:

@@ -11,40 +11,28 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from preln.config import (
+from preln.config.corpora import EmbeddedCorpus, FilesCorpus, Iwslt14Corpus, TextPaths, Wmt14Corpus
+from preln.config.execution import Execution
+from preln.config.finetuning import Finetuning
+from preln.config.pretraining import Pretraining, PretrainingEntry, PretrainingSettings
+from preln.config.study import Study
+from preln.config.tasks import EmbeddedTask, MrpcTask, RteTask
+from preln.config.texts import (
     BookcorpusSource,
-    EmbeddedCorpus,
     EmbeddedSource,
-    EmbeddedTask,
     EnglishText,
-    ExactTheory,
-    Execution,
-    FilesCorpus,
-    Finetuning,
-    Gradients,
-    Iwslt14Corpus,
-    MrpcTask,
-    Pretraining,
-    PretrainingEntry,
-    PretrainingSettings,
-    RteTask,
-    RunEntry,
-    RunSettings,
-    Study,
     TextFilesSource,
-    TextPaths,
-    Theory,
-    Translation,
     WikipediaSource,
     WikitextSource,
-    Wmt14Corpus,
 )
+from preln.config.theory import ExactTheory, Gradients, Theory
+from preln.config.translation import RunEntry, RunSettings, Translation
 
 INTRODUCTION = """# The keys of a study
 
 A study is one YAML file. `config.yaml` is the default; `snakemake --configfile config/other.yaml` takes another in its
 place. Unknown keys, wrong values and impossible combinations stop the workflow before any job; a text that cannot be
-used stops the job that reads it.
+used stops the job that reads it. In a path, `~` is your home.
 
 This page is generated from the data model: `python -m preln.config.reference > config/README.md`.
 """
@@ -161,7 +149,7 @@ def _value(field: FieldInfo) -> str:
         "tuple": "list",
         "typing.Union": "see right",
     }
-    base = re.split(r"[ \[]", name.replace("pathlib.", "").replace("preln.config.", ""))[0]
+    base = re.split(r"[ \[]", name)[0]
     signs = {"ge": "≥", "gt": ">", "le": "≤", "lt": "<"}
     bounds = [
         f"{sign} {getattr(rule, key):g}"

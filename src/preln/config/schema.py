@@ -7,17 +7,14 @@ This file is generated: `python -m preln.config.schema > config/schema.json`. A 
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, get_args
 
-from pydantic import BaseModel
+from preln.config.grid import Grid
+from preln.config.pretraining import Pretraining
+from preln.config.study import Study
+from preln.config.translation import Translation
 
-from preln.config import PretrainingSettings, RunSettings, Study
-
-GRIDS: list[tuple[str, str, type[BaseModel]]] = [
-    ("Translation", "RunEntry", RunSettings),
-    ("Pretraining", "PretrainingEntry", PretrainingSettings),
-]
-"""The sections with a grid, their entries, and what the entries set."""
+GRIDS: tuple[type[Grid[Any]], ...] = (Translation, Pretraining)
 
 
 def schema() -> dict[str, Any]:
@@ -25,14 +22,15 @@ def schema() -> dict[str, Any]:
     checks together, are written out: an entry takes a value or a list of values of each."""
     found = Study.model_json_schema()
     definitions = found["$defs"]
-    for section, entry, model in GRIDS:
-        of_run = model.model_json_schema()
+    for grid in GRIDS:
+        (entry, _) = get_args(grid.model_fields["runs"].annotation)
+        of_run = grid.run.model_json_schema()
         definitions |= of_run.get("$defs", {})
         settings = {key: _without_default(value) for key, value in of_run["properties"].items()}
         lists = {key: {"anyOf": [value, {"type": "array", "items": value}]} for key, value in settings.items()}
-        definitions[section]["properties"]["settings"] |= {"properties": settings, "additionalProperties": False}
-        definitions[entry]["properties"] |= lists
-        definitions[entry]["additionalProperties"] = False
+        definitions[grid.__name__]["properties"]["settings"] |= {"properties": settings, "additionalProperties": False}
+        definitions[entry.__name__]["properties"] |= lists
+        definitions[entry.__name__]["additionalProperties"] = False
     return found
 
 

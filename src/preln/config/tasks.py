@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -10,23 +9,11 @@ from pydantic import Field
 from preln.config.base import LocalPath, Settings
 
 
-class _Task(Settings):
-    @property
-    def local_paths(self) -> list[Path]:
-        """What the study names on this machine."""
-        return []
-
-
-class _GlueTask(_Task):
+class _GlueTask(Settings):
     folder: LocalPath | None = Field(None, description="A local folder of the official files in place of the download.")
 
-    @property
-    def local_paths(self) -> list[Path]:
-        """The folder, if one takes the place of the download."""
-        return [self.folder] if self.folder else []
 
-
-class EmbeddedTask(_Task):
+class EmbeddedTask(Settings):
     """Pairs of sentences from the grammar that comes with the package, of which one half is positive."""
 
     source: Literal["embedded"]

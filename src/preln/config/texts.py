@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
@@ -10,25 +9,13 @@ from pydantic import Field, model_validator
 from preln.config.base import LocalPath, Settings
 
 
-class _TextSource(Settings):
-    @property
-    def local_paths(self) -> list[Path]:
-        """What the study names on this machine."""
-        return []
-
-
-class _ArchiveSource(_TextSource):
+class _ArchiveSource(Settings):
     folder: LocalPath | None = Field(
         None, description="A local archive, or a folder of its files, in place of the download."
     )
 
-    @property
-    def local_paths(self) -> list[Path]:
-        """The folder, if one takes the place of the download."""
-        return [self.folder] if self.folder else []
 
-
-class EmbeddedSource(_TextSource):
+class EmbeddedSource(Settings):
     """English documents from the grammar that comes with the package, and the prose of Python's own help."""
 
     source: Literal["embedded"]
@@ -43,7 +30,7 @@ class WikitextSource(_ArchiveSource):
     size: Literal[2, 103] = Field(103, description="Million words: 103 or 2.")
 
 
-class WikipediaSource(_TextSource):
+class WikipediaSource(Settings):
     """A dump of the English Wikipedia."""
 
     source: Literal["wikipedia"]
@@ -56,11 +43,6 @@ class WikipediaSource(_TextSource):
             raise ValueError("date, file: give one of them")
         return self
 
-    @property
-    def local_paths(self) -> list[Path]:
-        """The dump, if one takes the place of the download."""
-        return [self.file] if self.file else []
-
 
 class BookcorpusSource(_ArchiveSource):
     """BookCorpus: sentences of novels, whose books are not divided."""
@@ -69,7 +51,7 @@ class BookcorpusSource(_ArchiveSource):
     lines: int = Field(1000, ge=10, description="Lines (sentences) that are taken for a document.")
 
 
-class TextFilesSource(_TextSource):
+class TextFilesSource(Settings):
     """English text of the user's own."""
 
     source: Literal["files"]
@@ -79,11 +61,6 @@ class TextFilesSource(_TextSource):
         description="`file`: each file is one; `blank-line`: blank lines divide them; a number: so many paragraphs are "
         "one, for few long files.",
     )
-
-    @property
-    def local_paths(self) -> list[Path]:
-        """The file, archive or folder."""
-        return [self.path]
 
 
 TextSource = Annotated[
@@ -98,8 +75,3 @@ class EnglishText(Settings):
     sources: tuple[TextSource, ...] = Field(min_length=1, description="Where they come from, one after the other.")
     vocabulary: int = Field(32000, ge=100, le=64000, description="Size of the SentencePiece BPE vocabulary.")
     seed: int = Field(1, description="Seed of the documents that are held out: one of each 200 (appendix A.2).")
-
-    @property
-    def local_paths(self) -> list[Path]:
-        """What its sources name on this machine."""
-        return [path for source in self.sources for path in source.local_paths]

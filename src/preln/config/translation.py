@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -94,14 +94,7 @@ class RunEntry(Entry):
     figures: tuple[Literal[2, 4, 6], ...] = Field((), description="The paper's figures in which these runs are drawn.")
 
 
-class Translation(Grid):
+class Translation(Grid[RunEntry]):
     """The translation grid."""
 
-    runs: tuple[RunEntry, ...] = Field(
-        min_length=1,
-        description="The grid. Each entry has keys of a run; a list makes a run of each of its values.",
-    )
-
-    @model_validator(mode="after")
-    def _known_keys(self) -> Translation:
-        return self.with_known_keys(self.runs, RunSettings)
+    run: ClassVar[type[RunSettings]] = RunSettings

@@ -59,8 +59,8 @@ def prepare_text(corpus: Corpus, downloads: Path, out: Path, processes: int) -> 
                     drops += piece.drops
             checksums = {path.name: _checksums(path, description.published) for path in paths}
             record["parts"][name] = {"pairs": pairs, "drops": asdict(drops), "files": checksums}
-            if reasons := [f"{count:,} {why}".replace("_", " ") for why, count in asdict(drops).items() if count]:
-                logger.warning("%s: %s pairs; left out: %s", name, f"{pairs:,}", ", ".join(reasons))
+            if drops != Drops():
+                logger.warning("%s: %s pairs; left out: %s", name, f"{pairs:,}", drops)
         write_json(folder / RECORD, record)
 
 
@@ -104,6 +104,8 @@ def prepare_bpe(text: Path, vocabulary: int, out: Path, threads: int) -> None:
                         counts["unknown_characters"] += sum(len(piece) for piece in pieces if piece not in known)
                     counts["pairs"] += 1
             record["parts"][part] = counts
+            if too_many := counts["too_many_pieces"]:
+                logger.warning("%s: left out: %s pairs of more than %d BPE pieces", part, f"{too_many:,}", LONGEST)
         write_json(folder / "bpe.json", record)
 
 

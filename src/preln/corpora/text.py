@@ -36,6 +36,17 @@ _SEGMENT = re.compile(r'<seg id="[0-9]*">\s*(.*?)\s*</seg>')
 _RESERVED = re.compile("[\u2581\u2585]|<s>|<pad>|</s>|<unk>")
 
 
+_REASONS = {
+    "empty": "with an empty side",
+    "control_characters": "with control characters",
+    "reserved_symbols": "with symbols that SentencePiece or fairseq reserves",
+    "too_many_characters": "with a line that is too long",
+    "too_many_words": "with too many words",
+    "unequal_lengths": "with sides of unequal lengths",
+    "held_out": "that are in valid or test too",
+}
+
+
 @dataclass(frozen=True)
 class Drops:
     """Sentence pairs that were left out of one part of a corpus, counted by the first reason met."""
@@ -57,6 +68,10 @@ class Drops:
 
     def __add__(self, other: Drops) -> Drops:
         return Drops(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
+
+    def __str__(self) -> str:
+        """In words, without the reasons that do not occur."""
+        return ", ".join(f"{getattr(self, f.name):,} {_REASONS[f.name]}" for f in fields(self) if getattr(self, f.name))
 
 
 @dataclass(frozen=True)

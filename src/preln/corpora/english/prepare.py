@@ -6,6 +6,7 @@ The text streams: at any time a few documents for each process are in memory, an
 from __future__ import annotations
 
 import itertools
+import logging
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -27,6 +28,8 @@ TRAIN_TO_VALID = 199
 """Documents of train for each of valid (appendix A.2)."""
 
 PARTS = ("train", "valid")
+
+logger = logging.getLogger(__name__)
 
 Raw = TypeVar("Raw")
 
@@ -118,6 +121,12 @@ def prepare(
             counts[part].sentences += len(lines)
             counts[part].words += sum(len(line.split()) for line in lines)
     everything.unlink()
+    if empty or dropped:
+        logger.warning(
+            "left out: %s documents without text, %s sentences with characters or symbols that no model reads",
+            f"{empty:,}",
+            f"{dropped:,}",
+        )
     return {
         **{part: asdict(count) for part, count in counts.items()},
         "dropped": {"empty_documents": empty, "sentences": dropped},
