@@ -153,4 +153,4 @@ def test_a_click_on_the_legend_switches_a_curve_off_from_the_others(browser: web
     entry = charts[0].find_element(By.CSS_SELECTOR, ".role-legend-symbol path")
     browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", entry)
     webdriver.ActionChains(browser).move_to_element(entry).click().perform()
-    WebDriverWait(browser, 5).until(lambda driver: faint() > 0)
+    WebDriverWait(browser, 60).until(lambda driver: faint() > 0)
