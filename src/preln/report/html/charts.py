@@ -82,8 +82,6 @@ def _of_gradients(measured: theory_records.Records) -> list[Chart]:
 def _of_runs(layout: Layout, shown: Content) -> list[Chart]:
     mine = [run for run in shown.runs if layout.number in run.figures]
     known = shown.curves[shown.curves["run"].isin([run.id for run in mine])]
-    if known.empty:
-        return []
     differing = varying(run.settings for run in mine) | layout.always
     names = {run.id: label(series(run.settings), differing) for run in mine}
     known = known.assign(curve=known["run"].map(names))
@@ -92,6 +90,8 @@ def _of_runs(layout: Layout, shown: Content) -> list[Chart]:
     for panel in [panel for row in layout.panels(shown.study, mine) for panel in row if panel.runs]:
         column, axis = COLUMNS[panel.quantity], _AXES[panel.quantity]
         curves = known[known["run"].isin([run.id for run in panel.runs])]
+        if curves.empty:
+            continue
         curves = curves.assign(value=curves[column])
         paper = pd.DataFrame(
             [
