@@ -86,6 +86,14 @@ def test_a_folder_may_be_in_the_users_home() -> None:
     ]
 
 
+def test_a_studys_paths_are_those_of_all_its_sections() -> None:
+    files = {"source": "files", "source_language": "nl", "target_language": "fr"}
+    corpora = {"tiny": {**files, "train": {"source": "a.nl", "target": "a.fr"}}, "other": {"source": "embedded"}}
+    texts = {"english": {"sources": [{"source": "embedded"}, {"source": "files", "path": "novels"}]}}
+    study = validate(study_content(corpora=corpora, texts=texts), "my.yaml")
+    assert study.local_paths == [Path("a.nl"), Path("a.fr"), Path("novels")]
+
+
 def test_a_home_that_is_not_there_is_named() -> None:
     corpora = {"embedded": {"source": "iwslt14", "folder": "~no-such-user/iwslt14"}}
     assert "corpora.embedded.folder: '~no-such-user/iwslt14': " in refusal(study_content(corpora=corpora))

@@ -58,8 +58,13 @@ class Settings(BaseModel):
 
 def _paths(value: object) -> list[Path]:
     """The paths in a section's value."""
-    if isinstance(value, Path):
-        return [value]
-    if isinstance(value, Settings):
-        return value.local_paths
-    return [path for one in value for path in _paths(one)] if isinstance(value, tuple) else []
+    match value:
+        case Path():
+            return [value]
+        case Settings():
+            return value.local_paths
+        case tuple():
+            return [path for one in value for path in _paths(one)]
+        case dict():
+            return _paths(tuple(value.values()))
+    return []

@@ -9,10 +9,8 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from preln.config.corpora import Corpus
+from preln.config.base import Settings
 from preln.config.study import Study
-from preln.config.tasks import Task
-from preln.config.texts import EnglishText
 from preln.errors import PrelnError
 from preln.files import write_text
 
@@ -79,7 +77,7 @@ def require_local_paths(study: Study, origin: str) -> None:
     Raises:
         StudyError: with a line for each that is not.
     """
-    sections: dict[str, Mapping[str, Corpus | EnglishText | Task]]
+    sections: dict[str, Mapping[str, Settings]]
     sections = {"corpora": study.corpora, "texts": study.texts, "tasks": study.tasks}
     missing = [
         f"{origin}: {section}.{name}: {path} does not exist"

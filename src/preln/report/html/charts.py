@@ -81,18 +81,16 @@ def _of_gradients(measured: theory_records.Records) -> list[Chart]:
 
 def _of_runs(layout: Layout, shown: Content) -> list[Chart]:
     mine = [run for run in shown.runs if layout.number in run.figures]
-    known = shown.curves[shown.curves["run"].isin([run.id for run in mine])]
     differing = varying(run.settings for run in mine) | layout.always
     names = {run.id: label(series(run.settings), differing) for run in mine}
-    known = known.assign(curve=known["run"].map(names))
     diverged = shown.done[shown.done["status"] == "diverged"].set_index("run")["diverged_update"]
     charts = []
     for panel in [panel for row in layout.panels(shown.study, mine) for panel in row if panel.runs]:
         column, axis = COLUMNS[panel.quantity], _AXES[panel.quantity]
-        curves = known[known["run"].isin([run.id for run in panel.runs])]
+        curves = shown.curves[shown.curves["run"].isin([run.id for run in panel.runs])]
         if curves.empty:
             continue
-        curves = curves.assign(value=curves[column])
+        curves = curves.assign(curve=curves["run"].map(names), value=curves[column])
         paper = pd.DataFrame(
             [
                 {"curve": f"{_PAPER}: {entry.series} ({entry.how_known})", "epoch": entry.x, "value": entry.y}
