@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,6 +23,9 @@ app = typer.Typer(
 )
 
 StudyFile = Annotated[Path, typer.Argument(metavar="STUDY", help="A study file, or a folder with study.yaml.")]
+ResultsOf = Annotated[
+    Path, typer.Argument(metavar="RESULTS", help="The folder of a study's results, such as results/quick.")
+]
 CorpusJson = Annotated[str, typer.Option("--corpus", help="A corpus's settings, as JSON.")]
 Downloads = Annotated[Path, typer.Option(help="Folder of the downloads.")]
 Out = Annotated[Path, typer.Option("--out", help="Where the result is written.")]
@@ -46,19 +50,23 @@ def _read(study: Path) -> tuple[Path, Study, list[Run]]:
     return path, content, expand(content, str(path))
 
 
-def _recorded(study: Path) -> tuple[Path, Study, list[Run]]:
-    """The folder of all results, the study whose records are there, and its runs."""
-    path = _study_file(study)
-    content = of_results(path)
-    return path.resolve().parent.parent, content, expand(content, str(path))
+def _recorded(results: Path) -> tuple[Path, Study, list[Run]]:
+    """A study's folder of results (or its study.yaml), the study, and its runs."""
+    path = results if results.name == "study.yaml" else results / "study.yaml"
+    study = of_results(path)
+    return path.resolve().parent, study, expand(study, str(path))
 
 
 def _settings(option: str, kind: Any, text: str) -> Any:
     """The settings of a kind that an option has as JSON."""
     try:
-        return TypeAdapter(kind).validate_json(text)
+        content = json.loads(text)
+    except ValueError as error:
+        raise StudyError(f"{option}: not JSON: {error}") from None
+    try:
+        return TypeAdapter(kind).validate_python(content)
     except ValidationError as error:
-        raise StudyError("\n".join(f"{option}: {line}" for line in describe(error))) from None
+        raise StudyError("\n".join(f"{option}: {line}" for line in describe(error, content))) from None
 
 
 @app.command()
@@ -255,19 +263,19 @@ def plan(
 
 @app.command()
 def status(
-    study: StudyFile,
+    results: ResultsOf,
     watch: Annotated[bool, typer.Option("--watch", help="Keep showing it, every few seconds.")] = False,
 ) -> None:
     """Show how far each run is, its scores, speed and time left; it only reads files."""
     from preln.status import show
 
-    path = _study_file(study)
-    show(load(path), path.parent, watch)
+    folder, study, _ = _recorded(results)
+    show(study, folder, watch)
 
 
 @app.command()
 def figure(
-    study: StudyFile,
+    results: ResultsOf,
     name: Annotated[str, typer.Argument(metavar="NAME", help="The paper's number (2 to 6), theory, or gradients.")],
     out: Annotated[list[Path], typer.Option("--out", help="A file to draw: pdf, png or svg. Repeatable.")],
 ) -> None:
@@ -275,13 +283,13 @@ def figure(
     from preln.report import figures
     from preln.theory import parts
 
-    results, content, runs = _recorded(study)
-    figures.draw(name, content, runs, parts.expand(content, runs, str(study)), results, out)
+    folder, study, runs = _recorded(results)
+    figures.draw(name, study, runs, parts.expand(study, runs, str(results)), folder.parent, out)
 
 
 @app.command()
 def table(
-    study: StudyFile,
+    results: ResultsOf,
     name: Annotated[
         str, typer.Argument(metavar="NAME", help="claims, runs, theory, figure-3, pretraining, or finetuning.")
     ],
@@ -292,28 +300,28 @@ def table(
     from preln.report.claims import ledger
     from preln.theory import parts
 
-    results, content, runs = _recorded(study)
+    folder, study, runs = _recorded(results)
     if name == "runs":
-        tables.write(content, runs, results, out)
+        tables.write(study, runs, folder.parent, out)
     elif name == "claims":
-        ledger.write(content, results, out)
+        ledger.write(study, folder.parent, out)
     elif name in pretraining_tables.TABLES:
-        pretraining_tables.write(name, content, results, out)
+        pretraining_tables.write(name, study, folder.parent, out)
     else:
-        theory_tables.write(name, content, parts.expand(content, runs, str(study)), results, out)
+        theory_tables.write(name, study, parts.expand(study, runs, str(results)), folder.parent, out)
 
 
 @app.command()
 def report(
-    study: StudyFile,
+    results: ResultsOf,
     out: Annotated[Path, typer.Option("--out", help="The HTML file to write.")],
 ) -> None:
     """Write the report of what is done: one page that needs no network."""
     from preln.report.html import page
     from preln.theory import parts
 
-    results, content, runs = _recorded(study)
-    page.write(content, runs, parts.expand(content, runs, str(study)), results, out)
+    folder, study, runs = _recorded(results)
+    page.write(study, runs, parts.expand(study, runs, str(results)), folder.parent, out)
 
 
 @app.command()
@@ -331,21 +339,20 @@ def compare(
 
 
 @app.command()
-def summary(study: StudyFile) -> None:
+def summary(results: ResultsOf) -> None:
     """Print the tables of what is done, the verdicts on the paper's claims, and where the figures are."""
     from preln.report import pretraining_tables, tables, theory_tables
     from preln.report.claims import ledger
     from preln.theory import parts
 
-    results, content, runs = _recorded(study)
+    folder, study, runs = _recorded(results)
     if runs:
-        print(tables.plain(content, runs, results))
-    if content.pretraining:
-        print(pretraining_tables.plain(content, results))
-    if content.theory:
-        print(theory_tables.plain(content, parts.expand(content, runs, str(study)), results))
-    print(ledger.plain(content, results))
-    folder = _study_file(study).parent
+        print(tables.plain(study, runs, folder.parent))
+    if study.pretraining:
+        print(pretraining_tables.plain(study, folder.parent))
+    if study.theory:
+        print(theory_tables.plain(study, parts.expand(study, runs, str(results)), folder.parent))
+    print(ledger.plain(study, folder.parent))
     for result in [*sorted([*folder.glob("figures/*"), *folder.glob("tables/*")]), *sorted(folder.glob("claims.*"))]:
         print(result)
     if (folder / "report.html").exists():

@@ -37,7 +37,7 @@ class Run:
         return {
             "training_version": TRAINING_VERSION,
             "preparation_version": PREPARATION_VERSION,
-            "corpus_settings": self.corpus.model_dump(mode="json"),
+            "corpus_settings": self.corpus.identity,
             **self.settings.model_dump(mode="json"),
         }
 
@@ -94,10 +94,11 @@ def grid(section: Grid[E], model: type[S], where: str) -> Iterator[tuple[str, E,
         own = entry.model_extra or {}
         axes = [value if isinstance(value, list | tuple) else [value] for value in own.values()]
         for values in itertools.product(*axes):
+            content = {**section.settings, **dict(zip(own, values, strict=True))}
             try:
-                settings = model.model_validate({**section.settings, **dict(zip(own, values, strict=True))})
+                settings = model.model_validate(content)
             except ValidationError as error:
-                raise StudyError("\n".join(f"{place}.{line}" for line in describe(error))) from None
+                raise StudyError("\n".join(f"{place}.{line}" for line in describe(error, content))) from None
             yield place, entry, settings
 
 
@@ -107,10 +108,11 @@ def execution(entry: Entry, accumulate: int, study: Study, where: str) -> Execut
     Raises:
         StudyError: if that is impossible, or its processes do not divide the batches of an update.
     """
+    content = {**study.execution.model_dump(), **entry.execution}
     try:
-        how = Execution.model_validate({**study.execution.model_dump(), **entry.execution})
+        how = Execution.model_validate(content)
     except ValidationError as error:
-        raise StudyError("\n".join(f"{where}.execution.{line}" for line in describe(error))) from None
+        raise StudyError("\n".join(f"{where}.execution.{line}" for line in describe(error, content))) from None
     if accumulate % how.workers:
         kind = f"{how.gpus} GPUs (execution.gpus)" if how.gpus else f"{how.processes} processes (execution.processes)"
         raise StudyError(

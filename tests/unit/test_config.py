@@ -81,17 +81,21 @@ def test_the_papers_curves_are_asked_for_once() -> None:
 
 def test_a_folder_may_be_in_the_users_home() -> None:
     corpora = {"embedded": {"source": "iwslt14", "folder": "~/iwslt14"}}
-    assert validate(study_content(corpora=corpora), "my.yaml").corpora["embedded"].local_paths == [
-        Path.home() / "iwslt14"
-    ]
+    assert validate(study_content(corpora=corpora), "my.yaml").corpora["embedded"].local_paths == {
+        "folder": Path.home() / "iwslt14"
+    }
 
 
-def test_a_studys_paths_are_those_of_all_its_sections() -> None:
+def test_a_studys_paths_are_those_of_all_its_sections_by_their_keys() -> None:
     files = {"source": "files", "source_language": "nl", "target_language": "fr"}
     corpora = {"tiny": {**files, "train": {"source": "a.nl", "target": "a.fr"}}, "other": {"source": "embedded"}}
     texts = {"english": {"sources": [{"source": "embedded"}, {"source": "files", "path": "novels"}]}}
     study = validate(study_content(corpora=corpora, texts=texts), "my.yaml")
-    assert study.local_paths == [Path("a.nl"), Path("a.fr"), Path("novels")]
+    assert study.local_paths == {
+        "corpora.tiny.train.source": Path("a.nl"),
+        "corpora.tiny.train.target": Path("a.fr"),
+        "texts.english.sources.1.path": Path("novels"),
+    }
 
 
 def test_a_home_that_is_not_there_is_named() -> None:

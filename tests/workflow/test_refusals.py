@@ -40,7 +40,7 @@ pytestmark = pytest.mark.slow
                     }
                 }
             ),
-            "corpora.tiny: no.nl does not exist",
+            "corpora.tiny.train.source: no.nl does not exist",
         ),
     ],
     ids=[
@@ -72,6 +72,8 @@ def test_a_study_without_a_name_is_not_completed_from_the_default_study(fresh: W
 
 
 def test_the_command_line_refuses_in_one_line(fresh: Workspace) -> None:
-    outcome = fresh.run("preln", "status", "nothing/here.yaml")
+    outcome = fresh.run("preln", "status", "config/config.yaml")
     assert outcome.code != 0
-    assert outcome.output.strip() == "preln: nothing/here.yaml: cannot be read (No such file or directory)"
+    assert outcome.output.strip() == (
+        "preln: config/config.yaml: holds no results; name a folder of results, such as results/quick"
+    )

@@ -55,30 +55,43 @@ def corpus_json(wildcards):
 
 def sources(wanted):
     """The files that a corpus, an English text's source or a task is made from; none for one that is generated."""
-    local = [file for path in wanted.local_paths for file in ([path] if path.is_file() else sorted(path.rglob("*")))]
+    local = [file for path in wanted.local_paths.values() for file in ([path] if path.is_file() else sorted(path.rglob("*")))]
     downloaded = [f"resources/downloads/{name}" for name in needed_downloads(wanted)]
     return [*downloaded, *(str(file) for file in local if file.is_file())]
 
 
-def prepared(settings):
-    """The folder of the prepared corpus of a run's settings."""
-    return f"resources/corpora/{corpus_id(settings.corpus, STUDY.corpora[settings.corpus])}"
+def settled(described, folder):
+    """A folder that was prepared from a text, or a task, as the input of what is computed from it. Of a published or
+    generated text the settings say all, so that its age says nothing: records that came with a clone are not computed
+    again because the text was prepared after them. A text on this machine may change, and counts when it is newer."""
+    return folder if described.local_paths else ancient(folder)
 
 
-def prepared_text(run):
-    """The folder of the prepared text of a pre-training run."""
-    return f"resources/texts/{corpus_id(run.settings.text, run.text)}"
+def corpus_of(job):
+    """The folder of the prepared corpus of a run, or of a part of the theory."""
+    return f"resources/corpora/{corpus_id(job.settings.corpus, job.corpus)}"
 
 
-def prepared_task(job):
-    """The folder of the prepared task of a fine-tuning: its pairs as the run's model reads them."""
+def prepared(job, stage):
+    """A stage of the prepared corpus of a run, or of a part of the theory."""
+    return settled(job.corpus, f"{corpus_of(job)}/{stage}")
+
+
+def prepared_text(run, stage):
+    """A stage of the prepared text of a pre-training run."""
+    return settled(run.text, f"resources/texts/{corpus_id(run.settings.text, run.text)}/{stage}")
+
+
+def prepared_task(job, stage):
+    """A stage of the prepared task of a fine-tuning: its pairs as the run's model reads them."""
     text = corpus_id(job.run.settings.text, job.run.text)
-    return f"resources/tasks/{corpus_id(job.task_name, job.task)}/{text}-{job.run.settings.sequence_length}"
+    folder = f"resources/tasks/{corpus_id(job.task_name, job.task)}/{text}-{job.run.settings.sequence_length}"
+    return settled(job.task, f"{folder}/{stage}")
 
 
 def prepared_for(part):
     """The option that names the prepared corpus of a part of the theory; the model of the proofs has none."""
-    return ["--prepared", prepared(part.settings)] if isinstance(part, parts.GradientPart) else []
+    return ["--prepared", corpus_of(part)] if isinstance(part, parts.GradientPart) else []
 
 
 def resources_of_training(runs):
@@ -108,12 +121,20 @@ def gpus_of(part):
     return STUDY.execution.alone.gpus if isinstance(part, parts.GradientPart) else 0
 
 
+def settled(described, folder):
+    """A folder that was prepared from a text, or a task, as the input of what is computed from it. Of a published or
+    generated text the settings say all, so that its age says nothing: records that came with a clone are not computed
+    again because the text was prepared after them. A text on this machine may change, and counts when it is newer."""
+    return folder if described.local_paths else ancient(folder)
+
+
 def measured_from(part):
     """What a part of the theory is measured from: nothing, a prepared corpus, or trained runs of the study."""
     if isinstance(part, parts.ExactPart):
         return []
-    corpus = [f"{prepared(part.settings)}/{folder}" for folder in ("text", "binary")]
-    return corpus + [f"{RESULTS}/translation/{run.id}/metrics.json" for run in part.trained]
+    corpus = [prepared(part, stage) for stage in ("text", "binary")]
+    # What can change the weights is in the identity.
+    return corpus + [ancient(f"{RESULTS}/translation/{run.id}/metrics.json") for run in part.trained]
 
 
 def records(runs):

@@ -4,9 +4,9 @@
 rule pretrain:
     """Pre-train one run, keeping the weights of its checkpoints; continues where an earlier attempt stopped."""
     input:
-        text=lambda wildcards: f"{prepared_text(PRETRAININGS[wildcards.run])}/text",
-        bpe=lambda wildcards: f"{prepared_text(PRETRAININGS[wildcards.run])}/bpe",
-        binary=lambda wildcards: f"{prepared_text(PRETRAININGS[wildcards.run])}/binary",
+        text=lambda wildcards: prepared_text(PRETRAININGS[wildcards.run], "text"),
+        bpe=lambda wildcards: prepared_text(PRETRAININGS[wildcards.run], "bpe"),
+        binary=lambda wildcards: prepared_text(PRETRAININGS[wildcards.run], "binary"),
     output:
         run=f"{RESULTS}/pretraining/{{run}}/run.json",
         curve=f"{RESULTS}/pretraining/{{run}}/curve.csv",
@@ -43,9 +43,9 @@ rule finetune:
         metrics=lambda wildcards: ancient(
             f"{RESULTS}/pretraining/{FINETUNINGS[wildcards.finetuning].run.id}/metrics.json"
         ),
-        text=lambda wildcards: f"{prepared_text(FINETUNINGS[wildcards.finetuning].run)}/binary",
-        pieces=lambda wildcards: f"{prepared_task(FINETUNINGS[wildcards.finetuning])}/pieces",
-        binary=lambda wildcards: f"{prepared_task(FINETUNINGS[wildcards.finetuning])}/binary",
+        text=lambda wildcards: prepared_text(FINETUNINGS[wildcards.finetuning].run, "binary"),
+        pieces=lambda wildcards: prepared_task(FINETUNINGS[wildcards.finetuning], "pieces"),
+        binary=lambda wildcards: prepared_task(FINETUNINGS[wildcards.finetuning], "binary"),
     output:
         run=f"{RESULTS}/finetuning/{{finetuning}}/run.json",
         scores=f"{RESULTS}/finetuning/{{finetuning}}/scores.csv",

@@ -4,8 +4,8 @@
 rule train_translation:
     """Train one run, translate and score after each epoch; continues where an earlier attempt stopped."""
     input:
-        text=lambda wildcards: f"{prepared(RUNS[wildcards.run].settings)}/text",
-        binary=lambda wildcards: f"{prepared(RUNS[wildcards.run].settings)}/binary",
+        text=lambda wildcards: prepared(RUNS[wildcards.run], "text"),
+        binary=lambda wildcards: prepared(RUNS[wildcards.run], "binary"),
     output:
         run=f"{RESULTS}/translation/{{run}}/run.json",
         curve=f"{RESULTS}/translation/{{run}}/curve.csv",

@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializationInfo,
+    SerializerFunctionWrapHandler,
+    WrapSerializer,
+)
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$")]
 Number = TypeVar("Number", int, float)
@@ -21,6 +30,16 @@ def _expanded(path: Path) -> Path:
 
 LocalPath = Annotated[Path, AfterValidator(_expanded)]
 """A file or folder of this machine; `~` is the user's home."""
+
+_IDENTITY = "identity"
+
+
+def _place(path: Path | None, plain: SerializerFunctionWrapHandler, info: SerializationInfo) -> Any:
+    return None if info.context == _IDENTITY else plain(path)
+
+
+Copy = Annotated[LocalPath | None, WrapSerializer(_place)]
+"""Where this machine has a published text, in place of a download; which is no part of what the text is."""
 
 
 def ascending(values: tuple[Number, ...]) -> tuple[Number, ...]:
@@ -51,20 +70,25 @@ class Settings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     @property
-    def local_paths(self) -> list[Path]:
-        """The files and folders of this machine that the section names, in its order."""
-        return [path for _, value in self for path in _paths(value)]
+    def identity(self) -> dict[str, Any]:
+        """What the section says as plain JSON values, but for where this machine has a published text: a run on it is
+        the same run wherever the text lies."""
+        return self.model_dump(mode="json", context=_IDENTITY)
+
+    @property
+    def local_paths(self) -> dict[str, Path]:
+        """The files and folders of this machine that the section names, by their dotted keys, in its order."""
+        return dict(_paths(self))
 
 
-def _paths(value: object) -> list[Path]:
-    """The paths in a section's value."""
+def _paths(value: object, *keys: str) -> Iterator[tuple[str, Path]]:
+    """The paths in a section's value, which stands at the keys."""
     match value:
         case Path():
-            return [value]
-        case Settings():
-            return value.local_paths
+            yield ".".join(keys), value
+        case Settings() | dict():
+            for key, one in dict(value).items():
+                yield from _paths(one, *keys, key)
         case tuple():
-            return [path for one in value for path in _paths(one)]
-        case dict():
-            return _paths(tuple(value.values()))
-    return []
+            for number, one in enumerate(value):
+                yield from _paths(one, *keys, str(number))

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from preln.config.base import LocalPath, Settings
+from preln.config.base import Copy, LocalPath, Settings
 
 Language = Annotated[str, Field(pattern=r"^[a-z]{2,3}$")]
 
@@ -28,7 +28,7 @@ class Iwslt14Corpus(_Corpus):
     """IWSLT14 German-English, prepared as the field does (fairseq's split)."""
 
     source: Literal["iwslt14"]
-    folder: LocalPath | None = Field(
+    folder: Copy = Field(
         None,
         description="A local folder in place of the download: it holds de-en.tgz, or text that is tokenised "
         "already as train.de, train.en, valid.de, ...",
@@ -47,7 +47,7 @@ class Wmt14Corpus(_Corpus):
     """WMT14 English-German, 4.5 million pairs; newstest2013 is valid and newstest2014 test."""
 
     source: Literal["wmt14"]
-    folder: LocalPath | None = Field(
+    folder: Copy = Field(
         None,
         description="A local folder in place of the downloads: it holds the releases' archives, or raw text as "
         "train.en, train.de, valid.en, ...",

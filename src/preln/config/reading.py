@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import yaml
 from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
-from preln.config.base import Settings
 from preln.config.study import Study
 from preln.errors import PrelnError
 from preln.files import write_text
@@ -19,20 +18,24 @@ class StudyError(PrelnError):
     """A study that cannot be run; the message is written for the person who wrote the file."""
 
 
-def _where(location: Iterable[int | str]) -> str:
-    """The dotted key of a pydantic location, without the tag of the union's branch."""
-    parts = [str(part) for part in location]
-    tagged = {"corpora": 2, "tasks": 2, "texts": 4}.get(parts[0]) if parts else None
-    if tagged is not None and len(parts) > tagged:
-        del parts[tagged]
+def _where(problem: ErrorDetails, content: Any) -> str:
+    """The dotted key of a problem in the content. Its location has the branches of unions too, which are no keys."""
+    parts = []
+    for part in problem["loc"]:
+        in_list = isinstance(content, list | tuple) and isinstance(part, int)
+        if in_list or (isinstance(content, dict) and part in content):
+            parts.append(str(part))
+            content = content[part]
+    if problem["type"] == "missing":
+        parts.append(str(problem["loc"][-1]))
     return ".".join(parts)
 
 
-def describe(error: ValidationError) -> list[str]:
-    """One readable line for each problem: the key, the value, what is allowed."""
+def describe(error: ValidationError, content: Any) -> list[str]:
+    """One readable line for each problem of the content: the key, the value, what is allowed."""
     lines = []
     for problem in error.errors():
-        where = _where(problem["loc"])
+        where = _where(problem, content)
         message = problem["msg"].removeprefix("Value error, ")
         if problem["type"] == "extra_forbidden":
             message = "unknown key (config/README.md lists every key)"
@@ -59,15 +62,17 @@ def validate(content: Any, origin: str) -> Study:
     try:
         return Study.model_validate(content)
     except ValidationError as error:
-        raise StudyError("\n".join(f"{origin}: {line}" for line in describe(error))) from None
+        raise StudyError("\n".join(f"{origin}: {line}" for line in describe(error, content))) from None
 
 
 def of_results(path: Path) -> Study:
     """The study of a results folder's study.yaml, named as that folder, which may be a copy of another.
 
     Raises:
-        StudyError: if it cannot be read.
+        StudyError: if there is none, or it cannot be read.
     """
+    if not path.exists():
+        raise StudyError(f"{path.parent}: holds no results; name a folder of results, such as results/quick")
     return load(path).model_copy(update={"study": path.resolve().parent.name})
 
 
@@ -77,14 +82,8 @@ def require_local_paths(study: Study, origin: str) -> None:
     Raises:
         StudyError: with a line for each that is not.
     """
-    sections: dict[str, Mapping[str, Settings]]
-    sections = {"corpora": study.corpora, "texts": study.texts, "tasks": study.tasks}
     missing = [
-        f"{origin}: {section}.{name}: {path} does not exist"
-        for section, named in sections.items()
-        for name, one in named.items()
-        for path in one.local_paths
-        if not path.exists()
+        f"{origin}: {key}: {path} does not exist" for key, path in study.local_paths.items() if not path.exists()
     ]
     if missing:
         raise StudyError("\n".join(missing))

@@ -6,11 +6,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from preln.config.base import LocalPath, Settings
+from preln.config.base import Copy, Settings
 
 
 class _GlueTask(Settings):
-    folder: LocalPath | None = Field(None, description="A local folder of the official files in place of the download.")
+    folder: Copy = Field(None, description="A local folder of the official files in place of the download.")
 
 
 class EmbeddedTask(Settings):

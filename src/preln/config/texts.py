@@ -6,13 +6,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from preln.config.base import LocalPath, Settings
+from preln.config.base import Copy, LocalPath, Settings
 
 
 class _ArchiveSource(Settings):
-    folder: LocalPath | None = Field(
-        None, description="A local archive, or a folder of its files, in place of the download."
-    )
+    folder: Copy = Field(None, description="A local archive, or a folder of its files, in place of the download.")
 
 
 class EmbeddedSource(Settings):

@@ -36,7 +36,7 @@ class PretrainingRun:
         return {
             "pretraining_version": PRETRAINING_VERSION,
             "english_version": ENGLISH_VERSION,
-            "text_settings": self.text.model_dump(mode="json"),
+            "text_settings": self.text.identity,
             **self.settings.model_dump(mode="json"),
         }
 
@@ -74,7 +74,7 @@ class Finetuning:
             "finetuning_version": FINETUNING_VERSION,
             "run": self.run.identity,
             "update": self.update,
-            "task": self.task.model_dump(mode="json"),
+            "task": self.task.identity,
         }
 
 

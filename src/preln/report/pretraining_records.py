@@ -3,7 +3,6 @@ the folders. A run counts as done when its folder holds metrics.json, a fine-tun
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from preln.config import GridPoint, Study
 from preln.pretraining import finetuning
 from preln.pretraining.curve import COLUMNS
 from preln.pretraining.runs import Finetuning, PretrainingRun, expand, finetunings
-from preln.report.records import RecordError, hardware_line, read_json
+from preln.report.records import RecordError, hardware_line, read_json, require_same
 from preln.report.statistics import Estimate, estimate
 
 POINT = list(GridPoint.model_fields)
@@ -173,8 +172,7 @@ def _timed_to(study: Study, runs: Sequence[PretrainingRun], curves: pd.DataFrame
 def _origin(folder: Path, identity: dict[str, Any]) -> dict[str, Any]:
     """run.json, after a check that it is of what the study says."""
     record = read_json(folder / "run.json")
-    if record.get("identity") != json.loads(json.dumps(identity)):
-        raise RecordError(f"{folder / 'run.json'}: made with other settings than the study's; run it again")
+    require_same(identity, record, folder / "run.json")
     return record
 
 

@@ -134,11 +134,33 @@ def _metrics(run: Run, folder: Path) -> dict[str, Any]:
             raise RecordError(f"{path}: is of the run {content.get('id')!r}, not {run.id!r}")
     if metrics.get("status") not in ("finished", "diverged"):
         raise RecordError(f"{folder / 'metrics.json'}: status {metrics.get('status')!r}; allowed: finished, diverged")
-    now, then = run.identity, record.get("identity", {})
-    changed = [f"{key} was {then[key]!r}, is {now[key]!r}" for key in now if key in then and then[key] != now[key]]
-    if changed:
-        raise RecordError(f"{folder / 'run.json'}: made with other settings ({'; '.join(changed)}); run it again")
+    require_same(run.identity, record, folder / "run.json")
     return metrics
+
+
+def require_same(identity: dict[str, Any], record: dict[str, Any], path: Path) -> None:
+    """See that a record is of what the study says now; `path` is its file.
+
+    Raises:
+        RecordError: with each key that differs, or is in one of them only.
+    """
+    now, then = (_flat(one) for one in (json.loads(json.dumps(identity)), record.get("identity", {})))
+    changed = [
+        f"{key} was {then.get(key, 'not there')!r}, is {now.get(key, 'not there')!r}"
+        for key in {**now, **then}
+        if key not in now or key not in then or now[key] != then[key]
+    ]
+    if changed:
+        raise RecordError(f"{path}: made with other settings ({'; '.join(changed)}); run it again")
+
+
+def _flat(nested: dict[str, Any]) -> dict[str, Any]:
+    """The values of nested objects by their dotted keys."""
+    flat: dict[str, Any] = {}
+    for key, value in nested.items():
+        inner = _flat(value) if isinstance(value, dict) else {}
+        flat |= {f"{key}.{name}": one for name, one in inner.items()} or {key: value}
+    return flat
 
 
 def read_json(path: Path) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,7 @@ import pandas as pd
 
 from preln.config import Study
 from preln.report.labels import PLACEMENTS
-from preln.report.records import RecordError, read_json
+from preln.report.records import RecordError, read_json, require_same
 from preln.report.reference import gradients as paper
 from preln.report.reference.gradients import Bar
 from preln.report.statistics import exponent
@@ -54,8 +53,7 @@ def load(study: Study, parts: Sequence[Part], results: Path) -> Records:
             tables.append(read(folder / "measurements.csv").assign(part=part.id))
         except (OSError, ValueError) as error:
             raise RecordError(f"{folder}: cannot be read ({error})") from None
-        if record.get("identity") != json.loads(json.dumps(part.identity)):
-            raise RecordError(f"{folder / 'run.json'}: measured with other settings than the study's; measure it again")
+        require_same(part.identity, record, folder / "run.json")
         commits.add(str(record["commit"]))
         machines.add(record["hardware"]["gpus"][0] if record["hardware"]["gpus"] else record["hardware"]["processor"])
         if isinstance(part, GradientPart) and not part.variant and part.corpus.source == "iwslt14":

@@ -89,7 +89,7 @@ class GradientPart:
         return {
             "theory_version": THEORY_VERSION,
             "preparation_version": PREPARATION_VERSION,
-            "corpus_settings": self.corpus.model_dump(mode="json"),
+            "corpus_settings": self.corpus.identity,
             "model": {key: getattr(self.settings, key) for key in _OF_THE_MODEL},
             "variant": self.variant,
             "seeds": list(self.seeds),
@@ -177,11 +177,11 @@ def _varied(settings: RunSettings, variant: str, where: str) -> RunSettings:
     Raises:
         StudyError: if they are impossible.
     """
-    changes: dict[str, Any] = {}
+    content = settings.model_dump()
     for name in variant.split("+"):
         if name in VARIED_SETTINGS:
-            changes |= VARIED_SETTINGS[name](settings)
+            content |= VARIED_SETTINGS[name](settings)
     try:
-        return RunSettings.model_validate({**settings.model_dump(), **changes})
+        return RunSettings.model_validate(content)
     except ValidationError as error:
-        raise StudyError("\n".join(f"{where}: {variant}: {line}" for line in describe(error))) from None
+        raise StudyError("\n".join(f"{where}: {variant}: {line}" for line in describe(error, content))) from None
