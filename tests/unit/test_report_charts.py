@@ -17,7 +17,20 @@ def test_a_panel_none_of_whose_runs_is_done_has_no_chart(tmp_path: Path) -> None
     shown = content.load(study, runs, [], tmp_path)
 
     titles = [chart.title for chart in charts.of_figure("2", shown)]
-    assert titles == ["(a) Adam: Validation loss (bits/token)", "BLEU of test (%)"], "and none of SGD"
+    assert titles == ["(a) Adam: Validation loss (bits/token)", "(a) Adam: BLEU of test (%)"], "and none of SGD"
+
+
+def test_a_seed_that_diverged_is_a_curve_of_its_own_and_no_part_of_the_mean(tmp_path: Path) -> None:
+    study, runs = small_study({**ADAM, "seed": [1, 2, 3]})
+    records_of(study, runs[0], tmp_path, [6.0, 5.0])
+    records_of(study, runs[1], tmp_path, [7.0, 6.0])
+    records_of(study, runs[2], tmp_path, [90.0], diverged={"update": 81, "epoch": 2, "reason": "nan"})
+
+    losses = charts.of_figure("2", content.load(study, runs, [], tmp_path))[0]
+
+    (rows,) = losses.spec["datasets"].values()
+    drawn = {(row["curve"], row["epoch"]): (row["value"], row["seeds"]) for row in rows}
+    assert drawn == {("no warm-up", 1): (6.5, 2), ("no warm-up", 2): (5.5, 2), ("no warm-up, seed 3", 1): (90.0, 1)}
 
 
 def test_a_figure_none_of_whose_runs_is_done_has_no_chart(tmp_path: Path) -> None:

@@ -141,7 +141,11 @@ def paper_study(**changes: Any) -> tuple[Study, list[Run]]:
 
 @pytest.mark.parametrize(
     ("number", "words"),
-    [(2, "only 8.45 (printed)"), (4, "Post-LN RAdam w/o warm-up (digitised, read-off)"), (6, "4.3 in 27")],
+    [
+        (2, "only 8.45 (printed)"),
+        (4, "its loss curves read-off; its BLEU curves digitised or read-off, ±0.2–0.5"),
+        (6, "4.3 in 27"),
+    ],
 )
 def test_the_papers_numbers_are_drawn_with_how_they_are_known(tmp_path: Path, number: int, words: str) -> None:
     study, runs = paper_study()
@@ -154,7 +158,23 @@ def test_the_papers_numbers_are_drawn_behind_a_study_that_asks_for_them(tmp_path
     study, runs = paper_study(paper_settings=False, paper_curves=True)
     records_of(study, runs[0], tmp_path, [6.0])
 
-    assert "Post-LN RAdam w/o warm-up (digitised, read-off)" in texts(drawn(4, study, runs, tmp_path))
+    written = texts(drawn(4, study, runs, tmp_path)).replace("\n", " ")
+    assert "paper: Post-LN RAdam w/o warm-up" in written
+    assert "the paper's, at its own settings" in written
+
+
+def test_a_number_of_the_papers_text_has_one_marker_in_panel_and_legend(tmp_path: Path) -> None:
+    study, runs = paper_study()
+    records_of(study, runs[0], tmp_path, [6.0])
+
+    losses, bleu, below = drawn(4, study, runs, tmp_path).axes
+
+    legend = below.get_legend()
+    assert legend is not None
+    in_legend = [handle.get_marker() for handle in legend.legend_handles if isinstance(handle, Line2D)][-2:]
+    grey = [[line for line in panel.get_lines() if line.get_color() == "0.45"] for panel in (losses, bleu)]
+    assert [lines[-1].get_marker() for lines in grey] == in_legend
+    assert len(set(in_legend)) == 2
 
 
 def test_the_papers_numbers_are_drawn_in_the_papers_setting_alone(tmp_path: Path) -> None:
@@ -189,7 +209,7 @@ def test_the_same_records_give_the_same_bytes(tmp_path: Path, suffix: str) -> No
     first, second = tmp_path / f"first.{suffix}", tmp_path / f"second.{suffix}"
 
     draw("2", study, runs, [], tmp_path, [first])
-    draw("2", study, runs, [], tmp_path, [second])
+    draw("2", study, runs, [], tmp_path, [tmp_path / "before.pdf", second])
 
     assert first.read_bytes() == second.read_bytes()
 

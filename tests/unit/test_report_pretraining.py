@@ -221,5 +221,5 @@ def test_the_papers_curves_agree_with_its_text_when_its_names_are_exchanged() ->
 def test_records_of_other_settings_are_refused(study: Study, results: Path) -> None:
     content = bert_content(POST, PRE)
     content["pretraining"]["settings"] = {**content["pretraining"]["settings"], "dropout": 0.2}
-    with pytest.raises(RecordError, match=r"run\.json: made with other settings than the study's; run it again"):
+    with pytest.raises(RecordError, match=r"run\.json: made with other settings \(dropout was 0.1, is 0.2\)"):
         load(validate(content, "my.yaml"), results)

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from preln.config import Study, validate
-from preln.report.records import RecordError, curves, run_folder, summary
+from preln.report.records import RecordError, curves, require_same, run_folder, summary
 from preln.runs import Run, expand
 from preln.translation.curve import COLUMNS
 
@@ -170,3 +170,18 @@ def test_records_of_other_settings_are_refused(tmp_path: Path) -> None:
 
     with pytest.raises(RecordError, match=r"run.json: made with other settings \(width was 64, is 128\)"):
         summary(study, runs, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("record", "message"),
+    [
+        ({"identity": {"corpus": {"vocabulary": 10}}}, "corpus.vocabulary was 10, is 20"),
+        ({"identity": {}}, "corpus.vocabulary was 'not there', is 20"),
+        ({"identity": {"corpus": {"vocabulary": 20}, "old": 1}}, "old was 1, is 'not there'"),
+        ({}, "corpus.vocabulary was 'not there', is 20"),
+    ],
+    ids=["another value", "without a key", "with a key more", "without an identity"],
+)
+def test_a_record_has_the_keys_of_its_study_and_no_others(record: dict[str, Any], message: str) -> None:
+    with pytest.raises(RecordError, match=message):
+        require_same({"corpus": {"vocabulary": 20}}, record, Path("run.json"))

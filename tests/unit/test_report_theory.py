@@ -142,7 +142,7 @@ def test_measurements_of_other_settings_are_refused(measured: tuple[Study, list[
     record = json.loads(path.read_text())
     record["identity"]["batches"] = 99
     path.write_text(json.dumps(record))
-    with pytest.raises(RecordError, match=r"post-6/run\.json: measured with other settings"):
+    with pytest.raises(RecordError, match=r"post-6/run\.json: made with other settings"):
         theory_records.load(study, all_parts, results)
 
 

@@ -32,7 +32,7 @@ class Outcome:
         """How many jobs of each rule it runs, or would run; the targets themselves are left out."""
         stats = self.output.partition("Job stats:")[2].partition("total")[0]
         counts = {name: int(count) for name, count in re.findall(r"^(\w+)\s+(\d+)\s*$", stats, re.MULTILINE)}
-        return {name: count for name, count in counts.items() if name not in ("default", "all")}
+        return {name: count for name, count in counts.items() if name not in ("default", "all", "prepared")}
 
 
 @dataclass(frozen=True)

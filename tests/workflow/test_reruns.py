@@ -119,6 +119,32 @@ def test_a_study_given_by_name_takes_the_place_of_the_default(again: Workspace) 
     assert outcome.jobs == {}, outcome.output
 
 
+def as_cloned(workspace: Workspace) -> Path:
+    """Leave of a finished study what a repository would hold; its runs' folder."""
+    runs = workspace.folder / "results" / "tiny" / "translation"
+    for path in (workspace.folder / ".snakemake", workspace.folder / "resources", *runs.glob("*/state")):
+        shutil.rmtree(path)
+    (workspace.folder / "results" / "tiny" / "report.html").unlink()
+    return runs
+
+
+def test_a_clone_with_all_records_trains_nothing(again: Workspace) -> None:
+    as_cloned(again)
+    assert not again.would_run().keys() & {"prepare_text", "train_translation"}
+
+
+def test_a_clone_with_some_records_trains_the_others_once_its_text_is_prepared(again: Workspace) -> None:
+    runs = as_cloned(again)
+    missing = min(runs.iterdir())
+    shutil.rmtree(missing)
+    prepared = again.snakemake("prepared")
+    assert prepared.code == 0, prepared.output
+    assert prepared.jobs == {"prepare_text": 1, "prepare_bpe": 1, "binarise": 1}
+    outcome = again.snakemake("--dry-run")
+    assert outcome.jobs["train_translation"] == 1
+    assert f"Train {missing.name}" in outcome.output
+
+
 def test_a_grid_that_is_partly_done_gives_figures_and_tables(again: Workspace, tmp_path: Path) -> None:
     metrics = sorted((again.folder / "results").rglob("metrics.json"))
     metrics[0].unlink()

@@ -55,7 +55,9 @@ def corpus_json(wildcards):
 
 def sources(wanted):
     """The files that a corpus, an English text's source or a task is made from; none for one that is generated."""
-    local = [file for path in wanted.local_paths.values() for file in ([path] if path.is_file() else sorted(path.rglob("*")))]
+    local = [
+        file for path in wanted.local_paths.values() for file in ([path] if path.is_file() else sorted(path.rglob("*")))
+    ]
     downloaded = [f"resources/downloads/{name}" for name in needed_downloads(wanted)]
     return [*downloaded, *(str(file) for file in local if file.is_file())]
 
@@ -87,6 +89,15 @@ def prepared_task(job, stage):
     text = corpus_id(job.run.settings.text, job.run.text)
     folder = f"resources/tasks/{corpus_id(job.task_name, job.task)}/{text}-{job.run.settings.sequence_length}"
     return settled(job.task, f"{folder}/{stage}")
+
+
+def prepared_texts():
+    """The last stage of every text and task that the study trains on."""
+    return [
+        *(f"resources/corpora/{corpus}/binary" for corpus in CORPORA),
+        *(f"resources/texts/{text}/binary" for text in TEXTS),
+        *dict.fromkeys(prepared_task(job, "binary") for job in FINETUNINGS.values()),
+    ]
 
 
 def prepared_for(part):

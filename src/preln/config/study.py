@@ -26,8 +26,8 @@ class Study(Settings):
     )
     paper_curves: bool = Field(
         False,
-        description="True where the runs are the paper's but for what the description says: its curves are drawn "
-        "behind ours, and no numbers compared.",
+        description="True where the paper's curves are drawn behind ours though the settings are not the paper's; no "
+        "numbers are compared.",
         # Studies that were made before there was this key are still the same.
         exclude_if=lambda drawn: not drawn,
     )

@@ -30,6 +30,7 @@ from preln.report.reference import Quantity, Reference
 from preln.report.style import COLUMN_WIDTH, TEXT_WIDTH, Style, line, styles
 from preln.runs import Run, series
 
+_QUANTITIES = {"valid_loss": "loss", "bleu": "BLEU"}
 _AXIS_LABELS = {"valid_loss": "Validation loss (bits/token)", "bleu": "Test BLEU"}
 COLUMNS: dict[Quantity, str] = {"valid_loss": "valid_loss", "bleu": "test_bleu"}
 _PAPER_GREY = {"adam": "0.45", "radam": "0.7", "sgd": "0.45"}
@@ -40,7 +41,7 @@ _PANEL_HEIGHT = 1.75  # inches
 
 @dataclass(frozen=True)
 class Panel:
-    """One pair of axes: a quantity of some runs, with the paper's numbers for it."""
+    """One pair of axes: a quantity of some runs, with the paper's numbers for it. A title stands once in a column."""
 
     title: str
     quantity: Quantity
@@ -98,12 +99,13 @@ def compose(layout: Layout, study: Study, runs: Sequence[Run], records: Records)
     mine = [run for run in runs if layout.number in run.figures]
     grid = layout.panels(study, mine)
     look = styles(mine)
+    markers = _paper_markers([entry for row in grid for panel in row for entry in panel.references])
     columns = list(zip(*grid, strict=True))
     if layout.legend_by_column:
-        legends = [_legend(column, look, records) for column in columns]
+        legends = [_legend(column, look, markers, records) for column in columns]
     else:
         everything = [panel for row in grid for panel in row]
-        legends = [_legend(everything, look, records, layout.always)]
+        legends = [_legend(everything, look, markers, records, layout.always)]
     across = len(columns) // len(legends)
     lines = max(sum(text.count("\n") + 1 for _, text in legend) for legend in legends) / across
     legend_height = _LINE_HEIGHT * (math.ceil(lines) + 1)
@@ -117,7 +119,9 @@ def compose(layout: Layout, study: Study, runs: Sequence[Run], records: Records)
     for i, row in enumerate(grid):
         for j, panel in enumerate(row):
             axes = figure.add_subplot(space[i, j])
-            _draw_panel(axes, panel, study, look, records)
+            if i == 0 or grid[i - 1][j].title != panel.title:
+                axes.set_title(panel.title)
+            _draw_panel(axes, panel, study, look, markers, records)
             if i == len(grid) - 1:
                 axes.set_xlabel("Epoch")
     for j, legend in enumerate(legends):
@@ -151,9 +155,15 @@ def panel(number: int, study: Study, title: str, quantity: Quantity, letter: str
     return Panel(title, quantity, tuple(runs), tuple(references))
 
 
-def _draw_panel(axes: Axes, panel: Panel, study: Study, look: dict[RunSettings, Style], records: Records) -> None:
+def _draw_panel(
+    axes: Axes,
+    panel: Panel,
+    study: Study,
+    look: dict[RunSettings, Style],
+    markers: dict[Reference, str],
+    records: Records,
+) -> None:
     """The curves of a panel, the paper's behind them."""
-    axes.set_title(panel.title)
     axes.set_ylabel(_AXIS_LABELS[panel.quantity])
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     column = COLUMNS[panel.quantity]
@@ -165,7 +175,7 @@ def _draw_panel(axes: Axes, panel: Panel, study: Study, look: dict[RunSettings, 
             message = "every run diverged in its first epoch"
         say_empty(axes, message)
         return
-    _draw_references(axes, panel)
+    _draw_references(axes, panel, markers)
     ceiling = _ceiling(panel, study, known)
     for key, members in _by_series(panel.runs).items():
         style = look[key]
@@ -207,14 +217,14 @@ def _draw_diverged(axes: Axes, curve: pd.DataFrame, column: str, style: Style, c
     axes.plot(last["epoch"], height, **_cross(style), clip_on=False, zorder=4)
 
 
-def _draw_references(axes: Axes, panel: Panel) -> None:
+def _draw_references(axes: Axes, panel: Panel, markers: dict[Reference, str]) -> None:
     """The paper's curves and single values, in grey."""
     for entries in _paper_curves(panel.references).values():
         points = [(entry.x, entry.y) for entry in entries if entry.y is not None]
         axes.plot(*zip(*points, strict=True), **_paper_line(entries[0]))
-    for entry, marker in _paper_points(panel.references).items():
-        if entry.y is not None:
-            axes.plot(entry.x, entry.y, **_paper_marker(marker))
+    for entry in panel.references:
+        if entry in markers and entry.y is not None:
+            axes.plot(entry.x, entry.y, **_paper_marker(markers[entry]))
 
 
 def _recorded(panel: Panel, records: Records) -> pd.DataFrame:
@@ -233,6 +243,7 @@ def _ceiling(panel: Panel, study: Study, known: pd.DataFrame) -> float | None:
 def _legend(
     shown: Sequence[Panel],
     look: dict[RunSettings, Style],
+    markers: dict[Reference, str],
     records: Records,
     always: frozenset[str] = frozenset(),
 ) -> list[tuple[tuple[Line2D, ...], str]]:
@@ -264,12 +275,12 @@ def _legend(
         return entries
     references = list(dict.fromkeys(entry for panel in shown for entry in panel.references))
     for name, curve in _paper_curves(references).items():
-        text = _wrapped(f"paper: {name} ({_known(curve)})")
-        entries.append(((Line2D([], [], **_paper_line(curve[0])),), text))
-    for entry, marker in _paper_points(references).items():
-        text = _wrapped(f"paper: {entry.series}: {entry.statement} ({entry.how_known})")
-        look_of = _paper_marker(marker) if entry.y is not None else {"linestyle": "none"}
-        entries.append(((Line2D([], [], **look_of),), text))
+        entries.append(((Line2D([], [], **_paper_line(curve[0])),), _wrapped(f"paper: {name}")))
+    for entry in references:
+        if entry in markers:
+            text = _wrapped(f"paper: {entry.series}: {entry.statement} ({entry.how_known})")
+            look_of = _paper_marker(markers[entry]) if entry.y is not None else {"linestyle": "none"}
+            entries.append(((Line2D([], [], **look_of),), text))
     return entries
 
 
@@ -338,15 +349,10 @@ def _paper_curves(references: Sequence[Reference]) -> dict[str, list[Reference]]
     return grouped
 
 
-def _paper_points(references: Sequence[Reference]) -> dict[Reference, str]:
-    """The numbers of the paper's text, each with its marker."""
-    points = [entry for entry in references if entry.how_known in ("printed", "stated")]
+def _paper_markers(references: Sequence[Reference]) -> dict[Reference, str]:
+    """The markers of a figure's numbers from the paper's text."""
+    points = [entry for entry in dict.fromkeys(references) if entry.how_known in ("printed", "stated")]
     return {entry: _POINTS[i % len(_POINTS)] for i, entry in enumerate(points)}
-
-
-def _known(curve: Sequence[Reference]) -> str:
-    """How the values of a paper's curve are known."""
-    return ", ".join(sorted({entry.how_known for entry in curve}))
 
 
 def _divergence(diverged: pd.DataFrame, members: int) -> str:
@@ -359,7 +365,7 @@ def _divergence(diverged: pd.DataFrame, members: int) -> str:
 
 
 def _wrapped(text: str) -> str:
-    return textwrap.fill(text, width=62)
+    return textwrap.fill(text, width=66)
 
 
 def _note(study: Study, grid: Sequence[Sequence[Panel]], records: Records) -> str:
@@ -373,11 +379,22 @@ def _note(study: Study, grid: Sequence[Sequence[Panel]], records: Records) -> st
         parts[0] += f", {diverged} diverged (×)"
     if any(_ceiling(panel, study, _recorded(panel, records)) is not None for row in grid for panel in row):
         parts.append("Losses are cut off at a uniform guess, log$_2$ of the vocabulary")
-    errors = sorted(
-        {entry.error for row in grid for panel in row for entry in panel.references if entry.error is not None}
-    )
-    if errors:
-        parts.append(f"The paper's BLEU curves are ±{'–'.join(f'{error:g}' for error in errors)}")
+    references = [entry for row in grid for panel in row for entry in panel.references]
+    if references:
+        parts.append(_of_the_paper(study, references))
     if any(len(members) > 1 for members in _by_series(list(runs)).values()):
         parts.append("Lines: mean of the n seeds that finished; bands: lowest to highest")
     return ". ".join(parts) + "."
+
+
+def _of_the_paper(study: Study, references: Sequence[Reference]) -> str:
+    """What the grey curves and marks are, and how the curves are known."""
+    text = "Grey: the paper's" if study.paper_settings else "Grey: the paper's, at its own settings"
+    curves = [entry for curve in _paper_curves(references).values() for entry in curve]
+    for quantity in dict.fromkeys(entry.quantity for entry in curves):
+        mine = [entry for entry in curves if entry.quantity == quantity]
+        how = " or ".join(sorted({entry.how_known for entry in mine}))
+        errors = sorted({entry.error for entry in mine if entry.error is not None})
+        within = f", ±{'–'.join(f'{error:g}' for error in errors)}" if errors else ""
+        text += f"; its {_QUANTITIES[quantity]} curves {how}{within}"
+    return text

@@ -14,11 +14,11 @@ OPTIMIZERS = [("(a) Adam", ("adam", "radam"), "a"), ("(b) SGD", ("sgd",), "b")]
 def panels(study: Study, runs: Sequence[Run]) -> list[list[Panel]]:
     """A column for each optimizer; validation loss above BLEU."""
     rows = []
-    for i, quantity in enumerate(COLUMNS):
+    for quantity in COLUMNS:
         row = []
         for title, names, letter in OPTIMIZERS:
             members = [run for run in runs if run.settings.optimizer in names]
-            row.append(panel(2, study, title if i == 0 else "", quantity, letter, members))
+            row.append(panel(2, study, title, quantity, letter, members))
         rows.append(row)
     return rows
 

@@ -87,7 +87,9 @@ def _losses(
                 axes.plot(point.updates, point.valid_loss, **{**_PAPER, "marker": "$\\uparrow$", "markersize": 5})
     # A loss above that of guessing every piece alike has exploded.
     ceiling = max(math.log2(run.text.vocabulary) for run in known)
-    for run in known:
+    # Pre-LN above the others, for it is what they are compared with.
+    in_order = sorted(known, key=lambda run: run.settings.placement == "pre")
+    for run in in_order:
         curve = records.curves[records.curves["run"] == run.id]
         shown = curve[curve["valid_loss"] <= ceiling]
         # A gap where a validation was above it.
@@ -98,7 +100,7 @@ def _losses(
             axes.plot(at, height, marker="x", color=looks[run.id]["color"], markersize=6, clip_on=False, zorder=4)
     if records.loss is not None:
         axes.axhline(records.loss, color="0.3", linestyle=":", linewidth=0.8, zorder=2)
-        for run in known:
+        for run in in_order:
             update = reached(records.curves[records.curves["run"] == run.id], records.loss)
             if not math.isnan(update):
                 axes.axvline(update, ymax=0.04, color=looks[run.id]["color"], linewidth=1.4, zorder=2)

@@ -35,6 +35,9 @@ def save(compose: Callable[[], Figure], out: Sequence[Path]) -> None:
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(RC)
         figure = compose()
+        # The layout is found once, or else each file would have another, by how many were written before it.
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")
         for path in out:
             with replaced(path) as partial:
                 # The layout leaves no room for labels that are aligned with wider neighbours; tight cuts nothing off.

@@ -53,11 +53,12 @@ _NO_WARMUP = (_VERMILLION, "o")
 _LONGEST_WARMUP = (_BLUE, "s")
 _RADAM = (_GREEN, "D")
 _SHORTER_WARMUPS = [(_ORANGE, "^"), (_PURPLE, "v"), (_PINK, "<"), (_BROWN, ">")]
-PLACEMENT_COLOURS = defaultdict(lambda: _GREEN, {"post": _VERMILLION, "pre": _BLUE})
-"""Of the paper's placements, and one for any other."""
+PLACEMENT_COLOURS = defaultdict(lambda: _GREEN, {"post": _BLUE, "pre": _VERMILLION})
+"""Of the paper's placements, those of its comparison in figure 4 (Post-LN with warm-up, Pre-LN without), and one for
+any other."""
 BARS = {
-    "Pre-LN, at initialisation": (_BLUE, ""),
-    "Post-LN, at initialisation": (_ORANGE, "////"),
+    "Pre-LN, at initialisation": (_VERMILLION, ""),
+    "Post-LN, at initialisation": (_BLUE, "////"),
     "Post-LN, after warm-up": (_GREEN, "...."),
 }
 """Colour and hatching of the bars of figure 3."""

@@ -82,8 +82,10 @@ def _of_gradients(measured: theory_records.Records) -> list[Chart]:
 def _of_runs(layout: Layout, shown: Content) -> list[Chart]:
     mine = [run for run in shown.runs if layout.number in run.figures]
     differing = varying(run.settings for run in mine) | layout.always
-    names = {run.id: label(series(run.settings), differing) for run in mine}
     diverged = shown.done[shown.done["status"] == "diverged"].set_index("run")["diverged_update"]
+    names = {run.id: label(series(run.settings), differing) for run in mine}
+    # A seed that diverged is no part of its run's mean.
+    names |= {run.id: f"{names[run.id]}, seed {run.settings.seed}" for run in mine if run.id in diverged.index}
     charts = []
     for panel in [panel for row in layout.panels(shown.study, mine) for panel in row if panel.runs]:
         column, axis = COLUMNS[panel.quantity], _AXES[panel.quantity]
