@@ -7,8 +7,6 @@ The first two are results of a study; of each run that is in both, the log of it
 
 from __future__ import annotations
 
-import json
-import re
 import sys
 from pathlib import Path
 
@@ -17,6 +15,7 @@ import pandas as pd
 import seaborn as sns
 
 from preln.attempts import newest_state
+from preln.fairseq_plugin.log import progress
 
 SMOOTHING = 20
 """Lines of the log whose mean is drawn; each is itself of some updates."""
@@ -29,10 +28,8 @@ def losses(results: Path) -> pd.DataFrame:
         state = newest_state(folder)
         if state is None:
             continue
-        lines = re.findall(r'\{"epoch": [^{}]*"ups": [^{}]*\}', (state / "training.log").read_text(encoding="utf-8"))
-        for line in map(json.loads, lines):
-            if "update" in line:
-                rows.append((folder.name, int(line["num_updates"]), float(line["loss"])))
+        lines = progress((state / "training.log").read_text(encoding="utf-8"))
+        rows += [(folder.name, line.updates, line.loss) for line in lines]
     return pd.DataFrame(rows, columns=["run", "update", "loss"])
 
 

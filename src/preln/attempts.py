@@ -44,7 +44,7 @@ def state_folder(identity: dict[str, Any], content: Iterable[Path], folder: Path
 
 
 @contextmanager
-def alone(state: Path) -> Iterator[None]:
+def exclusive(state: Path) -> Iterator[None]:
     """Be the only process at work on a state. Another one's end is waited for, however it ends: the lock is the
     kernel's, which frees it with its owner."""
     state.mkdir(parents=True, exist_ok=True)
@@ -73,12 +73,14 @@ def begin(state: Path, how: Execution, **before: int) -> None:
 
 
 def origin(study: Study, name: str, identity: dict[str, Any], state: Path) -> dict[str, Any]:
-    """What run.json says of where numbers come from; commit and hardware are those of the last attempt."""
+    """What run.json says of where numbers come from: among it, the folder under state/ that they are of. Commit and
+    hardware are those of the last attempt."""
     attempts = read_json_lines(state / ATTEMPTS)
     return {
         "id": name,
         "study": study.study,
         "identity": identity,
+        "state": state.name,
         "versions": versions(),
         **{key: attempts[-1][key] for key in ("commit", "commit_changed", "hardware")},
         "attempts": attempts,

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from rich.table import Table
 
 from preln.attempts import ATTEMPTS, newest_state
-from preln.fairseq_plugin.log import last_training_line
+from preln.fairseq_plugin.log import newest_progress
 
 SILENT_SECONDS = 600
 """A job that has written nothing for so long has stopped; translating an epoch's sets can take minutes."""
@@ -33,6 +33,11 @@ class Progress:
     left: float | None = None
     silent: float | None = None
 
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing is left to do, however it ended."""
+        return self.state.startswith(("finished", "diverged", "not reached"))
+
 
 @dataclass(frozen=True)
 class Section:
@@ -46,7 +51,7 @@ class Section:
 
     def table(self) -> Table:
         """The section as a table."""
-        done = sum(row.state.startswith(("finished", "diverged", "not reached")) for row in self.rows)
+        done = sum(row.is_done for row in self.rows)
         result = Table(title=f"{done} of {len(self.rows)} {self.jobs} done", title_justify="left", box=None)
         result.add_column("", no_wrap=True)
         result.add_column("state")
@@ -74,11 +79,10 @@ def silence(state: Path, files: tuple[str, ...], now: float) -> float:
 
 @dataclass(frozen=True)
 class Counting:
-    """How a training counts: what in, by the key of metrics.json and by that of fairseq's log, and which columns of its
-    record stand under which headings, beside the loss of training."""
+    """How a training counts: in epochs or in updates, and which columns of its record stand under which headings,
+    beside the loss of training."""
 
-    unit: str
-    logged: str
+    unit: Literal["epochs", "updates"]
     columns: dict[str, str]
     read_record: Callable[[Path], dict[int, dict[str, Any]]]
 
@@ -100,20 +104,20 @@ def training(name: str, of: int, folder: Path, now: float, counting: Counting) -
         return Progress(name, "waiting", 0, of)
     record = counting.read_record(current / "record.jsonl")
     last = record[max(record)] if record else {}
-    latest = last_training_line(current / "training.log")
-    logged = float(latest.get(counting.logged, 0))
+    latest = newest_progress(current / "training.log")
+    logged = float(getattr(latest, counting.unit)) if latest else 0.0
     done = max(logged, max(record, default=0))
     left = None
-    if latest and float(latest["ups"]) > 0 and logged > 0:
-        left = float(latest["num_updates"]) / logged * max(of - done, 0) / float(latest["ups"])
+    if latest and latest.updates_per_second > 0 and logged > 0:
+        left = latest.updates / logged * max(of - done, 0) / latest.updates_per_second
     silent = silence(current, ("training.log",), now)
     return Progress(
         name,
         "training" if silent < SILENT_SECONDS else "stopped",
         done,
         of,
-        {"train": float(latest["loss"]) if latest else None, **_scores(last, counting)},
-        float(latest["wps"]) if latest else None,
+        {"train": latest.loss if latest else None, **_scores(last, counting)},
+        latest.tokens_per_second if latest else None,
         left,
         silent,
     )

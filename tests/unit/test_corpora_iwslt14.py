@@ -9,7 +9,9 @@ import os
 import tarfile
 from collections.abc import Callable
 from dataclasses import replace
+from importlib import resources
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -215,6 +217,8 @@ def test_a_subset_is_chosen_by_its_hashes_in_its_own_order(tmp_path: Path, monke
     corpus = Iwslt14Corpus(source="iwslt14", subset="50k")
     parts = iwslt14.prepare(corpus, tmp_path, processes=1)
     assert parts["train"].pairs == chosen
+    left_out = len(everything["train"].pairs) - len(chosen)
+    assert parts["train"].drops == everything["train"].drops + Drops(not_chosen=left_out)
     assert [parts[name] for name in ("valid", "test")] == [everything[name] for name in ("valid", "test")]
 
 
@@ -224,6 +228,20 @@ def test_a_subset_of_another_text_is_refused(tmp_path: Path, monkeypatch: pytest
     lost = subsets.pair_hash(("etwas", "else"))
     with pytest.raises(CorpusError, match=f"iwslt14-50k: 2 of its 11 pairs are not in the text, .* {lost}"):
         subsets.select(text, "iwslt14-50k")
+
+
+def test_the_hashes_that_come_along_are_of_as_many_pairs_as_is_said() -> None:
+    of_config = get_args(get_args(Iwslt14Corpus.model_fields["subset"].annotation)[0])
+    assert set(of_config) == set(subsets.SIZES)
+    for name, size in subsets.SIZES.items():
+        hashes = resources.files(subsets).joinpath(f"iwslt14-{name}.txt").read_text(encoding="ascii").split()
+        assert len(hashes) == len(set(hashes)) == size
+
+
+def test_more_pairs_than_there_are_are_refused(tmp_path: Path) -> None:
+    corpus = Iwslt14Corpus(source="iwslt14", folder=prepared(tmp_path), pairs=1000)
+    with pytest.raises(CorpusError, match=r"pairs: 1,000 of \d+ pairs of train; leave it out to train on all"):
+        iwslt14.prepare(corpus, tmp_path, processes=1)
 
 
 def test_a_study_without_a_subset_is_the_same_as_before_there_were_any() -> None:

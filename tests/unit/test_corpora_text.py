@@ -1,5 +1,6 @@
 """Reading of parallel text: what is refused, what is dropped and counted, what is left as it is."""
 
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -101,6 +102,12 @@ def test_an_unusable_side_drops_its_pair_and_is_counted(tmp_path: Path, side: st
     bad = ("x", side) if which else (side, "x")
     source, target = ("\n".join(sides).encode() for sides in zip(("a", "b"), bad, ("c", "d"), strict=True))
     assert read(tmp_path, source, target) == Part([("a", "b"), ("c", "d")], drops)
+
+
+def test_every_reason_to_leave_a_pair_out_is_told_in_words() -> None:
+    told = {str(Drops(**{reason.name: 1})) for reason in fields(Drops)}
+    assert len(told) == len(fields(Drops))
+    assert all(words.startswith("1 ") for words in told)
 
 
 def test_a_tab_and_a_line_of_the_greatest_length_are_kept() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import random
 import shutil
@@ -13,11 +14,11 @@ import pytest
 import yaml
 
 from preln.bleu import p_value
-from preln.config import validate
+from preln.config import load, validate
 from preln.files import write_json
 from preln.report.compare import Comparison, compare, text
 from preln.report.records import RecordError
-from preln.runs import expand
+from preln.runs import corpus_id, expand
 from preln.translation.curve import COLUMNS
 from tests.conftest import study_content
 
@@ -105,6 +106,38 @@ def test_the_bootstrap_tells_a_system_that_translates_from_one_that_does_not() -
     assert p_value(references, shuffled, references) < 0.01
     assert p_value(odd, even, references) > 0.05
     assert p_value(odd, odd, references) == 1.0
+
+
+def write_translations(results: Path, lines: list[str], text: str) -> None:
+    """Translations that the records of the only run are of, and newer ones of another state."""
+    path = next(results.glob("translation/*/run.json"))
+    record = json.loads(path.read_text())
+    write_json(path, record | {"state": "recorded", "corpus": {"parts": {"test": text}}})
+    (run,) = expand(load(results / "study.yaml"))
+    for state, written in (("recorded", lines), ("newer", ["something else"] * len(lines))):
+        file = path.parent / "state" / state / "translations" / f"test.{run.settings.epochs}.txt"
+        file.parent.mkdir(parents=True)
+        file.write_text("\n".join(written) + "\n")
+        (path.parent / "state" / state / "attempts.jsonl").write_text("{}\n")
+
+
+@pytest.mark.parametrize(("text", "known"), [("the same", True), ("another", False)])
+def test_bleu_of_one_seed_is_compared_by_the_translations_that_the_records_are_of(
+    text: str, known: bool, tmp_path: Path
+) -> None:
+    words = random.Random(1)
+    references = [" ".join(words.choices("abcdefghij", k=12)) for _ in range(100)]
+    shuffled = [" ".join(words.sample(line.split(), 12)) for line in references]
+    one = write_results(tmp_path / "results" / "one", {"pre": {1: 4.0}})
+    two = write_results(tmp_path / "results" / "two", {"pre": {1: 4.0}})
+    write_translations(one, references, "the same")
+    write_translations(two, shuffled, text)
+    (run,) = expand(load(two / "study.yaml"))
+    prepared = tmp_path / "resources" / "corpora" / corpus_id(run.settings.corpus, run.corpus) / "text"
+    prepared.mkdir(parents=True)
+    (prepared / "test.en").write_text("\n".join(references) + "\n")
+    (found,) = (one for one in compare(one, two).numbers if one.quantity == "test_bleu")
+    assert (found.p < 0.01) if known else math.isnan(found.p)
 
 
 def test_a_copy_is_read_where_it_is(tmp_path: Path) -> None:

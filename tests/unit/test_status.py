@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from preln.config import validate
-from preln.fairseq_plugin.log import last_training_line
+from preln.fairseq_plugin.log import newest_progress
 from preln.progress import SILENT_SECONDS
 from preln.runs import Run, expand
 from preln.translation.status import progress
@@ -91,4 +91,6 @@ def test_lines_that_are_not_progress_are_passed_over(tmp_path: Path) -> None:
     log = training(tmp_path, LINE, {"epoch": 1, "train_loss": "7.1", "train_ups": "3"})
     with open(log, "a", encoding="utf-8") as file:
         file.write('begin validation\n{"epoch": 2, "upd')
-    assert last_training_line(log)["loss"] == "7.5"
+    newest = newest_progress(log)
+    assert newest is not None
+    assert newest.loss == 7.5

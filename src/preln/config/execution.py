@@ -34,7 +34,7 @@ class Execution(Settings):
 
     @property
     def on_each_node(self) -> int:
-        """Those of them that a node has."""
+        """Processes on each node."""
         return self.workers // self.nodes
 
     @property

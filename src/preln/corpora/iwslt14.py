@@ -12,7 +12,6 @@ import re
 import tarfile
 import zlib
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from preln.config import Iwslt14Corpus
@@ -20,7 +19,7 @@ from preln.corpora import CorpusError
 from preln.corpora.download import require_content
 from preln.corpora.registry import DOWNLOADS, GERMAN_ENGLISH
 from preln.corpora.subsets import select
-from preln.corpora.text import PARTS, Pair, Part, clean, evaluation_segments, read_parallel, screen
+from preln.corpora.text import PARTS, Drops, Pair, Part, clean, evaluation_segments, read_parallel, screen
 from preln.corpora.tokenisation import LinePreparation, map_lines, prepare_pairs
 
 TEST_SETS = ("TED.dev2010", "TEDX.dev2012", "TED.tst2010", "TED.tst2011", "TED.tst2012")
@@ -45,7 +44,7 @@ def prepare(corpus: Iwslt14Corpus, downloads: Path, processes: int) -> dict[str,
     """Train, valid and test, from the archive in `downloads` or from the corpus's local folder.
 
     Raises:
-        CorpusError: if the archive or the folder is not what it should be.
+        CorpusError: if the archive or the folder is not what it should be, or has fewer pairs than are asked for.
     """
     folder = corpus.folder or downloads
     archive = folder / _ARCHIVE.name
@@ -54,10 +53,13 @@ def prepare(corpus: Iwslt14Corpus, downloads: Path, processes: int) -> dict[str,
     else:
         require_content(archive, _ARCHIVE)
         parts = prepare_release(read_archive(archive), processes)
-    train = parts["train"].pairs
-    if corpus.subset:
-        train = select(train, f"iwslt14-{corpus.subset}")
-    return {**parts, "train": replace(parts["train"], pairs=train[: corpus.pairs])}
+    whole = parts["train"]
+    train = select(whole.pairs, f"iwslt14-{corpus.subset}") if corpus.subset else whole.pairs
+    if corpus.pairs and corpus.pairs > len(train):
+        raise CorpusError(f"pairs: {corpus.pairs:,} of {len(train):,} pairs of train; leave it out to train on all")
+    train = train[: corpus.pairs]
+    drops = whole.drops + Drops(not_chosen=len(whole.pairs) - len(train))
+    return {**parts, "train": Part(train, drops)}
 
 
 def read_archive(archive: Path) -> dict[str, str]:

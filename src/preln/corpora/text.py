@@ -42,8 +42,9 @@ _REASONS = {
     "reserved_symbols": "with symbols that SentencePiece or fairseq reserves",
     "too_many_characters": "with a line that is too long",
     "too_many_words": "with too many words",
-    "unequal_lengths": "with sides of unequal lengths",
+    "unequal_lengths": "with a side more than half as long again as the other",
     "held_out": "that are in valid or test too",
+    "not_chosen": "that are not of the subset, or beyond `pairs`",
 }
 
 
@@ -65,6 +66,8 @@ class Drops:
     """The sides' word counts differ by more than the corpus's ratio."""
     held_out: int = 0
     """A pair of train that stands in valid or test too, each copy of it."""
+    not_chosen: int = 0
+    """A pair of train that the study does not ask for."""
 
     def __add__(self, other: Drops) -> Drops:
         return Drops(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))

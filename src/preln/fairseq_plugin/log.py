@@ -1,29 +1,46 @@
-"""What fairseq's training log says of the epoch under way."""
+"""What fairseq's training log says of a training, without its words."""
 
 from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 TAIL_BYTES = 20_000
+_PROGRESS = re.compile(r'\{"epoch": [^{}]*"ups": [^{}]*\}')
 
 
-def last_training_line(log: Path) -> dict[str, Any]:
-    """The newest progress that fairseq logged inside an epoch; empty if there is none yet.
+@dataclass(frozen=True)
+class Logged:
+    """One line of progress inside an epoch: epochs done, with a fraction, updates, the loss of training in bits a
+    token, and the speed in updates and in target tokens a second."""
 
-    Its values are text: `update` (epochs done, with a fraction), `loss` (bits a token), `num_updates`, `ups` (updates
-    a second) and `wps` (target tokens a second), among others.
-    """
+    epochs: float
+    updates: int
+    loss: float
+    updates_per_second: float
+    tokens_per_second: float
+
+
+def progress(log: str) -> list[Logged]:
+    """The lines of progress in the text of a log, in its order."""
+    lines = [json.loads(line) for line in _PROGRESS.findall(log)]
+    return [
+        Logged(
+            float(line["update"]), int(line["num_updates"]), float(line["loss"]), float(line["ups"]), float(line["wps"])
+        )
+        for line in lines
+        # The line at the end of an epoch has none.
+        if "update" in line
+    ]
+
+
+def newest_progress(log: Path) -> Logged | None:
+    """The newest line of progress of a log, read from its end; None if there is none yet."""
     if not log.exists():
-        return {}
+        return None
     with open(log, "rb") as lines:
         lines.seek(max(0, log.stat().st_size - TAIL_BYTES))
-        tail = lines.read().decode("utf-8", errors="replace")
-    found = re.findall(r'\{"epoch": [^{}]*"ups": [^{}]*\}', tail)
-    for line in reversed(found):
-        values = json.loads(line)
-        if "update" in values:
-            return dict(values)
-    return {}
+        found = progress(lines.read().decode("utf-8", errors="replace"))
+    return found[-1] if found else None

@@ -51,7 +51,7 @@ def finetune(study: Study, job: Finetuning, prepared: Path, task: Path, runs: Pa
     weights = _weights(job, prepared, runs / job.run.id)
     content = [task / "pieces" / "task.json", *([weights] if weights else [])]
     state = attempts.state_folder(job.origin, content, folder)
-    with attempts.alone(state):
+    with attempts.exclusive(state):
         # One fine-tuning is too small for several processes.
         how = study.execution.alone
         attempts.begin(state, how, finetunings_before=len(_scores(state)))

@@ -15,7 +15,7 @@ from preln.pretraining.finetuning import RECORD
 from preln.pretraining.runs import Finetuning, PretrainingRun, expand, finetunings
 from preln.progress import SILENT_SECONDS, Counting, Progress, Section, silence, training
 
-UPDATES = Counting("updates", "num_updates", {"valid": "valid_loss"}, read_record)
+UPDATES = Counting("updates", {"valid": "valid_loss"}, read_record)
 
 
 def sections(study: Study, results: Path, now: float) -> list[Section]:

@@ -38,7 +38,7 @@ def pretrain_run(study: Study, run: PretrainingRun, prepared: Path, folder: Path
     from preln.fairseq_plugin import launch, options
 
     state = state_folder(run, prepared, folder)
-    with attempts.alone(state):
+    with attempts.exclusive(state):
         done = max(read_record(state / "record.jsonl"), default=0)
         attempts.begin(state, run.execution, updates_before=done)
         # fairseq would train a run that is at its end for one more update.

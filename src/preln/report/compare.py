@@ -12,7 +12,6 @@ from typing import Any
 
 import pandas as pd
 
-from preln.attempts import newest_state
 from preln.config import Study, of_results
 from preln.corpora.registry import languages
 from preln.pretraining.runs import PretrainingRun
@@ -20,6 +19,7 @@ from preln.report import pretraining_records, records
 from preln.report.claims.samples import LOWER_IS_BETTER, worst
 from preln.report.records import RecordError
 from preln.runs import Run, corpus_id, expand
+from preln.translation.training import translations
 
 SIGNIFICANT = 0.05
 """The p-value below which several seeds differ."""
@@ -168,22 +168,24 @@ def _difference(
 
 
 def _bootstrap(before: Path, after: Path, runs: dict[str, Run], name: str, seed: int) -> float:
-    """The p-value of the paired bootstrap over the last epoch's translations of a run; NaN where they are gone."""
+    """The p-value of the paired bootstrap over the last epoch's translations of a run; NaN where they are gone, or are
+    not of the same text."""
     run = runs[f"{name}-s{seed}"]
+    folders = [results / "translation" / run.id for results in (before, after)]
+    tests = [
+        records.read_json(folder / "run.json").get("corpus", {}).get("parts", {}).get("test") for folder in folders
+    ]
     corpora = after.resolve().parent.parent / "resources" / "corpora"
-    text = corpora / corpus_id(run.settings.corpus, run.corpus) / "text"
-    texts = [text / f"test.{languages(run.corpus)[1]}"]
-    for folder in (before, after):
-        state = newest_state(folder / "translation" / run.id)
-        texts.append((state or folder) / "translations" / f"test.{run.settings.epochs}.txt")
-    if not all(path.exists() for path in texts):
+    references = corpora / corpus_id(run.settings.corpus, run.corpus) / "text" / f"test.{languages(run.corpus)[1]}"
+    texts = [references, *(translations(folder, run.settings.epochs) for folder in folders)]
+    if tests[0] != tests[1] or not all(path.exists() for path in texts):
         return math.nan
-    references, first, second = (path.read_text(encoding="utf-8").splitlines() for path in texts)
+    wanted, first, second = (path.read_text(encoding="utf-8").splitlines() for path in texts)
     if len(first) != len(second):
         return math.nan
     from preln.bleu import p_value
 
-    return p_value(first, second, references[: len(first)])
+    return p_value(first, second, wanted[: len(first)])
 
 
 def _flat(content: Any, where: str = "") -> dict[str, str]:

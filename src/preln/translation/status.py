@@ -9,7 +9,7 @@ from preln.progress import Counting, Progress, Section, training
 from preln.runs import Run, expand
 from preln.translation.curve import read_record
 
-EPOCHS = Counting("epochs", "update", {"valid": "valid_loss", "BLEU": "test_bleu"}, read_record)
+EPOCHS = Counting("epochs", {"valid": "valid_loss", "BLEU": "test_bleu"}, read_record)
 
 
 def sections(study: Study, results: Path, now: float) -> list[Section]:

@@ -23,6 +23,13 @@ def state_folder(run: Run, prepared: Path, folder: Path) -> Path:
     return attempts.state_folder(run.identity, [prepared / path for path in content], folder)
 
 
+def translations(folder: Path, epoch: int) -> Path:
+    """The translations of test after an epoch, one a line, that the records in a run's folder are of; the file is no
+    more there where the state is not."""
+    state = json.loads((folder / "run.json").read_text(encoding="utf-8")).get("state", "")
+    return folder / "state" / state / "translations" / f"test.{epoch}.txt"
+
+
 def train_run(study: Study, run: Run, prepared: Path, folder: Path) -> None:
     """Train `run` on the prepared corpus and write its records to `folder`.
 
@@ -40,7 +47,7 @@ def train_run(study: Study, run: Run, prepared: Path, folder: Path) -> None:
 
     languages = _corpus(prepared)["languages"]
     state = state_folder(run, prepared, folder)
-    with attempts.alone(state):
+    with attempts.exclusive(state):
         attempts.begin(state, run.execution, epochs_before=len(read_record(state / "record.jsonl")))
         if not attempts.divergence(state):
             arguments = options.translation(

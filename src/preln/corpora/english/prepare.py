@@ -123,7 +123,7 @@ def prepare(
     everything.unlink()
     if empty or dropped:
         logger.warning(
-            "left out: %s documents without text, %s sentences with characters or symbols that no model reads",
+            "left out: %s documents without text, %s sentences too long or with characters that no model reads",
             f"{empty:,}",
             f"{dropped:,}",
         )
