@@ -172,13 +172,12 @@ def _bootstrap(before: Path, after: Path, runs: dict[str, Run], name: str, seed:
     not of the same text."""
     run = runs[f"{name}-s{seed}"]
     folders = [results / "translation" / run.id for results in (before, after)]
-    tests = [
-        records.read_json(folder / "run.json").get("corpus", {}).get("parts", {}).get("test") for folder in folders
-    ]
+    origins = [records.read_json(folder / "run.json").get("corpus", {"parts": {}}) for folder in folders]
+    before_test, after_test = (origin["parts"].get("test") for origin in origins)
     corpora = after.resolve().parent.parent / "resources" / "corpora"
     references = corpora / corpus_id(run.settings.corpus, run.corpus) / "text" / f"test.{languages(run.corpus)[1]}"
     texts = [references, *(translations(folder, run.settings.epochs) for folder in folders)]
-    if tests[0] != tests[1] or not all(path.exists() for path in texts):
+    if before_test != after_test or not all(path.exists() for path in texts):
         return math.nan
     wanted, first, second = (path.read_text(encoding="utf-8").splitlines() for path in texts)
     if len(first) != len(second):

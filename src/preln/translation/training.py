@@ -26,8 +26,8 @@ def state_folder(run: Run, prepared: Path, folder: Path) -> Path:
 def translations(folder: Path, epoch: int) -> Path:
     """The translations of test after an epoch, one a line, that the records in a run's folder are of; the file is no
     more there where the state is not."""
-    state = json.loads((folder / "run.json").read_text(encoding="utf-8")).get("state", "")
-    return folder / "state" / state / "translations" / f"test.{epoch}.txt"
+    record = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    return folder / "state" / str(record.get("state")) / "translations" / f"test.{epoch}.txt"
 
 
 def train_run(study: Study, run: Run, prepared: Path, folder: Path) -> None:
