@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from preln.config import RunSettings
-from preln.report.reference import load
+from preln.report.reference.translation import load
 
 POST_ADAM = {"corpus": "iwslt14", "placement": "post", "optimizer": "adam", "schedule": "inverse-sqrt"}
 

@@ -9,6 +9,7 @@ from preln.config import StudyError, require_local_paths, validate, write
 from preln.corpora.registry import DOWNLOADS, languages, needed_downloads, wikipedia_dump
 from preln.pretraining import runs as pretraining
 from preln.pretraining.runs import ENGLISH_VERSION
+from preln.report import products
 from preln.runs import PREPARATION_VERSION, corpus_id, digest, expand
 from preln.theory import parts
 from snakemake.exceptions import WorkflowError
@@ -30,8 +31,6 @@ LOGS = f"logs/{STUDY.study}"
 CORPORA = {corpus_id(name, corpus): corpus for name, corpus in STUDY.corpora.items()}
 TEXTS = {corpus_id(name, text): text for name, text in STUDY.texts.items()}
 TASKS = {corpus_id(name, task): task for name, task in STUDY.tasks.items()}
-# Relative where it can be, for a clone that is moved is still the same.
-SOURCE = Path(relpath(Path(str(workflow.current_basedir)).parents[1] / "src" / "preln"))
 
 
 wildcard_constraints:
@@ -168,97 +167,35 @@ def pretrained():
 
 def shown_in(figure):
     """The runs or the parts of the theory that a figure shows."""
-    if figure == "5":
+    if figure == products.FIGURE_OF_PRETRAINING:
         return [*PRETRAININGS.values(), *FINETUNINGS.values()]
-    if figure in FIGURES_OF_THEORY:
+    if figure in products.FIGURES_OF_THEORY:
         return list(PARTS.values())
     return [run for run in RUNS.values() if int(figure) in run.figures]
 
 
 def drawn_from(figure):
     """The records of what a figure shows."""
-    if figure == "5":
+    if figure == products.FIGURE_OF_PRETRAINING:
         return pretrained()
-    return measurements(shown_in(figure)) if figure in FIGURES_OF_THEORY else records(shown_in(figure))
-
-
-def drawn_with(figure):
-    """The modules that draw a figure, beside its own."""
-    if figure == "5":
-        return ("page.py", "style.py", *OF_PRETRAINING_WITH)
-    if figure in FIGURES_OF_THEORY:
-        return ("page.py", "style.py", *OF_THEORY_WITH)
-    return ("drawing.py", "page.py", *OF_RUNS_WITH)
-
-
-def digest_of(shown):
-    """What a figure or a table depends on beside its records: of what, and how the study describes it."""
-    described = {"description": STUDY.description, "paper_settings": STUDY.paper_settings}
-    if STUDY.paper_curves:
-        described["paper_curves"] = True
-    if STUDY.pretraining:
-        described["loss"] = STUDY.pretraining.loss
-    if STUDY.finetuning:
-        described["fixed"] = STUDY.finetuning.fixed.model_dump()
-    return digest({**described, "shown": {one.id: one.identity for one in shown}})
-
-
-FIGURES_OF_THEORY = ("3", "theory", "gradients")
-OF_RUNS_WITH = ("labels.py", "records.py", "style.py", "reference/__init__.py", "reference/paper.csv")
-OF_PRETRAINING_WITH = (
-    *("labels.py", "statistics.py", "pretraining_records.py", "records.py"),
-    *("reference/bert.py", "reference/bert.csv"),
-)
-OF_THEORY_WITH = (
-    *("labels.py", "statistics.py", "theory_records.py", "reference/gradients.py", "reference/gradients.csv"),
-    *("../theory/closed_forms.py", "../theory/measurements.py"),
-)
-OF_CLAIMS_WITH = (
-    *(f"claims/{module}.py" for module in ("ledger", "evidence", "samples", "rules")),
-    *("reference/claims.py", "reference/claims.yaml", "tables.py", "theory_tables.py"),
-    *dict.fromkeys((*OF_RUNS_WITH, *OF_PRETRAINING_WITH, *OF_THEORY_WITH)),
-)
-
-OF_REPORT_WITH = (
-    *(f"html/{name}" for name in ("page.py", "content.py", "charts.py", "page.html.j2", "page.css", "page.js")),
-    *("pretraining_tables.py", "drawing.py", "figures.py", *OF_CLAIMS_WITH),
-)
+    return measurements(shown_in(figure)) if figure in products.FIGURES_OF_THEORY else records(shown_in(figure))
 
 
 def code(*modules):
-    """Modules, named from the report's folder: what is computed by them is computed again when they change."""
-    return [str(Path(relpath(SOURCE / "report" / module))) for module in modules]
-
-
-def figures():
-    """The figures of the study."""
-    named = sorted({str(number) for run in RUNS.values() for number in run.figures})
-    if PRETRAININGS:
-        named.append("5")
-    if STUDY.theory:
-        named.append("theory")
-    if STUDY.theory and STUDY.theory.gradients:
-        named += ["3", "gradients"]
-    return named
+    """The files that modules of the report compute by: what they compute is computed again when these change."""
+    # Relative where it can be, for a clone that is moved is still the same.
+    return [relpath(file) for file in products.code(*modules)]
 
 
 def study_results():
     """Every end product of the study."""
-    tables = ["runs"] if RUNS else []
-    if PRETRAININGS:
-        tables.append("pretraining")
-    if FINETUNINGS:
-        tables.append("finetuning")
-    if STUDY.theory:
-        tables.append("theory")
-    if STUDY.theory and STUDY.theory.gradients:
-        tables.append("figure-3")
+    named = products.figures(STUDY, RUNS.values())
     return [
         f"{RESULTS}/report.html",
         f"{RESULTS}/claims.csv",
         *records(RUNS.values()),
         *pretrained(),
         *measurements(PARTS.values()),
-        *(f"{RESULTS}/figures/figure-{figure}.{suffix}" for figure in figures() for suffix in ("pdf", "png")),
-        *(f"{RESULTS}/tables/{table}.{suffix}" for table in tables for suffix in ("csv", "md", "tex")),
+        *(f"{RESULTS}/figures/figure-{figure}.{suffix}" for figure in named for suffix in ("pdf", "png")),
+        *(f"{RESULTS}/tables/{table}.{suffix}" for table in products.tables(STUDY) for suffix in ("csv", "md", "tex")),
     ]

@@ -5,7 +5,7 @@ rule draw_figure:
     """Draw one of the paper's figures, or one of the theory, from the study's records."""
     input:
         records=lambda wildcards: drawn_from(wildcards.figure),
-        code=lambda wildcards: code(f"figure_{wildcards.figure}.py", *drawn_with(wildcards.figure)),
+        code=lambda wildcards: code(f"figure_{wildcards.figure}"),
     output:
         pdf=f"{RESULTS}/figures/figure-{{figure}}.pdf",
         png=report(
@@ -23,7 +23,7 @@ rule draw_figure:
         "../../environment.yml"
     params:
         study=f"{RESULTS}/study.yaml",
-        drawn=lambda wildcards: digest_of(shown_in(wildcards.figure)),
+        drawn=lambda wildcards: products.content(STUDY, shown_in(wildcards.figure)),
     message:
         "Draw figure {wildcards.figure}"
     shell:
@@ -39,7 +39,7 @@ rule tabulate_runs:
     """Write the table of all runs of the study."""
     input:
         records=records(RUNS.values()),
-        code=code("tables.py", *OF_RUNS_WITH),
+        code=code("tables"),
     output:
         csv=f"{RESULTS}/tables/runs.csv",
         markdown=report(
@@ -58,7 +58,7 @@ rule tabulate_runs:
         "../../environment.yml"
     params:
         study=f"{RESULTS}/study.yaml",
-        grid=digest_of(RUNS.values()),
+        grid=products.content(STUDY, RUNS.values()),
     message:
         "Tabulate the runs"
     shell:
@@ -75,7 +75,7 @@ rule tabulate_theory:
     """Write a table of the theory: predictions beside measurements, or figure 3 in numbers."""
     input:
         measurements=measurements(PARTS.values()),
-        code=code("theory_tables.py", "tables.py", *OF_THEORY_WITH),
+        code=code("theory_tables"),
     output:
         csv=f"{RESULTS}/tables/{{theory_table}}.csv",
         markdown=report(
@@ -94,7 +94,7 @@ rule tabulate_theory:
         "../../environment.yml"
     params:
         study=f"{RESULTS}/study.yaml",
-        measured=digest_of(PARTS.values()),
+        measured=products.content(STUDY, PARTS.values()),
     message:
         "Tabulate the theory: {wildcards.theory_table}"
     shell:
@@ -111,7 +111,7 @@ rule tabulate_pretraining:
     """Write a table of BERT: the pre-training runs, or the fine-tuned checkpoints."""
     input:
         records=pretrained(),
-        code=code("pretraining_tables.py", "tables.py", *OF_PRETRAINING_WITH),
+        code=code("pretraining_tables"),
     output:
         csv=f"{RESULTS}/tables/{{bert_table}}.csv",
         markdown=report(
@@ -130,7 +130,7 @@ rule tabulate_pretraining:
         "../../environment.yml"
     params:
         study=f"{RESULTS}/study.yaml",
-        shown=digest_of([*PRETRAININGS.values(), *FINETUNINGS.values()]),
+        shown=products.content(STUDY, [*PRETRAININGS.values(), *FINETUNINGS.values()]),
     message:
         "Tabulate BERT: {wildcards.bert_table}"
     shell:
@@ -147,7 +147,7 @@ rule judge_claims:
     """Judge each of the paper's claims by all that the study has recorded."""
     input:
         records=[*records(RUNS.values()), *pretrained(), *measurements(PARTS.values())],
-        code=code(*OF_CLAIMS_WITH),
+        code=code("claims.ledger"),
     output:
         csv=f"{RESULTS}/claims.csv",
         markdown=report(
@@ -165,7 +165,7 @@ rule judge_claims:
         "../../environment.yml"
     params:
         study=f"{RESULTS}/study.yaml",
-        judged=digest_of(EVERYTHING),
+        judged=products.content(STUDY, EVERYTHING),
     message:
         "Judge the paper's claims"
     shell:
@@ -181,8 +181,8 @@ rule write_report:
     """Write the report: the verdicts, every figure and table, the cost, and the deviations, in one page."""
     input:
         claims=f"{RESULTS}/claims.csv",
-        figures=[f"{RESULTS}/figures/figure-{name}.png" for name in figures()],
-        code=code(*OF_REPORT_WITH),
+        figures=[f"{RESULTS}/figures/figure-{name}.png" for name in products.figures(STUDY, RUNS.values())],
+        code=code("html.page"),
     output:
         f"{RESULTS}/report.html",
     log:
@@ -194,7 +194,7 @@ rule write_report:
         "../../environment.yml"
     params:
         study=f"{RESULTS}/study.yaml",
-        told=digest_of(EVERYTHING),
+        told=products.content(STUDY, EVERYTHING),
     message:
         "Write the report"
     shell:

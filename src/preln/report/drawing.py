@@ -22,11 +22,11 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from preln.config import RunSettings, Study
-from preln.report import reference
 from preln.report.labels import label, varying
 from preln.report.page import save, say_empty
 from preln.report.records import curves, summary
-from preln.report.reference import Quantity, Reference
+from preln.report.reference import translation as paper
+from preln.report.reference.translation import Quantity, Reference
 from preln.report.style import COLUMN_WIDTH, TEXT_WIDTH, Style, line, styles
 from preln.runs import Run, series
 
@@ -149,7 +149,7 @@ def panel(number: int, study: Study, title: str, quantity: Quantity, letter: str
     comparable = of_the_paper and any(study.corpora[run.settings.corpus].source == "iwslt14" for run in runs)
     references = [
         entry
-        for entry in reference.load()
+        for entry in paper.load()
         if comparable and (entry.figure, entry.panel, entry.quantity) == (number, letter, quantity)
     ]
     return Panel(title, quantity, tuple(runs), tuple(references))

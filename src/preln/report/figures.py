@@ -21,11 +21,11 @@ from preln.report import (
     pretraining_records,
     theory_records,
 )
+from preln.report.products import FIGURE_OF_PRETRAINING
 from preln.runs import Run
 from preln.theory.parts import Part
 
 OF_RUNS = {str(layout.number): layout for layout in (figure_2.LAYOUT, figure_4.LAYOUT, figure_6.LAYOUT)}
-OF_PRETRAINING = "5"
 OF_THEORY = {"3": figure_3.compose, "theory": figure_theory.compose, "gradients": figure_gradients.compose}
 
 
@@ -50,9 +50,11 @@ def draw(
     """
     if name in OF_RUNS:
         drawing.draw(OF_RUNS[name], study, runs, results, out)
-    elif name == OF_PRETRAINING:
+    elif name == FIGURE_OF_PRETRAINING:
         page.save(partial(figure_5.compose, study, pretraining_records.load(study, results)), out)
     elif name in OF_THEORY:
         page.save(partial(OF_THEORY[name], theory_records.load(study, parts, results)), out)
     else:
-        raise PrelnError(f"figure {name}: not drawn; allowed: {', '.join([*OF_RUNS, OF_PRETRAINING, *OF_THEORY])}")
+        raise PrelnError(
+            f"figure {name}: not drawn; allowed: {', '.join([*OF_RUNS, FIGURE_OF_PRETRAINING, *OF_THEORY])}"
+        )

@@ -15,10 +15,10 @@ import pandas as pd
 from preln.config import RunSettings, Study
 from preln.errors import PrelnError
 from preln.files import write_text
-from preln.report import reference
 from preln.report.labels import OPTIMIZERS, PLACEMENTS, schedule, varying
 from preln.report.records import SUMMARY, summary
-from preln.report.reference import Quantity
+from preln.report.reference import translation as paper
+from preln.report.reference.translation import Quantity
 from preln.runs import Run, short
 
 _ALWAYS = {"placement", "optimizer", "learning_rate", "schedule", "warmup", "seed"}
@@ -234,7 +234,7 @@ def _paper(study: Study, settings: RunSettings) -> dict[str, float | str | None]
     columns: dict[Quantity, str] = {"bleu": "paper_bleu", "valid_loss": "paper_valid_loss"}
     names = {"bleu": "BLEU", "valid_loss": "loss"}
     statements = []
-    for entry in reference.load():
+    for entry in paper.load():
         in_the_text = entry.how_known in ("printed", "stated")
         if in_the_text and entry.x == settings.epochs and entry.is_of(settings):
             row[columns[entry.quantity]] = entry.y

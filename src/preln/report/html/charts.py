@@ -13,7 +13,8 @@ from preln.report import figure_5, figures, pretraining_records, theory_records
 from preln.report.drawing import COLUMNS, Layout
 from preln.report.html.content import Content
 from preln.report.labels import PLACEMENTS, TASKS, label, varying
-from preln.report.reference import Quantity
+from preln.report.products import FIGURE_OF_PRETRAINING
+from preln.report.reference.translation import Quantity
 from preln.report.statistics import estimate
 from preln.report.theory_records import STATES
 from preln.runs import series
@@ -37,7 +38,7 @@ def of_figure(name: str, shown: Content) -> list[Chart]:
     """The charts that show what a figure shows; none for a figure that is an image alone."""
     if name in figures.OF_RUNS:
         return _of_runs(figures.OF_RUNS[name], shown)
-    if name == figures.OF_PRETRAINING:
+    if name == FIGURE_OF_PRETRAINING:
         return _of_pretraining(shown)
     if name == "3":
         return _of_gradients(shown.theory)

@@ -88,7 +88,7 @@ class Claim(_Frozen):
         statement: the claim, in our words.
         source: where it stands.
         paper: the paper's value.
-        how_known: how that is known; see the module `preln.report.reference`.
+        how_known: how that is known; see the package `preln.report.reference`.
         tests: what decides on the claim's direction; none where no study can test it yet.
         values: what decides on its value.
     """

@@ -1,8 +1,8 @@
 """The bars of the paper's figure 3(a, b), as data: the expected gradients of the decoder's feed-forward matrices.
 
-`gradients.csv` says how each is known, as `paper.csv` does. Of the W^1 after warm-up only that they are almost zero
-can be read off; of panels (c) and (d) only what the text says: Post-LN's last gradient remains around 1.6 at every
-depth, and Pre-LN's decreases.
+`gradients.csv` says how each is known. Of the W^1 after warm-up only that they are almost zero can be read off; of
+panels (c) and (d) only what the text says: Post-LN's last gradient remains around 1.6 at every depth, and Pre-LN's
+decreases.
 """
 
 from __future__ import annotations

@@ -1,0 +1,117 @@
+"""The numbers of Xiong et al. (2020) for figures 2, 4 and 6, as data: `translation.csv`.
+
+The text's BLEU of the ends of runs is entered at epoch 15, the length of those runs. `error` is the reading
+error of Figure 4(b): 0.2, and 0.5 for the steep first three epochs and for points behind another curve; where
+it is empty it is not known.
+"""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Literal, cast, get_args
+
+from preln.config import Optimizer, Placement, RunSettings, ScheduleName
+
+HowKnown = Literal["printed", "stated", "digitised", "read-off"]
+Quantity = Literal["valid_loss", "bleu"]
+
+_MODEL = {
+    **{"encoder_layers": 6, "decoder_layers": 6, "width": 512, "ffn_width": 1024, "heads": 4},
+    **{"dropout": 0.1, "label_smoothing": 0.1, "beta1": 0.9, "beta2": 0.98},
+}
+"""The settings that all of these runs share (Section 3.2, Appendix A.1)."""
+
+
+@dataclass(frozen=True)
+class Reference:
+    """One number of the paper.
+
+    Attributes:
+        figure: the paper's figure that shows it.
+        panel: the figure's panel, `a` or `b`; empty where the figure has one panel.
+        series: the curve's name.
+        placement, optimizer, schedule: the run's, as in a study.
+        warmup: updates; 0 is none, which the paper writes as `T_warmup = 1`.
+        learning_rate: the peak rate; None where the paper does not say which.
+        quantity: `valid_loss` (label-smoothed) or `bleu` (the paper does not say of which text).
+        x: epoch.
+        y: the value in `unit`; None where the paper gives words and no number.
+        unit: `bits/token`, inferred from fairseq's logs, or `BLEU`.
+        how_known: see the package.
+        error: of `y`, in its unit; None where unknown.
+        statement: the paper's words, where it has any.
+        source: section or figure of the paper.
+    """
+
+    figure: int
+    panel: str
+    series: str
+    placement: Placement
+    optimizer: Optimizer
+    schedule: ScheduleName
+    warmup: int
+    learning_rate: float | None
+    quantity: Quantity
+    x: float
+    y: float | None
+    unit: str
+    how_known: HowKnown
+    error: float | None
+    statement: str
+    source: str
+
+    def is_of(self, settings: RunSettings) -> bool:
+        """Whether this is the number of a run with these settings, as far as the paper says; the run's corpus
+        and its length are left to the caller."""
+        # One update of warm-up is at the peak at once, as none is.
+        warmup = settings.warmup if settings.warmup > 1 else 0
+        return (
+            self.placement == settings.placement
+            and self.optimizer == settings.optimizer
+            and self.schedule == settings.schedule
+            and self.warmup == warmup
+            and self.learning_rate in (None, settings.learning_rate)
+            and all(getattr(settings, key) == value for key, value in _MODEL.items())
+        )
+
+
+def load() -> list[Reference]:
+    """All numbers, in the order of the file.
+
+    Raises:
+        ValueError: if an entry of the file is not what `Reference` allows.
+    """
+    text = files(__package__).joinpath("translation.csv").read_text(encoding="utf-8")
+    return [_reference(row) for row in csv.DictReader(text.splitlines())]
+
+
+def _reference(row: dict[str, str]) -> Reference:
+    for key, allowed in (
+        ("placement", Placement),
+        ("optimizer", Optimizer),
+        ("schedule", ScheduleName),
+        ("quantity", Quantity),
+        ("how_known", HowKnown),
+    ):
+        if row[key] not in get_args(allowed):
+            raise ValueError(f"translation.csv: {key} {row[key]!r}; allowed: {', '.join(get_args(allowed))}")
+    return Reference(
+        figure=int(row["figure"]),
+        panel=row["panel"],
+        series=row["series"],
+        placement=cast(Placement, row["placement"]),
+        optimizer=cast(Optimizer, row["optimizer"]),
+        schedule=cast(ScheduleName, row["schedule"]),
+        warmup=int(row["warmup"]),
+        learning_rate=float(row["learning_rate"]) if row["learning_rate"] else None,
+        quantity=cast(Quantity, row["quantity"]),
+        x=float(row["x"]),
+        y=float(row["y"]) if row["y"] else None,
+        unit=row["unit"],
+        how_known=cast(HowKnown, row["how_known"]),
+        error=float(row["error"]) if row["error"] else None,
+        statement=row["statement"],
+        source=row["source"],
+    )
