@@ -8,7 +8,9 @@ from typing import Literal
 
 from preln.config import (
     Corpus,
+    EmbeddedCorpus,
     FilesCorpus,
+    Iwslt14Corpus,
     MrpcTask,
     RteTask,
     Task,
@@ -206,4 +208,5 @@ def languages(corpus: Corpus) -> tuple[str, str]:
             return corpus.source_language, corpus.target_language
         case Wmt14Corpus():
             return ENGLISH_GERMAN
-    return GERMAN_ENGLISH
+        case EmbeddedCorpus() | Iwslt14Corpus():
+            return GERMAN_ENGLISH
