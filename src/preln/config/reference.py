@@ -32,7 +32,7 @@ INTRODUCTION = """# The keys of a study
 
 A study is one YAML file. `config.yaml` is the default; `snakemake --configfile config/other.yaml` takes another in its
 place. Unknown keys, wrong values and impossible combinations stop the workflow before any job; a text that cannot be
-used stops the job that reads it. In a path, `~` is your home.
+used stops the job that reads it. Paths are from the folder in which Snakemake runs; `~` is your home.
 
 This page is generated from the data model: `python -m preln.config.reference > config/README.md`.
 """
