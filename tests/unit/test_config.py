@@ -40,6 +40,26 @@ def test_an_unknown_key_of_a_corpus_is_named() -> None:
     assert "corpora.tiny.pears: unknown key" in refusal(content)
 
 
+@pytest.mark.parametrize(
+    ("source", "messages"),
+    [
+        (
+            {"source": "files", "path": "novels", "documents": 3},
+            [
+                "texts.english.sources.0.documents: 3: Input should be 'file' or 'blank-line'",
+                "texts.english.sources.0.documents: 3: Input should be greater than or equal to 10",
+            ],
+        ),
+        ({"source": "wikipedia"}, ["texts.english.sources.0: date, file: give one of them"]),
+        ({"source": "files"}, ["texts.english.sources.0.path: missing"]),
+    ],
+    ids=["one of several kinds", "a section as a whole", "missing"],
+)
+def test_a_wrong_value_is_named_by_its_key_and_nothing_else(source: dict[str, Any], messages: list[str]) -> None:
+    content = study_content(texts={"english": {"sources": [source]}})
+    assert refusal(content).splitlines() == [f"my.yaml: {message}" for message in messages]
+
+
 def test_an_unknown_key_of_a_run_is_named_with_those_allowed() -> None:
     message = refusal(study_content({"learningrate": 1}))
     assert "runs.0: unknown key learningrate; allowed: corpus, placement," in message

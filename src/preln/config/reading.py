@@ -35,6 +35,9 @@ def describe(error: ValidationError, content: Any) -> list[str]:
     """One readable line for each problem of the content: the key, the value, what is allowed."""
     lines = []
     for problem in error.errors():
+        if problem["type"] == "too_short" and len(problem["input"]) >= problem["ctx"]["min_length"]:
+            # Long enough, but for the items that are wrong, of which each has a line of its own.
+            continue
         where = _where(problem, content)
         message = problem["msg"].removeprefix("Value error, ")
         if problem["type"] == "extra_forbidden":
