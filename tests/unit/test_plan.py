@@ -69,6 +69,19 @@ def test_a_translations_tokens_are_counted_once_its_text_is_prepared(tmp_path: P
     assert (run.tokens, run.updates) == (3150, 7)
 
 
+@pytest.mark.parametrize(
+    ("chosen", "share"),
+    [({}, 1.0), ({"subset": "50k"}, 50_428 / 160_239), ({"subset": "50k", "pairs": 32_000}, 32_000 / 160_239)],
+    ids=str,
+)
+def test_a_part_of_iwslt14_is_planned_by_its_pairs(chosen: dict[str, Any], share: float, tmp_path: Path) -> None:
+    def tokens(**corpus: Any) -> int:
+        study = validate(study_content(corpora={"tiny": {"source": "iwslt14", **corpus}}), "my.yaml")
+        return int(items(study, GPU, tmp_path, tmp_path)[0].tokens or 0)
+
+    assert tokens(**chosen) == pytest.approx(share * tokens(), rel=1e-3)
+
+
 def test_the_longest_chain_is_a_pre_training_and_its_longest_fine_tuning(tmp_path: Path) -> None:
     planned = items(validate(bert_content(BASE), "my.yaml"), GPU, tmp_path, tmp_path)
     first, *rest = [item.hours or 0.0 for item in planned]
