@@ -11,7 +11,7 @@ from preln.config.grid import Entry, Grid, Placement, Precision
 
 
 class PretrainingSettings(Settings):
-    """Everything that can change the numbers of a pre-training: the run's identity."""
+    """Everything that can change the numbers of a pre-training: changing one trains it anew."""
 
     text: Name = Field(description="A name under `texts`.")
     placement: Placement = Field(description="Where LayerNorm stands: `post` or `pre` (Table 1).")
@@ -55,7 +55,7 @@ class PretrainingSettings(Settings):
 
 
 class PretrainingEntry(Entry):
-    """One line of the pre-training grid."""
+    """One line of the pre-training grid: beside these, keys of a pre-training; so has `pretraining.settings`."""
 
     finetune: bool = Field(True, description="Whether its checkpoints are fine-tuned.")
 

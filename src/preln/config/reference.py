@@ -38,77 +38,41 @@ This page is generated from the data model: `python -m preln.config.reference > 
 """
 
 
-def _by_source(
-    where: str, models: tuple[tuple[type[BaseModel], str], ...]
-) -> Iterator[tuple[str, str, type[BaseModel]]]:
+def _by_source(where: str, *models: type[BaseModel]) -> Iterator[tuple[str, type[BaseModel]]]:
     """A section for each kind of source that may stand at a place."""
-    for model, text in models:
+    for model in models:
         (source,) = get_args(model.model_fields["source"].annotation)
-        yield f"`{where}` with `source: {source}`", text, model
+        yield f"`{where}` with `source: {source}`", model
 
 
-SECTIONS: list[tuple[str, str, type[BaseModel]]] = [
-    ("A study", "The top level of the file.", Study),
-    ("`corpora.<name>` with `source: embedded`", "Generated sentences; nothing is downloaded.", EmbeddedCorpus),
-    (
-        "`corpora.<name>` with `source: iwslt14`",
-        "IWSLT14 German-English: 160,239 training pairs, every 23rd line as valid, the five official sets as test. The "
-        "paper speaks of 153K/7K/7K, another known split of the same talks; this one is the field's, and it can be "
-        "checked line by line against published checksums.",
-        Iwslt14Corpus,
-    ),
-    (
-        "`corpora.<name>` with `source: wmt14`",
-        "WMT14 English-German: about 4.5 million pairs of Europarl, Common Crawl and News Commentary, with their case.",
-        Wmt14Corpus,
-    ),
-    ("`corpora.<name>` with `source: files`", "Your own parallel text, in any two languages.", FilesCorpus),
-    ("`train`, `valid`, `test` of such a corpus", "One sentence a line, UTF-8.", TextPaths),
-    ("`translation`", "The grid of runs.", Translation),
-    (
-        "`translation.runs`",
-        "Beside `figures`, each entry has keys of a run, below; so has `translation.settings`.",
-        RunEntry,
-    ),
-    ("A run", "All of these can change its numbers: changing one trains the run anew.", RunSettings),
-    ("`theory`", "Lemmas 1 to 3, theorem 1, boundedness and figure 3; measured only where it is given.", Theory),
-    ("`theory.exact`", "The model of the paper's proofs.", ExactTheory),
-    ("`theory.gradients`", "Figure 3, on a run's translation model.", Gradients),
-    ("`texts.<name>`", "English documents, one of each 200 of which is held out as valid.", EnglishText),
+SECTIONS: list[tuple[str, type[BaseModel]]] = [
+    ("A study", Study),
+    *_by_source("corpora.<name>", EmbeddedCorpus, Iwslt14Corpus, Wmt14Corpus, FilesCorpus),
+    ("`train`, `valid`, `test` of such a corpus", TextPaths),
+    ("`translation`", Translation),
+    ("`translation.runs`", RunEntry),
+    ("A run", RunSettings),
+    ("`theory`", Theory),
+    ("`theory.exact`", ExactTheory),
+    ("`theory.gradients`", Gradients),
+    ("`texts.<name>`", EnglishText),
     *_by_source(
-        "texts.<name>.sources",
-        (
-            (EmbeddedSource, "Generated documents, and the English prose that the Python installation carries."),
-            (WikitextSource, "WikiText, raw: articles of the English Wikipedia."),
-            (WikipediaSource, "A dump of the English Wikipedia, whose mark-up is stripped."),
-            (BookcorpusSource, "BookCorpus: sentences of novels, whose books are not divided."),
-            (TextFilesSource, "Your own text."),
-        ),
+        "texts.<name>.sources", EmbeddedSource, WikitextSource, WikipediaSource, BookcorpusSource, TextFilesSource
     ),
-    ("`pretraining`", "BERT: masked language models (section 4.2).", Pretraining),
-    (
-        "`pretraining.runs`",
-        "Beside `finetune`, each entry has keys of a pre-training, below; so has `pretraining.settings`.",
-        PretrainingEntry,
-    ),
-    ("A pre-training", "All of these can change its numbers: changing one trains it anew.", PretrainingSettings),
-    *_by_source(
-        "tasks.<name>",
-        (
-            (EmbeddedTask, "Generated pairs of sentences, one half of them positive."),
-            (MrpcTask, "Is the second sentence a paraphrase of the first? 3,668 pairs of train, 408 of dev."),
-            (RteTask, "Does the second sentence follow from the first? 2,490 pairs of train, 277 of dev."),
-        ),
-    ),
-    ("`finetuning`", "Each kept checkpoint on each task, at each point of a grid (appendix A.3).", Finetuning),
-    ("`execution`", "How the study is computed; nothing here trains a run anew.", Execution),
+    ("`pretraining`", Pretraining),
+    ("`pretraining.runs`", PretrainingEntry),
+    ("A pre-training", PretrainingSettings),
+    *_by_source("tasks.<name>", EmbeddedTask, MrpcTask, RteTask),
+    ("`finetuning`", Finetuning),
+    ("`execution`", Execution),
 ]
 
 
 def markdown() -> str:
     """The page."""
     parts = [INTRODUCTION]
-    for heading, text, model in SECTIONS:
+    for heading, model in SECTIONS:
+        text = " ".join((model.__doc__ or "").split())
         rows = [_row(name, field) for name, field in model.model_fields.items()]
         parts.append(
             "\n".join([f"## {heading}\n", f"{text}\n", "| key | value | default | |", "|---|---|---|---|", *rows])

@@ -16,7 +16,7 @@ from preln.config.translation import Translation
 
 
 class Study(Settings):
-    """One configuration file."""
+    """The top level of the file."""
 
     study: Name = Field(description="The study's name: its results are in results/<study>/.")
     description: str = Field("", description="One line for tables and the report.")

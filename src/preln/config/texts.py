@@ -29,7 +29,7 @@ class WikitextSource(_ArchiveSource):
 
 
 class WikipediaSource(Settings):
-    """A dump of the English Wikipedia."""
+    """A dump of the English Wikipedia, whose mark-up is stripped."""
 
     source: Literal["wikipedia"]
     date: str | None = Field(None, pattern=r"^\d{8}$", description="The dump's date, such as 20260101.")
@@ -50,7 +50,7 @@ class BookcorpusSource(_ArchiveSource):
 
 
 class TextFilesSource(Settings):
-    """English text of the user's own."""
+    """English text of your own."""
 
     source: Literal["files"]
     path: LocalPath = Field(description="A text file, an archive, or a folder of both.")
@@ -68,7 +68,7 @@ TextSource = Annotated[
 
 
 class EnglishText(Settings):
-    """English documents to pre-train on."""
+    """English documents to pre-train on, one of each 200 of which is held out as valid."""
 
     sources: tuple[TextSource, ...] = Field(min_length=1, description="Where they come from, one after the other.")
     vocabulary: int = Field(32000, ge=100, le=64000, description="Size of the SentencePiece BPE vocabulary.")

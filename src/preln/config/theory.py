@@ -72,7 +72,7 @@ class Gradients(Settings):
 
 
 class Theory(Settings):
-    """Lemmas 1 to 3, theorem 1, boundedness and figure 3, at initialisation."""
+    """Lemmas 1 to 3, theorem 1, boundedness and figure 3; measured only where it is given."""
 
     seeds: int = Field(10, ge=2, description="Initialisations of each model: the seeds 1, 2, 3, ...")
     exact: ExactTheory = Field(default_factory=lambda: ExactTheory())

@@ -15,7 +15,7 @@ Anchor = Literal["warmup", "hold", "shift"]
 
 
 class RunSettings(Settings):
-    """Everything that can change a run's numbers: the run's identity."""
+    """Everything that can change a run's numbers: changing one trains the run anew."""
 
     corpus: Name = Field(description="A name under `corpora`.")
     placement: Placement = Field(description="Where LayerNorm stands: `post` or `pre` (Table 1).")
@@ -89,7 +89,7 @@ class RunSettings(Settings):
 
 
 class RunEntry(Entry):
-    """One line of the translation grid."""
+    """One line of the translation grid: beside these, keys of a run; so has `translation.settings`."""
 
     figures: tuple[Literal[2, 4, 6], ...] = Field((), description="The paper's figures in which these runs are drawn.")
 
