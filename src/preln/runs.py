@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from preln.config import Corpus, Entry, Execution, Grid, RunSettings, Study, StudyError, describe
+from preln.config import Corpus, Entry, Execution, Grid, RunSettings, Settings, Study, StudyError, describe
 
 TRAINING_VERSION = 2
 """Raised when the numbers of a training can change with the code; a raise retrains every run."""
@@ -42,16 +42,15 @@ class Run:
         }
 
 
-def corpus_id(name: str, corpus: BaseModel) -> str:
+def corpus_id(name: str, corpus: Settings) -> str:
     """The folder of a prepared corpus, text or task: its name and what it was prepared with, for example
     `embedded-3f2a9c1b`. Studies with the same settings share it."""
-    return f"{name}-{digest(corpus)[:8]}"
+    return f"{name}-{digest(corpus.identity)[:8]}"
 
 
-def digest(value: BaseModel | dict[str, Any]) -> str:
+def digest(value: dict[str, Any]) -> str:
     """SHA-256 of a value's canonical JSON, in hexadecimal."""
-    plain = value.model_dump(mode="json") if isinstance(value, BaseModel) else value
-    return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
 
 
 def expand(study: Study, origin: str = "study") -> list[Run]:

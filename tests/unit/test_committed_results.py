@@ -11,9 +11,10 @@ from preln.report import pretraining_records, records, theory_records
 from preln.runs import expand
 from preln.theory import parts
 
-RESULTS = Path("results")
+ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "results"
 COMMITTED = [path for path in sorted(RESULTS.glob("*/study.yaml")) if path.parent.name != "quick"]
-CONFIGS = {load(path).study: path for path in sorted(Path("config").glob("*.yaml"))}
+CONFIGS = {load(path).study: path for path in sorted((ROOT / "config").glob("*.yaml"))}
 
 
 @pytest.mark.parametrize("path", COMMITTED, ids=lambda path: path.parent.name)
@@ -30,4 +31,10 @@ def test_every_committed_record_is_of_its_study(path: Path) -> None:
     "path", [path for path in COMMITTED if path.parent.name in CONFIGS], ids=lambda path: path.parent.name
 )
 def test_a_committed_study_is_the_one_in_config(path: Path) -> None:
-    assert load(path) == load(CONFIGS[path.parent.name])
+    # How it is computed and where its text lies may differ, as by what the README says.
+    committed, configured = (load(one).identity for one in (path, CONFIGS[path.parent.name]))
+    assert committed | {"execution": None} == configured | {"execution": None}
+
+
+def test_there_are_committed_results() -> None:
+    assert COMMITTED

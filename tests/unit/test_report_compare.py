@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import random
@@ -112,7 +113,10 @@ def write_translations(results: Path, lines: list[str], text: str) -> None:
     """Translations that the records of the only run are of, and newer ones of another state."""
     path = next(results.glob("translation/*/run.json"))
     record = json.loads(path.read_text())
-    write_json(path, record | {"state": "recorded", "corpus": {"parts": {"test": text}}})
+    files = {"test.en": {"sha256": hashlib.sha256(text.encode()).hexdigest()}}
+    write_json(
+        path, record | {"state": "recorded", "corpus": {"parts": {"test": {"pairs": len(lines), "files": files}}}}
+    )
     (run,) = expand(load(results / "study.yaml"))
     for state, written in (("recorded", lines), ("newer", ["something else"] * len(lines))):
         file = path.parent / "state" / state / "translations" / f"test.{run.settings.epochs}.txt"
@@ -121,21 +125,20 @@ def write_translations(results: Path, lines: list[str], text: str) -> None:
         (path.parent / "state" / state / "attempts.jsonl").write_text("{}\n")
 
 
-@pytest.mark.parametrize(("text", "known"), [("the same", True), ("another", False)])
-def test_bleu_of_one_seed_is_compared_by_the_translations_that_the_records_are_of(
-    text: str, known: bool, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize("known", [True, False], ids=["of one text", "of another"])
+def test_bleu_of_one_seed_is_compared_by_the_translations_that_the_records_are_of(known: bool, tmp_path: Path) -> None:
     words = random.Random(1)
     references = [" ".join(words.choices("abcdefghij", k=12)) for _ in range(100)]
     shuffled = [" ".join(words.sample(line.split(), 12)) for line in references]
     one = write_results(tmp_path / "results" / "one", {"pre": {1: 4.0}})
     two = write_results(tmp_path / "results" / "two", {"pre": {1: 4.0}})
-    write_translations(one, references, "the same")
-    write_translations(two, shuffled, text)
+    text = "\n".join(references) + "\n"
+    write_translations(one, references, text)
+    write_translations(two, shuffled, text if known else "another")
     (run,) = expand(load(two / "study.yaml"))
     prepared = tmp_path / "resources" / "corpora" / corpus_id(run.settings.corpus, run.corpus) / "text"
     prepared.mkdir(parents=True)
-    (prepared / "test.en").write_text("\n".join(references) + "\n")
+    (prepared / "test.en").write_text(text)
     (found,) = (one for one in compare(one, two).numbers if one.quantity == "test_bleu")
     assert (found.p < 0.01) if known else math.isnan(found.p)
 

@@ -172,13 +172,26 @@ def test_records_of_other_settings_are_refused(tmp_path: Path) -> None:
         summary(study, runs, tmp_path)
 
 
+def test_runs_on_one_corpus_are_of_one_text(tmp_path: Path) -> None:
+    study, runs = small_study()
+    for number, run in enumerate(runs[:2]):
+        records_of(study, run, tmp_path, [6.0])
+        path = run_folder(study, run, tmp_path) / "run.json"
+        files = {"train.de": {"sha256": "the same"}, "test.en": {"sha256": str(number)}}
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"corpus": {"parts": {"all": {"files": files}}}}))
+
+    message = rf"was trained on another text than {runs[0].id} \(test\.en of corpus embedded differ\)"
+    with pytest.raises(RecordError, match=message):
+        summary(study, runs, tmp_path)
+
+
 @pytest.mark.parametrize(
     ("record", "message"),
     [
         ({"identity": {"corpus": {"vocabulary": 10}}}, "corpus.vocabulary was 10, is 20"),
-        ({"identity": {}}, "corpus.vocabulary was 'not there', is 20"),
-        ({"identity": {"corpus": {"vocabulary": 20}, "old": 1}}, "old was 1, is 'not there'"),
-        ({}, "corpus.vocabulary was 'not there', is 20"),
+        ({"identity": {}}, "corpus.vocabulary was not there, is 20"),
+        ({"identity": {"corpus": {"vocabulary": 20}, "old": 1}}, "old was 1, is not there"),
+        ({}, "corpus.vocabulary was not there, is 20"),
     ],
     ids=["another value", "without a key", "with a key more", "without an identity"],
 )

@@ -74,8 +74,8 @@ class Workspace:
         return Outcome(process.returncode, output)
 
     def snakemake(self, *arguments: str) -> Outcome:
-        """Run `snakemake --cores 2` in the copy."""
-        return self.run("snakemake", "--cores", "2", *arguments)
+        """Run `snakemake ... --cores 2` in the copy."""
+        return self.run("snakemake", *arguments, "--cores", "2")
 
     def would_run(self) -> dict[str, int]:
         """The jobs that `snakemake` would run now."""

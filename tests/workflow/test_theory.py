@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,31 @@ def test_a_study_with_a_theory_has_its_parts_figures_and_tables(measured: Worksp
     assert {"Lemma 1", "Lemma 2", "Lemma 3", "Theorem 1", "Definition 1"} <= set(table["statement"])
     figure = pd.read_csv(results / "tables" / "figure-3.csv")
     assert {"Post-LN, initial", "Pre-LN, initial", "Post-LN, after warm-up"} == set(figure["model"])
+
+
+def test_a_run_that_is_trained_otherwise_is_measured_after_its_warm_up_again(theory: Workspace) -> None:
+    # Not in the run's name, which stays.
+    content = study_content(*RUNS, theory=THEORY)
+    content["translation"]["settings"]["clip_norm"] = 1.0
+    theory.write(content)
+    jobs = theory.would_run()
+    assert (jobs["train_translation"], jobs["measure_theory"]) == (len(RUNS), 1)
+
+
+def test_what_saves_a_figure_draws_each_anew(theory: Workspace) -> None:
+    theory.edit("src/preln/report/page.py", lambda code: code + "\nADDED = 1\n")
+    figures = list((theory.folder / "results" / "tiny" / "figures").glob("*.png"))
+    assert theory.would_run()["draw_figure"] == len(figures)
+
+
+def test_a_clone_measures_nothing(theory: Workspace) -> None:
+    for path in (theory.folder / ".snakemake", theory.folder / "resources"):
+        shutil.rmtree(path)
+    # A checkout gives files any age.
+    for path in (theory.folder / "results").glob("tiny/translation/*/metrics.json"):
+        path.touch()
+    (theory.folder / "results" / "tiny" / "report.html").unlink()
+    assert not theory.would_run().keys() & {"prepare_text", "train_translation", "measure_theory"}
 
 
 def test_a_measured_theory_has_nothing_left_to_do(measured: Workspace) -> None:

@@ -6,6 +6,7 @@ from os.path import relpath
 from pathlib import Path
 
 from preln.config import StudyError, require_local_paths, validate, write
+from preln.current import is_current, is_of_text
 from preln.corpora.registry import DOWNLOADS, languages, needed_downloads, wikipedia_dump
 from preln.pretraining import runs as pretraining
 from preln.pretraining.runs import ENGLISH_VERSION
@@ -52,20 +53,38 @@ def corpus_json(wildcards):
     return CORPORA[wildcards.corpus].model_dump_json()
 
 
+def local_files(wanted):
+    """The files of this machine that a corpus, a text, a source of one or a task is made from."""
+    paths = wanted.local_paths.values()
+    found = [file for path in paths for file in ([path] if path.is_file() else sorted(path.rglob("*")))]
+    return [file for file in found if file.is_file()]
+
+
 def sources(wanted):
     """The files that a corpus, an English text's source or a task is made from; none for one that is generated."""
-    local = [
-        file for path in wanted.local_paths.values() for file in ([path] if path.is_file() else sorted(path.rglob("*")))
-    ]
     downloaded = [f"resources/downloads/{name}" for name in needed_downloads(wanted)]
-    return [*downloaded, *(str(file) for file in local if file.is_file())]
+    return [*downloaded, *map(str, local_files(wanted))]
 
 
-def settled(described, folder):
-    """A folder that was prepared from a text, or a task, as the input of what is computed from it. Of a published or
-    generated text the settings say all, so that its age says nothing: records that came with a clone are not computed
-    again because the text was prepared after them. A text on this machine may change, and counts when it is newer."""
-    return folder if described.local_paths else ancient(folder)
+OF_TRAINING = ("run.json", "curve.csv", "metrics.json")
+OF_FINETUNING = ("run.json", "scores.csv")
+OF_THEORY = ("run.json", "measurements.csv")
+
+
+def recorded(job, room, *names):
+    """The records of a job."""
+    return [f"{RESULTS}/{room}/{job.id}/{name}" for name in names]
+
+
+def settled(path, outputs, identity, made_from=None, text=None):
+    """An input of a job whose age says nothing where the job's records are current: those that came with a clone are
+    not made anew because the text was prepared after them. A text or task that the input is `made_from` on this machine
+    may change, so that there the content of `text`, its record, decides."""
+    outputs = [Path(output) for output in outputs]
+    current = is_current(outputs, identity)
+    if current and made_from and made_from.local_paths:
+        current = text is not None and is_of_text(outputs[0], Path(text), local_files(made_from))
+    return ancient(path) if current else path
 
 
 def corpus_of(job):
@@ -73,21 +92,43 @@ def corpus_of(job):
     return f"resources/corpora/{corpus_id(job.settings.corpus, job.corpus)}"
 
 
-def prepared(job, stage):
-    """A stage of the prepared corpus of a run, or of a part of the theory."""
-    return settled(job.corpus, f"{corpus_of(job)}/{stage}")
+def prepared(run, stage):
+    """A stage of the prepared corpus of a run."""
+    folder = corpus_of(run)
+    outputs = recorded(run, "translation", *OF_TRAINING)
+    return settled(f"{folder}/{stage}", outputs, run.identity, run.corpus, f"{folder}/text/corpus.json")
+
+
+def text_of(run):
+    """The folder of the prepared text of a pre-training run."""
+    return f"resources/texts/{corpus_id(run.settings.text, run.text)}"
 
 
 def prepared_text(run, stage):
     """A stage of the prepared text of a pre-training run."""
-    return settled(run.text, f"resources/texts/{corpus_id(run.settings.text, run.text)}/{stage}")
+    folder = text_of(run)
+    outputs = recorded(run, "pretraining", *OF_TRAINING)
+    return settled(f"{folder}/{stage}", outputs, run.identity, run.text, f"{folder}/text/text.json")
 
 
-def prepared_task(job, stage):
-    """A stage of the prepared task of a fine-tuning: its pairs as the run's model reads them."""
+def task_of(job):
+    """The folder of the prepared task of a fine-tuning: its pairs as the run's model reads them."""
     text = corpus_id(job.run.settings.text, job.run.text)
-    folder = f"resources/tasks/{corpus_id(job.task_name, job.task)}/{text}-{job.run.settings.sequence_length}"
-    return settled(job.task, f"{folder}/{stage}")
+    return f"resources/tasks/{corpus_id(job.task_name, job.task)}/{text}-{job.run.settings.sequence_length}"
+
+
+def finetuned_from(job):
+    """The inputs of a fine-tuning, by name."""
+
+    def input(path, made_from=None):
+        return settled(path, recorded(job, "finetuning", *OF_FINETUNING), job.identity, made_from)
+
+    return {
+        "metrics": input(f"{RESULTS}/pretraining/{job.run.id}/metrics.json"),
+        "text": input(f"{text_of(job.run)}/binary", job.run.text),
+        "pieces": input(f"{task_of(job)}/pieces", job.task),
+        "binary": input(f"{task_of(job)}/binary", job.task),
+    }
 
 
 def prepared_texts():
@@ -95,7 +136,7 @@ def prepared_texts():
     return [
         *(f"resources/corpora/{corpus}/binary" for corpus in CORPORA),
         *(f"resources/texts/{text}/binary" for text in TEXTS),
-        *dict.fromkeys(prepared_task(job, "binary") for job in FINETUNINGS.values()),
+        *dict.fromkeys(f"{task_of(job)}/binary" for job in FINETUNINGS.values()),
     ]
 
 
@@ -131,37 +172,34 @@ def gpus_of(part):
     return STUDY.execution.alone.gpus if isinstance(part, parts.GradientPart) else 0
 
 
-def settled(described, folder):
-    """A folder that was prepared from a text, or a task, as the input of what is computed from it. Of a published or
-    generated text the settings say all, so that its age says nothing: records that came with a clone are not computed
-    again because the text was prepared after them. A text on this machine may change, and counts when it is newer."""
-    return folder if described.local_paths else ancient(folder)
-
-
 def measured_from(part):
     """What a part of the theory is measured from: nothing, a prepared corpus, or trained runs of the study."""
     if isinstance(part, parts.ExactPart):
         return []
-    corpus = [prepared(part, stage) for stage in ("text", "binary")]
-    # What can change the weights is in the identity.
-    return corpus + [ancient(f"{RESULTS}/translation/{run.id}/metrics.json") for run in part.trained]
+
+    def input(path, made_from=None):
+        return settled(path, recorded(part, "theory", *OF_THEORY), part.identity, made_from)
+
+    corpus = [input(f"{corpus_of(part)}/{stage}", part.corpus) for stage in ("text", "binary")]
+    return corpus + [input(path) for run in part.trained for path in recorded(run, "translation", "metrics.json")]
 
 
 def records(runs):
-    """The records of runs."""
-    return [f"{RESULTS}/translation/{run.id}/{name}" for run in runs for name in ("curve.csv", "metrics.json")]
+    """The records of runs that figures and tables are made from."""
+    return [path for run in runs for path in recorded(run, "translation", "curve.csv", "metrics.json")]
 
 
 def measurements(chosen):
     """The records of parts of the theory."""
-    return [f"{RESULTS}/theory/{part.id}/{name}" for part in chosen for name in ("measurements.csv", "run.json")]
+    return [path for part in chosen for path in recorded(part, "theory", *OF_THEORY)]
 
 
 def pretrained():
-    """The records of all pre-training runs and their fine-tunings."""
+    """The records of all pre-training runs and their fine-tunings that figures and tables are made from."""
+    runs, jobs = PRETRAININGS.values(), FINETUNINGS.values()
     return [
-        *(f"{RESULTS}/pretraining/{run}/{name}" for run in PRETRAININGS for name in ("curve.csv", "metrics.json")),
-        *(f"{RESULTS}/finetuning/{job}/{name}" for job in FINETUNINGS for name in ("scores.csv", "run.json")),
+        *(path for run in runs for path in recorded(run, "pretraining", "curve.csv", "metrics.json")),
+        *(path for job in jobs for path in recorded(job, "finetuning", *OF_FINETUNING)),
     ]
 
 

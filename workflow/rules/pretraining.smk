@@ -39,13 +39,7 @@ rule pretrain:
 rule finetune:
     """Fine-tune one checkpoint on one task, at every point of the grid; continues where an earlier attempt stopped."""
     input:
-        # Its age says nothing: a clone has it newer than the scores. What can change the weights is in the identity.
-        metrics=lambda wildcards: ancient(
-            f"{RESULTS}/pretraining/{FINETUNINGS[wildcards.finetuning].run.id}/metrics.json"
-        ),
-        text=lambda wildcards: prepared_text(FINETUNINGS[wildcards.finetuning].run, "binary"),
-        pieces=lambda wildcards: prepared_task(FINETUNINGS[wildcards.finetuning], "pieces"),
-        binary=lambda wildcards: prepared_task(FINETUNINGS[wildcards.finetuning], "binary"),
+        unpack(lambda wildcards: finetuned_from(FINETUNINGS[wildcards.finetuning])),
     output:
         run=f"{RESULTS}/finetuning/{{finetuning}}/run.json",
         scores=f"{RESULTS}/finetuning/{{finetuning}}/scores.csv",

@@ -5,7 +5,7 @@ rule draw_figure:
     """Draw one of the paper's figures, or one of the theory, from the study's records."""
     input:
         records=lambda wildcards: drawn_from(wildcards.figure),
-        code=lambda wildcards: code(f"figure_{wildcards.figure}"),
+        code=lambda wildcards: code("page", f"figure_{wildcards.figure}"),
     output:
         pdf=f"{RESULTS}/figures/figure-{{figure}}.pdf",
         png=report(

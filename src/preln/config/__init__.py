@@ -5,6 +5,7 @@ values of this package. A wrong file raises :class:`StudyError`, whose message n
 value, and what is allowed.
 """
 
+from preln.config.base import Settings
 from preln.config.corpora import Corpus, EmbeddedCorpus, FilesCorpus, Iwslt14Corpus, TextPaths, Wmt14Corpus
 from preln.config.execution import Execution
 from preln.config.finetuning import GridPoint
@@ -48,6 +49,7 @@ __all__ = [
     "RteTask",
     "RunSettings",
     "ScheduleName",
+    "Settings",
     "Study",
     "StudyError",
     "Task",

@@ -11,6 +11,7 @@ import pandas as pd
 from preln import attempts
 from preln.attempts import RecordLost
 from preln.config import Study
+from preln.current import checksums
 from preln.files import replaced, write_json
 from preln.pretraining.curve import curve, read_record
 from preln.pretraining.runs import PretrainingRun
@@ -18,8 +19,9 @@ from preln.pretraining.runs import PretrainingRun
 
 def state_folder(run: PretrainingRun, prepared: Path, folder: Path) -> Path:
     """Where a run's state is, which depends on the text, the BPE model and the dictionary."""
-    content = ["text/text.json", "bpe/bpe.model", "binary/dict.txt"]
-    return attempts.state_folder(run.identity, [prepared / path for path in content], folder)
+    content = ["bpe/bpe.model", "binary/dict.txt"]
+    identity = {**run.identity, "text": checksums(_text(prepared))}
+    return attempts.state_folder(identity, [prepared / path for path in content], folder)
 
 
 def pretrain_run(study: Study, run: PretrainingRun, prepared: Path, folder: Path) -> None:
@@ -66,10 +68,15 @@ def write_records(study: Study, run: PretrainingRun, prepared: Path, state: Path
     rows = curve(record)
     with replaced(folder / "curve.csv") as partial:
         rows.to_csv(partial, index=False)
-    text = json.loads((prepared / "text" / "text.json").read_text(encoding="utf-8"))
-    write_json(folder / "run.json", {**attempts.origin(study, run.id, run.identity, state), "text": text})
+    write_json(folder / "run.json", {**attempts.origin(study, run.id, run.identity, state), "text": _text(prepared)})
     # Last, for a run with metrics counts as done.
     write_json(folder / "metrics.json", metrics(run, record, rows, diverged))
+
+
+def _text(prepared: Path) -> dict[str, Any]:
+    """The record of a prepared text."""
+    text: dict[str, Any] = json.loads((prepared / "text" / "text.json").read_text(encoding="utf-8"))
+    return text
 
 
 def metrics(

@@ -13,11 +13,13 @@ from typing import Any
 import pandas as pd
 
 from preln.config import Study, of_results
+from preln.corpora.download import checksum
 from preln.corpora.registry import languages
+from preln.current import checksums
 from preln.pretraining.runs import PretrainingRun
 from preln.report import pretraining_records, records
 from preln.report.claims.samples import LOWER_IS_BETTER, worst
-from preln.report.records import RecordError
+from preln.report.records import RecordError, flat
 from preln.runs import Run, corpus_id, expand
 from preln.translation.training import translations
 
@@ -89,7 +91,7 @@ def compare(before: Path, after: Path) -> Comparison:
             numbers.append(_difference(*key, first[key], second[key], by_sentences))
         else:
             alone.append(f"{', '.join(key)}: only in {before if key in first else after}")
-    return Comparison(list(_changed(*(_flat(study.model_dump(mode="json")) for study in studies))), numbers, alone)
+    return Comparison(list(_changed(*(flat(study.model_dump(mode="json")) for study in studies))), numbers, alone)
 
 
 def text(comparison: Comparison) -> str:
@@ -172,34 +174,19 @@ def _bootstrap(before: Path, after: Path, runs: dict[str, Run], name: str, seed:
     not of the same text."""
     run = runs[f"{name}-s{seed}"]
     folders = [results / "translation" / run.id for results in (before, after)]
-    origins = [records.read_json(folder / "run.json").get("corpus", {"parts": {}}) for folder in folders]
-    before_test, after_test = (origin["parts"].get("test") for origin in origins)
     corpora = after.resolve().parent.parent / "resources" / "corpora"
-    references = corpora / corpus_id(run.settings.corpus, run.corpus) / "text" / f"test.{languages(run.corpus)[1]}"
-    texts = [references, *(translations(folder, run.settings.epochs) for folder in folders)]
-    if before_test != after_test or not all(path.exists() for path in texts):
+    name = f"test.{languages(run.corpus)[1]}"
+    text = corpora / corpus_id(run.settings.corpus, run.corpus) / "text" / name
+    tests = {checksums(records.read_json(folder / "run.json").get("corpus", {})).get(name) for folder in folders}
+    first, second = (translations(folder, run.settings.epochs) for folder in folders)
+    if not first or not second or not text.exists() or tests != {checksum(text, "sha256")}:
         return math.nan
-    wanted, first, second = (path.read_text(encoding="utf-8").splitlines() for path in texts)
+    references = text.read_text(encoding="utf-8").splitlines()
     if len(first) != len(second):
         return math.nan
     from preln.bleu import p_value
 
-    return p_value(first, second, wanted[: len(first)])
-
-
-def _flat(content: Any, where: str = "") -> dict[str, str]:
-    """A nested content by dotted keys."""
-    if isinstance(content, dict):
-        items = content.items()
-    elif isinstance(content, list):
-        items = dict(enumerate(content)).items()
-    else:
-        return {where: str(content)}
-    return {
-        key: found
-        for name, value in items
-        for key, found in _flat(value, f"{where}.{name}" if where else str(name)).items()
-    }
+    return p_value(first, second, references[: len(first)])
 
 
 def _changed(before: dict[str, str], after: dict[str, str]) -> Iterator[tuple[str, str, str]]:

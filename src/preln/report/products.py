@@ -14,6 +14,7 @@ from preln.runs import Run, digest
 FIGURE_OF_PRETRAINING = "5"
 FIGURES_OF_THEORY = ("theory", "3", "gradients")
 
+_DATA = (".csv", ".yaml", ".j2", ".css", ".js")
 _SOURCE = Path(__file__).parents[1]
 _FOLLOWED = ("preln.report", "preln.theory")
 """Where code is cheap to run again. What trains is followed by version and not by its code (`preln.runs`)."""
@@ -69,7 +70,7 @@ def code(*modules: str) -> list[Path]:
     while wanted:
         path = wanted.pop()
         if path not in found:
-            data = [file for file in sorted(path.parent.glob(f"{path.stem}.*")) if file.suffix != ".py"]
+            data = [file for file in sorted(path.parent.glob(f"{path.stem}.*")) if file.suffix in _DATA]
             found |= dict.fromkeys([path, *data])
             wanted += _imported(path)
     return list(found)

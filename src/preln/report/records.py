@@ -14,6 +14,7 @@ from typing import Any
 import pandas as pd
 
 from preln.config import RunSettings, Study
+from preln.current import checksums
 from preln.errors import PrelnError
 from preln.runs import Run
 from preln.translation.curve import COLUMNS
@@ -96,11 +97,25 @@ def summary(study: Study, runs: Iterable[Run], results: Path) -> pd.DataFrame:
 
 
 def _done(study: Study, runs: Iterable[Run], results: Path) -> Iterator[tuple[Run, Path, dict[str, Any]]]:
-    """The runs that are done, each with its folder and its metrics."""
+    """The runs that are done, each with its folder and its metrics.
+
+    Raises:
+        RecordError: if a record cannot be used, or two runs on one corpus were trained on different texts.
+    """
+    texts: dict[str, tuple[str, dict[str, str]]] = {}
     for run in runs:
         folder = run_folder(study, run, results)
-        if (folder / "metrics.json").exists():
-            yield run, folder, _metrics(run, folder)
+        if not (folder / "metrics.json").exists():
+            continue
+        metrics, record = _metrics(run, folder)
+        text = checksums(record.get("corpus", {}))
+        other, trained_on = texts.setdefault(run.settings.corpus, (run.id, text))
+        if different := sorted(name for name in trained_on if trained_on[name] != text.get(name)):
+            raise RecordError(
+                f"{folder / 'run.json'}: was trained on another text than {other} ({', '.join(different)} of corpus "
+                f"{run.settings.corpus} differ); run one of the two again"
+            )
+        yield run, folder, metrics
 
 
 def _summary_row(metrics: dict[str, Any]) -> dict[str, Any]:
@@ -126,8 +141,8 @@ def _summary_row(metrics: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _metrics(run: Run, folder: Path) -> dict[str, Any]:
-    """metrics.json, after a check that the folder's records are of this run with these settings."""
+def _metrics(run: Run, folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """metrics.json and run.json, after a check that they are of this run with these settings."""
     metrics, record = read_json(folder / "metrics.json"), read_json(folder / "run.json")
     for path, content in ((folder / "metrics.json", metrics), (folder / "run.json", record)):
         if content.get("id") != run.id:
@@ -135,7 +150,7 @@ def _metrics(run: Run, folder: Path) -> dict[str, Any]:
     if metrics.get("status") not in ("finished", "diverged"):
         raise RecordError(f"{folder / 'metrics.json'}: status {metrics.get('status')!r}; allowed: finished, diverged")
     require_same(run.identity, record, folder / "run.json")
-    return metrics
+    return metrics, record
 
 
 def require_same(identity: dict[str, Any], record: dict[str, Any], path: Path) -> None:
@@ -144,23 +159,29 @@ def require_same(identity: dict[str, Any], record: dict[str, Any], path: Path) -
     Raises:
         RecordError: with each key that differs, or is in one of them only.
     """
-    now, then = (_flat(one) for one in (json.loads(json.dumps(identity)), record.get("identity", {})))
+    now, then = flat(identity), flat(record.get("identity", {}))
     changed = [
-        f"{key} was {then.get(key, 'not there')!r}, is {now.get(key, 'not there')!r}"
+        f"{key} was {then.get(key, 'not there')}, is {now.get(key, 'not there')}"
         for key in {**now, **then}
-        if key not in now or key not in then or now[key] != then[key]
+        if now.get(key) != then.get(key)
     ]
     if changed:
         raise RecordError(f"{path}: made with other settings ({'; '.join(changed)}); run it again")
 
 
-def _flat(nested: dict[str, Any]) -> dict[str, Any]:
-    """The values of nested objects by their dotted keys."""
-    flat: dict[str, Any] = {}
-    for key, value in nested.items():
-        inner = _flat(value) if isinstance(value, dict) else {}
-        flat |= {f"{key}.{name}": one for name, one in inner.items()} or {key: value}
-    return flat
+def flat(content: Any, where: str = "") -> dict[str, str]:
+    """A nested content as text, by dotted keys."""
+    if isinstance(content, dict):
+        items = content.items()
+    elif isinstance(content, list | tuple):
+        items = dict(enumerate(content)).items()
+    else:
+        return {where: str(content)}
+    return {
+        key: found
+        for name, value in items
+        for key, found in flat(value, f"{where}.{name}" if where else str(name)).items()
+    }
 
 
 def read_json(path: Path) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import pandas as pd
 from preln import attempts
 from preln.attempts import RecordLost
 from preln.config import Study
+from preln.current import checksums
 from preln.files import replaced, write_json
 from preln.runs import Run
 from preln.translation.curve import curve, read_record
@@ -18,16 +19,17 @@ from preln.translation.curve import curve, read_record
 
 def state_folder(run: Run, prepared: Path, folder: Path) -> Path:
     """Where a run's state is, which depends on the text, the BPE model and the dictionary."""
-    language = _corpus(prepared)["languages"]["source"]
-    content = ["text/corpus.json", "bpe/bpe.model", f"binary/dict.{language}.txt"]
-    return attempts.state_folder(run.identity, [prepared / path for path in content], folder)
+    corpus = _corpus(prepared)
+    content = ["bpe/bpe.model", f"binary/dict.{corpus['languages']['source']}.txt"]
+    identity = {**run.identity, "text": checksums(corpus), "languages": corpus["languages"]}
+    return attempts.state_folder(identity, [prepared / path for path in content], folder)
 
 
-def translations(folder: Path, epoch: int) -> Path:
-    """The translations of test after an epoch, one a line, that the records in a run's folder are of; the file is no
-    more there where the state is not."""
+def translations(folder: Path, epoch: int) -> list[str] | None:
+    """The translations of test after an epoch that the records in a run's folder are of; None where they are gone."""
     record = json.loads((folder / "run.json").read_text(encoding="utf-8"))
-    return folder / "state" / str(record.get("state")) / "translations" / f"test.{epoch}.txt"
+    path = folder / "state" / record.get("state", "") / "translations" / f"test.{epoch}.txt"
+    return path.read_text(encoding="utf-8").splitlines() if path.exists() else None
 
 
 def train_run(study: Study, run: Run, prepared: Path, folder: Path) -> None:

@@ -34,7 +34,7 @@ FIGURES = {
     "5": "BERT: pre-training, and fine-tuning on the way (section 4.2)",
     "6": "Post-LN at a small rate, without warm-up (appendix H)",
     "theory": "The lemmas, theorem 1 and appendix F beside what was measured",
-    "gradients": "What the size of figure 3's gradients depends on",
+    "gradients": "The expected gradients of every matrix, by layer",
 }
 """The figures in the order of the page, with what each asks."""
 VEGA_LITE = altair.SCHEMA_VERSION.removeprefix("v").rpartition(".")[0]
