@@ -60,7 +60,7 @@ def test_a_study_with_a_theory_has_its_parts_figures_and_tables(measured: Worksp
 def test_a_run_that_is_trained_otherwise_is_measured_after_its_warm_up_again(theory: Workspace) -> None:
     # Not in the run's name, which stays.
     content = study_content(*RUNS, theory=THEORY)
-    content["translation"]["settings"]["clip_norm"] = 1.0
+    content["translation"]["settings"] = {**content["translation"]["settings"], "clip_norm": 1.0}
     theory.write(content)
     jobs = theory.would_run()
     assert (jobs["train_translation"], jobs["measure_theory"]) == (len(RUNS), 1)
