@@ -14,8 +14,8 @@ def is_current(outputs: Iterable[Path], identity: dict[str, Any]) -> bool:
     paths = list(outputs)
     if not all(path.exists() for path in paths):
         return False
-    recorded: Any = _read(next(path for path in paths if path.name == "run.json")).get("identity")
-    return bool(recorded == json.loads(json.dumps(identity)))
+    record = _read(next(path for path in paths if path.name == "run.json"))
+    return bool(record.get("identity") == json.loads(json.dumps(identity)))
 
 
 def is_of_text(run: Path, text: Path, sources: Iterable[Path]) -> bool:
@@ -36,5 +36,9 @@ def checksums(text: dict[str, Any]) -> dict[str, str]:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return content
+    """A record; empty where it is damaged, so that it is current of nothing."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:
+        return {}
+    return content if isinstance(content, dict) else {}
