@@ -21,6 +21,7 @@ import yaml
 
 from preln.config import Study, validate
 from preln.fairseq_plugin.checkpoints import CheckpointRefused, newest_checkpoint
+from preln.files import write_json
 from preln.runs import Run, expand
 from preln.translation.curve import COLUMNS
 from preln.translation.training import state_folder
@@ -151,8 +152,22 @@ def test_a_finished_training_is_not_done_again(uninterrupted: tuple[Path, Run], 
     assert log.read_text().count('"train_loss"') == epochs
 
 
-@pytest.mark.parametrize("changed", ["text/corpus.json", "bpe/bpe.model", "binary/dict.de.txt"])
-def test_other_text_or_pieces_begin_anew(changed: str, prepared: Path, tmp_path: Path) -> None:
+def test_another_text_begins_anew_and_the_same_in_another_place_does_not(prepared: Path, tmp_path: Path) -> None:
+    _, run = write_study(tmp_path)
+    before = state_folder(run, prepared, tmp_path)
+    other = tmp_path / "prepared"
+    shutil.copytree(prepared, other)
+    path = other / "text" / "corpus.json"
+    record = json.loads(path.read_text())
+    write_json(path, {**record, "settings": {**record["settings"], "folder": "elsewhere"}})
+    assert state_folder(run, other, tmp_path) == before
+    record["parts"]["valid"]["files"]["valid.de"]["sha256"] = "another"
+    write_json(path, record)
+    assert state_folder(run, other, tmp_path) != before
+
+
+@pytest.mark.parametrize("changed", ["bpe/bpe.model", "binary/dict.de.txt"])
+def test_other_pieces_begin_anew(changed: str, prepared: Path, tmp_path: Path) -> None:
     _, run = write_study(tmp_path)
     before = state_folder(run, prepared, tmp_path)
     other = tmp_path / "prepared"
