@@ -6,8 +6,8 @@ from os.path import relpath
 from pathlib import Path
 
 from preln.config import StudyError, require_local_paths, validate, write
-from preln.current import is_current, is_of_text
 from preln.corpora.registry import DOWNLOADS, languages, needed_downloads, wikipedia_dump
+from preln.current import is_current, is_of_text
 from preln.pretraining import runs as pretraining
 from preln.pretraining.runs import ENGLISH_VERSION
 from preln.report import products

@@ -175,9 +175,9 @@ def _bootstrap(before: Path, after: Path, runs: dict[str, Run], name: str, seed:
     run = runs[f"{name}-s{seed}"]
     folders = [results / "translation" / run.id for results in (before, after)]
     corpora = after.resolve().parent.parent / "resources" / "corpora"
-    name = f"test.{languages(run.corpus)[1]}"
-    text = corpora / corpus_id(run.settings.corpus, run.corpus) / "text" / name
-    tests = {checksums(records.read_json(folder / "run.json").get("corpus", {})).get(name) for folder in folders}
+    test = f"test.{languages(run.corpus)[1]}"
+    text = corpora / corpus_id(run.settings.corpus, run.corpus) / "text" / test
+    tests = {checksums(records.read_json(folder / "run.json").get("corpus", {})).get(test) for folder in folders}
     first, second = (translations(folder, run.settings.epochs) for folder in folders)
     if not first or not second or not text.exists() or tests != {checksum(text, "sha256")}:
         return math.nan

@@ -99,18 +99,18 @@ def compose(layout: Layout, study: Study, runs: Sequence[Run], records: Records)
     mine = [run for run in runs if layout.number in run.figures]
     grid = layout.panels(study, mine)
     look = styles(mine)
-    markers = _paper_markers([entry for row in grid for panel in row for entry in panel.references])
+    everything = [panel for row in grid for panel in row]
+    markers = _paper_markers([entry for panel in everything for entry in panel.references])
     columns = list(zip(*grid, strict=True))
     if layout.legend_by_column:
         legends = [_legend(column, look, markers, records) for column in columns]
     else:
-        everything = [panel for row in grid for panel in row]
         legends = [_legend(everything, look, markers, records, layout.always)]
     across = len(columns) // len(legends)
     lines = max(sum(text.count("\n") + 1 for _, text in legend) for legend in legends) / across
     legend_height = _LINE_HEIGHT * (math.ceil(lines) + 1)
     width = COLUMN_WIDTH if len(columns) == 1 else TEXT_WIDTH
-    note = textwrap.fill(_note(study, grid, records), width=round(width * 24))
+    note = textwrap.fill(_note(study, everything, records), width=round(width * 24))
     height = _PANEL_HEIGHT * len(grid) + legend_height + _LINE_HEIGHT * (note.count("\n") + 2)
     figure = Figure(figsize=(width, height), layout="constrained")
     space = figure.add_gridspec(
@@ -368,18 +368,18 @@ def _wrapped(text: str) -> str:
     return textwrap.fill(text, width=66)
 
 
-def _note(study: Study, grid: Sequence[Sequence[Panel]], records: Records) -> str:
+def _note(study: Study, panels: Sequence[Panel], records: Records) -> str:
     """The line below a figure: where its curves come from and how many of its runs they are."""
-    runs = dict.fromkeys(run for row in grid for panel in row for run in panel.runs)
+    runs = dict.fromkeys(run for panel in panels for run in panel.runs)
     corpora = ", ".join(dict.fromkeys(run.settings.corpus for run in runs))
     diverged = int((records.summary["status"] == "diverged").sum())
     origin = f"Study {study.study}, corpus {corpora}" if corpora else f"Study {study.study}"
     parts = [f"{origin}: {len(records.summary)} of {len(runs)} runs"]
     if diverged:
         parts[0] += f", {diverged} diverged (×)"
-    if any(_ceiling(panel, study, _recorded(panel, records)) is not None for row in grid for panel in row):
+    if any(_ceiling(panel, study, _recorded(panel, records)) is not None for panel in panels):
         parts.append("Losses are cut off at a uniform guess, log$_2$ of the vocabulary")
-    references = [entry for row in grid for panel in row for entry in panel.references]
+    references = [entry for panel in panels for entry in panel.references]
     if references:
         parts.append(_of_the_paper(study, references))
     if any(len(members) > 1 for members in _by_series(list(runs)).values()):

@@ -63,7 +63,7 @@ def curves(study: Study, runs: Iterable[Run], results: Path) -> pd.DataFrame:
         RecordError: if a file is missing, damaged, or was made with other settings than the study's.
     """
     rows: list[dict[str, Any]] = []
-    for run, folder, _ in _done(study, runs, results):
+    for run, folder, _, _ in _done(study, runs, results):
         settings = run.settings.model_dump(mode="json")
         for epoch in _curve(folder / "curve.csv").to_dict("records"):
             rows.append({"run": run.id, **settings, **{str(name): value for name, value in epoch.items()}})
@@ -80,8 +80,7 @@ def summary(study: Study, runs: Iterable[Run], results: Path) -> pd.DataFrame:
         RecordError: if a file is missing, damaged, or was made with other settings than the study's.
     """
     rows: list[dict[str, Any]] = []
-    for run, folder, metrics in _done(study, runs, results):
-        record = read_json(folder / "run.json")
+    for run, folder, metrics, record in _done(study, runs, results):
         speed = _curve(folder / "curve.csv")["tokens_per_second"].median()
         try:
             row = _summary_row(metrics) | {
@@ -96,8 +95,10 @@ def summary(study: Study, runs: Iterable[Run], results: Path) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["run", *SETTINGS, *SUMMARY]).astype(dict.fromkeys(_WHOLE, "Int64"))
 
 
-def _done(study: Study, runs: Iterable[Run], results: Path) -> Iterator[tuple[Run, Path, dict[str, Any]]]:
-    """The runs that are done, each with its folder and its metrics.
+def _done(
+    study: Study, runs: Iterable[Run], results: Path
+) -> Iterator[tuple[Run, Path, dict[str, Any], dict[str, Any]]]:
+    """The runs that are done, each with its folder, its metrics.json and its run.json.
 
     Raises:
         RecordError: if a record cannot be used, or two runs on one corpus were trained on different texts.
@@ -115,7 +116,7 @@ def _done(study: Study, runs: Iterable[Run], results: Path) -> Iterator[tuple[Ru
                 f"{folder / 'run.json'}: was trained on another text than {other} ({', '.join(different)} of corpus "
                 f"{run.settings.corpus} differ); run one of the two again"
             )
-        yield run, folder, metrics
+        yield run, folder, metrics, record
 
 
 def _summary_row(metrics: dict[str, Any]) -> dict[str, Any]:
