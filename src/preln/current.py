@@ -19,12 +19,12 @@ def is_current(outputs: Iterable[Path], identity: dict[str, Any]) -> bool:
 
 
 def is_of_text(run: Path, text: Path, sources: Iterable[Path]) -> bool:
-    """Whether a training's record (`run`, its run.json) is of the text whose record is `text`, and this one of the
-    sources as they are."""
+    """Whether the record of a training or a measurement (`run`, its run.json) is of the text whose record is `text`,
+    and this one of the sources as they are."""
     if not text.exists() or any(source.stat().st_mtime > text.stat().st_mtime for source in sources):
         return False
-    trained = _read(run)
-    return checksums(trained.get("corpus") or trained.get("text") or {}) == checksums(_read(text))
+    record = _read(run)
+    return checksums(record.get("corpus") or record.get("text") or {}) == checksums(_read(text))
 
 
 def checksums(text: dict[str, Any]) -> dict[str, str]:

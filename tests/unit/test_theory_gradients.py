@@ -220,6 +220,7 @@ def measured(study: Study, part_id: str, prepared: Path, runs: Path, out: Path) 
     record = json.loads((out / part_id / "run.json").read_text())
     assert record["identity"] == json.loads(json.dumps(part.identity))
     assert {"versions", "commit", "hardware", "seconds"} <= record.keys()
+    assert record["corpus"] == json.loads((prepared / "text" / "corpus.json").read_text())
     return read(out / part_id / "measurements.csv")
 
 

@@ -159,29 +159,6 @@ def test_a_run_that_is_missing_is_trained_where_the_text_is_prepared_anew_too(ag
     assert (jobs["binarise"], jobs["train_translation"]) == (1, 1)
 
 
-def test_a_clone_trains_nothing_on_a_copy_of_its_text_wherever_it_lies(again: Workspace) -> None:
-    text = next((again.folder / "resources" / "corpora").glob("*/text"))
-    copy = again.folder / "a copy"
-    shutil.copytree(text, copy)
-    corpus = {"source": "iwslt14", "vocabulary": 400}
-    again.write_study(*RUNS[:1], study="copied", corpora={"tiny": {**corpus, "folder": str(copy)}})
-    assert again.snakemake().code == 0
-
-    # In a clone, and where the copy was moved to, with the age of files that were written now.
-    shutil.rmtree(again.folder / ".snakemake")
-    shutil.rmtree(again.folder / "resources")
-    moved = again.folder / "moved"
-    shutil.copytree(copy, moved, copy_function=shutil.copyfile)
-    shutil.rmtree(copy)
-    again.write_study(*RUNS[:1], study="copied", corpora={"tiny": {**corpus, "folder": str(moved)}})
-    assert again.snakemake("prepared").code == 0
-    assert "train_translation" not in again.would_run()
-
-    train = moved / "train.de"
-    train.write_text(train.read_text(encoding="utf-8").replace("der", "die"), encoding="utf-8")
-    assert again.would_run()["train_translation"] == 1
-
-
 def test_a_grid_that_is_partly_done_gives_figures_and_tables(again: Workspace, tmp_path: Path) -> None:
     metrics = sorted((again.folder / "results").rglob("metrics.json"))
     metrics[0].unlink()

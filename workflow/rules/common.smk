@@ -177,10 +177,11 @@ def measured_from(part):
     if isinstance(part, parts.ExactPart):
         return []
 
-    def input(path, made_from=None):
-        return settled(path, recorded(part, "theory", *OF_THEORY), part.identity, made_from)
+    def input(path, *made_from):
+        return settled(path, recorded(part, "theory", *OF_THEORY), part.identity, *made_from)
 
-    corpus = [input(f"{corpus_of(part)}/{stage}", part.corpus) for stage in ("text", "binary")]
+    folder = corpus_of(part)
+    corpus = [input(f"{folder}/{stage}", part.corpus, f"{folder}/text/corpus.json") for stage in ("text", "binary")]
     return corpus + [input(path) for run in part.trained for path in recorded(run, "translation", "metrics.json")]
 
 

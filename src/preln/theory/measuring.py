@@ -8,6 +8,7 @@ import math
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import torch
 from tqdm import tqdm
@@ -21,7 +22,7 @@ from preln.runs import Run
 from preln.theory import gradients, lemmas
 from preln.theory.measurements import Measurement, write
 from preln.theory.parts import ExactPart, GradientPart, Part
-from preln.translation.training import state_folder
+from preln.translation.training import corpus_record, state_folder
 
 logger = logging.getLogger(__name__)
 
@@ -44,6 +45,7 @@ def measure_part(study: Study, part: Part, prepared: Path | None, runs: Path, fo
         WeightsMissing: if a trained run did not keep the weights of the end of its warm-up.
     """
     started = time.monotonic()
+    measured_on: dict[str, Any] = {}
     torch.set_num_threads(study.execution.cpus)
     if isinstance(part, ExactPart):
         rows = {"layers": lemmas.by_layer, "depths": lemmas.by_depth, "widths": lemmas.by_width}[part.sweep](
@@ -52,6 +54,7 @@ def measure_part(study: Study, part: Part, prepared: Path | None, runs: Path, fo
     else:
         if prepared is None:
             raise PrelnError(f"{part.id}: is measured on a corpus; give its folder by --prepared")
+        measured_on = {"corpus": corpus_record(prepared)}
         rows = list(_gradients(part, prepared, runs, study.execution.alone))
     write(rows, folder / "measurements.csv")
     write_json(
@@ -64,6 +67,7 @@ def measure_part(study: Study, part: Part, prepared: Path | None, runs: Path, fo
             **commit(),
             "hardware": hardware(study.execution.alone),
             "seconds": round(time.monotonic() - started, 1),
+            **measured_on,
         },
     )
 

@@ -17,9 +17,15 @@ from preln.runs import Run
 from preln.translation.curve import curve, read_record
 
 
+def corpus_record(prepared: Path) -> dict[str, Any]:
+    """What was prepared: the settings, counts and checksums that corpus.json has."""
+    corpus: dict[str, Any] = json.loads((prepared / "text" / "corpus.json").read_text(encoding="utf-8"))
+    return corpus
+
+
 def state_folder(run: Run, prepared: Path, folder: Path) -> Path:
     """Where a run's state is, which depends on the text, the BPE model and the dictionary."""
-    corpus = _corpus(prepared)
+    corpus = corpus_record(prepared)
     content = ["bpe/bpe.model", f"binary/dict.{corpus['languages']['source']}.txt"]
     identity = {**run.identity, "text": checksums(corpus), "languages": corpus["languages"]}
     return attempts.state_folder(identity, [prepared / path for path in content], folder)
@@ -47,7 +53,7 @@ def train_run(study: Study, run: Run, prepared: Path, folder: Path) -> None:
     # Importing fairseq takes seconds, which the other commands should not wait for.
     from preln.fairseq_plugin import launch, options
 
-    languages = _corpus(prepared)["languages"]
+    languages = corpus_record(prepared)["languages"]
     state = state_folder(run, prepared, folder)
     with attempts.exclusive(state):
         attempts.begin(state, run.execution, epochs_before=len(read_record(state / "record.jsonl")))
@@ -83,16 +89,10 @@ def write_records(study: Study, run: Run, prepared: Path, state: Path, folder: P
         rows.to_csv(partial, index=False)
     write_json(
         folder / "run.json",
-        {**attempts.origin(study, run.id, run.identity, state), "corpus": _corpus(prepared)},
+        {**attempts.origin(study, run.id, run.identity, state), "corpus": corpus_record(prepared)},
     )
     # Last, for a run with metrics counts as done.
     write_json(folder / "metrics.json", metrics(run, record, rows, diverged))
-
-
-def _corpus(prepared: Path) -> dict[str, Any]:
-    """The record of a prepared corpus."""
-    corpus: dict[str, Any] = json.loads((prepared / "text" / "corpus.json").read_text(encoding="utf-8"))
-    return corpus
 
 
 def metrics(
