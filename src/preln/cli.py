@@ -258,7 +258,8 @@ def plan(
     """Say what each training will cost, before anything is launched: updates, tokens, memory and GPU hours."""
     from preln.plan import show
 
-    show(load(_study_file(study)), gpu, Path("results"), Path("resources/corpora"))
+    path = _study_file(study)
+    show(load(path), path, gpu, Path("results"), Path("resources/corpora"))
 
 
 @app.command()
@@ -296,11 +297,13 @@ def table(
     out: Annotated[list[Path], typer.Option("--out", help="A file to write: csv, md or tex. Repeatable.")],
 ) -> None:
     """Write a table of what is done."""
-    from preln.report import pretraining_tables, tables, theory_tables
+    from preln.report import pretraining_tables, products, tables, theory_tables
     from preln.report.claims import ledger
     from preln.theory import parts
 
     folder, study, runs = _recorded(results)
+    if name not in (*products.TABLES, "claims"):
+        raise PrelnError(f"table {name}: not made; allowed: {', '.join([*products.TABLES, 'claims'])}")
     if name == "runs":
         tables.write(study, runs, folder.parent, out)
     elif name == "claims":
@@ -341,7 +344,7 @@ def compare(
 @app.command()
 def summary(results: ResultsOf) -> None:
     """Print the tables of what is done, the verdicts on the paper's claims, and where the figures are."""
-    from preln.report import pretraining_tables, tables, theory_tables
+    from preln.report import pretraining_tables, products, tables, theory_tables
     from preln.report.claims import ledger
     from preln.theory import parts
 
@@ -353,10 +356,11 @@ def summary(results: ResultsOf) -> None:
     if study.theory:
         print(theory_tables.plain(study, parts.expand(study, runs, str(results)), folder.parent))
     print(ledger.plain(study, folder.parent))
-    for result in [*sorted([*folder.glob("figures/*"), *folder.glob("tables/*")]), *sorted(folder.glob("claims.*"))]:
-        print(result)
-    if (folder / "report.html").exists():
-        print(f"All of it on one page: {folder / 'report.html'}")
+    for result in products.files(study, runs):
+        if (folder / result).exists():
+            print(folder / result)
+    if (folder / products.REPORT).exists():
+        print(f"All of it on one page: {folder / products.REPORT}")
 
 
 class _Identified(Protocol):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from preln.config import PretrainingSettings, RunSettings
+from preln.residual import PLACEMENTS
 
 # <s>, <pad>, </s> of fairseq's dictionary, beside the pieces, <unk> among them.
 SPECIALS = 3
@@ -32,10 +33,11 @@ def translation(settings: RunSettings, vocabulary: int) -> Cost:
     """The cost of a translation run whose joint vocabulary has so many pieces."""
     d, layers = settings.width, settings.encoder_layers + settings.decoder_layers
     entries = _entries(vocabulary)
-    encoder = 4 * _linear(d, d) + _feed_forward(d, settings.ffn_width) + 2 * _norm(d)
-    decoder = 8 * _linear(d, d) + _feed_forward(d, settings.ffn_width) + 3 * _norm(d)
+    norms = _norms(settings.placement, d)
+    encoder = 4 * _linear(d, d) + _feed_forward(d, settings.ffn_width) + 2 * norms
+    decoder = 8 * _linear(d, d) + _feed_forward(d, settings.ffn_width) + 3 * norms
     stacks = settings.encoder_layers * encoder + settings.decoder_layers * decoder
-    final = 2 * _norm(d) if settings.placement == "pre" else 0
+    final = 2 * _final_norm(settings.placement, d)
     # Sentences are short beside the width: what attention's scores cost is left out.
     flops = 6 * (stacks + final + d * entries)
     tokens = settings.batch_tokens
@@ -48,8 +50,8 @@ def pretraining(settings: PretrainingSettings, vocabulary: int) -> Cost:
     d, n = settings.width, settings.sequence_length
     # And the mask.
     entries = _entries(vocabulary) + 1
-    stack = settings.layers * (4 * _linear(d, d) + _feed_forward(d, settings.ffn_width) + 2 * _norm(d))
-    stack += _norm(d) if settings.placement == "pre" else 0
+    layer = 4 * _linear(d, d) + _feed_forward(d, settings.ffn_width) + 2 * _norms(settings.placement, d)
+    stack = settings.layers * layer + _final_norm(settings.placement, d)
     # fairseq's positions begin after that of <pad>.
     embeddings = entries * d + (n + 2) * d + (_norm(d) if settings.embedding_norm else 0)
     head = _linear(d, d) + _norm(d) + entries
@@ -79,6 +81,16 @@ def _feed_forward(d: int, inner: int) -> int:
 
 def _norm(d: int) -> int:
     return 2 * d
+
+
+def _norms(placement: str, d: int) -> int:
+    """The norms of one sub-layer."""
+    return sum(parameter.numel() for parameter in PLACEMENTS[placement](d).parameters())
+
+
+def _final_norm(placement: str, d: int) -> int:
+    """The norm behind the last layer, where there is one."""
+    return 0 if PLACEMENTS[placement].final_norm(d) is None else _norm(d)
 
 
 def _width_of(precision: str) -> int:

@@ -176,8 +176,8 @@ def _measured(results: Path, kind: str, identity: dict[str, object], gpu: Gpu) -
     return statistics.median(speeds) if speeds else None
 
 
-def show(study: Study, name: str, results: Path, prepared: Path) -> None:
-    """Print the plan of a study on a GPU of the given name.
+def show(study: Study, path: Path, name: str, results: Path, prepared: Path) -> None:
+    """Print the plan of a study, whose file is at `path`, on a GPU of the given name.
 
     Raises:
         PrelnError: if there is no such GPU in the list.
@@ -204,7 +204,7 @@ def show(study: Study, name: str, results: Path, prepared: Path) -> None:
     if unknown:
         lines.append(
             f"The hours of {len(unknown)} runs are not in it: their text is not prepared yet, so that its tokens are "
-            "not known. Prepare it first, by `snakemake --until binarise`."
+            f"not known. Prepare it first: snakemake prepared --cores all --configfile {path}"
         )
     console.print("\n".join(lines), highlight=False)
 

@@ -41,6 +41,8 @@ def hardware(how: Execution) -> dict[str, Any]:
     """What the numbers were computed on."""
     import torch
 
+    from preln.fused import native
+
     names = Path("/proc/cpuinfo")
     processor = platform.processor() or platform.machine()
     if names.exists():
@@ -50,5 +52,6 @@ def hardware(how: Execution) -> dict[str, Any]:
         "processor": processor,
         "cores": os.cpu_count(),
         "cores_used": how.cores,
+        "loops": native.loops(),
         "gpus": [torch.cuda.get_device_name(i) for i in range(min(how.gpus, torch.cuda.device_count()))],
     }

@@ -96,7 +96,7 @@ def test_the_papers_study_is_planned_whole(tmp_path: Path) -> None:
 
 def test_an_unknown_gpu_is_refused_with_those_that_are_known(tmp_path: Path) -> None:
     with pytest.raises(PrelnError, match="known: v100, a100, h100, h200"):
-        plan.show(validate(study_content(), "my.yaml"), "tpu", tmp_path, tmp_path)
+        plan.show(validate(study_content(), "my.yaml"), Path("my.yaml"), "tpu", tmp_path, tmp_path)
 
 
 def test_a_corpus_that_is_cut_has_fewer_updates(tmp_path: Path) -> None:

@@ -50,3 +50,4 @@ def test_the_hardware_names_the_processor_and_the_cores_that_were_used() -> None
     assert hardware["processor"]
     assert hardware["cores_used"] == 2
     assert hardware["gpus"] == []
+    assert hardware["loops"] in ("AVX512", "AVX2", "DEFAULT", "PyTorch")

@@ -33,6 +33,17 @@ def test_a_seed_that_diverged_is_a_curve_of_its_own_and_no_part_of_the_mean(tmp_
     assert drawn == {("no warm-up", 1): (6.5, 2), ("no warm-up", 2): (5.5, 2), ("no warm-up, seed 3", 1): (90.0, 1)}
 
 
+def test_the_band_goes_from_the_lowest_seed_to_the_highest_as_in_the_image(tmp_path: Path) -> None:
+    study, runs = small_study({**ADAM, "seed": [1, 2, 3]})
+    for run, loss in zip(runs, [7.0, 5.0, 6.5], strict=True):
+        records_of(study, run, tmp_path, [loss])
+
+    losses = charts.of_figure("2", content.load(study, runs, [], tmp_path))[0]
+
+    (rows,) = losses.spec["datasets"].values()
+    assert [(row["low"], row["high"]) for row in rows] == [(5.0, 7.0)]
+
+
 def test_a_figure_none_of_whose_runs_is_done_has_no_chart(tmp_path: Path) -> None:
     study, runs = small_study(ADAM)
     assert charts.of_figure("2", content.load(study, runs, [], tmp_path)) == []

@@ -79,6 +79,15 @@ def results(study: Study, tmp_path: Path) -> Path:
     return tmp_path
 
 
+def test_runs_on_one_text_are_of_the_same_files(study: Study, results: Path) -> None:
+    for number, path in enumerate(sorted(results.glob("*/pretraining/*/run.json"))):
+        write_json(
+            path, json.loads(path.read_text()) | {"text": {"sha256": {"train.txt": "same", "valid.txt": number}}}
+        )
+    with pytest.raises(RecordError, match=r"pre-.*run\.json: is of another text than post-.* \(valid\.txt of text"):
+        load(study, results)
+
+
 @pytest.mark.parametrize(("loss", "update"), [(8.0, 3), (7.5, 4.5), (6.5, 9), (6.0, 12), (5.9, math.nan), (9.0, 3)])
 def test_a_loss_is_reached_on_the_line_between_two_validations(loss: float, update: float) -> None:
     curve = pd.DataFrame({"updates": [3, 6, 9, 12], "valid_loss": LOSSES["post"]})

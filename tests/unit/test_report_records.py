@@ -180,7 +180,7 @@ def test_runs_on_one_corpus_are_of_one_text(tmp_path: Path) -> None:
         files = {"train.de": {"sha256": "the same"}, "test.en": {"sha256": str(number)}}
         path.write_text(json.dumps(json.loads(path.read_text()) | {"corpus": {"parts": {"all": {"files": files}}}}))
 
-    message = rf"was trained on another text than {runs[0].id} \(test\.en of corpus embedded differ\)"
+    message = rf"is of another text than {runs[0].id} \(test\.en of corpus embedded differ\)"
     with pytest.raises(RecordError, match=message):
         summary(study, runs, tmp_path)
 

@@ -146,6 +146,15 @@ def test_measurements_of_other_settings_are_refused(measured: tuple[Study, list[
         theory_records.load(study, all_parts, results)
 
 
+def test_measurements_on_other_texts_are_refused(measured: tuple[Study, list[Part], Path]) -> None:
+    study, all_parts, results = measured
+    path = results / study.study / "theory" / "pre-8" / "run.json"
+    corpus = {"parts": {"train": {"files": {"train.de": {"sha256": "another"}}}}}
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"corpus": corpus}))
+    with pytest.raises(RecordError, match=r"pre-8/run\.json: is of another text than post-6 \(train\.de of corpus"):
+        theory_records.load(study, all_parts, results)
+
+
 def test_a_damaged_file_is_named(measured: tuple[Study, list[Part], Path]) -> None:
     study, all_parts, results = measured
     (results / study.study / "theory" / "pre-8" / "measurements.csv").write_text("no,table\n1,2\n")
@@ -307,14 +316,6 @@ def test_the_summary_has_the_exponents_of_theorem_1_alone(measured: tuple[Study,
 
 def test_the_summary_of_nothing_says_so(tmp_path: Path) -> None:
     assert "0 of 10 parts" in theory_tables.plain(*small_study(), tmp_path)
-
-
-def test_a_table_of_a_name_that_is_none_is_refused(measured: tuple[Study, list[Part], Path]) -> None:
-    study, all_parts, results = measured
-    with pytest.raises(
-        PrelnError, match="table claims: not made; allowed: runs, pretraining, finetuning, theory, figure-3"
-    ):
-        theory_tables.write("claims", study, all_parts, results, [])
 
 
 # --- the paper's bars

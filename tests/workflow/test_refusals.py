@@ -77,3 +77,14 @@ def test_the_command_line_refuses_in_one_line(fresh: Workspace) -> None:
     assert outcome.output.strip() == (
         "preln: config/config.yaml: holds no results; name a folder of results, such as results/quick"
     )
+
+
+def test_a_table_that_is_none_is_refused_with_all_that_are(fresh: Workspace) -> None:
+    results = fresh.folder / "results" / "tiny"
+    results.mkdir(parents=True)
+    (results / "study.yaml").write_text(yaml.safe_dump(study_content()), encoding="utf-8")
+    outcome = fresh.run("preln", "table", "results/tiny", "run", "--out", "run.csv")
+    assert outcome.code != 0
+    assert outcome.output.strip() == (
+        "preln: table run: not made; allowed: runs, pretraining, finetuning, theory, figure-3, claims"
+    )

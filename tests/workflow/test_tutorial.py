@@ -29,6 +29,7 @@ def test_a_placement_of_ones_own_is_trained_as_the_tutorial_says(tmp_path: Path)
         jobs.append(outcome.jobs.get("train_translation", 0))
     # Four models at first, and the second seeds of three afterwards.
     assert jobs[-2:] == [4, 3]
+    assert '"peri"' in (workspace.folder / "config" / "schema.json").read_text(encoding="utf-8")
     results = workspace.folder / "results" / "peri"
     runs = pd.read_csv(results / "tables" / "runs.csv")
     assert set(runs["placement"]) == {"post", "pre", "peri"}

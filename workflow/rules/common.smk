@@ -228,13 +228,10 @@ def code(*modules):
 
 def study_results():
     """Every end product of the study."""
-    named = products.figures(STUDY, RUNS.values())
     return [
-        f"{RESULTS}/report.html",
-        f"{RESULTS}/claims.csv",
+        f"{RESULTS}/{products.REPORT}",
         *records(RUNS.values()),
         *pretrained(),
         *measurements(PARTS.values()),
-        *(f"{RESULTS}/figures/figure-{figure}.{suffix}" for figure in named for suffix in ("pdf", "png")),
-        *(f"{RESULTS}/tables/{table}.{suffix}" for table in products.tables(STUDY) for suffix in ("csv", "md", "tex")),
+        *(f"{RESULTS}/{file}" for file in products.files(STUDY, RUNS.values())),
     ]

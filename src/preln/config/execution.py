@@ -9,9 +9,9 @@ from preln.config.base import Settings
 
 class Execution(Settings):
     """How the study is computed; nothing here changes a number, but for rounding and the draws of dropout, which differ
-    between a CPU and a GPU."""
+    between a CPU and a GPU, and between numbers of processes or GPUs."""
 
-    cpus: int = Field(1, ge=1, description="Cores of one training.")
+    cpus: int = Field(1, ge=1, description="Cores of each process of a training; on GPUs, each has one.")
     gpus: int = Field(0, ge=0, description="GPUs of one training; 0 trains on the CPU.")
     processes: int = Field(1, ge=1, description="Processes of one training on CPUs, `cpus` cores each.")
     nodes: int = Field(

@@ -72,6 +72,11 @@ def compiled() -> bool:
     return _LIBRARY is not None
 
 
+def loops() -> str:
+    """What computes on a CPU: the loops that were compiled for its kind, or PyTorch."""
+    return LEVEL if compiled() else "PyTorch"
+
+
 def takes(*tensors: Tensor) -> bool:
     """Whether the compiled loops are there and can work on the tensors, which are of one type."""
     return _LIBRARY is not None and all(x.device.type == "cpu" and x.dtype in _TYPES for x in tensors)

@@ -1,1 +1,1 @@
-"""From the records of finished runs to the paper's figures and the table of runs."""
+"""From the records of what is done to figures, tables, the ledger of claims, and the page of a study."""

@@ -16,7 +16,7 @@ from preln.config import GridPoint, Study
 from preln.pretraining import finetuning
 from preln.pretraining.curve import COLUMNS
 from preln.pretraining.runs import Finetuning, PretrainingRun, expand, finetunings
-from preln.report.records import RecordError, hardware_line, read_json, require_same
+from preln.report.records import RecordError, Texts, hardware_line, read_json, require_same
 from preln.report.statistics import Estimate, estimate
 
 POINT = list(GridPoint.model_fields)
@@ -66,16 +66,19 @@ def load(study: Study, results: Path) -> Records:
     """The records of what is done.
 
     Raises:
-        RecordError: if a file is missing, damaged, or was made with other settings than the study's.
+        RecordError: if a file is missing, damaged, or was made with other settings than the study's, or of another text
+            than another run.
     """
     runs, jobs = expand(study), finetunings(study)
     origins: list[dict[str, Any]] = []
     curves, metrics = [], {}
+    texts = Texts("text")
     for run in runs:
         folder = results / study.study / "pretraining" / run.id
         if (folder / "metrics.json").exists():
             metrics[run.id] = read_json(folder / "metrics.json")
             origins.append(_origin(folder, run.identity))
+            texts.require_same(run.settings.text, origins[-1], folder / "run.json")
             curves.append(_table(folder / "curve.csv", COLUMNS).assign(run=run.id))
     scores, majority = [], {}
     done = set()

@@ -10,7 +10,6 @@ from typing import Any
 import pandas as pd
 
 from preln.config import PretrainingSettings, Study
-from preln.errors import PrelnError
 from preln.report.labels import PLACEMENTS
 from preln.report.pretraining_records import Records, Score, chosen, fixed, load, reached, scores_of
 from preln.report.reference import bert as paper
@@ -31,11 +30,9 @@ def write(name: str, study: Study, results: Path, out: Sequence[Path]) -> None:
 
     Raises:
         RecordError: if a record cannot be used.
-        PrelnError: if there is no such table, or a suffix is of no such form.
+        PrelnError: if a suffix is of no such form.
     """
     require_forms(out)
-    if name not in TABLES:
-        raise PrelnError(f"table {name}: not made; allowed: {', '.join(TABLES)}")
     records = load(study, results)
     make, readable, notes_of = TABLES[name]
     table = make(study, records)

@@ -13,6 +13,8 @@ from preln.runs import Run, digest
 
 FIGURE_OF_PRETRAINING = "5"
 FIGURES_OF_THEORY = ("theory", "3", "gradients")
+TABLES = ("runs", "pretraining", "finetuning", "theory", "figure-3")
+REPORT = "report.html"
 
 _DATA = (".csv", ".yaml", ".j2", ".css", ".js")
 _SOURCE = Path(__file__).parents[1]
@@ -42,14 +44,18 @@ def figures(study: Study, runs: Iterable[Run]) -> list[str]:
 
 def tables(study: Study) -> list[str]:
     """The names of a study's tables."""
-    there = {
-        "runs": study.translation,
-        "pretraining": study.pretraining,
-        "finetuning": study.finetuning,
-        "theory": study.theory,
-        "figure-3": study.theory and study.theory.gradients,
-    }
-    return [name for name, section in there.items() if section]
+    gradients = study.theory and study.theory.gradients
+    sections = (study.translation, study.pretraining, study.finetuning, study.theory, gradients)
+    return [name for name, section in zip(TABLES, sections, strict=True) if section]
+
+
+def files(study: Study, runs: Iterable[Run]) -> list[str]:
+    """The files of a study's figures and tables and of its ledger, in the folder of its results."""
+    return [
+        *(f"figures/figure-{name}.{suffix}" for name in figures(study, runs) for suffix in ("pdf", "png")),
+        *(f"tables/{name}.{suffix}" for name in tables(study) for suffix in ("csv", "md", "tex")),
+        *(f"claims.{suffix}" for suffix in ("csv", "md")),
+    ]
 
 
 def content(study: Study, shown: Iterable[Shown]) -> str:

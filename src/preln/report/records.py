@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 
@@ -103,20 +103,37 @@ def _done(
     Raises:
         RecordError: if a record cannot be used, or two runs on one corpus were trained on different texts.
     """
-    texts: dict[str, tuple[str, dict[str, str]]] = {}
+    texts = Texts("corpus")
     for run in runs:
         folder = run_folder(study, run, results)
         if not (folder / "metrics.json").exists():
             continue
         metrics, record = _metrics(run, folder)
-        text = checksums(record.get("corpus", {}))
-        other, trained_on = texts.setdefault(run.settings.corpus, (run.id, text))
-        if different := sorted(name for name in trained_on if trained_on[name] != text.get(name)):
-            raise RecordError(
-                f"{folder / 'run.json'}: was trained on another text than {other} ({', '.join(different)} of corpus "
-                f"{run.settings.corpus} differ); run one of the two again"
-            )
+        texts.require_same(run.settings.corpus, record, folder / "run.json")
         yield run, folder, metrics, record
+
+
+class Texts:
+    """The texts that records are of, which are the same for all that name the same one in the study; `kind` is the key
+    under which a record has its own."""
+
+    def __init__(self, kind: Literal["corpus", "text"]) -> None:
+        self._kind = kind
+        self._first: dict[str, tuple[str, dict[str, str]]] = {}
+
+    def require_same(self, name: str, record: dict[str, Any], path: Path) -> None:
+        """See that a record is of the text that the others of this name are of; `path` is its file.
+
+        Raises:
+            RecordError: with the files of the text that differ.
+        """
+        text = checksums(record.get(self._kind, {}))
+        other, first = self._first.setdefault(name, (path.parent.name, text))
+        if different := sorted(file for file in {**first, **text} if first.get(file) != text.get(file)):
+            raise RecordError(
+                f"{path}: is of another text than {other} ({', '.join(different)} of {self._kind} {name} differ); run "
+                "one of the two again"
+            )
 
 
 def _summary_row(metrics: dict[str, Any]) -> dict[str, Any]:

@@ -13,8 +13,8 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class Estimate:
-    """The mean of `n` independent values with its 95% interval (Student's t); the interval of one value is not
-    known."""
+    """The mean of `n` independent values, and the ends of its 95% interval (Student's t), or the lowest and the highest
+    value; one value has neither."""
 
     mean: float
     low: float
@@ -23,7 +23,7 @@ class Estimate:
 
 
 def estimate(values: Sequence[float]) -> Estimate:
-    """The mean of the values, one for each seed."""
+    """The mean of the values, one for each seed, with its interval."""
     mean, n = float(np.mean(values)), len(values)
     if n < 2:
         return Estimate(mean, math.nan, math.nan, n)
@@ -32,6 +32,12 @@ def estimate(values: Sequence[float]) -> Estimate:
 
     half = float(stdtrit(n - 1, (1 + CONFIDENCE) / 2)) * float(np.std(values, ddof=1)) / math.sqrt(n)
     return Estimate(mean, mean - half, mean + half, n)
+
+
+def extent(values: Sequence[float]) -> Estimate:
+    """The mean of the values, one for each seed, with the lowest and the highest of them."""
+    low, high = (min(values), max(values)) if len(values) > 1 else (math.nan, math.nan)
+    return Estimate(float(np.mean(values)), low, high, len(values))
 
 
 def interval(values: Sequence[float]) -> tuple[float, float]:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from preln.config import Study
 from preln.report.labels import PLACEMENTS
-from preln.report.records import RecordError, read_json, require_same
+from preln.report.records import RecordError, Texts, hardware_line, read_json, require_same
 from preln.report.reference import gradients as paper
 from preln.report.reference.gradients import Bar
 from preln.report.statistics import exponent
@@ -41,9 +41,11 @@ def load(study: Study, parts: Sequence[Part], results: Path) -> Records:
     """The records of the parts that are done.
 
     Raises:
-        RecordError: if a file is damaged, or was measured with other settings than the study's.
+        RecordError: if a file is damaged, or was measured with other settings than the study's or on another text than
+            another part.
     """
     tables, commits, machines, bars = [], set(), set(), []
+    texts = Texts("corpus")
     for part in parts:
         folder = results / study.study / "theory" / part.id
         if not (folder / "run.json").exists():
@@ -55,7 +57,9 @@ def load(study: Study, parts: Sequence[Part], results: Path) -> Records:
             raise RecordError(f"{folder}: cannot be read ({error})") from None
         require_same(part.identity, record, folder / "run.json")
         commits.add(str(record["commit"]))
-        machines.add(record["hardware"]["gpus"][0] if record["hardware"]["gpus"] else record["hardware"]["processor"])
+        machines.add(hardware_line(record["hardware"]))
+        if isinstance(part, GradientPart):
+            texts.require_same(part.settings.corpus, record, folder / "run.json")
         if isinstance(part, GradientPart) and not part.variant and part.corpus.source == "iwslt14":
             state = "after-warm-up" if part.trained else "initial"
             bars += [bar for bar in paper.load() if bar.state == state and bar.is_of(part.settings)]

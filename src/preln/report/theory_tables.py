@@ -11,7 +11,6 @@ from typing import Any
 import pandas as pd
 
 from preln.config import Study
-from preln.errors import PrelnError
 from preln.report.labels import PLACEMENTS
 from preln.report.reference.gradients import AROUND
 from preln.report.statistics import Estimate, estimate, exponent
@@ -74,10 +73,8 @@ def write(name: str, study: Study, parts: Sequence[Part], results: Path, out: Se
 
     Raises:
         RecordError: if a record cannot be used.
-        PrelnError: if there is no such table, or a suffix is of no such form.
+        PrelnError: if a suffix is of no such form.
     """
-    if name not in TABLES:
-        raise PrelnError(f"table {name}: not made; allowed: runs, pretraining, finetuning, {', '.join(TABLES)}")
     require_forms(out)
     records = load(study, parts, results)
     table = TABLES[name](records)

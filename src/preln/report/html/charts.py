@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,11 +16,14 @@ from preln.report.html.content import Content
 from preln.report.labels import PLACEMENTS, TASKS, label, varying
 from preln.report.products import FIGURE_OF_PRETRAINING
 from preln.report.reference.translation import Quantity
-from preln.report.statistics import estimate
+from preln.report.statistics import Estimate, estimate, extent
 from preln.report.theory_records import STATES
 from preln.runs import series
 
 HEIGHT = 340  # pixels
+INTERVAL = ("95% interval from", "to")
+EXTENT = ("Lowest", "Highest")
+"""What the ends of a band are called: of an `estimate`, and of an `extent`."""
 _PALETTE = seaborn.color_palette("colorblind").as_hex()
 _PAPER = "the paper"
 _AXES: dict[Quantity, str] = {"valid_loss": "Validation loss (bits/token)", "bleu": "BLEU of test (%)"}
@@ -104,7 +108,8 @@ def _of_runs(layout: Layout, shown: Content) -> list[Chart]:
         title = f"{panel.title}: {axis}" if panel.title else axis
         ended = [f"{names[run.id]} at update {diverged[run.id]}" for run in panel.runs if run.id in diverged.index]
         note = f"Diverged: {'; '.join(ended)}." if ended else ""
-        charts.append(Chart(title, _curves(_means(curves, "epoch"), "epoch", "Epoch", axis, paper), note))
+        means = _means(curves, "epoch", extent)
+        charts.append(Chart(title, _curves(means, "epoch", "Epoch", axis, paper, EXTENT), note))
     return charts
 
 
@@ -137,11 +142,11 @@ def _of_pretraining(shown: Content) -> list[Chart]:
     return charts
 
 
-def _means(data: pd.DataFrame, x: str) -> pd.DataFrame:
-    """The mean of each curve at each `x` over the seeds, with its 95% interval where there are several."""
+def _means(data: pd.DataFrame, x: str, over: Callable[[Sequence[float]], Estimate] = estimate) -> pd.DataFrame:
+    """The mean of each curve at each `x` over the seeds, with the ends of its band where there are several."""
     rows = []
     for (curve, where), group in data.groupby(["curve", x], sort=False):
-        found = estimate(group["value"].tolist())
+        found = over(group["value"].tolist())
         rows.append(
             {"curve": curve, x: where, "value": found.mean, "low": found.low, "high": found.high, "seeds": found.n}
         )
@@ -149,7 +154,12 @@ def _means(data: pd.DataFrame, x: str) -> pd.DataFrame:
 
 
 def _curves(
-    means: pd.DataFrame, x: str, x_title: str, y_title: str, reference: pd.DataFrame | None = None
+    means: pd.DataFrame,
+    x: str,
+    x_title: str,
+    y_title: str,
+    reference: pd.DataFrame | None = None,
+    ends: tuple[str, str] = INTERVAL,
 ) -> dict[str, Any]:
     """Curves by their column `curve` over `x`, with bands; those of the reference are grey and broken."""
     ours = list(dict.fromkeys(means["curve"]))
@@ -171,8 +181,8 @@ def _curves(
             alt.Tooltip("curve:N", title="Run"),
             alt.Tooltip(f"{x}:Q", title=x_title),
             alt.Tooltip("value:Q", title=y_title, format=".4~g"),
-            alt.Tooltip("low:Q", title="95% interval from", format=".4~g"),
-            alt.Tooltip("high:Q", title="to", format=".4~g"),
+            alt.Tooltip("low:Q", title=ends[0], format=".4~g"),
+            alt.Tooltip("high:Q", title=ends[1], format=".4~g"),
             alt.Tooltip("seeds:Q", title="Seeds"),
         ],
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,6 +35,16 @@ class Content:
     curves: pd.DataFrame
     bert: pretraining_records.Records
     theory: theory_records.Records
+
+    def folders(self) -> list[Path]:
+        """The folders of all that is done."""
+        done: dict[str, Iterable[str]] = {
+            "translation": self.done["run"],
+            "pretraining": self.bert.metrics,
+            "finetuning": sorted(self.bert.done),
+            "theory": self.theory.table["part"].unique(),
+        }
+        return [self.results / self.study.study / room / job for room, jobs in done.items() for job in jobs]
 
 
 def load(study: Study, runs: Sequence[Run], parts: Sequence[Part], results: Path) -> Content:

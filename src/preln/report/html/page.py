@@ -17,7 +17,7 @@ from markupsafe import Markup
 
 from preln.config import Study
 from preln.files import write_text
-from preln.report import pretraining_tables, records, tables, theory_tables
+from preln.report import pretraining_tables, products, records, tables, theory_tables
 from preln.report.claims import ledger
 from preln.report.claims.rules import Verdict
 from preln.report.html import charts, content
@@ -107,7 +107,10 @@ def write(study: Study, runs: Sequence[Run], parts: Sequence[Part], results: Pat
 
 def _figures(shown: Content) -> list[Figure]:
     found = []
+    theirs = products.figures(shown.study, shown.runs)
     for name, title in FIGURES.items():
+        if name not in theirs:
+            continue
         image = shown.results / shown.study.study / "figures" / f"figure-{name}.png"
         if image.exists():
             encoded = base64.b64encode(image.read_bytes()).decode("ascii")
@@ -158,13 +161,17 @@ def _cost(shown: Content) -> list[str]:
 def _provenance(shown: Content) -> dict[str, list[str]]:
     """What the records were made with: each commit, machine and set of versions, with how many records it made."""
     counts: dict[str, Counter[str]] = {"Commit": Counter(), "Hardware": Counter(), "Versions": Counter()}
-    for path in sorted((shown.results / shown.study.study).glob("*/*/run.json")):
-        record = records.read_json(path)
+    for folder in shown.folders():
+        record = records.read_json(folder / "run.json")
         changed = ", with changes that are not committed" if record["commit_changed"] else ""
         counts["Commit"][f"{record['commit']}{changed}"] += 1
         counts["Hardware"][records.hardware_line(record["hardware"])] += 1
         counts["Versions"][", ".join(f"{name} {version}" for name, version in record["versions"].items())] += 1
-    return {what: [f"{text} ({n} records)" for text, n in found.items()] for what, found in counts.items() if found}
+    return {
+        what: [f"{text} ({n} {'record' if n == 1 else 'records'})" for text, n in found.items()]
+        for what, found in counts.items()
+        if found
+    }
 
 
 def _read(name: str) -> str:
