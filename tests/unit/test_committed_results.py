@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from preln.config import load, of_results
@@ -14,6 +16,10 @@ from preln.theory import parts
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "results"
 COMMITTED = [path for path in sorted(RESULTS.glob("*/study.yaml")) if path.parent.name != "quick"]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+VERDICTS = {"reproduced": "reproduced", "in part": "reproduced in part", "no": "not reproduced"}
+VERDICTS |= {"inconclusive": "inconclusive", "": "not tested in this study"}
+VERDICT = re.compile(r"(?:(C\d+) )?(reproduced|in part|no|inconclusive)(?: \((\d+ of \d+))?")
 CONFIGS = {load(path).study: path for path in sorted((ROOT / "config").glob("*.yaml"))}
 
 
@@ -38,3 +44,33 @@ def test_a_committed_study_is_the_one_in_config(path: Path) -> None:
 
 def test_there_are_committed_results() -> None:
     assert COMMITTED
+
+
+def rows_of_readme(beginning: str) -> list[list[str]]:
+    """The cells of the README's table whose head begins so; without the emphasis."""
+    lines = README[README.index(beginning) :].split("\n\n")[0].splitlines()
+    return [[cell.strip(" *") for cell in line.strip("|").split("|")] for line in lines if not line.startswith("|-")]
+
+
+def test_the_readmes_verdicts_are_those_of_the_ledgers() -> None:
+    (_, _, *studies), *rows = rows_of_readme("| claim |")
+    for column, study in enumerate(studies, start=2):
+        ledger = pd.read_csv(RESULTS / study.replace("quick", "quick-record") / "claims.csv").set_index("claim")
+        for row in rows:
+            said = VERDICT.findall(row[column]) or [("", "", "")]
+            for claim in row[0].split(", "):
+                _, verdict, held = next(one for one in said if one[0] in ("", claim))
+                assert VERDICTS[verdict] == ledger.verdict[claim], (study, claim)
+                assert f"{held} comparisons hold" in ledger.reason[claim] or not held, (study, claim)
+
+
+def test_the_readmes_numbers_of_the_default_study_are_those_of_its_record() -> None:
+    runs = pd.read_csv(RESULTS / "quick-record" / "tables" / "runs.csv")
+    measured = sorted(
+        (placement, f"{loss:.2f}", f"{bleu:.1f}")
+        for placement, loss, bleu in zip(runs.placement, runs.final_valid_loss, runs.final_test_bleu, strict=True)
+        if loss == loss
+    )
+    _, *rows = rows_of_readme("| | optimizer |")
+    said = sorted((row[0].removesuffix("-LN").lower(), *row[4:6]) for row in rows if "diverged" not in row[4])
+    assert said == measured

@@ -14,7 +14,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
 
-from preln.config import load
+from preln.config import of_results
 from preln.report.html import page
 from preln.runs import expand
 from preln.theory import parts
@@ -47,7 +47,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("reports")
     found = {}
     for name in STUDIES:
-        study = load(ROOT / "results" / name / "study.yaml")
+        study = of_results(ROOT / "results" / name / "study.yaml")
         runs = expand(study)
         found[name] = folder / f"{name}.html"
         page.write(study, runs, parts.expand(study, runs), ROOT / "results", found[name])
