@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Protocol, TypeVar
+from typing import Annotated, Any, NoReturn, Protocol, TypeVar
 
 import typer
 from pydantic import TypeAdapter, ValidationError
@@ -36,7 +37,16 @@ def main() -> None:
     try:
         app()
     except PrelnError as error:
-        sys.exit(f"preln: {error}")
+        _end(str(error))
+    except (PermissionError, IsADirectoryError, NotADirectoryError) as error:
+        _end(f"{error.filename}: {error.strerror}")
+
+
+def _end(message: str) -> NoReturn:
+    """End with a message, which is also for the console that a rule keeps when its output goes to a log."""
+    if console := os.environ.get("PRELN_CONSOLE"):
+        os.write(int(console), f"preln: {message}\n".encode())
+    sys.exit(f"preln: {message}")
 
 
 def _study_file(path: Path) -> Path:

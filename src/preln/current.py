@@ -14,7 +14,7 @@ def is_current(outputs: Iterable[Path], identity: dict[str, Any]) -> bool:
     paths = list(outputs)
     if not all(path.exists() for path in paths):
         return False
-    record = _read(next(path for path in paths if path.name == "run.json"))
+    record = read_or_nothing(next(path for path in paths if path.name == "run.json"))
     return bool(record.get("identity") == json.loads(json.dumps(identity)))
 
 
@@ -23,8 +23,8 @@ def is_of_text(run: Path, text: Path, sources: Iterable[Path]) -> bool:
     and this one of the sources as they are."""
     if not text.exists() or any(source.stat().st_mtime > text.stat().st_mtime for source in sources):
         return False
-    record = _read(run)
-    return checksums(record.get("corpus") or record.get("text") or {}) == checksums(_read(text))
+    record = read_or_nothing(run)
+    return checksums(record.get("corpus") or record.get("text") or {}) == checksums(read_or_nothing(text))
 
 
 def checksums(text: dict[str, Any]) -> dict[str, str]:
@@ -35,8 +35,8 @@ def checksums(text: dict[str, Any]) -> dict[str, str]:
     return {name: file["sha256"] for of_part in files for name, file in of_part.items()}
 
 
-def _read(path: Path) -> dict[str, Any]:
-    """A record; empty where it is damaged, so that it is current of nothing."""
+def read_or_nothing(path: Path) -> dict[str, Any]:
+    """A record; empty where it is damaged, so that it is of nothing."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except ValueError:

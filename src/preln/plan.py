@@ -16,6 +16,7 @@ from rich.table import Table
 from preln import cost
 from preln.config import EmbeddedTask, Iwslt14Corpus, Precision, Study
 from preln.corpora.subsets import SIZES
+from preln.current import read_or_nothing
 from preln.errors import PrelnError
 from preln.pretraining import runs as pretraining
 from preln.pretraining.runs import Finetuning, PretrainingRun
@@ -77,7 +78,7 @@ class Item:
     after: str | None = None
 
 
-def items(study: Study, gpu: Gpu, results: Path, prepared: Path) -> list[Item]:
+def items(study: Study, gpu: Gpu, results: Path, prepared: Path, origin: str = "study") -> list[Item]:
     """The cost of each training and fine-tuning of a study.
 
     Args:
@@ -85,10 +86,11 @@ def items(study: Study, gpu: Gpu, results: Path, prepared: Path) -> list[Item]:
         gpu: that each of them has.
         results: folder of all studies' results, in which speeds were measured.
         prepared: folder of prepared corpora, whose tokens are counted.
+        origin: the study's file, for messages.
     """
-    trainings = [_translation(run, gpu, results, prepared) for run in expand(study)]
-    pretrainings = [_pretraining(run, gpu, results) for run in pretraining.expand(study)]
-    return [*trainings, *pretrainings, *(_finetuning(job, gpu) for job in pretraining.finetunings(study))]
+    trainings = [_translation(run, gpu, results, prepared) for run in expand(study, origin)]
+    pretrainings = [_pretraining(run, gpu, results) for run in pretraining.expand(study, origin)]
+    return [*trainings, *pretrainings, *(_finetuning(job, gpu) for job in pretraining.finetunings(study, origin))]
 
 
 def critical_path(planned: Iterable[Item]) -> float:
@@ -168,8 +170,8 @@ def _measured(results: Path, kind: str, identity: dict[str, object], gpu: Gpu) -
 
     speeds = []
     for path in results.glob(f"*/{kind}/*/run.json"):
-        record = json.loads(path.read_text(encoding="utf-8"))
-        names = record["hardware"]["gpus"]
+        record = read_or_nothing(path)
+        names = record.get("hardware", {}).get("gpus")
         if names and all(gpu.name in name for name in names) and shape(record["identity"]) == shape(identity):
             curve = pd.read_csv(path.with_name("curve.csv"))
             speeds.append(float(curve["tokens_per_second"].median()) / len(names))
@@ -185,7 +187,7 @@ def show(study: Study, path: Path, name: str, results: Path, prepared: Path) -> 
     if name not in GPUS:
         raise PrelnError(f"--gpu {name}: not known; known: {', '.join(GPUS)}")
     gpu = GPUS[name]
-    planned = items(study, gpu, results, prepared)
+    planned = items(study, gpu, results, prepared, str(path))
     console = Console(width=None if Console().is_terminal else WIDTH)
     console.print(_table(planned, gpu))
     unknown = [item.id for item in planned if item.hours is None]

@@ -11,7 +11,18 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from preln.config import Corpus, Entry, Execution, Grid, RunSettings, Settings, Study, StudyError, describe
+from preln.config import (
+    Corpus,
+    Entry,
+    Execution,
+    Grid,
+    PretrainingSettings,
+    RunSettings,
+    Settings,
+    Study,
+    StudyError,
+    describe,
+)
 
 TRAINING_VERSION = 2
 """Raised when the numbers of a training can change with the code; a raise retrains every run."""
@@ -68,7 +79,7 @@ def expand(study: Study, origin: str = "study") -> list[Run]:
         if settings.corpus not in study.corpora:
             defined = ", ".join(study.corpora)
             raise StudyError(f"{where}.corpus: {settings.corpus!r} is not defined; defined: {defined}")
-        how = execution(entry, settings.accumulate, study, where)
+        how = execution(entry, settings, study, where)
         run_id = _run_id(settings, common, several_corpora=len(study.corpora) > 1)
         run = Run(run_id, settings, study.corpora[settings.corpus], entry.figures, how)
         if run.id in runs:
@@ -101,22 +112,25 @@ def grid(section: Grid[E], model: type[S], where: str) -> Iterator[tuple[str, E,
             yield place, entry, settings
 
 
-def execution(entry: Entry, accumulate: int, study: Study, where: str) -> Execution:
+def execution(entry: Entry, settings: RunSettings | PretrainingSettings, study: Study, where: str) -> Execution:
     """On what the runs of an entry are computed: the study's `execution`, with the entry's own keys.
 
     Raises:
-        StudyError: if that is impossible, or its processes do not divide the batches of an update.
+        StudyError: if that is impossible, its processes do not divide the batches of an update, or it is a CPU and the
+            precision fp16.
     """
     content = {**study.execution.model_dump(), **entry.execution}
     try:
         how = Execution.model_validate(content)
     except ValidationError as error:
         raise StudyError("\n".join(f"{where}.execution.{line}" for line in describe(error, content))) from None
-    if accumulate % how.workers:
+    if settings.precision == "fp16" and not how.gpus:
+        raise StudyError(f"{where}.precision: fp16 needs a GPU (execution.gpus); allowed on a CPU: fp32, bf16")
+    if settings.accumulate % how.workers:
         kind = f"{how.gpus} GPUs (execution.gpus)" if how.gpus else f"{how.processes} processes (execution.processes)"
         raise StudyError(
-            f"{where}.accumulate: {accumulate} cannot be shared by {kind}: a run's batch stays what it says, and each "
-            "takes as many of the batches of an update as every other"
+            f"{where}.accumulate: {settings.accumulate} cannot be shared by {kind}: a run's batch stays what it says, "
+            "and each takes as many of the batches of an update as every other"
         )
     return how
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -132,6 +133,37 @@ def test_a_file_that_is_not_yaml_is_named(tmp_path: Path) -> None:
     (tmp_path / "broken.yaml").write_text("study: [", encoding="utf-8")
     with pytest.raises(StudyError, match="broken.yaml: not YAML"):
         load(tmp_path / "broken.yaml")
+
+
+def test_a_key_that_is_given_twice_is_named_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "twice.yaml").write_text("study: one\ncorpora: {}\nstudy: two\n", encoding="utf-8")
+    with pytest.raises(StudyError, match=r"twice\.yaml: not YAML: the key study is given twice\n.*line 3"):
+        load(tmp_path / "twice.yaml")
+
+
+def test_a_file_that_is_not_utf_8_is_named_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "latin.yaml").write_bytes("study: one\ndescription: café\n".encode("latin-1"))
+    with pytest.raises(StudyError, match=r"latin\.yaml: line 2: not UTF-8"):
+        load(tmp_path / "latin.yaml")
+
+
+def test_a_list_without_a_value_is_refused_for_it_would_make_no_run() -> None:
+    assert "translation.runs.0: warmup: [] makes no run" in refusal(study_content({"warmup": []}))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"warmup": True}, "runs.0.warmup: True: must be a number"),
+        ({"epsilon": float("inf")}, "runs.0.epsilon: inf: Input should be a finite number"),
+        ({"seed": 2**31}, "runs.0.seed: 2147483648: Input should be less than 2147483648"),
+        ({"precision": "fp16"}, "runs.0.precision: fp16 needs a GPU"),
+    ],
+    ids=["truth", "infinity", "seed", "precision"],
+)
+def test_a_value_that_training_would_refuse_is_refused_before(wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(StudyError, match=re.escape(message)):
+        expand(validate(study_content(wrong), "my.yaml"))
 
 
 def test_every_setting_of_a_run_is_described() -> None:

@@ -37,11 +37,11 @@ def write_results(folder: Path, losses: dict[str, dict[int, float]], dropout: fl
         loss = losses[run.settings.placement][run.settings.seed]
         place = folder / "translation" / run.id
         place.mkdir(parents=True)
-        pd.DataFrame([dict.fromkeys(COLUMNS, 1.0)]).to_csv(place / "curve.csv", index=False)
         last = {
-            **{"epoch": 3, "valid_loss": loss, "test_loss": loss, "valid_bleu": 1.0, "test_bleu": 10.0},
+            **{"epoch": 1, "valid_loss": loss, "test_loss": loss, "valid_bleu": 1.0, "test_bleu": 10.0},
             **{"valid_sacrebleu": 1.0, "test_sacrebleu": 1.0},
         }
+        pd.DataFrame([dict.fromkeys(COLUMNS, 1.0) | last]).to_csv(place / "curve.csv", index=False)
         bleu = {"tokenised": "t", "sacrebleu": "s", "sentences": {"valid": 10, "test": 10}}
         metrics = {
             **{"id": run.id, "status": "finished", "diverged": None, "updates": 9, "parameters": 5, "seconds": 1.0},
@@ -147,8 +147,9 @@ def test_a_copy_is_read_where_it_is(tmp_path: Path) -> None:
     one = write_results(tmp_path / "one", {"pre": {1: 4.0}})
     copy = tmp_path / "before"
     shutil.copytree(one, copy)
-    metrics = next(copy.glob("translation/*/metrics.json"))
-    metrics.write_text(metrics.read_text().replace("4.0", "3.0"))
+    for name in ("metrics.json", "curve.csv"):
+        record = next(copy.glob(f"translation/*/{name}"))
+        record.write_text(record.read_text().replace("4.0", "3.0"))
     assert losses(compare(copy, one)) == {"pre": "worse"}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -170,6 +171,21 @@ def test_records_of_other_settings_are_refused(tmp_path: Path) -> None:
 
     with pytest.raises(RecordError, match=r"run.json: made with other settings \(width was 64, is 128\)"):
         summary(study, runs, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "change", [lambda lines: lines[:-1], lambda lines: [*lines, lines[-1]]], ids=["cut", "doubled"]
+)
+def test_a_curve_that_does_not_end_as_its_metrics_is_refused(
+    change: Callable[[list[str]], list[str]], tmp_path: Path
+) -> None:
+    study, runs = small_study()
+    records_of(study, runs[0], tmp_path, [6.0, 5.0])
+    path = run_folder(study, runs[0], tmp_path) / "curve.csv"
+    path.write_text("".join(change(path.read_text().splitlines(keepends=True))))
+
+    with pytest.raises(RecordError, match=r"curve.csv: does not end as metrics.json beside it says; remove it"):
+        curves(study, runs, tmp_path)
 
 
 def test_runs_on_one_corpus_are_of_one_text(tmp_path: Path) -> None:

@@ -62,6 +62,23 @@ def test_a_wrong_study_is_refused(content: dict[str, Any], message: str, fresh: 
     assert not (fresh.folder / "results").exists()
 
 
+def test_a_key_that_is_given_twice_is_refused(fresh: Workspace) -> None:
+    path = fresh.folder / "config" / "config.yaml"
+    path.write_text(path.read_text(encoding="utf-8") + "\nstudy: another\n", encoding="utf-8")
+    outcome = fresh.snakemake("--dry-run")
+    assert outcome.code != 0
+    assert "config/config.yaml: not YAML: the key study is given twice" in outcome.output
+
+
+def test_a_training_that_is_refused_says_so_on_the_console(fresh: Workspace) -> None:
+    fresh.write_study({"batch_tokens": 32}, corpora={"tiny": {**CORPUS, "held_out": 10}})
+    train = fresh.folder / "results" / "tiny" / "translation" / "pre-adam-lr2e-3-wu10-batchtokens32-s1" / "run.json"
+    outcome = fresh.snakemake(str(train.relative_to(fresh.folder)))
+    assert outcome.code != 0
+    assert "preln: batch_tokens: 32 cannot hold the text's longest sentence, of" in outcome.output
+    assert not train.exists()
+
+
 def test_a_study_without_a_name_is_not_completed_from_the_default_study(fresh: Workspace) -> None:
     content = study_content()
     del content["study"]

@@ -5,7 +5,7 @@ import re
 from os.path import relpath
 from pathlib import Path
 
-from preln.config import StudyError, require_local_paths, validate, write
+from preln.config import StudyError, read, require_local_paths, validate, write
 from preln.corpora.registry import DOWNLOADS, languages, needed_downloads, wikipedia_dump
 from preln.current import is_current, is_of_text
 from preln.pretraining import runs as pretraining
@@ -17,6 +17,9 @@ from snakemake.exceptions import WorkflowError
 
 ORIGIN = ", ".join(map(str, workflow.configfiles)) or "--config"
 try:
+    # Snakemake takes the last value of a key that is given twice.
+    for file in workflow.configfiles:
+        read(Path(file))
     STUDY = validate(dict(config), ORIGIN)
     require_local_paths(STUDY, ORIGIN)
     RUNS = {run.id: run for run in expand(STUDY, ORIGIN)}

@@ -29,8 +29,8 @@ rule pretrain:
         "Pre-train {wildcards.run}"
     shell:
         """
-        exec &>{log:q}
-        exec preln pretrain {params.study:q} {wildcards.run:q} \
+        exec 3>&2 &>{log:q}
+        PRELN_CONSOLE=3 exec preln pretrain {params.study:q} {wildcards.run:q} \
             --prepared "$(dirname {input.binary:q})" \
             --out "$(dirname {output.run:q})"
         """
@@ -64,10 +64,9 @@ rule finetune:
     shell:
         """
         exec 3>&2 &>{log:q}
-        exec preln finetune {params.study:q} {wildcards.finetuning:q} \
+        PRELN_CONSOLE=3 exec preln finetune {params.study:q} {wildcards.finetuning:q} \
             --prepared "$(dirname {input.text:q})" \
             --task "$(dirname {input.binary:q})" \
             --runs {params.runs:q} \
-            --out "$(dirname {output.run:q})" \
-            || {{ grep '^preln:' {log:q} >&3; exit 1; }}
+            --out "$(dirname {output.run:q})"
         """

@@ -30,9 +30,8 @@ rule measure_theory:
     shell:
         """
         exec 3>&2 &>{log:q}
-        preln measure {params.study:q} {wildcards.part:q} \
+        PRELN_CONSOLE=3 exec preln measure {params.study:q} {wildcards.part:q} \
             {params.prepared:q} \
             --runs {params.runs:q} \
-            --out "$(dirname {output.run:q})" \
-            || {{ grep '^preln:' {log:q} >&3; exit 1; }}
+            --out "$(dirname {output.run:q})"
         """

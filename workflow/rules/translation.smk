@@ -27,8 +27,8 @@ rule train_translation:
         "Train {wildcards.run}"
     shell:
         """
-        exec &>{log:q}
-        exec preln train {params.study:q} {wildcards.run:q} \
+        exec 3>&2 &>{log:q}
+        PRELN_CONSOLE=3 exec preln train {params.study:q} {wildcards.run:q} \
             --prepared "$(dirname {input.binary:q})" \
             --out "$(dirname {output.run:q})"
         """

@@ -15,6 +15,7 @@ from pydantic import (
     SerializationInfo,
     SerializerFunctionWrapHandler,
     WrapSerializer,
+    model_validator,
 )
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$")]
@@ -32,6 +33,7 @@ LocalPath = Annotated[Path, AfterValidator(_expanded)]
 """A file or folder of this machine; `~` is the user's home."""
 
 _IDENTITY = "identity"
+_NUMBERS = (int, float, int | None, float | None)
 
 
 def _place(path: Path | None, plain: SerializerFunctionWrapHandler, info: SerializationInfo) -> Any:
@@ -67,7 +69,18 @@ def distinct(values: tuple[str, ...]) -> tuple[str, ...]:
 class Settings(BaseModel):
     """Base of all sections: frozen, and unknown keys are refused."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _no_truth_for_a_number(cls, content: Any) -> Any:
+        # Python's True is 1, and YAML's yes and on are True.
+        numbers = [key for key, field in cls.model_fields.items() if field.annotation in _NUMBERS]
+        if isinstance(content, dict):
+            for key in numbers:
+                if isinstance(content.get(key), bool):
+                    raise ValueError(f"{key}: {content[key]}: must be a number")
+        return content
 
     @property
     def identity(self) -> dict[str, Any]:

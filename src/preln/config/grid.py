@@ -20,6 +20,12 @@ class Entry(Settings):
         default_factory=dict, description="Keys of `execution`, for these runs in place of the study's."
     )
 
+    @model_validator(mode="after")
+    def _runs_of_each(self) -> Self:
+        if empty := [key for key, value in (self.model_extra or {}).items() if value == []]:
+            raise ValueError(f"{', '.join(empty)}: [] makes no run; give a value or more, or leave the key out")
+        return self
+
 
 E = TypeVar("E", bound=Entry)
 

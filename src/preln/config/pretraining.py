@@ -38,7 +38,7 @@ class PretrainingSettings(Settings):
     accumulate: int = Field(1, ge=1, description="Batches whose gradients make one update.")
     validate_every: int = Field(ge=1, description="Updates between two validations; they divide `updates`.")
     precision: Precision = Field("fp32", description="`fp32`, `bf16` or `fp16`.")
-    seed: int = Field(1, ge=0, description="Seed of initialisation, masks of train, dropout and batch order.")
+    seed: int = Field(1, ge=0, lt=2**31, description="Seed of initialisation, masks of train, dropout and batch order.")
 
     @model_validator(mode="after")
     def _possible(self) -> PretrainingSettings:

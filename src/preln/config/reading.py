@@ -98,13 +98,39 @@ def load(path: Path) -> Study:
     Raises:
         StudyError: if the file is missing, is not YAML, or is not a study.
     """
+    return validate(read(path), str(path))
+
+
+def read(path: Path) -> Any:
+    """The content of the YAML file at `path`, in which each key stands once.
+
+    Raises:
+        StudyError: if the file is missing, is not YAML, or has a key twice.
+    """
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        return yaml.load(path.read_text(encoding="utf-8"), _EachKeyOnce)
     except OSError as error:
         raise StudyError(f"{path}: cannot be read ({error.strerror})") from None
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise StudyError(f"{path}: line {line}: not UTF-8; save it as UTF-8") from None
     except yaml.YAMLError as error:
         raise StudyError(f"{path}: not YAML: {error}") from None
-    return validate(content, str(path))
+
+
+class _EachKeyOnce(yaml.SafeLoader):
+    """YAML's reader, which would take the last of several values of a key."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        found: set[Any] = set()
+        for key_node, _ in node.value:
+            key = key_node.value
+            if key in found:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"the key {key} is given twice", key_node.start_mark
+                )
+            found.add(key)
+        return super().construct_mapping(node, deep)
 
 
 def write(study: Study, path: Path) -> None:

@@ -59,7 +59,7 @@ class RunSettings(Settings):
     bleu_sentences: int | None = Field(
         None, ge=1, description="BLEU on the first so many sentences of valid and test; all where not given."
     )
-    seed: int = Field(1, ge=0, description="Seed of initialisation, dropout and batch order.")
+    seed: int = Field(1, ge=0, lt=2**31, description="Seed of initialisation, dropout and batch order.")
 
     @model_validator(mode="after")
     def _possible(self) -> RunSettings:

@@ -20,6 +20,7 @@ from fairseq.tasks.translation import TranslationConfig, TranslationTask
 
 from preln import bleu
 from preln.config import RunSettings
+from preln.errors import PrelnError
 from preln.fairseq_plugin import decoding
 from preln.fairseq_plugin.recorded import Recorded, rank_and_world
 from preln.files import write_text
@@ -43,6 +44,10 @@ class RecordedTranslationConfig(TranslationConfig):
     rebuild_batches: bool = field(default=True, metadata={"help": "build batches anew for each epoch"})
 
 
+class BatchTooSmall(PrelnError):
+    """A sentence with more tokens than a batch."""
+
+
 @register_task("preln_translation", dataclass=RecordedTranslationConfig)
 class RecordedTranslation(Recorded, TranslationTask):
     """fairseq's translation task, recorded and guarded."""
@@ -61,6 +66,20 @@ class RecordedTranslation(Recorded, TranslationTask):
         """One batch; before the first one after the warm-up, the weights are kept."""
         self._keep_after_warmup(model, update_num)
         return super().train_step(sample, model, criterion, optimizer, update_num, ignore_grad)
+
+    def get_batch_iterator(self, dataset: Any, *args: Any, **kwargs: Any) -> Any:
+        """The batches of a set, in which no sentence is left out, as fairseq would those that no batch can hold.
+
+        Raises:
+            BatchTooSmall: if a sentence has more tokens than a batch.
+        """
+        longest = int(max(dataset.src_sizes.max(), dataset.tgt_sizes.max()))
+        if longest > self.settings.batch_tokens:
+            raise BatchTooSmall(
+                f"batch_tokens: {self.settings.batch_tokens} cannot hold the text's longest sentence, of {longest} "
+                f"tokens; give {longest} or more"
+            )
+        return super().get_batch_iterator(dataset, *args, **kwargs)
 
     def begin_valid_epoch(self, epoch: int, model: Any) -> None:
         """Record the epoch's training, then translate and score valid and test.

@@ -91,7 +91,7 @@ def expand(study: Study, origin: str = "study") -> list[PretrainingRun]:
     for where, entry, settings in grid(study.pretraining, PretrainingSettings, f"{origin}: pretraining"):
         if settings.text not in study.texts:
             raise StudyError(f"{where}.text: {settings.text!r} is not defined; defined: {', '.join(study.texts)}")
-        how = execution(entry, settings.accumulate, study, where)
+        how = execution(entry, settings, study, where)
         last = max(study.pretraining.checkpoints, default=0)
         if entry.finetune and last > settings.updates:
             raise StudyError(

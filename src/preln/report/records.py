@@ -44,6 +44,9 @@ _WHOLE = [
 ]
 
 
+_AGAIN = "remove it and run the workflow again, which goes on from what state/ beside it has"
+
+
 class RecordError(PrelnError):
     """A record that cannot be used; the message names the file and what is wrong with it."""
 
@@ -63,9 +66,9 @@ def curves(study: Study, runs: Iterable[Run], results: Path) -> pd.DataFrame:
         RecordError: if a file is missing, damaged, or was made with other settings than the study's.
     """
     rows: list[dict[str, Any]] = []
-    for run, folder, _, _ in _done(study, runs, results):
+    for run, folder, metrics, _ in _done(study, runs, results):
         settings = run.settings.model_dump(mode="json")
-        for epoch in _curve(folder / "curve.csv").to_dict("records"):
+        for epoch in _curve(folder / "curve.csv", metrics).to_dict("records"):
             rows.append({"run": run.id, **settings, **{str(name): value for name, value in epoch.items()}})
     return pd.DataFrame(rows, columns=["run", *SETTINGS, *MEASURED])
 
@@ -81,7 +84,7 @@ def summary(study: Study, runs: Iterable[Run], results: Path) -> pd.DataFrame:
     """
     rows: list[dict[str, Any]] = []
     for run, folder, metrics, record in _done(study, runs, results):
-        speed = _curve(folder / "curve.csv")["tokens_per_second"].median()
+        speed = _curve(folder / "curve.csv", metrics)["tokens_per_second"].median()
         try:
             row = _summary_row(metrics) | {
                 "tokens_per_second": speed,
@@ -213,13 +216,14 @@ def read_json(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise RecordError(f"{path}: cannot be read ({error.strerror})") from None
     except ValueError as error:
-        raise RecordError(f"{path}: not JSON ({error})") from None
+        raise RecordError(f"{path}: not JSON ({error}); {_AGAIN}") from None
     if not isinstance(content, dict):
-        raise RecordError(f"{path}: holds no record")
+        raise RecordError(f"{path}: holds no record; {_AGAIN}")
     return content
 
 
-def _curve(path: Path) -> pd.DataFrame:
+def _curve(path: Path, metrics: dict[str, Any]) -> pd.DataFrame:
+    """The curve in a run's curve.csv, which ends as its metrics.json says."""
     try:
         curve = pd.read_csv(path)
     except OSError as error:
@@ -233,6 +237,12 @@ def _curve(path: Path) -> pd.DataFrame:
     text = [name for name in MEASURED if len(curve) and not pd.api.types.is_numeric_dtype(curve[name])]
     if text:
         raise RecordError(f"{path}: not numbers in {', '.join(text)}")
+    said = metrics.get("final") or {}
+    last = curve.iloc[-1] if len(curve) else pd.Series(dtype=float)
+    if list(curve["epoch"]) != list(range(1, len(curve) + 1)) or any(
+        last.get(name) != said.get(name) for name in ("epoch", "valid_loss", "test_loss")
+    ):
+        raise RecordError(f"{path}: does not end as metrics.json beside it says; {_AGAIN}")
     return curve
 
 
