@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -12,6 +11,7 @@ from typing import Any, Literal
 from rich.table import Table
 
 from preln.attempts import ATTEMPTS, newest_state
+from preln.current import read_or_nothing
 from preln.fairseq_plugin.log import newest_progress
 
 SILENT_SECONDS = 600
@@ -92,7 +92,9 @@ def training(name: str, of: int, folder: Path, now: float, counting: Counting) -
     epoch."""
     metrics = folder / "metrics.json"
     if metrics.exists():
-        values = json.loads(metrics.read_text(encoding="utf-8"))
+        values = read_or_nothing(metrics)
+        if not {"status", "diverged", "final", counting.unit} <= values.keys():
+            return Progress(name, f"damaged: {metrics.name}", 0, of)
         state = values["status"]
         if values["diverged"]:
             state += f" at update {values['diverged']['update']}"

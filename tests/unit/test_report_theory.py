@@ -155,6 +155,16 @@ def test_measurements_on_other_texts_are_refused(measured: tuple[Study, list[Par
         theory_records.load(study, all_parts, results)
 
 
+@pytest.mark.parametrize("lines", [-1, 1, 0.5], ids=["without the last", "head alone", "half"])
+def test_measurements_that_are_cut_off_are_refused(lines: float, measured: tuple[Study, list[Part], Path]) -> None:
+    study, all_parts, results = measured
+    path = results / study.study / "theory" / "exact-depths" / "measurements.csv"
+    rows = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(rows[: int(lines * len(rows)) if lines == 0.5 else int(lines)]))
+    with pytest.raises(RecordError, match=r"exact-depths/measurements\.csv: not whole"):
+        theory_records.load(study, all_parts, results)
+
+
 def test_a_damaged_file_is_named(measured: tuple[Study, list[Part], Path]) -> None:
     study, all_parts, results = measured
     (results / study.study / "theory" / "pre-8" / "measurements.csv").write_text("no,table\n1,2\n")

@@ -81,6 +81,12 @@ def test_a_run_with_metrics_is_done(run: Run, tmp_path: Path) -> None:
     assert (row.state, row.done, row.scores["BLEU"], row.left) == ("finished", 4, 3.0, None)
 
 
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"status": "finished"'])
+def test_a_record_that_is_damaged_is_named(content: str, run: Run, tmp_path: Path) -> None:
+    (tmp_path / "metrics.json").write_text(content, encoding="utf-8")
+    assert progress(run, tmp_path, NOW).state == "damaged: metrics.json"
+
+
 def test_a_run_that_diverged_says_when(run: Run, tmp_path: Path) -> None:
     metrics = {"status": "diverged", "diverged": {"update": 17}, "epochs": 0, "final": None}
     (tmp_path / "metrics.json").write_text(json.dumps(metrics), encoding="utf-8")

@@ -15,7 +15,7 @@ from preln.report.reference import gradients as paper
 from preln.report.reference.gradients import Bar
 from preln.report.statistics import exponent
 from preln.theory.measurements import COLUMNS, read
-from preln.theory.parts import GradientPart, Part
+from preln.theory.parts import ExactPart, GradientPart, Part
 
 STATES = {"initial": "at initialisation", "after-warm-up": "after warm-up"}
 
@@ -52,9 +52,12 @@ def load(study: Study, parts: Sequence[Part], results: Path) -> Records:
             continue
         record = read_json(folder / "run.json")
         try:
-            tables.append(read(folder / "measurements.csv").assign(part=part.id))
+            table = read(folder / "measurements.csv")
         except (OSError, ValueError) as error:
             raise RecordError(f"{folder}: cannot be read ({error})") from None
+        if not _is_whole(part, table):
+            raise RecordError(f"{folder / 'measurements.csv'}: not whole; remove {folder} and run the workflow again")
+        tables.append(table.assign(part=part.id))
         require_same(part.identity, record, folder / "run.json")
         commits.add(str(record["commit"]))
         machines.add(hardware_line(record["hardware"]))
@@ -69,6 +72,14 @@ def load(study: Study, parts: Sequence[Part], results: Path) -> Records:
         (f"Commit: {'; '.join(sorted(commits))}.", f"Hardware: {'; '.join(sorted(machines))}.") if tables else (),
         tuple(bars),
     )
+
+
+def _is_whole(part: Part, table: pd.DataFrame) -> bool:
+    """Whether all seeds have as many rows, and a sweep all its depths or widths."""
+    wanted, there = set(), set()
+    if isinstance(part, ExactPart) and part.sweep != "layers":
+        wanted, there = set(getattr(part.setting, part.sweep)), set(table[part.sweep.removesuffix("s")])
+    return wanted == there and table.groupby("seed").size().nunique() == 1
 
 
 def seeds_of(measured: pd.DataFrame) -> str:
