@@ -312,8 +312,9 @@ def table(
     from preln.theory import parts
 
     folder, study, runs = _recorded(results)
-    if name not in (*products.TABLES, "claims"):
-        raise PrelnError(f"table {name}: not made; allowed: {', '.join([*products.TABLES, 'claims'])}")
+    allowed = [*products.TABLES, "claims"]
+    if name not in allowed:
+        raise PrelnError(f"table {name}: not made; allowed: {', '.join(allowed)}")
     if name == "runs":
         tables.write(study, runs, folder.parent, out)
     elif name == "claims":

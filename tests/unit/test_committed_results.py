@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import groupby
 from pathlib import Path
 
 import pandas as pd
@@ -45,10 +46,9 @@ def test_a_committed_study_is_the_one_in_config(path: Path) -> None:
 
 @pytest.mark.parametrize("path", COMMITTED, ids=lambda path: path.parent.name)
 def test_the_committed_tables_are_those_of_the_records(path: Path, tmp_path: Path) -> None:
-    for name in (*products.tables(of_results(path)), "claims"):
-        forms = (
-            ("claims.csv", "claims.md") if name == "claims" else (f"tables/{name}.{x}" for x in ("csv", "md", "tex"))
-        )
+    study = of_results(path)
+    forms_of_all = [file for file in products.files(study, expand(study)) if not file.startswith("figures/")]
+    for name, forms in groupby(forms_of_all, key=lambda file: Path(file).stem):
         written = {form: tmp_path / form for form in forms}
         out = [part for file in written.values() for part in ("--out", str(file))]
         app(["table", str(path.parent), name, *out], standalone_mode=False)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from preln.config import RunSettings, StudyError, load, validate, write
+from preln.config import RunSettings, StudyError, load, read, validate, write
 from preln.runs import expand
 from tests.conftest import settings, study_content
 
@@ -139,6 +139,12 @@ def test_a_key_that_is_given_twice_is_named_with_its_line(tmp_path: Path) -> Non
     (tmp_path / "twice.yaml").write_text("study: one\ncorpora: {}\nstudy: two\n", encoding="utf-8")
     with pytest.raises(StudyError, match=r"twice\.yaml: not YAML: the key study is given twice\n.*line 3"):
         load(tmp_path / "twice.yaml")
+
+
+def test_a_key_that_is_taken_over_from_another_section_may_be_given_anew(tmp_path: Path) -> None:
+    text = "first: {deep: &b {<<: {key: 1}, key: 2}}\nsecond: {<<: *b, key: 3}\n"
+    (tmp_path / "merged.yaml").write_text(text, encoding="utf-8")
+    assert read(tmp_path / "merged.yaml") == {"first": {"deep": {"key": 2}}, "second": {"key": 3}}
 
 
 def test_a_file_that_is_not_utf_8_is_named_with_its_line(tmp_path: Path) -> None:

@@ -75,11 +75,10 @@ class Settings(BaseModel):
     @classmethod
     def _no_truth_for_a_number(cls, content: Any) -> Any:
         # Python's True is 1, and YAML's yes and on are True.
-        numbers = [key for key, field in cls.model_fields.items() if field.annotation in _NUMBERS]
-        if isinstance(content, dict):
-            for key in numbers:
-                if isinstance(content.get(key), bool):
-                    raise ValueError(f"{key}: {content[key]}: must be a number")
+        for key, value in content.items() if isinstance(content, dict) else ():
+            field = cls.model_fields.get(key)
+            if isinstance(value, bool) and field and field.annotation in _NUMBERS:
+                raise ValueError(f"{key}: {value}: must be a number")
         return content
 
     @property

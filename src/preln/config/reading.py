@@ -121,16 +121,16 @@ def read(path: Path) -> Any:
 class _EachKeyOnce(yaml.SafeLoader):
     """YAML's reader, which would take the last of several values of a key."""
 
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        found: set[Any] = set()
-        for key_node, _ in node.value:
-            key = key_node.value
-            if key in found:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"the key {key} is given twice", key_node.start_mark
-                )
-            found.add(key)
-        return super().construct_mapping(node, deep)
+    def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
+        # As the text has it: what a key takes over from another section (`<<`) is added later.
+        node: yaml.MappingNode = super().compose_mapping_node(anchor)
+        found: set[str] = set()
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode):
+                if key.value in found:
+                    raise yaml.composer.ComposerError(None, None, f"the key {key.value} is given twice", key.start_mark)
+                found.add(key.value)
+        return node
 
 
 def write(study: Study, path: Path) -> None:

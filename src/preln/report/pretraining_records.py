@@ -16,7 +16,7 @@ from preln.config import GridPoint, Study
 from preln.pretraining import finetuning
 from preln.pretraining.curve import COLUMNS
 from preln.pretraining.runs import Finetuning, PretrainingRun, expand, finetunings
-from preln.report.records import RecordError, Texts, hardware_line, read_json, require_same
+from preln.report.records import RecordError, Texts, origin_lines, read_json, require_same
 from preln.report.statistics import Estimate, estimate
 
 POINT = list(GridPoint.model_fields)
@@ -106,7 +106,7 @@ def load(study: Study, results: Path) -> Records:
         frozenset(done),
         _timed_to(study, runs, known),
         progress,
-        _origins(origins),
+        origin_lines(origins),
     )
 
 
@@ -187,11 +187,3 @@ def _table(path: Path, columns: Sequence[str]) -> pd.DataFrame:
     if missing := [name for name in columns if name not in table.columns]:
         raise RecordError(f"{path}: without the columns {', '.join(missing)}")
     return table[list(columns)]
-
-
-def _origins(records: Sequence[dict[str, Any]]) -> tuple[str, ...]:
-    if not records:
-        return ()
-    commits = sorted({str(record["commit"]) for record in records})
-    machines = sorted({hardware_line(record["hardware"]) for record in records})
-    return f"Commit: {'; '.join(commits)}.", f"Hardware: {'; '.join(machines)}."

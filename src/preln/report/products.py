@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
@@ -13,7 +13,14 @@ from preln.runs import Run, digest
 
 FIGURE_OF_PRETRAINING = "5"
 FIGURES_OF_THEORY = ("theory", "3", "gradients")
-TABLES = ("runs", "pretraining", "finetuning", "theory", "figure-3")
+TABLES: dict[str, Callable[[Study], object]] = {
+    "runs": lambda study: study.translation,
+    "pretraining": lambda study: study.pretraining,
+    "finetuning": lambda study: study.finetuning,
+    "theory": lambda study: study.theory,
+    "figure-3": lambda study: study.theory and study.theory.gradients,
+}
+"""The tables, each with the section of a study that it is of."""
 REPORT = "report.html"
 
 _DATA = (".csv", ".yaml", ".j2", ".css", ".js")
@@ -44,9 +51,7 @@ def figures(study: Study, runs: Iterable[Run]) -> list[str]:
 
 def tables(study: Study) -> list[str]:
     """The names of a study's tables."""
-    gradients = study.theory and study.theory.gradients
-    sections = (study.translation, study.pretraining, study.finetuning, study.theory, gradients)
-    return [name for name, section in zip(TABLES, sections, strict=True) if section]
+    return [name for name, section in TABLES.items() if section(study)]
 
 
 def files(study: Study, runs: Iterable[Run]) -> list[str]:

@@ -7,7 +7,7 @@ partly done gives the frames of what there is.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -252,3 +252,12 @@ def hardware_line(hardware: dict[str, Any]) -> str:
     if gpus:
         return f"{len(gpus)} x {gpus[0]}"
     return f"{hardware.get('processor', 'unknown processor')}, {hardware.get('cores_used', '?')} core(s) a run"
+
+
+def origin_lines(records: Sequence[dict[str, Any]]) -> tuple[str, ...]:
+    """Where records come from: their commits and their hardware, in a sentence each; nothing where there are none."""
+    if not records:
+        return ()
+    commits = sorted({str(record["commit"]) for record in records})
+    machines = sorted({hardware_line(record["hardware"]) for record in records})
+    return f"Commit: {'; '.join(commits)}.", f"Hardware: {'; '.join(machines)}."

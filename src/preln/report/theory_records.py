@@ -10,7 +10,7 @@ import pandas as pd
 
 from preln.config import Study
 from preln.report.labels import PLACEMENTS
-from preln.report.records import RecordError, Texts, hardware_line, read_json, require_same
+from preln.report.records import RecordError, Texts, origin_lines, read_json, require_same
 from preln.report.reference import gradients as paper
 from preln.report.reference.gradients import Bar
 from preln.report.statistics import exponent
@@ -44,7 +44,7 @@ def load(study: Study, parts: Sequence[Part], results: Path) -> Records:
         RecordError: if a file is damaged, or was measured with other settings than the study's or on another text than
             another part.
     """
-    tables, commits, machines, bars = [], set(), set(), []
+    tables, origins, bars = [], [], []
     texts = Texts("corpus")
     for part in parts:
         folder = results / study.study / "theory" / part.id
@@ -59,8 +59,7 @@ def load(study: Study, parts: Sequence[Part], results: Path) -> Records:
             raise RecordError(f"{folder / 'measurements.csv'}: not whole; remove {folder} and run the workflow again")
         tables.append(table.assign(part=part.id))
         require_same(part.identity, record, folder / "run.json")
-        commits.add(str(record["commit"]))
-        machines.add(hardware_line(record["hardware"]))
+        origins.append(record)
         if isinstance(part, GradientPart):
             texts.require_same(part.settings.corpus, record, folder / "run.json")
         if isinstance(part, GradientPart) and not part.variant and part.corpus.source == "iwslt14":
@@ -69,7 +68,7 @@ def load(study: Study, parts: Sequence[Part], results: Path) -> Records:
     return Records(
         pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=[*COLUMNS, "part"]),
         f"Study {study.study}: {len(tables)} of {len(parts)} parts of the theory measured.",
-        (f"Commit: {'; '.join(sorted(commits))}.", f"Hardware: {'; '.join(sorted(machines))}.") if tables else (),
+        origin_lines(origins),
         tuple(bars),
     )
 

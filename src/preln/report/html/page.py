@@ -109,10 +109,8 @@ def _figures(shown: Content) -> list[Figure]:
     found = []
     theirs = products.figures(shown.study, shown.runs)
     for name, title in FIGURES.items():
-        if name not in theirs:
-            continue
         image = shown.results / shown.study.study / "figures" / f"figure-{name}.png"
-        if image.exists():
+        if name in theirs and image.exists():
             encoded = base64.b64encode(image.read_bytes()).decode("ascii")
             found.append(Figure(name, title, encoded, charts.of_figure(name, shown)))
     return found
