@@ -87,3 +87,22 @@ def test_fine_tunings_with_a_run_json_are_done_without_their_state(job: Finetuni
     (tmp_path / "run.json").write_text(json.dumps({"status": "finished"}), encoding="utf-8")
     row = finetuning(job, tmp_path, NOW)
     assert (row.state, row.done, row.scores) == ("finished", 2, {"accuracy": 0.5})
+
+
+@pytest.mark.parametrize(
+    ("record", "scores", "state"),
+    [
+        ("", "seed,accuracy\n1,0.5\n", "damaged: run.json"),
+        ("[]", "seed,accuracy\n1,0.5\n", "damaged: run.json"),
+        ('{"status": "finished"}', "", "damaged: scores.csv"),
+        ('{"status": "finished"}', "seed,accuracy\n1,half\n", "damaged: scores.csv"),
+        ('{"status": "finished"}', None, "damaged: scores.csv"),
+    ],
+)
+def test_a_fine_tunings_record_that_is_damaged_is_named(
+    record: str, scores: str | None, state: str, job: Finetuning, tmp_path: Path
+) -> None:
+    (tmp_path / "run.json").write_text(record, encoding="utf-8")
+    if scores is not None:
+        (tmp_path / "scores.csv").write_text(scores, encoding="utf-8")
+    assert finetuning(job, tmp_path, NOW).state == state

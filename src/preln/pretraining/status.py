@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pandas as pd
 
 from preln.attempts import newest_state
 from preln.config import Study
+from preln.current import read_or_nothing
 from preln.files import read_json_lines
 from preln.pretraining.curve import read_record
 from preln.pretraining.finetuning import RECORD
@@ -39,9 +39,14 @@ def finetuning(job: Finetuning, folder: Path, now: float) -> Progress:
     wanted = len(job.points) * job.seeds
     record = folder / "run.json"
     if record.exists():
-        scores = pd.read_csv(folder / "scores.csv")
-        state = json.loads(record.read_text(encoding="utf-8"))["status"]
-        return Progress(job.id, state, len(scores), wanted, _accuracy(scores["accuracy"]))
+        state = read_or_nothing(record).get("status")
+        if state is None:
+            return Progress(job.id, f"damaged: {record.name}", 0, wanted)
+        try:
+            scores = pd.read_csv(folder / "scores.csv", usecols=["accuracy"], dtype=float)["accuracy"]
+        except (OSError, ValueError):
+            return Progress(job.id, "damaged: scores.csv", 0, wanted)
+        return Progress(job.id, state, len(scores), wanted, _accuracy(scores))
     current = newest_state(folder)
     if current is None:
         return Progress(job.id, "waiting", 0, wanted)
