@@ -292,6 +292,16 @@ def test_seeds_are_compared_with_the_same_seed() -> None:
     assert compare({"warmup": "none"}, {"warmup": "some"}, *samples) == [2.5]
 
 
+def test_the_best_to_compare_with_is_the_best_at_the_seeds_that_both_have() -> None:
+    mine = sample(4.0, placement="pre", rate=0)
+    better_here = sample(4.5, placement="post", rate=1)
+    better_elsewhere = sample(5.0, placement="post", rate=2), sample(1.0, 2, placement="post", rate=2)
+    differences = compare(
+        {"placement": "pre"}, {"placement": "post"}, mine, better_here, *better_elsewhere, differ=("rate",)
+    )
+    assert differences == [-0.5]
+
+
 def test_superlatives_are_among_the_runs_with_the_rest() -> None:
     warmups = [sample(float(warmup), warmup=warmup) for warmup in (0, 10, 20, 40)]
     higher = sample(7.0, warmup=99, placement="pre")

@@ -107,10 +107,11 @@ def findings(test: OfRuns, sampled: Callable[[float], Sequence[Sample]]) -> list
 
 
 def _partners(test: OfRuns, compared: Mapping[str, Any], one: Series, others: Sequence[Series]) -> list[Series]:
-    """The series that one is compared with: alike in everything that the test does not name."""
+    """The series that one is compared with: alike in everything that the test does not name, and of the seeds that
+    both have, so that the best is chosen by what it is compared by."""
     free = {*test.runs, *compared, *test.differ}
     alike = [
-        other
+        Series(other.settings, {seed: other.by_seed[seed] for seed in one.by_seed if seed in other.by_seed})
         for other in others
         if all(other.settings[key] == value for key, value in one.settings.items() if key not in free)
         and other.by_seed.keys() & one.by_seed.keys()
@@ -135,7 +136,7 @@ def _as_long_as(other: Series, one: Series, sampled: Callable[[float], Sequence[
 
 def _compared(test: OfRuns, one: Series, other: Series) -> Estimate:
     """The difference or the ratio, seed by seed."""
-    pairs = [(one.by_seed[seed], other.by_seed[seed]) for seed in sorted(one.by_seed.keys() & other.by_seed.keys())]
+    pairs = [(one.by_seed[seed], theirs) for seed, theirs in sorted(other.by_seed.items())]
     return _mean([mine - theirs if test.over is None else mine / theirs for mine, theirs in pairs])
 
 
