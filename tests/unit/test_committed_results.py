@@ -17,7 +17,6 @@ from preln.theory import parts
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "results"
-README = (ROOT / "README.md").read_text(encoding="utf-8")
 VERDICTS = {"reproduced": "reproduced", "in part": "reproduced in part", "no": "not reproduced"}
 VERDICTS |= {"inconclusive": "inconclusive", "": "not tested in this study"}
 VERDICT = re.compile(r"(?:(C\d+) )?(reproduced|in part|no|inconclusive)(?: \((\d+ of \d+))?")
@@ -28,13 +27,14 @@ CONFIGS = {load(path).study: path for path in sorted((ROOT / "config").glob("*.y
 
 
 @pytest.mark.parametrize("path", COMMITTED, ids=lambda path: path.parent.name)
-def test_every_committed_record_is_of_its_study(path: Path) -> None:
+def test_a_committed_study_is_whole_and_its_records_are_its_own(path: Path) -> None:
     study = of_results(path)
-    runs = expand(study)
-    of_runs = records.summary(study, runs, RESULTS)
-    of_theory = theory_records.load(study, parts.expand(study, runs), RESULTS)
-    of_pretraining = pretraining_records.load(study, RESULTS)
-    assert len(of_runs) + len(of_theory.table) + len(of_pretraining.curves) > 0
+    runs, measured = expand(study), parts.expand(study, expand(study))
+    bert = pretraining_records.load(study, RESULTS)
+    assert set(records.summary(study, runs, RESULTS)["run"]) == {run.id for run in runs}
+    assert set(theory_records.load(study, measured, RESULTS).table["part"]) == {part.id for part in measured}
+    assert bert.metrics.keys() == {run.id for run in bert.runs}
+    assert bert.done == {job.id for job in bert.jobs}
 
 
 @pytest.mark.parametrize(
@@ -62,47 +62,53 @@ def test_there_are_committed_results() -> None:
     assert COMMITTED
 
 
-def rows_of_readme(beginning: str) -> list[list[str]]:
-    """The cells of the README's table whose head begins so; without the emphasis."""
-    lines = README[README.index(beginning) :].split("\n\n")[0].splitlines()
+def rows(document: str, head: str, number: int = 0) -> list[list[str]]:
+    """The cells of a document's table (the first, or the given) whose head begins so; without the emphasis."""
+    text = (ROOT / document).read_text(encoding="utf-8")
+    lines = text.split(f"\n{head}")[number + 1].split("\n\n")[0].splitlines()
+    lines[0] = head + lines[0]
     return [[cell.strip(" *") for cell in line.strip("|").split("|")] for line in lines if not line.startswith("|-")]
 
 
-def test_the_readmes_numbers_of_the_quick_study_are_those_of_its_record() -> None:
-    _, *rows = rows_of_readme("| | optimizer |")
-    runs = pd.read_csv(RESULTS / RECORDED["quick"] / "tables" / "runs.csv")
-    recorded = [
-        (
-            run["placement"],
-            run["optimizer"],
-            run["learning_rate"],
-            run["warmup"],
-            f"{run['final_valid_loss']:.2f}"
-            if run["status"] == "finished"
-            else f"diverged at update {run['diverged_update']:.0f}",
-            f"{run['final_test_bleu']:.1f}" if run["status"] == "finished" else "",
-        )
-        for run in runs.to_dict("records")
-    ]
-    said = [
-        (
-            placement.lower().removesuffix("-ln"),
-            optimizer.lower(),
-            float(rate.split(",")[0]),
-            int(warmup.replace("none", "0").removesuffix(" updates")),
-            loss,
-            bleu,
-        )
-        for placement, optimizer, rate, warmup, loss, bleu in rows
-    ]
-    assert sorted(said) == sorted(recorded)
+def recorded_rows(study: str) -> list[tuple[str, ...]]:
+    """A table's runs as a document tells them: of several seeds the mean, and the lowest and the highest loss."""
+    runs = pd.read_csv(RESULTS / study / "tables" / "runs.csv")
+    found = []
+    for _, seeds in runs.groupby(runs["run"].str.replace(r"-s\d+$", "", regex=True)):
+        run = seeds.iloc[0]
+        if run["status"] == "finished":
+            losses = seeds["final_valid_loss"]
+            spread = f" ({losses.min():.2f} to {losses.max():.2f})" if len(seeds) > 1 else ""
+            numbers = f"{losses.mean():.2f}{spread}", f"{seeds['final_test_bleu'].mean():.1f}"
+        else:
+            numbers = f"diverged at update {run['diverged_update']:,.0f}", ""
+        settings = f"{run['placement']} {run['optimizer']} {run['learning_rate']:g} {run['warmup']}"
+        found.append((settings, *numbers))
+    return sorted(found)
+
+
+@pytest.mark.parametrize(
+    ("document", "number", "study"),
+    [
+        ("README.md", 0, RECORDED["quick"]),
+        ("docs/results.md", 0, "iwslt14-50k-cpu"),
+        ("docs/results.md", 1, "iwslt14-cpu"),
+    ],
+)
+def test_a_documents_table_of_runs_is_that_of_the_records(document: str, number: int, study: str) -> None:
+    said = []
+    for placement, optimizer, rate, warmup, *numbers in rows(document, "| | optimizer |", number)[1:]:
+        updates = warmup.split(";")[0].replace("none", "0").replace(",", "").removesuffix(" updates")
+        peak = float(rate.split(",")[0])
+        said.append((f"{placement.lower().removesuffix('-ln')} {optimizer.lower()} {peak:g} {updates}", *numbers))
+    assert sorted(said) == recorded_rows(study)
 
 
 def test_the_readmes_verdicts_are_those_of_the_ledgers() -> None:
-    (_, _, *studies), *rows = rows_of_readme("| claim |")
+    (_, _, *studies), *claims = rows("README.md", "| claim |")
     for column, study in enumerate(studies, start=2):
         ledger = pd.read_csv(RESULTS / RECORDED.get(study, study) / "claims.csv").set_index("claim")
-        for row in rows:
+        for row in claims:
             said = VERDICT.findall(row[column]) or [("", "", "")]
             for claim in row[0].split(", "):
                 _, verdict, held = next(one for one in said if one[0] in ("", claim))
