@@ -8,3 +8,5 @@ rule default:
     input:
         rules.all.input,
     localrule: True
+    message:
+        "All results of the study are there"
