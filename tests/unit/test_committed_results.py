@@ -29,7 +29,8 @@ CONFIGS = {load(path).study: path for path in sorted((ROOT / "config").glob("*.y
 @pytest.mark.parametrize("path", COMMITTED, ids=lambda path: path.parent.name)
 def test_a_committed_study_is_whole_and_its_records_are_its_own(path: Path) -> None:
     study = of_results(path)
-    runs, measured = expand(study), parts.expand(study, expand(study))
+    runs = expand(study)
+    measured = parts.expand(study, runs)
     bert = pretraining_records.load(study, RESULTS)
     assert set(records.summary(study, runs, RESULTS)["run"]) == {run.id for run in runs}
     assert set(theory_records.load(study, measured, RESULTS).table["part"]) == {part.id for part in measured}
@@ -65,8 +66,7 @@ def test_there_are_committed_results() -> None:
 def rows(document: str, head: str, number: int = 0) -> list[list[str]]:
     """The cells of a document's table (the first, or the given) whose head begins so; without the emphasis."""
     text = (ROOT / document).read_text(encoding="utf-8")
-    lines = text.split(f"\n{head}")[number + 1].split("\n\n")[0].splitlines()
-    lines[0] = head + lines[0]
+    lines = (head + text.split(f"\n{head}")[number + 1].split("\n\n")[0]).splitlines()
     return [[cell.strip(" *") for cell in line.strip("|").split("|")] for line in lines if not line.startswith("|-")]
 
 
@@ -98,7 +98,7 @@ def recorded_rows(study: str) -> list[tuple[str, ...]]:
 def test_a_documents_table_of_runs_is_that_of_the_records(document: str, number: int, study: str) -> None:
     said = []
     for placement, optimizer, rate, warmup, *numbers in rows(document, "| | optimizer |", number)[1:]:
-        updates = warmup.split(";")[0].replace("none", "0").replace(",", "").removesuffix(" updates")
+        updates = warmup.replace("none", "0").replace(",", "").removesuffix(" updates")
         peak = float(rate.split(",")[0])
         said.append((f"{placement.lower().removesuffix('-ln')} {optimizer.lower()} {peak:g} {updates}", *numbers))
     assert sorted(said) == recorded_rows(study)

@@ -19,9 +19,10 @@ from preln.report.html import page
 from preln.runs import expand
 from preln.theory import parts
 from tests.debian import Unavailable, install
+from tests.unit.test_committed_results import COMMITTED
 
 ROOT = Path(__file__).parents[2]
-STUDIES = sorted(path.parent.name for path in (ROOT / "results").glob("*/study.yaml") if path.parent.name != "quick")
+STUDIES = [path.parent.name for path in COMMITTED]
 
 
 @pytest.fixture(scope="module")
