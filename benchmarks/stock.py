@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 _OURS = {
-    *("--placement", "--run-settings", "--state", "--references", "--validate-every", "--keep-weights"),
+    *("--placement", "--initialisation", "--projections", "--initial-std"),
+    *("--run-settings", "--state", "--references", "--validate-every", "--keep-weights"),
     *("--warmup", "--total-updates"),
 }
 _FAIRSEQS = {

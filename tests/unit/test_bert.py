@@ -38,6 +38,7 @@ def options(placement: str, embedding_norm: bool = True) -> Namespace:
         encoder_normalize_before=placement == "pre",
         embedding_norm=embedding_norm,
         layernorm_embedding=embedding_norm,
+        initial_std="fixed",
     )
 
 

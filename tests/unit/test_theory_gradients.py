@@ -193,15 +193,34 @@ def test_a_separate_output_leaves_the_embeddings_to_the_input(prepared: Path) ->
     assert deviation == pytest.approx(settings().width ** -0.5, rel=0.05)
 
 
-def test_a_xavier_feed_forward_has_xaviers_variance_and_no_bias(prepared: Path) -> None:
-    looked_at = probe(settings(width=64, ffn_width=128), prepared)
-    VARIED_WEIGHTS["xavier-feed-forward"](looked_at)
-    for layer in (looked_at.model.encoder.layers[0], looked_at.model.decoder.layers[0]):
-        for linear in (layer.fc1, layer.fc2):
-            variance = float(linear.weight.detach().var())
-            # Of 8192 uniform draws, within 4 standard errors.
-            assert variance == pytest.approx(2 / (64 + 128), rel=4 * math.sqrt(0.8 / 8192))
-            assert not linear.bias.any()
+@pytest.mark.parametrize(
+    ("variant", "changes"),
+    [("xavier-feed-forward", {"initialisation": "xavier"}), ("unpacked-projections", {"projections": "separate"})],
+)
+def test_a_variant_of_the_weights_is_what_a_run_with_that_setting_begins_with(
+    variant: str, changes: dict[str, Any], prepared: Path
+) -> None:
+    # The draws of the one come before the other is built, which begins with the seed again.
+    varied = probe(settings(), prepared)
+    VARIED_WEIGHTS[variant](varied)
+    run = probe(settings(**changes), prepared)
+    begun = run.model.state_dict()
+    assert all(torch.equal(weight, begun[name]) for name, weight in varied.model.state_dict().items())
+
+
+def test_what_is_said_to_be_of_the_training_alone_changes_no_measurement_before_it(prepared: Path) -> None:
+    trained_so: dict[str, Any] = {
+        **{"optimizer": "radam", "beta1": 0.8, "beta2": 0.9, "epsilon": 1e-6, "weight_decay": 0.1, "clip_norm": 1.0},
+        **{"learning_rate": 0.1, "schedule": "linear", "warmup": 3, "anchor": "warmup", "decay_period": 7},
+        **{"drop_epoch": None, "drop_factor": 0.5, "decay_updates": 50, "epochs": 9, "accumulate": 2},
+        **{"precision": "bf16", "beam": 1, "length_penalty": 0.5, "bleu_sentences": 3},
+    }
+    assert trained_so.keys() == parts.OF_THE_TRAINING
+    one, other = (
+        [row.value for row in gradients.measure(probe(settings(**changes), prepared), 2, BASE)]
+        for changes in ({}, trained_so)
+    )
+    assert one == other
 
 
 def test_a_machine_without_the_gpus_of_the_study_is_refused(prepared: Path) -> None:

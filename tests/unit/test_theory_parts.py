@@ -16,6 +16,8 @@ from tests.conftest import study_content
 POST: dict[str, Any] = {"placement": "post", "encoder_layers": 2, "decoder_layers": 2}
 NAME = "post-adam-lr2e-3-wu10-encoderlayers2-decoderlayers2-s1"
 
+XAVIER = NAME.replace("-s1", "-initialisationxavier-s1")
+
 
 def study(*runs: dict[str, Any], seeds: int = 3, exact: dict[str, Any] | None = None, **gradients: Any) -> Study:
     theory = {
@@ -85,6 +87,7 @@ def test_what_is_measured_after_warm_up_has_the_seeds_that_were_trained() -> Non
         ("no-label-smoothing", {"label_smoothing": 0.0}),
         ("quarter-batch", {"batch_tokens": 128}),
         ("unpacked-projections", {}),
+        ("xavier-feed-forward", {}),
         ("no-dropout+quarter-batch", {"dropout": 0.0, "batch_tokens": 128}),
     ],
 )
@@ -94,6 +97,28 @@ def test_a_variant_changes_what_its_name_says_and_nothing_else(variant: str, cha
     assert varied.settings == usual.settings.model_copy(update=changed)
     assert varied.variant == variant
     assert varied.identity != usual.identity
+
+
+def test_runs_that_are_drawn_by_xavier_are_varied_by_fairseqs_own_matrices() -> None:
+    content = study({**POST, "initialisation": "xavier"}, runs=[XAVIER], variants=["fairseq-feed-forward"])
+    assert gradient_part(content, "post-2").settings.initialisation == "xavier"
+    assert gradient_part(content, "post-2-fairseq-feed-forward").settings.initialisation == "fairseq"
+
+
+@pytest.mark.parametrize(
+    ("change", "variant", "message"),
+    [
+        ({}, "fairseq-feed-forward", "whose initialisation is fairseq"),
+        ({"initialisation": "xavier"}, "xavier-feed-forward", "whose initialisation is xavier"),
+        ({"projections": "separate"}, "no-dropout+unpacked-projections", "whose projections is separate"),
+    ],
+)
+def test_a_variant_that_the_runs_have_already_is_refused(change: dict[str, Any], variant: str, message: str) -> None:
+    (run,) = expand(validate(study_content({**POST, **change}), "study.yaml"))
+    with pytest.raises(
+        StudyError, match=rf"study.yaml: theory.gradients.variants: .* is no variant of these runs, {message} already"
+    ):
+        parts_of(study({**POST, **change}, runs=[run.id], variants=[variant]))
 
 
 @pytest.mark.parametrize("change", [{"learning_rate": 0.5}, {"epochs": 9}, {"beam": 1}])

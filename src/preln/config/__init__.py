@@ -10,7 +10,7 @@ from preln.config.corpora import Corpus, EmbeddedCorpus, FilesCorpus, Iwslt14Cor
 from preln.config.execution import Execution
 from preln.config.finetuning import GridPoint
 from preln.config.grid import Entry, Grid, Placement, Precision
-from preln.config.pretraining import PretrainingSettings
+from preln.config.pretraining import InitialStd, PretrainingSettings
 from preln.config.reading import StudyError, describe, load, of_results, read, require_local_paths, validate, write
 from preln.config.study import Study
 from preln.config.tasks import EmbeddedTask, MrpcTask, RteTask, Task
@@ -24,7 +24,7 @@ from preln.config.texts import (
     WikitextSource,
 )
 from preln.config.theory import ExactTheory, Gradients
-from preln.config.translation import Optimizer, RunSettings, ScheduleName
+from preln.config.translation import Initialisation, Optimizer, Projections, RunSettings, ScheduleName
 
 __all__ = [
     "BookcorpusSource",
@@ -40,12 +40,15 @@ __all__ = [
     "Gradients",
     "Grid",
     "GridPoint",
+    "InitialStd",
+    "Initialisation",
     "Iwslt14Corpus",
     "MrpcTask",
     "Optimizer",
     "Placement",
     "Precision",
     "PretrainingSettings",
+    "Projections",
     "RteTask",
     "RunSettings",
     "ScheduleName",

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from preln.config.base import Copy, LocalPath, Settings
+from preln.config.base import Copy, LocalPath, Settings, later
 
 Language = Annotated[str, Field(pattern=r"^[a-z]{2,3}$")]
 
@@ -35,12 +35,10 @@ class Iwslt14Corpus(_Corpus):
         description="A local folder in place of the download: it holds de-en.tgz, or text that is tokenised "
         "already as train.de, train.en, valid.de, ...",
     )
-    subset: Literal["50k"] | None = Field(
+    subset: Literal["50k"] | None = later(
         None,
-        description="Train on a subset, chosen of the official text by the hashes of its pairs, since text that may "
-        "not be passed on can be named by them: `50k` are 50,428 pairs, a third of all.",
-        # Studies that were made before there were subsets are still the same.
-        exclude_if=lambda subset: subset is None,
+        "Train on a subset, chosen of the official text by the hashes of its pairs, since text that may not be passed "
+        "on can be named by them: `50k` are 50,428 pairs, a third of all.",
     )
     pairs: int | None = Field(None, ge=1000, description="Train on the first so many pairs; on all where not given.")
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
-from preln.config.base import Name, Settings, ascending
+from preln.config.base import Name, Settings, ascending, later
 from preln.config.grid import Entry, Grid, Placement, Precision
+
+InitialStd = Literal["fixed", "scaled"]
 
 
 class PretrainingSettings(Settings):
@@ -21,6 +23,11 @@ class PretrainingSettings(Settings):
     heads: int = Field(12, ge=1, description="Attention heads; they divide the width.")
     embedding_norm: bool = Field(
         True, description="LayerNorm on the embeddings, as in BERT; fairseq's own Pre-LN model has none."
+    )
+    initial_std: InitialStd = later(
+        "fixed",
+        "Standard deviation of the weights at initialisation. `fixed`: 0.02 at every width, as BERT has it. `scaled`: "
+        "0.02 x sqrt(768 / width), so that a narrow model begins with the branches of BERT base.",
     )
     dropout: float = Field(
         0.1, ge=0, lt=1, description="Dropout of embeddings, sub-layer outputs and attention weights."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field, model_validator
 
-from preln.config.base import Name, Settings
+from preln.config.base import Name, Settings, later
 from preln.config.corpora import Corpus
 from preln.config.execution import Execution
 from preln.config.finetuning import Finetuning
@@ -24,12 +24,10 @@ class Study(Settings):
         False,
         description="True where the runs are the paper's: its curves are drawn behind ours, its numbers compared.",
     )
-    paper_curves: bool = Field(
+    paper_curves: bool = later(
         False,
-        description="True where the paper's curves are drawn behind ours though the settings are not the paper's; no "
-        "numbers are compared.",
-        # Studies that were made before there was this key are still the same.
-        exclude_if=lambda drawn: not drawn,
+        "True where the paper's curves are drawn behind ours though the settings are not the paper's; no numbers are "
+        "compared.",
     )
     corpora: dict[Name, Corpus] = Field(default_factory=dict, description="The parallel corpora, by name.")
     translation: Translation | None = Field(None, description="The translation runs; none where not given.")

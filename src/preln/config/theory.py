@@ -17,6 +17,7 @@ VARIANTS = {
     "them as one packed matrix and so smaller by the square root of two",
     "xavier-feed-forward": "W^1 and W^2 Xavier with biases 0, as the theory and fairseq's older releases have "
     "them, where it now takes torch's smaller default",
+    "fairseq-feed-forward": "that default, for runs whose `initialisation` is `xavier`",
 }
 """What the paper leaves open about figure 3, by the name that a study uses."""
 

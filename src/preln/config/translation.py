@@ -6,12 +6,14 @@ from typing import ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from preln.config.base import Name, Settings
+from preln.config.base import Name, Settings, later
 from preln.config.grid import Entry, Grid, Placement, Precision
 
 Optimizer = Literal["adam", "radam", "sgd"]
 ScheduleName = Literal["inverse-sqrt", "constant", "drop-inverse-sqrt", "linear"]
 Anchor = Literal["warmup", "hold", "shift"]
+Initialisation = Literal["fairseq", "xavier"]
+Projections = Literal["packed", "separate"]
 
 
 class RunSettings(Settings):
@@ -26,6 +28,17 @@ class RunSettings(Settings):
     heads: int = Field(4, ge=1, description="Attention heads; they divide the width.")
     dropout: float = Field(0.1, ge=0, lt=1, description="Dropout of embeddings and sub-layer outputs.")
     label_smoothing: float = Field(0.1, ge=0, lt=1, description="Label smoothing of the training loss.")
+    initialisation: Initialisation = later(
+        "fairseq",
+        "How the feed-forward matrices are drawn. `fairseq`: as it does now, by torch's default, uniform with variance "
+        "1/(3 inputs), biases too. `xavier`: Xavier uniform with biases 0, as fairseq did when the paper was written, "
+        "and as the paper's theory has them.",
+    )
+    projections: Projections = later(
+        "packed",
+        "How W^Q, W^K and W^V are drawn. `packed`: as one Xavier matrix of three times the outputs, as fairseq does. "
+        "`separate`: each as a Xavier matrix of its own, larger by the square root of two.",
+    )
     optimizer: Optimizer = Field(description="`adam`, `radam`, or `sgd` (without momentum).")
     beta1: float = Field(0.9, ge=0, lt=1, description="Adam's and RAdam's first decay rate.")
     beta2: float = Field(0.98, ge=0, lt=1, description="Adam's and RAdam's second decay rate.")

@@ -9,7 +9,7 @@ study says otherwise: fairseq's own Pre-LN model leaves that norm out, and narro
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from typing import Any
+from typing import Any, get_args
 
 from fairseq.models import register_model, register_model_architecture
 from fairseq.models.roberta import RobertaEncoder, RobertaModel, base_architecture
@@ -17,6 +17,8 @@ from fairseq.models.transformer import TransformerConfig
 from fairseq.modules.transformer_sentence_encoder import init_bert_params
 from torch import nn
 
+from preln.config import InitialStd
+from preln.fairseq_plugin.initialisation import scale_to_width
 from preln.fairseq_plugin.transformer import PlacedEncoder
 from preln.residual import PLACEMENTS
 
@@ -37,10 +39,11 @@ class PlacedBert(RobertaModel):
 
     @staticmethod
     def add_args(parser: ArgumentParser) -> None:
-        """fairseq's options of the model, and the placement."""
+        """fairseq's options of the model, the placement, and how the weights are drawn."""
         RobertaModel.add_args(parser)
         parser.add_argument("--placement", choices=sorted(PLACEMENTS), required=True)
         parser.add_argument("--embedding-norm", action="store_true")
+        parser.add_argument("--initial-std", choices=get_args(InitialStd), required=True)
 
     @classmethod
     def build_model(cls, args: Namespace, task: Any) -> PlacedBert:
@@ -49,7 +52,10 @@ class PlacedBert(RobertaModel):
         args.layernorm_embedding = getattr(args, "embedding_norm", False)
         base_architecture(args)
         args.max_source_positions = args.max_positions
-        return cls(args, PlacedBertEncoder(args, task.source_dictionary))
+        model = cls(args, PlacedBertEncoder(args, task.source_dictionary))
+        if args.initial_std == "scaled":
+            scale_to_width(model, args.encoder_embed_dim)
+        return model
 
 
 @register_model_architecture("preln_bert", "preln_bert")

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from preln.config import Execution, RunSettings
 from preln.fairseq_plugin import options
+from preln.fairseq_plugin.initialisation import draw_feed_forward_by_xavier, separate_projections
 from preln.fairseq_plugin.launch import configuration, require_machine
 
 _PARAMETER = re.compile(r"(?P<stack>encoder|decoder)\.layers\.(?P<index>\d+)\.(?P<name>.+)\.weight")
@@ -108,25 +109,6 @@ class Probe:
         return found
 
 
-@torch.no_grad()
-def unpack_projections(probe: Probe) -> None:
-    """Draw W^Q, W^K and W^V as Xavier does for each by itself: fairseq's gain of 1/sqrt(2), that of one packed matrix
-    of shape (3d, d), becomes 1."""
-    for matrix in probe.matrices():
-        if matrix.name[-1] in "QKV":
-            matrix.weight.mul_(2**0.5)
-
-
-@torch.no_grad()
-def draw_feed_forward_by_xavier(probe: Probe) -> None:
-    """Draw W^1 and W^2 as Xavier does, and set their biases to 0."""
-    for stack in (probe.model.encoder, probe.model.decoder):
-        for layer in stack.layers:
-            for linear in (layer.fc1, layer.fc2):
-                nn.init.xavier_uniform_(linear.weight)
-                nn.init.zeros_(linear.bias)
-
-
 def separate_output(probe: Probe) -> None:
     """Give the softmax a matrix of its own, drawn as fairseq draws one that is not shared, N(0, 1/d)."""
     projection = probe.model.decoder.output_projection
@@ -135,7 +117,7 @@ def separate_output(probe: Probe) -> None:
 
 VARIED_WEIGHTS: dict[str, Callable[[Probe], None]] = {
     "separate-output": separate_output,
-    "unpacked-projections": unpack_projections,
-    "xavier-feed-forward": draw_feed_forward_by_xavier,
+    "unpacked-projections": lambda probe: separate_projections(probe.model),
+    "xavier-feed-forward": lambda probe: draw_feed_forward_by_xavier(probe.model),
 }
 """The variants that are of the weights."""

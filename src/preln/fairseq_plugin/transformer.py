@@ -1,14 +1,15 @@
 """The encoder-decoder Transformer with the placement of LayerNorm as a parameter.
 
-Embeddings, attention, feed-forward sub-layers, their initialisation and incremental decoding are fairseq's; how a
-sub-layer is joined to its input, and whether a final LayerNorm follows, is `preln.residual`'s.
+Embeddings, attention, feed-forward sub-layers and incremental decoding are fairseq's; how a sub-layer is joined to its
+input, and whether a final LayerNorm follows, is `preln.residual`'s; where the weights are not drawn as fairseq draws
+them, `initialisation` beside this does it.
 """
 
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from functools import partial
-from typing import Any
+from typing import Any, get_args
 
 from fairseq.models import register_model, register_model_architecture
 from fairseq.models.transformer import (
@@ -20,7 +21,9 @@ from fairseq.models.transformer import (
 from fairseq.modules.transformer_layer import TransformerDecoderLayerBase, TransformerEncoderLayerBase
 from torch import Tensor, nn
 
+from preln.config import Initialisation, Projections
 from preln.fairseq_plugin.attention import attention
+from preln.fairseq_plugin.initialisation import initialise
 from preln.fused.dropout import Dropout
 from preln.residual import PLACEMENTS
 
@@ -124,14 +127,18 @@ class PlacedTransformer(TransformerModelBase):
 
     @classmethod
     def add_args(cls, parser: ArgumentParser) -> None:
-        """fairseq's options of a Transformer, and the placement."""
+        """fairseq's options of a Transformer, the placement, and how the weights are drawn."""
         super().add_args(parser)
         parser.add_argument("--placement", choices=sorted(PLACEMENTS), required=True)
+        parser.add_argument("--initialisation", choices=get_args(Initialisation), required=True)
+        parser.add_argument("--projections", choices=get_args(Projections), required=True)
 
     @classmethod
     def build_model(cls, args: Namespace, task: Any) -> PlacedTransformer:
-        """The model that the options ask for, with fairseq's initialisation."""
-        return super().build_model(TransformerConfig.from_namespace(args), task)
+        """The model that the options ask for, with its weights as they are when the training begins."""
+        model: PlacedTransformer = super().build_model(TransformerConfig.from_namespace(args), task)
+        initialise(model, args.initialisation, args.projections)
+        return model
 
     @classmethod
     def build_encoder(cls, cfg: TransformerConfig, src_dict: Any, embed_tokens: nn.Embedding) -> Any:

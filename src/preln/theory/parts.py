@@ -14,18 +14,19 @@ from preln.runs import PREPARATION_VERSION, Run, series
 THEORY_VERSION = 1
 """Raised when the measurements can change with the code; a raise measures every part again."""
 
-_OF_THE_MODEL = (
-    *("placement", "encoder_layers", "decoder_layers", "width", "ffn_width", "heads"),
-    *("dropout", "label_smoothing", "batch_tokens"),
-)
-"""The settings of a run that its gradients depend on before it is trained."""
-
-EXACT = {
-    "layers": {"width", "depth", "length"},
-    "depths": {"width", "depths", "length"},
-    "widths": {"depth", "widths", "length"},
+OF_THE_TRAINING = {
+    *("optimizer", "beta1", "beta2", "epsilon", "weight_decay", "clip_norm", "learning_rate", "schedule", "warmup"),
+    *("anchor", "decay_period", "drop_epoch", "drop_factor", "decay_updates", "epochs", "accumulate", "precision"),
+    *("beam", "length_penalty", "bleu_sentences"),
 }
-"""The sweeps of the model of the proofs, each with the settings that it depends on."""
+"""The settings of a run that say nothing of its gradients before it is trained. All others do, also those to come: a
+setting that is missing here costs a measurement, and never passes an old one off as new."""
+
+_SAID_ELSEWHERE = {"corpus", "seed"}
+"""The corpus's name, beside its settings, and the seed, of which a part has several."""
+
+EXACT = {"layers": {"depths", "widths"}, "depths": {"depth", "widths"}, "widths": {"width", "depths"}}
+"""The sweeps of the model of the proofs, each with the settings that it does not depend on."""
 
 AFTER_WARMUP = "after-warm-up"
 
@@ -50,7 +51,7 @@ class ExactPart:
             "theory_version": THEORY_VERSION,
             "sweep": self.sweep,
             "seeds": self.seeds,
-            **self.setting.model_dump(mode="json", include=EXACT[self.sweep]),
+            **self.setting.model_dump(mode="json", exclude=EXACT[self.sweep]),
         }
 
 
@@ -90,7 +91,7 @@ class GradientPart:
             "theory_version": THEORY_VERSION,
             "preparation_version": PREPARATION_VERSION,
             "corpus_settings": self.corpus.identity,
-            "model": {key: getattr(self.settings, key) for key in _OF_THE_MODEL},
+            "model": self.settings.model_dump(mode="json", exclude=OF_THE_TRAINING | _SAID_ELSEWHERE),
             "variant": self.variant,
             "seeds": list(self.seeds),
             "trained": [run.identity for run in self.trained],
@@ -167,8 +168,16 @@ VARIED_SETTINGS: dict[str, Callable[[RunSettings], dict[str, Any]]] = {
     "no-dropout": lambda settings: {"dropout": 0.0},
     "no-label-smoothing": lambda settings: {"label_smoothing": 0.0},
     "quarter-batch": lambda settings: {"batch_tokens": settings.batch_tokens // 4},
+    "fairseq-feed-forward": lambda settings: {"initialisation": "fairseq"},
 }
 """The variants that are settings of a run; the others are of the weights, and known to `fairseq_plugin.probe`."""
+
+DRAWN_SO = {
+    "fairseq-feed-forward": ("initialisation", "fairseq"),
+    "xavier-feed-forward": ("initialisation", "xavier"),
+    "unpacked-projections": ("projections", "separate"),
+}
+"""The variants that are no variants of runs which have such a setting."""
 
 
 def _varied(settings: RunSettings, variant: str, where: str) -> RunSettings:
@@ -179,9 +188,12 @@ def _varied(settings: RunSettings, variant: str, where: str) -> RunSettings:
     """
     content = settings.model_dump()
     for name in variant.split("+"):
+        key, value = DRAWN_SO.get(name, ("", None))
+        if value is not None and getattr(settings, key) == value:
+            raise StudyError(f"{where}: {name} is no variant of these runs, whose {key} is {value} already")
         if name in VARIED_SETTINGS:
             content |= VARIED_SETTINGS[name](settings)
     try:
-        return RunSettings.model_validate(content)
+        return type(settings).model_validate(content)
     except ValidationError as error:
         raise StudyError("\n".join(f"{where}: {variant}: {line}" for line in describe(error, content))) from None

@@ -1,0 +1,161 @@
+"""How a model's weights are drawn before it is trained: their moments in closed form, and fairseq's old formulas."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from fairseq import tasks
+from scipy.stats import ks_2samp
+from torch import Tensor, nn
+
+from preln.config import Execution, PretrainingSettings
+from preln.fairseq_plugin import options
+from preln.fairseq_plugin.launch import configuration
+from preln.fairseq_plugin.probe import Probe
+from tests.conftest import PRETRAINING, settings
+
+WIDTH, INNER = 64, 128
+CERTAIN = 1e-6
+"""How unlikely a draw must be to count as one of another distribution."""
+
+
+def translation(prepared: Path, **changes: Any) -> Any:
+    """A translation model as its training begins with it."""
+    run = settings(**{"width": WIDTH, "ffn_width": INNER, **changes})
+    return Probe(run, prepared / "binary", prepared / "text", ("de", "en"), Execution()).model
+
+
+def bert(prepared_text: Path, state: Path, **changes: Any) -> Any:
+    """A BERT as its pre-training begins with it."""
+    run = PretrainingSettings.model_validate({**PRETRAINING, "width": WIDTH, "ffn_width": INNER, **changes})
+    cfg = configuration(options.pretraining(run, prepared_text / "binary", state, (), Execution()), "fp32")
+    torch.manual_seed(1)
+    return tasks.setup_task(cfg.task).build_model(cfg.model)
+
+
+def layers(model: Any) -> Iterator[Any]:
+    yield from model.encoder.layers
+    yield from model.decoder.layers
+
+
+def pooled(tensors: list[Tensor]) -> Tensor:
+    return torch.cat([tensor.detach().flatten() for tensor in tensors])
+
+
+def assert_uniform(draws: Tensor, bound: float) -> None:
+    """That draws fill [-bound, bound], with the mean and the variance of a uniform distribution."""
+    n = draws.numel()
+    assert float(draws.abs().max()) <= bound
+    assert float(draws.abs().max()) > bound * (1 - 20 / n)
+    # Six standard errors; those of a variance are of the kurtosis 9/5.
+    assert abs(float(draws.mean())) < 6 * bound / math.sqrt(3 * n)
+    assert float(draws.var()) == pytest.approx(bound**2 / 3, rel=6 * math.sqrt(0.8 / n))
+
+
+@pytest.mark.parametrize(
+    ("initialisation", "first", "second", "biases"),
+    [
+        ("fairseq", WIDTH**-0.5, INNER**-0.5, True),
+        ("xavier", math.sqrt(6 / (WIDTH + INNER)), math.sqrt(6 / (WIDTH + INNER)), False),
+    ],
+)
+def test_the_feed_forward_matrices_have_the_moments_of_their_formula(
+    initialisation: str, first: float, second: float, biases: bool, prepared: Path
+) -> None:
+    model = translation(prepared, initialisation=initialisation)
+    assert_uniform(pooled([layer.fc1.weight for layer in layers(model)]), first)
+    assert_uniform(pooled([layer.fc2.weight for layer in layers(model)]), second)
+    assert all(bool(layer.fc1.bias.any()) is biases and bool(layer.fc2.bias.any()) is biases for layer in layers(model))
+
+
+@pytest.mark.parametrize(("projections", "outputs"), [("packed", 3 * WIDTH), ("separate", WIDTH)])
+def test_the_projections_of_attention_have_the_moments_of_their_formula(
+    projections: str, outputs: int, prepared: Path
+) -> None:
+    model = translation(prepared, projections=projections)
+    modules = [layer.self_attn for layer in layers(model)] + [layer.encoder_attn for layer in model.decoder.layers]
+    # Xavier of a matrix with WIDTH inputs and so many outputs.
+    for name in ("q_proj", "k_proj", "v_proj"):
+        bound = math.sqrt(6 / (WIDTH + outputs))
+        assert_uniform(pooled([getattr(attention, name).weight for attention in modules]), bound)
+    # The output projection was never packed.
+    assert_uniform(pooled([attention.out_proj.weight for attention in modules]), math.sqrt(6 / (2 * WIDTH)))
+
+
+def linear_of_fairseq_0_9(inputs: int, outputs: int) -> nn.Linear:
+    """A feed-forward matrix as fairseq's Transformer drew it up to version 0.9."""
+    linear = nn.Linear(inputs, outputs)
+    nn.init.xavier_uniform_(linear.weight)
+    nn.init.constant_(linear.bias, 0.0)
+    return linear
+
+
+def test_xavier_is_the_distribution_of_fairseqs_older_releases(prepared: Path) -> None:
+    model = translation(prepared, initialisation="xavier")
+    torch.manual_seed(99)
+    for name, shape in (("fc1", (WIDTH, INNER)), ("fc2", (INNER, WIDTH))):
+        ours = pooled([getattr(layer, name).weight for layer in layers(model)])
+        theirs = pooled([linear_of_fairseq_0_9(*shape).weight for _ in range(2)])
+        todays = pooled([nn.Linear(*shape).weight for _ in range(2)])
+        assert ks_2samp(ours.numpy(), theirs.numpy()).pvalue > CERTAIN
+        assert ks_2samp(ours.numpy(), todays.numpy()).pvalue < CERTAIN
+
+
+@pytest.mark.parametrize("initialisation", ["fairseq", "xavier"])
+def test_a_feed_forward_branch_adds_the_variance_of_its_closed_form(initialisation: str, prepared: Path) -> None:
+    model = translation(prepared, initialisation=initialisation, width=128, ffn_width=256)
+    x = torch.randn(2000, 128, generator=torch.Generator().manual_seed(1))
+    layer = model.encoder.layers[0]
+    with torch.no_grad():
+        added = float(layer.fc2(layer.activation_fn(layer.fc1(x))).square().mean())
+    # d inner / 2 times the variances of the two matrices; those of torch's biases are small beside it.
+    of_matrices = {"fairseq": 1 / 18, "xavier": 2 * 128 * 256 / (128 + 256) ** 2}[initialisation]
+    of_biases = {"fairseq": 128 / (3 * 128) / (3 * 128) / 2 + 1 / (3 * 256), "xavier": 0.0}[initialisation]
+    assert added == pytest.approx(of_matrices + of_biases, rel=0.1)
+
+
+def test_all_that_is_not_drawn_otherwise_is_fairseqs(prepared: Path) -> None:
+    usual = translation(prepared).state_dict()
+    other = translation(prepared, initialisation="xavier", projections="separate").state_dict()
+    changed = {name for name, weight in usual.items() if not torch.equal(weight, other[name])}
+    assert changed == {
+        name
+        for name in usual
+        if any(part in name for part in (".fc1.", ".fc2.", ".q_proj.w", ".k_proj.w", ".v_proj.w"))
+    }
+
+
+@pytest.mark.parametrize("width", [64, 192])
+def test_a_bert_is_drawn_with_berts_standard_deviation_or_in_proportion_to_its_width(
+    width: int, prepared_text: Path, tmp_path: Path
+) -> None:
+    for initial_std, deviation in (("fixed", 0.02), ("scaled", 0.02 * math.sqrt(768 / width))):
+        model = bert(prepared_text, tmp_path, width=width, initial_std=initial_std)
+        draws = pooled([weight[weight != 0] for weight in model.parameters() if weight.dim() > 1])
+        assert float(draws.std()) == pytest.approx(deviation, rel=6 / math.sqrt(2 * draws.numel()))
+        # A matrix's inputs times its variance are those of BERT base.
+        if initial_std == "scaled":
+            assert width * deviation**2 == pytest.approx(768 * 0.02**2)
+
+
+def test_scaling_a_bert_changes_its_matrices_by_one_factor_and_nothing_else(
+    prepared_text: Path, tmp_path: Path
+) -> None:
+    fixed = bert(prepared_text, tmp_path).state_dict()
+    scaled = bert(prepared_text, tmp_path, initial_std="scaled").state_dict()
+    for name, weight in fixed.items():
+        factor = math.sqrt(768 / WIDTH) if weight.dim() > 1 else 1.0
+        torch.testing.assert_close(scaled[name], factor * weight)
+
+
+def test_a_bert_of_width_768_is_the_same_either_way(prepared_text: Path, tmp_path: Path) -> None:
+    fixed, scaled = (
+        bert(prepared_text, tmp_path, width=768, ffn_width=8, initial_std=std).state_dict()
+        for std in ("fixed", "scaled")
+    )
+    assert all(torch.equal(weight, scaled[name]) for name, weight in fixed.items())
