@@ -17,7 +17,6 @@ from torch import Tensor, nn
 
 from preln.config import Execution, RunSettings, Study, validate, write
 from preln.config.theory import VARIANTS
-from preln.fairseq_plugin.launch import MachineRefused
 from preln.fairseq_plugin.probe import VARIED_WEIGHTS, Probe
 from preln.runs import Run, expand
 from preln.theory import gradients, measuring, parts
@@ -221,11 +220,6 @@ def test_what_is_said_to_be_of_the_training_alone_changes_no_measurement_before_
         for changes in ({}, trained_so)
     )
     assert one == other
-
-
-def test_a_machine_without_the_gpus_of_the_study_is_refused(prepared: Path) -> None:
-    with pytest.raises(MachineRefused, match="asks for 99 GPU"):
-        Probe(settings(), prepared / "binary", prepared / "text", ("de", "en"), Execution(gpus=99))
 
 
 def test_every_variant_is_one_of_the_settings_or_one_of_the_weights() -> None:

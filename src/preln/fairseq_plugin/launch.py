@@ -36,10 +36,6 @@ from preln.fused import memory, native
 logger = logging.getLogger(__name__)
 
 
-class MachineRefused(PrelnError):
-    """A machine without what the study asks for."""
-
-
 class Interrupted(PrelnError):
     """A training that was told to stop, and did so with a checkpoint."""
 
@@ -80,14 +76,12 @@ def train(arguments: list[str], precision: Precision, state: Path, how: Executio
         how: cores, GPUs and intervals.
 
     Raises:
-        MachineRefused: if GPUs are asked for that are not there, or several nodes outside of a Slurm job.
         CheckpointRefused: if the checkpoint to continue from is not plain numbers and settings.
         Interrupted: if the process was told to stop by SIGTERM or SIGUSR1.
         DiskFull: if a checkpoint could not be written for want of space.
         WorkerFailed: if one of several processes failed.
     """
     (state / STOPPED).unlink(missing_ok=True)
-    require_machine(how)
     if checkpoint := newest_checkpoint(state / "checkpoints"):
         arguments = [*arguments, "--restore-file", str(checkpoint)]
     job = Job(arguments, precision, str(state), how.cpus)
@@ -207,24 +201,6 @@ def _is_for_want_of_space(error: BaseException | None) -> bool:
             return True
         error = error.__cause__ or error.__context__
     return False
-
-
-def require_machine(how: Execution) -> None:
-    """See that what the study asks for is there: GPUs, and Slurm for several nodes.
-
-    Raises:
-        MachineRefused: if it is not.
-    """
-    if how.nodes > 1 and "SLURM_JOB_ID" not in os.environ:
-        raise MachineRefused(
-            f"the study asks for {how.nodes} nodes a training (execution.nodes), and this is no Slurm job: run it with "
-            "--profile slurm, or set execution.nodes to 1"
-        )
-    if how.gpus and how.on_each_node > torch.cuda.device_count():
-        raise MachineRefused(
-            f"the study asks for {how.gpus} GPU(s) a training (execution.gpus) on {how.nodes} node(s), and this one "
-            f"shows {torch.cuda.device_count()}: run it where they are, or set execution.gpus to 0 to train on the CPU"
-        )
 
 
 def configuration(arguments: list[str], precision: Precision) -> Any:

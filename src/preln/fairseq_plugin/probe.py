@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from preln.config import Execution, RunSettings
 from preln.fairseq_plugin import options
 from preln.fairseq_plugin.initialisation import draw_feed_forward_by_xavier, separate_projections
-from preln.fairseq_plugin.launch import configuration, require_machine
+from preln.fairseq_plugin.launch import configuration
 
 _PARAMETER = re.compile(r"(?P<stack>encoder|decoder)\.layers\.(?P<index>\d+)\.(?P<name>.+)\.weight")
 _ATTENTIONS = {"self_attn": "", "encoder_attn": "cross-"}
@@ -49,12 +49,7 @@ class Probe:
     def __init__(
         self, settings: RunSettings, binary: Path, references: Path, languages: tuple[str, str], how: Execution
     ) -> None:
-        """The arguments are those of `options.translation`.
-
-        Raises:
-            MachineRefused: if GPUs are asked for that are not there.
-        """
-        require_machine(how)
+        """The arguments are those of `options.translation`."""
         # Nothing is written, so any folder will do as the state's.
         arguments = options.translation(settings, binary, references, languages, binary, how)
         cfg = configuration(arguments, settings.precision)

@@ -17,6 +17,7 @@ from preln import attempts
 from preln.config import Execution, GridPoint, Study
 from preln.errors import PrelnError
 from preln.files import append_json, read_json_lines, replaced, write_json
+from preln.machine import claim
 from preln.pretraining.runs import Finetuning
 from preln.pretraining.training import state_folder as pretraining_state
 
@@ -54,6 +55,7 @@ def finetune(study: Study, job: Finetuning, prepared: Path, task: Path, runs: Pa
     with attempts.exclusive(state):
         # One fine-tuning is too small for several processes.
         how = study.execution.alone
+        claim(how)
         attempts.begin(state, how, finetunings_before=len(_scores(state)))
         if weights:
             _fill(state, job, record["parts"]["train"]["pairs"], weights, task / "binary", how)

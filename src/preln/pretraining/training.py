@@ -13,6 +13,7 @@ from preln.attempts import RecordLost
 from preln.config import Study
 from preln.current import checksums
 from preln.files import replaced, write_json
+from preln.machine import claim
 from preln.pretraining.curve import curve, read_record
 from preln.pretraining.runs import PretrainingRun
 
@@ -36,11 +37,13 @@ def pretrain_run(study: Study, run: PretrainingRun, prepared: Path, folder: Path
     Raises:
         PrelnError: if the run cannot be trained on this machine, or its state cannot be continued from.
     """
-    # Importing fairseq takes seconds, which the other commands should not wait for.
-    from preln.fairseq_plugin import launch, options
-
     state = state_folder(run, prepared, folder)
     with attempts.exclusive(state):
+        claim(run.execution)
+        # Importing fairseq takes seconds, which the other commands should not wait for, and memory, which one that
+        # waits for a GPU has no use for.
+        from preln.fairseq_plugin import launch, options
+
         done = max(read_record(state / "record.jsonl"), default=0)
         attempts.begin(state, run.execution, updates_before=done)
         # fairseq would train a run that is at its end for one more update.

@@ -17,6 +17,7 @@ from preln.config import Execution, Study
 from preln.corpora.registry import languages
 from preln.errors import PrelnError
 from preln.files import write_json
+from preln.machine import claim
 from preln.provenance import commit, hardware, versions
 from preln.runs import Run
 from preln.theory import gradients, lemmas
@@ -43,10 +44,16 @@ def measure_part(study: Study, part: Part, prepared: Path | None, runs: Path, fo
 
     Raises:
         WeightsMissing: if a trained run did not keep the weights of the end of its warm-up.
+        MachineRefused: if GPUs are asked for that are not there.
     """
+    how = study.execution.alone
+    if isinstance(part, ExactPart):
+        # The model of the proofs has no use for a GPU.
+        how = how.model_copy(update={"gpus": 0})
+    claim(how)
     started = time.monotonic()
     measured_on: dict[str, Any] = {}
-    torch.set_num_threads(study.execution.cpus)
+    torch.set_num_threads(how.cpus)
     if isinstance(part, ExactPart):
         rows = {"layers": lemmas.by_layer, "depths": lemmas.by_depth, "widths": lemmas.by_width}[part.sweep](
             part.setting, part.seeds
@@ -55,7 +62,7 @@ def measure_part(study: Study, part: Part, prepared: Path | None, runs: Path, fo
         if prepared is None:
             raise PrelnError(f"{part.id}: is measured on a corpus; give its folder by --prepared")
         measured_on = {"corpus": corpus_record(prepared)}
-        rows = list(_gradients(part, prepared, runs, study.execution.alone))
+        rows = list(_gradients(part, prepared, runs, how))
     write(rows, folder / "measurements.csv")
     write_json(
         folder / "run.json",
@@ -65,7 +72,7 @@ def measure_part(study: Study, part: Part, prepared: Path | None, runs: Path, fo
             "identity": part.identity,
             "versions": versions(),
             **commit(),
-            "hardware": hardware(study.execution.alone),
+            "hardware": hardware(how),
             "seconds": round(time.monotonic() - started, 1),
             **measured_on,
         },

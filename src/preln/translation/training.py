@@ -13,6 +13,7 @@ from preln.attempts import RecordLost
 from preln.config import Study
 from preln.current import checksums
 from preln.files import replaced, write_json
+from preln.machine import claim
 from preln.runs import Run
 from preln.translation.curve import curve, read_record
 
@@ -50,12 +51,14 @@ def train_run(study: Study, run: Run, prepared: Path, folder: Path) -> None:
     Raises:
         PrelnError: if the run cannot be trained on this machine, or its state cannot be continued from.
     """
-    # Importing fairseq takes seconds, which the other commands should not wait for.
-    from preln.fairseq_plugin import launch, options
-
     languages = corpus_record(prepared)["languages"]
     state = state_folder(run, prepared, folder)
     with attempts.exclusive(state):
+        claim(run.execution)
+        # Importing fairseq takes seconds, which the other commands should not wait for, and memory, which one that
+        # waits for a GPU has no use for.
+        from preln.fairseq_plugin import launch, options
+
         attempts.begin(state, run.execution, epochs_before=len(read_record(state / "record.jsonl")))
         if not attempts.divergence(state):
             arguments = options.translation(

@@ -1,0 +1,232 @@
+"""GPUs that several computations share: each has its own, with real processes and GPUs that are none."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+import textwrap
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from preln import machine
+from preln.config import Execution
+from preln.machine import MachineRefused, claim, shown_gpus
+
+# Claims GPUs and says what torch is shown then; until its input ends, it has them.
+HOLDER = """
+import os, sys
+from pathlib import Path
+from preln import machine
+from preln.config import Execution
+machine.LOCKS, machine.LOOK_SECONDS = Path(sys.argv[1]), 0.02
+machine.claim(Execution(gpus=int(sys.argv[2])))
+print(os.environ.get("CUDA_VISIBLE_DEVICES"), flush=True)
+sys.stdin.read()
+"""
+
+# What of torch is asked for GPUs, on a machine with those in GPUS, in the order that CUDA_VISIBLE_DEVICES has them.
+TORCH = """
+import os
+from types import SimpleNamespace
+
+GPUS = os.environ["GPUS"].split()
+VISIBLE = os.environ.get("CUDA_VISIBLE_DEVICES", ",".join(map(str, range(len(GPUS)))))
+SHOWN = [next((gpu for gpu in GPUS if name == f"GPU-{gpu}"), None) or GPUS[int(name)] for name in VISIBLE.split(",")]
+cuda = SimpleNamespace(
+    device_count=lambda: len(SHOWN), get_device_properties=lambda number: SimpleNamespace(uuid=SHOWN[number])
+)
+"""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A machine with GPUs that are none."""
+
+    folder: Path
+    gpus: list[str]
+    processes: list[subprocess.Popen[str]] = field(default_factory=list)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """That of a process on it."""
+        path = os.pathsep.join([str(self.folder / "packages"), os.environ.get("PYTHONPATH", "")])
+        clean = {name: value for name, value in os.environ.items() if name != "CUDA_VISIBLE_DEVICES"}
+        return {**clean, "PYTHONPATH": path, "GPUS": " ".join(self.gpus)}
+
+    def start(self, gpus: int = 1, **environment: str) -> subprocess.Popen[str]:
+        """Start a process that claims so many GPUs."""
+        process = subprocess.Popen(
+            [sys.executable, "-c", HOLDER, str(self.folder), str(gpus)],
+            env={**self.environment, **environment},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        self.processes.append(process)
+        return process
+
+    def started(self, gpus: int = 1, **environment: str) -> tuple[subprocess.Popen[str], str]:
+        """Such a process, and the GPUs that it has."""
+        process = self.start(gpus, **environment)
+        return process, said(process)
+
+
+def said(process: subprocess.Popen[str]) -> str:
+    """The next line of a process: that it waits for GPUs, or those that it has, as CUDA_VISIBLE_DEVICES."""
+    assert process.stdout
+    return process.stdout.readline().strip()
+
+
+WAITS = "waiting for {} of {} GPU(s), which other processes have locked: "
+
+
+@pytest.fixture
+def with_gpus(tmp_path: Path) -> Iterator[Callable[[int], Machine]]:
+    """A machine with so many GPUs."""
+    machines = []
+
+    def built(number: int) -> Machine:
+        (tmp_path / "packages").mkdir()
+        (tmp_path / "packages" / "torch.py").write_text(textwrap.dedent(TORCH), encoding="utf-8")
+        machines.append(Machine(tmp_path, [str(uuid.uuid4()) for _ in range(number)]))
+        return machines[-1]
+
+    yield built
+    for process in (process for one in machines for process in one.processes):
+        with process:
+            process.kill()
+
+
+def test_each_of_four_processes_has_a_gpu_of_its_own(with_gpus: Callable[[int], Machine]) -> None:
+    four = with_gpus(4)
+    started = [four.start() for _ in range(4)]
+    assert sorted(map(said, started)) == ["0", "1", "2", "3"]
+
+
+def test_a_process_that_finds_all_gpus_taken_says_so_once_and_waits_for_the_end_of_another(
+    with_gpus: Callable[[int], Machine],
+) -> None:
+    two = with_gpus(2)
+    (first, _), (second, its) = two.started(), two.started()
+    third = two.start()
+    files = [str(two.folder / f"preln-gpu-{gpu}.lock") for gpu in two.gpus]
+    assert said(third) == WAITS.format(1, 2) + ", ".join(files)
+    second.communicate()
+    assert said(third) == its
+    first.communicate()
+    assert third.communicate() == ("", None)
+
+
+def test_a_process_that_is_killed_leaves_its_gpu_to_others(with_gpus: Callable[[int], Machine]) -> None:
+    one = with_gpus(1)
+    first, _ = one.started()
+    second = one.start()
+    assert said(second).startswith(WAITS.format(1, 1))
+    first.send_signal(signal.SIGKILL)
+    assert said(second) == "0"
+
+
+def test_processes_that_want_several_gpus_have_all_of_them_or_none(with_gpus: Callable[[int], Machine]) -> None:
+    three = with_gpus(3)
+    (first, its), (_, another) = three.started(2), three.started(1)
+    assert (its, another) == ("0,1", "2")
+    second = three.start(2)
+    assert said(second).startswith(WAITS.format(2, 3))
+    # While it waits it holds none, not even the one that is free now.
+    three.processes[1].communicate()
+    assert three.started(1)[1] == "2"
+    first.communicate()
+    assert said(second) == "0,1"
+
+
+def test_no_two_processes_wait_for_each_others_gpus(with_gpus: Callable[[int], Machine]) -> None:
+    three = with_gpus(3)
+    for process in [three.start(gpus) for gpus in (3, 2, 2, 3, 1, 2)]:
+        assert process.stdin
+        # It ends as soon as it has had its own.
+        process.stdin.close()
+    assert [process.wait() for process in three.processes] == [0] * 6
+
+
+@pytest.mark.parametrize("by_name", [False, True], ids=["by numbers", "by names"])
+def test_gpus_that_cuda_does_not_show_are_left_alone(by_name: bool, with_gpus: Callable[[int], Machine]) -> None:
+    four = with_gpus(4)
+    names = [f"GPU-{gpu}" for gpu in four.gpus] if by_name else ["0", "1", "2", "3"]
+    shown = f"{names[3]},{names[1]}"
+    assert four.started(CUDA_VISIBLE_DEVICES=shown)[1] == names[3]
+    assert four.started(CUDA_VISIBLE_DEVICES=shown)[1] == names[1]
+
+
+def test_a_gpu_is_the_same_whatever_it_is_called(with_gpus: Callable[[int], Machine]) -> None:
+    two = with_gpus(2)
+    assert two.started(CUDA_VISIBLE_DEVICES=f"GPU-{two.gpus[0]}")[1] == f"GPU-{two.gpus[0]}"
+    assert two.started(CUDA_VISIBLE_DEVICES="0,1")[1] == "1"
+
+
+def test_the_processes_of_one_computation_are_shown_its_gpus(with_gpus: Callable[[int], Machine]) -> None:
+    four = with_gpus(4)
+    four.started(1)
+    script = HOLDER + textwrap.dedent(
+        """
+        import subprocess
+        subprocess.run([sys.executable, "-c", "import os; print(os.environ['CUDA_VISIBLE_DEVICES'])"])
+        """
+    )
+    command = [sys.executable, "-c", script, str(four.folder), "2"]
+    ended = subprocess.run(command, env=four.environment, input="", capture_output=True, text=True, check=True)
+    assert ended.stdout.split() == ["1,2", "1,2"]
+
+
+def test_a_lock_is_every_users(with_gpus: Callable[[int], Machine]) -> None:
+    one = with_gpus(1)
+    before = os.umask(0o077)
+    try:
+        one.started()
+    finally:
+        os.umask(before)
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in one.folder.glob("*.lock")}
+    assert modes == {f"preln-gpu-{one.gpus[0]}.lock": 0o666, "preln-gpus.lock": 0o666}
+
+
+def test_without_gpus_nothing_is_claimed_and_cuda_not_asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(machine, "LOCKS", tmp_path)
+    monkeypatch.setattr(machine, "shown_gpus", lambda: pytest.fail("asked"))
+    claim(Execution())
+    assert not list(tmp_path.iterdir())
+
+
+def test_locks_that_cannot_be_made_are_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(machine, "LOCKS", tmp_path / "file" / "folder")
+    monkeypatch.setattr(machine, "shown_gpus", lambda: ["a-gpu"])
+    (tmp_path / "file").write_text("no folder")
+    with pytest.raises(MachineRefused, match="file.*: cannot be locked .*: have its owner delete it"):
+        claim(Execution(gpus=1))
+
+
+def test_on_several_nodes_the_gpus_are_slurms(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(machine, "LOCKS", tmp_path)
+    monkeypatch.setattr(machine, "shown_gpus", lambda: ["one", "other"])
+    monkeypatch.setenv("SLURM_JOB_ID", "7")
+    claim(Execution(gpus=4, nodes=2))
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(MachineRefused, match=r"asks for 6 GPU\(s\) .* on 2 node\(s\), and this one shows 2"):
+        claim(Execution(gpus=6, nodes=2))
+
+
+def test_a_cuda_that_fails_is_told_in_its_own_words(
+    with_gpus: Callable[[int], Machine], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = with_gpus(1)
+    for name, value in broken.environment.items():
+        monkeypatch.setenv(name, value)
+    (broken.folder / "packages" / "torch.py").write_text("raise RuntimeError('too old')")
+    with pytest.raises(MachineRefused, match="torch cannot tell which GPUs there are: RuntimeError: too old;"):
+        shown_gpus()

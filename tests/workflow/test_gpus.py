@@ -1,0 +1,46 @@
+"""A machine with four GPUs and no Slurm: real Snakemake and real trainings, on GPUs that are none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.workflow.conftest import Workspace
+
+pytestmark = pytest.mark.slow
+
+# The machine, and a meeting: nobody trains before four have claimed what they train on, and have noted it.
+FOUR_GPUS = """
+
+LOCKS = Path({folder!r})
+
+
+def shown_gpus() -> list[str]:
+    return ["first", "second", "third", "fourth"]
+
+
+_claim = claim
+
+
+def claim(how: Execution) -> None:
+    _claim(how)
+    (LOCKS / f"{{os.getpid()}}.gpu").write_text(os.environ.get("CUDA_VISIBLE_DEVICES", "all"))
+    while len(list(LOCKS.glob("*.gpu"))) < 4:
+        time.sleep(0.1)
+"""
+
+
+def test_four_runs_train_at_once_each_on_a_gpu_of_its_own(
+    again: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    machine = tmp_path / "machine"
+    machine.mkdir()
+    again.edit("src/preln/machine.py", lambda code: code + FOUR_GPUS.format(folder=str(machine)))
+    again.write_study({"placement": "post", "epochs": 1, "seed": [11, 12, 13, 14]}, execution={"gpus": 1})
+    records = [f"results/tiny/translation/post-adam-lr2e-3-wu10-epochs1-s{seed}/run.json" for seed in range(11, 15)]
+    outcome = again.run("snakemake", *records, "--cores", "4")
+    assert outcome.code == 0, outcome.output
+    assert outcome.jobs == {"train_translation": 4}
+    assert sorted(path.read_text() for path in machine.glob("*.gpu")) == ["0", "1", "2", "3"]
