@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,10 @@ import pytest
 import torch
 
 from preln import attempts, machine
-from preln.config import validate
+from preln.config import Execution, validate
+from preln.fairseq_plugin import launch, options
+from preln.fairseq_plugin.launch import Job
+from preln.fairseq_plugin.probe import Probe
 from preln.files import write_json
 from preln.machine import MachineRefused
 from preln.pretraining import finetuning, runs
@@ -19,7 +22,7 @@ from preln.pretraining import training as pretraining
 from preln.runs import expand
 from preln.theory import measuring, parts
 from preln.translation import training
-from tests.conftest import bert_content, study_content
+from tests.conftest import bert_content, settings, study_content
 
 pytestmark = pytest.mark.slow
 
@@ -76,3 +79,33 @@ def test_the_model_of_the_proofs_is_measured_without_a_gpu_and_says_so(
     part = next(part for part in parts.expand(study, expand(study)) if part.id == "exact-depths")
     measuring.measure_part(study, part, None, tmp_path, tmp_path)
     assert json.loads((tmp_path / "run.json").read_text())["hardware"]["gpus"] == []
+
+
+@pytest.fixture
+def otherwise() -> Iterator[None]:
+    """torch as others may have set it up: with cuDNN's attention, and TF32 in place of fp32."""
+    before = torch.backends.cuda.cudnn_sdp_enabled(), torch.get_float32_matmul_precision()
+    torch.backends.cuda.enable_cudnn_sdp(True)
+    torch.set_float32_matmul_precision("high")
+    yield
+    torch.backends.cuda.enable_cudnn_sdp(before[0])
+    torch.set_float32_matmul_precision(before[1])
+
+
+def has_plain_products_and_no_attention_by_cudnn() -> bool:
+    return not torch.backends.cuda.cudnn_sdp_enabled() and torch.get_float32_matmul_precision() == "highest"
+
+
+def test_a_training_has_no_attention_by_cudnn_and_no_tf32(
+    otherwise: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    seen = []
+    monkeypatch.setattr(launch, "fairseq_main", lambda cfg: seen.append(has_plain_products_and_no_attention_by_cudnn()))
+    arguments = options.translation(settings(), tmp_path, tmp_path, ("de", "en"), tmp_path, Execution())
+    launch.work(Job(arguments, "fp32", str(tmp_path), cpus=1))
+    assert seen == [True]
+
+
+def test_a_probe_has_no_attention_by_cudnn_and_no_tf32(otherwise: None, prepared: Path) -> None:
+    Probe(settings(), prepared / "binary", prepared / "text", ("de", "en"), Execution())
+    assert has_plain_products_and_no_attention_by_cudnn()

@@ -113,6 +113,7 @@ def work(job: Job) -> None:
         ]
     cfg = configuration(arguments, job.precision)
     torch.set_num_threads(job.cpus)
+    set_up_cuda()
     memory.keep()
     if "--cpu" in arguments:
         loops = f"compiled loops for {native.LEVEL}" if native.compiled() else "PyTorch alone: no loops were compiled"
@@ -201,6 +202,16 @@ def _is_for_want_of_space(error: BaseException | None) -> bool:
             return True
         error = error.__cause__ or error.__context__
     return False
+
+
+def set_up_cuda() -> None:
+    """Say how torch computes on GPUs: in trainings, in the translating that is a part of them, and in probes."""
+    # cuDNN's attention, the first choice on some GPUs, plans for each new shape, and most batches have one of their
+    # own.
+    torch.backends.cuda.enable_cudnn_sdp(False)
+    # Where numbers are fp32, products of matrices are too, and not TF32: torch's default, which NVIDIA's containers
+    # change by an environment variable.
+    torch.set_float32_matmul_precision("highest")
 
 
 def configuration(arguments: list[str], precision: Precision) -> Any:

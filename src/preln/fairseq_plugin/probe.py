@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from preln.config import Execution, RunSettings
 from preln.fairseq_plugin import options
 from preln.fairseq_plugin.initialisation import draw_feed_forward_by_xavier, separate_projections
-from preln.fairseq_plugin.launch import configuration
+from preln.fairseq_plugin.launch import configuration, set_up_cuda
 
 _PARAMETER = re.compile(r"(?P<stack>encoder|decoder)\.layers\.(?P<index>\d+)\.(?P<name>.+)\.weight")
 _ATTENTIONS = {"self_attn": "", "encoder_attn": "cross-"}
@@ -50,6 +50,7 @@ class Probe:
         self, settings: RunSettings, binary: Path, references: Path, languages: tuple[str, str], how: Execution
     ) -> None:
         """The arguments are those of `options.translation`."""
+        set_up_cuda()
         # Nothing is written, so any folder will do as the state's.
         arguments = options.translation(settings, binary, references, languages, binary, how)
         cfg = configuration(arguments, settings.precision)
