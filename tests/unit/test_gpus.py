@@ -9,11 +9,14 @@ from typing import Any
 
 import pytest
 import torch
+from fairseq import tasks
+from fairseq.logging import metrics
+from torch import nn
 
 from preln import attempts, machine
 from preln.config import Execution, validate
 from preln.fairseq_plugin import launch, options
-from preln.fairseq_plugin.launch import Job
+from preln.fairseq_plugin.launch import Job, configuration
 from preln.fairseq_plugin.probe import Probe
 from preln.files import write_json
 from preln.machine import MachineRefused
@@ -109,3 +112,36 @@ def test_a_training_has_no_attention_by_cudnn_and_no_tf32(
 def test_a_probe_has_no_attention_by_cudnn_and_no_tf32(otherwise: None, prepared: Path) -> None:
     Probe(settings(), prepared / "binary", prepared / "text", ("de", "en"), Execution())
     assert has_plain_products_and_no_attention_by_cudnn()
+
+
+class OnGpu(nn.Parameter):
+    """A parameter that says that it is on a GPU."""
+
+    is_cuda = True  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize("on_gpu", [False, True], ids=["on a CPU", "on a GPU"])
+@pytest.mark.parametrize("precision", [torch.float32, torch.bfloat16, torch.float16], ids=str)
+def test_translations_are_made_in_fp32(precision: torch.dtype, on_gpu: bool, prepared: Path, tmp_path: Path) -> None:
+    arguments = options.translation(
+        settings(), prepared / "binary", prepared / "text", ("de", "en"), tmp_path, Execution()
+    )
+    cfg = configuration(arguments, "fp32")
+    task = tasks.setup_task(cfg.task)
+    model = task.build_model(cfg.model).to(precision)
+    if on_gpu:
+        for module in model.modules():
+            for name, parameter in module.named_parameters(recurse=False):
+                setattr(module, name, OnGpu(parameter.detach()))
+    translators: list[nn.Module] = []
+    task._translate = lambda subset, epoch, translator: translators.append(translator)
+    with metrics.aggregate("train", new_root=True):
+        for name in ("num_updates", "loss", "nll_loss", "lr", "gnorm", "wps", "train_wall"):
+            metrics.log_scalar(name, 1.0)
+        task.begin_valid_epoch(1, model)
+    assert len(translators) == 2
+    for translator in translators:
+        assert not translator.training
+        for made, kept in zip(translator.parameters(), model.parameters(), strict=True):
+            assert (made.dtype, kept.dtype) == (torch.float32, precision)
+            assert torch.equal(made, kept.float())
