@@ -17,7 +17,7 @@ from filelock import FileLock, Timeout
 
 from preln.config import Execution, Study
 from preln.errors import PrelnError
-from preln.files import append_json, read_json_lines, write_json
+from preln.files import append_json, read_json_lines, write_json, write_text
 from preln.provenance import commit, hardware, versions
 from preln.runs import digest
 
@@ -70,6 +70,13 @@ def begin(state: Path, how: Execution, **before: int) -> None:
     append_json(
         state / ATTEMPTS, {"started": started, "workers": how.workers, **before, **commit(), "hardware": hardware(how)}
     )
+
+
+def note_gpus(state: Path, gpus: list[str]) -> None:
+    """Note in the state on which GPUs the attempt that has begun computes: those of all its nodes."""
+    lines = read_json_lines(state / ATTEMPTS)
+    lines[-1]["hardware"]["gpus"] = gpus
+    write_text(state / ATTEMPTS, "".join(json.dumps(line) + "\n" for line in lines))
 
 
 def origin(study: Study, name: str, identity: dict[str, Any], state: Path) -> dict[str, Any]:

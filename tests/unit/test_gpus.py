@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import json
+import os
+import socket
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 import torch
 from fairseq import tasks
 from fairseq.logging import metrics
 from torch import nn
 
-from preln import attempts, machine
-from preln.config import Execution, validate
+from preln import attempts, machine, plan
+from preln.config import Execution, Study, validate
 from preln.fairseq_plugin import launch, options
 from preln.fairseq_plugin.launch import Job, configuration
 from preln.fairseq_plugin.probe import Probe
@@ -145,3 +151,49 @@ def test_translations_are_made_in_fp32(precision: torch.dtype, on_gpu: bool, pre
         for made, kept in zip(translator.parameters(), model.parameters(), strict=True):
             assert (made.dtype, kept.dtype) == (torch.float32, precision)
             assert torch.equal(made, kept.float())
+
+
+# One of two processes that share a training, each on the only GPU of a node of its own.
+PROCESS = """
+import json, os, sys
+import torch
+from pathlib import Path
+from preln.fairseq_plugin import launch
+
+torch.cuda.get_device_name = lambda: f"NVIDIA H100 of node {os.environ['RANK']}"
+launch.fairseq_main = lambda cfg: None
+launch.work(launch.Job(**json.loads(Path(sys.argv[1]).read_text())))
+"""
+
+
+@pytest.fixture
+def two_nodes(tmp_path: Path) -> tuple[Study, dict[str, Any]]:
+    """A study whose pre-training two nodes began, and the origin that it tells."""
+    study = validate(bert_content({"accumulate": 2}), "study")
+    run = runs.expand(study)[0]
+    state = tmp_path / "state"
+    attempts.begin(state, Execution(processes=2), updates_before=0)
+    arguments = options.pretraining(run.settings, tmp_path, state, [], Execution(processes=2))
+    # Of what is for CPUs it keeps what lets processes speak without GPUs.
+    job = Job([argument for argument in arguments if argument != "--cpu"], "fp32", str(state), cpus=1)
+    write_json(tmp_path / "job.json", asdict(job))
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    told = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "WORLD_SIZE": "2", "LOCAL_RANK": "0"}
+    command = [sys.executable, "-c", PROCESS, str(tmp_path / "job.json")]
+    processes = [subprocess.Popen(command, env={**os.environ, **told, "RANK": rank}) for rank in "01"]
+    assert [process.wait() for process in processes] == [0, 0]
+    return study, attempts.origin(study, run.id, run.identity, state)
+
+
+def test_a_record_names_the_gpus_of_all_nodes_and_plan_divides_its_speed_by_them(
+    two_nodes: tuple[Study, dict[str, Any]], tmp_path: Path
+) -> None:
+    study, origin = two_nodes
+    assert origin["hardware"]["gpus"] == ["NVIDIA H100 of node 0", "NVIDIA H100 of node 1"]
+    assert origin["attempts"][-1]["hardware"] == origin["hardware"]
+    folder = tmp_path / "results" / study.study / "pretraining" / origin["id"]
+    write_json(folder / "run.json", origin)
+    pd.DataFrame({"tokens_per_second": [3000.0]}).to_csv(folder / "curve.csv", index=False)
+    first = plan.items(study, plan.GPUS["h100"], tmp_path / "results", tmp_path)[0]
+    assert first.tokens and first.hours == pytest.approx(first.tokens / 1500 / 3600)

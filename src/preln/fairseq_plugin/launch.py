@@ -24,12 +24,14 @@ from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from fairseq.distributed import utils as distributed
 from fairseq_cli.train import main as fairseq_main
 
+from preln import attempts
 from preln.config import Execution, Precision
 from preln.errors import PrelnError
 from preln.fairseq_plugin.checkpoints import allow_settings, newest_checkpoint
 from preln.fairseq_plugin.divergence import progress
 from preln.fairseq_plugin.interruption import SIGNALS, interruption
 from preln.fairseq_plugin.options import USER_DIR
+from preln.fairseq_plugin.recorded import rank_and_world
 from preln.files import write_json
 from preln.fused import memory, native
 
@@ -122,7 +124,7 @@ def work(job: Job) -> None:
     try:
         # A training that keeps no checkpoints has nothing to save.
         with nullcontext() if cfg.checkpoint.no_save else interruption.heeded(cfg):
-            distributed.call_main(cfg, fairseq_main)
+            distributed.call_main(cfg, _train, state=state)
     except FloatingPointError as error:
         # fairseq's message when its processes' gradients differ, which may be for one that is not finite.
         if "inconsistent between workers" in str(error) and not re.search(r"= *(nan|inf)", str(error)):
@@ -141,6 +143,18 @@ def work(job: Job) -> None:
         ) from error
     if interruption.stopped_after is not None and distributed.is_master(cfg.distributed_training):
         write_json(state / STOPPED, {"update": interruption.stopped_after})
+
+
+def _train(cfg: Any, state: Path) -> None:
+    """fairseq's training. Of one that several processes share, each says first on which GPU it computes: the process
+    that began the attempt sees those of its own node alone."""
+    if torch.distributed.is_initialized() and not cfg.common.cpu:
+        rank, world = rank_and_world()
+        gpus = [""] * world
+        torch.distributed.all_gather_object(gpus, torch.cuda.get_device_name())
+        if rank == 0:
+            attempts.note_gpus(state, gpus)
+    fairseq_main(cfg)
 
 
 def _work_together(job: Job, how: Execution) -> None:
