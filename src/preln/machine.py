@@ -84,13 +84,13 @@ def shown_gpus() -> list[str]:
 
 def _lease(gpus: list[str], number: int) -> None:
     """Take so many of the GPUs that are shown, and show torch no others."""
-    files = [LOCKS / f"preln-gpu-{gpu}.lock" for gpu in gpus]
+    locks = [LOCKS / f"preln-gpu-{gpu}.lock" for gpu in gpus]
     waits = False
-    while not (taken := _taken(files, number)):
+    while not (taken := _taken(locks, number)):
         if not waits:
-            names = ", ".join(map(str, files))
+            which = ", ".join(map(str, locks))
             logger.warning(
-                "waiting for %d of %d GPU(s), which other processes have locked: %s", number, len(gpus), names
+                "waiting for %d of %d GPU(s), which other processes have locked: %s", number, len(gpus), which
             )
         waits = True
         time.sleep(LOOK_SECONDS)

@@ -90,10 +90,14 @@ def test_the_model_of_the_proofs_is_measured_without_a_gpu_and_says_so(
     assert json.loads((tmp_path / "run.json").read_text())["hardware"]["gpus"] == []
 
 
+def has_attention_by_cudnn() -> bool:
+    return bool(torch.backends.cuda.cudnn_sdp_enabled())  # type: ignore[no-untyped-call]
+
+
 @pytest.fixture
 def otherwise() -> Iterator[None]:
     """torch as others may have set it up: with cuDNN's attention, and TF32 in place of fp32."""
-    before = torch.backends.cuda.cudnn_sdp_enabled(), torch.get_float32_matmul_precision()
+    before = has_attention_by_cudnn(), torch.get_float32_matmul_precision()
     torch.backends.cuda.enable_cudnn_sdp(True)
     torch.set_float32_matmul_precision("high")
     yield
@@ -102,7 +106,7 @@ def otherwise() -> Iterator[None]:
 
 
 def has_plain_products_and_no_attention_by_cudnn() -> bool:
-    return not torch.backends.cuda.cudnn_sdp_enabled() and torch.get_float32_matmul_precision() == "highest"
+    return not has_attention_by_cudnn() and torch.get_float32_matmul_precision() == "highest"
 
 
 def test_a_training_has_no_attention_by_cudnn_and_no_tf32(
@@ -123,7 +127,7 @@ def test_a_probe_has_no_attention_by_cudnn_and_no_tf32(otherwise: None, prepared
 class OnGpu(nn.Parameter):
     """A parameter that says that it is on a GPU."""
 
-    is_cuda = True  # type: ignore[assignment]
+    is_cuda = True
 
 
 @pytest.mark.parametrize("on_gpu", [False, True], ids=["on a CPU", "on a GPU"])
