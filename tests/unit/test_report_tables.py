@@ -8,11 +8,13 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from preln.errors import PrelnError
 from preln.report import tables
+from preln.report.records import summary
 from preln.runs import short
 from tests.unit.test_report_figures import POST
 from tests.unit.test_report_records import records_of, small_study
@@ -99,6 +101,23 @@ def test_latex_is_escaped_and_uses_booktabs(tmp_path: Path) -> None:
     body = text[text.index("\\midrule") : text.index("\\bottomrule")]
     head = next(line for line in text.splitlines() if line.startswith("Model"))
     assert all(line.count("&") == head.count("&") for line in body.splitlines() if line.endswith("\\\\"))
+
+
+@given(st.text(st.characters(exclude_categories=["Cc", "Cs"]), max_size=60))
+@example("![](http://example.org/a.png) <script>x</script> [a](b) **c** `d` &lt; ~~e~~ \\*f* <g@example.org>")
+@example("one\n\n# two\n| three |")
+@settings(max_examples=40)
+def test_the_description_is_text_in_markdown(description: str) -> None:
+    study, runs = small_study(description=description)
+    table = tables.full(study, runs, summary(study, runs, Path("nowhere")))
+
+    tokens = MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(tables.markdown(study, runs, table))
+
+    assert [token.type for token in tokens] == ["paragraph_open", "inline", "paragraph_close"]
+    bold, *words, end = (child for child in tokens[1].children or [] if child.type != "text" or child.content)
+    assert (bold.type, end.type) == ("strong_open", "strong_close")
+    assert {word.type for word in words} <= {"text", "text_special"}
+    assert "".join(word.content for word in words) == tables.title(study, runs, table)
 
 
 def test_the_papers_value_stands_beside_the_run_that_it_is_of(tmp_path: Path) -> None:

@@ -33,6 +33,8 @@ _LATEX = str.maketrans(
         **{"×": "$\\times$", "±": "$\\pm$", "–": "--", "‖": "$\\Vert$"},
     }
 )
+# What Markdown reads anywhere in a line.
+_MARKDOWN = str.maketrans({character: f"\\{character}" for character in "\\`*_[]<>&|~$"})
 
 
 def write(study: Study, runs: Sequence[Run], results: Path, out: Sequence[Path]) -> None:
@@ -153,7 +155,7 @@ def readable(runs: Sequence[Run], table: pd.DataFrame) -> pd.DataFrame:
 
 def markdown(study: Study, runs: Sequence[Run], table: pd.DataFrame) -> str:
     """The readable table in Markdown, with its title above and the notes below it."""
-    heading = f"**{title(study, runs, table)}**"
+    heading = f"**{title(study, runs, table).translate(_MARKDOWN)}**"
     return "\n\n".join([heading, *_grid(runs, table, "github"), *notes(table)]) + "\n"
 
 
@@ -188,7 +190,8 @@ def title(study: Study, runs: Sequence[Run], table: pd.DataFrame) -> str:
     """What the table is of, and how many of the study's runs are in it."""
     diverged = int((table["status"] == "diverged").sum())
     count = f"{len(table)} of {len(runs)} runs" if len(table) else f"no finished runs of {len(runs)}"
-    description = f" ({study.description})" if study.description else ""
+    # On one line, for a blank one would end the paragraph that it stands in.
+    description = f" ({' '.join(study.description.split())})" if study.description else ""
     return f"Study {study.study}{description}: {count}{f', {diverged} diverged' if diverged else ''}."
 
 
