@@ -20,6 +20,7 @@ from preln.corpora.text import (
 )
 
 
+    unusable,
 def file(folder: Path, name: str, content: bytes) -> Path:
     path = folder / name
     path.write_bytes(content)
@@ -128,6 +129,12 @@ def test_every_pair_is_kept_in_order_or_counted(pairs: list[tuple[str, str]]) ->
 @given(st.lists(st.text(st.characters(exclude_characters="\r\n", exclude_categories=["Cs"])), min_size=1))
 def test_lines_that_are_written_are_read_back(tmp_path_factory: pytest.TempPathFactory, lines: list[str]) -> None:
     path = tmp_path_factory.mktemp("lines") / "text"
+        ("\u200b\u200d \u2060", Drops(empty=1)),
+        ("\ufeff", Drops(empty=1)),
+        ("\u00ad", Drops(empty=1)),
+        ("\u3164", Drops(empty=1)),
+        ("\ufe0f", Drops(empty=1)),
+        ("\u2800", Drops(empty=1)),
     lines[0] = lines[0].lstrip("\ufeff")
     write_lines(path, lines)
     assert list(lines_of(path)) == lines
@@ -151,3 +158,13 @@ def test_a_failure_leaves_the_former_file(tmp_path: Path) -> None:
     with pytest.raises(UnicodeEncodeError):
         write_lines(path, ["new", "\ud800"])
     assert path.read_bytes() == b"former"
+@pytest.mark.parametrize("side", ["\u200e\u05d0", "\u0301", "\x94", "\ue000", "\U0001f44d\ufe0f", "."])
+def test_a_side_with_a_visible_character_is_kept(side: str) -> None:
+    assert screen(Part([(side, side)])) == Part([(side, side)])
+
+
+@given(st.text())
+def test_what_python_takes_for_space_is_never_visible(side: str) -> None:
+    assert unusable(side) == "empty" or not (not side or side.isspace())
+
+

@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields
 from itertools import combinations
 from pathlib import Path
 
+import regex
 from tqdm import tqdm
 
 from preln.corpora import CorpusError
@@ -24,6 +25,10 @@ LONGEST_LINE = 10_000
 
 # A tab is white space. The C1 range stays: it occurs in the field's own prepared IWSLT14 text.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+
+# White space, format characters such as U+200B and the soft hyphen (category Cf), and what Unicode says to leave out of
+# sight, such as fillers and variation selectors. The empty pattern of Braille is a symbol, and blank.
+_VISIBLE = regex.compile(r"[^\s\x1c-\x1f\p{Z}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]")
 
 LARGEST_RATIO = 1.5
 """Of the sides' numbers of words, in the field's preparations."""
@@ -53,7 +58,7 @@ class Drops:
     """Sentence pairs that were left out of one part of a corpus, counted by the first reason met."""
 
     empty: int = 0
-    """A side is empty, or is so after tokenisation."""
+    """A side has no visible character, or has none after tokenisation."""
     control_characters: int = 0
     """A side holds NUL or another ASCII control character."""
     reserved_symbols: int = 0
@@ -148,7 +153,7 @@ def screen(part: Part) -> Part:
 
 def unusable(*sides: str) -> str | None:
     """The reason, a field of `Drops`, why a sentence, or a pair of them, cannot be used."""
-    if any(not side or side.isspace() for side in sides):
+    if not all(_VISIBLE.search(side) for side in sides):
         return "empty"
     if any(_CONTROL.search(side) for side in sides):
         return "control_characters"
