@@ -1,5 +1,8 @@
 """Reading of parallel text: what is refused, what is dropped and counted, what is left as it is."""
 
+import bz2
+import gzip
+import lzma
 from dataclasses import fields
 from pathlib import Path
 
@@ -7,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preln.corpora import CorpusError
+from preln.corpora import CorpusError, streams
 from preln.corpora.text import (
     LONGEST_LINE,
     Drops,
@@ -16,11 +19,11 @@ from preln.corpora.text import (
     read_parallel,
     require_distinct,
     screen,
+    unusable,
     write_lines,
 )
 
 
-    unusable,
 def file(folder: Path, name: str, content: bytes) -> Path:
     path = folder / name
     path.write_bytes(content)
@@ -71,6 +74,34 @@ def test_an_empty_file_is_refused(tmp_path: Path, source: bytes, target: bytes) 
         read(tmp_path, source, target)
 
 
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"one\rtwo\rthree\r", r"its lines end with a carriage return alone, .* example with tr '\\r' '\\n'"),
+        ("eins\nzwei\n".encode("utf-16-le"), "seems to be UTF-16LE, it should be UTF-8; .* iconv -f UTF-16LE"),
+        ("eins\nzwei\n".encode("utf-16-be"), "seems to be UTF-16BE, it should be UTF-8; .* iconv -f UTF-16BE"),
+        ("eins\nzwei\n".encode("utf-16"), "seems to be UTF-16, it should be UTF-8; .* iconv -f UTF-16 -t"),
+        (gzip.compress(b"one\ntwo\n"), "compressed by gzip, it should be text in UTF-8; unpack it first"),
+        (bz2.compress(b"one\ntwo\n"), "compressed by bzip2"),
+        (lzma.compress(b"one\ntwo\n"), "compressed by xz"),
+    ],
+)
+def test_text_of_another_kind_is_told_by_it(tmp_path: Path, content: bytes, message: str) -> None:
+    with pytest.raises(CorpusError, match=rf"a\.de: {message}"):
+        read(tmp_path, content, b"one\ntwo\n")
+
+
+def test_one_line_may_end_with_a_carriage_return(tmp_path: Path) -> None:
+    assert read(tmp_path, b"eins\r", b"one").pairs == [("eins", "one")]
+
+
+def test_a_line_that_does_not_fit_into_memory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streams, "MOST_IN_MEMORY", 2 * LONGEST_LINE)
+    assert len(list(lines_of(file(tmp_path, "fits", b"one\n" + b"x" * (2 * LONGEST_LINE - 1) + b"\n")))) == 2
+    with pytest.raises(CorpusError, match=r"long, line 2: longer than .*one sentence a line"):
+        list(lines_of(file(tmp_path, "long", b"one\n" + b"x" * (2 * LONGEST_LINE + 1))))
+
+
 def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
     for path in (tmp_path / "nowhere", tmp_path):
         with pytest.raises(CorpusError, match="cannot be read"):
@@ -87,6 +118,12 @@ def test_text_without_a_usable_pair_is_refused(tmp_path: Path) -> None:
     [
         ("", Drops(empty=1)),
         (" \t\u00a0", Drops(empty=1)),
+        ("\u200b\u200d \u2060", Drops(empty=1)),
+        ("\ufeff", Drops(empty=1)),
+        ("\u00ad", Drops(empty=1)),
+        ("\u3164", Drops(empty=1)),
+        ("\ufe0f", Drops(empty=1)),
+        ("\u2800", Drops(empty=1)),
         ("a\0b", Drops(control_characters=1)),
         ("a\x1bb", Drops(control_characters=1)),
         ("a\rb", Drops(control_characters=1)),
@@ -111,6 +148,16 @@ def test_every_reason_to_leave_a_pair_out_is_told_in_words() -> None:
     assert all(words.startswith("1 ") for words in told)
 
 
+@pytest.mark.parametrize("side", ["\u200e\u05d0", "\u0301", "\x94", "\ue000", "\U0001f44d\ufe0f", "."])
+def test_a_side_with_a_visible_character_is_kept(side: str) -> None:
+    assert screen(Part([(side, side)])) == Part([(side, side)])
+
+
+@given(st.text())
+def test_what_python_takes_for_space_is_never_visible(side: str) -> None:
+    assert unusable(side) == "empty" or not (not side or side.isspace())
+
+
 def test_a_tab_and_a_line_of_the_greatest_length_are_kept() -> None:
     part = Part([("a\tb", "c"), ("a" * LONGEST_LINE, "b")])
     assert screen(part) == part
@@ -126,15 +173,10 @@ def test_every_pair_is_kept_in_order_or_counted(pairs: list[tuple[str, str]]) ->
     assert all(pair in remaining for pair in part.pairs)
 
 
-@given(st.lists(st.text(st.characters(exclude_characters="\r\n", exclude_categories=["Cs"])), min_size=1))
+# Lines of NUL alone are what UTF-16 begins with.
+@given(st.lists(st.text(st.characters(exclude_characters="\0\r\n", exclude_categories=["Cs"])), min_size=1))
 def test_lines_that_are_written_are_read_back(tmp_path_factory: pytest.TempPathFactory, lines: list[str]) -> None:
     path = tmp_path_factory.mktemp("lines") / "text"
-        ("\u200b\u200d \u2060", Drops(empty=1)),
-        ("\ufeff", Drops(empty=1)),
-        ("\u00ad", Drops(empty=1)),
-        ("\u3164", Drops(empty=1)),
-        ("\ufe0f", Drops(empty=1)),
-        ("\u2800", Drops(empty=1)),
     lines[0] = lines[0].lstrip("\ufeff")
     write_lines(path, lines)
     assert list(lines_of(path)) == lines
@@ -158,13 +200,3 @@ def test_a_failure_leaves_the_former_file(tmp_path: Path) -> None:
     with pytest.raises(UnicodeEncodeError):
         write_lines(path, ["new", "\ud800"])
     assert path.read_bytes() == b"former"
-@pytest.mark.parametrize("side", ["\u200e\u05d0", "\u0301", "\x94", "\ue000", "\U0001f44d\ufe0f", "."])
-def test_a_side_with_a_visible_character_is_kept(side: str) -> None:
-    assert screen(Part([(side, side)])) == Part([(side, side)])
-
-
-@given(st.text())
-def test_what_python_takes_for_space_is_never_visible(side: str) -> None:
-    assert unusable(side) == "empty" or not (not side or side.isspace())
-
-

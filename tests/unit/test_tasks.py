@@ -114,6 +114,26 @@ def test_rte_is_read_from_its_archive_and_from_a_folder(tmp_path: Path) -> None:
         rte(tmp_path / "zipped", "dev")
 
 
+@pytest.mark.parametrize(
+    ("where", "by", "message"),
+    [
+        ("flags", b"\x01\x00", r"RTE\.zip: RTE/train\.tsv is encrypted; unpack the archive"),
+        ("content", b"\xff\xff", r"RTE\.zip: without a readable RTE/train\.tsv \(Error -3"),
+    ],
+)
+def test_an_archive_that_cannot_be_read_is_refused_by_name(where: str, by: bytes, message: str, tmp_path: Path) -> None:
+    write_rte(tmp_path, *(f"{number}\tIt rains.\tIt is wet.\tentailment" for number in range(100)))
+    archive = tmp_path / "RTE.zip"
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as written:
+        written.write(tmp_path / "train.tsv", "RTE/train.tsv")
+    content = bytearray(archive.read_bytes())
+    start = content.index(b"PK\x01\x02") + 8 if where == "flags" else content.index(b"train.tsv") + len("train.tsv")
+    content[start : start + 2] = by
+    archive.write_bytes(content)
+    with pytest.raises(CorpusError, match=message):
+        rte(tmp_path, "train")
+
+
 @pytest.mark.parametrize("relation", ["paraphrase", "entailment"])
 def test_the_embedded_tasks_parts_share_no_pair(relation: str, tmp_path: Path) -> None:
     task = EmbeddedTask.model_validate({"source": "embedded", "relation": relation, "pairs": 400, "dev": 100})

@@ -56,14 +56,17 @@ class Wmt14Corpus(_Corpus):
 
 
 class TextPaths(Settings):
-    """The two sides of one part of a parallel text: UTF-8, one sentence a line, line by line translations."""
+    """The two sides of one part of a parallel text: UTF-8, one sentence a line, line by line translations. A pair with
+    a side that has no visible character, or more than 10,000 characters, is left out and counted; a line of more than
+    64 MiB is refused."""
 
     source: LocalPath
     target: LocalPath
 
 
 class FilesCorpus(_Corpus):
-    """Parallel text of your own, in any two languages."""
+    """Parallel text of your own, in any two languages. Sides whose lines are in unlike order or in one language, and
+    valid and test that are one text, are warned of in the job's output and in the text's `corpus.json`."""
 
     source: Literal["files"]
     source_language: Language

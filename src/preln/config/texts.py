@@ -50,7 +50,9 @@ class BookcorpusSource(_ArchiveSource):
 
 
 class TextFilesSource(Settings):
-    """English text of your own."""
+    """English text of your own, in UTF-8. A document, or a line of one, of more than 64 MiB of memory is refused; so is
+    an archive that is encrypted, or that expands to more than that and to more than 100 times its size. Text to which
+    links in an archive lead is read once, which is told; links to what is not read are refused."""
 
     source: Literal["files"]
     path: LocalPath = Field(description="A text file, an archive, or a folder of both.")

@@ -9,8 +9,6 @@ its files have published checksums, so that a preparation can be proved right.
 from __future__ import annotations
 
 import re
-import tarfile
-import zlib
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
@@ -19,6 +17,7 @@ from preln.corpora import CorpusError
 from preln.corpora.download import require_content
 from preln.corpora.registry import DOWNLOADS, GERMAN_ENGLISH
 from preln.corpora.subsets import select
+from preln.corpora.streams import BROKEN, members
 from preln.corpora.text import PARTS, Drops, Pair, Part, clean, evaluation_segments, read_parallel, screen
 from preln.corpora.tokenisation import LinePreparation, map_lines, prepare_pairs
 
@@ -63,8 +62,7 @@ def prepare(corpus: Iwslt14Corpus, downloads: Path, processes: int) -> dict[str,
 
 
 def read_archive(archive: Path) -> dict[str, str]:
-    """The texts of the release's archive, by file name. Nothing is unpacked to disk, so no path in the
-    archive can lead anywhere.
+    """The texts of the release's archive, by file name.
 
     Raises:
         CorpusError: if the archive cannot be read or lacks a file.
@@ -72,13 +70,9 @@ def read_archive(archive: Path) -> dict[str, str]:
     wanted = {name for names in _MEMBERS.values() for name in names}
     texts = {}
     try:
-        with tarfile.open(archive) as tar:
-            for member in tar:
-                name = PurePosixPath(member.name).name
-                content = tar.extractfile(member) if member.isfile() and name in wanted else None
-                if content is not None:
-                    texts[name] = content.read().decode("utf-8")
-    except (OSError, EOFError, zlib.error, tarfile.TarError, UnicodeDecodeError) as error:
+        for path, content in members(archive, lambda path: PurePosixPath(path).name in wanted):
+            texts[PurePosixPath(path).name] = content.read().decode("utf-8")
+    except (*BROKEN, UnicodeDecodeError) as error:
         raise CorpusError(f"{archive}: cannot be read as an archive of UTF-8 text ({error})") from None
     if missing := sorted(wanted - texts.keys()):
         raise CorpusError(f"{archive}: lacks {', '.join(missing)}; give the release's {_ARCHIVE.name}")

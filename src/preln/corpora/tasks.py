@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import zipfile
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
+from io import BufferedReader
 from pathlib import Path
-from typing import IO
 
 import sentencepiece
 from tqdm import tqdm
 
 from preln.config import EmbeddedTask, MrpcTask, RteTask, Task
-from preln.corpora import CorpusError
+from preln.corpora import CorpusError, streams
 from preln.corpora.embedded import english
 from preln.corpora.embedded.english import SentencePair
 from preln.corpora.english.sentences import normalised
+from preln.corpora.streams import BROKEN, members
 from preln.corpora.text import unusable, write_lines
 from preln.files import replaced_folder, write_json
 
@@ -110,13 +110,13 @@ def mrpc(pairs: Path, dev_ids: Path) -> Parts:
     Raises:
         CorpusError: if a file is missing or malformed, or a pair of dev is not in the other file.
     """
-    with _opened(dev_ids) as lines:
-        wanted = [fields for _, fields in _rows(dev_ids, lines, 2)]
+    with _opened(dev_ids) as file:
+        wanted = [fields for _, fields in _rows(dev_ids, file, 2)]
     held = {tuple(ids) for ids in wanted}
     parts: Parts = {"train": [], "dev": []}
     found = set()
-    with _opened(pairs) as lines:
-        for where, fields in _rows(pairs, lines, len(MRPC_COLUMNS), MRPC_COLUMNS):
+    with _opened(pairs) as file:
+        for where, fields in _rows(pairs, file, len(MRPC_COLUMNS), MRPC_COLUMNS):
             label, *ids, first, second = fields
             pair = _pair(where, first, second, label, MRPC_LABELS)
             if tuple(ids) in held:
@@ -136,11 +136,11 @@ def rte(folder: Path, part: str) -> list[SentencePair]:
         CorpusError: if the file is missing or malformed.
     """
     archive, member = folder / "RTE.zip", f"RTE/{part}.tsv"
-    with _member(archive, member) if archive.exists() else _opened(folder / f"{part}.tsv") as lines:
+    with _member(archive, member) if archive.exists() else _opened(folder / f"{part}.tsv") as file:
         name = archive / member if archive.exists() else folder / f"{part}.tsv"
         pairs = [
             _pair(where, first, second, label, RTE_LABELS)
-            for where, (_, first, second, label) in _rows(name, lines, len(RTE_COLUMNS), RTE_COLUMNS)
+            for where, (_, first, second, label) in _rows(name, file, len(RTE_COLUMNS), RTE_COLUMNS)
         ]
     return _not_empty({part: pairs}, name)[part]
 
@@ -156,7 +156,7 @@ def _generated(task: EmbeddedTask) -> Parts:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[IO[bytes]]:
+def _opened(path: Path) -> Iterator[BufferedReader]:
     try:
         with path.open("rb") as file:
             yield file
@@ -167,23 +167,26 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def _member(archive: Path, name: str) -> Iterator[IO[bytes]]:
+def _member(archive: Path, name: str) -> Iterator[BufferedReader]:
     try:
-        with zipfile.ZipFile(archive) as opened, opened.open(name) as file:
-            yield file
-    except (OSError, KeyError, zipfile.BadZipFile) as error:
+        with closing(members(archive, lambda path: path == name)) as found:
+            for _, file in found:
+                yield file
+                return
+    except BROKEN as error:
         raise CorpusError(f"{archive}: without a readable {name} ({error}); download it again") from None
+    raise CorpusError(f"{archive}: without a readable {name}; download it again")
 
 
 def _rows(
-    name: Path, lines: Iterable[bytes], columns: int, header: tuple[str, ...] | None = None
+    name: Path, file: BufferedReader, columns: int, header: tuple[str, ...] | None = None
 ) -> Iterator[tuple[str, list[str]]]:
     """The fields of each line, parted by tabs, with where the line stands.
 
     Raises:
         CorpusError: if a line is not UTF-8, has another number of fields, or the first is not the header.
     """
-    for number, raw in enumerate(lines, start=1):
+    for number, raw in enumerate(streams.lines(file, name), start=1):
         where = f"{name}, line {number}"
         try:
             fields = raw.removeprefix(b"\xef\xbb\xbf").decode("utf-8").rstrip("\r\n").split("\t")

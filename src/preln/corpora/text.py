@@ -12,7 +12,7 @@ from pathlib import Path
 import regex
 from tqdm import tqdm
 
-from preln.corpora import CorpusError
+from preln.corpora import CorpusError, streams
 from preln.files import replaced
 
 Pair = tuple[str, str]
@@ -96,7 +96,8 @@ def lines_of(path: Path, doing: str = "read") -> Iterator[str]:
     Only `\\n` ends a line: U+2028, U+0085 and their like belong to the sentence.
 
     Raises:
-        CorpusError: if the file cannot be read, is empty, or is not UTF-8 (naming the line).
+        CorpusError: if the file cannot be read, is empty, is not UTF-8, or has a line that does not fit into memory
+            (naming the line).
     """
     number = 0
     try:
@@ -104,7 +105,7 @@ def lines_of(path: Path, doing: str = "read") -> Iterator[str]:
             path.open("rb") as file,
             tqdm(total=path.stat().st_size, desc=f"{doing} {path.name}", unit="B", unit_scale=True, delay=2) as bar,
         ):
-            for number, raw in enumerate(file, start=1):
+            for number, raw in enumerate(streams.lines(file, path), start=1):
                 bar.update(len(raw))
                 if number == 1:
                     raw = raw.removeprefix(b"\xef\xbb\xbf")

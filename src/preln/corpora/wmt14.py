@@ -8,10 +8,8 @@ train for valid, which is not done here. The paper says no more than that it fol
 
 from __future__ import annotations
 
-import tarfile
-import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from itertools import count, islice, zip_longest
 from pathlib import Path, PurePosixPath
 from typing import IO
@@ -20,6 +18,7 @@ from preln.config import Wmt14Corpus
 from preln.corpora import CorpusError
 from preln.corpora.download import require_content
 from preln.corpora.registry import DOWNLOADS, ENGLISH_GERMAN, WMT14_ARCHIVES
+from preln.corpora.streams import BROKEN, members
 from preln.corpora.text import PARTS, Drops, Pair, Part, clean, evaluation_segments, lines_of, screen
 from preln.corpora.tokenisation import LinePreparation, prepare_pairs
 
@@ -101,12 +100,11 @@ def _of_files(folder: Path) -> dict[str, Iterator[Pair]]:
 
 @contextmanager
 def _member(archive: Path, name: str) -> Iterator[IO[bytes]]:
-    """A file of an archive, as a stream: nothing is unpacked to disk, and what stands behind it is not read."""
-    with tarfile.open(archive) as tar:
-        for member in tar:
-            if PurePosixPath(member.name).name == name and (file := tar.extractfile(member)) is not None:
-                yield file
-                return
+    """A file of an archive, as a stream: what stands behind it is not read."""
+    with closing(members(archive, lambda path: PurePosixPath(path).name == name)) as found:
+        for _, file in found:
+            yield file
+            return
     raise CorpusError(f"{archive}: lacks {name}; give the release's {archive.name}")
 
 
@@ -129,5 +127,5 @@ def _pairs(sources: Iterable[str], targets: Iterable[str], where: str) -> Iterat
                     f"{where}: {short} has fewer lines than {long}; they must be line by line translations"
                 )
             yield source, target
-    except (UnicodeDecodeError, OSError, EOFError, zlib.error, tarfile.TarError) as error:
+    except (*BROKEN, UnicodeDecodeError) as error:
         raise CorpusError(f"{where}: cannot be read as text in UTF-8 ({error}); download it again") from None

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import bz2
 import itertools
-import lzma
 import re
-import tarfile
+import sys
 import xml.etree.ElementTree as ElementTree
-import zipfile
-import zlib
 from collections.abc import Iterable, Iterator
-from io import TextIOWrapper
+from io import BufferedReader, TextIOWrapper
 from pathlib import Path, PurePosixPath
 from pydoc_data.topics import topics
 from typing import IO
@@ -22,6 +19,7 @@ from preln.config import BookcorpusSource, EmbeddedSource, TextFilesSource, Text
 from preln.corpora import CorpusError
 from preln.corpora.embedded import english
 from preln.corpora.registry import needed_downloads
+from preln.corpora.streams import BROKEN, MOST_IN_MEMORY, members, require_text, size
 
 Document = list[str]
 """The paragraphs of a document, none of them empty."""
@@ -35,8 +33,8 @@ WRAPPED = 100
 LOOKED_AT = 1000
 """Lines of a text that tell whether it is wrapped."""
 
-_BROKEN = (EOFError, OSError, tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError)
-"""What reading an archive that is cut off or damaged ends in."""
+LONGEST_ARTICLE = 4 << 20
+"""Characters; Wikipedia itself allows 2 MiB, and reading the mark-up takes 150 times as much memory."""
 
 # What WikiText writes for a hyphen, a comma or a point that stood inside a word or a number.
 _JOINED = re.compile(r" @([-,.])@ ")
@@ -94,17 +92,19 @@ def python_help() -> Iterator[Document]:
             yield document
 
 
-def open_texts(path: Path) -> Iterator[tuple[str, IO[str]]]:
+def open_texts(path: Path) -> Iterator[tuple[str, BufferedReader]]:
     """The text files of `path`, which is a text file, an archive or a folder of both, by name, in the order of their
     names (in an archive, in its own order). Of an archive nothing is unpacked to disk.
 
     Raises:
-        CorpusError: if there is none, or an archive cannot be read.
+        CorpusError: if there is none, or an archive cannot be read, as `members` has it.
     """
     found = False
     for file in sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]:
         if file.name.endswith(ARCHIVES):
-            opened = _in_archive(file)
+            opened: Iterator[tuple[str, BufferedReader]] = (
+                (f"{file}:{name}", content) for name, content in members(file, _is_text)
+            )
         elif _is_text(file.name) or file == path:
             opened = _in_file(file)
         else:
@@ -124,56 +124,56 @@ def _is_text(name: str) -> bool:
     return path.suffix in TEXTS and not path.name.startswith(".")
 
 
-def _in_file(file: Path) -> Iterator[tuple[str, IO[str]]]:
+def _in_file(file: Path) -> Iterator[tuple[str, BufferedReader]]:
     try:
-        with file.open(encoding="utf-8-sig") as text:
-            yield str(file), text
+        with file.open("rb") as content:
+            yield str(file), content
     except OSError as error:
         raise CorpusError(f"{file}: cannot be read ({error.strerror})") from None
 
 
-def _in_archive(file: Path) -> Iterator[tuple[str, IO[str]]]:
-    try:
-        if zipfile.is_zipfile(file):
-            with zipfile.ZipFile(file) as archive:
-                for name in archive.namelist():
-                    if _is_text(name):
-                        with archive.open(name) as content:
-                            yield f"{file}:{name}", TextIOWrapper(content, encoding="utf-8-sig")
-        else:
-            with tarfile.open(file) as tar:
-                for member in tar:
-                    content_or_none = tar.extractfile(member) if member.isfile() and _is_text(member.name) else None
-                    if content_or_none is not None:
-                        yield (
-                            f"{file}:{member.name}",
-                            TextIOWrapper(content_or_none, encoding="utf-8-sig"),
-                        )
-    except _BROKEN as error:
-        raise CorpusError(f"{file}: cannot be read as an archive ({error})") from None
+class Lines:
+    """The lines of a text without the white space around them, of which a document at a time is held in memory."""
+
+    def __init__(self, name: str, content: BufferedReader) -> None:
+        self._name = name
+        self._content = content
+        self._taken = 0
+
+    def next_document(self) -> None:
+        """What has been read was a document, which may be let go."""
+        self._taken = 0
+
+    def __iter__(self) -> Iterator[str]:
+        """Read the lines.
+
+        Raises:
+            CorpusError: if the text is not UTF-8, its archive is damaged, or a document, or a line of one, takes more
+                than `MOST_IN_MEMORY`; naming the line before.
+        """
+        number = 0
+        try:
+            require_text(self._content.peek(), self._name)
+            text = TextIOWrapper(self._content, encoding="utf-8-sig")
+            while line := text.readline(MOST_IN_MEMORY):
+                self._taken += 0 if line.isspace() else sys.getsizeof(line)
+                if max(self._taken, len(line)) >= MOST_IN_MEMORY:
+                    raise CorpusError(
+                        f"{self._name}: after line {number}: a document of more than {size(MOST_IN_MEMORY)}, the most "
+                        "that is held in memory; divide the text into smaller documents, and these into lines"
+                    )
+                number += 1
+                yield line.strip()
+        except UnicodeDecodeError as error:
+            raise CorpusError(f"{self._name}: after line {number}: not UTF-8 ({error.reason})") from None
+        except BROKEN as error:
+            raise CorpusError(f"{self._name}: after line {number}: cannot be read ({error}); is it whole?") from None
 
 
-def lines_of(name: str, text: IO[str]) -> Iterator[str]:
-    """The lines of a text without the white space around them.
-
-    Raises:
-        CorpusError: if the text is not UTF-8, or its archive is damaged, naming the line before.
-    """
-    number = 0
-    try:
-        for line in text:
-            number += 1
-            yield line.strip()
-    except UnicodeDecodeError as error:
-        raise CorpusError(f"{name}: after line {number}: not UTF-8 ({error.reason})") from None
-    except _BROKEN as error:
-        raise CorpusError(f"{name}: after line {number}: cannot be read ({error}); is it whole?") from None
-
-
-def by_file(texts: Iterable[tuple[str, IO[str]]]) -> Iterator[Document]:
+def by_file(texts: Iterable[tuple[str, BufferedReader]]) -> Iterator[Document]:
     """Every file is a document."""
-    for name, text in texts:
-        if document := list(unwrapped(lines_of(name, text))):
+    for name, content in texts:
+        if document := list(unwrapped(Lines(name, content))):
             yield document
 
 
@@ -192,34 +192,34 @@ def unwrapped(lines: Iterable[str]) -> Iterator[str]:
     return (" ".join(block) for has_text, block in itertools.groupby(together, key=bool) if has_text)
 
 
-def by_blank_line(texts: Iterable[tuple[str, IO[str]]]) -> Iterator[Document]:
+def by_blank_line(texts: Iterable[tuple[str, BufferedReader]]) -> Iterator[Document]:
     """Blank lines divide documents, every other line is a paragraph."""
-    for name, text in texts:
-        document: Document = []
-        for line in lines_of(name, text):
-            if line:
-                document.append(line)
-            elif document:
-                yield document
-                document = []
-        if document:
-            yield document
+    for name, content in texts:
+        lines = Lines(name, content)
+        for has_text, block in itertools.groupby(lines, key=bool):
+            if has_text:
+                yield list(block)
+            lines.next_document()
 
 
-def by_count(texts: Iterable[tuple[str, IO[str]]], paragraphs: int) -> Iterator[Document]:
+def by_count(texts: Iterable[tuple[str, BufferedReader]], paragraphs: int) -> Iterator[Document]:
     """So many paragraphs of a file are a document: for text such as BookCorpus, whose books are not divided."""
-    for name, text in texts:
-        left = unwrapped(lines_of(name, text))
+    for name, content in texts:
+        lines = Lines(name, content)
+        left = iter(unwrapped(lines))
         while document := list(itertools.islice(left, paragraphs)):
+            lines.next_document()
             yield document
 
 
-def wikitext(texts: Iterable[tuple[str, IO[str]]]) -> Iterator[Document]:
+def wikitext(texts: Iterable[tuple[str, BufferedReader]]) -> Iterator[Document]:
     """WikiText's articles: a title between single equals signs begins one; headings are left out."""
-    for name, text in texts:
+    for name, content in texts:
         document: Document = []
-        for line in lines_of(name, text):
+        lines = Lines(name, content)
+        for line in lines:
             if _TITLE.fullmatch(line):
+                lines.next_document()
                 if document:
                     yield document
                 document = []
@@ -234,22 +234,50 @@ def wikipedia(dump: Path) -> Iterator[str]:
     outside of the encyclopedia are left out.
 
     Raises:
-        CorpusError: if the dump cannot be read.
+        CorpusError: if the dump cannot be read, or an article is longer than `LONGEST_ARTICLE`.
     """
     try:
         with bz2.open(dump, "rb") if dump.suffix == ".bz2" else dump.open("rb") as file:
-            steps = ElementTree.iterparse(file, events=("start", "end"))
+            pages = _Pages(file, dump)
+            steps = ElementTree.iterparse(pages, events=("start", "end"))
             _, root = next(steps)
             for step, page in steps:
                 if step == "start" or (not page.tag.endswith("}page") and page.tag != "page"):
                     continue
+                pages.next_page()
                 markup = page.findtext("{*}revision/{*}text")
                 if page.findtext("{*}ns") == "0" and page.find("{*}redirect") is None and markup:
+                    if len(markup) > LONGEST_ARTICLE:
+                        raise CorpusError(
+                            f"{dump}: the article {page.findtext('{*}title')!r} has {len(markup):,} characters, and at "
+                            f"most {LONGEST_ARTICLE:,} are read; Wikipedia allows half of them: is it a dump of it?"
+                        )
                     yield markup
                 # What has been read is let go, or memory would hold the whole dump in the end.
                 root.clear()
     except (OSError, EOFError, StopIteration, ElementTree.ParseError) as error:
         raise CorpusError(f"{dump}: cannot be read as a dump ({error})") from None
+
+
+class _Pages:
+    """A dump as the parser reads it, a page of which is held in memory."""
+
+    def __init__(self, stream: IO[bytes], dump: Path) -> None:
+        self._stream = stream
+        self._dump = dump
+        self._taken = 0
+
+    def next_page(self) -> None:
+        self._taken = 0
+
+    def read(self, count: int = 1 << 16, /) -> bytes:
+        self._taken += count
+        if self._taken > MOST_IN_MEMORY:
+            raise CorpusError(
+                f"{self._dump}: a page of more than {size(MOST_IN_MEMORY)}, the most that is held in memory; give a "
+                "dump of the English Wikipedia"
+            )
+        return self._stream.read(count)
 
 
 def strip_markup(markup: str) -> Document:
