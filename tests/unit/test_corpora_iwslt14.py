@@ -16,7 +16,7 @@ from typing import get_args
 import pytest
 
 from preln.config import Iwslt14Corpus
-from preln.corpora import CorpusError, iwslt14, subsets
+from preln.corpora import CorpusError, embedded, iwslt14, subsets
 from preln.corpora.download import git_blob_id
 from preln.corpora.registry import DOWNLOADS, SOURCES
 from preln.corpora.text import Drops, Pair, Part, clean, lines_of
@@ -84,6 +84,16 @@ def test_every_23rd_pair_is_valid() -> None:
 def test_cleaning_by_length_and_ratio(source: int, target: int, drops: Drops) -> None:
     pair = (words(source), words(target))
     assert clean(Part([pair]), iwslt14.MOST_WORDS) == Part([] if drops != Drops() else [pair], drops)
+
+
+def test_prepared_text_in_unlike_order_keeps_its_warning(tmp_path: Path) -> None:
+    pairs = embedded.generate(2000, seed=1)
+    for part in ("train", "valid", "test"):
+        moved = pairs[1:] if part == "train" else pairs[:-1]
+        (tmp_path / f"{part}.de").write_text("".join(f"{source}\n" for source, _ in pairs[:-1]), encoding="utf-8")
+        (tmp_path / f"{part}.en").write_text("".join(f"{target}\n" for _, target in moved), encoding="utf-8")
+    parts = iwslt14.prepare(Iwslt14Corpus(source="iwslt14", folder=tmp_path), tmp_path, processes=1)
+    assert [len(parts[name].warnings) for name in ("train", "valid", "test")] == [1, 0, 0]
 
 
 def test_unusable_pairs_do_not_shift_the_split() -> None:

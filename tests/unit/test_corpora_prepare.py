@@ -113,6 +113,29 @@ def test_a_given_part_is_used_and_taken_from_train(tmp_path: Path, caplog: pytes
     ], "and it is told"
 
 
+def test_what_looks_like_a_mistake_is_told_and_recorded_and_used(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    given = user_files(tmp_path)
+    usual = text(given, tmp_path / "usual")
+    assert "warnings" not in usual
+    same = "".join(f"Dit is zin {number}.\n" for number in range(100))
+    for name in ("valid", "test"):
+        for side in ("nl", "fr"):
+            (tmp_path / f"{name}.{side}").write_text(same)
+    parts = {
+        name: TextPaths(source=tmp_path / f"{name}.nl", target=tmp_path / f"{name}.fr") for name in ("valid", "test")
+    }
+    caplog.clear()
+    record = text(given.model_copy(update=parts), tmp_path / "out")
+    of_valid, of_test, of_both = record["warnings"]
+    for warning, name in ((of_valid, "valid"), (of_test, "test")):
+        assert f"{name}.nl, {tmp_path / name}.fr: 100% of the sides' words are the same" in warning
+    assert "valid and test have 100 distinct pairs in common, of 100 and 100" in of_both
+    assert [message for message in caplog.messages if "left out" not in message] == record["warnings"]
+    assert record["parts"]["valid"]["pairs"] == record["parts"]["test"]["pairs"] == 100
+
+
 def test_a_file_in_two_places_is_refused(tmp_path: Path) -> None:
     corpus = user_files(tmp_path)
     twice = TextPaths(source=corpus.train.source, target=corpus.train.source)

@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import lzma
+import re
 from dataclasses import fields
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preln.corpora import CorpusError, streams
+from preln.corpora import CorpusError, embedded, streams
 from preln.corpora.text import (
     LONGEST_LINE,
     Drops,
@@ -100,6 +101,16 @@ def test_a_line_that_does_not_fit_into_memory_is_refused(tmp_path: Path, monkeyp
     assert len(list(lines_of(file(tmp_path, "fits", b"one\n" + b"x" * (2 * LONGEST_LINE - 1) + b"\n")))) == 2
     with pytest.raises(CorpusError, match=r"long, line 2: longer than .*one sentence a line"):
         list(lines_of(file(tmp_path, "long", b"one\n" + b"x" * (2 * LONGEST_LINE + 1))))
+
+
+def test_sides_in_unlike_order_are_read_with_a_warning(tmp_path: Path) -> None:
+    pairs = embedded.generate(1000, seed=1)
+    source, target = ("".join(f"{pair[side]}\n" for pair in pairs).encode() for side in (0, 1))
+    assert read(tmp_path, source, target) == Part(pairs)
+    shifted = read(tmp_path, source, b"Another line.\n" + target[: target.rindex(b"\n", 0, -1) + 1])
+    assert len(shifted.pairs) == 1000
+    (warning,) = shifted.warnings
+    assert re.match(r".*a\.de, .*a\.en: by their lengths, the sides' lines 1 to 500 go together", warning)
 
 
 def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:

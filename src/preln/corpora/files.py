@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from preln.config import FilesCorpus, TextPaths
 from preln.corpora.registry import languages
 from preln.corpora.split import divide
@@ -32,4 +34,4 @@ def prepare(corpus: FilesCorpus, processes: int) -> dict[str, Part]:
 def _prepared(name: str, paths: TextPaths, preparations: list[LinePreparation], processes: int) -> Part:
     part = read_parallel(paths.source, paths.target)
     pairs = prepare_pairs(part.pairs, preparations, processes, f"prepare {name}")
-    return screen(Part(pairs, part.drops))
+    return screen(replace(part, pairs=pairs))

@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from preln.config import Iwslt14Corpus
 from preln.corpora import CorpusError
 from preln.corpora.download import require_content
 from preln.corpora.registry import DOWNLOADS, GERMAN_ENGLISH
-from preln.corpora.subsets import select
 from preln.corpora.streams import BROKEN, members
+from preln.corpora.subsets import select
 from preln.corpora.text import PARTS, Drops, Pair, Part, clean, evaluation_segments, read_parallel, screen
 from preln.corpora.tokenisation import LinePreparation, map_lines, prepare_pairs
 
@@ -58,7 +59,7 @@ def prepare(corpus: Iwslt14Corpus, downloads: Path, processes: int) -> dict[str,
         raise CorpusError(f"pairs: {corpus.pairs:,} of {len(train):,} pairs of train; leave it out to train on all")
     train = train[: corpus.pairs]
     drops = whole.drops + Drops(not_chosen=len(whole.pairs) - len(train))
-    return {**parts, "train": Part(train, drops)}
+    return {**parts, "train": replace(whole, pairs=train, drops=drops)}
 
 
 def read_archive(archive: Path) -> dict[str, str]:
@@ -119,7 +120,7 @@ def read_prepared(folder: Path) -> dict[str, Part]:
     parts = {}
     for name in PARTS:
         part = read_parallel(paths[name, "de"], paths[name, "en"])
-        parts[name] = Part(prepare_pairs(part.pairs, spacing, 1, f"read {name}"), part.drops)
+        parts[name] = replace(part, pairs=prepare_pairs(part.pairs, spacing, 1, f"read {name}"))
     return {**parts, **{name: clean(parts[name], MOST_WORDS) for name in ("train", "valid")}}
 
 

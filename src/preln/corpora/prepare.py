@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from preln.config import Corpus, EmbeddedCorpus, FilesCorpus, Iwslt14Corpus, Wmt14Corpus
-from preln.corpora import CorpusError, bpe, embedded, files, iwslt14, wmt14
+from preln.corpora import CorpusError, bpe, doubts, embedded, files, iwslt14, wmt14
 from preln.corpora.download import checksum, git_blob_id
 from preln.corpora.registry import SOURCES, languages
 from preln.corpora.split import divide
-from preln.corpora.text import PARTS, Drops, Part, lines_of, screen, write_lines
+from preln.corpora.text import PARTS, Drops, Pair, Part, lines_of, screen, write_lines
 from preln.corpora.tokenisation import LinePreparation, prepare_pairs
 from preln.files import replaced_folder, write_json
 
@@ -29,8 +29,9 @@ logger = logging.getLogger(__name__)
 def prepare_text(corpus: Corpus, downloads: Path, out: Path, processes: int) -> None:
     """Write `out`/{train,valid,test}.{language}, one tokenised sentence a line, and then `out`/corpus.json.
 
-    The record names the source, its licence and the settings, and counts for each part what it holds and
-    what was dropped, by reason. `downloads` is where the downloads are; `processes` tokenise.
+    The record names the source, its licence and the settings, and counts for each part what it holds and what was
+    dropped, by reason; what looks like a mistake is under `warnings`. `downloads` is where the downloads are;
+    `processes` tokenise.
 
     Raises:
         CorpusError: if the text or the settings cannot become a corpus.
@@ -47,6 +48,8 @@ def prepare_text(corpus: Corpus, downloads: Path, out: Path, processes: int) -> 
         "settings": corpus.model_dump(mode="json"),
         "parts": {},
     }
+    warnings: list[str] = []
+    held_out: dict[str, set[Pair]] = {"valid": set(), "test": set()}
     with replaced_folder(out) as folder:
         for name in PARTS:
             paths = [folder / f"{name}.{language}" for language in (source, target)]
@@ -57,10 +60,17 @@ def prepare_text(corpus: Corpus, downloads: Path, out: Path, processes: int) -> 
                         file.writelines(f"{pair[side]}\n" for pair in piece.pairs)
                     pairs += len(piece.pairs)
                     drops += piece.drops
+                    warnings += piece.warnings
+                    if name in held_out:
+                        held_out[name].update(piece.pairs)
             checksums = {path.name: _checksums(path, description.published) for path in paths}
             record["parts"][name] = {"pairs": pairs, "drops": asdict(drops), "files": checksums}
             if drops != Drops():
                 logger.warning("%s: %s pairs; left out: %s", name, f"{pairs:,}", drops)
+        if warnings := [*warnings, *doubts.of_parts(held_out["valid"], held_out["test"])]:
+            record["warnings"] = warnings
+        for warning in warnings:
+            logger.warning("%s", warning)
         write_json(folder / RECORD, record)
 
 

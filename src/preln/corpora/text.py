@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import combinations
 from pathlib import Path
 
 import regex
 from tqdm import tqdm
 
-from preln.corpora import CorpusError, streams
+from preln.corpora import CorpusError, doubts, streams
 from preln.files import replaced
 
 Pair = tuple[str, str]
@@ -88,6 +88,8 @@ class Part:
 
     pairs: list[Pair]
     drops: Drops = Drops()
+    warnings: tuple[str, ...] = ()
+    """What looks like a mistake and is used nevertheless."""
 
 
 def lines_of(path: Path, doing: str = "read") -> Iterator[str]:
@@ -122,7 +124,8 @@ def lines_of(path: Path, doing: str = "read") -> Iterator[str]:
 
 
 def read_parallel(source: Path, target: Path) -> Part:
-    """The sentence pairs of two files that are line by line translations of each other.
+    """The sentence pairs of two files that are line by line translations of each other, with a warning where they seem
+    not to be.
 
     Raises:
         CorpusError: if a file is not readable text, if their line counts differ, or if no pair is left.
@@ -133,7 +136,8 @@ def read_parallel(source: Path, target: Path) -> Part:
             f"{source} has {len(sources)} lines, {target} has {len(targets)}: the files must be line by line "
             "translations of each other; align them, keeping an empty line where a translation is missing"
         )
-    part = screen(Part(list(zip(sources, targets, strict=True))))
+    warnings = tuple(f"{source}, {target}: {doubt}" for doubt in doubts.of_sides(sources, targets))
+    part = screen(Part(list(zip(sources, targets, strict=True)), warnings=warnings))
     if not part.pairs:
         raise CorpusError(f"{source}, {target}: no usable pair of sentences is left: {part.drops}")
     return part
@@ -149,7 +153,7 @@ def screen(part: Part) -> Part:
             kept.append(pair)
         else:
             drops[reason] += 1
-    return Part(kept, part.drops + Drops(**drops))
+    return replace(part, pairs=kept, drops=part.drops + Drops(**drops))
 
 
 def unusable(*sides: str) -> str | None:
@@ -179,7 +183,7 @@ def clean(part: Part, most_words: int) -> Part:
             drops["unequal_lengths"] += 1
         else:
             kept.append(pair)
-    return Part(kept, part.drops + Drops(**drops))
+    return replace(part, pairs=kept, drops=part.drops + Drops(**drops))
 
 
 def evaluation_segments(text: str) -> list[str]:
