@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -59,6 +61,20 @@ def test_a_wrong_study_is_refused(content: dict[str, Any], message: str, fresh: 
     assert outcome.code != 0
     assert message in " ".join(outcome.output.split())
     assert "Traceback" not in outcome.output
+    assert not (fresh.folder / "results").exists()
+
+
+def test_jobs_whose_python_no_shell_would_find_are_not_submitted(fresh: Workspace, tmp_path: Path) -> None:
+    environment = tmp_path / "an environment"
+    environment.symlink_to(sys.prefix)
+    outcome = fresh.run(
+        *(str(environment / "bin" / "python"), "-m", "snakemake", "--cores", "all", "--jobs", "1"),
+        *("--executor", "cluster-generic", "--cluster-generic-submit-cmd", "touch submitted; sh"),
+    )
+    assert outcome.code != 0
+    assert f"{environment}/bin/python: Snakemake does not quote the path of its Python" in outcome.output
+    assert "Traceback" not in outcome.output
+    assert not (fresh.folder / "submitted").exists()
     assert not (fresh.folder / "results").exists()
 
 

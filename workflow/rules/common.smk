@@ -2,6 +2,7 @@
 # environment.yml for those who let Snakemake deploy software (--software-deployment-method conda); otherwise they run in
 # the environment that Snakemake runs in.
 import re
+import sys
 from os.path import relpath
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from preln.corpora.registry import DOWNLOADS, languages, needed_downloads, wikip
 from preln.current import is_current, is_of_text
 from preln.pretraining import runs as pretraining
 from preln.pretraining.runs import ENGLISH_VERSION
+from preln.remote import RemoteRefused, require_plain_path
 from preln.report import products
 from preln.runs import PREPARATION_VERSION, corpus_id, digest, expand
 from preln.theory import parts
