@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import hypothesis
 import pytest
 
 from preln.config import EmbeddedCorpus, EmbeddedTask, EnglishText, RunSettings
+from tests.moments import Hold, NewHold
 
 # Threads of torch that wait for a core which another process has make small computations many times slower.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -68,6 +69,20 @@ def study_content(*runs: dict[str, Any], **sections: Any) -> dict[str, Any]:
         "translation": {"settings": RUN, "runs": list(runs) or [{}]},
         **sections,
     }
+
+
+@pytest.fixture
+def hold(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NewHold]:
+    """Holds of this test; what is still held at its end goes on."""
+    made: list[Hold] = []
+
+    def new(moment: str) -> Hold:
+        made.append(Hold(tmp_path_factory.mktemp("hold"), moment))
+        return made[-1]
+
+    yield new
+    for one in made:
+        one.let_go()
 
 
 @pytest.fixture(scope="session")

@@ -8,15 +8,16 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 
-from tests.cluster.slurm import Cluster, wait
+from tests.cluster.slurm import Cluster
 from tests.debian import Unavailable
+from tests.moments import PATIENCE, Hold, wait
 from tests.workflow.conftest import Workspace, copy_repository
 
 TIMES = ["tokens_per_second", "seconds"]
@@ -28,11 +29,15 @@ ON_A_GPU = "train_translation:gpu=1"
 
 @dataclass(frozen=True)
 class Login(Workspace):
-    """A copy of the repository on a login node of the cluster."""
+    """A copy of the repository on a login node of the cluster, in a folder with a space in its name."""
 
-    def submit(self, *resources: str) -> subprocess.Popen[str]:
+    submitting: list[subprocess.Popen[str]] = field(default_factory=list)
+
+    def submit(self, *resources: str, hold: Hold | None = None) -> subprocess.Popen[str]:
         """Start `snakemake --cores all --profile slurm`, by which the training has these resources."""
-        return self.start("snakemake", "--cores", "all", "--profile", "slurm", *QUICKLY, *(resources or (ON_A_GPU,)))
+        command = ["snakemake", "--cores", "all", "--profile", "slurm", *QUICKLY, *(resources or (ON_A_GPU,))]
+        self.submitting.append(self.start(*command, hold=hold))
+        return self.submitting[-1]
 
     @property
     def folder_of_run(self) -> Path:
@@ -40,10 +45,10 @@ class Login(Workspace):
         (folder,) = (self.folder / "results" / "tiny" / "translation").iterdir()
         return folder
 
-    def is_in_epoch(self, number: int) -> bool:
-        """Whether the training has come to an epoch."""
-        logs = self.folder.glob("results/tiny/translation/*/state/*/training.log")
-        return any(f'"epoch": {number}, "update"' in log.read_text(errors="replace") for log in logs)
+    def log(self) -> str:
+        """What the training said, in all of its attempts."""
+        (path,) = self.folder_of_run.glob("state/*/training.log")
+        return path.read_text(errors="replace")
 
     def numbers(self) -> str:
         """The run's curve.csv as it stands, but for its times."""
@@ -52,18 +57,8 @@ class Login(Workspace):
 
 def finish(process: subprocess.Popen[str]) -> None:
     """Wait for a Snakemake's end, which is to be a good one."""
-    output, _ = process.communicate(timeout=400)
+    output, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, output[-5000:]
-
-
-def until_in_epoch(login: Login, number: int, process: subprocess.Popen[str]) -> None:
-    """Wait until the training has come to an epoch."""
-
-    def came() -> bool:
-        assert process.poll() is None, "Snakemake ended too early"
-        return login.is_in_epoch(number)
-
-    wait(came, 120)
 
 
 @pytest.fixture(scope="session")
@@ -84,16 +79,16 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         shutil.rmtree(found.folder, ignore_errors=True)
 
 
-def study(login: Workspace, epochs: int = 25, **execution: int) -> None:
+def study(login: Workspace, **execution: int) -> None:
     """The study of the tests, in the place of the paper."""
-    login.write_study({"epochs": epochs, "accumulate": 4}, execution={"log_interval": 1, **execution})
+    login.write_study({"epochs": 4, "accumulate": 4}, execution={"log_interval": 1, **execution})
     shutil.copy(login.folder / "config" / "config.yaml", login.folder / "config" / "paper.yaml")
 
 
 @pytest.fixture(scope="session")
 def local(tmp_path_factory: pytest.TempPathFactory) -> Login:
     """The study as it comes out on one machine, uninterrupted."""
-    found = Login(copy_repository(tmp_path_factory.mktemp("local") / "preln").folder)
+    found = Login(copy_repository(tmp_path_factory.mktemp("local") / "a clone").folder)
     study(found)
     outcome = found.snakemake()
     assert outcome.code == 0, outcome.output[-5000:]
@@ -103,12 +98,15 @@ def local(tmp_path_factory: pytest.TempPathFactory) -> Login:
 @pytest.fixture
 def login(cluster: Cluster, local: Login, tmp_path: Path) -> Iterator[Login]:
     """A login node on which the study's text is prepared, and nothing trained."""
-    found = copy_of(local, tmp_path / "preln")
+    found = copy_of(local, tmp_path / "a clone")
     study(found)
     yield found
-    for job in cluster.jobs("%i"):
-        cluster.run("scancel", job)
-    wait(lambda: not cluster.jobs(), 30)
+    # What a test that failed has left.
+    for process in found.submitting:
+        if process.poll() is None:
+            kill(process)
+    cluster.run("scancel", "--user=root")
+    wait(lambda: not cluster.jobs())
 
 
 def copy_of(prepared: Login, folder: Path) -> Login:

@@ -13,12 +13,12 @@ import signal
 import socket
 import subprocess
 import sys
-import time
-from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from tests.debian import Unavailable, install
+from tests.moments import PATIENCE, wait
 
 PROGRAMS = ("slurmctld", "slurmd", "sbatch", "munged", "setpriv")
 PACKAGES = ("slurmctld", "slurmd", "slurm-client", "munge")
@@ -55,9 +55,10 @@ class Cluster:
         self._configure()
         self._start_munge()
         self._run("slurmctld")
+        wait(self._answers)
         for node in NODES:
             self.start_node(node)
-        wait(lambda: self.states() == ["idle"] * len(NODES), 30)
+        wait(self._is_idle)
 
     def down(self) -> None:
         """End everything that was started, nodes first."""
@@ -91,7 +92,9 @@ class Cluster:
         keepers = [keeper for job in jobs for keeper in processes(f"slurmstepd: [{job}.")]
         work = [below for keeper in keepers for below in descendants(keeper)]
         for doomed in (daemon, *keepers, *work):
-            os.kill(doomed, signal.SIGKILL)
+            # Some end with those that went before them.
+            with suppress(ProcessLookupError):
+                os.kill(doomed, signal.SIGKILL)
         self.run("scontrol", "update", f"nodename={node}", "state=down", "reason=killed")
 
     def revive_node(self, node: str) -> None:
@@ -99,7 +102,16 @@ class Cluster:
         shutil.rmtree(self.folder / "spool" / node)
         # ReturnToService=2 has it back in service as soon as it says that it is there.
         self.start_node(node)
-        wait(lambda: self.states() == ["idle"] * len(NODES), 30)
+        wait(self._is_idle)
+
+    def _answers(self) -> bool:
+        with suppress(RuntimeError):
+            self._run("scontrol", "ping")
+            return True
+        return False
+
+    def _is_idle(self) -> bool:
+        return self.states() == ["idle"] * len(NODES)
 
     def _configure(self) -> None:
         host, folder = socket.gethostname().split(".")[0], self.folder
@@ -118,7 +130,7 @@ class Cluster:
             "AuthType": "auth/munge",
             "CredType": "cred/munge",
             # A requeued job may begin again when its credential has expired.
-            "AuthInfo": f"socket={folder}/munge/munge.socket,cred_expire=5",
+            "AuthInfo": f"socket={folder}/munge/munge.socket,cred_expire=30",
             "SlurmUser": "root",
             "SlurmdUser": "root",
             "StateSaveLocation": f"{folder}/state",
@@ -144,9 +156,13 @@ class Cluster:
             "JobRequeue": 1,
             "PreemptType": "preempt/partition_prio",
             "PreemptMode": "REQUEUE",
-            "KillWait": 10,
-            "MinJobAge": 300,
-            "SlurmdTimeout": 15,
+            # Nothing is given up because the machine is slow.
+            "KillWait": PATIENCE,
+            "MinJobAge": 2 * PATIENCE,
+            "SlurmdTimeout": PATIENCE,
+            "BatchStartTimeout": PATIENCE,
+            "UnkillableStepTimeout": PATIENCE,
+            "MessageTimeout": 100,
             # A machine with fewer cores than its nodes say is fine.
             "SlurmdParameters": "config_overrides",
         }
@@ -154,8 +170,7 @@ class Cluster:
             (folder / name).mkdir(exist_ok=True)
         lines = [f"{key}={value}" for key, value in settings.items()]
         partitions = [
-            # A job that gives way to an urgent one has ten seconds to do so.
-            "PartitionName=main Nodes=ALL Default=YES DefaultTime=60 MaxTime=INFINITE State=UP GraceTime=10",
+            f"PartitionName=main Nodes=ALL Default=YES DefaultTime=60 MaxTime=INFINITE State=UP GraceTime={PATIENCE}",
             "PartitionName=urgent Nodes=ALL PriorityTier=2 State=UP",
         ]
         (folder / "slurm.conf").write_text("\n".join([*lines, *nodes, *partitions]) + "\n")
@@ -190,12 +205,11 @@ class Cluster:
             *(f"--key-file={key}", f"--socket={munge}/munge.socket", f"--pid-file={munge}/munged.pid"),
             *(f"--log-file={munge}/munged.log", f"--seed-file={munge}/munged.seed"),
         )
-        wait((munge / "munge.socket").exists, 10)
+        wait((munge / "munge.socket").exists)
 
     def _run(self, *command: str) -> str:
-        done = subprocess.run(
-            command, env={**os.environ, **self.environment}, capture_output=True, text=True, timeout=60, check=False
-        )
+        environment = {**os.environ, **self.environment}
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False)
         if done.returncode:
             raise RuntimeError(f"{' '.join(command)}: {done.stderr or done.stdout}")
         return done.stdout
@@ -205,7 +219,7 @@ class Cluster:
             process = int(pid_file.read_text())
             if is_running(process):
                 os.kill(process, signal.SIGTERM)
-                wait(lambda: not is_running(process), 20)
+                wait(lambda: not is_running(process))
 
 
 def is_running(process: int) -> bool:
@@ -233,19 +247,6 @@ def descendants(process: int) -> list[int]:
     except OSError:
         return []
     return [*children, *(below for child in children for below in descendants(child))]
-
-
-def wait(condition: Callable[[], bool], seconds: float) -> None:
-    """Wait until a condition holds.
-
-    Raises:
-        TimeoutError: if it does not within so many seconds.
-    """
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            raise TimeoutError(f"waited {seconds:g} seconds in vain")
-        time.sleep(0.1)
 
 
 if __name__ == "__main__":

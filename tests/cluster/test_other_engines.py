@@ -17,7 +17,7 @@ echo $!
 
 
 def test_a_study_runs_through_the_generic_executor(local: Login, tmp_path_factory: pytest.TempPathFactory) -> None:
-    login = Login(copy_repository(tmp_path_factory.mktemp("generic") / "preln").folder)
+    login = Login(copy_repository(tmp_path_factory.mktemp("generic") / "a clone").folder)
     study(login)
     submit = login.folder / "submit.sh"
     submit.write_text(SUBMIT)

@@ -6,11 +6,8 @@ import json
 import math
 import os
 import shutil
-import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +24,7 @@ from preln.fairseq_plugin.masked_lm import weights_name
 from preln.pretraining.curve import COLUMNS
 from preln.pretraining.runs import PretrainingRun, expand
 from tests.conftest import bert_content
+from tests.moments import Hold, NewHold, after_update, before_file
 
 TIMES = ["tokens_per_second", "seconds"]
 
@@ -111,13 +109,14 @@ def write_study(folder: Path, **changes: Any) -> tuple[Study, PretrainingRun]:
     return study, expand(study)[0]
 
 
-def start(folder: Path, run: PretrainingRun, prepared: Path) -> subprocess.Popen[bytes]:
+def start(folder: Path, run: PretrainingRun, prepared: Path, hold: Hold | None = None) -> subprocess.Popen[bytes]:
     command = [
         *(sys.executable, "-m", "preln", "pretrain", str(folder), run.id),
         *("--prepared", str(prepared), "--out", str(folder / run.id)),
     ]
+    environment = hold.environment(os.environ) if hold else None
     with open(folder / "output.log", "ab") as output:
-        return subprocess.Popen(command, stdout=output, stderr=output)
+        return subprocess.Popen(command, stdout=output, stderr=output, env=environment)
 
 
 def finish(folder: Path, run: PretrainingRun, prepared: Path) -> None:
@@ -187,48 +186,39 @@ def test_the_run_tells_where_its_numbers_come_from(uninterrupted: tuple[Path, Pr
     assert metrics(folder, run)["updates"] == 12
 
 
-def logged(update: int) -> Callable[[Path], bool]:
-    return lambda state: f'"num_updates": "{update}"' in _text(state / "training.log")
-
-
-def recorded(update: int) -> Callable[[Path], bool]:
-    return lambda state: f'"updates": {update},' in _text(state / "record.jsonl")
-
-
-def with_checkpoint(update: int) -> Callable[[Path], bool]:
-    return lambda state: any(state.glob(f"checkpoints/checkpoint_*_{update}.pt"))
-
-
 def _text(path: Path) -> str:
     return path.read_text(errors="replace") if path.exists() else ""
 
 
-def kill_at(moments: list[Callable[[Path], bool]], folder: Path, run: PretrainingRun, prepared: Path) -> None:
+def kill_at(moments: list[Hold], folder: Path, run: PretrainingRun, prepared: Path) -> None:
     """Start the training as often as there are moments, and kill it at each."""
     for moment in moments:
-        process = start(folder, run, prepared)
-        deadline = time.monotonic() + 120
-        while not any(moment(state) for state in (folder / run.id / "state").glob("*")):
-            assert process.poll() is None and time.monotonic() < deadline, "the moment to kill it never came"
-            time.sleep(0.01)
-        os.kill(process.pid, signal.SIGKILL)
+        process = start(folder, run, prepared, moment)
+        moment.wait(process)
+        process.kill()
         process.wait()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "moments",
-    [[logged(2)], [recorded(3)], [with_checkpoint(3), logged(8)], [recorded(12)]],
+    [
+        [after_update(2)],
+        [before_file(r"checkpoint_1_3\.pt")],
+        [after_update(4), after_update(8)],
+        [before_file(r"checkpoint_\d+_12\.pt")],
+    ],
     ids=["before the first checkpoint", "while one is written", "after one and again", "at the end"],
 )
 def test_a_killed_training_ends_with_the_numbers_of_an_uninterrupted_one(
-    moments: list[Callable[[Path], bool]],
+    moments: list[str],
+    hold: NewHold,
     uninterrupted: tuple[Path, PretrainingRun],
     prepared_text: Path,
     tmp_path: Path,
 ) -> None:
     _, run = write_study(tmp_path)
-    kill_at(moments, tmp_path, run, prepared_text)
+    kill_at([hold(moment) for moment in moments], tmp_path, run, prepared_text)
     finish(tmp_path, run, prepared_text)
     assert numbers(tmp_path, run) == numbers(*uninterrupted)
     for update in (4, 12):
@@ -240,12 +230,14 @@ def test_a_killed_training_ends_with_the_numbers_of_an_uninterrupted_one(
 
 
 @pytest.mark.slow
-def test_a_training_that_is_killed_goes_on_into_the_same_next_epoch(prepared_text: Path, tmp_path: Path) -> None:
+def test_a_training_that_is_killed_goes_on_into_the_same_next_epoch(
+    hold: NewHold, prepared_text: Path, tmp_path: Path
+) -> None:
     # An epoch is eight updates of so many sequences; the kill takes it back to update 6.
     changes = {"batch_sequences": 800, "updates": 10, "validate_every": 2}
     for name in ("whole", "killed"):
         _, run = write_study(tmp_path / name, **changes)
-    kill_at([with_checkpoint(6)], tmp_path / "killed", run, prepared_text)
+    kill_at([hold(after_update(7))], tmp_path / "killed", run, prepared_text)
     for name in ("whole", "killed"):
         finish(tmp_path / name, run, prepared_text)
     assert '"epoch": 2' in _text(state_of(tmp_path / "whole", run) / "training.log")

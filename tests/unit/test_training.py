@@ -9,8 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +25,7 @@ from preln.runs import Run, expand
 from preln.translation.curve import COLUMNS
 from preln.translation.training import state_folder
 from tests.conftest import study_content
+from tests.moments import PATIENCE, Hold, NewHold, before_file, in_epoch, wait
 
 pytestmark = pytest.mark.slow
 
@@ -40,13 +40,14 @@ def write_study(folder: Path, processes: int = 1, **changes: Any) -> tuple[Study
     return study, expand(study)[0]
 
 
-def start(folder: Path, run: Run, prepared: Path) -> subprocess.Popen[bytes]:
+def start(folder: Path, run: Run, prepared: Path, hold: Hold | None = None) -> subprocess.Popen[bytes]:
     command = [
         *(sys.executable, "-m", "preln", "train", str(folder), run.id),
         *("--prepared", str(prepared), "--out", str(folder / run.id)),
     ]
+    environment = hold.environment(os.environ) if hold else None
     with open(folder / "output.log", "ab") as output:
-        return subprocess.Popen(command, stdout=output, stderr=output)
+        return subprocess.Popen(command, stdout=output, stderr=output, env=environment)
 
 
 def finish(folder: Path, run: Run, prepared: Path) -> None:
@@ -98,42 +99,28 @@ def test_the_run_tells_where_its_numbers_come_from(uninterrupted: tuple[Path, Ru
     assert len(record["attempts"]) == 1
 
 
-def in_epoch(number: int) -> Callable[[Path], bool]:
-    return lambda state: f'"epoch": {number}, "update"' in _text(state / "training.log")
-
-
-def while_translating(epoch: int) -> Callable[[Path], bool]:
-    return lambda state: (state / "translations" / f"valid.{epoch}.txt").exists()
-
-
-def with_checkpoint(epoch: int) -> Callable[[Path], bool]:
-    return lambda state: (state / "checkpoints" / f"checkpoint{epoch}.pt").exists()
-
-
-def wait_for(moment: Callable[[Path], bool], process: subprocess.Popen[bytes], folder: Path) -> None:
-    deadline = time.monotonic() + 120
-    while not any(moment(state) for state in (folder / "state").glob("*")):
-        assert process.poll() is None and time.monotonic() < deadline, "the moment never came"
-        time.sleep(0.01)
-
-
 def _text(path: Path) -> str:
     return path.read_text(errors="replace") if path.exists() else ""
 
 
 @pytest.mark.parametrize(
     "moments",
-    [[in_epoch(1)], [while_translating(1)], [with_checkpoint(1), in_epoch(3)], [while_translating(3)]],
-    ids=["in the first epoch", "while translating", "after a checkpoint and again", "in the last validation"],
+    [
+        [in_epoch(1)],
+        [before_file(r"valid\.1\.txt")],
+        [before_file(r"checkpoint1\.pt"), in_epoch(3)],
+        [before_file(r"test\.3\.txt")],
+    ],
+    ids=["in the first epoch", "while translating", "before a checkpoint and after one", "in the last validation"],
 )
 def test_a_killed_training_ends_with_the_numbers_of_an_uninterrupted_one(
-    moments: list[Callable[[Path], bool]], uninterrupted: tuple[Path, Run], prepared: Path, tmp_path: Path
+    moments: list[str], hold: NewHold, uninterrupted: tuple[Path, Run], prepared: Path, tmp_path: Path
 ) -> None:
     _, run = write_study(tmp_path)
     for moment in moments:
-        process = start(tmp_path, run, prepared)
-        wait_for(moment, process, tmp_path / run.id)
-        os.kill(process.pid, signal.SIGKILL)
+        process = start(tmp_path, run, prepared, here := hold(moment))
+        here.wait(process)
+        process.kill()
         process.wait()
     finish(tmp_path, run, prepared)
     assert numbers(tmp_path, run) == numbers(*uninterrupted)
@@ -223,13 +210,13 @@ def test_each_optimizer_schedule_and_precision_trains(changes: dict[str, Any], p
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGUSR1])
 def test_a_training_that_is_told_to_stop_goes_on_inside_the_epoch_with_the_same_numbers(
-    number: int, uninterrupted: tuple[Path, Run], prepared: Path, tmp_path: Path
+    number: int, hold: NewHold, uninterrupted: tuple[Path, Run], prepared: Path, tmp_path: Path
 ) -> None:
     _, run = write_study(tmp_path)
-    process = start(tmp_path, run, prepared)
-    wait_for(in_epoch(2), process, tmp_path / run.id)
+    process = start(tmp_path, run, prepared, here := hold(in_epoch(2)))
+    here.wait(process)
     process.send_signal(number)
-    assert process.wait(60) == 1
+    assert process.wait(PATIENCE) == 1
     (state,) = (tmp_path / run.id / "state").glob("*")
     (checkpoint,) = (state / "checkpoints").glob("checkpoint_2_*.pt")
     update = checkpoint.stem.split("_")[-1]
@@ -267,13 +254,13 @@ def test_processes_are_one_with_accumulation_to_rounding(
     pd.testing.assert_frame_equal(losses(tmp_path, run), losses(*accumulated), rtol=1e-3)
 
 
-def test_processes_that_are_told_to_stop_do_so_together(prepared: Path, tmp_path: Path) -> None:
+def test_processes_that_are_told_to_stop_do_so_together(hold: NewHold, prepared: Path, tmp_path: Path) -> None:
     for name in ("whole", "stopped"):
         _, run = write_study(tmp_path / name, 2, **SHARED)
-    process = start(tmp_path / "stopped", run, prepared)
-    wait_for(in_epoch(2), process, tmp_path / "stopped" / run.id)
+    process = start(tmp_path / "stopped", run, prepared, here := hold(in_epoch(2)))
+    here.wait(process)
     process.send_signal(signal.SIGTERM)
-    assert process.wait(60) == 1
+    assert process.wait(PATIENCE) == 1
     assert "told to stop, and did so after update" in _text(tmp_path / "stopped" / "output.log")
     for name in ("whole", "stopped"):
         finish(tmp_path / name, run, prepared)
@@ -299,15 +286,16 @@ def fill(disk: Path) -> None:
 
 
 def test_a_full_disk_leaves_the_last_checkpoint_whole_and_the_run_goes_on_after(
-    small_disk: Path, uninterrupted: tuple[Path, Run], prepared: Path
+    small_disk: Path, hold: NewHold, uninterrupted: tuple[Path, Run], prepared: Path
 ) -> None:
     _, run = write_study(small_disk)
     # What the process says goes elsewhere.
     (small_disk / "output.log").symlink_to(small_disk.with_name("output.log"))
-    process = start(small_disk, run, prepared)
-    wait_for(with_checkpoint(1), process, small_disk / run.id)
+    process = start(small_disk, run, prepared, here := hold(in_epoch(2)))
+    here.wait(process)
     fill(small_disk)
-    assert process.wait(120) == 1
+    here.let_go()
+    assert process.wait(PATIENCE) == 1
     (small_disk / "filler").unlink()
     assert "the disk is full" in _text(small_disk / "output.log")
     (state,) = (small_disk / run.id / "state").glob("*")
@@ -317,29 +305,26 @@ def test_a_full_disk_leaves_the_last_checkpoint_whole_and_the_run_goes_on_after(
     assert numbers(small_disk, run) == numbers(*uninterrupted)
 
 
-def test_processes_end_with_the_one_that_started_them(prepared: Path, tmp_path: Path) -> None:
+def test_processes_end_with_the_one_that_started_them(hold: NewHold, prepared: Path, tmp_path: Path) -> None:
     _, run = write_study(tmp_path, 2, **SHARED)
-    process = start(tmp_path, run, prepared)
-    wait_for(in_epoch(1), process, tmp_path / run.id)
+    process = start(tmp_path, run, prepared, here := hold(in_epoch(1)))
+    here.wait(process)
     children = [int(child) for child in _text(Path(f"/proc/{process.pid}/task/{process.pid}/children")).split()]
     assert len(children) == 2
     process.kill()
     process.wait()
-    deadline = time.monotonic() + 20
     # What has ended and nobody has asked for has no command line any more.
-    while any(_text(Path(f"/proc/{child}/cmdline")) for child in children):
-        assert time.monotonic() < deadline, "they are still there"
-        time.sleep(0.1)
+    wait(lambda: not any(_text(Path(f"/proc/{child}/cmdline")) for child in children))
 
 
 def test_another_number_of_processes_goes_on_with_a_run(
-    accumulated: tuple[Path, Run], prepared: Path, tmp_path: Path
+    hold: NewHold, accumulated: tuple[Path, Run], prepared: Path, tmp_path: Path
 ) -> None:
     _, run = write_study(tmp_path, 2, **SHARED)
-    process = start(tmp_path, run, prepared)
-    wait_for(in_epoch(2), process, tmp_path / run.id)
+    process = start(tmp_path, run, prepared, here := hold(in_epoch(2)))
+    here.wait(process)
     process.terminate()
-    assert process.wait(60) == 1
+    assert process.wait(PATIENCE) == 1
     assert list(tmp_path.glob("*/state/*/checkpoints/checkpoint_2_*.pt")), "stopped inside the epoch"
     write_study(tmp_path, 1, **SHARED)
     finish(tmp_path, run, prepared)

@@ -16,6 +16,7 @@ import pytest
 import yaml
 
 from tests.conftest import study_content
+from tests.moments import Hold
 
 ROOT = Path(__file__).parents[2]
 
@@ -49,7 +50,7 @@ class Workspace:
         """Make a study the default one."""
         (self.folder / "config" / "config.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
 
-    def start(self, *command: str) -> subprocess.Popen[str]:
+    def start(self, *command: str, hold: Hold | None = None) -> subprocess.Popen[str]:
         """Start a command in the copy, with its code and this test's environment, as a process group of its own."""
         binaries = Path(sys.executable).parent
         environment = {
@@ -60,7 +61,7 @@ class Workspace:
         return subprocess.Popen(
             command,
             cwd=self.folder,
-            env=environment,
+            env=hold.environment(environment) if hold else environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

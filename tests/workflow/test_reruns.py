@@ -7,12 +7,12 @@ import json
 import os
 import shutil
 import signal
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.moments import NewHold, in_epoch
 from tests.workflow.conftest import RUNS, Workspace
 
 pytestmark = pytest.mark.slow
@@ -184,13 +184,10 @@ def test_a_run_that_fails_does_not_stop_the_others(again: Workspace) -> None:
     assert not (failing / "metrics.json").exists()
 
 
-def test_a_workflow_that_is_killed_is_taken_up_again(fresh: Workspace) -> None:
+def test_a_workflow_that_is_killed_is_taken_up_again(fresh: Workspace, hold: NewHold) -> None:
     fresh.write_study(*RUNS[:1])
-    process = fresh.start("snakemake", "--cores", "2")
-    deadline = time.monotonic() + 120
-    while not list(fresh.folder.glob("results/*/translation/*/state/*/attempts.jsonl")):
-        assert process.poll() is None and time.monotonic() < deadline
-        time.sleep(0.05)
+    process = fresh.start("snakemake", "--cores", "2", hold=(here := hold(in_epoch(1))))
+    here.wait(process)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
     assert fresh.snakemake("--unlock").code == 0
