@@ -16,11 +16,12 @@ from scipy import stats
 from preln.config import Study, validate
 from preln.files import write_json
 from preln.pretraining.runs import expand, finetunings
-from preln.report import figures, pretraining_tables
+from preln.report import figures, pretraining_tables, tables
 from preln.report.pretraining_records import chosen, fixed, load, reached, scores_of
 from preln.report.records import RecordError
 from preln.report.reference import bert as paper
 from tests.conftest import bert_content
+from tests.unit.test_report_tables import most_digits
 
 POST = {"placement": "post", "warmup": 4, "learning_rate": 1e-3}
 PRE = {"placement": "pre", "learning_rate": 3e-3}
@@ -150,6 +151,7 @@ def test_the_tables_are_written_in_every_form(study: Study, results: Path, tmp_p
         out = [tmp_path / f"{name}{suffix}" for suffix in (".csv", ".md", ".tex")]
         pretraining_tables.write(name, study, results, out)
         assert all(path.stat().st_size > 100 for path in out)
+    assert most_digits((tmp_path / "finetuning.csv").read_text()) == tables.DIGITS
     text = (tmp_path / "pretraining.md").read_text()
     assert "| Pre-LN  | 3e-3" in text
     assert "Reaches 7.000 at" in text

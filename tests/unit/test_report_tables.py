@@ -7,6 +7,7 @@ import math
 import re
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -20,7 +21,28 @@ from tests.unit.test_report_figures import POST
 from tests.unit.test_report_records import records_of, small_study
 
 
-def test_the_csv_has_full_precision_and_the_settings_that_vary(tmp_path: Path) -> None:
+def most_digits(csv: str) -> int:
+    """Significant digits of the number with a point that has most of them."""
+    return max(len(number.replace(".", "").strip("0")) for number in re.findall(r"\d+\.\d+", csv))
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        (-0.5330889608192494, "-0.533089"),
+        (1234567.8, "1234570.0"),
+        (0.000012345678, "1.23457e-05"),
+        (math.inf, "inf"),
+        (math.nan, ""),
+        (None, ""),
+    ],
+)
+def test_what_is_computed_has_six_digits_and_what_is_recorded_all_of_its_own(value: float | None, written: str) -> None:
+    table = pd.DataFrame({"recorded": [0.12345678901234566], "computed": [value]})
+    assert tables.in_csv(table, ["computed"]) == f"recorded,computed\n0.12345678901234566,{written}\n"
+
+
+def test_the_csv_has_the_values_of_the_records_and_the_settings_that_vary(tmp_path: Path) -> None:
     study, runs = small_study({**POST, "dropout": [0.1, 0.3]})
     for run in runs:
         records_of(study, run, tmp_path, [6.0, 5.123456789012345])

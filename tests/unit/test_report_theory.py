@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 
 from preln.config import Study, validate
 from preln.errors import PrelnError
-from preln.report import figures, theory_records, theory_tables
+from preln.report import figures, tables, theory_records, theory_tables
 from preln.report.records import RecordError
 from preln.report.reference import gradients as paper
 from preln.report.statistics import estimate, exponent, interval
@@ -26,6 +26,7 @@ from preln.theory import parts
 from preln.theory.measurements import Measurement, write
 from preln.theory.parts import ExactPart, Part
 from tests.conftest import study_content
+from tests.unit.test_report_tables import most_digits
 
 RUN = {"placement": "post", "encoder_layers": 6, "decoder_layers": 6}
 NAME = "post-adam-lr2e-3-wu10-encoderlayers6-decoderlayers6-s1"
@@ -125,6 +126,18 @@ def test_a_single_value_has_no_interval() -> None:
     assert found.mean == 2
     assert math.isnan(found.low)
     assert interval([2.0]) == (2.0, 2.0)
+
+
+@given(
+    st.lists(st.floats(-1e3, 1e3), min_size=2).flatmap(
+        lambda values: st.tuples(st.just(values), st.permutations(values))
+    )
+)
+def test_an_estimate_has_the_same_digits_in_whatever_order_its_values_are_summed(
+    orders: tuple[list[float], list[float]],
+) -> None:
+    one, other = orders
+    assert estimate(one) == estimate(other)
 
 
 @given(st.floats(-3, 3), st.floats(0.01, 100))
@@ -301,6 +314,7 @@ def test_every_form_of_a_table_has_its_origin_or_its_digits(
     theory_tables.write(name, study, all_parts, results, out)
     csv, markdown, latex = (path.read_text() for path in out)
     assert "measured" in csv.splitlines()[0]
+    assert most_digits(csv) == tables.DIGITS
     for text in (markdown, latex):
         assert "c0ffee" in text
         assert "an abacus" in text

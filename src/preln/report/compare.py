@@ -20,6 +20,7 @@ from preln.pretraining.runs import PretrainingRun
 from preln.report import pretraining_records, records
 from preln.report.claims.samples import LOWER_IS_BETTER, worst
 from preln.report.records import RecordError, flat
+from preln.report.statistics import mean
 from preln.runs import Run, corpus_id, expand
 from preln.translation.training import translations
 
@@ -154,7 +155,7 @@ def _difference(
 ) -> Difference:
     """The difference of two series by their seeds; `by_sentences` gives the p-value of one seed's."""
     first, second = list(before.values()), list(after.values())
-    was, is_now = sum(first) / len(first), sum(second) / len(second)
+    was, is_now = mean(first), mean(second)
     worse = is_now > was if LOWER_IS_BETTER[quantity] else is_now < was
     if min(len(first), len(second)) > 1:
         from scipy import stats  # It takes longer to import than all else, and one seed has no need of it.

@@ -17,7 +17,7 @@ from preln.pretraining import finetuning
 from preln.pretraining.curve import COLUMNS
 from preln.pretraining.runs import Finetuning, PretrainingRun, expand, finetunings
 from preln.report.records import RecordError, Texts, origin_lines, read_json, require_same
-from preln.report.statistics import Estimate, estimate
+from preln.report.statistics import Estimate, estimate, mean
 
 POINT = list(GridPoint.model_fields)
 """The columns of a grid point."""
@@ -138,7 +138,7 @@ def scores_of(records: Records, job: Finetuning) -> list[Score]:
     for point in job.points:
         group = by_point.get((point.batch_size, point.learning_rate, point.epochs))
         if group is not None and len(group) == job.seeds:
-            found.append(Score(point, estimate(group["accuracy"].tolist()), float(group["f1"].mean())))
+            found.append(Score(point, estimate(group["accuracy"].tolist()), mean(group["f1"])))
     return found
 
 

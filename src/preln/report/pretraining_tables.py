@@ -17,6 +17,11 @@ from preln.report.tables import MISSING, require_forms, rounded, write_forms
 from preln.runs import short
 
 _ALWAYS = ("placement", "learning_rate", "warmup", "updates", "seed")
+_COMPUTED = (
+    *("loss", "reached_update", "speedup", "tokens_per_second", "majority"),
+    *(f"{kind}_{name}" for kind in ("chosen", "fixed") for name in ("accuracy", "accuracy_low", "accuracy_high", "f1")),
+)
+"""The columns of the tables that are computed from the records."""
 
 
 def write(name: str, study: Study, results: Path, out: Sequence[Path]) -> None:
@@ -37,7 +42,7 @@ def write(name: str, study: Study, results: Path, out: Sequence[Path]) -> None:
     make, readable, notes_of = TABLES[name]
     table = make(study, records)
     text, notes = readable(table), " ".join([records.progress, *notes_of(study, records), *records.origin])
-    write_forms(table, text, notes, f"tab:{name}-{study.study}", out)
+    write_forms(table, text, notes, f"tab:{name}-{study.study}", out, _COMPUTED)
 
 
 def plain(study: Study, results: Path) -> str:

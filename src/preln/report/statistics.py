@@ -1,12 +1,15 @@
-"""Means over seeds with their intervals, and the exponent of a power law."""
+"""Means over seeds with their intervals, and the exponent of a power law.
+
+It is computed by what gives the same digits on every processor, which numpy's logarithms and LAPACK's fits do not:
+Python's own arithmetic, sums that are rounded once, and logarithms in decimals."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-
-import numpy as np
+from decimal import Decimal
+from statistics import fmean, linear_regression
 
 CONFIDENCE = 0.95
 
@@ -22,22 +25,28 @@ class Estimate:
     n: int
 
 
+def mean(values: Collection[float]) -> float:
+    """The mean of the values, whatever their order; NaN of none."""
+    return fmean(values) if len(values) else math.nan
+
+
 def estimate(values: Sequence[float]) -> Estimate:
     """The mean of the values, one for each seed, with its interval."""
-    mean, n = float(np.mean(values)), len(values)
+    middle, n = mean(values), len(values)
     if n < 2:
-        return Estimate(mean, math.nan, math.nan, n)
+        return Estimate(middle, math.nan, math.nan, n)
     # Imported for several seeds alone: it takes as long as a table to make, and scipy.stats three times that.
     from scipy.special import stdtrit
 
-    half = float(stdtrit(n - 1, (1 + CONFIDENCE) / 2)) * float(np.std(values, ddof=1)) / math.sqrt(n)
-    return Estimate(mean, mean - half, mean + half, n)
+    deviation = math.sqrt(math.fsum((value - middle) * (value - middle) for value in values) / (n - 1))
+    half = float(stdtrit(n - 1, (1 + CONFIDENCE) / 2)) * deviation / math.sqrt(n)
+    return Estimate(middle, middle - half, middle + half, n)
 
 
 def extent(values: Sequence[float]) -> Estimate:
     """The mean of the values, one for each seed, with the lowest and the highest of them."""
     low, high = (min(values), max(values)) if len(values) > 1 else (math.nan, math.nan)
-    return Estimate(float(np.mean(values)), low, high, len(values))
+    return Estimate(mean(values), low, high, len(values))
 
 
 def interval(values: Sequence[float]) -> tuple[float, float]:
@@ -48,4 +57,8 @@ def interval(values: Sequence[float]) -> tuple[float, float]:
 
 def exponent(x: Sequence[float], y: Sequence[float]) -> float:
     """The k of y = c x^k, by least squares of the logarithms."""
-    return float(np.polyfit(np.log(x), np.log(y), deg=1)[0])
+    return linear_regression(_logarithms(x), _logarithms(y)).slope
+
+
+def _logarithms(values: Sequence[float]) -> list[float]:
+    return [float(Decimal(float(value)).ln()) for value in values]

@@ -1,7 +1,8 @@
 """The table of a study's runs: CSV for programs, Markdown and LaTeX for readers, plain text for the terminal.
 
-The CSV has full precision and every setting that varies in the study. The other forms are rounded; a note
-below them says how BLEU was computed, on which commit, and on what hardware.
+The CSV has every setting that varies in the study, the values of the records as they stand there, and what is computed
+from these to six digits. The other forms are rounded for readers; a note below them says how BLEU was computed, on
+which commit, and on what hardware.
 """
 
 from __future__ import annotations
@@ -25,6 +26,10 @@ _ALWAYS = {"placement", "optimizer", "learning_rate", "schedule", "warmup", "see
 _PAPER = ["paper_bleu", "paper_valid_loss", "paper_statement"]
 FORMS = (".csv", ".md", ".tex")
 MISSING = "–"
+DIGITS = 6
+"""Significant digits of what is computed from the records, of which those of single precision have seven. The last
+digits of a double would depend on the C library."""
+_COMPUTED = ("tokens_per_second",)
 _LATEX = str.maketrans(
     {
         **{character: f"\\{character}" for character in "&%$#_{}"},
@@ -57,26 +62,40 @@ def write(study: Study, runs: Sequence[Run], results: Path, out: Sequence[Path])
         write_text(path, forms[path.suffix](study, runs, table))
 
 
-def write_forms(table: pd.DataFrame, text: pd.DataFrame, notes: str, label: str, out: Sequence[Path]) -> None:
+def write_forms(
+    table: pd.DataFrame, text: pd.DataFrame, notes: str, label: str, out: Sequence[Path], computed: Sequence[str] = ()
+) -> None:
     """Write a table to each file of `out`, in the form of its suffix.
 
     Args:
-        table: in full precision, for the CSV.
+        table: in full precision, of which the CSV is made.
         text: rounded for readers, for Markdown and LaTeX.
         notes: what stands below the one and is the caption of the other.
         label: of the LaTeX table.
         out: the files, of the forms that `require_forms` lets pass.
+        computed: the columns that are not of the records as they stand, but computed from them.
     """
     rows = text.map(lambda cell: escaped(str(cell))).rename(columns=escaped).to_latex(index=False, escape=False)
     # Numbers are text already; the printer would write 1e-3 as 0.001.
     grid = text.to_markdown(index=False, disable_numparse=True)
     texts = {
-        ".csv": table.to_csv(index=False, lineterminator="\n"),
+        ".csv": in_csv(table, computed),
         ".md": f"{grid}\n\n{notes}\n",
         ".tex": floating(notes, label, [rows.rstrip()] if len(text) else []),
     }
     for path in out:
         write_text(path, texts[path.suffix])
+
+
+def in_csv(table: pd.DataFrame, computed: Sequence[str]) -> str:
+    """A table as CSV: the columns that are computed from the records to `DIGITS` significant digits, and all else as it
+    stands."""
+    rounded = {
+        name: table[name].map(lambda value: float(f"{value:.{DIGITS}g}"), na_action="ignore")
+        for name in computed
+        if name in table.columns
+    }
+    return table.assign(**rounded).to_csv(index=False, lineterminator="\n")
 
 
 def require_forms(out: Sequence[Path]) -> None:
@@ -219,7 +238,7 @@ def notes(table: pd.DataFrame) -> list[str]:
 
 
 def _csv(study: Study, runs: Sequence[Run], table: pd.DataFrame) -> str:
-    return table.to_csv(index=False, lineterminator="\n")
+    return in_csv(table, _COMPUTED)
 
 
 def _grid(runs: Sequence[Run], table: pd.DataFrame, form: str) -> list[str]:

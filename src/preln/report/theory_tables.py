@@ -13,7 +13,7 @@ import pandas as pd
 from preln.config import Study
 from preln.report.labels import PLACEMENTS
 from preln.report.reference.gradients import AROUND
-from preln.report.statistics import Estimate, estimate, exponent
+from preln.report.statistics import Estimate, estimate, exponent, mean
 from preln.report.tables import require_forms, write_forms
 from preln.report.theory_records import (
     Records,
@@ -80,7 +80,7 @@ def write(name: str, study: Study, parts: Sequence[Part], results: Path, out: Se
     table = TABLES[name](records)
     text = readable(table)
     notes = " ".join([records.progress, NOTES[name], *records.origin])
-    write_forms(table, text, notes, f"tab:{name}-{study.study}", out)
+    write_forms(table, text, notes, f"tab:{name}-{study.study}", out, _COMPUTED)
 
 
 def plain(study: Study, parts: Sequence[Part], results: Path) -> str:
@@ -95,6 +95,8 @@ def plain(study: Study, parts: Sequence[Part], results: Path) -> str:
     shown = [text.to_markdown(index=False, tablefmt="simple", disable_numparse=True)] if len(text) else []
     return "\n\n".join([records.progress, *shown]) + "\n"
 
+
+_COMPUTED = ("measured", "low", "high", "predicted_low", "predicted_high", "ratio")
 
 _MODELS = {"exact": "proofs", "translation": "translation"}
 NOTES = {
@@ -169,7 +171,7 @@ def theory(records: Records) -> pd.DataFrame:
                 # The appendix's factor is the root of E||x||^2 / d, which is 3/2 in the model of the proofs alone.
                 sums = hidden[(hidden["quantity"] == "square_norm") & (hidden["depth"] == group["depth"].iloc[0])]
                 sums = sums[(sums["model"] == model) & (sums["placement"] == placement) & (sums["stack"] == stack)]
-                factor = 1 / DECAY if model == "exact" else math.sqrt(sums["value"].mean())
+                factor = 1 / DECAY if model == "exact" else math.sqrt(mean(sums["value"]))
                 about = factor, factor, f"{factor:.3f}"
             what = "growth of the gradient of W^2 a layer, towards the output"
             rows.append(_row("Appendix F", what, label, estimate(growth(group)), *about))
@@ -182,7 +184,7 @@ def _lemmas(layers: pd.DataFrame, placement: str, stack: str) -> list[Row]:
     label = f"{PLACEMENTS[placement]} {stack}, {_MODELS['exact']}"
 
     def means(quantity: str, of: pd.DataFrame = layers) -> list[float]:
-        return list(of[of["quantity"] == quantity].groupby("seed")["value"].mean())
+        return list(of[of["quantity"] == quantity].groupby("seed")["value"].agg(mean))
 
     rows = [
         _row(
@@ -211,7 +213,7 @@ def _lemmas(layers: pd.DataFrame, placement: str, stack: str) -> list[Row]:
     keys = ["seed", "layer"]
     jacobian = layers[layers["quantity"] == "jacobian_norm"].set_index(keys)["value"]
     closed = layers[layers["quantity"] == "jacobian_closed_form"].set_index(keys)["value"]
-    ratio = (jacobian / closed).groupby("seed").mean()
+    ratio = (jacobian / closed).groupby("seed").agg(mean)
     rows.append(_row("Lemma 3", "‖J‖ over sqrt(d)/‖y‖, all layers", label, estimate(ratio.tolist()), *_exactly(1)))
     return rows
 
@@ -228,14 +230,14 @@ def _of_figure_3(records: Records) -> list[Row]:
         mine = norms[norms["placement"] == placement]
         initial, later = (mine[mine["state"] == state] for state in ("initial", "after-warm-up"))
         if len(later):
-            before = initial[initial["depth"] == later["depth"].iloc[0]]["value"].mean()
+            before = mean(initial[initial["depth"] == later["depth"].iloc[0]]["value"])
             ratios = estimate([value / before for value in later["value"]])
             rows.append(_row("Figure 3", "last gradient of W^2, after warm-up over initial", model, ratios, *_NOTHING))
         if initial["depth"].nunique() > 1:
             found = estimate(exponents(initial, "depth"))
             what = "last gradient of W^2, exponent of the depth"
             rows.append(_row("Figure 3", what, model, found, *_OF_THE_DEPTH[placement]))
-            means = initial.groupby("seed")["value"].mean().tolist()
+            means = initial.groupby("seed")["value"].agg(mean).tolist()
             what = "last gradient of W^2, mean over the depths"
             around = (AROUND, AROUND, f"around {AROUND:g}") if placement == "post" else _NOTHING
             rows.append(_row("Figure 3", what, model, estimate(means), *around))

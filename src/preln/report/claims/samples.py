@@ -9,7 +9,7 @@ from typing import Any
 
 from preln.report.claims.rules import Finding
 from preln.report.reference.claims import OfRuns
-from preln.report.statistics import Estimate, estimate
+from preln.report.statistics import Estimate, estimate, mean
 
 SUPERLATIVES = ("longest", "short", "highest", "lowest")
 LOWER_IS_BETTER = {"valid_loss": True, "updates_to_loss": True, "test_bleu": False, "accuracy": False}
@@ -41,7 +41,7 @@ class Series:
     @property
     def mean(self) -> float:
         """Over the seeds."""
-        return sum(self.by_seed.values()) / len(self.by_seed)
+        return mean(self.by_seed.values())
 
 
 def series(samples: Iterable[Sample]) -> list[Series]:
