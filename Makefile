@@ -9,14 +9,15 @@ CORES ?= all
 READY := $(VENV)/.ready
 BIN := $(VENV)/bin
 
-.PHONY: help reproduce test test-cluster bench lint
+.PHONY: help reproduce test test-cluster test-processors bench lint
 
 help:
-	@echo "make reproduce     the default study: tables and figures in results/quick/"
-	@echo "make test          every test but those of make test-cluster"
-	@echo "make test-cluster  the workflow on a real Slurm that it brings up here (root; Debian or Ubuntu)"
-	@echo "make bench         speed beside that of others: benchmarks/README.md (half an hour)"
-	@echo "make lint          the static checks alone"
+	@echo "make reproduce        the default study: tables and figures in results/quick/"
+	@echo "make test             every test but those of make test-cluster"
+	@echo "make test-cluster     the workflow on a real Slurm that it brings up here (root; Debian or Ubuntu)"
+	@echo "make test-processors  the tests that compare numbers, as on other processors than this (6 minutes)"
+	@echo "make bench            speed beside that of others: benchmarks/README.md (half an hour)"
+	@echo "make lint             the static checks alone"
 
 reproduce: $(READY)
 	PATH="$(CURDIR)/$(BIN):$$PATH" snakemake --cores $(CORES) --rerun-incomplete
@@ -27,6 +28,9 @@ test: $(READY)
 
 test-cluster: $(READY)
 	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest -m cluster -rs
+
+test-processors: $(READY)
+	PATH="$(CURDIR)/$(BIN):$$PATH" python -m tests.processors
 
 bench: $(VENV)/.bench-ready
 	PATH="$(CURDIR)/$(BIN):$$PATH" python -m benchmarks

@@ -13,6 +13,8 @@ from omegaconf import OmegaConf
 
 from preln.fairseq_plugin.adam import Adam, AdamConfig, RAdam
 
+pytestmark = pytest.mark.numbers
+
 
 def steps(
     optimizer: FairseqOptimizer | torch.optim.Optimizer, parameter: torch.nn.Parameter, count: int, first: int = 0

@@ -13,6 +13,8 @@ from torch import Tensor, nn
 
 from preln.fairseq_plugin.bert import PlacedBert
 
+pytestmark = pytest.mark.numbers
+
 NORMS = {"attention_residual.norm": "self_attn_layer_norm", "feed_forward_residual.norm": "final_layer_norm"}
 
 

@@ -7,6 +7,8 @@ import sacrebleu
 
 from preln.bleu import score
 
+pytestmark = pytest.mark.numbers
+
 REFERENCES = ["the cat &apos;s mat is red .", "it is late , she said ."]
 
 

@@ -15,6 +15,8 @@ from preln.report import pretraining_records, products, records, theory_records
 from preln.runs import expand
 from preln.theory import parts
 
+pytestmark = pytest.mark.numbers
+
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "results"
 VERDICTS = {"reproduced": "reproduced", "in part": "reproduced in part", "no": "not reproduced"}

@@ -14,6 +14,8 @@ from preln.fused import native
 from tests.unit.test_fused import only
 from tests.unit.test_transformer import build, dictionary, fairseq_names
 
+pytestmark = pytest.mark.numbers
+
 LENGTHS = [3, 9, 1, 5, 14, 2, 7, 9]
 """Words of the sentences that are translated together."""
 

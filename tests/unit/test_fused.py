@@ -22,6 +22,8 @@ from preln.fused.loss import smoothed_cross_entropy
 from preln.fused.norm import norm_of_sum
 from preln.fused.search import Source, attend_to_path, best_continuations
 
+pytestmark = pytest.mark.numbers
+
 LEVELS = ["none", "DEFAULT", "AVX2", "AVX512"]
 """Without compiled loops, and with those of each kind of processor up to the one at hand."""
 

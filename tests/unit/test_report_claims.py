@@ -29,6 +29,8 @@ from preln.report.theory_tables import Row
 from preln.runs import Run, expand
 from tests.unit.test_report_compare import write_results
 
+pytestmark = pytest.mark.numbers
+
 STUDY = load(Path("config/paper.yaml"))
 RUNS = [*expand(STUDY), *expand(load(Path("config/wmt14.yaml")))]
 BERTS = pretraining.expand(STUDY)

@@ -23,6 +23,8 @@ from preln.runs import corpus_id, expand
 from preln.translation.curve import COLUMNS
 from tests.conftest import study_content
 
+pytestmark = pytest.mark.numbers
+
 
 def write_results(folder: Path, losses: dict[str, dict[int, float]], dropout: float = 0.1, **changes: Any) -> Path:
     """Results of runs with the placement and the seeds, that end with the losses."""

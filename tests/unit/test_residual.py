@@ -8,6 +8,8 @@ from torch import Tensor
 
 from preln.residual import PLACEMENTS, PostLN, PreLN
 
+pytestmark = pytest.mark.numbers
+
 WIDTH = 8
 
 

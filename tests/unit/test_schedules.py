@@ -13,6 +13,8 @@ from preln.fairseq_plugin.schedule import Schedule, ScheduleConfig
 from preln.schedules import learning_rate
 from tests.conftest import settings
 
+pytestmark = pytest.mark.numbers
+
 PEAK = 5e-4
 UPDATES = (1, 500, 4000, 8000)
 

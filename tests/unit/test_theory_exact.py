@@ -17,6 +17,8 @@ from preln.theory.exact import ExactLayer, ExactStack, attend_to_all, attend_to_
 from preln.theory.measurements import UNIT_OUTPUT, Measurement, Stack
 from preln.theory.observe import excess_quantile, excess_share, inputs_of, norms_of_sums, square_norms
 
+pytestmark = pytest.mark.numbers
+
 
 def generator(seed: int = 1) -> torch.Generator:
     return torch.Generator().manual_seed(seed)

@@ -18,6 +18,8 @@ from preln.fairseq_plugin import options
 from preln.fairseq_plugin.launch import configuration
 from tests.conftest import settings
 
+pytestmark = pytest.mark.numbers
+
 UPDATES = 50
 
 

@@ -13,6 +13,8 @@ from torch import Tensor
 
 from preln.fairseq_plugin.transformer import PlacedTransformer
 
+pytestmark = pytest.mark.numbers
+
 NORMS = {
     "attention_residual.norm": "self_attn_layer_norm",
     "encoder_attention_residual.norm": "encoder_attn_layer_norm",

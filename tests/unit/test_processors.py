@@ -1,0 +1,36 @@
+"""The settings of `make test-processors` are what they say."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.processors import KINDS, NUMPY, Setting, environment, processor, settings
+
+OF_LOOPS = [setting for setting in settings() if "loops" in setting.name]
+LOOPS = {"avx2": "AVX2", "default": "DEFAULT", None: "PyTorch"}
+
+
+@pytest.mark.parametrize("setting", OF_LOOPS, ids=lambda setting: setting.name)
+def test_a_setting_computes_with_the_loops_that_it_names(setting: Setting) -> None:
+    if reason := setting.reason_to_skip(processor()):
+        pytest.skip(reason)
+    command = [sys.executable, "-c", "from preln.fused import native; print(native.loops())"]
+    with environment(setting) as variables:
+        found = subprocess.run(command, env=variables, capture_output=True, text=True, check=True).stdout.strip()
+    assert found == LOOPS[setting.environment.get("ATEN_CPU_CAPABILITY")]
+
+
+def test_every_kind_of_loops_below_the_best_is_tried_and_none() -> None:
+    assert len(OF_LOOPS) == len(KINDS)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_the_processor_cannot_do_is_skipped_with_the_reason(kind: str) -> None:
+    beyond = {setting.name for setting in settings() if KINDS.index(setting.needs) > KINDS.index(kind)}
+    for setting in settings():
+        reason = setting.reason_to_skip(kind)
+        assert (reason == f"this processor has no {setting.needs}") == (setting.name in beyond)
+    assert Setting("", {NUMPY: ""}).reason_to_skip(kind)

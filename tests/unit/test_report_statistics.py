@@ -1,0 +1,46 @@
+"""Means over seeds, their intervals, and exponents."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from preln.report.statistics import estimate, exponent, interval
+
+pytestmark = pytest.mark.numbers
+
+
+def test_an_interval_of_ten_has_the_tabulated_factor() -> None:
+    values = list(range(10))
+    # Student's t at 97.5% with 9 degrees of freedom is 2.262.
+    expected = 2.2621572 * np.std(values, ddof=1) / math.sqrt(10)
+    assert estimate(values).high - estimate(values).mean == pytest.approx(expected, rel=1e-6)
+
+
+def test_a_single_value_has_no_interval() -> None:
+    found = estimate([2.0])
+    assert found.mean == 2
+    assert math.isnan(found.low)
+    assert interval([2.0]) == (2.0, 2.0)
+
+
+@given(
+    st.lists(st.floats(-1e3, 1e3), min_size=2).flatmap(
+        lambda values: st.tuples(st.just(values), st.permutations(values))
+    )
+)
+def test_an_estimate_has_the_same_digits_in_whatever_order_its_values_are_summed(
+    orders: tuple[list[float], list[float]],
+) -> None:
+    one, other = orders
+    assert estimate(one) == estimate(other)
+
+
+@given(st.floats(-3, 3), st.floats(0.01, 100))
+def test_the_exponent_of_a_power_law_is_found(k: float, c: float) -> None:
+    x = [2, 4, 8, 64]
+    assert exponent(x, [c * value**k for value in x]) == pytest.approx(k, abs=1e-9)
