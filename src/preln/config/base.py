@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+import reprlib
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -18,15 +20,52 @@ from pydantic import (
     model_validator,
 )
 
-Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$")]
+Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=64)]
+"""Folders and files have it in their names, which are no longer than 255 bytes."""
+
+MOST_UPDATES = 100_000_000
+"""Of a run; the paper's longest has a million."""
+
+WIDEST = 65_536
+"""Of what a model may have as its width."""
+
 Number = TypeVar("Number", int, float)
+
+
+class _Cut(reprlib.Repr):
+    """How messages show a value."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxstring = self.maxother = 200
+        self.maxlist = self.maxdict = 10
+        self.maxlevel = 3
+
+    def repr_int(self, x: int, level: int) -> str:
+        """A whole number; of a very long one Python writes no digits, and nobody wants them."""
+        return repr(x) if abs(x) < 10**40 else f"a whole number of {x.bit_length():,} bits"
+
+
+_CUT = _Cut()
+
+
+def shown(value: object) -> str:
+    """A value as messages show it, cut where it is long or deep."""
+    return _CUT.repr(value)
+
+
+def listed(names: Iterable[object], most: int = 20) -> str:
+    """Names as messages list them: the first ones, and how many there are beside these."""
+    every = list(names)
+    more = f" and {len(every) - most:,} more" if len(every) > most else ""
+    return ", ".join(map(str, every[:most])) + more
 
 
 def _expanded(path: Path) -> Path:
     try:
         return path.expanduser()
     except RuntimeError:
-        raise ValueError(f"{path}: there is no such home folder") from None
+        raise ValueError("there is no such home folder") from None
 
 
 LocalPath = Annotated[Path, AfterValidator(_expanded)]
@@ -51,7 +90,7 @@ def ascending(values: tuple[Number, ...]) -> tuple[Number, ...]:
         ValueError: if one is not.
     """
     if any(left >= right for left, right in itertools.pairwise(values)):
-        raise ValueError(f"{list(values)} must ascend, each number once")
+        raise ValueError(f"{shown(list(values))} must ascend, each number once")
     return values
 
 
@@ -61,8 +100,8 @@ def distinct(values: tuple[str, ...]) -> tuple[str, ...]:
     Raises:
         ValueError: with those that stand more often.
     """
-    if repeated := [value for value in dict.fromkeys(values) if values.count(value) > 1]:
-        raise ValueError(f"given twice: {', '.join(repeated)}")
+    if repeated := [value for value, count in Counter(values).items() if count > 1]:
+        raise ValueError(f"given twice: {listed(repeated)}")
     return values
 
 
@@ -87,8 +126,7 @@ class Settings(BaseModel):
     def _no_truth_for_a_number(cls, content: Any) -> Any:
         # Python's True is 1, and YAML's yes and on are True.
         for key, value in content.items() if isinstance(content, dict) else ():
-            field = cls.model_fields.get(key)
-            if isinstance(value, bool) and field and field.annotation in _NUMBERS:
+            if isinstance(value, bool) and (field := cls.model_fields.get(key)) and field.annotation in _NUMBERS:
                 raise ValueError(f"{key}: {value}: must be a number")
         return content
 

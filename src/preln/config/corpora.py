@@ -20,8 +20,16 @@ class EmbeddedCorpus(_Corpus):
 
     source: Literal["embedded"]
     pairs: int = Field(24000, ge=1000, le=100000, description="Sentence pairs in train, valid and test together.")
-    held_out: int = Field(500, ge=10, description="Sentence pairs of valid, and again as many of test.")
-    seed: int = Field(1, description="Seed of the generator and of the split.")
+    held_out: int = Field(500, ge=10, lt=50000, description="Sentence pairs of valid, and again as many of test.")
+    seed: int = Field(1, ge=0, lt=2**31, description="Seed of the generator and of the split.")
+
+    @model_validator(mode="after")
+    def _some_train(self) -> EmbeddedCorpus:
+        if 2 * self.held_out >= self.pairs:
+            raise ValueError(
+                f"held_out: {self.held_out} pairs of valid and as many of test leave none of {self.pairs} for train"
+            )
+        return self
 
 
 class Iwslt14Corpus(_Corpus):
@@ -40,7 +48,9 @@ class Iwslt14Corpus(_Corpus):
         "Train on a subset, chosen of the official text by the hashes of its pairs, since text that may not be passed "
         "on can be named by them: `50k` are 50,428 pairs, a third of all.",
     )
-    pairs: int | None = Field(None, ge=1000, description="Train on the first so many pairs; on all where not given.")
+    pairs: int | None = Field(
+        None, ge=1000, le=1_000_000, description="Train on the first so many pairs; on all where not given."
+    )
 
 
 class Wmt14Corpus(_Corpus):
@@ -74,8 +84,8 @@ class FilesCorpus(_Corpus):
     train: TextPaths
     valid: TextPaths | None = Field(None, description="Without it, `held_out` pairs of train.")
     test: TextPaths | None = Field(None, description="Without it, `held_out` pairs of train.")
-    held_out: int = Field(1000, ge=1, description="Pairs taken from train for a part that is not given.")
-    seed: int = Field(1, description="Seed of the held-out choice.")
+    held_out: int = Field(1000, ge=1, le=1_000_000, description="Pairs taken from train for a part that is not given.")
+    seed: int = Field(1, ge=0, lt=2**31, description="Seed of the held-out choice.")
     tokenise: bool = Field(True, description="Moses tokenisation; false where the text is tokenised.")
     lowercase: bool = Field(True, description="Lower-case both sides.")
 

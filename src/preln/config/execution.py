@@ -11,16 +11,19 @@ class Execution(Settings):
     """How the study is computed; nothing here changes a number, but for rounding and the draws of dropout, which differ
     between a CPU and a GPU, and between numbers of processes or GPUs."""
 
-    cpus: int = Field(1, ge=1, description="Cores of each process of a training; on GPUs, each has one.")
-    gpus: int = Field(0, ge=0, description="GPUs of one training; 0 trains on the CPU.")
-    processes: int = Field(1, ge=1, description="Processes of one training on CPUs, `cpus` cores each.")
+    cpus: int = Field(1, ge=1, le=1024, description="Cores of each process of a training; on GPUs, each has one.")
+    gpus: int = Field(0, ge=0, le=4096, description="GPUs of one training; 0 trains on the CPU.")
+    processes: int = Field(1, ge=1, le=4096, description="Processes of one training on CPUs, `cpus` cores each.")
     nodes: int = Field(
-        1, ge=1, description="Nodes that share the GPUs or processes of one training; more than one are Slurm's."
+        1,
+        ge=1,
+        le=1024,
+        description="Nodes that share the GPUs or processes of one training; more than one are Slurm's.",
     )
-    memory_mb: int = Field(3000, ge=500, description="Memory of one training, on each of its nodes.")
-    runtime_minutes: int = Field(2880, ge=1, description="Time limit of one training on a cluster.")
-    log_interval: int = Field(10, ge=1, description="Updates between two lines of the training log.")
-    checkpoints: int = Field(2, ge=1, description="Epoch checkpoints kept in a run's state.")
+    memory_mb: int = Field(3000, ge=500, le=16_000_000, description="Memory of one training, on each of its nodes.")
+    runtime_minutes: int = Field(2880, ge=1, le=525_600, description="Time limit of one training on a cluster.")
+    log_interval: int = Field(10, ge=1, le=1_000_000, description="Updates between two lines of the training log.")
+    checkpoints: int = Field(2, ge=1, le=10_000, description="Epoch checkpoints kept in a run's state.")
 
     @property
     def workers(self) -> int:

@@ -31,8 +31,10 @@ from preln.config.translation import RunEntry, RunSettings, Translation
 INTRODUCTION = """# The keys of a study
 
 A study is one YAML file. `config.yaml` is the default; `snakemake --configfile config/other.yaml` takes another in its
-place. Unknown keys, wrong values and impossible combinations stop the workflow before any job; a text that cannot be
-used stops the job that reads it. Paths are from the folder in which Snakemake runs; `~` is your home.
+place. Unknown keys, wrong values, impossible combinations, and files and folders that are not what they must be stop
+the workflow before any job, with a line for each. `preln plan config/other.yaml` says the same; where a file is not
+YAML, it has the line too, which Snakemake leaves out of its own message on a `--configfile`. A text that cannot be used
+stops the job that reads it. Paths are from the folder in which Snakemake runs; `~` is your home.
 
 This page is generated from the data model: `python -m preln.config.reference > config/README.md`.
 """
@@ -116,12 +118,17 @@ def _value(field: FieldInfo) -> str:
     base = re.split(r"[ \[]", name)[0]
     signs = {"ge": "≥", "gt": ">", "le": "≤", "lt": "<"}
     bounds = [
-        f"{sign} {getattr(rule, key):g}"
+        f"{sign} {_number(getattr(rule, key))}"
         for rule in field.metadata
         for key, sign in signs.items()
         if getattr(rule, key, None) is not None
     ]
     return ", ".join([words.get(base, "see below"), *bounds])
+
+
+def _number(bound: float) -> str:
+    """A bound as people write it."""
+    return f"{bound:,}" if isinstance(bound, int) else f"{bound:g}"
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ class EmbeddedTask(Settings):
     )
     pairs: int = Field(2000, ge=40, le=100000, description="Pairs of train.")
     dev: int = Field(400, ge=20, le=100000, description="Pairs of dev.")
-    seed: int = Field(1, description="Seed of the generator.")
+    seed: int = Field(1, ge=0, lt=2**31, description="Seed of the generator.")
 
 
 class MrpcTask(_GlueTask):

@@ -17,8 +17,8 @@ class EmbeddedSource(Settings):
     """English documents from the grammar that comes with the package, and the prose of Python's own help."""
 
     source: Literal["embedded"]
-    documents: int = Field(4000, ge=200, description="Documents of the grammar.")
-    seed: int = Field(1, description="Seed of the generator.")
+    documents: int = Field(4000, ge=200, le=10_000_000, description="Documents of the grammar.")
+    seed: int = Field(1, ge=0, lt=2**31, description="Seed of the generator.")
 
 
 class WikitextSource(_ArchiveSource):
@@ -46,7 +46,7 @@ class BookcorpusSource(_ArchiveSource):
     """BookCorpus: sentences of novels, whose books are not divided."""
 
     source: Literal["bookcorpus"]
-    lines: int = Field(1000, ge=10, description="Lines (sentences) that are taken for a document.")
+    lines: int = Field(1000, ge=10, le=1_000_000, description="Lines (sentences) that are taken for a document.")
 
 
 class TextFilesSource(Settings):
@@ -56,7 +56,7 @@ class TextFilesSource(Settings):
 
     source: Literal["files"]
     path: LocalPath = Field(description="A text file, an archive, or a folder of both.")
-    documents: Literal["file", "blank-line"] | Annotated[int, Field(ge=10)] = Field(
+    documents: Literal["file", "blank-line"] | Annotated[int, Field(ge=10, le=1_000_000)] = Field(
         "file",
         description="`file`: each file is one; `blank-line`: blank lines divide them; a number: so many paragraphs are "
         "one, for few long files.",
@@ -74,4 +74,6 @@ class EnglishText(Settings):
 
     sources: tuple[TextSource, ...] = Field(min_length=1, description="Where they come from, one after the other.")
     vocabulary: int = Field(32000, ge=100, le=64000, description="Size of the SentencePiece BPE vocabulary.")
-    seed: int = Field(1, description="Seed of the documents that are held out: one of each 200 (appendix A.2).")
+    seed: int = Field(
+        1, ge=0, lt=2**31, description="Seed of the documents that are held out: one of each 200 (appendix A.2)."
+    )

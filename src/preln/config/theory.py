@@ -40,7 +40,7 @@ Width = Annotated[int, Field(ge=8, le=4096)]
 class ExactTheory(Settings):
     """The model of the paper's proofs (section 3.3): one head, W^Q = W^K = 0, all matrices d x d."""
 
-    width: int = Field(512, ge=8, description="Width d of the profile by layer and of the sweep of depths.")
+    width: Width = Field(512, description="Width d of the profile by layer and of the sweep of depths.")
     depth: Depth = Field(12, description="Layers L of the profile by layer and of the sweep of widths.")
     depths: Annotated[tuple[Depth, ...], Field(min_length=3), AfterValidator(ascending)] = Field(
         (2, 4, 8, 16, 32, 64), description="Depths of theorem 1's law: three or more, ascending."
@@ -48,7 +48,7 @@ class ExactTheory(Settings):
     widths: Annotated[tuple[Width, ...], Field(min_length=3), AfterValidator(ascending)] = Field(
         (64, 128, 256, 512, 1024), description="Widths of theorem 1's law: three or more, ascending."
     )
-    length: int = Field(64, ge=2, description="Positions n of a sequence.")
+    length: int = Field(64, ge=2, le=4096, description="Positions n of a sequence.")
 
 
 class Gradients(Settings):
@@ -63,7 +63,7 @@ class Gradients(Settings):
         (6, 8, 10, 12, 14),
         description="Layers of encoder and decoder, ascending; all matrices are recorded at the first.",
     )
-    batches: int = Field(10, ge=1, description="Mini-batches of the expected gradient.")
+    batches: int = Field(10, ge=1, le=10_000, description="Mini-batches of the expected gradient.")
     variants: Annotated[tuple[Variant, ...], AfterValidator(distinct)] = Field(
         (),
         description="The model at initialisation measured once more, at the first depth, with "
@@ -75,6 +75,6 @@ class Gradients(Settings):
 class Theory(Settings):
     """Lemmas 1 to 3, theorem 1, boundedness and figure 3; measured only where it is given."""
 
-    seeds: int = Field(10, ge=2, description="Initialisations of each model: the seeds 1, 2, 3, ...")
+    seeds: int = Field(10, ge=2, le=1000, description="Initialisations of each model: the seeds 1, 2, 3, ...")
     exact: ExactTheory = Field(default_factory=lambda: ExactTheory())
     gradients: Gradients | None = Field(None, description="Figure 3; left out where not given.")

@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from preln.config.base import Name, Settings, later
+from preln.config.base import MOST_UPDATES, WIDEST, Name, Settings, later
 from preln.config.grid import Entry, Grid, Placement, Precision
 
 Optimizer = Literal["adam", "radam", "sgd"]
@@ -23,9 +23,9 @@ class RunSettings(Settings):
     placement: Placement = Field(description="Where LayerNorm stands: `post` or `pre` (Table 1).")
     encoder_layers: int = Field(6, ge=1, le=100, description="Encoder layers.")
     decoder_layers: int = Field(6, ge=1, le=100, description="Decoder layers.")
-    width: int = Field(512, ge=8, description="Width of embeddings and hidden states (d).")
-    ffn_width: int = Field(1024, ge=8, description="Width of the feed-forward sub-layer.")
-    heads: int = Field(4, ge=1, description="Attention heads; they divide the width.")
+    width: int = Field(512, ge=8, le=WIDEST, description="Width of embeddings and hidden states (d).")
+    ffn_width: int = Field(1024, ge=8, le=4 * WIDEST, description="Width of the feed-forward sub-layer.")
+    heads: int = Field(4, ge=1, le=1024, description="Attention heads; they divide the width.")
     dropout: float = Field(0.1, ge=0, lt=1, description="Dropout of embeddings and sub-layer outputs.")
     label_smoothing: float = Field(0.1, ge=0, lt=1, description="Label smoothing of the training loss.")
     initialisation: Initialisation = later(
@@ -42,35 +42,44 @@ class RunSettings(Settings):
     optimizer: Optimizer = Field(description="`adam`, `radam`, or `sgd` (without momentum).")
     beta1: float = Field(0.9, ge=0, lt=1, description="Adam's and RAdam's first decay rate.")
     beta2: float = Field(0.98, ge=0, lt=1, description="Adam's and RAdam's second decay rate.")
-    epsilon: float = Field(1e-9, gt=0, description="Adam's and RAdam's epsilon.")
-    weight_decay: float = Field(0.0, ge=0, description="Weight decay: decoupled with Adam and RAdam, L2 with SGD.")
-    clip_norm: float = Field(0.0, ge=0, description="Gradient norm is clipped to this; 0 does not clip.")
+    epsilon: float = Field(1e-9, gt=0, le=1, description="Adam's and RAdam's epsilon.")
+    weight_decay: float = Field(
+        0.0, ge=0, le=1000, description="Weight decay: decoupled with Adam and RAdam, L2 with SGD."
+    )
+    clip_norm: float = Field(0.0, ge=0, le=100_000, description="Gradient norm is clipped to this; 0 does not clip.")
     learning_rate: float = Field(gt=0, le=10, description="The peak rate (lr_max).")
     schedule: ScheduleName = Field(
         description="`inverse-sqrt`, `constant`, `drop-inverse-sqrt` (constant until an epoch, then inverse "
         "square root) or `linear`; each after an optional warm-up."
     )
-    warmup: int = Field(0, ge=0, description="Updates of linear warm-up (Eq. 1); 0 is none.")
+    warmup: int = Field(0, ge=0, le=MOST_UPDATES, description="Updates of linear warm-up (Eq. 1); 0 is none.")
     anchor: Anchor = Field(
         "warmup",
         description="Where the inverse-square-root decay is anchored (readings A, B, C of the paper's "
         "`T_warmup = 1`): `warmup` decays from the end of warm-up, `hold` keeps the peak until update "
         "`decay_period`, `shift` decays as if `decay_period` updates had gone before.",
     )
-    decay_period: int = Field(4000, ge=1, description="Updates; of the anchors `hold` and `shift`.")
+    decay_period: int = Field(4000, ge=1, le=MOST_UPDATES, description="Updates; of the anchors `hold` and `shift`.")
     drop_epoch: int | None = Field(
-        None, ge=1, description="The last epoch at the peak rate (`constant`, `drop-inverse-sqrt`)."
+        None, ge=1, le=10_000, description="The last epoch at the peak rate (`constant`, `drop-inverse-sqrt`)."
     )
     drop_factor: float = Field(0.1, gt=0, le=1, description="The rate is multiplied by this at the drop.")
-    decay_updates: int | None = Field(None, ge=1, description="The update at which a `linear` schedule reaches zero.")
-    epochs: int = Field(15, ge=1, description="Passes over the training text.")
-    batch_tokens: int = Field(4096, ge=32, description="Tokens of a batch (the longer side, with padding).")
-    accumulate: int = Field(1, ge=1, description="Batches whose gradients make one update.")
+    decay_updates: int | None = Field(
+        None, ge=1, le=MOST_UPDATES, description="The update at which a `linear` schedule reaches zero."
+    )
+    epochs: int = Field(15, ge=1, le=10_000, description="Passes over the training text.")
+    batch_tokens: int = Field(
+        4096, ge=32, le=10_000_000, description="Tokens of a batch (the longer side, with padding)."
+    )
+    accumulate: int = Field(1, ge=1, le=100_000, description="Batches whose gradients make one update.")
     precision: Precision = Field("fp32", description="`fp32`, `bf16` or `fp16`.")
     beam: int = Field(5, ge=1, le=100, description="Beam width of the translations that BLEU scores.")
-    length_penalty: float = Field(1.2, ge=0, description="Exponent of the length in the beam's score.")
+    length_penalty: float = Field(1.2, ge=0, le=100, description="Exponent of the length in the beam's score.")
     bleu_sentences: int | None = Field(
-        None, ge=1, description="BLEU on the first so many sentences of valid and test; all where not given."
+        None,
+        ge=1,
+        le=10_000_000,
+        description="BLEU on the first so many sentences of valid and test; all where not given.",
     )
     seed: int = Field(1, ge=0, lt=2**31, description="Seed of initialisation, dropout and batch order.")
 
@@ -97,7 +106,7 @@ class RunSettings(Settings):
         if self.anchor == "hold" and self.warmup > self.decay_period:
             problems.append(f"warmup: {self.warmup} exceeds decay_period {self.decay_period} (anchor hold)")
         if problems:
-            raise ValueError("; ".join(problems))
+            raise ValueError("\n".join(problems))
         return self
 
 
