@@ -13,6 +13,7 @@ import typer
 from pydantic import TypeAdapter, ValidationError
 
 from preln.config import Corpus, EnglishText, Study, StudyError, Task, describe, load, of_results
+from preln.config.base import listed
 from preln.errors import PrelnError
 from preln.runs import Run, expand
 
@@ -50,7 +51,7 @@ def _end(message: str) -> NoReturn:
 
 
 def _study_file(path: Path) -> Path:
-    return path / "study.yaml" if path.is_dir() else path
+    return path / "study.yaml" if os.path.isdir(path) else path
 
 
 def _read(study: Path) -> tuple[Path, Study, list[Run]]:
@@ -265,11 +266,12 @@ def plan(
     study: StudyFile,
     gpu: Annotated[str, typer.Option(help="The GPU: v100, a100, h100 or h200.")] = "a100",
 ) -> None:
-    """Say what each training will cost, before anything is launched: updates, tokens, memory and GPU hours."""
+    """Check a study, and say what it will cost, before anything is launched: updates, tokens, memory and GPU hours."""
+    from preln.checking import check_file
     from preln.plan import show
 
     path = _study_file(study)
-    show(load(path), path, gpu, Path("results"), Path("resources/corpora"))
+    show(check_file(path), path, gpu, Path("results"), Path("resources/corpora"))
 
 
 @app.command()
@@ -391,4 +393,4 @@ def _find(choices: Sequence[Found], wanted: str, kind: str) -> Found:
     for choice in choices:
         if choice.id == wanted:
             return choice
-    raise StudyError(f"the study has no {kind} {wanted}; it has {', '.join(choice.id for choice in choices)}")
+    raise StudyError(f"the study has no {kind} {wanted}; it has {listed(choice.id for choice in choices)}")

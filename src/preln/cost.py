@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 from preln.config import PretrainingSettings, RunSettings
 from preln.residual import PLACEMENTS
@@ -83,11 +84,13 @@ def _norm(d: int) -> int:
     return 2 * d
 
 
+@cache
 def _norms(placement: str, d: int) -> int:
     """The norms of one sub-layer."""
     return sum(parameter.numel() for parameter in PLACEMENTS[placement](d).parameters())
 
 
+@cache
 def _final_norm(placement: str, d: int) -> int:
     """The norm behind the last layer, where there is one."""
     return 0 if PLACEMENTS[placement].final_norm(d) is None else _norm(d)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import math
 import statistics
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,13 +15,14 @@ from rich.console import Console
 from rich.table import Table
 
 from preln import cost
-from preln.config import EmbeddedTask, Iwslt14Corpus, Precision, Study
+from preln.checking import Checked
+from preln.config import Corpus, EmbeddedTask, Iwslt14Corpus, Precision, PretrainingSettings, RunSettings
+from preln.corpora.registry import IWSLT14_PAIRS
 from preln.corpora.subsets import SIZES
 from preln.current import read_or_nothing
 from preln.errors import PrelnError
-from preln.pretraining import runs as pretraining
 from preln.pretraining.runs import Finetuning, PretrainingRun
-from preln.runs import Run, corpus_id, expand
+from preln.runs import Run, corpus_id
 
 WIDTH = 150
 UTILISATION = 0.3
@@ -29,7 +31,6 @@ UTILISATION = 0.3
 UPDATES_A_SECOND = 20.0
 """That one training is taken to reach at most: of small models, most of an update's time is Python's."""
 
-IWSLT14_PAIRS = 160_239
 IWSLT14_TOKENS = 1100 * 4000
 """Target tokens of an epoch of IWSLT14 German-English with 10,000 joint pieces: some 1,100 updates of 4,000, by the
 notes of T-Fixup (Huang et al., 2020)."""
@@ -38,6 +39,18 @@ TASK_TOKENS = 64
 """Tokens that a pair of sentences of MRPC and RTE is taken to have."""
 
 TASK_PAIRS = {"mrpc": 3668, "rte": 2490}
+
+MOST_ROWS = 1000
+"""Of the table; beyond that, nobody reads it."""
+
+_SHAPE = (
+    *("width", "ffn_width", "heads", "precision", "accumulate"),
+    *("layers", "encoder_layers", "decoder_layers", "batch_tokens", "batch_sequences", "sequence_length"),
+)
+"""The settings of a training that its speed depends on."""
+
+Speeds = Mapping[tuple[object, ...], float]
+"""Tokens a second of one GPU, by the kind of a training and its shape."""
 
 
 @dataclass(frozen=True)
@@ -78,19 +91,22 @@ class Item:
     after: str | None = None
 
 
-def items(study: Study, gpu: Gpu, results: Path, prepared: Path, origin: str = "study") -> list[Item]:
+def items(asked: Checked, gpu: Gpu, results: Path, prepared: Path) -> list[Item]:
     """The cost of each training and fine-tuning of a study.
 
     Args:
-        study: the study.
+        asked: the study, with all that it asks for.
         gpu: that each of them has.
         results: folder of all studies' results, in which speeds were measured.
         prepared: folder of prepared corpora, whose tokens are counted.
-        origin: the study's file, for messages.
     """
-    trainings = [_translation(run, gpu, results, prepared) for run in expand(study, origin)]
-    pretrainings = [_pretraining(run, gpu, results) for run in pretraining.expand(study, origin)]
-    return [*trainings, *pretrainings, *(_finetuning(job, gpu) for job in pretraining.finetunings(study, origin))]
+    speeds = _speeds(results, gpu)
+    epochs = {name: _epoch_tokens(name, corpus, prepared) for name, corpus in asked.study.corpora.items()}
+    return [
+        *(_translation(run, gpu, speeds, epochs[run.settings.corpus]) for run in asked.runs),
+        *(_pretraining(run, gpu, speeds) for run in asked.pretrainings),
+        *(_finetuning(job, gpu) for job in asked.finetunings),
+    ]
 
 
 def critical_path(planned: Iterable[Item]) -> float:
@@ -99,21 +115,20 @@ def critical_path(planned: Iterable[Item]) -> float:
     return max((hours[item.id] + hours.get(item.after or "", 0.0) for item in planned), default=0.0)
 
 
-def _translation(run: Run, gpu: Gpu, results: Path, prepared: Path) -> Item:
+def _translation(run: Run, gpu: Gpu, speeds: Speeds, epoch: float | None) -> Item:
     settings = run.settings
     found = cost.translation(settings, run.corpus.vocabulary)
-    epoch = _epoch_tokens(run, prepared)
     tokens = None if epoch is None else epoch * settings.epochs
     updates = None if tokens is None else math.ceil(tokens / (found.tokens_per_batch * settings.accumulate))
-    speed = _measured(results, "translation", run.identity, gpu)
+    speed = speeds.get(("translation", *_shape(settings)))
     return _item(run.id, updates, tokens, found, settings.precision, gpu, speed)
 
 
-def _pretraining(run: PretrainingRun, gpu: Gpu, results: Path) -> Item:
+def _pretraining(run: PretrainingRun, gpu: Gpu, speeds: Speeds) -> Item:
     settings = run.settings
     found = cost.pretraining(settings, run.text.vocabulary)
     tokens = float(settings.updates * settings.accumulate * found.tokens_per_batch)
-    speed = _measured(results, "pretraining", run.identity, gpu)
+    speed = speeds.get(("pretraining", *_shape(settings)))
     return _item(run.id, settings.updates, tokens, found, settings.precision, gpu, speed)
 
 
@@ -146,39 +161,39 @@ def _item(
     return Item(name, updates, tokens, flops, found.memory, seconds / 3600, measured=speed is not None)
 
 
-def _epoch_tokens(run: Run, prepared: Path) -> float | None:
+def _epoch_tokens(name: str, corpus: Corpus, prepared: Path) -> float | None:
     """Target tokens of an epoch: counted where the corpus is prepared, known of IWSLT14."""
-    record = prepared / corpus_id(run.settings.corpus, run.corpus) / "bpe" / "bpe.json"
+    record = prepared / corpus_id(name, corpus) / "bpe" / "bpe.json"
     if record.exists():
         train = json.loads(record.read_text(encoding="utf-8"))["parts"]["train"]
         # Half of the pieces are the target's; each sentence ends with </s>.
         return float(train["pieces"] / 2 + train["pairs"])
-    if not isinstance(run.corpus, Iwslt14Corpus):
+    if not isinstance(corpus, Iwslt14Corpus):
         return None
-    chosen = SIZES[run.corpus.subset] if run.corpus.subset else IWSLT14_PAIRS
-    return IWSLT14_TOKENS * min(run.corpus.pairs or chosen, chosen) / IWSLT14_PAIRS
+    chosen = SIZES[corpus.subset] if corpus.subset else IWSLT14_PAIRS
+    return IWSLT14_TOKENS * min(corpus.pairs or chosen, chosen) / IWSLT14_PAIRS
 
 
-def _measured(results: Path, kind: str, identity: dict[str, object], gpu: Gpu) -> float | None:
-    """The median speed, in tokens a second of one GPU, of recorded trainings of the same model and batches on such a
-    GPU."""
-
-    def shape(of: dict[str, object]) -> dict[str, object]:
-        said = ("width", "ffn_width", "heads", "precision", "accumulate")
-        sizes = ("layers", "encoder_layers", "decoder_layers", "batch_tokens", "batch_sequences", "sequence_length")
-        return {key: of[key] for key in (*said, *sizes) if key in of}
-
-    speeds = []
-    for path in results.glob(f"*/{kind}/*/run.json"):
-        record = read_or_nothing(path)
+def _speeds(results: Path, gpu: Gpu) -> Speeds:
+    """The median speed of recorded trainings on such a GPU, of each model and its batches."""
+    found: dict[tuple[object, ...], list[float]] = defaultdict(list)
+    for path in results.glob("*/*/*/run.json"):
+        kind = path.parts[-3]
+        record = read_or_nothing(path) if kind in ("translation", "pretraining") else {}
         names = record.get("hardware", {}).get("gpus")
-        if names and all(gpu.name in name for name in names) and shape(record["identity"]) == shape(identity):
+        if names and all(gpu.name in name for name in names):
             curve = pd.read_csv(path.with_name("curve.csv"))
-            speeds.append(float(curve["tokens_per_second"].median()) / len(names))
-    return statistics.median(speeds) if speeds else None
+            speed = float(curve["tokens_per_second"].median()) / len(names)
+            found[kind, *(record["identity"].get(key) for key in _SHAPE)].append(speed)
+    return {shape: statistics.median(speeds) for shape, speeds in found.items()}
 
 
-def show(study: Study, path: Path, name: str, results: Path, prepared: Path) -> None:
+def _shape(settings: RunSettings | PretrainingSettings) -> tuple[object, ...]:
+    said = dict(settings)
+    return tuple(said.get(key) for key in _SHAPE)
+
+
+def show(asked: Checked, path: Path, name: str, results: Path, prepared: Path) -> None:
     """Print the plan of a study, whose file is at `path`, on a GPU of the given name.
 
     Raises:
@@ -187,13 +202,14 @@ def show(study: Study, path: Path, name: str, results: Path, prepared: Path) -> 
     if name not in GPUS:
         raise PrelnError(f"--gpu {name}: not known; known: {', '.join(GPUS)}")
     gpu = GPUS[name]
-    planned = items(study, gpu, results, prepared, str(path))
+    planned = items(asked, gpu, results, prepared)
     console = Console(width=None if Console().is_terminal else WIDTH)
-    console.print(_table(planned, gpu))
+    console.print(_table(planned[:MOST_ROWS], gpu))
     unknown = [item.id for item in planned if item.hours is None]
     total = sum(item.hours or 0.0 for item in planned)
     longest = critical_path(planned)
-    lines = [f"In all {total:,.1f} {gpu.name} hours; the longest chain of jobs takes {longest:,.1f}."]
+    lines = [f"And {len(planned) - MOST_ROWS:,} more jobs."] if len(planned) > MOST_ROWS else []
+    lines += [f"In all {total:,.1f} {gpu.name} hours; the longest chain of jobs takes {longest:,.1f}."]
     lines.append(
         "Updates of translation are estimates, for batches are not quite full: with small ones there may be a third "
         "more. Translating, validating and the theory are not in it."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -15,20 +15,23 @@ from preln.config import (
     Corpus,
     Entry,
     Execution,
-    Grid,
     PretrainingSettings,
     RunSettings,
     Settings,
     Study,
-    StudyError,
     describe,
+    refuse,
 )
+from preln.config.base import listed
 
 TRAINING_VERSION = 2
 """Raised when the numbers of a training can change with the code; a raise retrains every run."""
 
 PREPARATION_VERSION = 1
 """Raised when the text or the pieces of a prepared corpus can change with the code."""
+
+LONGEST_ID = 200
+"""Characters; the id of a run is in the names of files, which are no longer than 255 bytes."""
 
 
 @dataclass(frozen=True)
@@ -68,71 +71,92 @@ def expand(study: Study, origin: str = "study") -> list[Run]:
     """The runs of a study's translation grid, in the order of the file.
 
     Raises:
-        StudyError: if an entry is impossible, names a corpus that is not defined, or defines a run that
-            another entry defines already.
+        StudyError: with a line for each entry that is impossible, names a corpus that is not defined, or defines a run
+            that another entry defines already.
     """
     if study.translation is None:
         return []
     common = study.translation.settings
+    usual = usual_values(RunSettings, common, _TOLD)
     runs: dict[str, Run] = {}
-    for where, entry, settings in grid(study.translation, RunSettings, f"{origin}: translation"):
-        if settings.corpus not in study.corpora:
-            defined = ", ".join(study.corpora)
-            raise StudyError(f"{where}.corpus: {settings.corpus!r} is not defined; defined: {defined}")
-        how = execution(entry, settings, study, where)
-        run_id = _run_id(settings, common, several_corpora=len(study.corpora) > 1)
-        run = Run(run_id, settings, study.corpora[settings.corpus], entry.figures, how)
-        if run.id in runs:
-            raise StudyError(f"{where}: the run {run.id} is defined twice")
-        runs[run.id] = run
+    wrong: list[str] = []
+    for number, entry in enumerate(study.translation.runs):
+        where = f"{origin}: translation.runs.{number}"
+        how = execution(entry, study, where, wrong)
+        for settings in combinations(RunSettings, common, entry.own, where, wrong):
+            if settings.corpus not in study.corpora:
+                wrong.append(undefined(f"{where}.corpus", settings.corpus, study.corpora))
+                continue
+            run_id = _run_id(settings, common, usual, several_corpora=len(study.corpora) > 1)
+            wrong += misfits(run_id, runs, settings, how, where)
+            runs[run_id] = Run(run_id, settings, study.corpora[settings.corpus], entry.figures, how)
+    refuse(wrong)
     return list(runs.values())
 
 
 S = TypeVar("S", bound=BaseModel)
-E = TypeVar("E", bound=Entry)
 
 
-def grid(section: Grid[E], model: type[S], where: str) -> Iterator[tuple[str, E, S]]:
-    """The settings of each run of a grid, in the order of the file, with the entry that asks for it and where that
-    stands; of an entry with lists, every combination.
+def combinations(
+    model: type[S], common: Mapping[str, Any], own: Mapping[str, Any], where: str, wrong: list[str]
+) -> list[S]:
+    """The settings of each run of a grid's entry, in the order of the file: of an entry with lists, every combination.
 
-    Raises:
-        StudyError: if a combination is impossible.
+    Args:
+        model: of the settings.
+        common: the settings that all entries share, as the file has them.
+        own: the entry's own.
+        where: the entry stands, for messages.
+        wrong: takes a line for each thing that is wrong with a combination, which is then left out.
     """
-    for number, entry in enumerate(section.runs):
-        place = f"{where}.runs.{number}"
-        own = entry.model_extra or {}
-        axes = [value if isinstance(value, list | tuple) else [value] for value in own.values()]
-        for values in itertools.product(*axes):
-            content = {**section.settings, **dict(zip(own, values, strict=True))}
-            try:
-                settings = model.model_validate(content)
-            except ValidationError as error:
-                raise StudyError("\n".join(f"{place}.{line}" for line in describe(error, content))) from None
-            yield place, entry, settings
+    axes = [value if isinstance(value, list | tuple) else [value] for value in own.values()]
+    found = []
+    for values in itertools.product(*axes):
+        content = {**common, **dict(zip(own, values, strict=True))}
+        try:
+            found.append(model.model_validate(content))
+        except ValidationError as error:
+            wrong += [f"{where}.{line}" for line in describe(error, content)]
+    return found
 
 
-def execution(entry: Entry, settings: RunSettings | PretrainingSettings, study: Study, where: str) -> Execution:
-    """On what the runs of an entry are computed: the study's `execution`, with the entry's own keys.
-
-    Raises:
-        StudyError: if that is impossible, its processes do not divide the batches of an update, or it is a CPU and the
-            precision fp16.
-    """
+def execution(entry: Entry, study: Study, where: str, wrong: list[str]) -> Execution:
+    """On what the runs of an entry are computed: the study's `execution`, with the entry's own keys. If that is
+    impossible, `wrong` takes a line for each reason, and it is the study's."""
     content = {**study.execution.model_dump(), **entry.execution}
     try:
-        how = Execution.model_validate(content)
+        return Execution.model_validate(content)
     except ValidationError as error:
-        raise StudyError("\n".join(f"{where}.execution.{line}" for line in describe(error, content))) from None
+        wrong += [f"{where}.execution.{line}" for line in describe(error, content)]
+        return study.execution
+
+
+def misfits(
+    run_id: str, others: Collection[str], settings: RunSettings | PretrainingSettings, how: Execution, where: str
+) -> list[str]:
+    """What is wrong with a run beside the others' ids and on what it is computed, a line each."""
+    wrong = []
+    if run_id in others:
+        wrong.append(f"{where}: the run {run_id} is defined twice")
+    if len(run_id) > LONGEST_ID:
+        wrong.append(
+            f"{where}: the run's id has {len(run_id)} characters, too long for a file's name; say what most runs share "
+            f"in `settings`, for an id names what differs from them: {run_id}"
+        )
     if settings.precision == "fp16" and not how.gpus:
-        raise StudyError(f"{where}.precision: fp16 needs a GPU (execution.gpus); allowed on a CPU: fp32, bf16")
+        wrong.append(f"{where}.precision: fp16 needs a GPU (execution.gpus); allowed on a CPU: fp32, bf16")
     if settings.accumulate % how.workers:
         kind = f"{how.gpus} GPUs (execution.gpus)" if how.gpus else f"{how.processes} processes (execution.processes)"
-        raise StudyError(
+        wrong.append(
             f"{where}.accumulate: {settings.accumulate} cannot be shared by {kind}: a run's batch stays what it says, "
             "and each takes as many of the batches of an update as every other"
         )
-    return how
+    return wrong
+
+
+def undefined(where: str, name: str, defined: Collection[str]) -> str:
+    """That a section does not define what a run names."""
+    return f"{where}: {name!r} is not defined; defined: {listed(defined) or 'none'}"
 
 
 def series(settings: S) -> S:
@@ -140,7 +164,14 @@ def series(settings: S) -> S:
     return settings.model_copy(update={"seed": 0})
 
 
-def _run_id(settings: RunSettings, common: dict[str, Any], several_corpora: bool) -> str:
+_TOLD = {
+    *("placement", "optimizer", "learning_rate", "schedule", "warmup", "anchor", "decay_period"),
+    *("drop_epoch", "decay_updates", "seed"),
+}
+"""The settings that have a part of an id each, or none."""
+
+
+def _run_id(settings: RunSettings, common: dict[str, Any], usual: dict[str, Any], several_corpora: bool) -> str:
     """Placement, optimizer, rate, schedule, whatever differs from the study's settings, and the seed."""
     parts = [settings.placement, settings.optimizer, f"lr{short(settings.learning_rate)}"]
     match settings.schedule:
@@ -158,30 +189,36 @@ def _run_id(settings: RunSettings, common: dict[str, Any], several_corpora: bool
         parts.append(f"wu{settings.warmup}")
     if settings.drop_epoch is not None:
         parts.append(f"drop{settings.drop_epoch}")
-    told = {
-        *("placement", "optimizer", "learning_rate", "schedule", "warmup", "anchor", "decay_period"),
-        *("drop_epoch", "decay_updates", "seed"),
-    }
-    parts += unusual(settings, common, told)
+    parts += unusual(settings, usual)
     if several_corpora and settings.corpus != common.get("corpus"):
         parts.append(settings.corpus)
     return "-".join([*parts, f"s{settings.seed}"])
 
 
-def unusual(settings: BaseModel, common: dict[str, Any], told: Collection[str]) -> list[str]:
-    """The settings that are not the study's own, as parts of an id; those that are `told` already are left out."""
-    fields = type(settings).model_fields
-    parts = []
-    for key, value in settings:
-        usual = common.get(key, fields[key].default)
-        if key not in told and not fields[key].is_required() and value != _as(value, usual):
-            parts.append(f"{key.replace('_', '')}{short(value)}")
-    return parts
+def usual_values(model: type[BaseModel], common: dict[str, Any], told: Collection[str]) -> dict[str, Any]:
+    """The study's own value of each setting that an id names where a run has another; those that an id has told already
+    are left out."""
+    fields = model.model_fields.items()
+    return {key: common.get(key, field.default) for key, field in fields if key not in told and not field.is_required()}
+
+
+def unusual(settings: BaseModel, usual: Mapping[str, Any]) -> list[str]:
+    """The settings that are not the study's own, as parts of an id."""
+    values = ((key, getattr(settings, key), common) for key, common in usual.items())
+    return [
+        f"{key.replace('_', '')}{short(value)}"
+        for key, value, common in values
+        if value != common and value != _as(value, common)
+    ]
 
 
 def _as(value: Any, usual: Any) -> Any:
-    """`usual`, which may still be YAML's text for a number, in the type of `value`."""
-    return type(value)(usual) if usual is not None and value is not None else usual
+    """`usual`, which may still be YAML's text for a number, in the type of `value`; as it is where it cannot be one:
+    what no run takes over may be anything."""
+    try:
+        return type(value)(usual) if usual is not None and value is not None else usual
+    except (TypeError, ValueError):
+        return usual
 
 
 def short(value: Any) -> str:

@@ -131,13 +131,13 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 def test_a_file_that_is_not_yaml_is_named(tmp_path: Path) -> None:
     (tmp_path / "broken.yaml").write_text("study: [", encoding="utf-8")
-    with pytest.raises(StudyError, match="broken.yaml: not YAML"):
+    with pytest.raises(StudyError, match=r"broken\.yaml: line 1: not YAML: while parsing a flow node"):
         load(tmp_path / "broken.yaml")
 
 
 def test_a_key_that_is_given_twice_is_named_with_its_line(tmp_path: Path) -> None:
     (tmp_path / "twice.yaml").write_text("study: one\ncorpora: {}\nstudy: two\n", encoding="utf-8")
-    with pytest.raises(StudyError, match=r"twice\.yaml: not YAML: the key study is given twice\n.*line 3"):
+    with pytest.raises(StudyError, match=r"twice\.yaml: line 3: not YAML: the key study is given twice$"):
         load(tmp_path / "twice.yaml")
 
 

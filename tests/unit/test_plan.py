@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from preln import cost, plan
-from preln.config import load, validate
+from preln.checking import check, check_file
 from preln.errors import PrelnError
 from preln.files import write_json
 from preln.plan import GPUS, UPDATES_A_SECOND, critical_path, items
@@ -28,15 +28,15 @@ def write_speed(results: Path, identity: dict[str, Any], gpus: list[str], speeds
 
 
 def test_a_pre_training_is_its_updates_of_its_batches(tmp_path: Path) -> None:
-    study = validate(bert_content({**BASE, "accumulate": 2}), "my.yaml")
+    study = check(bert_content({**BASE, "accumulate": 2}), "my.yaml")
     first = items(study, GPU, tmp_path, tmp_path)[0]
     assert (first.updates, first.tokens) == (12, 12 * 2 * 256 * 512)
-    known = cost.pretraining(expand(study)[0].settings, 300)
+    known = cost.pretraining(expand(study.study)[0].settings, 300)
     assert first.flops == pytest.approx(12 * 2 * 256 * 512 * known.flops_per_token)
 
 
 def test_small_models_are_held_up_by_the_number_of_updates(tmp_path: Path) -> None:
-    first = items(validate(bert_content(), "my.yaml"), GPU, tmp_path, tmp_path)[0]
+    first = items(check(bert_content(), "my.yaml"), GPU, tmp_path, tmp_path)[0]
     assert first.hours == pytest.approx(12 / UPDATES_A_SECOND / 3600)
 
 
@@ -44,8 +44,8 @@ def test_small_models_are_held_up_by_the_number_of_updates(tmp_path: Path) -> No
     ("gpus", "measured"), [(["NVIDIA H100 80GB HBM3"] * 2, True), (["NVIDIA A100"], False), ([], False)]
 )
 def test_a_recorded_speed_of_such_a_gpu_is_taken(gpus: list[str], measured: bool, tmp_path: Path) -> None:
-    study = validate(bert_content(BASE), "my.yaml")
-    run = expand(study)[0]
+    study = check(bert_content(BASE), "my.yaml")
+    run = expand(study.study)[0]
     write_speed(tmp_path, {**run.identity, "seed": 7, "placement": "post"}, gpus, [1000.0, 2000.0, 9000.0])
     first = items(study, GPU, tmp_path, tmp_path)[0]
     assert first.measured is measured
@@ -54,15 +54,15 @@ def test_a_recorded_speed_of_such_a_gpu_is_taken(gpus: list[str], measured: bool
 
 
 def test_another_models_speed_is_not_taken(tmp_path: Path) -> None:
-    study = validate(bert_content(BASE), "my.yaml")
-    write_speed(tmp_path, {**expand(study)[0].identity, "width": 1024}, ["H100"], [1000.0])
+    study = check(bert_content(BASE), "my.yaml")
+    write_speed(tmp_path, {**expand(study.study)[0].identity, "width": 1024}, ["H100"], [1000.0])
     assert not items(study, GPU, tmp_path, tmp_path)[0].measured
 
 
 def test_a_translations_tokens_are_counted_once_its_text_is_prepared(tmp_path: Path) -> None:
-    study = validate(study_content(), "my.yaml")
+    study = check(study_content(), "my.yaml")
     assert items(study, GPU, tmp_path, tmp_path)[0].hours is None
-    folder = tmp_path / corpus_id("tiny", study.corpora["tiny"]) / "bpe"
+    folder = tmp_path / corpus_id("tiny", study.study.corpora["tiny"]) / "bpe"
     write_json(folder / "bpe.json", {"parts": {"train": {"pieces": 2000, "pairs": 50}}})
     run = items(study, GPU, tmp_path, tmp_path)[0]
     # 1000 pieces and 50 ends of sentences, three times, in batches of 512.
@@ -76,34 +76,34 @@ def test_a_translations_tokens_are_counted_once_its_text_is_prepared(tmp_path: P
 )
 def test_a_part_of_iwslt14_is_planned_by_its_pairs(chosen: dict[str, Any], share: float, tmp_path: Path) -> None:
     def tokens(**corpus: Any) -> int:
-        study = validate(study_content(corpora={"tiny": {"source": "iwslt14", **corpus}}), "my.yaml")
+        study = check(study_content(corpora={"tiny": {"source": "iwslt14", **corpus}}), "my.yaml")
         return int(items(study, GPU, tmp_path, tmp_path)[0].tokens or 0)
 
     assert tokens(**chosen) == pytest.approx(share * tokens(), rel=1e-3)
 
 
 def test_the_longest_chain_is_a_pre_training_and_its_longest_fine_tuning(tmp_path: Path) -> None:
-    planned = items(validate(bert_content(BASE), "my.yaml"), GPU, tmp_path, tmp_path)
+    planned = items(check(bert_content(BASE), "my.yaml"), GPU, tmp_path, tmp_path)
     first, *rest = [item.hours or 0.0 for item in planned]
     assert critical_path(planned) == pytest.approx(first + max(rest))
 
 
 def test_the_papers_study_is_planned_whole(tmp_path: Path) -> None:
-    planned = items(load(Path("config/paper.yaml")), GPU, tmp_path, tmp_path)
+    planned = items(check_file(Path("config/paper.yaml")), GPU, tmp_path, tmp_path)
     assert len(planned) == 20 + 3 + 40
     assert all(item.hours for item in planned)
 
 
 def test_an_unknown_gpu_is_refused_with_those_that_are_known(tmp_path: Path) -> None:
     with pytest.raises(PrelnError, match="known: v100, a100, h100, h200"):
-        plan.show(validate(study_content(), "my.yaml"), Path("my.yaml"), "tpu", tmp_path, tmp_path)
+        plan.show(check(study_content(), "my.yaml"), Path("my.yaml"), "tpu", tmp_path, tmp_path)
 
 
 def test_a_corpus_that_is_cut_has_fewer_updates(tmp_path: Path) -> None:
     def updates(**corpus: Any) -> int:
         content = study_content({"epochs": 2})
         content["corpora"]["tiny"] = {"source": "iwslt14", "vocabulary": 4000, **corpus}
-        (item,) = items(validate(content, "my.yaml"), GPUS["a100"], tmp_path, tmp_path)
+        (item,) = items(check(content, "my.yaml"), GPUS["a100"], tmp_path, tmp_path)
         assert item.updates is not None
         return item.updates
 

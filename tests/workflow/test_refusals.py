@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -78,12 +79,43 @@ def test_jobs_whose_python_no_shell_would_find_are_not_submitted(fresh: Workspac
     assert not (fresh.folder / "results").exists()
 
 
-def test_a_key_that_is_given_twice_is_refused(fresh: Workspace) -> None:
-    path = fresh.folder / "config" / "config.yaml"
-    path.write_text(path.read_text(encoding="utf-8") + "\nstudy: another\n", encoding="utf-8")
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("study: tiny\nstudy: another\n", "line 2: not YAML: the key study is given twice"),
+        ("study: tiny\n\tdescription: one\n", "line 2: not YAML: a tab, where YAML takes spaces alone"),
+        ("", "holds nothing; a study has keys"),
+    ],
+    ids=["key twice", "tab", "empty"],
+)
+def test_a_file_that_is_no_study_is_refused_with_its_line(text: str, message: str, fresh: Workspace) -> None:
+    (fresh.folder / "config" / "config.yaml").write_text(text, encoding="utf-8")
     outcome = fresh.snakemake("--dry-run")
     assert outcome.code != 0
-    assert "config/config.yaml: not YAML: the key study is given twice" in outcome.output
+    assert f"config/config.yaml: {message}" in outcome.output
+
+
+def test_a_dry_run_and_the_plan_find_the_same_mistakes_all_of_them(fresh: Workspace) -> None:
+    os.mkfifo(fresh.folder / "pipe.nl")
+    (fresh.folder / "{x}.fr").write_text("une phrase\n", encoding="utf-8")
+    corpora = {
+        "tiny": {
+            "source": "files",
+            "source_language": "nl",
+            "target_language": "fr",
+            "train": {"source": "pipe.nl", "target": "{x}.fr"},
+            "valid": {"source": "/", "target": "/dev/zero"},
+        },
+        "ted": {"source": "iwslt14", "folder": "config"},
+    }
+    fresh.write_study({"corpus": "tiny", "warmup": 1e9}, {"corpus": "n" * 300}, corpora=corpora, colour="red")
+    planned = fresh.run("preln", "plan", "config/config.yaml")
+    outcome = fresh.snakemake("--dry-run")
+    assert planned.code != 0
+    assert outcome.code != 0
+    lines = planned.output.removeprefix("preln: ").splitlines()
+    assert len(lines) == 8
+    assert set(lines) <= set(outcome.output.splitlines())
 
 
 def test_a_training_that_is_refused_says_so_on_the_console(fresh: Workspace) -> None:

@@ -1,4 +1,4 @@
-# The study behind the rules: read and checked before any job, then looked up by the rules' wildcards. The rules name
+# The study behind the rules: checked before any job, then looked up by the rules' wildcards. The rules name
 # environment.yml for those who let Snakemake deploy software (--software-deployment-method conda); otherwise they run in
 # the environment that Snakemake runs in.
 import re
@@ -6,14 +6,14 @@ import sys
 from os.path import relpath
 from pathlib import Path
 
-from preln.config import StudyError, read, require_local_paths, validate, write
+from preln.checking import check
+from preln.config import StudyError, read, write
 from preln.corpora.registry import DOWNLOADS, languages, needed_downloads, wikipedia_dump
 from preln.current import is_current, is_of_text
-from preln.pretraining import runs as pretraining
 from preln.pretraining.runs import ENGLISH_VERSION
 from preln.remote import RemoteRefused, require_plain_path
 from preln.report import products
-from preln.runs import PREPARATION_VERSION, corpus_id, digest, expand
+from preln.runs import PREPARATION_VERSION, corpus_id, digest
 from preln.theory import parts
 from snakemake.exceptions import WorkflowError
 
@@ -22,15 +22,15 @@ try:
     # Snakemake takes the last value of a key that is given twice.
     for file in workflow.configfiles:
         read(Path(file))
-    STUDY = validate(dict(config), ORIGIN)
-    require_local_paths(STUDY, ORIGIN)
-    RUNS = {run.id: run for run in expand(STUDY, ORIGIN)}
-    PRETRAININGS = {run.id: run for run in pretraining.expand(STUDY, ORIGIN)}
-    FINETUNINGS = {job.id: job for job in pretraining.finetunings(STUDY, ORIGIN)}
-    PARTS = {part.id: part for part in parts.expand(STUDY, list(RUNS.values()), ORIGIN)}
+    CHECKED = check(dict(config), ORIGIN)
 except StudyError as error:
     raise WorkflowError(str(error)) from None
 
+STUDY = CHECKED.study
+RUNS = {run.id: run for run in CHECKED.runs}
+PRETRAININGS = {run.id: run for run in CHECKED.pretrainings}
+FINETUNINGS = {job.id: job for job in CHECKED.finetunings}
+PARTS = {part.id: part for part in CHECKED.parts}
 EVERYTHING = [*RUNS.values(), *PRETRAININGS.values(), *FINETUNINGS.values(), *PARTS.values()]
 RESULTS = f"results/{STUDY.study}"
 LOGS = f"logs/{STUDY.study}"

@@ -11,7 +11,7 @@ from preln.config.execution import Execution
 from preln.config.finetuning import GridPoint
 from preln.config.grid import Entry, Grid, Placement, Precision
 from preln.config.pretraining import InitialStd, PretrainingSettings
-from preln.config.reading import StudyError, describe, load, of_results, read, require_local_paths, validate, write
+from preln.config.reading import StudyError, describe, load, of_results, read, refuse, validate, write
 from preln.config.study import Study
 from preln.config.tasks import EmbeddedTask, MrpcTask, RteTask, Task
 from preln.config.texts import (
@@ -66,7 +66,7 @@ __all__ = [
     "load",
     "of_results",
     "read",
-    "require_local_paths",
+    "refuse",
     "validate",
     "write",
 ]

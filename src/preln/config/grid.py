@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from typing import Any, ClassVar, Generic, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from preln.config.base import Settings
+from preln.config.base import Settings, listed
+
+MOST_RUNS = 100_000
+"""Of a grid."""
 
 Placement = Literal["post", "pre"]
 Precision = Literal["fp32", "bf16", "fp16"]
@@ -22,9 +27,19 @@ class Entry(Settings):
 
     @model_validator(mode="after")
     def _runs_of_each(self) -> Self:
-        if empty := [key for key, value in (self.model_extra or {}).items() if value == []]:
+        if empty := [key for key, value in self.own.items() if value == []]:
             raise ValueError(f"{', '.join(empty)}: [] makes no run; give a value or more, or leave the key out")
         return self
+
+    @property
+    def own(self) -> dict[str, Any]:
+        """Its settings of a run, as the file has them."""
+        return self.model_extra or {}
+
+
+def number_of_runs(own: Mapping[str, Any]) -> int:
+    """How many runs an entry's settings make: one for each combination of the values of its lists."""
+    return math.prod(len(value) for value in own.values() if isinstance(value, list | tuple))
 
 
 E = TypeVar("E", bound=Entry)
@@ -45,12 +60,17 @@ class Grid(Settings, Generic[E]):
 
     @model_validator(mode="after")
     def _known_keys(self) -> Self:
-        for place, keys in [
-            ("settings", self.settings.keys()),
-            *((f"runs.{i}", (entry.model_extra or {}).keys()) for i, entry in enumerate(self.runs)),
-        ]:
-            unknown = sorted(set(keys) - self.run.model_fields.keys())
-            if unknown:
-                allowed = ", ".join(self.run.model_fields)
-                raise ValueError(f"{place}: unknown key {', '.join(unknown)}; allowed: {allowed}")
+        known = self.run.model_fields
+        places = {"settings": self.settings, **{f"runs.{i}": entry.own for i, entry in enumerate(self.runs)}}
+        unknown = {place: set(content) - known.keys() for place, content in places.items()}
+        if any(unknown.values()):
+            found = listed(f"{place}: unknown key {listed(sorted(keys))}" for place, keys in unknown.items() if keys)
+            raise ValueError(f"{found}; allowed: {', '.join(known)}")
+        return self
+
+    @model_validator(mode="after")
+    def _not_too_many(self) -> Self:
+        count = sum(number_of_runs(entry.own) for entry in self.runs)
+        if count > MOST_RUNS:
+            raise ValueError(f"runs: {count:,} runs; allowed: {MOST_RUNS:,} or fewer; divide the study")
         return self

@@ -2,20 +2,61 @@
 
 from __future__ import annotations
 
+import stat
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import yaml
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
+from yaml.reader import Reader
 
+from preln.config.base import shown
 from preln.config.study import Study
 from preln.errors import PrelnError
 from preln.files import write_text
 
+LARGEST = 64 * 2**20
+"""Bytes of a study file."""
+
+DEEPEST = 50
+"""Levels of lists and keys within each other."""
+
+MOST_VALUES = 10_000_000
+"""Values of a study file, those that aliases repeat among them."""
+
+MOST_LINES = 50
+"""Of a message."""
+
+LONGEST_LINE = 1000
+"""Characters of a line of a message."""
+
 
 class StudyError(PrelnError):
     """A study that cannot be run; the message is written for the person who wrote the file."""
+
+
+def refuse(lines: Iterable[str]) -> None:
+    """End with the lines of what is wrong, each once; nothing is wrong where there are none.
+
+    Raises:
+        StudyError: with the lines, or the first of very many.
+    """
+    wrong = list(dict.fromkeys(lines))
+    if not wrong:
+        return
+    told = [_told(line) for line in wrong[:MOST_LINES]]
+    if len(wrong) > MOST_LINES:
+        told.append(f"and {len(wrong) - MOST_LINES:,} more like these")
+    raise StudyError("\n".join(told))
+
+
+def _told(line: str) -> str:
+    """A line as a message has it: cut where it is very long, and in it no character that is not printed."""
+    cut = line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]} ..."
+    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in cut)
 
 
 def _where(problem: ErrorDetails, content: Any) -> str:
@@ -28,13 +69,13 @@ def _where(problem: ErrorDetails, content: Any) -> str:
             content = content[part]
     if problem["type"] == "missing":
         parts.append(str(problem["loc"][-1]))
-    return ".".join(parts)
+    return ".".join(part if len(part) <= 100 else shown(part) for part in parts)
 
 
 def describe(error: ValidationError, content: Any) -> list[str]:
     """One readable line for each problem of the content: the key, the value, what is allowed."""
     lines = []
-    for problem in error.errors():
+    for problem in error.errors(include_url=False):
         if problem["type"] == "too_short" and len(problem["input"]) >= problem["ctx"]["min_length"]:
             # Long enough, but for the items that are wrong, of which each has a line of its own.
             continue
@@ -45,14 +86,16 @@ def describe(error: ValidationError, content: Any) -> list[str]:
         elif problem["type"] == "missing":
             message = "missing"
         elif problem["type"] == "tuple_type":
-            message = f"{problem['input']!r}: must be a list"
+            message = f"{shown(problem['input'])}: must be a list"
+        elif problem["type"] in ("dict_type", "model_type", "model_attributes_type"):
+            message = f"{shown(problem['input'])}: must have keys of its own"
         elif problem["type"] == "too_short":
             message = f"needs {problem['ctx']['min_length']} or more"
         elif problem["type"] == "int_type":
-            message = f"{problem['input']!r}: must be a whole number"
+            message = f"{shown(problem['input'])}: must be a whole number"
         elif not isinstance(problem["input"], dict | list | tuple | BaseModel):
-            message = f"{problem['input']!r}: {message}"
-        lines.append(f"{where}: {message}" if where else message)
+            message = f"{shown(problem['input'])}: {message}"
+        lines += [f"{where}: {line}" if where else line for line in message.split("\n")]
     return lines
 
 
@@ -65,7 +108,8 @@ def validate(content: Any, origin: str) -> Study:
     try:
         return Study.model_validate(content)
     except ValidationError as error:
-        raise StudyError("\n".join(f"{origin}: {line}" for line in describe(error, content))) from None
+        refuse(f"{origin}: {line}" for line in describe(error, content))
+        raise
 
 
 def of_results(path: Path) -> Study:
@@ -79,19 +123,6 @@ def of_results(path: Path) -> Study:
     return load(path).model_copy(update={"study": path.resolve().parent.name})
 
 
-def require_local_paths(study: Study, origin: str) -> None:
-    """See that the files and folders which the study names are there.
-
-    Raises:
-        StudyError: with a line for each that is not.
-    """
-    missing = [
-        f"{origin}: {key}: {path} does not exist" for key, path in study.local_paths.items() if not path.exists()
-    ]
-    if missing:
-        raise StudyError("\n".join(missing))
-
-
 def load(path: Path) -> Study:
     """Read and check the study file at `path`.
 
@@ -101,36 +132,114 @@ def load(path: Path) -> Study:
     return validate(read(path), str(path))
 
 
-def read(path: Path) -> Any:
+def read(path: Path) -> dict[str, Any]:
     """The content of the YAML file at `path`, in which each key stands once.
 
     Raises:
-        StudyError: if the file is missing, is not YAML, or has a key twice.
+        StudyError: if the file is missing, is no file of text or not YAML, has a key twice, or is nested without end.
     """
+    text = _text(path)
+    if control := Reader.NON_PRINTABLE.search(text):
+        line = text.count("\n", 0, control.start()) + 1
+        raise StudyError(f"{path}: line {line}: not YAML: the control character U+{ord(control[0]):04X}; remove it")
     try:
-        return yaml.load(path.read_text(encoding="utf-8"), _EachKeyOnce)
+        _require_sound(text)
+        content = yaml.load(text, _Loader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        lines = text.split("\n")
+        line = min(mark.line, len(lines) - 1) if mark else 0
+        what = ": ".join(part for part in (error.context, error.problem) if part)
+        if mark and lines[line][mark.column : mark.column + 1] == "\t":
+            what = "a tab, where YAML takes spaces alone"
+        raise StudyError(f"{path}: line {line + 1}: not YAML: {what}") from None
+    if not isinstance(content, dict):
+        found = "nothing" if content is None else shown(content)
+        raise StudyError(f"{path}: holds {found}; a study has keys, of which study is the first (config/README.md)")
+    return content
+
+
+def _text(path: Path) -> str:
+    """The text of a file, of a size that a study may have."""
+    try:
+        about = path.stat()
+        if not stat.S_ISREG(about.st_mode):
+            raise StudyError(f"{path}: cannot be read (no regular file); give a YAML file")
+        if about.st_size > LARGEST:
+            raise StudyError(f"{path}: {about.st_size:,} bytes are no study; give a YAML file")
+        return path.read_bytes().decode("utf-8-sig")
     except OSError as error:
         raise StudyError(f"{path}: cannot be read ({error.strerror})") from None
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         raise StudyError(f"{path}: line {line}: not UTF-8; save it as UTF-8") from None
-    except yaml.YAMLError as error:
-        raise StudyError(f"{path}: not YAML: {error}") from None
+    except ValueError as error:
+        raise StudyError(f"{shown(str(path))}: cannot be read ({error})") from None
 
 
-class _EachKeyOnce(yaml.SafeLoader):
-    """YAML's reader, which would take the last of several values of a key."""
+@dataclass
+class _Open:
+    """A list, or keys with their values, whose end is not read yet."""
 
-    def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
+    anchor: str | None
+    keys: set[str] | None = None
+    at_key: bool = field(default=True)
+    values: int = 1
+
+
+def _require_sound(text: str) -> None:
+    """See that each key stands once, and that nothing is nested without end: YAML's reader would take the last of
+    several values of a key, and what is nested very deep, or within itself, is the end of it or of whoever has it.
+
+    Raises:
+        yaml.MarkedYAMLError: with the line.
+    """
+    still_open: list[_Open] = []
+    sizes: dict[str, int] = {}
+    for event in yaml.parse(text, yaml.CSafeLoader):
+        if isinstance(event, yaml.CollectionEndEvent):
+            ended = still_open.pop()
+            if ended.anchor:
+                sizes[ended.anchor] = ended.values
+            if still_open:
+                still_open[-1].values += ended.values
+        if not isinstance(event, yaml.NodeEvent):
+            continue
+        inside = still_open[-1] if still_open else None
         # As the text has it: what a key takes over from another section (`<<`) is added later.
-        node: yaml.MappingNode = super().compose_mapping_node(anchor)
-        found: set[str] = set()
-        for key, _ in node.value:
-            if isinstance(key, yaml.ScalarNode):
-                if key.value in found:
-                    raise yaml.composer.ComposerError(None, None, f"the key {key.value} is given twice", key.start_mark)
-                found.add(key.value)
-        return node
+        if inside and inside.keys is not None:
+            if inside.at_key and isinstance(event, yaml.ScalarEvent):
+                if event.value in inside.keys:
+                    _refused(f"the key {event.value} is given twice", event)
+                inside.keys.add(event.value)
+            inside.at_key = not inside.at_key
+        if isinstance(event, yaml.CollectionStartEvent):
+            still_open.append(_Open(event.anchor, set() if isinstance(event, yaml.MappingStartEvent) else None))
+        elif isinstance(event, yaml.AliasEvent) and any(outer.anchor == event.anchor for outer in still_open):
+            _refused(f"*{event.anchor} stands within what it names", event)
+        elif inside:
+            inside.values += sizes.get(event.anchor or "", 1) if isinstance(event, yaml.AliasEvent) else 1
+        if len(still_open) > DEEPEST:
+            _refused(f"nested more than {DEEPEST} deep", event)
+        if inside and inside.values > MOST_VALUES:
+            _refused(f"more than {MOST_VALUES:,} values, with those that aliases repeat", event)
+
+
+def _refused(problem: str, at: yaml.Event) -> NoReturn:
+    mark: Any = at.start_mark
+    raise yaml.MarkedYAMLError(problem=problem, problem_mark=mark)
+
+
+class _Loader(yaml.CSafeLoader):
+    """YAML's reader, which says the line of a value that cannot be what it is written as."""
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        try:
+            return super().construct_object(node, deep)
+        except (ValueError, KeyError, AttributeError, TypeError) as error:
+            kind = node.tag.rpartition(":")[2]
+            problem = f"{shown(node.value)} cannot be read as {kind} ({error})"
+            raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark) from None
 
 
 def write(study: Study, path: Path) -> None:

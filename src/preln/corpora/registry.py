@@ -32,6 +32,13 @@ WMT14_ARCHIVES = (
     "test-full.tgz",
 )
 
+IWSLT14_PAIRS = 160_239
+"""Pairs of train, as the field prepares the release."""
+
+TEXTS = (".txt", ".raw", ".tokens")
+ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
+"""The endings of names of English texts, and of archives of them."""
+
 Algorithm = Literal["sha256", "sha1", "md5", "git-blob"]
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from preln.config import EnglishText, Execution, GridPoint, PretrainingSettings, Study, StudyError, Task
-from preln.runs import execution, grid, short, unusual
+from preln.config import EnglishText, Execution, GridPoint, PretrainingSettings, Study, Task, refuse
+from preln.config.grid import MOST_RUNS
+from preln.runs import combinations, execution, misfits, short, undefined, unusual, usual_values
 
 ENGLISH_VERSION = 2
 """Raised when an English text or a task of pairs can be prepared otherwise with the code; a raise prepares them anew,
@@ -82,25 +83,31 @@ def expand(study: Study, origin: str = "study") -> list[PretrainingRun]:
     """The runs of a study's pre-training grid, in the order of the file.
 
     Raises:
-        StudyError: if an entry is impossible, names a text that is not defined, ends before a checkpoint that is
-            fine-tuned, or defines a run that another entry defines already.
+        StudyError: with a line for each entry that is impossible, names a text that is not defined, ends before a
+            checkpoint that is fine-tuned, or defines a run that another entry defines already.
     """
     if study.pretraining is None:
         return []
+    common = study.pretraining.settings
+    usual = usual_values(PretrainingSettings, common, _TOLD)
+    last = max(study.pretraining.checkpoints, default=0)
     runs: dict[str, PretrainingRun] = {}
-    for where, entry, settings in grid(study.pretraining, PretrainingSettings, f"{origin}: pretraining"):
-        if settings.text not in study.texts:
-            raise StudyError(f"{where}.text: {settings.text!r} is not defined; defined: {', '.join(study.texts)}")
-        how = execution(entry, settings, study, where)
-        last = max(study.pretraining.checkpoints, default=0)
-        if entry.finetune and last > settings.updates:
-            raise StudyError(
-                f"{where}.updates: {settings.updates} are fewer than the last of pretraining.checkpoints, {last}"
-            )
-        run_id = _run_id(settings, study)
-        if run_id in runs:
-            raise StudyError(f"{where}: the run {run_id} is defined twice")
-        runs[run_id] = PretrainingRun(run_id, settings, study.texts[settings.text], entry.finetune, how)
+    wrong: list[str] = []
+    for number, entry in enumerate(study.pretraining.runs):
+        where = f"{origin}: pretraining.runs.{number}"
+        how = execution(entry, study, where, wrong)
+        for settings in combinations(PretrainingSettings, common, entry.own, where, wrong):
+            if settings.text not in study.texts:
+                wrong.append(undefined(f"{where}.text", settings.text, study.texts))
+                continue
+            if entry.finetune and last > settings.updates:
+                wrong.append(
+                    f"{where}.updates: {settings.updates} are fewer than the last of pretraining.checkpoints, {last}"
+                )
+            run_id = _run_id(settings, common, usual, several_texts=len(study.texts) > 1)
+            wrong += misfits(run_id, runs, settings, how, where)
+            runs[run_id] = PretrainingRun(run_id, settings, study.texts[settings.text], entry.finetune, how)
+    refuse(wrong)
     return list(runs.values())
 
 
@@ -112,30 +119,30 @@ def finetunings(study: Study, origin: str = "study") -> list[Finetuning]:
     """
     if study.pretraining is None or study.finetuning is None:
         return []
+    asked = study.finetuning
+    points = tuple(asked.points)
+    runs = [run for run in expand(study, origin) if run.finetune]
+    count = len(asked.tasks) * len(runs) * len(study.pretraining.checkpoints)
+    if count > MOST_RUNS:
+        refuse([f"{origin}: finetuning: {count:,} tasks, runs and checkpoints; allowed: {MOST_RUNS:,} or fewer"])
     return [
-        Finetuning(
-            run,
-            update,
-            task,
-            study.tasks[task],
-            tuple(study.finetuning.points),
-            study.finetuning.fixed,
-            study.finetuning.seeds,
-        )
-        for task in study.finetuning.tasks
-        for run in expand(study, origin)
-        if run.finetune
+        Finetuning(run, update, task, study.tasks[task], points, asked.fixed, asked.seeds)
+        for task in asked.tasks
+        for run in runs
         for update in study.pretraining.checkpoints
     ]
 
 
-def _run_id(settings: PretrainingSettings, study: Study) -> str:
+_TOLD = {"placement", "learning_rate", "warmup", "seed"}
+"""The settings that have a part of an id each."""
+
+
+def _run_id(settings: PretrainingSettings, common: dict[str, Any], usual: dict[str, Any], several_texts: bool) -> str:
     """Placement, rate, warm-up, whatever differs from the study's settings, and the seed."""
-    common = study.pretraining.settings if study.pretraining else {}
     parts = [settings.placement, f"lr{short(settings.learning_rate)}", f"wu{settings.warmup}"]
-    parts += unusual(settings, common, {"placement", "learning_rate", "warmup", "seed"})
+    parts += unusual(settings, usual)
     if "updates" in common and settings.updates != common["updates"]:
         parts.append(f"updates{settings.updates}")
-    if len(study.texts) > 1 and settings.text != common.get("text"):
+    if several_texts and settings.text != common.get("text"):
         parts.append(settings.text)
     return "-".join([*parts, f"s{settings.seed}"])

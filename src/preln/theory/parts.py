@@ -8,7 +8,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from preln.config import Corpus, ExactTheory, Gradients, RunSettings, Study, StudyError, describe
+from preln.config import Corpus, ExactTheory, Gradients, RunSettings, Study, StudyError, describe, refuse
+from preln.config.base import listed
 from preln.runs import PREPARATION_VERSION, Run, series
 
 THEORY_VERSION = 1
@@ -147,20 +148,23 @@ def expand(study: Study, runs: Sequence[Run], origin: str = "study") -> list[Par
 def _trained(gradients: Gradients, runs: Sequence[Run], where: str) -> tuple[Run, ...]:
     """The runs that the theory names, which are seeds of one Post-LN model with a warm-up."""
     by_id = {run.id: run for run in runs}
+    wrong = []
     for name in gradients.runs:
         if name not in by_id:
-            raise StudyError(f"{where}: the study has no run {name}; it has {', '.join(by_id)}")
+            wrong.append(f"{where}: the study has no run {name}; it has {listed(by_id)}")
+            continue
         settings = by_id[name].settings
         if settings.placement != "post" or settings.warmup == 0:
-            raise StudyError(f"{where}: {name} is no Post-LN run with a warm-up")
+            wrong.append(f"{where}: {name} is no Post-LN run with a warm-up")
         if settings.encoder_layers != gradients.depths[0] or settings.decoder_layers != gradients.depths[0]:
-            raise StudyError(
+            wrong.append(
                 f"{where}: {name} has {settings.encoder_layers}-{settings.decoder_layers} layers, and the first of "
                 f"theory.gradients.depths is {gradients.depths[0]}: they must be the same"
             )
+    refuse(wrong)
     chosen = tuple(by_id[name] for name in gradients.runs)
     if len({series(run.settings) for run in chosen}) > 1:
-        raise StudyError(f"{where}: {', '.join(gradients.runs)} differ in more than their seed")
+        raise StudyError(f"{where}: {listed(gradients.runs)} differ in more than their seed")
     return chosen
 
 

@@ -18,14 +18,11 @@ import mwparserfromhell
 from preln.config import BookcorpusSource, EmbeddedSource, TextFilesSource, TextSource, WikipediaSource, WikitextSource
 from preln.corpora import CorpusError
 from preln.corpora.embedded import english
-from preln.corpora.registry import needed_downloads
+from preln.corpora.registry import ARCHIVES, TEXTS, needed_downloads
 from preln.corpora.streams import BROKEN, MOST_IN_MEMORY, members, require_text, size
 
 Document = list[str]
 """The paragraphs of a document, none of them empty."""
-
-TEXTS = (".txt", ".raw", ".tokens")
-ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 
 WRAPPED = 100
 """Characters; text with longer lines is not wrapped."""

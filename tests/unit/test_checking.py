@@ -1,0 +1,434 @@
+"""What a study asks for is checked before any job, and all that is wrong with it is said in one message."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import os
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from preln import cli
+from preln.checking import check, check_file
+from preln.config import StudyError, read
+from preln.config.grid import MOST_RUNS
+from preln.corpora import local
+from tests.conftest import RUN, bert_content, study_content
+
+SENTENCES = "".join(f"this is sentence {number}\n" for number in range(50))
+
+EVER_MORE = "".join(
+    f"{name}: &{name} [{', '.join([f'*{before}'] * 9) if before.isalpha() else '1'}]\n"
+    for before, name in itertools.pairwise("-abcdefghijkl")
+).encode()
+"""Lists of lists, each of nine of those before."""
+
+
+def refusal(content: Any) -> list[str]:
+    """The lines of the message on a study's content."""
+    with pytest.raises(StudyError) as caught:
+        check(content, "my.yaml")
+    return str(caught.value).split("\n")
+
+
+def planned(path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """What `preln plan` says of a file, which it refuses."""
+    monkeypatch.setattr(sys, "argv", ["preln", "plan", str(path)])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    return str(ended.value.code)
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Callable[..., dict[str, Any]]:
+    """A study on parallel text of the user's own, whose files are there; changes are of the corpus."""
+    for part in ("train", "valid"):
+        for language in ("nl", "fr"):
+            (tmp_path / f"{part}.{language}").write_text(SENTENCES, encoding="utf-8")
+
+    def content(**changes: Any) -> dict[str, Any]:
+        files = {"source": str(tmp_path / "train.nl"), "target": str(tmp_path / "train.fr")}
+        corpus = {"source": "files", "source_language": "nl", "target_language": "fr", "train": files, "held_out": 10}
+        return study_content(corpora={"tiny": {**corpus, **changes}})
+
+    return content
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "message"),
+    [
+        (b"", None, "holds nothing; a study has keys"),
+        (b"a text\n", None, "holds 'a text'; a study has keys"),
+        (b"- a\n- b\n", None, "holds ['a', 'b']; a study has keys"),
+        (b"study: one\n\tdescription: two\n", 2, "not YAML: a tab, where YAML takes spaces alone"),
+        (b"study: one\ndescription: two\x07\n", 2, "not YAML: the control character U+0007; remove it"),
+        (b"\x93NUMPY\x01\x00", 1, "not UTF-8; save it as UTF-8"),
+        ("study: één\n".encode("latin-1"), 1, "not UTF-8; save it as UTF-8"),
+        ("study: one\n".encode("utf-16"), 1, "not UTF-8; save it as UTF-8"),
+        (b"study: &a [1, *a]\n", 1, "not YAML: *a stands within what it names"),
+        (b"study: one\ncorpora: " + b"[" * 100_000, 2, "not YAML: nested more than 50 deep"),
+        (b"study: one\ndescription: 2001-99-99\n", 2, "not YAML: '2001-99-99' cannot be read as timestamp"),
+        (b"study: !!int one\n", 1, "not YAML: 'one' cannot be read as int"),
+        (b"study: one\nstudy: two\n", 2, "not YAML: the key study is given twice"),
+        (EVER_MORE, 8, "not YAML: more than 10,000,000 values, with those that aliases repeat"),
+    ],
+    ids=[
+        *("empty", "text alone", "a list", "a tab", "a control character", "binary", "Latin-1", "UTF-16"),
+        *("alias within itself", "nested without end", "no such date", "no number", "key twice", "ever more aliases"),
+    ],
+)
+def test_a_file_that_is_no_study_is_refused_with_its_line(
+    content: bytes, line: int | None, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_bytes(content)
+    place = f"{path}: line {line}" if line else str(path)
+    assert planned(path, monkeypatch).startswith(f"preln: {place}: {message}")
+
+
+def test_a_study_that_is_no_file_is_refused_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    os.mkfifo(tmp_path / "pipe.yaml")
+    (tmp_path / "loop.yaml").symlink_to("loop.yaml")
+    for name, reason in (
+        ("pipe.yaml", "no regular file"),
+        ("loop.yaml", "Too many levels of symbolic links"),
+        ("none.yaml", "No such file or directory"),
+        ("n" * 300, "File name too long"),
+    ):
+        assert planned(tmp_path / name, monkeypatch).startswith(f"preln: {tmp_path / name}: cannot be read ({reason})")
+
+
+NO_FILES: list[tuple[str, str]] = [
+    ("folder", " is a folder; give a regular file"),
+    ("pipe", " is a pipe; give a regular file"),
+    ("socket", " is a socket; give a regular file"),
+    ("/dev/zero", " is a device; give a regular file"),
+    ("/dev/null", " is a device; give a regular file"),
+    ("/", " is a folder; give a regular file"),
+    ("empty", " is empty"),
+    ("none", " does not exist"),
+    ("loop", ": Too many levels of symbolic links"),
+    ("n" * 300, ": File name too long"),
+    ("train.nl/below", ": Not a directory"),
+    ("{x}.nl", ": {...} in a path is a wildcard of Snakemake; rename it without braces"),
+]
+
+
+@pytest.mark.parametrize(("name", "reason"), NO_FILES, ids=[name[:9] for name, _ in NO_FILES])
+def test_a_source_that_is_no_file_of_text_is_named_with_its_key(
+    name: str, reason: str, text: Callable[..., dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "empty").touch()
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "{x}.nl").write_text(SENTENCES, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    with socket.socket(socket.AF_UNIX) as bound:
+        bound.bind("socket")
+        path = tmp_path / name
+        content = text(valid={"source": str(path), "target": str(tmp_path / "valid.fr")})
+        assert refusal(content) == [f"my.yaml: corpora.tiny.valid.source: {path}{reason}"]
+
+
+def test_a_file_that_is_given_twice_is_named_with_both_keys(
+    text: Callable[..., dict[str, Any]], tmp_path: Path
+) -> None:
+    (tmp_path / "again.nl").hardlink_to(tmp_path / "train.nl")
+    content = text(valid={"source": str(tmp_path / "again.nl"), "target": str(tmp_path / "valid.fr")})
+    (line,) = refusal(content)
+    assert line == f"my.yaml: corpora.tiny.valid.source: {tmp_path / 'again.nl'} is the same file as train.source; " + (
+        "give each its own file"
+    )
+
+
+@pytest.mark.parametrize(("held_out", "enough"), [(24, True), (25, False), (1_000_000, False)])
+def test_more_than_there_is_cannot_be_held_out(
+    held_out: int, enough: bool, text: Callable[..., dict[str, Any]], tmp_path: Path
+) -> None:
+    if enough:
+        check(text(held_out=held_out), "my.yaml")
+    else:
+        (line,) = refusal(text(held_out=held_out))
+        assert line.startswith(
+            f"my.yaml: corpora.tiny.held_out: {2 * held_out:,} pairs are to be held out of train, which has 50 lines "
+        )
+
+
+def test_of_a_long_text_only_its_begin_is_read(
+    text: Callable[..., dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(local, "LOOKED_AT", 100)
+    check(text(held_out=1000), "my.yaml")
+
+
+@pytest.mark.parametrize(
+    ("section", "files", "missing"),
+    [
+        ({"source": "iwslt14"}, [], " lacks de-en.tgz; or train.de, train.en, valid.de, valid.en, test.de, test.en"),
+        ({"source": "iwslt14"}, ["train.de", "train.en", "valid.de", "valid.en", "test.de"], "/test.en does not exist"),
+        ({"source": "wmt14"}, ["dev.tgz"], "/training-parallel-europarl-v7.tgz does not exist"),
+    ],
+)
+def test_a_folder_that_lacks_what_is_read_from_it_is_named_with_that(
+    section: dict[str, Any], files: list[str], missing: str, tmp_path: Path
+) -> None:
+    for name in files:
+        (tmp_path / name).write_text(SENTENCES, encoding="utf-8")
+    lines = refusal(study_content(corpora={"tiny": {**section, "folder": str(tmp_path)}}))
+    assert lines[0] == f"my.yaml: corpora.tiny.folder: {tmp_path}{missing}"
+
+
+def test_a_folder_that_is_a_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "de-en.tgz").write_text(SENTENCES, encoding="utf-8")
+    path = tmp_path / "de-en.tgz"
+    assert refusal(study_content(corpora={"tiny": {"source": "iwslt14", "folder": str(path)}})) == [
+        f"my.yaml: corpora.tiny.folder: {path} is no folder; give the folder in which the files are"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("task", "files", "missing"),
+    [
+        ("rte", ["train.tsv"], "/dev.tsv does not exist"),
+        ("mrpc", ["dev_ids.tsv"], "/msr_paraphrase_train.txt does not exist"),
+        ("mrpc", [], " lacks msr_paraphrase_train.txt, mrpc_dev_ids.tsv or dev_ids.tsv"),
+    ],
+)
+def test_a_task_whose_folder_lacks_a_file_is_refused(task: str, files: list[str], missing: str, tmp_path: Path) -> None:
+    for name in files:
+        (tmp_path / name).write_text("1\t2\n", encoding="utf-8")
+    content = bert_content(tasks={"pairs": {"source": task, "folder": str(tmp_path)}})
+    assert refusal(content) == [f"my.yaml: tasks.pairs.folder: {tmp_path}{missing}"]
+
+
+@pytest.mark.parametrize("source", [{"source": "files", "path": ""}, {"source": "wikitext", "folder": ""}], ids=str)
+def test_a_folder_without_text_is_refused(source: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "picture.png").touch()
+    place = {key: value or str(tmp_path) for key, value in source.items()}
+    key = "path" if "path" in source else "folder"
+    (line,) = refusal(bert_content(texts={"tiny": {"sources": [place], "vocabulary": 300}}))
+    assert line.startswith(f"my.yaml: texts.tiny.sources.0.{key}: {tmp_path} holds no text; allowed: .txt,")
+
+
+def test_a_folder_of_everything_is_not_searched_to_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local, "MOST_FILES", 10)
+    seen = 0
+
+    def endless(folder: Path) -> Iterator[Path]:
+        nonlocal seen
+        while True:
+            seen += 1
+            yield folder / f"{seen}.txt"
+
+    monkeypatch.setattr(local, "_files", endless)
+    content = bert_content(texts={"tiny": {"sources": [{"source": "files", "path": str(tmp_path)}], "vocabulary": 300}})
+    assert refusal(content) == [
+        f"my.yaml: texts.tiny.sources.0.path: {tmp_path} holds more than 10 files; give the folder of the text alone"
+    ]
+    assert seen == 11
+
+
+@pytest.mark.parametrize(
+    ("run", "message"),
+    [
+        ({"warmup": 1e9}, "warmup: 1000000000.0: Input should be less than or equal to 100000000"),
+        ({"epochs": 1e18}, "epochs: 1e+18: Input should be less than or equal to 10000"),
+        ({"width": 1e12}, "width: 1000000000000.0: Input should be less than or equal to 65536"),
+        ({"seed": 16**5000}, "seed: a whole number of 20,001 bits: Input should be less than 2147483648"),
+        ({"corpus": "n" * 300}, "corpus: '"),
+    ],
+    ids=lambda value: value[:9] if isinstance(value, str) else "",
+)
+def test_a_value_beyond_reason_is_refused(run: dict[str, Any], message: str) -> None:
+    (line,) = refusal(study_content(run))
+    assert line.startswith(f"my.yaml: translation.runs.0.{message}")
+
+
+@pytest.mark.parametrize("key", ["study", "corpora"])
+def test_a_name_that_is_too_long_for_a_file_is_refused(key: str) -> None:
+    name = "n" * 300
+    content = study_content({"corpus": name}) | (
+        {"study": name} if key == "study" else {"corpora": {name: {"source": "embedded"}}}
+    )
+    assert any(line.endswith("String should have at most 64 characters") for line in refusal(content))
+
+
+def test_a_run_whose_id_is_too_long_for_a_file_is_refused_with_it() -> None:
+    changes = {
+        **{"encoder_layers": 2, "decoder_layers": 2, "width": 32, "ffn_width": 64, "heads": 4, "dropout": 0.123456},
+        **{"label_smoothing": 0.123456, "beta1": 0.123456, "beta2": 0.123456, "epsilon": 1.23456e-7, "clip_norm": 1.5},
+        **{"weight_decay": 0.123456, "drop_factor": 0.123456, "batch_tokens": 1024, "accumulate": 2, "beam": 3},
+        **{"length_penalty": 1.23456, "bleu_sentences": None, "precision": "bf16", "epochs": 12},
+    }
+    (line,) = refusal(study_content(changes))
+    assert "translation.runs.0: the run's id has 310 characters" in line
+    assert "too long for a file's name" in line
+
+
+@pytest.mark.parametrize(
+    "runs",
+    [
+        [{"seed": list(range(1000)), "warmup": list(range(101))}],
+        [{key: list(range(1000)) for key in ("seed", "warmup", "epochs", "beam", "heads", "width", "batch_tokens")}],
+        [{"seed": list(range(MOST_RUNS))}, {"warmup": 3}],
+    ],
+    ids=["a little too many", "a number without end", "in two entries"],
+)
+def test_a_grid_of_more_runs_than_anyone_means_is_refused_before_it_is_made(runs: list[dict[str, Any]]) -> None:
+    (line,) = refusal(study_content(*runs))
+    assert line.endswith(" runs; allowed: 100,000 or fewer; divide the study")
+
+
+def test_a_fine_tuning_of_more_points_than_anyone_means_is_refused_before_it_is_made() -> None:
+    content = bert_content()
+    content["finetuning"] |= {"batch_sizes": list(range(1, 1001)), "epochs": list(range(1, 1001))}
+    assert refusal(content) == [
+        "my.yaml: finetuning: batch_sizes, learning_rates, epochs: a grid of 2,000,000 points; allowed: 1,000 or fewer"
+    ]
+
+
+@pytest.mark.parametrize("wrong", [{}, {"epochs": 0}], ids=["right", "wrong"])
+def test_a_large_grid_is_checked_by_one_look_at_each_run(wrong: dict[str, Any]) -> None:
+    runs = {"seed": list(range(1000)), "learning_rate": [number * 1e-4 for number in range(1, 11)]}
+    content = study_content({**runs, **wrong})
+    if wrong:
+        assert refusal(content) == ["my.yaml: translation.runs.0.epochs: 0: Input should be greater than or equal to 1"]
+    else:
+        assert len(check(content, "my.yaml").runs) == 10_000
+
+
+def test_all_mistakes_are_in_one_message(text: Callable[..., dict[str, Any]], tmp_path: Path) -> None:
+    content = text(valid={"source": "none.nl", "target": str(tmp_path / "valid.fr")})
+    content |= {"colour": "red", "execution": {"cpus": 0}, "texts": {"novels": {"sources": []}}}
+    content["corpora"]["other"] = {"source": "embedded", "pairs": 1}
+    content["translation"]["runs"] = [
+        {"warmup": -1, "figures": [3]},
+        {"learningrate": 1},
+        {"corpus": "ted"},
+        {"corpus": "other", "dropout": 2},
+    ]
+    content["pretraining"] = {"settings": {}, "runs": [{"text": "novels", "placement": "in"}]}
+    places = [
+        *("colour", "execution.cpus", "texts.novels.sources", "corpora.other.pairs", "corpora.tiny.valid.source"),
+        *("translation.runs.0.figures.0", "translation.runs.0.warmup", "translation.runs.2.corpus"),
+        *("translation.runs.3.dropout", "pretraining.runs.0.placement", "pretraining.runs.0.learning_rate"),
+    ]
+    lines = refusal(content)
+    assert [place for place in places if not any(line.startswith(f"my.yaml: {place}: ") for line in lines)] == []
+    content["translation"]["runs"][0].pop("figures")
+    assert "my.yaml: translation: runs.1: unknown key learningrate; allowed: corpus, " in "\n".join(refusal(content))
+
+
+def test_what_follows_from_a_mistake_alone_is_not_said() -> None:
+    content = study_content({"placement": "post"}, execution={"gpus": -1})
+    content["translation"]["settings"] = {**RUN, "precision": "fp16"}
+    content["corpora"]["tiny"] = {"source": "nowhere"}
+    content["theory"] = {"gradients": {"runs": ["a-run"]}}
+    assert [line.split(": ")[1] for line in refusal(content)] == ["corpora.tiny", "execution.gpus"]
+
+
+def test_runs_that_the_theory_names_are_checked_by_the_plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(yaml.safe_dump(study_content(theory={"gradients": {"runs": ["a", "b"]}})), encoding="utf-8")
+    assert planned(path, monkeypatch).split("\n") == [
+        f"preln: {path}: theory.gradients.runs: the study has no run a; it has pre-adam-lr2e-3-wu10-s1",
+        f"{path}: theory.gradients.runs: the study has no run b; it has pre-adam-lr2e-3-wu10-s1",
+    ]
+
+
+@pytest.mark.parametrize("path", sorted(Path("config").glob("*.yaml")), ids=lambda path: path.name)
+def test_nothing_is_wrong_with_the_studies_that_come_along(path: Path) -> None:
+    check_file(path)
+
+
+# Any mutation of a study is a study or is refused.
+
+WHOLE = {
+    **bert_content({"seed": [1, 2]}),
+    **study_content({"placement": "post", "encoder_layers": 6, "decoder_layers": 6, "warmup": [5, 10]}),
+    "theory": {"gradients": {"runs": ["post-adam-lr2e-3-wu5-encoderlayers6-decoderlayers6-s1"]}},
+}
+
+VALUES = st.one_of(
+    st.sampled_from(
+        [None, True, "", "x", "1", "{x}", "~nobody/x", "..", "/dev/zero", "\x00", "\ud800", "n" * 5000, [], {}, [[]]]
+    ),
+    st.integers(),
+    st.integers(min_value=10**4000, max_value=10**4001),
+    st.floats(),
+    st.text(max_size=20),
+    st.recursive(
+        st.integers(), lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3)
+    ),
+)
+
+
+def places(content: Any, *keys: Any) -> Iterator[tuple[Any, ...]]:
+    """Where the values of a study stand."""
+    if keys:
+        yield keys
+    for key in content if isinstance(content, dict) else range(len(content)) if isinstance(content, list) else ():
+        yield from places(content[key], *keys, key)
+
+
+@st.composite
+def mutated(draw: st.DrawFn) -> Any:
+    """A study some of whose values are others, are left out, or have keys beside them that nobody knows."""
+    content = copy.deepcopy(WHOLE)
+    for _ in range(draw(st.integers(1, 4))):
+        *outer, last = draw(st.sampled_from(list(places(content))))
+        inside: Any = content
+        for key in outer:
+            inside = inside[key]
+        match draw(st.sampled_from(["other", "out", "beside"])):
+            case "out":
+                del inside[last]
+            case "beside" if isinstance(inside, dict):
+                inside[draw(st.text() | st.integers())] = draw(VALUES)
+            case _:
+                inside[last] = draw(VALUES)
+        if not content:
+            return draw(VALUES)
+    return content
+
+
+def test_the_study_to_be_mutated_is_one() -> None:
+    assert len(check(WHOLE, "my.yaml").parts) > 3
+
+
+@given(mutated())
+def test_a_mutated_study_is_a_study_or_refused_in_lines_that_name_the_file(content: Any) -> None:
+    try:
+        check(content, "my.yaml")
+    except StudyError as error:
+        lines = str(error).split("\n")
+        assert all(line.startswith(("my.yaml: ", "and ")) and line.isprintable() for line in lines)
+
+
+@given(data=st.data())
+def test_a_file_with_other_bytes_is_read_or_refused_in_a_line_that_names_it(
+    data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    content = bytearray(yaml.safe_dump(WHOLE).encode())
+    for _ in range(data.draw(st.integers(1, 3))):
+        start = data.draw(st.integers(0, len(content) - 1))
+        content[start : start + data.draw(st.integers(0, 20))] = data.draw(
+            st.binary(max_size=5)
+            | st.sampled_from([b"\t", b"&a ", b"*a", b"[" * 60, b"{", b"!!int ", b"- ", b": ", b"<<: ", b"? "])
+        )
+    path = tmp_path_factory.getbasetemp() / "mutated.yaml"
+    path.write_bytes(content)
+    try:
+        read(path)
+    except StudyError as error:
+        assert str(error).startswith(f"{path}: ")
+        assert "\n" not in str(error)
