@@ -2,29 +2,43 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import logging
 import os
 import socket
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock, Timeout
 
 from preln.config import Execution, Study
 from preln.errors import PrelnError
-from preln.files import append_json, read_json_lines, write_json, write_text
+from preln.files import (
+    Damaged,
+    append_json,
+    mend_lines,
+    read_json_lines,
+    read_sealed,
+    set_aside,
+    sha256,
+    write_json,
+    write_json_lines,
+    write_sealed,
+)
 from preln.provenance import commit, hardware, versions
 from preln.runs import digest
 
+if TYPE_CHECKING:
+    from preln.fairseq_plugin.checkpoints import Moment
+
 ATTEMPTS = "attempts.jsonl"
+DIVERGED = "diverged.json"
 LOOK_SECONDS = 2.0
 LOCK = "lock"
 OWNER = "owner.json"
+RECORD = "record.jsonl"
 
 logger = logging.getLogger(__name__)
 
@@ -36,10 +50,7 @@ class RecordLost(PrelnError):
 def state_folder(identity: dict[str, Any], content: Iterable[Path], folder: Path) -> Path:
     """Where a run's state is: named after all that its numbers depend on (its identity, and the content of files), so
     that a run of which any has changed begins anew and never goes on with another's weights."""
-    checksums = {}
-    for path in content:
-        with path.open("rb") as file:
-            checksums[path.name] = hashlib.file_digest(file, "sha256").hexdigest()
+    checksums = {path.name: sha256(path) for path in content}
     return folder / "state" / digest({"run": identity, "content": checksums})[:12]
 
 
@@ -52,7 +63,7 @@ def exclusive(state: Path) -> Iterator[None]:
     try:
         lock.acquire(blocking=False)
     except Timeout:
-        owner = (state / OWNER).read_text(encoding="utf-8") if (state / OWNER).exists() else "unknown"
+        owner = (state / OWNER).read_text("utf-8", "replace") if (state / OWNER).exists() else "unknown"
         logger.warning("%s: waiting, for another process is at work on it: %s", state, " ".join(owner.split()))
         lock.acquire(poll_interval=LOOK_SECONDS)
     try:
@@ -76,7 +87,7 @@ def note_gpus(state: Path, gpus: list[str]) -> None:
     """Note in the state on which GPUs the attempt that has begun computes: those of all its nodes."""
     lines = read_json_lines(state / ATTEMPTS)
     lines[-1]["hardware"]["gpus"] = gpus
-    write_text(state / ATTEMPTS, "".join(json.dumps(line) + "\n" for line in lines))
+    write_json_lines(state / ATTEMPTS, lines)
 
 
 def origin(study: Study, name: str, identity: dict[str, Any], state: Path) -> dict[str, Any]:
@@ -94,13 +105,55 @@ def origin(study: Study, name: str, identity: dict[str, Any], state: Path) -> di
     }
 
 
+def note_divergence(state: Path, update: int, reason: str) -> None:
+    """Leave the mark of a training that diverged, with the length of the record that it is of."""
+    recorded = len(read_json_lines(state / RECORD))
+    write_sealed(state / DIVERGED, {"update": update, "reason": reason, "recorded": recorded})
+
+
 def divergence(state: Path) -> dict[str, Any] | None:
-    """When and why the training diverged, if it did."""
-    path = state / "diverged.json"
-    if not path.exists():
-        return None
-    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return found
+    """When and why the training diverged, if it did.
+
+    Raises:
+        Damaged: if what says so is not as it was written.
+    """
+    path = state / DIVERGED
+    return {key: read_sealed(path)[key] for key in ("update", "reason")} if path.exists() else None
+
+
+def mend(state: Path, key: str, done: Callable[[], int], needed: Callable[[Moment], float]) -> None:
+    """Make a training's state consistent before it goes on: with what of the record is whole, the checkpoints that go
+    no further, and the mark of a divergence that is of this record. What is set aside is trained again.
+
+    Args:
+        state: the folder of the state.
+        key: what the record counts in: `epoch` or `updates`.
+        done: up to where the record is whole.
+        needed: up to where it must be, for a checkpoint to be gone on from.
+    """
+    # Importing torch takes seconds, which the other commands should not wait for.
+    from preln.fairseq_plugin.checkpoints import SET_ASIDE, set_aside_unrecorded
+
+    damaged = {path: mend_lines(path) for path in (state / RECORD, state / ATTEMPTS)}
+    for path, lines in damaged.items():
+        if lines:
+            logger.warning("%s: damaged in line(s) %s, which are left out", path, ", ".join(map(str, lines)))
+    last = done()
+    if set_aside_unrecorded(state, lambda moment: needed(moment) <= last):
+        logger.warning(
+            "%s: has no record of what follows %s %d: it is trained again, from the newest checkpoint before that or "
+            "from the beginning; the checkpoints that follow are in %s",
+            *(state, key.removesuffix("s"), last, state / SET_ASIDE),
+        )
+    if damaged[state / RECORD]:
+        write_json_lines(state / RECORD, [entry for entry in read_json_lines(state / RECORD) if entry[key] <= last])
+    mark = state / DIVERGED
+    try:
+        is_of_record = not mark.exists() or read_sealed(mark)["recorded"] == len(read_json_lines(state / RECORD))
+    except (Damaged, KeyError, OSError):
+        is_of_record = False
+    if not is_of_record:
+        logger.warning("%s: damaged, or its record is; the training goes on from before it", set_aside(mark))
 
 
 def newest_state(folder: Path) -> Path | None:

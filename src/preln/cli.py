@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import sys
 from collections.abc import Sequence
@@ -15,6 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 from preln.config import Corpus, EnglishText, Study, StudyError, Task, describe, load, of_results
 from preln.config.base import listed
 from preln.errors import PrelnError
+from preln.files import not_written
 from preln.runs import Run, expand
 
 app = typer.Typer(
@@ -35,12 +37,18 @@ Out = Annotated[Path, typer.Option("--out", help="Where the result is written.")
 
 def main() -> None:
     """Run the command line; what users can mend is said in a line or two, without a traceback."""
+    # On a full disk, a log tells with a traceback for each line that it cannot be written.
+    logging.raiseExceptions = False
     try:
         app()
     except PrelnError as error:
         _end(str(error))
     except (PermissionError, IsADirectoryError, NotADirectoryError) as error:
         _end(f"{error.filename}: {error.strerror}")
+    except Exception as error:
+        if found := not_written(error):
+            _end(str(found))
+        raise
 
 
 def _end(message: str) -> NoReturn:

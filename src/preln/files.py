@@ -1,14 +1,61 @@
-"""Files and folders that appear whole or not at all: written beside, then renamed."""
+"""Files and folders that appear whole or not at all: written beside, flushed to the disk, then renamed. What numbers
+depend on has a checksum: each line of a record, each mark in a state, and each file of a prepared folder."""
 
 from __future__ import annotations
 
+import errno
+import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from preln.errors import PrelnError
+
+SEAL = "sha256"
+"""The key of a value's checksum: the SHA-256 of its other keys."""
+MANIFEST = "manifest.json"
+"""The file in a folder with the SHA-256 of each of its other files."""
+DAMAGED = ".damaged"
+"""What follows the name of a damaged file that was set aside."""
+
+UNWRITTEN = {
+    errno.ENOSPC: "the disk is full: make space",
+    errno.EDQUOT: "the disk quota is used up: make space",
+    errno.EROFS: "the file system is read-only: make it writable",
+}
+"""Why nothing can be written, and what to do, by the number of the error."""
+
+
+class Damaged(PrelnError):
+    """A file that is not as it was written."""
+
+
+class NotWritten(PrelnError):
+    """What could not be written, for the disk is full or may not be written to."""
+
+
+def not_written(error: BaseException | None, where: Path | None = None) -> NotWritten | None:
+    """What to say of an error, if it, or one that led to it, is that of a full or a read-only disk; `where` is named if
+    the error names no file."""
+    for cause in _causes(error):
+        if isinstance(cause, OSError) and cause.errno in UNWRITTEN:
+            path = cause.filename or where or "a file"
+            return NotWritten(
+                f"{path}: not written, for {UNWRITTEN[cause.errno]} and run the same command, which goes on from what "
+                "is whole"
+            )
+    return None
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """An error, what led to it, and so on."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
 
 
 @contextmanager
@@ -18,25 +65,57 @@ def replaced(path: Path) -> Iterator[Path]:
     # The suffix stays: writers that choose a format by it see the one that was asked for.
     partial = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")
     try:
-        yield partial
-        os.replace(partial, path)
+        with _named(path, partial):
+            yield partial
+            flush(partial)
+            os.replace(partial, path)
+            flush(path.parent)
     finally:
         partial.unlink(missing_ok=True)
 
 
 @contextmanager
 def replaced_folder(path: Path) -> Iterator[Path]:
-    """A folder beside `path` to fill; it takes the place of `path` when the block ends without an error."""
+    """A folder beside `path` to fill; with a manifest of its files it takes the place of `path` when the block ends
+    without an error."""
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.{os.getpid()}")
+    # Of a process that was killed, and whose number this one has.
+    shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir()
     try:
-        yield partial
-        if path.exists():
-            shutil.rmtree(path)
-        partial.rename(path)
+        with _named(path, partial):
+            yield partial
+            write_sealed(partial / MANIFEST, {"files": checksums_in(partial)})
+            for entry in partial.rglob("*"):
+                flush(entry)
+            if path.exists():
+                shutil.rmtree(path)
+            partial.rename(path)
+            flush(path.parent)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
+
+
+@contextmanager
+def _named(path: Path, partial: Path) -> Iterator[None]:
+    """Have an error of the file system name `path`, if it names nothing, or what is written in its place."""
+    try:
+        yield
+    except Exception as error:
+        for cause in _causes(error):
+            if isinstance(cause, OSError) and cause.errno and str(cause.filename) in ("None", str(partial)):
+                cause.filename = str(path)
+        raise
+
+
+def flush(path: Path) -> None:
+    """See that a file's content, or a folder's entries, are on the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def write_text(path: Path, text: str) -> None:
@@ -46,26 +125,136 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write a JSON file that reads well and is the same for the same value."""
-    write_text(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+    """Write a JSON file."""
+    write_text(path, json_text(value))
 
 
-def append_json(path: Path, value: Any) -> None:
-    """Append a value as one line of JSON; a line that was cut off before, by a kill or a full disk, stays alone."""
-    with open(path, "ab+") as lines:
-        if lines.tell():
-            lines.seek(-1, os.SEEK_END)
-            if lines.read(1) != b"\n":
-                lines.write(b"\n")
-        lines.write(json.dumps(value).encode() + b"\n")
+def json_text(value: Any) -> str:
+    """The text of a JSON file, which reads well and is the same for the same value."""
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
 
 
-def read_json_lines(path: Path) -> list[Any]:
-    """The values of a file that `append_json` wrote, without lines that were cut off; none if there is no file."""
-    values = []
-    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else []:
-        try:
-            values.append(json.loads(line))
-        except json.JSONDecodeError:
-            continue
-    return values
+def write_sealed(path: Path, value: dict[str, Any]) -> None:
+    """Write a JSON file with a checksum of its content."""
+    write_json(path, sealed(value))
+
+
+def read_sealed(path: Path) -> dict[str, Any]:
+    """The value of a file that `write_sealed` wrote, without its checksum.
+
+    Raises:
+        Damaged: if it is not as it was written.
+    """
+    value = unsealed(path.read_bytes())
+    if value is None:
+        raise Damaged(f"{path}: damaged, for it is not what its checksum is of")
+    return value
+
+
+def sealed(value: dict[str, Any]) -> dict[str, Any]:
+    """A value with a checksum of its content, as its last key."""
+    return {**value, SEAL: _checksum(value)}
+
+
+def unsealed(content: bytes) -> dict[str, Any] | None:
+    """The value that was sealed and written as JSON, without its checksum; None if the content is damaged."""
+    try:
+        value = json.loads(content)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(value, dict):
+        return None
+    checksum = value.pop(SEAL, None)
+    return value if checksum == _checksum(value) else None
+
+
+def _checksum(value: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+
+
+def append_json(path: Path, value: dict[str, Any]) -> None:
+    """Append a value as one line of JSON with a checksum; what was cut off before, by a kill or a full disk, is
+    removed."""
+    is_new = not path.exists()
+    with _named(path, path), open(path, "ab+") as lines:
+        lines.seek(0)
+        content = lines.read()
+        end = content.rfind(b"\n") + 1
+        if unsealed(content[end:]) is not None:
+            lines.write(b"\n")
+        else:
+            lines.truncate(end)
+        lines.write(_line(value))
+        lines.flush()
+        os.fsync(lines.fileno())
+    if is_new:
+        flush(path.parent)
+
+
+def read_json_lines(path: Path) -> list[dict[str, Any]]:
+    """The values of the lines of a file that `append_json` wrote, without those that were cut off or are damaged; none
+    if there is no file."""
+    return [value for _, value in _lines(path) if value is not None]
+
+
+def mend_lines(path: Path) -> list[int]:
+    """Take the damaged lines out of a file that `append_json` wrote; the file as it was stays beside it.
+
+    Returns:
+        Their numbers, counted from 1. An end that was cut off is no damage.
+    """
+    if damaged := [number for number, value in _lines(path) if value is None]:
+        whole = read_json_lines(path)
+        shutil.copyfile(path, path.with_name(path.name + DAMAGED))
+        write_json_lines(path, whole)
+    return damaged
+
+
+def write_json_lines(path: Path, values: Iterable[dict[str, Any]]) -> None:
+    """Write a file of lines as `append_json` does one by one."""
+    with replaced(path) as partial:
+        partial.write_bytes(b"".join(map(_line, values)))
+
+
+def _line(value: dict[str, Any]) -> bytes:
+    return json.dumps(sealed(value)).encode() + b"\n"
+
+
+def _lines(path: Path) -> list[tuple[int, dict[str, Any] | None]]:
+    """The lines of a file by their numbers, with None for what is damaged; without an end that was cut off."""
+    *lines, end = path.read_bytes().split(b"\n") if path.exists() else [b""]
+    found = [(number, unsealed(line)) for number, line in enumerate(lines, start=1)]
+    last = unsealed(end)
+    return found if last is None else [*found, (len(lines) + 1, last)]
+
+
+def set_aside(path: Path) -> Path:
+    """Rename a damaged file or folder, so that it is no longer used and still there.
+
+    Returns:
+        Its new path.
+    """
+    aside = path.with_name(path.name + DAMAGED)
+    path.replace(aside)
+    flush(path.parent)
+    return aside
+
+
+def checksums_in(folder: Path) -> dict[str, str]:
+    """The SHA-256 of each file in a folder and its folders, by its path in it."""
+    files = (path for path in sorted(folder.rglob("*")) if path.is_file() and path.name != MANIFEST)
+    return {path.relative_to(folder).as_posix(): sha256(path) for path in files}
+
+
+def sha256(path: Path) -> str:
+    """The SHA-256 of a file, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def manifest(folder: Path) -> dict[str, str] | None:
+    """The SHA-256 that each file of a folder had when `replaced_folder` made it; None if that is not known, for the
+    folder was made otherwise, or its manifest is damaged."""
+    path = folder / MANIFEST
+    content = unsealed(path.read_bytes()) if path.is_file() else None
+    return None if content is None else dict(content["files"])

@@ -10,9 +10,10 @@ from typing import Any, Literal
 
 from rich.table import Table
 
-from preln.attempts import ATTEMPTS, newest_state
+from preln.attempts import ATTEMPTS, RECORD, newest_state
 from preln.current import read_or_nothing
 from preln.fairseq_plugin.log import newest_progress
+from preln.recording import METRICS, RUN, damaged_beside
 
 SILENT_SECONDS = 600
 """A job that has written nothing for so long has stopped; translating an epoch's sets can take minutes."""
@@ -90,11 +91,12 @@ class Counting:
 def training(name: str, of: int, folder: Path, now: float, counting: Counting) -> Progress:
     """The progress of a training of `of` units, whose folder is `folder`, at the time `now` in seconds since the
     epoch."""
-    metrics = folder / "metrics.json"
+    metrics = folder / METRICS
     if metrics.exists():
         values = read_or_nothing(metrics)
-        if not {"status", "diverged", "final", counting.unit} <= values.keys():
-            return Progress(name, f"damaged: {metrics.name}", 0, of)
+        damaged = None if {"status", "diverged", "final", counting.unit} <= values.keys() else metrics
+        if damaged := damaged or damaged_beside(folder / RUN):
+            return Progress(name, f"damaged: {damaged.name}", 0, of)
         state = values["status"]
         if values["diverged"]:
             state += f" at update {values['diverged']['update']}"
@@ -104,7 +106,7 @@ def training(name: str, of: int, folder: Path, now: float, counting: Counting) -
     current = newest_state(folder)
     if current is None:
         return Progress(name, "waiting", 0, of)
-    record = counting.read_record(current / "record.jsonl")
+    record = counting.read_record(current / RECORD)
     last = record[max(record)] if record else {}
     latest = newest_progress(current / "training.log")
     logged = float(getattr(latest, counting.unit)) if latest else 0.0

@@ -1,12 +1,32 @@
-"""Files appear whole or not at all."""
+"""Files appear whole or not at all, and what numbers depend on is noticed when it is damaged."""
 
 from __future__ import annotations
 
+import errno
+import hashlib
+import os
+import tempfile
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from preln.files import append_json, read_json_lines, replaced, replaced_folder, write_json, write_text
+from preln.files import (
+    Damaged,
+    append_json,
+    manifest,
+    mend_lines,
+    not_written,
+    read_json_lines,
+    read_sealed,
+    replaced,
+    replaced_folder,
+    write_json,
+    write_json_lines,
+    write_sealed,
+    write_text,
+)
 
 
 def test_a_file_takes_the_place_of_the_old_one_when_it_is_whole(tmp_path: Path) -> None:
@@ -34,7 +54,7 @@ def test_a_failure_leaves_the_old_folder(tmp_path: Path) -> None:
     with pytest.raises(OSError), replaced_folder(path) as partial:
         (partial / "b").touch()
         raise OSError
-    assert [entry.name for entry in tmp_path.rglob("*")] == ["folder", "a"]
+    assert sorted(entry.name for entry in tmp_path.rglob("*")) == ["a", "folder", "manifest.json"]
 
 
 def test_json_keeps_umlauts_readable(tmp_path: Path) -> None:
@@ -58,3 +78,152 @@ def test_a_line_that_was_cut_off_takes_no_other_with_it(tmp_path: Path) -> None:
 
 def test_no_file_has_no_lines(tmp_path: Path) -> None:
     assert read_json_lines(tmp_path / "lines") == []
+
+
+RECORD = [{"epoch": epoch, "loss": 7.25 / epoch, "text": "ä"} for epoch in (1, 2, 3)]
+
+
+def record(folder: Path) -> Path:
+    write_json_lines(folder / "lines", RECORD)
+    return folder / "lines"
+
+
+@given(st.data())
+def test_a_flipped_bit_of_a_record_is_noticed_wherever_it_changes_what_it_says(data: st.DataObject) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = record(Path(folder))
+        whole = path.read_bytes()
+        position = data.draw(st.integers(0, 8 * len(whole) - 1))
+        path.write_bytes(flipped(whole, position))
+        found = read_json_lines(path)
+        assert found == [entry for entry in RECORD if entry in found], "nothing is made up"
+        # Of the last line's end nobody can tell what it was; the line counts as cut off.
+        assert found == RECORD or mend_lines(path) or position >= 8 * (len(whole) - 1)
+        assert read_json_lines(path) == found
+        assert not mend_lines(path)
+
+
+@given(st.integers(0, 400))
+def test_a_record_that_is_cut_off_anywhere_loses_no_line_but_the_last_and_is_gone_on_with(length: int) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = record(Path(folder))
+        whole = path.read_bytes()
+        path.write_bytes(whole[:length])
+        expected = RECORD[: (whole[:length] + b"\n").count(b'"}\n')]
+        assert read_json_lines(path) == expected
+        assert not mend_lines(path)
+        append_json(path, {"epoch": 9})
+        assert read_json_lines(path) == [*expected, {"epoch": 9}]
+        assert not mend_lines(path)
+
+
+@pytest.mark.parametrize("line", [b"5", b"null", b"[]", b"{}", b'{"epoch": 4}', b"\xff", b"", b"[" * 10_000])
+def test_a_line_that_is_no_entry_of_a_record_is_noticed(line: bytes, tmp_path: Path) -> None:
+    path = record(tmp_path)
+    first, *others = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([first, line + b"\n", *others]))
+    assert mend_lines(path) == [2]
+    assert read_json_lines(path) == RECORD
+    assert line in (tmp_path / "lines.damaged").read_bytes()
+
+
+@given(st.data())
+def test_a_flipped_bit_of_a_sealed_file_is_noticed_or_changes_nothing(data: st.DataObject) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "mark.json"
+        write_sealed(path, {"update": 12, "reason": "a gradient is not finite"})
+        whole = path.read_bytes()
+        path.write_bytes(flipped(whole, data.draw(st.integers(0, 8 * len(whole) - 1))))
+        try:
+            assert read_sealed(path) == {"update": 12, "reason": "a gradient is not finite"}
+        except Damaged as error:
+            assert str(error).startswith(f"{path}: damaged")
+
+
+@pytest.mark.parametrize("content", [b"", b"5", b"null", b"{}", b"\xff", b'{"update": 12}'])
+def test_a_sealed_file_with_other_content_is_refused(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "mark.json").write_bytes(content)
+    with pytest.raises(Damaged, match=r"mark\.json: damaged"):
+        read_sealed(tmp_path / "mark.json")
+
+
+def flipped(content: bytes, bit: int) -> bytes:
+    """The content with one bit changed."""
+    changed = bytearray(content)
+    changed[bit // 8] ^= 1 << bit % 8
+    return bytes(changed)
+
+
+def test_what_a_killed_process_of_the_same_number_left_is_no_obstacle(tmp_path: Path) -> None:
+    left = tmp_path / f".text.{os.getpid()}"
+    left.mkdir()
+    (left / "half").touch()
+    (tmp_path / f".a.{os.getpid()}.json").write_text("half of a longer text")
+    with replaced_folder(tmp_path / "text") as partial:
+        (partial / "whole").touch()
+    write_text(tmp_path / "a.json", "whole")
+    assert sorted(entry.name for entry in tmp_path.rglob("*")) == ["a.json", "manifest.json", "text", "whole"]
+    assert (tmp_path / "a.json").read_text() == "whole"
+
+
+def test_a_folder_knows_the_checksum_of_each_of_its_files(tmp_path: Path) -> None:
+    with replaced_folder(tmp_path / "text") as partial:
+        (partial / "inner").mkdir()
+        (partial / "inner" / "a").write_bytes(b"a")
+    assert manifest(tmp_path / "text") == {"inner/a": hashlib.sha256(b"a").hexdigest()}
+    (tmp_path / "text" / "manifest.json").write_bytes(b"")
+    assert manifest(tmp_path / "text") is None
+
+
+def test_what_is_renamed_into_place_is_on_the_disk_before_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[str] = []
+    inodes: dict[int, str] = {}
+    real_sync, real_replace, real_rename = os.fsync, os.replace, Path.rename
+
+    def sync(descriptor: int) -> None:
+        done.append(f"flush {inodes.get(os.fstat(descriptor).st_ino, 'folder')}")
+        real_sync(descriptor)
+
+    def replace(one: Path, other: Path) -> None:
+        done.append(f"rename {Path(other).name}")
+        real_replace(one, other)
+
+    def rename(one: Path, other: Path) -> Path:
+        done.append(f"rename {Path(other).name}")
+        return real_rename(one, other)
+
+    monkeypatch.setattr(os, "fsync", sync)
+    monkeypatch.setattr(os, "replace", replace)
+    monkeypatch.setattr(Path, "rename", rename)
+    with replaced(tmp_path / "a") as partial:
+        partial.touch()
+        inodes[partial.stat().st_ino] = "a"
+    assert done == ["flush a", "rename a", "flush folder"]
+    done.clear()
+    with replaced_folder(tmp_path / "text") as partial:
+        (partial / "b").touch()
+        inodes[(partial / "b").stat().st_ino] = "b"
+    assert done.index("flush b") < done.index("rename text") == len(done) - 2
+    done.clear()
+    append_json(tmp_path / "lines", {"epoch": 1})
+    assert done == ["flush folder", "flush folder"], "of the file, whose number is not known, and of its folder"
+
+
+@pytest.mark.parametrize(
+    ("number", "what"),
+    [(errno.ENOSPC, "the disk is full"), (errno.EDQUOT, "quota is used up"), (errno.EROFS, "is read-only")],
+)
+def test_a_disk_that_cannot_be_written_to_is_said_with_the_file_however_deep_the_error_is(
+    number: int, what: str, tmp_path: Path
+) -> None:
+    with pytest.raises(RuntimeError) as raised, replaced(tmp_path / "table.csv"):
+        try:
+            raise OSError(number, os.strerror(number))
+        except OSError as error:
+            raise RuntimeError("unexpected pos 64 vs 0") from error
+    assert str(not_written(raised.value)).startswith(f"{tmp_path / 'table.csv'}: not written, for the ")
+    with pytest.raises(OSError) as plain, replaced(tmp_path / "table.csv"):
+        raise OSError(number, os.strerror(number))
+    said = str(not_written(plain.value))
+    assert said.startswith(f"{tmp_path / 'table.csv'}: not written") and what in said
+    assert not_written(ValueError("of something else")) is None

@@ -260,18 +260,6 @@ def test_a_finished_training_is_not_done_again(
 
 
 @pytest.mark.slow
-def test_a_lost_record_is_said_and_not_made_up(
-    uninterrupted: tuple[Path, PretrainingRun], prepared_text: Path, tmp_path: Path
-) -> None:
-    folder, run = tmp_path / "copy", uninterrupted[1]
-    shutil.copytree(uninterrupted[0], folder)
-    record = state_of(folder, run) / "record.jsonl"
-    record.write_text("".join(line for line in record.read_text().splitlines(True) if '"updates": 6,' not in line))
-    assert start(folder, run, prepared_text).wait() == 1
-    assert "record.jsonl: updates 6 are not in it" in (folder / "output.log").read_text()
-
-
-@pytest.mark.slow
 def test_a_divergence_is_a_result_with_its_update(prepared_text: Path, tmp_path: Path) -> None:
     _, run = write_study(tmp_path, learning_rate=10, placement="post", weight_decay=0, width=64, layers=2, updates=60)
     finish(tmp_path, run, prepared_text)

@@ -17,8 +17,8 @@ import yaml
 from preln.bleu import p_value
 from preln.config import load, validate
 from preln.files import write_json
+from preln.recording import RecordError
 from preln.report.compare import Comparison, compare, text
-from preln.report.records import RecordError
 from preln.runs import corpus_id, expand
 from preln.translation.curve import COLUMNS
 from tests.conftest import study_content

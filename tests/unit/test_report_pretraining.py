@@ -16,9 +16,9 @@ from scipy import stats
 from preln.config import Study, validate
 from preln.files import write_json
 from preln.pretraining.runs import expand, finetunings
+from preln.recording import RecordError
 from preln.report import figures, pretraining_tables, tables
 from preln.report.pretraining_records import chosen, fixed, load, reached, scores_of
-from preln.report.records import RecordError
 from preln.report.reference import bert as paper
 from tests.conftest import bert_content
 from tests.unit.test_report_tables import most_digits

@@ -11,7 +11,8 @@ import pandas as pd
 import pytest
 
 from preln.config import Study, validate
-from preln.report.records import RecordError, curves, require_same, run_folder, summary
+from preln.recording import RecordError
+from preln.report.records import curves, require_same, run_folder, summary
 from preln.runs import Run, expand
 from preln.translation.curve import COLUMNS
 

@@ -14,8 +14,8 @@ from matplotlib.figure import Figure
 
 from preln.config import Study, validate
 from preln.errors import PrelnError
+from preln.recording import RecordError
 from preln.report import figures, tables, theory_records, theory_tables
-from preln.report.records import RecordError
 from preln.report.reference import gradients as paper
 from preln.runs import expand
 from preln.theory import parts

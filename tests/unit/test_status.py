@@ -11,6 +11,7 @@ import pytest
 
 from preln.config import validate
 from preln.fairseq_plugin.log import newest_progress
+from preln.files import write_json_lines
 from preln.progress import SILENT_SECONDS
 from preln.runs import Run, expand
 from preln.translation.status import progress
@@ -40,7 +41,7 @@ def training(folder: Path, *lines: dict[str, Any], written: float = NOW) -> Path
         {"epoch": 1, "part": "test", "loss": 8.5, **scores},
         {"epoch": 2, "part": "train", "updates": 200, "loss": 7.0, "nll_loss": 6.5, **times},
     ]
-    (state / "record.jsonl").write_text("".join(json.dumps(line) + "\n" for line in record), encoding="utf-8")
+    write_json_lines(state / "record.jsonl", record)
     for path in state.iterdir():
         os.utime(path, (written, written))
     return log

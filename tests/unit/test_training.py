@@ -19,7 +19,7 @@ import torch
 import yaml
 
 from preln.config import Study, validate
-from preln.fairseq_plugin.checkpoints import CheckpointRefused, newest_checkpoint
+from preln.fairseq_plugin.checkpoints import CheckpointRefused, is_whole, newest_checkpoint
 from preln.files import write_json
 from preln.runs import Run, expand
 from preln.translation.curve import COLUMNS
@@ -168,18 +168,6 @@ def test_other_pieces_begin_anew(changed: str, prepared: Path, tmp_path: Path) -
 def test_other_settings_begin_anew(prepared: Path, tmp_path: Path) -> None:
     folders = {state_folder(write_study(tmp_path, seed=seed)[1], prepared, tmp_path) for seed in (1, 2)}
     assert len(folders) == 2
-
-
-def test_a_training_without_its_record_is_not_called_finished(
-    uninterrupted: tuple[Path, Run], prepared: Path, tmp_path: Path
-) -> None:
-    folder, run = uninterrupted
-    shutil.copytree(folder, tmp_path / "copy")
-    next((tmp_path / "copy").rglob("record.jsonl")).unlink()
-    (tmp_path / "copy" / run.id / "metrics.json").unlink()
-    assert start(tmp_path / "copy", run, prepared).wait() != 0
-    assert "epochs 1, 2, 3 are not in it" in (tmp_path / "copy" / "output.log").read_text()
-    assert not (tmp_path / "copy" / run.id / "metrics.json").exists()
 
 
 def test_a_loss_that_explodes_is_a_result(prepared: Path, tmp_path: Path) -> None:
@@ -335,15 +323,53 @@ class Foreign:
     """An object that no checkpoint of ours holds."""
 
 
-def test_a_checkpoint_with_a_foreign_object_is_refused(tmp_path: Path) -> None:
-    torch.save({"model": {}, "extra": Foreign()}, tmp_path / "checkpoint3.pt")
-    with pytest.raises(CheckpointRefused, match="checkpoint3.pt: refused"):
+def save(folder: Path, name: str, **content: Any) -> Path:
+    """Write a checkpoint that says that it is of the state that the folder is in."""
+    torch.save({"task_state": {"state": folder.parent.name}, **content}, folder / name)
+    return folder / name
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ({"model": {}, "extra": Foreign()}, r"it holds more than tensors and settings \(tests\.unit\S+Foreign\)"),
+        ({"model": {}}, "it is none of this run's"),
+        ({"task_state": {"state": "another"}}, "it is none of this run's"),
+        ([1, 2], "it is none of this run's"),
+    ],
+    ids=["a foreign object", "a model alone", "another run's", "a list"],
+)
+def test_a_foreign_checkpoint_is_refused_in_a_line_with_what_to_do(content: Any, reason: str, tmp_path: Path) -> None:
+    save(tmp_path, "checkpoint2.pt")
+    torch.save(content, tmp_path / "checkpoint3.pt")
+    with pytest.raises(CheckpointRefused, match=f"checkpoint3.pt: refused, for {reason}; move it away to") as refused:
         newest_checkpoint(tmp_path)
+    assert "\n" not in str(refused.value) and "weights_only" not in str(refused.value)
+
+
+def test_a_checkpoint_that_fairseq_would_load_unasked_is_refused(tmp_path: Path) -> None:
+    torch.save({"model": {}}, tmp_path / "checkpoint_last.pt")
+    with pytest.raises(CheckpointRefused, match="checkpoint_last.pt: refused"):
+        newest_checkpoint(tmp_path)
+
+
+@pytest.mark.parametrize("target", ["/dev/zero", "/dev/null", "nowhere", "."])
+def test_what_is_no_file_is_no_checkpoint(target: str, tmp_path: Path) -> None:
+    save(tmp_path, "checkpoint1.pt")
+    (tmp_path / "checkpoint2.pt").symlink_to(target)
+    assert newest_checkpoint(tmp_path) == tmp_path / "checkpoint1.pt"
+    assert not is_whole(tmp_path / "checkpoint2.pt")
+
+
+def test_names_of_other_files_are_no_checkpoints(tmp_path: Path) -> None:
+    for name in ("checkpoint.best_loss_1.5.pt", "checkpoint1.pt.tmp", "crash.pt", "after-warm-up.pt"):
+        save(tmp_path, name)
+    assert newest_checkpoint(tmp_path) is None
 
 
 def test_a_checkpoint_with_a_flipped_bit_gives_way_to_the_one_before_it(tmp_path: Path) -> None:
     for epoch in (1, 2):
-        torch.save({"model": torch.zeros(100)}, tmp_path / f"checkpoint{epoch}.pt")
+        save(tmp_path, f"checkpoint{epoch}.pt", model=torch.zeros(100))
     damaged = bytearray((tmp_path / "checkpoint2.pt").read_bytes())
     weights = damaged.index(bytes(400))
     damaged[weights + 200] ^= 1
@@ -353,14 +379,14 @@ def test_a_checkpoint_with_a_flipped_bit_gives_way_to_the_one_before_it(tmp_path
 
 def test_a_checkpoint_inside_an_epoch_is_older_than_that_of_its_end(tmp_path: Path) -> None:
     for name in ("checkpoint2.pt", "checkpoint_3_25.pt", "checkpoint_3_9.pt"):
-        torch.save({}, tmp_path / name)
+        save(tmp_path, name)
     assert newest_checkpoint(tmp_path) == tmp_path / "checkpoint_3_25.pt"
-    torch.save({}, tmp_path / "checkpoint3.pt")
+    save(tmp_path, "checkpoint3.pt")
     assert newest_checkpoint(tmp_path) == tmp_path / "checkpoint3.pt"
 
 
 def test_a_truncated_checkpoint_gives_way_to_the_one_before_it(tmp_path: Path) -> None:
-    torch.save({"model": torch.zeros(100)}, tmp_path / "checkpoint1.pt")
+    save(tmp_path, "checkpoint1.pt", model=torch.zeros(100))
     whole = (tmp_path / "checkpoint1.pt").read_bytes()
     (tmp_path / "checkpoint2.pt").write_bytes(whole[: len(whole) // 2])
     assert newest_checkpoint(tmp_path) == tmp_path / "checkpoint1.pt"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
-from preln.files import replaced_folder
+from preln.files import UNWRITTEN, replaced_folder
 
 
 def binarise(pieces: Path, source: str, target: str, out: Path, workers: int) -> None:
@@ -18,11 +19,11 @@ def binarise(pieces: Path, source: str, target: str, out: Path, workers: int) ->
     """
     with replaced_folder(out) as folder:
         _preprocess(
+            folder,
             *("--source-lang", source, "--target-lang", target),
             *("--trainpref", str(pieces / "train")),
             *("--validpref", str(pieces / "valid")),
             *("--testpref", str(pieces / "test")),
-            *("--destdir", str(folder)),
             *("--workers", str(workers)),
             "--joined-dictionary",
         )
@@ -58,11 +59,16 @@ def binarise_task(pieces: Path, dictionary: Path, out: Path) -> None:
 
 def _binarise_one_side(train: Path, valid: Path, out: Path, *options: str) -> None:
     """Binarise two files of one language."""
-    _preprocess("--only-source", "--trainpref", str(train), "--validpref", str(valid), "--destdir", str(out), *options)
+    _preprocess(out, "--only-source", "--trainpref", str(train), "--validpref", str(valid), *options)
 
 
-def _preprocess(*options: str) -> None:
-    command = [sys.executable, "-m", "fairseq_cli.preprocess", *options]
+def _preprocess(out: Path, *options: str) -> None:
+    command = [sys.executable, "-m", "fairseq_cli.preprocess", "--destdir", str(out), *options]
     finished = subprocess.run(command, capture_output=True, text=True, check=False)
     if finished.returncode:
+        for number in UNWRITTEN:
+            if os.strerror(number) in finished.stderr:
+                raise OSError(number, os.strerror(number), str(out))
         raise RuntimeError(f"fairseq could not binarise, called with {' '.join(options)}:\n{finished.stderr[-2000:]}")
+    # It says how fairseq was called, in which no two calls are alike.
+    (out / "preprocess.log").unlink(missing_ok=True)

@@ -1,4 +1,5 @@
-"""The checkpoint that a training goes on from: the newest one that is as it was written."""
+"""The checkpoint that a training goes on from: the newest one that is as it was written; and the weights that a
+training kept."""
 
 from __future__ import annotations
 
@@ -6,19 +7,48 @@ import logging
 import math
 import pickle
 import re
+import shutil
 import zipfile
 from argparse import Namespace
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 
 from preln.errors import PrelnError
+from preln.files import flush
 
 logger = logging.getLogger(__name__)
 
+CHECKPOINTS = "checkpoints"
+"""The folder of a state's checkpoints."""
+SET_ASIDE = "set-aside"
+"""The folder in a state of the checkpoints that are no longer used."""
+OF_STATE = "state"
+"""The key of a task's state, in a checkpoint, under which the name of the state's folder is: it says of what run, on
+what text, the checkpoint is."""
+
+_NAME = re.compile(r"checkpoint(?:(?P<ended>\d+)|_(?P<epoch>\d+)_(?P<update>\d+))\.pt")
+_FOREIGN = re.compile(r"GLOBAL (\S+)")
+
 
 class CheckpointRefused(PrelnError):
-    """A checkpoint that holds something other than numbers and settings."""
+    """A checkpoint, or kept weights, that are none of this run's."""
+
+
+@dataclass(frozen=True, order=True)
+class Moment:
+    """When a checkpoint was written: in which epoch, and after which update; infinity at the end of the epoch."""
+
+    epoch: int
+    update: float
+
+    @property
+    def whole_epochs(self) -> int:
+        """How many epochs were done."""
+        return self.epoch if math.isinf(self.update) else self.epoch - 1
 
 
 def allow_settings() -> None:
@@ -26,33 +56,142 @@ def allow_settings() -> None:
     torch.serialization.add_safe_globals([Namespace])
 
 
+def checkpoints(folder: Path) -> dict[Path, Moment]:
+    """The checkpoints in a folder, the newest first: `checkpoint<epoch>.pt` is of the end of the epoch,
+    `checkpoint_<epoch>_<update>.pt` of its midst."""
+    found = {}
+    for path in folder.glob("checkpoint*.pt"):
+        if match := _NAME.fullmatch(path.name):
+            ended = match["ended"]
+            found[path] = Moment(int(ended), math.inf) if ended else Moment(int(match["epoch"]), int(match["update"]))
+    return dict(sorted(found.items(), key=lambda item: item[1], reverse=True))
+
+
 def newest_checkpoint(folder: Path) -> Path | None:
-    """The newest whole checkpoint of the folder; a damaged one is passed over, which is logged.
+    """The newest whole checkpoint of a state's folder of checkpoints; a damaged one is passed over, which is logged.
 
     Raises:
-        CheckpointRefused: if the newest whole one holds a foreign object.
+        CheckpointRefused: if the newest whole one is not of the state's run, or holds a foreign object, or there is one
+            that fairseq would prefer to all of ours.
     """
-    allow_settings()
-    for path in sorted(folder.glob("checkpoint*[0-9].pt"), key=_moment, reverse=True):
+    if _exists(last := folder / "checkpoint_last.pt"):
+        raise CheckpointRefused(f"{last}: refused, for no training here writes a checkpoint of this name; move it away")
+    for path in checkpoints(folder):
         try:
-            _check(path)
-            torch.load(path, map_location="cpu", weights_only=True, mmap=True)
-            return path
+            content = _content(path)
         except pickle.UnpicklingError as error:
-            raise CheckpointRefused(
-                f"{path}: refused, for it holds more than tensors and settings ({str(error).splitlines()[0]}). "
-                "Move it away to continue from the checkpoint before it."
-            ) from error
-        except (RuntimeError, EOFError, OSError, ValueError, zipfile.BadZipFile) as error:
+            raise _holds_more(path, error, "to continue from the checkpoint before it") from None
+        except MemoryError:
+            raise
+        # A damaged file can fail in any way, and all mean the same.
+        except Exception as error:
             logger.warning("%s is damaged (%s); trying the one before it", path, error)
+            continue
+        if not _is_of(content, folder.parent.name):
+            raise CheckpointRefused(
+                f"{path}: refused, for it is none of this run's; move it away to continue from the checkpoint before it"
+            )
+        return path
     return None
 
 
-def _moment(checkpoint: Path) -> tuple[float, ...]:
-    """When a checkpoint was written, in an order: `checkpoint<epoch>.pt` at the end of the epoch, and
-    `checkpoint_<epoch>_<update>.pt` before that."""
-    epoch, *update = (int(number) for number in re.findall(r"\d+", checkpoint.stem))
-    return (epoch, *update) if update else (epoch, math.inf)
+def set_aside_unrecorded(state: Path, is_recorded: Callable[[Moment], bool]) -> bool:
+    """Move away the checkpoints whose past is not in the state's record, so that it is trained again.
+
+    Returns:
+        Whether there were any.
+    """
+    unrecorded = [path for path, moment in checkpoints(state / CHECKPOINTS).items() if not is_recorded(moment)]
+    for path in unrecorded:
+        (state / SET_ASIDE).mkdir(exist_ok=True)
+        path.replace(state / SET_ASIDE / path.name)
+    return bool(unrecorded)
+
+
+def flush_newest(state: Path) -> None:
+    """See that the newest checkpoint, which fairseq has written, is on the disk."""
+    for path in list(checkpoints(state / CHECKPOINTS))[:1]:
+        flush(path)
+        flush(path.parent)
+
+
+def copy_until(update: int, state: Path, to: Path) -> None:
+    """Copy the newest checkpoint of a state that is no later than an update to another state, if there is one."""
+    for path in checkpoints(state / CHECKPOINTS):
+        try:
+            content = _content(path)
+        except Exception as error:
+            logger.warning("%s: not used (%s)", path, error)
+            continue
+        if _is_of(content, state.name) and content["optimizer_history"][-1]["num_updates"] <= update:
+            (to / CHECKPOINTS).mkdir(parents=True)
+            shutil.copyfile(path, to / CHECKPOINTS / path.name)
+            return
+
+
+def is_whole(weights: Path) -> bool:
+    """Whether a file of kept weights is as it was written."""
+    try:
+        _check(weights)
+    except MemoryError:
+        raise
+    except Exception:
+        return False
+    return True
+
+
+def load_weights(model: Any, weights: Path, device: torch.device | str = "cpu") -> None:
+    """Give a model the weights of a file that a training kept.
+
+    Raises:
+        CheckpointRefused: if they are not such a model's, or damaged.
+    """
+    next_step = "and run the same command, which trains up to there again"
+    if not is_whole(weights):
+        raise CheckpointRefused(f"{weights}: refused, for it is damaged; move it away {next_step}")
+    try:
+        content = torch.load(weights, map_location=device, weights_only=True)
+    except pickle.UnpicklingError as error:
+        raise _holds_more(weights, error, next_step) from None
+    try:
+        model.load_state_dict(content, strict=True)
+    # It may be of any type, or of a model of other names or shapes.
+    except (AttributeError, KeyError, RuntimeError, TypeError, ValueError):
+        raise CheckpointRefused(
+            f"{weights}: refused, for it is not the weights of this run's model; move it away {next_step}"
+        ) from None
+
+
+def _content(checkpoint: Path) -> dict[str, Any]:
+    """What a checkpoint holds; its tensors are read when they are used.
+
+    Raises:
+        Exception: of any kind, if it is damaged.
+        pickle.UnpicklingError: if it is whole and holds a foreign object.
+    """
+    allow_settings()
+    _check(checkpoint)
+    content: dict[str, Any] = torch.load(checkpoint, map_location="cpu", weights_only=True, mmap=True)
+    return content
+
+
+def _is_of(content: Any, state: str) -> bool:
+    """Whether a checkpoint's content is of the state with this name."""
+    of_task = content.get("task_state") if isinstance(content, dict) else None
+    return isinstance(of_task, dict) and of_task.get(OF_STATE) == state
+
+
+def _holds_more(path: Path, error: pickle.UnpicklingError, next_step: str) -> CheckpointRefused:
+    """The refusal of a file with a foreign object; torch's own advises how to load it nevertheless."""
+    found = _FOREIGN.search(str(error))
+    what = f" ({found[1]})" if found else ""
+    return CheckpointRefused(
+        f"{path}: refused, for it holds more than tensors and settings{what}; move it away {next_step}"
+    )
+
+
+def _exists(path: Path) -> bool:
+    return path.exists() or path.is_symlink()
 
 
 def _check(checkpoint: Path) -> None:
@@ -60,7 +199,10 @@ def _check(checkpoint: Path) -> None:
 
     Raises:
         zipfile.BadZipFile: if it is not.
+        OSError: if it is no file; a device may never end.
     """
+    if not checkpoint.is_file():
+        raise OSError("it is no file")
     with zipfile.ZipFile(checkpoint) as archive:
         if (damaged := archive.testzip()) is not None:
             raise zipfile.BadZipFile(f"{damaged} in it differs from its checksum")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import json
 import logging
 import os
 import re
@@ -13,7 +11,7 @@ import subprocess
 import sys
 import time
 from argparse import Namespace
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -27,12 +25,12 @@ from fairseq_cli.train import main as fairseq_main
 from preln import attempts
 from preln.config import Execution, Precision
 from preln.errors import PrelnError
-from preln.fairseq_plugin.checkpoints import allow_settings, newest_checkpoint
+from preln.fairseq_plugin.checkpoints import CHECKPOINTS, allow_settings, flush_newest, newest_checkpoint
 from preln.fairseq_plugin.divergence import progress
 from preln.fairseq_plugin.interruption import SIGNALS, interruption
 from preln.fairseq_plugin.options import USER_DIR
 from preln.fairseq_plugin.recorded import rank_and_world
-from preln.files import write_json
+from preln.files import not_written, read_sealed, write_json, write_sealed
 from preln.fused import memory, native
 
 logger = logging.getLogger(__name__)
@@ -40,10 +38,6 @@ logger = logging.getLogger(__name__)
 
 class Interrupted(PrelnError):
     """A training that was told to stop, and did so with a checkpoint."""
-
-
-class DiskFull(PrelnError):
-    """No space for a checkpoint."""
 
 
 class WorkerFailed(PrelnError):
@@ -80,20 +74,22 @@ def train(arguments: list[str], precision: Precision, state: Path, how: Executio
     Raises:
         CheckpointRefused: if the checkpoint to continue from is not plain numbers and settings.
         Interrupted: if the process was told to stop by SIGTERM or SIGUSR1.
-        DiskFull: if a checkpoint could not be written for want of space.
+        NotWritten: if the disk is full or read-only; what was written before is whole.
         WorkerFailed: if one of several processes failed.
     """
     (state / STOPPED).unlink(missing_ok=True)
-    if checkpoint := newest_checkpoint(state / "checkpoints"):
-        arguments = [*arguments, "--restore-file", str(checkpoint)]
+    # Of itself, fairseq would look for a checkpoint of its own.
+    checkpoint = newest_checkpoint(state / CHECKPOINTS) or os.devnull
+    arguments = [*arguments, "--restore-file", str(checkpoint)]
     job = Job(arguments, precision, str(state), how.cpus)
     if how.workers == 1:
         work(job)
     else:
         _work_together(job, how)
-    (state / "checkpoints" / "crash.pt").unlink(missing_ok=True)
+    (state / CHECKPOINTS / "crash.pt").unlink(missing_ok=True)
+    flush_newest(state)
     if (state / STOPPED).exists():
-        update = json.loads((state / STOPPED).read_text(encoding="utf-8"))["update"]
+        update = read_sealed(state / STOPPED)["update"]
         raise Interrupted(
             f"{state}: told to stop, and did so after update {update}, with a checkpoint; the same command goes on "
             "from there"
@@ -104,7 +100,7 @@ def work(job: Job) -> None:
     """Train in this process, alone or as one of several; a divergence ends the training and is written down.
 
     Raises:
-        DiskFull: if a checkpoint could not be written for want of space.
+        NotWritten: if the disk is full or read-only; what was written before is whole.
     """
     state, arguments = Path(job.state), job.arguments
     if "RANK" in os.environ:
@@ -131,18 +127,18 @@ def work(job: Job) -> None:
             raise WorkerFailed(f"{state}: {error}") from error
         logger.warning("diverged at update %d: %s", progress.update, error)
         if distributed.is_master(cfg.distributed_training):
-            write_json(state / "diverged.json", {"update": progress.update, "reason": str(error)})
+            attempts.note_divergence(state, progress.update, str(error))
     except (OSError, RuntimeError) as error:
-        if not _is_for_want_of_space(error):
+        found = not_written(error, state)
+        if not found:
             raise
-        for partial in (state / "checkpoints").glob("*.tmp"):
-            partial.unlink()
-        raise DiskFull(
-            f"{state}: the disk is full, and a checkpoint could not be written; the one before it is whole: make "
-            "space and run the same command, which goes on from there"
-        ) from error
+        # On a read-only disk they stay.
+        with suppress(OSError):
+            for partial in (state / CHECKPOINTS).glob("*.tmp"):
+                partial.unlink()
+        raise found from error
     if interruption.stopped_after is not None and distributed.is_master(cfg.distributed_training):
-        write_json(state / STOPPED, {"update": interruption.stopped_after})
+        write_sealed(state / STOPPED, {"update": interruption.stopped_after})
 
 
 def _train(cfg: Any, state: Path) -> None:
@@ -207,15 +203,6 @@ def _srun(how: Execution) -> list[str]:
         *(f"--cpus-per-task={how.cpus}", "--overlap", "--kill-on-bad-exit=1"),
         *((f"--gres=gpu:{how.on_each_node}",) if how.gpus else ()),
     ]
-
-
-def _is_for_want_of_space(error: BaseException | None) -> bool:
-    """Whether an error, or one that led to it, is that of a full disk."""
-    while error is not None:
-        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-            return True
-        error = error.__cause__ or error.__context__
-    return False
 
 
 def set_up_cuda() -> None:

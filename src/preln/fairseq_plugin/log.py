@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,15 +26,14 @@ class Logged:
 
 def progress(log: str) -> list[Logged]:
     """The lines of progress in the text of a log, in its order."""
-    lines = [json.loads(line) for line in _PROGRESS.findall(log)]
-    return [
-        Logged(
-            float(line["update"]), int(line["num_updates"]), float(line["loss"]), float(line["ups"]), float(line["wps"])
-        )
-        for line in lines
-        # The line at the end of an epoch has none.
-        if "update" in line
-    ]
+    found = []
+    for text in _PROGRESS.findall(log):
+        # The line at the end of an epoch has no update; and a log may be damaged.
+        with suppress(KeyError, TypeError, ValueError):
+            line = json.loads(text)
+            epochs, updates = float(line["update"]), int(line["num_updates"])
+            found.append(Logged(epochs, updates, float(line["loss"]), float(line["ups"]), float(line["wps"])))
+    return found
 
 
 def newest_progress(log: Path) -> Logged | None:

@@ -75,9 +75,10 @@ class RecordedMaskedLM(Recorded, MaskedLMTask):
             self._tokens += summed(logging_outputs, "ntokens")
 
     def state_dict(self) -> dict[str, Any]:
-        """What a checkpoint holds of the stretch since the last validation."""
+        """What a checkpoint holds, among it of the stretch since the last validation."""
         seconds = time.perf_counter() - self._started
-        return {"loss": self._loss, "masked": self._masked, "tokens": self._tokens, "seconds": seconds}
+        stretch = {"loss": self._loss, "masked": self._masked, "tokens": self._tokens, "seconds": seconds}
+        return {**super().state_dict(), **stretch}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Go on with the stretch of a checkpoint."""

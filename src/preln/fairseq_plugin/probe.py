@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from preln.config import Execution, RunSettings
 from preln.fairseq_plugin import options
+from preln.fairseq_plugin.checkpoints import load_weights
 from preln.fairseq_plugin.initialisation import draw_feed_forward_by_xavier, separate_projections
 from preln.fairseq_plugin.launch import configuration, set_up_cuda
 
@@ -90,8 +91,12 @@ class Probe:
         return words
 
     def load(self, weights: Path) -> None:
-        """Take the weights of a file that the training kept."""
-        self.model.load_state_dict(torch.load(weights, map_location=self._device, weights_only=True), strict=True)
+        """Take the weights of a file that the training kept.
+
+        Raises:
+            CheckpointRefused: if they are not such a model's, or damaged.
+        """
+        load_weights(self.model, weights, self._device)
 
     def matrices(self) -> list[Matrix]:
         """The model's weight matrices, each once."""

@@ -10,7 +10,9 @@ import torch
 from fairseq.tasks import FairseqTask
 from torch import Tensor
 
+from preln.attempts import RECORD
 from preln.fairseq_plugin.batches import SharedBatches
+from preln.fairseq_plugin.checkpoints import OF_STATE, flush_newest
 from preln.fairseq_plugin.divergence import LIMIT, progress
 from preln.fairseq_plugin.interruption import interruption
 from preln.files import append_json, replaced
@@ -54,6 +56,7 @@ class Recorded(Guarded):
     weighed_by: tuple[str, str]
     validate_every: int = 0
     _batches: Any = None
+    _saved: bool = False
 
     def get_batch_iterator(self, dataset: Any, *args: Any, **kwargs: Any) -> Any:
         """The batches of a dataset; those of train are shared, and say where an epoch ends."""
@@ -71,6 +74,9 @@ class Recorded(Guarded):
         self, sample: Any, model: Any, criterion: Any, optimizer: Any, update_num: int, ignore_grad: bool = False
     ) -> Any:
         """One batch; whether this worker was told to stop is in its log, for all must stop after the same update."""
+        if self._saved and rank_and_world()[0] == 0:
+            flush_newest(self.state_folder)
+        self._saved = False
         loss, size, log = super().train_step(sample, model, criterion, optimizer, update_num, ignore_grad)
         log["told_to_stop"] = float(interruption.requested)
         return loss, size, log
@@ -95,6 +101,11 @@ class Recorded(Guarded):
         if summed(logging_outputs, "told_to_stop") and not self._ends_with_validation():
             interruption.stop(progress.update)
 
+    def state_dict(self) -> dict[str, Any]:
+        """What a checkpoint, which is about to be written, holds of the task: of which state it is."""
+        self._saved = True
+        return {**super().state_dict(), OF_STATE: self.state_folder.name}
+
     def _ends_with_validation(self) -> bool:
         due = self.validate_every > 0 and progress.update % self.validate_every == 0
         return due or self._batches.end_of_epoch()
@@ -112,15 +123,16 @@ class Recorded(Guarded):
         """Keep the model's weights in the file `name` of the state, unless they are kept."""
         path = self.state_folder / name
         if rank_and_world()[0] == 0 and not path.exists():
-            with replaced(path) as partial:
-                torch.save(model.state_dict(), partial)
+            # Through a file of Python's, whose errors say what is wrong with the disk.
+            with replaced(path) as partial, partial.open("wb") as file:
+                torch.save(model.state_dict(), file)
 
     def record(self, values: Mapping[str, Any]) -> None:
         """Append values to the record."""
         if rank_and_world()[0] > 0:
             return
         plain = {k: float(v) if isinstance(v, Tensor | np.floating) else v for k, v in values.items()}
-        append_json(self.state_folder / "record.jsonl", plain)
+        append_json(self.state_folder / RECORD, plain)
 
 
 def summed(logging_outputs: list[dict[str, Any]], key: str) -> float:

@@ -4,13 +4,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import torch
 from fairseq.tasks import register_task
 from fairseq.tasks.sentence_prediction import SentencePredictionConfig, SentencePredictionTask
 from sklearn.metrics import accuracy_score, f1_score
 
+from preln.fairseq_plugin.checkpoints import load_weights
 from preln.fairseq_plugin.recorded import Guarded
-from preln.files import write_json
+from preln.files import write_sealed
 
 SCORES = "scores.json"
 """The file in the state that a fine-tuning leaves."""
@@ -34,10 +34,14 @@ class ScoredSentencePrediction(Guarded, SentencePredictionTask):
         self._predictions: list[int] = []
 
     def build_model(self, cfg: Any, from_checkpoint: bool = False) -> Any:
-        """The pre-trained model under a new head."""
+        """The pre-trained model under a new head.
+
+        Raises:
+            CheckpointRefused: if the weights are not such a model's, or damaged.
+        """
         model = super().build_model(cfg, from_checkpoint)
         # fairseq gives the head, which is not among the weights, its new ones.
-        model.load_state_dict(torch.load(self.cfg.weights, map_location="cpu", weights_only=True), strict=True)
+        load_weights(model, Path(self.cfg.weights))
         return model
 
     def begin_valid_epoch(self, epoch: int, model: Any) -> None:
@@ -53,7 +57,7 @@ class ScoredSentencePrediction(Guarded, SentencePredictionTask):
 
     def post_validate(self, model: Any, stats: dict[str, Any], agg: Any) -> None:
         """Write accuracy and F1 of label 1, as fractions."""
-        write_json(
+        write_sealed(
             Path(self.cfg.state) / SCORES,
             {
                 "accuracy": float(accuracy_score(self._labels, self._predictions)),

@@ -3,11 +3,13 @@ process that started it."""
 
 import ctypes
 import json
+import logging
 import os
 import signal
 import sys
 from pathlib import Path
 
+from preln.errors import PrelnError
 from preln.fairseq_plugin.launch import Job, work
 
 PR_SET_PDEATHSIG = 1
@@ -19,5 +21,9 @@ FROM_SLURM = {"RANK": "SLURM_PROCID", "LOCAL_RANK": "SLURM_LOCALID", "WORLD_SIZE
 if __name__ == "__main__":
     if "RANK" not in os.environ:
         os.environ.update({name: os.environ[slurms] for name, slurms in FROM_SLURM.items()})
+    logging.raiseExceptions = False
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    work(Job(**json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))))
+    try:
+        work(Job(**json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))))
+    except PrelnError as error:
+        sys.exit(f"preln: {error}")

@@ -13,23 +13,25 @@ from typing import Any
 import pandas as pd
 from tqdm import tqdm
 
-from preln import attempts
+from preln import attempts, prepared_text, recording
+from preln.attempts import RECORD
 from preln.config import Execution, GridPoint, Study
 from preln.errors import PrelnError
-from preln.files import append_json, read_json_lines, replaced, write_json
+from preln.files import append_json, mend_lines, read_json_lines, read_sealed, replaced
 from preln.machine import claim
 from preln.pretraining.runs import Finetuning
+from preln.pretraining.training import kept_weights
 from preln.pretraining.training import state_folder as pretraining_state
 
 COLUMNS = ["batch_size", "learning_rate", "epochs", "seed", "accuracy", "f1"]
 """Columns of scores.csv, a row a fine-tuning. Accuracy on dev and F1 of label 1 are fractions; both are empty where the
 fine-tuning diverged."""
 
-RECORD = "record.jsonl"
+logger = logging.getLogger(__name__)
 
 
 class WeightsMissing(PrelnError):
-    """A trained run without the weights of a checkpoint."""
+    """A trained run without a state."""
 
 
 def finetune(study: Study, job: Finetuning, prepared: Path, task: Path, runs: Path, folder: Path) -> None:
@@ -48,11 +50,15 @@ def finetune(study: Study, job: Finetuning, prepared: Path, task: Path, runs: Pa
     Raises:
         PrelnError: if the weights are not there, or it cannot be computed on this machine.
     """
+    prepared_text.require_task(prepared, task)
     record = json.loads((task / "pieces" / "task.json").read_text(encoding="utf-8"))
     weights = _weights(job, prepared, runs / job.run.id)
     content = [task / "pieces" / "task.json", *([weights] if weights else [])]
     state = attempts.state_folder(job.origin, content, folder)
     with attempts.exclusive(state):
+        for path in (state / RECORD, state / attempts.ATTEMPTS):
+            if lines := mend_lines(path):
+                logger.warning("%s: damaged in line(s) %s, which are done again", path, ", ".join(map(str, lines)))
         # One fine-tuning is too small for several processes.
         how = study.execution.alone
         claim(how)
@@ -61,17 +67,15 @@ def finetune(study: Study, job: Finetuning, prepared: Path, task: Path, runs: Pa
             _fill(state, job, record["parts"]["train"]["pairs"], weights, task / "binary", how)
         scores = _scores(state)
         rows = [scores[key] for key in _wanted(job) if key in scores]
-        with replaced(folder / "scores.csv") as partial:
-            pd.DataFrame(rows, columns=COLUMNS).to_csv(partial, index=False)
-        write_json(
-            folder / "run.json",
-            {
-                **attempts.origin(study, job.id, job.identity, state),
-                "status": "finished" if weights else "not reached",
-                "task": record,
-                "seconds": round(sum(row["seconds"] for row in rows), 1),
-            },
-        )
+        with replaced(folder / "scores.csv") as table:
+            pd.DataFrame(rows, columns=COLUMNS).to_csv(table, index=False)
+        origin = {
+            **attempts.origin(study, job.id, job.identity, state),
+            "status": "finished" if weights else "not reached",
+            "task": record,
+            "seconds": round(sum(row["seconds"] for row in rows), 1),
+        }
+        recording.write(folder, origin, ["scores.csv"])
 
 
 def _fill(state: Path, job: Finetuning, pairs: int, weights: Path, binary: Path, how: Execution) -> None:
@@ -108,7 +112,7 @@ def _finetuned(
             launch.train(arguments, settings.precision, state, how)
             if attempts.divergence(state):
                 return {"accuracy": None, "f1": None}
-            scores = json.loads((state / SCORES).read_text(encoding="utf-8"))
+            scores = read_sealed(state / SCORES)
     finally:
         logging.disable(logging.NOTSET)
     return {"accuracy": scores["accuracy"], "f1": scores["f1"]}
@@ -127,20 +131,23 @@ def _key(point: GridPoint, seed: int) -> tuple[int, float, int, int]:
 
 
 def _weights(job: Finetuning, prepared: Path, folder: Path) -> Path | None:
-    """The weights of the checkpoint; None if the run diverged before it.
+    """The weights of the checkpoint, which are made again if they are damaged or gone; None if the run diverged before
+    it.
 
     Raises:
-        WeightsMissing: if they should be there and are not.
+        WeightsMissing: if nothing is left of the training.
+        WeightsLost: if they cannot be made again here.
     """
-    from preln.fairseq_plugin.masked_lm import weights_name
-
-    path = pretraining_state(job.run, prepared, folder) / weights_name(job.update)
-    if path.exists():
-        return path
-    metrics = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
+    state = pretraining_state(job.run, prepared, folder)
+    kept = kept_weights(job.run, job.update, prepared, state)
+    if kept.path.exists():
+        return kept.require()
+    metrics = recording.read_metrics(folder)
     if metrics["diverged"] and metrics["diverged"]["update"] <= job.update:
         return None
+    if state.exists():
+        return kept.require()
     raise WeightsMissing(
-        f"{path} is not there: training keeps it where pretraining.checkpoints names the update, and this run was "
-        f"trained without, or its state was deleted or is of an older version; move {folder} away and train it again"
+        f"{kept.path} is not there: the run's state was deleted or is of an older version; move {folder} away and "
+        "train it again"
     )

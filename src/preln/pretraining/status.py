@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pandas as pd
 
-from preln.attempts import newest_state
+from preln.attempts import RECORD, newest_state
 from preln.config import Study
 from preln.current import read_or_nothing
 from preln.files import read_json_lines
 from preln.pretraining.curve import read_record
-from preln.pretraining.finetuning import RECORD
 from preln.pretraining.runs import Finetuning, PretrainingRun, expand, finetunings
 from preln.progress import SILENT_SECONDS, Counting, Progress, Section, silence, training
+from preln.recording import RUN, damaged_beside
 
 UPDATES = Counting("updates", {"valid": "valid_loss"}, read_record)
 
@@ -37,11 +37,13 @@ def pretraining(run: PretrainingRun, folder: Path, now: float) -> Progress:
 def finetuning(job: Finetuning, folder: Path, now: float) -> Progress:
     """The progress of a checkpoint's fine-tunings on one task, at the time `now` in seconds since the epoch."""
     wanted = len(job.points) * job.seeds
-    record = folder / "run.json"
+    record = folder / RUN
     if record.exists():
         state = read_or_nothing(record).get("status")
         if state is None:
             return Progress(job.id, f"damaged: {record.name}", 0, wanted)
+        if damaged := damaged_beside(record):
+            return Progress(job.id, f"damaged: {damaged.name}", 0, wanted)
         try:
             scores = pd.read_csv(folder / "scores.csv", usecols=["accuracy"], dtype=float)["accuracy"]
         except (OSError, ValueError):

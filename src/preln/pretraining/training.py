@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from preln import attempts
-from preln.attempts import RecordLost
+from preln import attempts, prepared_text, recording
+from preln.attempts import RECORD, RecordLost
 from preln.config import Study
 from preln.current import checksums
-from preln.files import replaced, write_json
+from preln.files import replaced
+from preln.kept import Kept
 from preln.machine import claim
 from preln.pretraining.curve import curve, read_record
 from preln.pretraining.runs import PretrainingRun
@@ -23,6 +27,28 @@ def state_folder(run: PretrainingRun, prepared: Path, folder: Path) -> Path:
     content = ["bpe/bpe.model", "binary/dict.txt"]
     identity = {**run.identity, "text": checksums(_text(prepared))}
     return attempts.state_folder(identity, [prepared / path for path in content], folder)
+
+
+def recorded_updates(run: PretrainingRun, state: Path) -> int:
+    """Up to which update the record of a state is whole."""
+    record, every = read_record(state / RECORD), run.settings.validate_every
+    return next(update for update in itertools.count(step=every) if update + every not in record)
+
+
+def kept_weights(run: PretrainingRun, update: int, prepared: Path, state: Path) -> Kept:
+    """The weights of a run's checkpoint of the `update`, in its state."""
+    # Importing fairseq takes seconds, which the other commands should not wait for.
+    from preln.fairseq_plugin.masked_lm import weights_name
+
+    arguments = partial(_arguments, run, [update], prepared)
+    return Kept(state, weights_name(update), update, run.settings.precision, run.execution, arguments)
+
+
+def _arguments(run: PretrainingRun, keep: Sequence[int], prepared: Path, state: Path) -> list[str]:
+    """fairseq's options of the run, for a state."""
+    from preln.fairseq_plugin import options
+
+    return options.pretraining(run.settings, prepared / "binary", state, keep, run.execution)
 
 
 def pretrain_run(study: Study, run: PretrainingRun, prepared: Path, folder: Path) -> None:
@@ -37,19 +63,27 @@ def pretrain_run(study: Study, run: PretrainingRun, prepared: Path, folder: Path
     Raises:
         PrelnError: if the run cannot be trained on this machine, or its state cannot be continued from.
     """
-    state = state_folder(run, prepared, folder)
+    prepared_text.require_english(prepared)
+    state, every = state_folder(run, prepared, folder), run.settings.validate_every
+    checkpoints = study.pretraining.checkpoints if study.pretraining else ()
     with attempts.exclusive(state):
         claim(run.execution)
         # Importing fairseq takes seconds, which the other commands should not wait for, and memory, which one that
         # waits for a GPU has no use for.
-        from preln.fairseq_plugin import launch, options
+        from preln.fairseq_plugin import launch
 
-        done = max(read_record(state / "record.jsonl"), default=0)
+        attempts.mend(
+            state, "updates", lambda: recorded_updates(run, state), lambda moment: moment.update // every * every
+        )
+        done = recorded_updates(run, state)
         attempts.begin(state, run.execution, updates_before=done)
+        for update in checkpoints:
+            kept = kept_weights(run, update, prepared, state)
+            if kept.path.exists():
+                kept.mend()
         # fairseq would train a run that is at its end for one more update.
         if not attempts.divergence(state) and done < run.settings.updates:
-            keep = study.pretraining.checkpoints if study.pretraining else ()
-            arguments = options.pretraining(run.settings, prepared / "binary", state, keep, run.execution)
+            arguments = _arguments(run, checkpoints, prepared, state)
             launch.train(arguments, run.settings.precision, state, run.execution)
         write_records(study, run, prepared, state, folder)
 
@@ -60,20 +94,19 @@ def write_records(study: Study, run: PretrainingRun, prepared: Path, state: Path
     Raises:
         RecordLost: if it has no record of one of its validations.
     """
-    record = read_record(state / "record.jsonl")
+    record = read_record(state / RECORD)
     diverged = attempts.divergence(state)
     every = run.settings.validate_every
     if not diverged and (missing := set(range(every, run.settings.updates + 1, every)) - record.keys()):
         raise RecordLost(
-            f"{state / 'record.jsonl'}: updates {', '.join(map(str, sorted(missing)))} are not in it, though they are "
-            f"trained; move {state} away to train the run anew"
+            f"{state / RECORD}: updates {', '.join(map(str, sorted(missing)))} are not in it, though they are trained; "
+            "run the same command, which trains them again"
         )
     rows = curve(record)
-    with replaced(folder / "curve.csv") as partial:
-        rows.to_csv(partial, index=False)
-    write_json(folder / "run.json", {**attempts.origin(study, run.id, run.identity, state), "text": _text(prepared)})
-    # Last, for a run with metrics counts as done.
-    write_json(folder / "metrics.json", metrics(run, record, rows, diverged))
+    with replaced(folder / "curve.csv") as table:
+        rows.to_csv(table, index=False)
+    origin = {**attempts.origin(study, run.id, run.identity, state), "text": _text(prepared)}
+    recording.write(folder, origin, ["curve.csv"], metrics(run, record, rows, diverged))
 
 
 def _text(prepared: Path) -> dict[str, Any]:

@@ -17,9 +17,10 @@ from preln.corpora.download import checksum
 from preln.corpora.registry import languages
 from preln.current import checksums
 from preln.pretraining.runs import PretrainingRun
+from preln.recording import RecordError, read
 from preln.report import pretraining_records, records
 from preln.report.claims.samples import LOWER_IS_BETTER, worst
-from preln.report.records import RecordError, flat
+from preln.report.records import flat
 from preln.report.statistics import mean
 from preln.runs import Run, corpus_id, expand
 from preln.translation.training import translations
@@ -178,7 +179,7 @@ def _bootstrap(before: Path, after: Path, runs: dict[str, Run], name: str, seed:
     corpora = after.resolve().parent.parent / "resources" / "corpora"
     test = f"test.{languages(run.corpus)[1]}"
     text = corpora / corpus_id(run.settings.corpus, run.corpus) / "text" / test
-    tests = {checksums(records.read_json(folder / "run.json").get("corpus", {})).get(test) for folder in folders}
+    tests = {checksums(read(folder / "run.json").get("corpus", {})).get(test) for folder in folders}
     first, second = (translations(folder, run.settings.epochs) for folder in folders)
     if not first or not second or not text.exists() or tests != {checksum(text, "sha256")}:
         return math.nan

@@ -6,7 +6,6 @@ partly done gives the frames of what there is.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -15,7 +14,7 @@ import pandas as pd
 
 from preln.config import RunSettings, Study
 from preln.current import checksums
-from preln.errors import PrelnError
+from preln.recording import AGAIN, RecordError, read
 from preln.runs import Run
 from preln.translation.curve import COLUMNS
 
@@ -42,13 +41,6 @@ _WHOLE = [
     *("diverged_update", "diverged_epoch", "updates", "parameters", "final_epoch", "best_epoch"),
     *("sentences_valid", "sentences_test"),
 ]
-
-
-_AGAIN = "remove it and run the workflow again, which goes on from what state/ beside it has"
-
-
-class RecordError(PrelnError):
-    """A record that cannot be used; the message names the file and what is wrong with it."""
 
 
 def run_folder(study: Study, run: Run, results: Path) -> Path:
@@ -164,7 +156,7 @@ def _summary_row(metrics: dict[str, Any]) -> dict[str, Any]:
 
 def _metrics(run: Run, folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """metrics.json and run.json, after a check that they are of this run with these settings."""
-    metrics, record = read_json(folder / "metrics.json"), read_json(folder / "run.json")
+    metrics, record = read(folder / "metrics.json"), read(folder / "run.json")
     for path, content in ((folder / "metrics.json", metrics), (folder / "run.json", record)):
         if content.get("id") != run.id:
             raise RecordError(f"{path}: is of the run {content.get('id')!r}, not {run.id!r}")
@@ -205,23 +197,6 @@ def flat(content: Any, where: str = "") -> dict[str, str]:
     }
 
 
-def read_json(path: Path) -> dict[str, Any]:
-    """The record in a JSON file.
-
-    Raises:
-        RecordError: if there is none.
-    """
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise RecordError(f"{path}: cannot be read ({error.strerror})") from None
-    except ValueError as error:
-        raise RecordError(f"{path}: not JSON ({error}); {_AGAIN}") from None
-    if not isinstance(content, dict):
-        raise RecordError(f"{path}: holds no record; {_AGAIN}")
-    return content
-
-
 def _curve(path: Path, metrics: dict[str, Any]) -> pd.DataFrame:
     """The curve in a run's curve.csv, which ends as its metrics.json says."""
     try:
@@ -242,7 +217,7 @@ def _curve(path: Path, metrics: dict[str, Any]) -> pd.DataFrame:
     if list(curve["epoch"]) != list(range(1, len(curve) + 1)) or any(
         last.get(name) != said.get(name) for name in ("epoch", "valid_loss", "test_loss")
     ):
-        raise RecordError(f"{path}: does not end as metrics.json beside it says; {_AGAIN}")
+        raise RecordError(f"{path}: does not end as metrics.json beside it says; {AGAIN}")
     return curve
 
 

@@ -9,8 +9,10 @@ from pathlib import Path
 import pandas as pd
 
 from preln.config import Study
+from preln.recording import RecordError
+from preln.recording import read as read_record
 from preln.report.labels import PLACEMENTS
-from preln.report.records import RecordError, Texts, origin_lines, read_json, require_same
+from preln.report.records import Texts, origin_lines, require_same
 from preln.report.reference import gradients as paper
 from preln.report.reference.gradients import Bar
 from preln.report.statistics import exponent
@@ -50,7 +52,7 @@ def load(study: Study, parts: Sequence[Part], results: Path) -> Records:
         folder = results / study.study / "theory" / part.id
         if not (folder / "run.json").exists():
             continue
-        record = read_json(folder / "run.json")
+        record = read_record(folder / "run.json")
         try:
             table = read(folder / "measurements.csv")
         except (OSError, ValueError) as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import math
 import time
@@ -13,17 +12,17 @@ from typing import Any
 import torch
 from tqdm import tqdm
 
+from preln import prepared_text, recording
 from preln.config import Execution, Study
 from preln.corpora.registry import languages
 from preln.errors import PrelnError
-from preln.files import write_json
 from preln.machine import claim
 from preln.provenance import commit, hardware, versions
 from preln.runs import Run
 from preln.theory import gradients, lemmas
 from preln.theory.measurements import Measurement, write
 from preln.theory.parts import ExactPart, GradientPart, Part
-from preln.translation.training import corpus_record, state_folder
+from preln.translation.training import after_warmup, corpus_record, state_folder
 
 logger = logging.getLogger(__name__)
 
@@ -61,22 +60,21 @@ def measure_part(study: Study, part: Part, prepared: Path | None, runs: Path, fo
     else:
         if prepared is None:
             raise PrelnError(f"{part.id}: is measured on a corpus; give its folder by --prepared")
+        prepared_text.require_parallel(prepared)
         measured_on = {"corpus": corpus_record(prepared)}
         rows = list(_gradients(part, prepared, runs, how))
     write(rows, folder / "measurements.csv")
-    write_json(
-        folder / "run.json",
-        {
-            "id": part.id,
-            "study": study.study,
-            "identity": part.identity,
-            "versions": versions(),
-            **commit(),
-            "hardware": hardware(how),
-            "seconds": round(time.monotonic() - started, 1),
-            **measured_on,
-        },
-    )
+    record = {
+        "id": part.id,
+        "study": study.study,
+        "identity": part.identity,
+        "versions": versions(),
+        **commit(),
+        "hardware": hardware(how),
+        "seconds": round(time.monotonic() - started, 1),
+        **measured_on,
+    }
+    recording.write(folder, record, ["measurements.csv"])
 
 
 def _gradients(part: GradientPart, prepared: Path, runs: Path, how: Execution) -> Iterator[Measurement]:
@@ -114,22 +112,25 @@ def _gradients(part: GradientPart, prepared: Path, runs: Path, how: Execution) -
 
 
 def _weights_after_warmup(run: Run, prepared: Path, folder: Path) -> Path | None:
-    """The weights of a run at the end of its warm-up; None if it diverged before.
+    """The weights of a run at the end of its warm-up, which are made again if they are damaged or gone; None if it
+    diverged before.
 
     Raises:
-        WeightsMissing: if they should be there and are not.
+        WeightsMissing: if the run has not come so far, or nothing is left of its training.
+        WeightsLost: if they cannot be made again here.
     """
-    from preln.fairseq_plugin.translation import AFTER_WARMUP
-
-    path = state_folder(run, prepared, folder) / AFTER_WARMUP
-    if path.exists():
-        return path
-    metrics = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
+    state = state_folder(run, prepared, folder)
+    kept = after_warmup(run, prepared, state)
+    if kept.path.exists():
+        return kept.require()
+    metrics = recording.read_metrics(folder)
     if metrics["diverged"] and metrics["diverged"]["update"] <= run.settings.warmup:
         logger.warning("%s diverged before its warm-up of %d updates ended", run.id, run.settings.warmup)
         return None
+    if state.exists() and metrics["updates"] >= run.settings.warmup:
+        return kept.require()
     raise WeightsMissing(
-        f"{path} is not there: training writes it after update {run.settings.warmup}, and the run has "
+        f"{kept.path} is not there: training writes it after update {run.settings.warmup}, and the run has "
         f"{metrics['updates']}. If that is enough, its state was deleted or is of an older version: move {folder} away "
         "and train the run again. If not, give the run more epochs or less warm-up."
     )

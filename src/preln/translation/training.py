@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from preln import attempts
-from preln.attempts import RecordLost
+from preln import attempts, prepared_text, recording
+from preln.attempts import RECORD, RecordLost
 from preln.config import Study
-from preln.current import checksums
-from preln.files import replaced, write_json
+from preln.current import checksums, read_or_nothing
+from preln.files import replaced
+from preln.kept import Kept
 from preln.machine import claim
 from preln.runs import Run
 from preln.translation.curve import curve, read_record
@@ -34,9 +37,39 @@ def state_folder(run: Run, prepared: Path, folder: Path) -> Path:
 
 def translations(folder: Path, epoch: int) -> list[str] | None:
     """The translations of test after an epoch that the records in a run's folder are of; None where they are gone."""
-    record = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    record = read_or_nothing(folder / recording.RUN)
     path = folder / "state" / record.get("state", "") / "translations" / f"test.{epoch}.txt"
     return path.read_text(encoding="utf-8").splitlines() if path.exists() else None
+
+
+def recorded_epochs(state: Path) -> int:
+    """Up to which epoch the record of a state is whole."""
+    record = read_record(state / RECORD)
+    return next(epoch for epoch in itertools.count() if epoch + 1 not in record)
+
+
+def after_warmup(run: Run, prepared: Path, state: Path) -> Kept:
+    """The weights with which a run's warm-up ends, in its state."""
+    # Importing fairseq takes seconds, which the other commands should not wait for.
+    from preln.fairseq_plugin.translation import AFTER_WARMUP
+
+    arguments = partial(_arguments, run, prepared)
+    return Kept(state, AFTER_WARMUP, run.settings.warmup, run.settings.precision, run.execution, arguments)
+
+
+def _arguments(run: Run, prepared: Path, state: Path) -> list[str]:
+    """fairseq's options of the run, for a state."""
+    from preln.fairseq_plugin import options
+
+    languages = corpus_record(prepared)["languages"]
+    return options.translation(
+        run.settings,
+        binary=prepared / "binary",
+        references=prepared / "text",
+        languages=(languages["source"], languages["target"]),
+        state=state,
+        how=run.execution,
+    )
 
 
 def train_run(study: Study, run: Run, prepared: Path, folder: Path) -> None:
@@ -51,25 +84,21 @@ def train_run(study: Study, run: Run, prepared: Path, folder: Path) -> None:
     Raises:
         PrelnError: if the run cannot be trained on this machine, or its state cannot be continued from.
     """
-    languages = corpus_record(prepared)["languages"]
+    prepared_text.require_parallel(prepared)
     state = state_folder(run, prepared, folder)
     with attempts.exclusive(state):
         claim(run.execution)
         # Importing fairseq takes seconds, which the other commands should not wait for, and memory, which one that
         # waits for a GPU has no use for.
-        from preln.fairseq_plugin import launch, options
+        from preln.fairseq_plugin import launch
 
-        attempts.begin(state, run.execution, epochs_before=len(read_record(state / "record.jsonl")))
+        attempts.mend(state, "epoch", lambda: recorded_epochs(state), lambda moment: moment.whole_epochs)
+        attempts.begin(state, run.execution, epochs_before=recorded_epochs(state))
+        kept = after_warmup(run, prepared, state)
+        if kept.path.exists():
+            kept.mend()
         if not attempts.divergence(state):
-            arguments = options.translation(
-                run.settings,
-                binary=prepared / "binary",
-                references=prepared / "text",
-                languages=(languages["source"], languages["target"]),
-                state=state,
-                how=run.execution,
-            )
-            launch.train(arguments, run.settings.precision, state, run.execution)
+            launch.train(_arguments(run, prepared, state), run.settings.precision, state, run.execution)
         write_records(study, run, prepared, state, folder)
 
 
@@ -79,23 +108,19 @@ def write_records(study: Study, run: Run, prepared: Path, state: Path, folder: P
     Raises:
         RecordLost: if it has no record of one of its epochs.
     """
-    record = read_record(state / "record.jsonl")
+    record = read_record(state / RECORD)
     if diverged := attempts.divergence(state):
         diverged["epoch"] = max(record, default=0) + 1
     elif missing := set(range(1, run.settings.epochs + 1)) - record.keys():
         raise RecordLost(
-            f"{state / 'record.jsonl'}: epochs {', '.join(map(str, sorted(missing)))} are not in it, though they are "
-            f"trained; move {state} away to train the run anew"
+            f"{state / RECORD}: epochs {', '.join(map(str, sorted(missing)))} are not in it, though they are trained; "
+            "run the same command, which trains them again"
         )
     rows = curve(record)
-    with replaced(folder / "curve.csv") as partial:
-        rows.to_csv(partial, index=False)
-    write_json(
-        folder / "run.json",
-        {**attempts.origin(study, run.id, run.identity, state), "corpus": corpus_record(prepared)},
-    )
-    # Last, for a run with metrics counts as done.
-    write_json(folder / "metrics.json", metrics(run, record, rows, diverged))
+    with replaced(folder / "curve.csv") as table:
+        rows.to_csv(table, index=False)
+    origin = {**attempts.origin(study, run.id, run.identity, state), "corpus": corpus_record(prepared)}
+    recording.write(folder, origin, ["curve.csv"], metrics(run, record, rows, diverged))
 
 
 def metrics(

@@ -15,6 +15,7 @@ import vl_convert
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from preln import recording
 from preln.config import Study
 from preln.files import write_text
 from preln.report import pretraining_tables, products, records, tables, theory_tables
@@ -151,7 +152,7 @@ def _cost(shown: Content) -> list[str]:
         )
     if len(bert.scores):
         folders = [shown.results / shown.study.study / "finetuning" / job for job in sorted(bert.done)]
-        hours = sum(records.read_json(folder / "run.json")["seconds"] for folder in folders) / 3600
+        hours = sum(recording.read(folder / "run.json")["seconds"] for folder in folders) / 3600
         found.append(f"{len(bert.scores)} fine-tunings: {hours:.1f} hours.")
     return found
 
@@ -160,7 +161,7 @@ def _provenance(shown: Content) -> dict[str, list[str]]:
     """What the records were made with: each commit, machine and set of versions, with how many records it made."""
     counts: dict[str, Counter[str]] = {"Commit": Counter(), "Hardware": Counter(), "Versions": Counter()}
     for folder in shown.folders():
-        record = records.read_json(folder / "run.json")
+        record = recording.read(folder / "run.json")
         changed = ", with changes that are not committed" if record["commit_changed"] else ""
         counts["Commit"][f"{record['commit']}{changed}"] += 1
         counts["Hardware"][records.hardware_line(record["hardware"])] += 1

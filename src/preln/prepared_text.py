@@ -1,0 +1,180 @@
+"""Prepared texts: seen to be as they were prepared before anything is computed from them. What fairseq reads is made
+again from the pieces where it is damaged."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from filelock import FileLock
+
+from preln.current import checksums, read_or_nothing
+from preln.errors import PrelnError
+from preln.files import MANIFEST, manifest, sha256
+
+AGAIN = ".binary-again"
+LOCK = ".lock"
+
+logger = logging.getLogger(__name__)
+
+
+class TextDamaged(PrelnError):
+    """A prepared text that is not as it was prepared."""
+
+
+def require_parallel(prepared: Path) -> None:
+    """See that what a translation model reads of a prepared corpus is as it was prepared: binary/, the references, and
+    what the run's state is named after.
+
+    Raises:
+        TextDamaged: if it is not, and cannot be made again from its pieces.
+    """
+    from preln.fairseq_plugin.binarise import binarise
+
+    _require(prepared, prepared / "text", lambda name: not name.startswith("train."))
+    _require_model(prepared)
+
+    def again(out: Path) -> None:
+        languages = json.loads((prepared / "text" / "corpus.json").read_text(encoding="utf-8"))["languages"]
+        binarise(prepared / "bpe", languages["source"], languages["target"], out, 1)
+
+    _mend(prepared, prepared / "bpe", again, _all)
+
+
+def require_english(prepared: Path) -> None:
+    """See that what a pre-training reads of a prepared text is as it was prepared.
+
+    Raises:
+        TextDamaged: as `require_parallel`.
+    """
+    _require_names(prepared)
+    _mend_english(prepared, _all)
+
+
+def require_task(prepared: Path, task: Path) -> None:
+    """See that what a fine-tuning reads is as it was prepared: the task, and of the text what the pre-training's state
+    is named after.
+
+    Raises:
+        TextDamaged: as `require_parallel`.
+    """
+    from preln.fairseq_plugin.binarise import binarise_task
+
+    _require_names(prepared)
+    dictionary = prepared / "binary" / "dict.txt"
+    # The text itself is not read: one without a manifest is not made again for its dictionary.
+    if (dictionary.parent / MANIFEST).exists():
+        _mend_english(prepared, {dictionary.name}.__contains__)
+    if (task / "pieces" / MANIFEST).exists():
+        _require(task, task / "pieces", {"task.json"}.__contains__)
+    _mend(task, task / "pieces", lambda out: binarise_task(task / "pieces", dictionary, out), _all)
+
+
+def _require_names(prepared: Path) -> None:
+    """See that a prepared text's record and its BPE model are as they were."""
+    _require(prepared, prepared / "text", {"text.json"}.__contains__)
+    _require_model(prepared)
+
+
+def _require_model(prepared: Path) -> None:
+    """See that a text's BPE model is as it was, where that is known."""
+    if (prepared / "bpe" / MANIFEST).exists():
+        _require(prepared, prepared / "bpe", {"bpe.model"}.__contains__)
+
+
+def _mend_english(prepared: Path, is_used: Callable[[str], bool]) -> None:
+    from preln.fairseq_plugin.binarise import binarise_english
+
+    _mend(prepared, prepared / "bpe", lambda out: binarise_english(prepared / "bpe", out, 1), is_used)
+
+
+def _all(name: str) -> bool:
+    return True
+
+
+def _require(prepared: Path, stage: Path, is_used: Callable[[str], bool]) -> None:
+    """See that the files of a stage that are used are as they were.
+
+    Raises:
+        TextDamaged: if one is not.
+    """
+    if damaged := _damaged(stage, is_used):
+        raise TextDamaged(
+            f"{stage / damaged[0]}: damaged, for it is not what its checksum is of; remove {prepared} and run the "
+            "workflow again, which prepares the text anew"
+        )
+
+
+def _damaged(stage: Path, is_used: Callable[[str], bool]) -> list[str]:
+    """The files of a stage that are used and not as they were."""
+    listed = manifest(stage)
+    if listed is None:
+        if (stage / MANIFEST).exists() or not (record := _record(stage)):
+            return [MANIFEST]
+        listed = _recorded(record)
+        if not listed:
+            return [record.name]
+    return [name for name, checksum in listed.items() if is_used(name) and not _is(stage / name, checksum)]
+
+
+def _recorded(record: Path) -> dict[str, str]:
+    """The SHA-256 of the files that a record of a text tells of; empty if it is damaged."""
+    try:
+        return checksums(read_or_nothing(record))
+    except (AttributeError, KeyError, TypeError):
+        return {}
+
+
+def _record(stage: Path) -> Path | None:
+    """The record of a stage that was prepared before there were manifests: it has checksums, if it is of text."""
+    return next((path for name in ("corpus.json", "text.json") if (path := stage / name).is_file()), None)
+
+
+def _is(path: Path, checksum: str) -> bool:
+    return path.is_file() and sha256(path) == checksum
+
+
+def _mend(prepared: Path, pieces: Path, binarise: Callable[[Path], None], is_used: Callable[[str], bool]) -> None:
+    """See that what fairseq reads of a text is as it was prepared; where it is not, it is made again from the pieces.
+
+    Args:
+        prepared: the folder of the text, with binary/.
+        pieces: the folder of its pieces.
+        binarise: makes binary/ of them, in the folder that it is given.
+        is_used: which of its files are read.
+
+    Raises:
+        TextDamaged: if the pieces are damaged too.
+    """
+    binary = prepared / "binary"
+    if not (damaged := _damaged(binary, is_used)):
+        return
+    if not (binary / MANIFEST).exists() and not (pieces.exists() and os.access(prepared, os.W_OK)):
+        logger.warning("%s: used as it is, for it was prepared without checksums and cannot be made again", binary)
+        return
+    # Several jobs may find the same.
+    with FileLock(prepared / LOCK):
+        if not _damaged(binary, is_used):
+            return
+        logger.warning("%s: %s is damaged or not there; it is made again from %s", binary, damaged[0], pieces)
+        if (pieces / MANIFEST).exists():
+            _require(prepared, pieces, _all)
+        made, before = prepared / AGAIN, manifest(binary)
+        binarise(made)
+        anew = manifest(made) or {}
+        if before not in (None, anew):
+            raise TextDamaged(
+                f"{pieces}: damaged, for {binary} was made of other pieces; remove {prepared} and run the workflow "
+                "again, which prepares the text anew"
+            )
+        # File by file: the folder stays the one that Snakemake knows.
+        for name, checksum in anew.items():
+            if not _is(path := binary / name, checksum):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                os.replace(made / name, path)
+        os.replace(made / MANIFEST, binary / MANIFEST)
+        shutil.rmtree(made)

@@ -1,0 +1,373 @@
+"""What is damaged in a state is found before anything is computed from it, and is computed again without a person."""
+
+from __future__ import annotations
+
+import json
+import logging
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+import torch
+
+from preln import attempts
+from preln.config import Study, validate
+from preln.fairseq_plugin import launch
+from preln.fairseq_plugin.checkpoints import CheckpointRefused, load_weights
+from preln.files import read_json_lines
+from preln.kept import WeightsLost
+from preln.prepared_text import TextDamaged, require_parallel
+from preln.pretraining import runs as pretraining
+from preln.pretraining.training import pretrain_run
+from preln.recording import RecordError, read
+from preln.runs import Run, expand
+from preln.translation.training import after_warmup, recorded_epochs, state_folder, train_run
+from tests.conftest import bert_content, study_content
+
+pytestmark = pytest.mark.slow
+
+TIMES = ["tokens_per_second", "seconds"]
+
+Damage = Callable[[Path], object]
+
+
+def flip(position: float) -> Damage:
+    """Change a bit of a file at a share of its length."""
+
+    def change(path: Path) -> None:
+        content = bytearray(path.read_bytes())
+        content[int(position * len(content))] ^= 1
+        path.write_bytes(content)
+
+    return change
+
+
+def without_line(number: int) -> Damage:
+    """Take a line out of a file."""
+
+    def remove(path: Path) -> None:
+        lines = path.read_bytes().splitlines(keepends=True)
+        path.write_bytes(b"".join(lines[:number] + lines[number + 1 :]))
+
+    return remove
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def containing(content: bytes) -> Damage:
+    return lambda path: path.write_bytes(content)
+
+
+def link_to_zeros(path: Path) -> None:
+    path.unlink()
+    path.symlink_to("/dev/zero")
+
+
+def study_and_run(**changes: Any) -> tuple[Study, Run]:
+    study = validate(study_content(changes), "study.yaml")
+    return study, expand(study)[0]
+
+
+def numbers(folder: Path) -> str:
+    """curve.csv as it stands, but for its times."""
+    return pd.read_csv(folder / "curve.csv", dtype=str).drop(columns=TIMES).to_csv()
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> Path:
+    """The folder of a run that is done."""
+    study, run = study_and_run()
+    folder = tmp_path_factory.mktemp("finished")
+    train_run(study, run, prepared, folder)
+    return folder
+
+
+class Spied:
+    """How often a training was started, and what had been said when it was."""
+
+    def __init__(self, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.said: list[str] = []
+        real = launch.train
+
+        def train(*arguments: Any) -> None:
+            self.said.append(caplog.text)
+            real(*arguments)
+
+        monkeypatch.setattr(launch, "train", train)
+
+
+@pytest.fixture
+def spied(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> Spied:
+    caplog.set_level(logging.WARNING)
+    return Spied(caplog, monkeypatch)
+
+
+@pytest.fixture
+def copied(finished: Path, prepared: Path, tmp_path: Path) -> tuple[Path, Path]:
+    """A copy of the run whose records are to be written again, and its state."""
+    folder = tmp_path / "run"
+    shutil.copytree(finished, folder)
+    for name in ("run.json", "curve.csv", "metrics.json"):
+        (folder / name).unlink()
+    return folder, state_folder(study_and_run()[1], prepared, folder)
+
+
+@pytest.mark.parametrize(
+    ("damage", "goes_on_from"),
+    [
+        (Path.unlink, 0),
+        (flip(0.9), 2),
+        (without_line(6), 1),
+        (containing(b"5\nnull\n\xff\n"), 0),
+    ],
+    ids=["gone", "a bit", "a line gone", "other content"],
+)
+def test_epochs_whose_record_is_damaged_are_known_before_any_is_trained_and_trained_again(
+    damage: Damage, goes_on_from: int, copied: tuple[Path, Path], finished: Path, prepared: Path, spied: Spied
+) -> None:
+    (folder, state), (study, run) = copied, study_and_run()
+    damage(state / "record.jsonl")
+    train_run(study, run, prepared, folder)
+    assert numbers(folder) == numbers(finished)
+    assert f"has no record of what follows epoch {goes_on_from}:" in spied.said[0]
+    assert read_json_lines(state / attempts.ATTEMPTS)[-1]["epochs_before"] == goes_on_from
+    # Two are kept.
+    assert len(list((state / "set-aside").iterdir())) == min(3 - goes_on_from, 2)
+    assert recorded_epochs(state) == 3
+
+
+@pytest.mark.parametrize("content", [b"", b'{"update": 3}'])
+def test_a_damaged_mark_of_divergence_is_set_aside_and_the_training_goes_on(
+    content: bytes, copied: tuple[Path, Path], finished: Path, prepared: Path
+) -> None:
+    (folder, state), (study, run) = copied, study_and_run()
+    (state / "diverged.json").write_bytes(content)
+    train_run(study, run, prepared, folder)
+    assert json.loads((folder / "metrics.json").read_text())["status"] == "finished"
+    assert numbers(folder) == numbers(finished)
+    assert (state / "diverged.json.damaged").read_bytes() == content
+
+
+def test_a_mark_of_divergence_counts_with_the_record_that_it_is_of(
+    copied: tuple[Path, Path], finished: Path, prepared: Path, spied: Spied
+) -> None:
+    (folder, state), (study, run) = copied, study_and_run()
+    attempts.note_divergence(state, 170, "the loss exploded")
+    train_run(study, run, prepared, folder)
+    diverged = json.loads((folder / "metrics.json").read_text())["diverged"]
+    assert diverged == {"update": 170, "reason": "the loss exploded", "epoch": 4}
+    assert not spied.said
+    without_line(8)(state / "record.jsonl")
+    train_run(study, run, prepared, folder)
+    assert json.loads((folder / "metrics.json").read_text())["status"] == "finished"
+    assert numbers(folder) == numbers(finished)
+
+
+@pytest.mark.parametrize("damage", [Path.unlink, containing(b"5\nnull\n\xff\n")], ids=["gone", "other content"])
+def test_damaged_attempts_stop_nothing_and_train_nothing_again(
+    damage: Damage, copied: tuple[Path, Path], finished: Path, prepared: Path
+) -> None:
+    (folder, state), (study, run) = copied, study_and_run()
+    damage(state / "attempts.jsonl")
+    train_run(study, run, prepared, folder)
+    assert numbers(folder) == numbers(finished)
+    assert [one["epochs_before"] for one in json.loads((folder / "run.json").read_text())["attempts"]] == [3]
+
+
+@pytest.mark.parametrize("damage", [flip(0.5), containing(b""), link_to_zeros], ids=["a bit", "empty", "a device"])
+def test_damaged_kept_weights_are_made_again_before_they_are_used(
+    damage: Damage, copied: tuple[Path, Path], finished: Path, prepared: Path, spied: Spied
+) -> None:
+    (_, state), (_, run) = copied, study_and_run()
+    kept = state / "after-warm-up.pt"
+    expected = torch.load(kept, weights_only=True)
+    damage(kept)
+    assert after_warmup(run, prepared, state).require() == kept
+    assert "after-warm-up.pt: damaged or gone; it is made again" in spied.said[0]
+    found = torch.load(kept, weights_only=True)
+    assert all(torch.equal(found[name], expected[name]) for name in expected)
+    assert not list(state.glob("again-*"))
+    assert after_warmup(run, prepared, state).require() == kept
+    assert len(spied.said) == 1
+
+
+def test_a_training_that_goes_on_mends_the_weights_that_it_kept(
+    copied: tuple[Path, Path], finished: Path, prepared: Path, spied: Spied
+) -> None:
+    (folder, state), (study, run) = copied, study_and_run()
+    flip(0.5)(state / "after-warm-up.pt")
+    train_run(study, run, prepared, folder)
+    assert "made again" in spied.said[0]
+    assert numbers(folder) == numbers(finished)
+
+
+def test_weights_kept_by_several_processes_are_not_made_again_by_one(copied: tuple[Path, Path], prepared: Path) -> None:
+    study = validate(study_content({"accumulate": 2}, execution={"processes": 2}), "study.yaml")
+    flip(0.5)(copied[1] / "after-warm-up.pt")
+    with pytest.raises(WeightsLost, match=r"after-warm-up\.pt: damaged or gone.*; move .*/run away"):
+        after_warmup(expand(study)[0], prepared, copied[1]).require()
+
+
+def test_the_last_weights_of_a_pre_training_are_made_again_from_its_last_checkpoint(
+    prepared_text: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    study = validate(bert_content(checkpoints=(4, 12)), "study.yaml")
+    run = pretraining.expand(study)[0]
+    pretrain_run(study, run, prepared_text, tmp_path)
+    before = numbers(tmp_path)
+    (state,) = (tmp_path / "state").iterdir()
+    expected = {update: torch.load(state / f"weights-{update}.pt", weights_only=True) for update in (4, 12)}
+    for update in expected:
+        flip(0.5)(state / f"weights-{update}.pt")
+    caplog.set_level(logging.INFO)
+    pretrain_run(study, run, prepared_text, tmp_path)
+    assert numbers(tmp_path) == before
+    for update, weights in expected.items():
+        found = torch.load(state / f"weights-{update}.pt", weights_only=True)
+        assert all(torch.equal(found[name], weights[name]) for name in weights)
+
+
+def test_validations_whose_record_is_damaged_are_known_before_and_trained_again(
+    prepared_text: Path, tmp_path: Path, spied: Spied
+) -> None:
+    study = validate(bert_content(checkpoints=(12,)), "study.yaml")
+    run = pretraining.expand(study)[0]
+    pretrain_run(study, run, prepared_text, tmp_path)
+    before = numbers(tmp_path)
+    (state,) = (tmp_path / "state").iterdir()
+    without_line(3)(state / "record.jsonl")
+    pretrain_run(study, run, prepared_text, tmp_path)
+    assert "has no record of what follows update 9" in spied.said[1]
+    assert numbers(tmp_path) == before
+    assert read_json_lines(state / attempts.ATTEMPTS)[-1]["updates_before"] == 9
+
+
+def test_a_checkpoint_of_another_run_is_refused(copied: tuple[Path, Path], prepared: Path, tmp_path: Path) -> None:
+    (folder, state), (study, run) = copied, study_and_run()
+    other_study, other = study_and_run(seed=2, epochs=1)
+    train_run(other_study, other, prepared, tmp_path / "other")
+    foreign = next((tmp_path / "other").rglob("checkpoint1.pt"))
+    shutil.copy(foreign, state / "checkpoints" / "checkpoint3.pt")
+    with pytest.raises(CheckpointRefused, match=r"checkpoint3\.pt: refused, for it is none of this run's"):
+        train_run(study, run, prepared, folder)
+    (state / "checkpoints" / "checkpoint3.pt").unlink()
+    train_run(study, run, prepared, folder)
+
+
+class Foreign:
+    """An object that no weights of ours hold."""
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ({}, "it is not the weights of this run's model"),
+        ([1], "it is not the weights of this run's model"),
+        ({"model": {}}, "it is not the weights of this run's model"),
+        ({"weight": torch.zeros(3, 2), "bias": torch.zeros(3)}, "it is not the weights of this run's model"),
+        ({"weight": Foreign()}, r"it holds more than tensors and settings \(tests\.unit\S+Foreign\)"),
+    ],
+    ids=["nothing", "a list", "a checkpoint", "other shapes", "a foreign object"],
+)
+def test_foreign_kept_weights_are_refused_in_a_line_with_what_to_do(content: Any, reason: str, tmp_path: Path) -> None:
+    path = tmp_path / "weights-6.pt"
+    torch.save(content, path)
+    with pytest.raises(CheckpointRefused, match=f"{path}: refused, for {reason}; move it away and run") as refused:
+        load_weights(torch.nn.Linear(2, 2), path)
+    assert "\n" not in str(refused.value) and "weights_only" not in str(refused.value)
+
+
+@pytest.mark.parametrize("damage", [flip(0.5), cut, containing(b""), link_to_zeros])
+def test_damaged_weights_are_never_loaded(damage: Damage, tmp_path: Path) -> None:
+    path = tmp_path / "weights-6.pt"
+    torch.save(torch.nn.Linear(40, 40).state_dict(), path)
+    damage(path)
+    with pytest.raises(CheckpointRefused, match=f"{path}: refused, for it is damaged; move it away and run"):
+        load_weights(torch.nn.Linear(40, 40), path)
+
+
+@pytest.fixture
+def text(prepared: Path, tmp_path: Path) -> Path:
+    """A copy of the prepared corpus."""
+    shutil.copytree(prepared, tmp_path / "prepared")
+    return tmp_path / "prepared"
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        {"train.de-en.en.bin": flip(0.5), "valid.de-en.de.idx": Path.unlink, "dict.de.txt": cut},
+        {"manifest.json": containing(b""), "test.de-en.de.bin": flip(0.1)},
+    ],
+    ids=["text", "manifest"],
+)
+def test_damaged_binarised_text_is_made_again_before_it_is_read(
+    damaged: dict[str, Damage], text: Path, prepared: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for name, damage in damaged.items():
+        damage(text / "binary" / name)
+    require_parallel(text)
+    assert f"{text / 'binary'}: " in caplog.text and "it is made again from" in caplog.text
+    for path in (prepared / "binary").iterdir():
+        assert (text / "binary" / path.name).read_bytes() == path.read_bytes()
+    caplog.clear()
+    require_parallel(text)
+    assert not caplog.text
+
+
+def test_text_that_was_prepared_without_checksums_is_seen_to_be_of_its_pieces(text: Path, prepared: Path) -> None:
+    for stage in ("text", "bpe", "binary"):
+        (text / stage / "manifest.json").unlink()
+    flip(0.5)(text / "binary" / "train.de-en.en.bin")
+    require_parallel(text)
+    for path in (prepared / "binary").iterdir():
+        assert (text / "binary" / path.name).read_bytes() == path.read_bytes()
+    flip(0.5)(text / "text" / "test.en")
+    with pytest.raises(TextDamaged, match=r"test\.en: damaged"):
+        require_parallel(text)
+
+
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [
+        ("text/test.en", flip(0.5)),
+        ("text/corpus.json", containing(b"\xff")),
+        ("text/manifest.json", containing(b"5")),
+        ("bpe/bpe.model", flip(0.5)),
+    ],
+)
+def test_text_that_cannot_be_made_again_from_its_pieces_is_refused_with_what_to_do(
+    name: str, damage: Damage, text: Path, tmp_path: Path
+) -> None:
+    study, run = study_and_run()
+    damage(text / name)
+    with pytest.raises(TextDamaged, match=rf"{name}: damaged.*; remove {text} and run the workflow again"):
+        train_run(study, run, text, tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_damaged_pieces_make_no_other_text(text: Path) -> None:
+    cut(text / "bpe" / "train.en")
+    require_parallel(text)
+    cut(text / "binary" / "train.de-en.en.bin")
+    with pytest.raises(TextDamaged, match=r"bpe/train\.en: damaged"):
+        require_parallel(text)
+
+
+def test_a_finished_run_says_which_of_its_records_is_damaged(finished: Path, tmp_path: Path) -> None:
+    record = read(finished / "run.json")
+    assert record["files"].keys() == {"curve.csv", "metrics.json"}
+    for name in ("curve.csv", "metrics.json", "run.json"):
+        folder = tmp_path / name
+        shutil.copytree(finished, folder, ignore=shutil.ignore_patterns("state"))
+        text = (folder / name).read_text()
+        digits = [number for number, sign in enumerate(text) if sign in "2345678"]
+        position = digits[len(digits) // 2]
+        (folder / name).write_text(f"{text[:position]}9{text[position + 1 :]}")
+        with pytest.raises(RecordError, match=rf"{folder / name}: damaged, .*; remove it and run the workflow again"):
+            read(folder / "run.json")
