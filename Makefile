@@ -9,12 +9,13 @@ CORES ?= all
 READY := $(VENV)/.ready
 BIN := $(VENV)/bin
 
-.PHONY: help reproduce test test-cluster test-processors bench lint
+.PHONY: help reproduce test test-cluster test-faults test-processors bench lint
 
 help:
 	@echo "make reproduce        the default study: tables and figures in results/quick/"
-	@echo "make test             every test but those of make test-cluster"
+	@echo "make test             every test but those of a cluster; of the faults a sample"
 	@echo "make test-cluster     the workflow on a real Slurm that it brings up here (root; Debian or Ubuntu)"
+	@echo "make test-faults      hundreds of kills, damages and full disks (20 minutes)"
 	@echo "make test-processors  the tests that compare numbers, as on other processors than this (6 minutes)"
 	@echo "make bench            speed beside that of others: benchmarks/README.md (half an hour)"
 	@echo "make lint             the static checks alone"
@@ -25,6 +26,10 @@ reproduce: $(READY)
 
 test: $(READY)
 	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest -m "not cluster"
+
+# FAULTS="--only pre-training" strikes those alone; FAULTS="--out docs/faults.md" keeps the table.
+test-faults: $(READY)
+	PATH="$(CURDIR)/$(BIN):$$PATH" python -m tests.faults $(FAULTS)
 
 test-cluster: $(READY)
 	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest -m cluster -rs

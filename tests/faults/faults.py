@@ -1,0 +1,216 @@
+"""What goes wrong: a process is killed or told to stop, a file is damaged, lost or foreign, the disk is full or cannot
+be written to, an earlier process has left something. What is not said, the scene draws."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pickle
+import shutil
+import signal
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import torch
+
+from tests.faults.jobs import Circumstances
+from tests.faults.scenes import EXECUTED, NotHere, Scene
+
+# Interruptions
+
+
+def killed(scene: Scene, times: int = 1, number: int = signal.SIGKILL) -> None:
+    """The command is killed on its way, and so often again when it was begun again."""
+    for _ in range(times):
+        job = scene.start()
+        scene.after_the_end |= not scene.on_the_way(job, share=1 / times)
+        scene.interrupt(job, number)
+
+
+def killed_several_times(scene: Scene) -> None:
+    """The command is killed twice to four times."""
+    killed(scene, times=scene.random.randint(2, 4))
+
+
+def killed_as_a_file_appears(scene: Scene) -> None:
+    """The command is killed as soon as one of its files is there, or the beginning of one."""
+    pattern = scene.random.choice(scene.subject.appearing)
+    before = set(scene.workspace.glob(pattern))
+    job = scene.start()
+    scene.after_the_end = not scene.reaches(job, lambda: not before.issuperset(scene.workspace.glob(pattern)))
+    scene.interrupt(job)
+
+
+def told_to_stop(scene: Scene) -> None:
+    """The command is told to stop, as Slurm does."""
+    killed(scene, number=scene.random.choice([signal.SIGTERM, signal.SIGUSR1]))
+
+
+def called_twice(scene: Scene) -> None:
+    """The command is called while it is at work, and the first one is killed."""
+    first = scene.start()
+    scene.after_the_end = not scene.on_the_way(first, share=0.5)
+    second = scene.start()
+    scene.interrupt(first)
+    if second.wait():
+        scene.heed(second)
+
+
+# Files
+
+
+def flip(path: Path, random: Random) -> None:
+    """Flip one bit."""
+    content = bytearray(path.read_bytes() or b"\0")
+    content[random.randrange(len(content))] ^= 1 << random.randrange(8)
+    path.write_bytes(content)
+
+
+def cut(path: Path, random: Random) -> None:
+    """Cut the file off."""
+    content = path.read_bytes()
+    path.write_bytes(content[: random.randrange(max(1, len(content)))])
+
+
+def empty(path: Path, random: Random) -> None:
+    """Leave nothing in the file."""
+    path.write_bytes(b"")
+
+
+def delete(path: Path, random: Random) -> None:
+    """Delete the file."""
+    path.unlink()
+
+
+def other_json(path: Path, random: Random) -> None:
+    """Put other JSON in the file's place."""
+    path.write_text(random.choice(["5", "null", "[]", "{}", '"text"', '{"epoch": 1}', '[{"updates": 3}]']) + "\n")
+
+
+def not_utf8(path: Path, random: Random) -> None:
+    """Put bytes into the file that are no text."""
+    content = path.read_bytes()
+    place = random.randrange(len(content) + 1)
+    path.write_bytes(content[:place] + b"\xff\xfe\x80" + content[place:])
+
+
+DAMAGES: dict[str, Callable[[Path, Random], None]] = {
+    "a flipped bit": flip,
+    "cut off": cut,
+    "empty": empty,
+    "deleted": delete,
+    "other JSON": other_json,
+    "not UTF-8": not_utf8,
+}
+
+
+def damaged(scene: Scene, pattern: str, damage: str, every: bool = False) -> None:
+    """A file of the pattern is damaged, or every one."""
+    found = scene.files(pattern)
+    for path in found if every else [scene.random.choice(found)]:
+        DAMAGES[damage](path, scene.random)
+
+
+def in_the_way(scene: Scene, name: str, damage: str) -> None:
+    """A file that no training needs is in the state, and damaged."""
+    for state in scene.workspace.glob(scene.subject.state):
+        (state / name).write_text(json.dumps({"update": 3}))
+        DAMAGES[damage](state / name, scene.random)
+
+
+class Code:
+    """What executes a command where it is unpickled without care."""
+
+    def __init__(self, command: str) -> None:
+        self.command = command
+
+    def __reduce__(self) -> Any:
+        return os.system, (self.command,)
+
+
+FOREIGN = (
+    *("a pickle with code", "weights with code", "old weights with code"),
+    *("another run's", "without weights", "a link to /dev/zero"),
+)
+
+
+def foreign(scene: Scene, pattern: str, what: str, alone_as: str | None = None) -> None:
+    """Other weights stand in the place of the newest file of the pattern; or alone, under another name."""
+    found = sorted(scene.files(pattern), key=lambda path: path.stat().st_mtime_ns)
+    path = found[-1] if alone_as is None else found[-1].with_name(alone_as)
+    for old in found[-1:] if alone_as is None else found:
+        old.unlink()
+    code = Code(f"touch '{scene.workspace / EXECUTED}'")
+    match what:
+        case "a pickle with code":
+            path.write_bytes(pickle.dumps({"model": code}))
+        case "weights with code":
+            torch.save({"model": {}, "extra_state": code}, path)
+        case "old weights with code":
+            torch.save({"model": {}, "extra_state": code}, path, _use_new_zipfile_serialization=False)
+        case "another run's":
+            assert scene.another is not None
+            shutil.copy(max(scene.another.glob(f"results/**/{Path(pattern).name}")), path)
+        case "without weights":
+            torch.save({"model": {}}, path)
+        case "a link to /dev/zero":
+            path.symlink_to("/dev/zero")
+
+
+# Disks
+
+
+def full_disk(scene: Scene) -> None:
+    """The disk is full from a moment on; then there is space again. Where no disk can be mounted, no file can grow any
+    more."""
+    try:
+        scene.mount()
+    except NotHere:
+        largest = max(path.stat().st_size for path in scene.undisturbed.done.glob(f"{scene.subject.step.place}/**/*"))
+        job = scene.start(circumstances=Circumstances(largest_file=scene.random.randrange(1, largest)))
+        job.wait()
+    else:
+        job = scene.start()
+        scene.on_the_way(job)
+        filler = scene.workspace / "filler"
+        with contextlib.suppress(OSError), open(filler, "wb", buffering=0) as file:
+            while file.write(bytes(4096)):
+                pass
+        job.wait()
+        filler.unlink()
+    scene.ended(job)
+
+
+def read_only(scene: Scene) -> None:
+    """The folder cannot be written to; then it can again."""
+    try:
+        scene.mount()
+    except NotHere:
+        folders = [scene.workspace, *(path for path in scene.workspace.rglob("*") if path.is_dir())]
+        for folder in folders:
+            folder.chmod(0o555)
+        job = scene.start()
+        job.wait()
+        for folder in folders:
+            folder.chmod(0o755)
+    else:
+        subprocess.run(["mount", "-o", "remount,ro", str(scene.workspace)], check=True)
+        job = scene.start()
+        job.wait()
+        subprocess.run(["mount", "-o", "remount,rw", str(scene.workspace)], check=True)
+    scene.ended(job)
+
+
+# Leftovers
+
+
+def leftovers(scene: Scene) -> None:
+    """An earlier process of the same number was killed as it wrote each of the command's files."""
+    state = (str(path.relative_to(scene.workspace)) for path in scene.workspace.glob(f"{scene.subject.state}/*.*"))
+    job = scene.start(circumstances=Circumstances(leftovers=(*scene.subject.step.outputs, *state)))
+    if job.wait():
+        scene.heed(job)

@@ -1,0 +1,52 @@
+"""A sample of the campaign, of all kinds: `make test-faults` is the whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.faults import subjects
+from tests.faults.campaign import SEED, Fault, plan, sample, suffer
+from tests.faults.scenes import Workshop
+
+
+def is_quick(fault: Fault) -> bool:
+    """Whether a fault needs no more than a few seconds: fairseq need not binarise again, nothing is imported anew, and
+    no other run's weights are needed."""
+    trained = {subjects.TRANSLATION, subjects.BERT, subjects.FINETUNING, subjects.THEORY, subjects.RECORDS}
+    return (
+        fault.subject in trained | {subjects.TEXT_OF_CORPUS, subjects.PIECES, subjects.BF16}
+        and fault.kind != "damaged text"
+        and "another run's" not in fault.detail
+    )
+
+
+@pytest.fixture(scope="module")
+def workshop(
+    tmp_path_factory: pytest.TempPathFactory, prepared: Path, prepared_text: Path, prepared_task: Path
+) -> Workshop:
+    return Workshop(
+        tmp_path_factory.mktemp("undisturbed"),
+        {
+            subjects.BINARISED: {"corpus": prepared},
+            subjects.ENGLISH_BINARISED: {"english": prepared_text},
+            subjects.TASK_BINARISED: {"english": prepared_text, "task": prepared_task},
+        },
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", sample(12, SEED, is_quick), ids=str)
+def test_after_a_fault_the_same_command_ends_as_if_nothing_had_been_or_says_what_to_do(
+    fault: Fault, workshop: Workshop
+) -> None:
+    outcome = suffer(fault, workshop, SEED)
+    if outcome.verdict == "not here":
+        pytest.skip(outcome.said[-1])
+    assert outcome.verdict in ("equal", "refused in a line"), "\n".join(outcome.said)
+
+
+def test_the_campaign_has_each_fault_once() -> None:
+    names = [str(fault) for fault in plan()]
+    assert len(names) == len(set(names)) >= 200
