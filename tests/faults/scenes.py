@@ -29,6 +29,7 @@ HALF = 0.7
 """How far a command is when it is told to stop; the share of what it writes."""
 
 _PATH = re.compile(r"[\w.+-]*/[\w./+-]*[\w+-]")
+_PREPARE = re.compile(r"\bprepare .*\bagain\b")
 _REMOVE = re.compile(r"\b(?:move|remove|delete) (\S+)")
 
 
@@ -229,10 +230,12 @@ class Scene:
         if line in self.refusals:
             raise Wrong(f"what it says does not help: {line}")
         self.refusals.append(line)
-        # Where the line says `it`, it begins with what it is about.
+        # The line begins with what it is about.
+        about = self.workspace / _PATH.findall(line)[0]
         if said := _REMOVE.search(line):
-            path = said[1] if "/" in said[1] else next(iter(_PATH.findall(line)))
-            self._remove(self.workspace / path.rstrip(".,;:"))
+            self._remove(about if said[1] == "it" else self.workspace / said[1].rstrip(".,;:"))
+        elif _PREPARE.search(line):
+            self._remove(about.parent)
 
     def ended(self, job: Job) -> None:
         """Note how a job ended that was disturbed and has ended by itself: as if nothing had been, or refusing to go
