@@ -217,7 +217,7 @@ def _as(value: Any, usual: Any) -> Any:
     what no run takes over may be anything."""
     try:
         return type(value)(usual) if usual is not None and value is not None else usual
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return usual
 
 

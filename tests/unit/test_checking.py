@@ -306,6 +306,13 @@ def test_a_large_grid_is_checked_by_one_look_at_each_run(wrong: dict[str, Any]) 
         assert len(check(content, "my.yaml").runs) == 10_000
 
 
+@pytest.mark.parametrize("value", ["a tenth", float("inf"), [1, 2]], ids=str)
+def test_a_shared_setting_that_every_entry_gives_anew_is_in_no_run_whatever_it_is(value: object) -> None:
+    content = study_content({"encoder_layers": 1})
+    content["translation"]["settings"] = {**RUN, "encoder_layers": value}
+    assert [run.settings.encoder_layers for run in check(content, "my.yaml").runs] == [1]
+
+
 def test_all_mistakes_are_in_one_message(text: Callable[..., dict[str, Any]], tmp_path: Path) -> None:
     content = text(valid={"source": "none.nl", "target": str(tmp_path / "valid.fr")})
     content |= {"colour": "red", "execution": {"cpus": 0}, "texts": {"novels": {"sources": []}}}

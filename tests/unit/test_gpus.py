@@ -20,6 +20,7 @@ from fairseq.logging import metrics
 from torch import nn
 
 from preln import attempts, machine, plan
+from preln.checking import check
 from preln.config import Execution, Study, validate
 from preln.fairseq_plugin import launch, options
 from preln.fairseq_plugin.launch import Job, configuration
@@ -199,5 +200,5 @@ def test_a_record_names_the_gpus_of_all_nodes_and_plan_divides_its_speed_by_them
     folder = tmp_path / "results" / study.study / "pretraining" / origin["id"]
     write_json(folder / "run.json", origin)
     pd.DataFrame({"tokens_per_second": [3000.0]}).to_csv(folder / "curve.csv", index=False)
-    first = plan.items(study, plan.GPUS["h100"], tmp_path / "results", tmp_path)[0]
+    first = plan.items(check(study.model_dump(), "study"), plan.GPUS["h100"], tmp_path / "results", tmp_path)[0]
     assert first.tokens and first.hours == pytest.approx(first.tokens / 1500 / 3600)
