@@ -6,6 +6,7 @@ checkpoint has its record, and one that is repeated after a failure writes the s
 
 import math
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -61,8 +62,7 @@ class RecordedMaskedLM(Recorded, MaskedLMTask):
     def train_step(
         self, sample: Any, model: Any, criterion: Any, optimizer: Any, update_num: int, ignore_grad: bool = False
     ) -> Any:
-        """One batch; if the weights before it are to be kept, they are."""
-        self._keep(model, update_num)
+        """One batch, at a rate that is noted."""
         self._rate = float(optimizer.get_lr())
         return super().train_step(sample, model, criterion, optimizer, update_num, ignore_grad)
 
@@ -74,16 +74,22 @@ class RecordedMaskedLM(Recorded, MaskedLMTask):
             self._masked += summed(logging_outputs, "sample_size")
             self._tokens += summed(logging_outputs, "ntokens")
 
-    def state_dict(self) -> dict[str, Any]:
-        """What a checkpoint holds, among it of the stretch since the last validation."""
+    def kept_as(self, update: int) -> str | None:
+        """Weights are kept after the updates that the options name."""
+        return weights_name(update) if update in self._kept else None
+
+    def checkpoint(self) -> dict[str, Any]:
+        """Also the stretch since the last validation."""
         seconds = time.perf_counter() - self._started
         stretch = {"loss": self._loss, "masked": self._masked, "tokens": self._tokens, "seconds": seconds}
-        return {**super().state_dict(), **stretch}
+        return {**super().checkpoint(), "stretch": stretch}
 
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+    def set_checkpoint_dict(self, state: Mapping[str, Any]) -> None:
         """Go on with the stretch of a checkpoint."""
-        self._loss, self._masked, self._tokens = (state_dict.get(key, 0.0) for key in ("loss", "masked", "tokens"))
-        self._started = time.perf_counter() - state_dict.get("seconds", 0.0)
+        super().set_checkpoint_dict(state)
+        stretch = state["stretch"]
+        self._loss, self._masked, self._tokens = (stretch[key] for key in ("loss", "masked", "tokens"))
+        self._started = time.perf_counter() - stretch["seconds"]
 
     def begin_valid_epoch(self, epoch: int, model: Any) -> None:
         """Note the time that the training took.
@@ -91,12 +97,14 @@ class RecordedMaskedLM(Recorded, MaskedLMTask):
         Raises:
             FloatingPointError: if the last update broke the weights.
         """
-        self.require_finite(model)
+        super().begin_valid_epoch(epoch, model)
         self._seconds = time.perf_counter() - self._started
-        self._keep(model, progress.update)
 
     def post_validate(self, model: Any, stats: dict[str, Any], agg: Any) -> None:
         """Record the training since the last validation, and the loss of valid."""
+        if not self._tokens:
+            # No update was made since; the record has this one's.
+            return
         self.record(
             {
                 "updates": progress.update,
@@ -110,10 +118,6 @@ class RecordedMaskedLM(Recorded, MaskedLMTask):
             }
         )
         self._start()
-
-    def _keep(self, model: Any, update: int) -> None:
-        if update in self._kept:
-            self.keep_weights(model, weights_name(update))
 
     def _start(self) -> None:
         """Begin the stretch up to the next validation."""

@@ -150,8 +150,8 @@ def finetuning(
         *("--required-batch-size-multiple", "1"),
         *("--seed", str(seed)),
         *("--valid-subset", "valid"),
-        # The one validation is that of the last update.
-        *("--validate-interval", NEVER),
+        # The one validation is that of the end, where in fp16 fewer updates may have been made.
+        *("--validate-interval", str(point.epochs)),
         "--no-save",
         *("--save-dir", str(state)),
         *("--log-format", "none"),

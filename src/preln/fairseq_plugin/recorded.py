@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,9 @@ from fairseq.tasks import FairseqTask
 from torch import Tensor
 
 from preln.attempts import RECORD
+from preln.fairseq_plugin import masters
 from preln.fairseq_plugin.batches import SharedBatches
-from preln.fairseq_plugin.checkpoints import OF_STATE, flush_newest
+from preln.fairseq_plugin.checkpoints import OF_STATE, CheckpointRefused, flush_newest
 from preln.fairseq_plugin.divergence import LIMIT, progress
 from preln.fairseq_plugin.interruption import interruption
 from preln.files import append_json, replaced
@@ -46,6 +48,9 @@ class Guarded(FairseqTask):
 class Recorded(Guarded):
     """A guarded task with a record of its own, which is stopped when its loss explodes, or when it is told to.
 
+    In fp16 an update whose gradient overflows is not made: fairseq goes on with the next batch and a smaller scale of
+    the loss, and validates again where the update before it ended with a validation.
+
     Attributes:
         state_folder: folder of the run's record and weights.
         weighed_by: where fairseq's log has the loss: the key of a sum, and that of the number of what it is over.
@@ -57,6 +62,13 @@ class Recorded(Guarded):
     validate_every: int = 0
     _batches: Any = None
     _saved: bool = False
+    _optimizer: Any = None
+    _checkpoint: Mapping[str, Any] = MappingProxyType({})
+    _made: int = 0
+
+    def kept_as(self, update: int) -> str | None:
+        """The file in the state that the weights after so many updates are kept in, if they are."""
+        raise NotImplementedError
 
     def get_batch_iterator(self, dataset: Any, *args: Any, **kwargs: Any) -> Any:
         """The batches of a dataset; those of train are shared, and say where an epoch ends."""
@@ -73,10 +85,21 @@ class Recorded(Guarded):
     def train_step(
         self, sample: Any, model: Any, criterion: Any, optimizer: Any, update_num: int, ignore_grad: bool = False
     ) -> Any:
-        """One batch; whether this worker was told to stop is in its log, for all must stop after the same update."""
+        """One batch; whether this worker was told to stop is in its log, for all must stop after the same update.
+
+        The weights before it are kept, if they are to be.
+
+        Raises:
+            CheckpointRefused: if the training goes on from a checkpoint without the masters of its weights.
+        """
         if self._saved and rank_and_world()[0] == 0:
             flush_newest(self.state_folder)
         self._saved = False
+        self._made = update_num
+        if self._optimizer is None:
+            self._optimizer = optimizer
+            self._take_up_masters()
+        self._keep(model)
         loss, size, log = super().train_step(sample, model, criterion, optimizer, update_num, ignore_grad)
         log["told_to_stop"] = float(interruption.requested)
         return loss, size, log
@@ -97,6 +120,7 @@ class Recorded(Guarded):
             raise FloatingPointError(
                 f"the loss is {loss / math.log(2):.4g} bits a token; guessing gives {uniform / math.log(2):.4g}"
             )
+        self._made = progress.update
         # An update that ends with a validation has its checkpoint anyway, and the record needs both.
         if summed(logging_outputs, "told_to_stop") and not self._ends_with_validation():
             interruption.stop(progress.update)
@@ -110,22 +134,52 @@ class Recorded(Guarded):
         due = self.validate_every > 0 and progress.update % self.validate_every == 0
         return due or self._batches.end_of_epoch()
 
-    def require_finite(self, model: Any) -> None:
-        """See that a model can be validated.
+    def begin_valid_epoch(self, epoch: int, model: Any) -> None:
+        """See that the model can be validated, and keep its weights if they are to be kept.
 
         Raises:
             FloatingPointError: if the last update broke its weights.
         """
+        # An update that was computed last may not have been made.
+        progress.update = self._made
         if not all(torch.isfinite(parameter).all() for parameter in model.parameters()):
             raise FloatingPointError("a weight is not finite")
+        self._keep(model)
 
-    def keep_weights(self, model: Any, name: str) -> None:
-        """Keep the model's weights in the file `name` of the state, unless they are kept."""
-        path = self.state_folder / name
-        if rank_and_world()[0] == 0 and not path.exists():
-            # Through a file of Python's, whose errors say what is wrong with the disk.
-            with replaced(path) as partial, partial.open("wb") as file:
-                torch.save(model.state_dict(), file)
+    def get_checkpoint_dict(self) -> dict[str, Any]:
+        """What a checkpoint has of the task, under the name that fairseq looks for."""
+        return {type(self).__name__: self.checkpoint()}
+
+    def set_checkpoint_dict(self, state: Mapping[str, Any]) -> None:
+        """Take up what a checkpoint has."""
+        self._checkpoint = state
+
+    def checkpoint(self) -> dict[str, Any]:
+        """What a checkpoint has of the training that fairseq's does not: in half precision its masters."""
+        if not masters.in_half_precision(self._optimizer):
+            return {}
+        return {"half_precision": masters.state_of(self._optimizer)}
+
+    def _take_up_masters(self) -> None:
+        if not masters.in_half_precision(self._optimizer):
+            return
+        if state := self._checkpoint.get("half_precision"):
+            masters.restore(self._optimizer, state)
+        elif self._made:
+            raise CheckpointRefused(
+                f"{self.state_folder}: its newest checkpoint, of an older version, has the weights in half precision "
+                "alone, and a training that went on from them would be another one; move the folder away to train the "
+                "run anew"
+            )
+
+    def _keep(self, model: Any) -> None:
+        """Keep the model's weights in fp32, if they are to be kept and are not."""
+        name = self.kept_as(self._made)
+        if name is None or rank_and_world()[0] > 0 or (self.state_folder / name).exists():
+            return
+        # Through a file of Python's, whose errors say what is wrong with the disk.
+        with replaced(self.state_folder / name) as partial, partial.open("wb") as file:
+            torch.save(masters.weights_in_fp32(model, self._optimizer), file)
 
     def record(self, values: Mapping[str, Any]) -> None:
         """Append values to the record."""

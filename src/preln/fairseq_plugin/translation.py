@@ -22,6 +22,7 @@ from preln import bleu
 from preln.config import RunSettings
 from preln.errors import PrelnError
 from preln.fairseq_plugin import decoding
+from preln.fairseq_plugin.divergence import progress
 from preln.fairseq_plugin.recorded import Recorded, rank_and_world
 from preln.files import write_text
 
@@ -60,13 +61,6 @@ class RecordedTranslation(Recorded, TranslationTask):
         self._epoch = 0
         self._subsets: Iterator[str] = iter(())
 
-    def train_step(
-        self, sample: Any, model: Any, criterion: Any, optimizer: Any, update_num: int, ignore_grad: bool = False
-    ) -> Any:
-        """One batch; before the first one after the warm-up, the weights are kept."""
-        self._keep_after_warmup(model, update_num)
-        return super().train_step(sample, model, criterion, optimizer, update_num, ignore_grad)
-
     def get_batch_iterator(self, dataset: Any, *args: Any, **kwargs: Any) -> Any:
         """The batches of a set, in which no sentence is left out, as fairseq would those that no batch can hold.
 
@@ -81,24 +75,28 @@ class RecordedTranslation(Recorded, TranslationTask):
             )
         return super().get_batch_iterator(dataset, *args, **kwargs)
 
+    def kept_as(self, update: int) -> str | None:
+        """The weights with which the warm-up ends are kept, for the gradients of section 3.4."""
+        return AFTER_WARMUP if update == self.settings.warmup > 0 else None
+
     def begin_valid_epoch(self, epoch: int, model: Any) -> None:
         """Record the epoch's training, then translate and score valid and test.
 
         Raises:
             FloatingPointError: if the epoch's last update broke the weights, with which nothing can be translated.
         """
-        self.require_finite(model)
+        super().begin_valid_epoch(epoch, model)
         self._epoch, self._subsets = epoch, iter(SUBSETS)
         training = metrics.get_smoothed_values("train")
-        self._keep_after_warmup(model, int(training["num_updates"]))
         self._record(
             "train",
-            updates=int(training["num_updates"]),
-            loss=training["loss"],
-            nll_loss=training["nll_loss"],
+            updates=progress.update,
+            # An epoch of which every update overflowed has no loss.
+            loss=training.get("loss"),
+            nll_loss=training.get("nll_loss"),
             learning_rate=training["lr"],
-            gradient_norm=training["gnorm"],
-            tokens_per_second=training["wps"],
+            gradient_norm=training.get("gnorm"),
+            tokens_per_second=training.get("wps"),
             seconds=training["train_wall"],
             parameters=sum(p.numel() for p in model.parameters()),
         )
@@ -111,11 +109,6 @@ class RecordedTranslation(Recorded, TranslationTask):
     def post_validate(self, model: Any, stats: dict[str, Any], agg: Any) -> None:
         """Record the losses of the subset that has just been validated."""
         self._record(next(self._subsets), loss=stats["loss"], nll_loss=stats["nll_loss"])
-
-    def _keep_after_warmup(self, model: Any, updates: int) -> None:
-        """Keep the weights with which the warm-up ends, for the gradients of section 3.4."""
-        if updates == self.settings.warmup > 0:
-            self.keep_weights(model, AFTER_WARMUP)
 
     def _translate(self, subset: str, epoch: int, model: Any) -> None:
         """Translate the subset with beam search, write the translations, and record their BLEU."""

@@ -1,0 +1,404 @@
+"""A training in bf16 or fp16: it goes on as if it had never stopped, keeps its weights in fp32, and outlives overflows.
+
+fp16 needs a GPU in a study. Here fairseq's own is computed on the CPU, and its two calls of CUDA are answered.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import multiprocessing
+import os
+import re
+import shutil
+import signal
+from collections.abc import Callable, Container, Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import torch._dynamo  # The optimizers import it, which takes seconds; here it is there before processes begin.
+from fairseq.optim.dynamic_loss_scaler import DynamicLossScaler
+from fairseq.optim.fp16_optimizer import FP16Optimizer
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from preln.config import Execution, GridPoint, PretrainingSettings
+from preln.fairseq_plugin import launch, options, recorded
+from preln.fairseq_plugin.checkpoints import allow_settings, newest_checkpoint
+from preln.fairseq_plugin.masked_lm import weights_name
+from preln.fairseq_plugin.sentence_prediction import SCORES
+from preln.fairseq_plugin.translation import AFTER_WARMUP
+from preln.files import read_json_lines
+from preln.pretraining.curve import read_record as read_validations
+from preln.translation.curve import read_record as read_epochs
+from tests import conftest
+
+pytestmark = pytest.mark.slow
+
+TIMES = {"tokens_per_second", "seconds"}
+UPDATES, VALIDATE_EVERY, KEPT = 9, 3, (0, 4, 9)
+BATCHES, WARMUP = 10, 8
+"""Batches of an epoch of the translation, and updates of its warm-up."""
+
+Start = Callable[[Path], None]
+"""Trains in the folder of a state, or goes on there."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def fp16_on_a_cpu() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        # fairseq keeps the masters of a device's weights in one tensor, by the device's number, which a CPU has not.
+        patch.setattr(torch.cuda, "current_device", lambda: None)
+        patch.setattr(torch.Tensor, "cuda", lambda tensor: tensor)
+        yield
+
+
+def in_a_process(work: Callable[[], None]) -> int | None:
+    """How a process of its own ends, which begins as a copy of this one: what it is killed with is negative."""
+    process = multiprocessing.get_context("fork").Process(target=work)
+    process.start()
+    process.join()
+    return process.exitcode
+
+
+def translating(prepared: Path, precision: Any, processes: int = 1, **changes: Any) -> Start:
+    """A translation of two epochs."""
+    small = {"epochs": 2, "batch_tokens": 3000, "warmup": WARMUP, "bleu_sentences": 2}
+    run = conftest.settings(**{"precision": precision, **small, **changes})
+    how = Execution(log_interval=1, processes=processes)
+
+    def start(state: Path) -> None:
+        folders = (prepared / "binary", prepared / "text", ("de", "en"), state)
+        launch.train(options.translation(run, *folders, how), precision, state, how)
+
+    return start
+
+
+def pretraining(prepared: Path, precision: Any, **changes: Any) -> Start:
+    """A pre-training."""
+    small = {"updates": UPDATES, "validate_every": VALIDATE_EVERY}
+    run = PretrainingSettings.model_validate({**conftest.PRETRAINING, "precision": precision, **small, **changes})
+    how = Execution(log_interval=1)
+
+    def start(state: Path) -> None:
+        # fairseq would train a run that is at its end for one more update.
+        if not list(state.glob(f"checkpoints/checkpoint_*_{run.updates}.pt")):
+            launch.train(options.pretraining(run, prepared / "binary", state, KEPT, how), precision, state, how)
+
+    return start
+
+
+def overflowing(start: Start, attempts: Container[int], window: int = 100) -> Start:
+    """A training in fp16 whose gradient overflows at some of its attempts at an update, counted from 1, and whose loss
+    scale grows again after a `window` of those that do not."""
+
+    def begin(state: Path) -> None:
+        check = DynamicLossScaler.check_overflow
+
+        def overflow(scaler: DynamicLossScaler, norm: torch.Tensor) -> None:
+            scaler.scale_window = window
+            check(scaler, norm * math.inf if scaler._iter + 1 in attempts else norm)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(DynamicLossScaler, "check_overflow", overflow)
+            start(state)
+
+    return begin
+
+
+def whole(start: Start, state: Path) -> Path:
+    """The state of a training that nothing stops."""
+    state.mkdir(exist_ok=True)
+    assert in_a_process(lambda: start(state)) == 0
+    return state
+
+
+def losses(state: Path) -> dict[int, tuple[str, ...]]:
+    """What the log says of each update: its loss, the gradient's norm, and the loss scale."""
+    lines = re.findall(r'\{"epoch": [^{}]*"ups": [^{}]*\}', (state / "training.log").read_text())
+    found = [json.loads(line) for line in lines]
+    return {
+        int(line["num_updates"]): tuple(line.get(key, "") for key in ("loss", "gnorm", "lr", "loss_scale"))
+        for line in found
+        if "update" in line
+    }
+
+
+def left(state: Path) -> dict[str, Any]:
+    """All that a training leaves but times: its record, its losses, its kept weights, and its last weights, with which
+    and the optimizer's moments another update would begin."""
+    newest = newest_checkpoint(state / "checkpoints")
+    assert newest is not None
+    last = torch.load(newest, weights_only=True)
+    record = state / "record.jsonl"
+    return {
+        "record": read_epochs(record) if "part" in record.read_text() else read_validations(record),
+        "losses": losses(state),
+        "kept": {path.name: torch.load(path, weights_only=True) for path in sorted(state.glob("*.pt"))},
+        "weights": last["model"],
+        "optimizer": last["last_optimizer_state"],
+        "task": {key: value for key, value in last["extra_state"].items() if key.startswith("Recorded")},
+    }
+
+
+def require_equal(one: Any, other: Any, where: str = "") -> None:
+    """Bit by bit; where times are told, they differ."""
+    if isinstance(other, torch.Tensor):
+        assert one.dtype == other.dtype and torch.equal(one, other), where
+    elif isinstance(other, dict):
+        assert one.keys() == other.keys(), where
+        for key in sorted(other.keys() - TIMES, key=str):
+            require_equal(one[key], other[key], f"{where}/{key}")
+    elif isinstance(other, list | tuple):
+        assert len(one) == len(other), where
+        for number, (ours, theirs) in enumerate(zip(one, other, strict=True)):
+            require_equal(ours, theirs, f"{where}/{number}")
+    else:
+        assert one == other, where
+
+
+def pass_points(start: Start, state: Path, at: Callable[[int], None]) -> None:
+    """Train, and call `at` with the number of each point that is passed: before and after each update, each row of the
+    record, and each file of weights, be it a checkpoint or kept."""
+    numbers = count(1)
+
+    def around(owner: Any, name: str, patch: pytest.MonkeyPatch) -> None:
+        original = getattr(owner, name)
+
+        def wrapped(*arguments: Any, **options: Any) -> Any:
+            at(next(numbers))
+            result = original(*arguments, **options)
+            at(next(numbers))
+            return result
+
+        patch.setattr(owner, name, wrapped)
+
+    with pytest.MonkeyPatch.context() as patch:
+        around(FP16Optimizer, "step", patch)
+        around(recorded.Recorded, "record", patch)
+        around(torch, "save", patch)
+        start(state)
+
+
+def killed(start: Start, state: Path, point: int) -> None:
+    """Train, and be killed at a point, by the number that it has from where the training goes on."""
+
+    def kill(number: int) -> None:
+        if number == point:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    assert in_a_process(lambda: pass_points(start, state, kill)) in (0, -signal.SIGKILL)
+
+
+@pytest.fixture(scope="module")
+def start_of(prepared: Path, prepared_text: Path) -> Callable[[str, str], Start]:
+    def start(kind: str, precision: str) -> Start:
+        of = translating(prepared, precision) if kind == "translation" else pretraining(prepared_text, precision)
+        return overflowing(of, {2, 6, 7, 11}, window=3) if precision == "fp16" else of
+
+    return start
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(
+    start_of: Callable[[str, str], Start], tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[str, str], Path]:
+    done: dict[tuple[str, str], Path] = {}
+
+    def state(kind: str, precision: str) -> Path:
+        if (kind, precision) not in done:
+            folder = tmp_path_factory.mktemp(f"{kind} {precision}")
+            done[kind, precision] = whole(start_of(kind, precision), folder)
+        return done[kind, precision]
+
+    return state
+
+
+KINDS = pytest.mark.parametrize("kind", ["translation", "pretraining"])
+PRECISIONS = pytest.mark.parametrize("precision", ["bf16", "fp16"])
+
+
+@KINDS
+@PRECISIONS
+# A failure is not made smaller, which would take as long as hundreds of trainings.
+@settings(max_examples=3, phases=[Phase.generate], suppress_health_check=[HealthCheck.too_slow])
+@given(points=st.lists(st.integers(1, 40), min_size=1, max_size=3))
+def test_a_training_that_is_killed_anywhere_ends_as_an_uninterrupted_one(
+    points: list[int],
+    kind: str,
+    precision: str,
+    start_of: Callable[[str, str], Start],
+    uninterrupted: Callable[[str, str], Path],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    state = tmp_path_factory.mktemp("killed")
+    for point in points:
+        killed(start_of(kind, precision), state, point)
+    whole(start_of(kind, precision), state)
+    require_equal(left(state), left(uninterrupted(kind, precision)))
+
+
+@KINDS
+@PRECISIONS
+def test_a_training_that_is_told_to_stop_ends_as_an_uninterrupted_one(
+    kind: str,
+    precision: str,
+    start_of: Callable[[str, str], Start],
+    uninterrupted: Callable[[str, str], Path],
+    tmp_path: Path,
+) -> None:
+    def tell(number: int) -> None:
+        # Between two validations, so that a stretch of the record has a part before and one after.
+        if number == 8:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    assert in_a_process(lambda: pass_points(start_of(kind, precision), tmp_path, tell)) == 1
+    whole(start_of(kind, precision), tmp_path)
+    require_equal(left(tmp_path), left(uninterrupted(kind, precision)))
+
+
+def require_kept_masters(state: Path) -> torch.Tensor:
+    """The weights that are kept after the last update are the masters of its checkpoint, which are returned."""
+    allow_settings()
+    (last,) = state.glob(f"checkpoints/checkpoint_*_{UPDATES}.pt")
+    saved = torch.load(last, weights_only=True)["extra_state"]["RecordedMaskedLM"]["half_precision"]["masters"]
+    masters = torch.cat([master.flatten() for master in saved])
+    assert {path.name for path in state.glob("weights-*.pt")} == set(map(weights_name, KEPT))
+    kept = torch.load(state / weights_name(UPDATES), weights_only=True)
+    assert all(value.dtype == torch.float32 for value in kept.values() if value.is_floating_point())
+    # A weight that is shared has several names.
+    weights = {value.data_ptr(): value for name, value in kept.items() if not name.endswith(".version")}.values()
+    assert torch.equal(torch.cat([weight.flatten() for weight in weights]), masters)
+    return masters
+
+
+@PRECISIONS
+def test_kept_weights_are_the_masters_in_fp32(precision: str, uninterrupted: Callable[[str, str], Path]) -> None:
+    masters = require_kept_masters(uninterrupted("pretraining", precision))
+    half = torch.bfloat16 if precision == "bf16" else torch.float16
+    assert not torch.equal(masters, masters.to(half).float())
+
+
+@PRECISIONS
+def test_the_weights_after_the_warm_up_are_kept_in_fp32(
+    precision: str, uninterrupted: Callable[[str, str], Path]
+) -> None:
+    kept = torch.load(uninterrupted("translation", precision) / AFTER_WARMUP, weights_only=True)
+    half = torch.bfloat16 if precision == "bf16" else torch.float16
+    weight = kept["encoder.layers.0.fc1.weight"]
+    assert weight.dtype == torch.float32
+    assert not torch.equal(weight, weight.to(half).float())
+
+
+def without_masters(checkpoint: Path) -> None:
+    """Make a checkpoint what it was before it had masters."""
+    saved = torch.load(checkpoint, weights_only=True)
+    saved["extra_state"] = {key: value for key, value in saved["extra_state"].items() if not key.startswith("Recorded")}
+    torch.save(saved, checkpoint)
+
+
+@KINDS
+def test_a_checkpoint_without_masters_is_refused_and_what_it_is_of_stays(
+    kind: str,
+    start_of: Callable[[str, str], Start],
+    uninterrupted: Callable[[str, str], Path],
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    state = tmp_path / "state"
+    shutil.copytree(uninterrupted(kind, "bf16"), state)
+    *_, first, last = sorted(state.glob("checkpoints/checkpoint*[0-9].pt"))
+    last.unlink()
+    without_masters(first)
+    before = {path: path.read_bytes() for path in state.glob("*.pt")}
+    assert in_a_process(lambda: start_of(kind, "bf16")(state)) == 1
+    assert f"{state}: its newest checkpoint" in capfd.readouterr().err
+    assert {path: path.read_bytes() for path in state.glob("*.pt")} == before
+
+
+def test_a_finished_training_needs_no_masters(
+    start_of: Callable[[str, str], Start], uninterrupted: Callable[[str, str], Path], tmp_path: Path
+) -> None:
+    state = tmp_path / "state"
+    shutil.copytree(uninterrupted("translation", "bf16"), state)
+    newest = newest_checkpoint(state / "checkpoints")
+    assert newest is not None
+    without_masters(newest)
+    whole(start_of("translation", "bf16"), state)
+
+
+def record_of_updates(state: Path) -> list[int]:
+    """The numbers of updates in the record; nothing else in it is missing either."""
+    record = read_json_lines(state / "record.jsonl")
+    assert all(value is not None and value == value for row in record for value in row.values())
+    return [row["updates"] for row in record if "updates" in row]
+
+
+@pytest.mark.parametrize("attempt", range(1, UPDATES + 1))
+def test_an_overflow_at_any_update_of_a_pretraining_costs_neither_an_update_nor_a_record(
+    attempt: int, prepared_text: Path, tmp_path: Path
+) -> None:
+    state = whole(overflowing(pretraining(prepared_text, "fp16"), {attempt}), tmp_path)
+    assert record_of_updates(state) == [3, 6, 9]
+    assert {path.name for path in state.glob("weights-*.pt")} == set(map(weights_name, KEPT))
+    assert list(losses(state)) == list(range(1, UPDATES + 1))
+
+
+# The first and the last, those around the end of the warm-up, and those around the end of an epoch.
+@pytest.mark.parametrize("attempt", [1, WARMUP, WARMUP + 1, BATCHES, BATCHES + 1, 2 * BATCHES])
+def test_an_overflow_of_a_translation_costs_one_update_and_no_record(
+    attempt: int, prepared: Path, tmp_path: Path
+) -> None:
+    state = whole(overflowing(translating(prepared, "fp16"), {attempt}), tmp_path)
+    first = BATCHES - 1 if attempt <= BATCHES else BATCHES
+    assert record_of_updates(state) == [first, 2 * BATCHES - 1]
+    assert list(read_epochs(state / "record.jsonl")) == [1, 2]
+    assert (state / AFTER_WARMUP).exists()
+
+
+def test_overflows_before_each_update_of_a_pretraining_keep_its_numbers_right(
+    prepared_text: Path, tmp_path: Path
+) -> None:
+    state = whole(overflowing(pretraining(prepared_text, "fp16"), range(1, 100, 2)), tmp_path)
+    assert record_of_updates(state) == [3, 6, 9]
+    require_kept_masters(state)
+
+
+def test_overflows_before_each_update_of_a_translation_keep_its_numbers_right(prepared: Path, tmp_path: Path) -> None:
+    state = whole(overflowing(translating(prepared, "fp16"), range(1, 100, 2)), tmp_path)
+    assert record_of_updates(state) == [BATCHES / 2, BATCHES]
+    assert (state / AFTER_WARMUP).exists()
+
+
+def test_an_epoch_that_overflows_throughout_is_recorded_without_a_loss(prepared: Path, tmp_path: Path) -> None:
+    state = whole(overflowing(translating(prepared, "fp16"), range(1, BATCHES + 1)), tmp_path)
+    first, second = read_epochs(state / "record.jsonl").values()
+    assert (first["updates"], second["updates"]) == (0, BATCHES)
+    assert first["train_loss"] is None
+    assert first["valid_loss"] > 0
+    assert second["train_loss"] > 0
+
+
+def test_a_gradient_that_overflows_at_every_scale_is_a_divergence(prepared_text: Path, tmp_path: Path) -> None:
+    state = whole(overflowing(pretraining(prepared_text, "fp16"), range(5, 100)), tmp_path)
+    assert json.loads((state / "diverged.json").read_text())["update"] == 5
+    assert record_of_updates(state) == [3]
+
+
+def test_a_fine_tuning_of_which_an_update_overflows_is_scored(
+    prepared_task: Path, uninterrupted: Callable[[str, str], Path], tmp_path: Path
+) -> None:
+    run = PretrainingSettings.model_validate({**conftest.PRETRAINING, "precision": "fp16"})
+    point = GridPoint(batch_size=16, learning_rate=1e-3, epochs=2)
+    weights = uninterrupted("pretraining", "fp16") / weights_name(UPDATES)
+
+    def start(state: Path) -> None:
+        updates = point.epochs * math.ceil(conftest.TASK["pairs"] / point.batch_size)
+        arguments = options.finetuning(run, point, 1, updates, weights, prepared_task / "binary", state, Execution())
+        launch.train(arguments, "fp16", state, Execution())
+
+    state = whole(overflowing(start, {3}), tmp_path)
+    assert json.loads((state / SCORES).read_text())["pairs"] == conftest.TASK["dev"]
