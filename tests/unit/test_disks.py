@@ -32,7 +32,7 @@ def disk(tmp_path: Path) -> Iterator[Path]:
 
 
 def keep_weights(folder: Path) -> None:
-    task: Any = SimpleNamespace(state_folder=folder)
+    task: Any = SimpleNamespace(state_folder=folder, _optimizer=None)
     Recorded.keep_weights(task, torch.nn.Linear(100, 100), "weights-6.pt")
 
 

@@ -31,7 +31,7 @@ from preln.fairseq_plugin.checkpoints import allow_settings, newest_checkpoint
 from preln.fairseq_plugin.masked_lm import weights_name
 from preln.fairseq_plugin.sentence_prediction import SCORES
 from preln.fairseq_plugin.translation import AFTER_WARMUP
-from preln.files import read_json_lines
+from preln.files import read_json_lines, read_sealed
 from preln.pretraining.curve import read_record as read_validations
 from preln.translation.curve import read_record as read_epochs
 from tests import conftest
@@ -224,7 +224,7 @@ PRECISIONS = pytest.mark.parametrize("precision", ["bf16", "fp16"])
 @KINDS
 @PRECISIONS
 # A failure is not made smaller, which would take as long as hundreds of trainings.
-@settings(max_examples=3, phases=[Phase.generate], suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=2, phases=[Phase.generate], suppress_health_check=[HealthCheck.too_slow])
 @given(points=st.lists(st.integers(1, 40), min_size=1, max_size=3))
 def test_a_training_that_is_killed_anywhere_ends_as_an_uninterrupted_one(
     points: list[int],
@@ -308,7 +308,7 @@ def test_a_checkpoint_without_masters_is_refused_and_what_it_is_of_stays(
     tmp_path: Path,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    state = tmp_path / "state"
+    state = tmp_path / uninterrupted(kind, "bf16").name
     shutil.copytree(uninterrupted(kind, "bf16"), state)
     *_, first, last = sorted(state.glob("checkpoints/checkpoint*[0-9].pt"))
     last.unlink()
@@ -322,7 +322,7 @@ def test_a_checkpoint_without_masters_is_refused_and_what_it_is_of_stays(
 def test_a_finished_training_needs_no_masters(
     start_of: Callable[[str, str], Start], uninterrupted: Callable[[str, str], Path], tmp_path: Path
 ) -> None:
-    state = tmp_path / "state"
+    state = tmp_path / uninterrupted("translation", "bf16").name
     shutil.copytree(uninterrupted("translation", "bf16"), state)
     newest = newest_checkpoint(state / "checkpoints")
     assert newest is not None
@@ -384,7 +384,7 @@ def test_an_epoch_that_overflows_throughout_is_recorded_without_a_loss(prepared:
 
 def test_a_gradient_that_overflows_at_every_scale_is_a_divergence(prepared_text: Path, tmp_path: Path) -> None:
     state = whole(overflowing(pretraining(prepared_text, "fp16"), range(5, 100)), tmp_path)
-    assert json.loads((state / "diverged.json").read_text())["update"] == 5
+    assert read_sealed(state / "diverged.json")["update"] == 5
     assert record_of_updates(state) == [3]
 
 

@@ -173,13 +173,16 @@ class Recorded(Guarded):
             )
 
     def _keep(self, model: Any) -> None:
-        """Keep the model's weights in fp32, if they are to be kept and are not."""
-        name = self.kept_as(self._made)
-        if name is None or rank_and_world()[0] > 0 or (self.state_folder / name).exists():
-            return
-        # Through a file of Python's, whose errors say what is wrong with the disk.
-        with replaced(self.state_folder / name) as partial, partial.open("wb") as file:
-            torch.save(masters.weights_in_fp32(model, self._optimizer), file)
+        if name := self.kept_as(self._made):
+            self.keep_weights(model, name)
+
+    def keep_weights(self, model: Any, name: str) -> None:
+        """Keep the model's weights, in fp32, in the file `name` of the state, unless they are kept."""
+        path = self.state_folder / name
+        if rank_and_world()[0] == 0 and not path.exists():
+            # Through a file of Python's, whose errors say what is wrong with the disk.
+            with replaced(path) as partial, partial.open("wb") as file:
+                torch.save(masters.weights_in_fp32(model, self._optimizer), file)
 
     def record(self, values: Mapping[str, Any]) -> None:
         """Append values to the record."""
