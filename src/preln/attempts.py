@@ -40,6 +40,10 @@ LOCK = "lock"
 OWNER = "owner.json"
 RECORD = "record.jsonl"
 
+STATE_VERSION = 2
+"""Raised when a training cannot go on from a state of before; an unfinished one then begins anew, and records that are
+done stay."""
+
 logger = logging.getLogger(__name__)
 
 
@@ -51,7 +55,7 @@ def state_folder(identity: dict[str, Any], content: Iterable[Path], folder: Path
     """Where a run's state is: named after all that its numbers depend on (its identity, and the content of files), so
     that a run of which any has changed begins anew and never goes on with another's weights."""
     checksums = {path.name: sha256(path) for path in content}
-    return folder / "state" / digest({"run": identity, "content": checksums})[:12]
+    return folder / "state" / digest({"run": identity, "content": checksums, "version": STATE_VERSION})[:12]
 
 
 @contextmanager
