@@ -241,11 +241,12 @@ def processes(beginning: str) -> list[int]:
 
 
 def descendants(process: int) -> list[int]:
-    """The children of a process, and theirs."""
-    try:
-        children = [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
-    except OSError:
-        return []
+    """The children of a process, which any of its threads may have started, and theirs."""
+    children: list[int] = []
+    for path in Path(f"/proc/{process}/task").glob("*/children"):
+        # Some end while they are asked.
+        with suppress(OSError):
+            children += map(int, path.read_text().split())
     return [*children, *(below for child in children for below in descendants(child))]
 
 
