@@ -45,6 +45,8 @@ STATE_VERSION = 2
 done stay."""
 
 logger = logging.getLogger(__name__)
+# While a process waits, a line each look would bury the one that says for what.
+logging.getLogger("filelock").setLevel(logging.INFO)
 
 
 class RecordLost(PrelnError):

@@ -54,7 +54,7 @@ def main() -> None:
 def _end(message: str) -> NoReturn:
     """End with a message, which is also for the console that a rule keeps when its output goes to a log."""
     if console := os.environ.get("PRELN_CONSOLE"):
-        os.write(int(console), f"preln: {message}\n".encode())
+        os.write(int(console), f"preln: {message}\n".encode(errors="backslashreplace"))
     sys.exit(f"preln: {message}")
 
 

@@ -6,6 +6,7 @@ fp16 needs a GPU in a study. Here fairseq's own is computed on the CPU, and its 
 from __future__ import annotations
 
 import json
+import logging
 import math
 import multiprocessing
 import os
@@ -58,7 +59,13 @@ def fp16_on_a_cpu() -> Iterator[None]:
 
 def in_a_process(work: Callable[[], None]) -> int | None:
     """How a process of its own ends, which begins as a copy of this one: what it is killed with is negative."""
-    process = multiprocessing.get_context("fork").Process(target=work)
+
+    def logged() -> None:
+        # fairseq sets the level itself where nobody has configured logging, which pytest has.
+        logging.getLogger().setLevel(logging.INFO)
+        work()
+
+    process = multiprocessing.get_context("fork").Process(target=logged)
     process.start()
     process.join()
     return process.exitcode
@@ -137,7 +144,7 @@ def left(state: Path) -> dict[str, Any]:
     return {
         "record": read_epochs(record) if "part" in record.read_text() else read_validations(record),
         "losses": losses(state),
-        "kept": {path.name: torch.load(path, weights_only=True) for path in sorted(state.glob("*.pt"))},
+        "kept": {path.name: torch.load(path, weights_only=True) for path in sorted(state.glob("[!.]*.pt"))},
         "weights": last["model"],
         "optimizer": last["last_optimizer_state"],
         "task": {key: value for key, value in last["extra_state"].items() if key.startswith("Recorded")},
