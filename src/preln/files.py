@@ -43,7 +43,8 @@ def not_written(error: BaseException | None, where: Path | None = None) -> NotWr
     the error names no file."""
     for cause in _causes(error):
         if isinstance(cause, OSError) and cause.errno in UNWRITTEN:
-            path = cause.filename or where or "a file"
+            named = cause.filename or where
+            path = Path(os.fsdecode(named)).absolute() if named else "a file"
             return NotWritten(
                 f"{path}: not written, for {UNWRITTEN[cause.errno]} and run the same command, which goes on from what "
                 "is whole"

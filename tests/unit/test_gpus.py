@@ -146,6 +146,8 @@ def test_translations_are_made_in_fp32(precision: torch.dtype, on_gpu: bool, pre
                 setattr(module, name, OnGpu(parameter.detach()))
     translators: list[nn.Module] = []
     task._translate = lambda subset, epoch, translator: translators.append(translator)
+    # Of a training that this process may have made before.
+    metrics.reset()
     with metrics.aggregate("train", new_root=True):
         for name in ("num_updates", "loss", "nll_loss", "lr", "gnorm", "wps", "train_wall"):
             metrics.log_scalar(name, 1.0)
