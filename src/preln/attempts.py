@@ -41,8 +41,8 @@ OWNER = "owner.json"
 RECORD = "record.jsonl"
 
 STATE_VERSION = 2
-"""Raised when a training cannot go on from a state of before; an unfinished one then begins anew, and records that are
-done stay."""
+"""Raised when a training cannot go on from older states. Unfinished trainings then begin anew, and finished records
+stay."""
 
 logger = logging.getLogger(__name__)
 # While a process waits, a line each look would bury the one that says for what.
@@ -91,15 +91,20 @@ def begin(state: Path, how: Execution, **before: int) -> None:
 
 def note_gpus(state: Path, gpus: list[str]) -> None:
     """Note in the state on which GPUs the attempt that has begun computes: those of all its nodes."""
-    lines = read_json_lines(state / ATTEMPTS)
+    lines = of(state)
     lines[-1]["hardware"]["gpus"] = gpus
     write_json_lines(state / ATTEMPTS, lines)
+
+
+def of(state: Path) -> list[dict[str, Any]]:
+    """The attempts that a state took, in their order."""
+    return read_json_lines(state / ATTEMPTS)
 
 
 def origin(study: Study, name: str, identity: dict[str, Any], state: Path) -> dict[str, Any]:
     """What run.json says of where numbers come from: among it, the folder under state/ that they are of. Commit and
     hardware are those of the last attempt."""
-    attempts = read_json_lines(state / ATTEMPTS)
+    attempts = of(state)
     return {
         "id": name,
         "study": study.study,
@@ -159,7 +164,10 @@ def mend(state: Path, key: str, done: Callable[[], int], needed: Callable[[Momen
     except (Damaged, KeyError, OSError):
         is_of_record = False
     if not is_of_record:
-        logger.warning("%s: damaged, or its record is; the training goes on from before it", set_aside(mark))
+        logger.warning(
+            "%s: set aside, for it or the record is damaged; the training goes on from the newest checkpoint",
+            set_aside(mark),
+        )
 
 
 def newest_state(folder: Path) -> Path | None:

@@ -105,7 +105,9 @@ def _named(path: Path, partial: Path) -> Iterator[None]:
         yield
     except Exception as error:
         for cause in _causes(error):
-            if isinstance(cause, OSError) and cause.errno and str(cause.filename) in ("None", str(partial)):
+            if not isinstance(cause, OSError) or cause.errno not in (*UNWRITTEN, errno.EACCES):
+                continue
+            if str(cause.filename) in ("None", str(partial)):
                 cause.filename = str(path)
         raise
 
@@ -148,7 +150,7 @@ def read_sealed(path: Path) -> dict[str, Any]:
     """
     value = unsealed(path.read_bytes())
     if value is None:
-        raise Damaged(f"{path}: damaged, for it is not what its checksum is of")
+        raise Damaged(f"{path}: damaged: its checksum is another")
     return value
 
 
@@ -170,7 +172,9 @@ def unsealed(content: bytes) -> dict[str, Any] | None:
 
 
 def _checksum(value: dict[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+    # As it is read again: JSON has keys of text alone, which sort otherwise than numbers.
+    as_read = json.loads(json.dumps(value))
+    return hashlib.sha256(json.dumps(as_read, sort_keys=True).encode()).hexdigest()
 
 
 def append_json(path: Path, value: dict[str, Any]) -> None:

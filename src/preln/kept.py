@@ -49,10 +49,14 @@ class Kept:
 
         if is_whole(self.path):
             return self.path
-        if self.how.workers > 1:
+        # Dropout is drawn otherwise by several processes, and on another kind of device.
+        own = (1, bool(self.how.gpus))
+        kinds = {(attempt["workers"], bool(attempt["hardware"]["gpus"])) for attempt in attempts.of(self.state)}
+        if kinds | {(self.how.workers, own[1])} != {own}:
             raise WeightsLost(
-                f"{self.path}: damaged or gone, and kept by a training on {self.how.workers} GPUs or processes, which "
-                f"this job has not; move {self.state.parent.parent} away and train the run again"
+                f"{self.path}: not there or damaged; this job, one process on a {'GPU' if self.how.gpus else 'CPU'}, "
+                "would make other weights than the training, of several processes or on another kind of device; move "
+                f"{self.state.parent.parent} away and train the run again"
             )
         with attempts.exclusive(self.state):
             self.mend()
@@ -72,12 +76,15 @@ class Kept:
         # Importing fairseq takes seconds, which the other commands should not wait for.
         from preln.fairseq_plugin import launch
 
-        logger.warning("%s: damaged or gone; it is made again by a training up to update %d", self.path, self.update)
+        logger.warning(
+            "%s: not there or damaged; it is made again by a training up to update %d", self.path, self.update
+        )
         # The state's name says of which run a checkpoint is.
         again = self.state / f"again-{self.update}" / self.state.name
         if not again.exists():
             again.mkdir(parents=True)
             copy_until(self.update, self.state, again)
+        attempts.begin(again, self.how)
         # They are kept before the first update that follows.
         until = ["--max-epoch", "0", "--max-update", str(self.update + 1), "--disable-validation"]
         launch.train([*self.arguments(again), *until], self.precision, again, self.how)

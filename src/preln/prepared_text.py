@@ -26,6 +26,21 @@ class TextDamaged(PrelnError):
     """A prepared text that is not as it was prepared."""
 
 
+def _all(name: str) -> bool:
+    return True
+
+
+def require_stage(stage: Path, is_used: Callable[[str], bool] = _all) -> None:
+    """See that the files of a stage of a prepared text that are used are as they were prepared, before anything is made
+    of them. What was prepared before there were manifests is taken as it is.
+
+    Raises:
+        TextDamaged: if one is not.
+    """
+    if (stage / MANIFEST).exists():
+        _require(stage.parent, stage, is_used)
+
+
 def require_parallel(prepared: Path) -> None:
     """See that what a translation model reads of a prepared corpus is as it was prepared: binary/, the references, and
     what the run's state is named after.
@@ -36,7 +51,7 @@ def require_parallel(prepared: Path) -> None:
     from preln.fairseq_plugin.binarise import binarise
 
     _require(prepared, prepared / "text", lambda name: not name.startswith("train."))
-    _require_model(prepared)
+    require_stage(prepared / "bpe", {"bpe.model"}.__contains__)
 
     def again(out: Path) -> None:
         languages = json.loads((prepared / "text" / "corpus.json").read_text(encoding="utf-8"))["languages"]
@@ -69,31 +84,20 @@ def require_task(prepared: Path, task: Path) -> None:
     # The text itself is not read: one without a manifest is not made again for its dictionary.
     if (dictionary.parent / MANIFEST).exists():
         _mend_english(prepared, {dictionary.name}.__contains__)
-    if (task / "pieces" / MANIFEST).exists():
-        _require(task, task / "pieces", {"task.json"}.__contains__)
+    require_stage(task / "pieces", {"task.json"}.__contains__)
     _mend(task, task / "pieces", lambda out: binarise_task(task / "pieces", dictionary, out), _all)
 
 
 def _require_names(prepared: Path) -> None:
     """See that a prepared text's record and its BPE model are as they were."""
     _require(prepared, prepared / "text", {"text.json"}.__contains__)
-    _require_model(prepared)
-
-
-def _require_model(prepared: Path) -> None:
-    """See that a text's BPE model is as it was, where that is known."""
-    if (prepared / "bpe" / MANIFEST).exists():
-        _require(prepared, prepared / "bpe", {"bpe.model"}.__contains__)
+    require_stage(prepared / "bpe", {"bpe.model"}.__contains__)
 
 
 def _mend_english(prepared: Path, is_used: Callable[[str], bool]) -> None:
     from preln.fairseq_plugin.binarise import binarise_english
 
     _mend(prepared, prepared / "bpe", lambda out: binarise_english(prepared / "bpe", out, 1), is_used)
-
-
-def _all(name: str) -> bool:
-    return True
 
 
 def _require(prepared: Path, stage: Path, is_used: Callable[[str], bool]) -> None:
@@ -104,7 +108,7 @@ def _require(prepared: Path, stage: Path, is_used: Callable[[str], bool]) -> Non
     """
     if damaged := _damaged(stage, is_used):
         raise TextDamaged(
-            f"{stage / damaged[0]}: damaged, for it is not what its checksum is of; remove {prepared} and run the "
+            f"{stage / damaged[0]}: damaged: its checksum is another; remove {prepared} and run the "
             "workflow again, which prepares the text anew"
         )
 
@@ -156,13 +160,17 @@ def _mend(prepared: Path, pieces: Path, binarise: Callable[[Path], None], is_use
     if not (binary / MANIFEST).exists() and not (pieces.exists() and os.access(prepared, os.W_OK)):
         logger.warning("%s: used as it is, for it was prepared without checksums and cannot be made again", binary)
         return
-    # Several jobs may find the same.
+    if not os.access(prepared, os.W_OK):
+        raise TextDamaged(
+            f"{binary / damaged[0]}: damaged or not there, and {prepared} cannot be written to, so it is not made "
+            "again; make the folder writable and run the same command"
+        )
+    logger.warning("%s: %s is damaged or not there; it is made again from %s", binary, damaged[0], pieces)
+    # Several jobs may find the same; all but the first then wait, and find it made.
     with FileLock(prepared / LOCK):
         if not _damaged(binary, is_used):
             return
-        logger.warning("%s: %s is damaged or not there; it is made again from %s", binary, damaged[0], pieces)
-        if (pieces / MANIFEST).exists():
-            _require(prepared, pieces, _all)
+        require_stage(pieces)
         made, before = prepared / AGAIN, manifest(binary)
         binarise(made)
         anew = manifest(made) or {}

@@ -16,7 +16,10 @@ RUN = "run.json"
 METRICS = "metrics.json"
 FILES = "files"
 """The key of run.json under which the SHA-256 of the files beside it are."""
-AGAIN = "remove it and run the workflow again, which goes on from what state/ beside it has"
+AGAIN = (
+    "restore it, for example by git checkout, or remove it and run the workflow again, which goes on from state/ "
+    "beside it, or begins anew where there is none"
+)
 
 
 class RecordError(PrelnError):
@@ -58,7 +61,7 @@ def read(path: Path) -> dict[str, Any]:
     if not isinstance(record, dict):
         raise RecordError(f"{path}: holds no record; {AGAIN}")
     if damaged := _damaged(path, content, record):
-        raise RecordError(f"{damaged}: damaged, for it is not what its checksum is of; {AGAIN}")
+        raise RecordError(f"{damaged}: damaged: its checksum is another; {AGAIN}")
     return record
 
 

@@ -25,10 +25,14 @@ from preln.config import (
 from preln.config.base import listed
 
 TRAINING_VERSION = 2
-"""Raised when the numbers of a training can change with the code; a raise retrains every run."""
+"""Raised when the numbers of a training can change with the code; a raise retrains every run.
+
+It was not raised when BLEU on GPUs became that of translations in fp32: nothing had been trained on a GPU."""
 
 PREPARATION_VERSION = 1
-"""Raised when the text or the pieces of a prepared corpus can change with the code."""
+"""Raised when the text or the pieces of a prepared corpus can change with the code.
+
+It was not raised when sentences without a visible character became empty: no text of a committed study has one."""
 
 LONGEST_ID = 200
 """Characters; the id of a run is in the names of files, which are no longer than 255 bytes."""

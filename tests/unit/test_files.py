@@ -127,6 +127,11 @@ def test_a_line_that_is_no_entry_of_a_record_is_noticed(line: bytes, tmp_path: P
     assert line in (tmp_path / "lines.damaged").read_bytes()
 
 
+def test_a_value_with_numbers_for_keys_is_read_back_as_json_has_it(tmp_path: Path) -> None:
+    write_sealed(tmp_path / "value.json", {"parts": {2: "two", 10: "ten"}})
+    assert read_sealed(tmp_path / "value.json") == {"parts": {"2": "two", "10": "ten"}}
+
+
 @given(st.data())
 def test_a_flipped_bit_of_a_sealed_file_is_noticed_or_changes_nothing(data: st.DataObject) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -17,7 +17,7 @@ from preln import attempts
 from preln.config import Study, validate
 from preln.fairseq_plugin import launch
 from preln.fairseq_plugin.checkpoints import CheckpointRefused, load_weights
-from preln.files import read_json_lines
+from preln.files import read_json_lines, write_json_lines
 from preln.kept import WeightsLost
 from preln.prepared_text import TextDamaged, require_parallel
 from preln.pretraining import runs as pretraining
@@ -188,7 +188,7 @@ def test_damaged_kept_weights_are_made_again_before_they_are_used(
     expected = torch.load(kept, weights_only=True)
     damage(kept)
     assert after_warmup(run, prepared, state).require() == kept
-    assert "after-warm-up.pt: damaged or gone; it is made again" in spied.said[0]
+    assert "after-warm-up.pt: not there or damaged; it is made again" in spied.said[0]
     found = torch.load(kept, weights_only=True)
     assert all(torch.equal(found[name], expected[name]) for name in expected)
     assert not list(state.glob("again-*"))
@@ -206,11 +206,46 @@ def test_a_training_that_goes_on_mends_the_weights_that_it_kept(
     assert numbers(folder) == numbers(finished)
 
 
-def test_weights_kept_by_several_processes_are_not_made_again_by_one(copied: tuple[Path, Path], prepared: Path) -> None:
+@pytest.mark.parametrize("kind", [{"workers": 2}, {"gpus": ["NVIDIA H200"]}], ids=["several processes", "a GPU"])
+def test_weights_are_not_made_again_by_another_kind_of_job_than_trained_them(
+    kind: dict[str, Any], copied: tuple[Path, Path], prepared: Path
+) -> None:
+    (_, state), (_, run) = copied, study_and_run()
+    (attempt,) = attempts.of(state)
+    changed = {**attempt, **kind, "hardware": {**attempt["hardware"], **kind}}
+    write_json_lines(state / "attempts.jsonl", [changed])
+    flip(0.5)(state / "after-warm-up.pt")
+    with pytest.raises(
+        WeightsLost, match=r"after-warm-up\.pt: not there or damaged; this job, one process.*move .*away"
+    ):
+        after_warmup(run, prepared, state).require()
+
+
+def test_weights_of_a_study_of_several_processes_are_not_made_again_by_one(
+    copied: tuple[Path, Path], prepared: Path
+) -> None:
     study = validate(study_content({"accumulate": 2}, execution={"processes": 2}), "study.yaml")
     flip(0.5)(copied[1] / "after-warm-up.pt")
-    with pytest.raises(WeightsLost, match=r"after-warm-up\.pt: damaged or gone.*; move .*/run away"):
+    with pytest.raises(WeightsLost, match=r"after-warm-up\.pt: not there or damaged.*; move .*/run away"):
         after_warmup(expand(study)[0], prepared, copied[1]).require()
+
+
+def test_the_training_that_makes_weights_again_notes_its_attempt(
+    copied: tuple[Path, Path], prepared: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (_, state), (_, run) = copied, study_and_run()
+    flip(0.5)(state / "after-warm-up.pt")
+    noted: list[list[Any]] = []
+    train = launch.train
+
+    def spy(arguments: list[str], precision: Any, again: Path, how: Any) -> None:
+        # Processes on several GPUs say there on which.
+        noted.append(attempts.of(again))
+        train(arguments, precision, again, how)
+
+    monkeypatch.setattr(launch, "train", spy)
+    after_warmup(run, prepared, state).require()
+    assert [len(attempt) for attempt in noted] == [1]
 
 
 def test_the_last_weights_of_a_pre_training_are_made_again_from_its_last_checkpoint(
@@ -369,5 +404,7 @@ def test_a_finished_run_says_which_of_its_records_is_damaged(finished: Path, tmp
         digits = [number for number, sign in enumerate(text) if sign in "2345678"]
         position = digits[len(digits) // 2]
         (folder / name).write_text(f"{text[:position]}9{text[position + 1 :]}")
-        with pytest.raises(RecordError, match=rf"{folder / name}: damaged, .*; remove it and run the workflow again"):
+        with pytest.raises(
+            RecordError, match=rf"{folder / name}: damaged: .*, or remove it and run the workflow again"
+        ):
             read(folder / "run.json")

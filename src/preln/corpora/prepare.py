@@ -18,6 +18,7 @@ from preln.corpora.split import divide
 from preln.corpora.text import PARTS, Drops, Pair, Part, lines_of, screen, write_lines
 from preln.corpora.tokenisation import LinePreparation, prepare_pairs
 from preln.files import replaced_folder, write_json
+from preln.prepared_text import require_stage
 
 RECORD = "corpus.json"
 LONGEST = 1000
@@ -83,9 +84,11 @@ def prepare_bpe(text: Path, vocabulary: int, out: Path, threads: int) -> None:
     may have; `threads` encode.
 
     Raises:
+        TextDamaged: if the text is not as it was prepared.
         CorpusError: if the text is missing, the vocabulary is too small for it, or a sentence of valid or test, which
             may not be left out, has more than `LONGEST` pieces.
     """
+    require_stage(text)
     both = _prepared_languages(text)
     model = bpe.train([text / f"train.{language}" for language in both], vocabulary)
     scores = bpe.pieces(model)

@@ -19,6 +19,7 @@ from preln.corpora.english.sentences import normalised
 from preln.corpora.streams import BROKEN, members
 from preln.corpora.text import unusable, write_lines
 from preln.files import replaced_folder, write_json
+from preln.prepared_text import require_stage
 
 PARTS = ("train", "dev")
 MRPC_COLUMNS = ("Quality", "#1 ID", "#2 ID", "#1 String", "#2 String")
@@ -71,8 +72,10 @@ def prepare_task(task: Task, downloads: Path, model: Path, longest: int, out: Pa
         out: the folder, which appears whole or not at all.
 
     Raises:
+        TextDamaged: if the model is not as it was prepared.
         CorpusError: as `read`.
     """
+    require_stage(model.parent, {model.name}.__contains__)
     parts = read(task, downloads)
     processor = sentencepiece.SentencePieceProcessor(model_file=str(model))
     counts = {part: Counts() for part in PARTS}

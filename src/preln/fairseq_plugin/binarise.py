@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from preln.files import UNWRITTEN, replaced_folder
+from preln.prepared_text import require_stage
 
 
 def binarise(pieces: Path, source: str, target: str, out: Path, workers: int) -> None:
@@ -15,8 +16,10 @@ def binarise(pieces: Path, source: str, target: str, out: Path, workers: int) ->
     both languages.
 
     Raises:
+        TextDamaged: if the pieces are not as they were prepared.
         RuntimeError: if fairseq fails; the message ends with what it printed.
     """
+    require_stage(pieces)
     with replaced_folder(out) as folder:
         _preprocess(
             folder,
@@ -33,8 +36,9 @@ def binarise_english(pieces: Path, out: Path, workers: int) -> None:
     """Binarise train.txt and valid.txt of the folder `pieces` into the folder `out`, with the dictionary of train.
 
     Raises:
-        RuntimeError: as `binarise`.
+        TextDamaged, RuntimeError: as `binarise`.
     """
+    require_stage(pieces)
     with replaced_folder(out) as folder:
         _binarise_one_side(pieces / "train.txt", pieces / "valid.txt", folder, "--workers", str(workers))
 
@@ -44,8 +48,10 @@ def binarise_task(pieces: Path, dictionary: Path, out: Path) -> None:
     dictionary of the text that the model was pre-trained on.
 
     Raises:
-        RuntimeError: as `binarise`.
+        TextDamaged, RuntimeError: as `binarise`.
     """
+    require_stage(pieces)
+    require_stage(dictionary.parent, {dictionary.name}.__contains__)
     with replaced_folder(out) as folder:
         for side in ("input0", "input1"):
             _binarise_one_side(

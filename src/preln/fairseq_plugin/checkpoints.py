@@ -27,7 +27,7 @@ CHECKPOINTS = "checkpoints"
 SET_ASIDE = "set-aside"
 """The folder in a state of the checkpoints that are no longer used."""
 OF_STATE = "state"
-"""The key of a task's state, in a checkpoint, under which the name of the state's folder is: it says of what run, on
+"""The key of what a checkpoint has of the task, under which the name of the state's folder is: it says of what run, on
 what text, the checkpoint is."""
 
 _NAME = re.compile(r"checkpoint(?:(?P<ended>\d+)|_(?P<epoch>\d+)_(?P<update>\d+))\.pt")
@@ -177,8 +177,9 @@ def _content(checkpoint: Path) -> dict[str, Any]:
 
 def _is_of(content: Any, state: str) -> bool:
     """Whether a checkpoint's content is of the state with this name."""
-    of_task = content.get("task_state") if isinstance(content, dict) else None
-    return isinstance(of_task, dict) and of_task.get(OF_STATE) == state
+    found = content.get("extra_state") if isinstance(content, dict) else None
+    of_tasks = found.values() if isinstance(found, dict) else ()
+    return any(isinstance(of_task, dict) and of_task.get(OF_STATE) == state for of_task in of_tasks)
 
 
 def _holds_more(path: Path, error: pickle.UnpicklingError, next_step: str) -> CheckpointRefused:

@@ -36,6 +36,15 @@ from preln.fused import memory, native
 logger = logging.getLogger(__name__)
 
 
+def _is_no_traceback(record: logging.LogRecord) -> bool:
+    """What of fairseq's log of checkpoints is kept: of one that cannot be written it logs the traceback, and raises the
+    error as well, which is told in a line."""
+    return not record.getMessage().startswith("Traceback")
+
+
+logging.getLogger("fairseq.checkpoint_utils").addFilter(_is_no_traceback)
+
+
 class Interrupted(PrelnError):
     """A training that was told to stop, and did so with a checkpoint."""
 

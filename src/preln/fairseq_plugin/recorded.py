@@ -125,11 +125,6 @@ class Recorded(Guarded):
         if summed(logging_outputs, "told_to_stop") and not self._ends_with_validation():
             interruption.stop(progress.update)
 
-    def state_dict(self) -> dict[str, Any]:
-        """What a checkpoint, which is about to be written, holds of the task: of which state it is."""
-        self._saved = True
-        return {**super().state_dict(), OF_STATE: self.state_folder.name}
-
     def _ends_with_validation(self) -> bool:
         due = self.validate_every > 0 and progress.update % self.validate_every == 0
         return due or self._batches.end_of_epoch()
@@ -147,7 +142,8 @@ class Recorded(Guarded):
         self._keep(model)
 
     def get_checkpoint_dict(self) -> dict[str, Any]:
-        """What a checkpoint has of the task, under the name that fairseq looks for."""
+        """What a checkpoint, which is about to be written, has of the task, under the name that fairseq looks for."""
+        self._saved = True
         return {type(self).__name__: self.checkpoint()}
 
     def set_checkpoint_dict(self, state: Mapping[str, Any]) -> None:
@@ -155,10 +151,12 @@ class Recorded(Guarded):
         self._checkpoint = state
 
     def checkpoint(self) -> dict[str, Any]:
-        """What a checkpoint has of the training that fairseq's does not: in half precision its masters."""
-        if not masters.in_half_precision(self._optimizer):
-            return {}
-        return {"half_precision": masters.state_of(self._optimizer)}
+        """What a checkpoint has of the training that fairseq's does not: of which state it is, and in half precision
+        the masters."""
+        found: dict[str, Any] = {OF_STATE: self.state_folder.name}
+        if masters.in_half_precision(self._optimizer):
+            found["half_precision"] = masters.state_of(self._optimizer)
+        return found
 
     def _take_up_masters(self) -> None:
         if not masters.in_half_precision(self._optimizer):
@@ -167,9 +165,8 @@ class Recorded(Guarded):
             masters.restore(self._optimizer, state)
         elif self._made:
             raise CheckpointRefused(
-                f"{self.state_folder}: its newest checkpoint, of an older version, has the weights in half precision "
-                "alone, and a training that went on from them would be another one; move the folder away to train the "
-                "run anew"
+                f"{self.state_folder}: its newest checkpoint has the weights in half precision alone, and a training "
+                "that went on from them would be another one; move the folder away to train the run anew"
             )
 
     def _keep(self, model: Any) -> None:

@@ -13,7 +13,10 @@ from preln.config.base import listed
 from preln.runs import PREPARATION_VERSION, Run, series
 
 THEORY_VERSION = 1
-"""Raised when the measurements can change with the code; a raise measures every part again."""
+"""Raised when the measurements can change with the code; a raise measures every part again.
+
+It was not raised when the weights that a run in half precision keeps after its warm-up became the fp32 masters, where
+they had been the masters' roundings; docs/theory.md says which committed measurement is of roundings."""
 
 OF_THE_TRAINING = {
     *("optimizer", "beta1", "beta2", "epsilon", "weight_decay", "clip_norm", "learning_rate", "schedule", "warmup"),

@@ -23,6 +23,7 @@ from preln.corpora.english.sentences import normalised, split
 from preln.corpora.english.sources import Document, documents_of, paragraphs_of
 from preln.corpora.text import unusable, write_lines
 from preln.files import replaced_folder, write_json
+from preln.prepared_text import require_stage
 
 TRAIN_TO_VALID = 199
 """Documents of train for each of valid (appendix A.2)."""
@@ -174,8 +175,10 @@ def prepare_pieces(text: Path, vocabulary: int, out: Path, threads: int) -> None
     bpe.vocab, {train,valid}.txt of pieces between spaces, and bpe.json with their numbers.
 
     Raises:
+        TextDamaged: if the text is not as it was prepared.
         CorpusError: if the vocabulary is too small for the text.
     """
+    require_stage(text)
     model = bpe.train([text / "train.txt"], vocabulary, bpe.COVERAGE)
     scores = bpe.pieces(model)
     with replaced_folder(out) as folder:
