@@ -17,6 +17,7 @@ from typing import Any
 
 import torch
 
+from preln.files import MANIFEST
 from tests.faults.jobs import Circumstances
 from tests.faults.scenes import EXECUTED, NotHere, Scene
 
@@ -110,7 +111,8 @@ DAMAGES: dict[str, Callable[[Path, Random], None]] = {
 
 def damaged(scene: Scene, pattern: str, damage: str, every: bool = False) -> None:
     """A file of the pattern is damaged, or every one."""
-    found = scene.files(pattern)
+    # Without its manifest, a folder is as one was before there were manifests, and is used as it is.
+    found = [path for path in scene.files(pattern) if damage != "deleted" or path.name != MANIFEST]
     for path in found if every else [scene.random.choice(found)]:
         DAMAGES[damage](path, scene.random)
 

@@ -159,9 +159,11 @@ def _metrics(run: Run, folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     metrics, record = read(folder / "metrics.json"), read(folder / "run.json")
     for path, content in ((folder / "metrics.json", metrics), (folder / "run.json", record)):
         if content.get("id") != run.id:
-            raise RecordError(f"{path}: is of the run {content.get('id')!r}, not {run.id!r}")
+            raise RecordError(f"{path}: is of the run {content.get('id')!r}, not {run.id!r}; {AGAIN}")
     if metrics.get("status") not in ("finished", "diverged"):
-        raise RecordError(f"{folder / 'metrics.json'}: status {metrics.get('status')!r}; allowed: finished, diverged")
+        raise RecordError(
+            f"{folder / 'metrics.json'}: status {metrics.get('status')!r}; allowed: finished, diverged; {AGAIN}"
+        )
     require_same(run.identity, record, folder / "run.json")
     return metrics, record
 
