@@ -6,15 +6,13 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 import torch
 
 from preln import cli
 from preln.fairseq_plugin.binarise import binarise
-from preln.fairseq_plugin.recorded import Recorded
+from preln.fairseq_plugin.checkpoints import keep_weights
 from preln.files import append_json, not_written, replaced_folder, write_json
 
 RECORDS = Path(__file__).parents[2] / "results" / "quick-record"
@@ -31,9 +29,8 @@ def disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
-def keep_weights(folder: Path) -> None:
-    task: Any = SimpleNamespace(state_folder=folder, _optimizer=None)
-    Recorded.keep_weights(task, torch.nn.Linear(100, 100), "weights-6.pt")
+def keep(folder: Path) -> None:
+    keep_weights(folder / "weights-6.pt", torch.nn.Linear(100, 100).state_dict())
 
 
 def prepare(folder: Path) -> None:
@@ -44,7 +41,7 @@ def prepare(folder: Path) -> None:
 @pytest.mark.parametrize(
     "write",
     [
-        keep_weights,
+        keep,
         prepare,
         lambda folder: write_json(folder / "run.json", "x" * 100_000),
         lambda folder: append_json(folder / "record.jsonl", {"text": "x" * 100_000}),

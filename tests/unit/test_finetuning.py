@@ -15,6 +15,7 @@ from fairseq.data import Dictionary
 from preln import attempts
 from preln.config import GridPoint, PretrainingSettings, Study, validate
 from preln.fairseq_plugin import launch, options
+from preln.fairseq_plugin.checkpoints import keep_weights, kept_weights
 from preln.fairseq_plugin.masked_lm import weights_name
 from preln.files import read_json_lines, write_json
 from preln.pretraining import finetuning, training
@@ -38,7 +39,7 @@ def weights(tmp_path_factory: pytest.TempPathFactory, prepared_text: Path) -> Pa
     cfg = launch.configuration(arguments, "fp32")
     torch.manual_seed(3)
     model = tasks.setup_task(cfg.task).build_model(cfg.model)
-    torch.save(model.state_dict(), folder / "weights.pt")
+    keep_weights(folder / "weights.pt", model.state_dict())
     return folder / "weights.pt"
 
 
@@ -54,7 +55,7 @@ def runs(tmp_path: Path, weights: Path, prepared_text: Path) -> Path:
     folder = tmp_path / "pretraining"
     state = training.state_folder(job.run, prepared_text, folder / job.run.id)
     state.mkdir(parents=True)
-    (state / weights_name(UPDATE)).write_bytes(weights.read_bytes())
+    keep_weights(state / weights_name(UPDATE), kept_weights(weights))
     write_json(folder / job.run.id / "metrics.json", {"diverged": None, "updates": 12})
     return folder
 
@@ -122,7 +123,7 @@ def test_it_begins_with_the_checkpoints_weights_and_a_new_head(
 ) -> None:
     _, job = study_and_job()
     one, other = (model_of(job.run.settings, weights, prepared_task, tmp_path, seed) for seed in (1, 2))
-    kept = torch.load(weights, weights_only=True)
+    kept = kept_weights(weights)
     state = one.state_dict()
     assert all(torch.equal(state[name], value) for name, value in kept.items())
     assert all(name.startswith("classification_heads.") for name in state.keys() - kept.keys())
@@ -181,9 +182,9 @@ def test_a_fine_tuning_that_diverges_has_no_score_and_the_others_go_on(
     study = validate(content, "study.yaml")
     job = finetunings(study)[0]
     state = training.state_folder(job.run, prepared_text, runs / job.run.id)
-    broken = torch.load(state / weights_name(UPDATE), weights_only=True)
+    broken = kept_weights(state / weights_name(UPDATE))
     broken["encoder.sentence_encoder.layers.0.fc2.weight"].fill_(math.inf)
-    torch.save(broken, state / weights_name(UPDATE))
+    keep_weights(state / weights_name(UPDATE), broken)
     finetune(study, job, prepared_text, prepared_task, runs, tmp_path / "out")
     assert scores(tmp_path / "out")["accuracy"].isna().all()
     assert len(scores(tmp_path / "out")) == 2

@@ -20,6 +20,7 @@ from fairseq import tasks
 
 from preln.config import Study, validate
 from preln.fairseq_plugin import launch, options
+from preln.fairseq_plugin.checkpoints import kept_weights
 from preln.fairseq_plugin.masked_lm import weights_name
 from preln.pretraining.curve import COLUMNS
 from preln.pretraining.runs import PretrainingRun, expand
@@ -168,7 +169,7 @@ def test_the_weights_of_the_checkpoints_are_kept(uninterrupted: tuple[Path, Pret
     folder, run = uninterrupted
     kept = {update: state_of(folder, run) / weights_name(update) for update in (0, 4, 12)}
     assert sorted(state_of(folder, run).glob("weights-*.pt")) == sorted(kept.values())
-    weights = {update: torch.load(path, weights_only=True) for update, path in kept.items()}
+    weights = {update: kept_weights(path) for update, path in kept.items()}
     name = "encoder.sentence_encoder.layers.0.fc1.weight"
     assert float(weights[0][name].std()) == pytest.approx(0.02, rel=0.15)
     assert not torch.equal(weights[0][name], weights[4][name])
@@ -223,8 +224,7 @@ def test_a_killed_training_ends_with_the_numbers_of_an_uninterrupted_one(
     assert numbers(tmp_path, run) == numbers(*uninterrupted)
     for update in (4, 12):
         one, other = (
-            torch.load(state_of(folder, run) / weights_name(update), weights_only=True)
-            for folder in (tmp_path, uninterrupted[0])
+            kept_weights(state_of(folder, run) / weights_name(update)) for folder in (tmp_path, uninterrupted[0])
         )
         assert all(torch.equal(one[name], other[name]) for name in other)
 

@@ -16,7 +16,7 @@ import torch
 from preln import attempts
 from preln.config import Study, validate
 from preln.fairseq_plugin import launch
-from preln.fairseq_plugin.checkpoints import CheckpointRefused, load_weights
+from preln.fairseq_plugin.checkpoints import CheckpointRefused, keep_weights, kept_weights, load_weights
 from preln.files import read_json_lines, write_json_lines
 from preln.kept import WeightsLost
 from preln.prepared_text import TextDamaged, require_parallel
@@ -185,11 +185,11 @@ def test_damaged_kept_weights_are_made_again_before_they_are_used(
 ) -> None:
     (_, state), (_, run) = copied, study_and_run()
     kept = state / "after-warm-up.pt"
-    expected = torch.load(kept, weights_only=True)
+    expected = kept_weights(kept)
     damage(kept)
     assert after_warmup(run, prepared, state).require() == kept
     assert "after-warm-up.pt: not there or damaged; it is made again" in spied.said[0]
-    found = torch.load(kept, weights_only=True)
+    found = kept_weights(kept)
     assert all(torch.equal(found[name], expected[name]) for name in expected)
     assert not list(state.glob("again-*"))
     assert after_warmup(run, prepared, state).require() == kept
@@ -256,14 +256,14 @@ def test_the_last_weights_of_a_pre_training_are_made_again_from_its_last_checkpo
     pretrain_run(study, run, prepared_text, tmp_path)
     before = numbers(tmp_path)
     (state,) = (tmp_path / "state").iterdir()
-    expected = {update: torch.load(state / f"weights-{update}.pt", weights_only=True) for update in (4, 12)}
+    expected = {update: kept_weights(state / f"weights-{update}.pt") for update in (4, 12)}
     for update in expected:
         flip(0.5)(state / f"weights-{update}.pt")
     caplog.set_level(logging.INFO)
     pretrain_run(study, run, prepared_text, tmp_path)
     assert numbers(tmp_path) == before
     for update, weights in expected.items():
-        found = torch.load(state / f"weights-{update}.pt", weights_only=True)
+        found = kept_weights(state / f"weights-{update}.pt")
         assert all(torch.equal(found[name], weights[name]) for name in weights)
 
 
@@ -301,16 +301,19 @@ class Foreign:
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        ({}, "it is not the weights of this run's model"),
-        ([1], "it is not the weights of this run's model"),
-        ({"model": {}}, "it is not the weights of this run's model"),
-        ({"weight": torch.zeros(3, 2), "bias": torch.zeros(3)}, "it is not the weights of this run's model"),
+        ({}, "it is none of this run's"),
+        ([1], "it is none of this run's"),
+        ({"model": {}}, "it is none of this run's"),
+        ({"state": "another", "weights": torch.nn.Linear(2, 2).state_dict()}, "it is none of this run's"),
+        ({"state": "state", "weights": [1]}, "it is not the weights of this run's model"),
+        ({"state": "state", "weights": {"weight": torch.zeros(3, 2)}}, "it is not the weights of this run's model"),
         ({"weight": Foreign()}, r"it holds more than tensors and settings \(tests\.unit\S+Foreign\)"),
     ],
-    ids=["nothing", "a list", "a checkpoint", "other shapes", "a foreign object"],
+    ids=["nothing", "a list", "a checkpoint", "another run's", "a list of weights", "other shapes", "a foreign object"],
 )
 def test_foreign_kept_weights_are_refused_in_a_line_with_what_to_do(content: Any, reason: str, tmp_path: Path) -> None:
-    path = tmp_path / "weights-6.pt"
+    path = tmp_path / "state" / "weights-6.pt"
+    path.parent.mkdir()
     torch.save(content, path)
     with pytest.raises(CheckpointRefused, match=f"{path}: refused, for {reason}; move it away and run") as refused:
         load_weights(torch.nn.Linear(2, 2), path)
@@ -320,7 +323,7 @@ def test_foreign_kept_weights_are_refused_in_a_line_with_what_to_do(content: Any
 @pytest.mark.parametrize("damage", [flip(0.5), cut, containing(b""), link_to_zeros])
 def test_damaged_weights_are_never_loaded(damage: Damage, tmp_path: Path) -> None:
     path = tmp_path / "weights-6.pt"
-    torch.save(torch.nn.Linear(40, 40).state_dict(), path)
+    keep_weights(path, torch.nn.Linear(40, 40).state_dict())
     damage(path)
     with pytest.raises(CheckpointRefused, match=f"{path}: refused, for it is damaged; move it away and run"):
         load_weights(torch.nn.Linear(40, 40), path)

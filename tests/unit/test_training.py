@@ -328,7 +328,7 @@ class Foreign:
 
 def save(folder: Path, name: str, **content: Any) -> Path:
     """Write a checkpoint that says that it is of the state that the folder is in."""
-    torch.save({"task_state": {"state": folder.parent.name}, **content}, folder / name)
+    torch.save({"extra_state": {"Recorded": {"state": folder.parent.name}}, **content}, folder / name)
     return folder / name
 
 
@@ -337,7 +337,7 @@ def save(folder: Path, name: str, **content: Any) -> Path:
     [
         ({"model": {}, "extra": Foreign()}, r"it holds more than tensors and settings \(tests\.unit\S+Foreign\)"),
         ({"model": {}}, "it is none of this run's"),
-        ({"task_state": {"state": "another"}}, "it is none of this run's"),
+        ({"extra_state": {"Recorded": {"state": "another"}}}, "it is none of this run's"),
         ([1, 2], "it is none of this run's"),
     ],
     ids=["a foreign object", "a model alone", "another run's", "a list"],

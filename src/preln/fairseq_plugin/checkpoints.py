@@ -10,15 +10,16 @@ import re
 import shutil
 import zipfile
 from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from preln.errors import PrelnError
-from preln.files import flush
+from preln.files import flush, replaced
 
 logger = logging.getLogger(__name__)
 
@@ -27,9 +28,13 @@ CHECKPOINTS = "checkpoints"
 SET_ASIDE = "set-aside"
 """The folder in a state of the checkpoints that are no longer used."""
 OF_STATE = "state"
-"""The key of what a checkpoint has of the task, under which the name of the state's folder is: it says of what run, on
-what text, the checkpoint is."""
+"""The key under which kept weights, and what a checkpoint has of the task, have the name of the state's folder: it says
+of what run, on what text, they are."""
 
+WEIGHTS = "weights"
+"""The key of kept weights in their file."""
+
+_TRAINS_AGAIN = "and run the same command, which trains up to there again"
 _NAME = re.compile(r"checkpoint(?:(?P<ended>\d+)|_(?P<epoch>\d+)_(?P<update>\d+))\.pt")
 _FOREIGN = re.compile(r"GLOBAL (\S+)")
 
@@ -140,25 +145,44 @@ def is_whole(weights: Path) -> bool:
     return True
 
 
-def load_weights(model: Any, weights: Path, device: torch.device | str = "cpu") -> None:
+def keep_weights(path: Path, weights: Mapping[str, Tensor]) -> None:
+    """Keep weights, by their names, in a file of a state."""
+    # Through a file of Python's, whose errors say what is wrong with the disk.
+    with replaced(path) as partial, partial.open("wb") as file:
+        torch.save({OF_STATE: path.parent.name, WEIGHTS: dict(weights)}, file)
+
+
+def kept_weights(path: Path, device: torch.device | str = "cpu") -> dict[str, Tensor]:
+    """The weights, by their names, of a file that `keep_weights` wrote.
+
+    Raises:
+        CheckpointRefused: if they are damaged, or not of this state.
+    """
+    if not is_whole(path):
+        raise CheckpointRefused(f"{path}: refused, for it is damaged; move it away {_TRAINS_AGAIN}")
+    try:
+        content = torch.load(path, map_location=device, weights_only=True)
+    except pickle.UnpicklingError as error:
+        raise _holds_more(path, error, _TRAINS_AGAIN) from None
+    if not isinstance(content, dict) or content.get(OF_STATE) != path.parent.name or WEIGHTS not in content:
+        raise CheckpointRefused(f"{path}: refused, for it is none of this run's; move it away {_TRAINS_AGAIN}")
+    found: dict[str, Tensor] = content[WEIGHTS]
+    return found
+
+
+def load_weights(model: Any, path: Path, device: torch.device | str = "cpu") -> None:
     """Give a model the weights of a file that a training kept.
 
     Raises:
-        CheckpointRefused: if they are not such a model's, or damaged.
+        CheckpointRefused: if they are not such a model's, or as `kept_weights`.
     """
-    next_step = "and run the same command, which trains up to there again"
-    if not is_whole(weights):
-        raise CheckpointRefused(f"{weights}: refused, for it is damaged; move it away {next_step}")
+    weights = kept_weights(path, device)
     try:
-        content = torch.load(weights, map_location=device, weights_only=True)
-    except pickle.UnpicklingError as error:
-        raise _holds_more(weights, error, next_step) from None
-    try:
-        model.load_state_dict(content, strict=True)
-    # It may be of any type, or of a model of other names or shapes.
+        model.load_state_dict(weights, strict=True)
+    # They may be of any type, or of a model of other names or shapes.
     except (AttributeError, KeyError, RuntimeError, TypeError, ValueError):
         raise CheckpointRefused(
-            f"{weights}: refused, for it is not the weights of this run's model; move it away {next_step}"
+            f"{path}: refused, for it is not the weights of this run's model; move it away {_TRAINS_AGAIN}"
         ) from None
 
 

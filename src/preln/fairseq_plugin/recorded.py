@@ -14,10 +14,10 @@ from torch import Tensor
 from preln.attempts import RECORD
 from preln.fairseq_plugin import masters
 from preln.fairseq_plugin.batches import SharedBatches
-from preln.fairseq_plugin.checkpoints import OF_STATE, CheckpointRefused, flush_newest
+from preln.fairseq_plugin.checkpoints import OF_STATE, CheckpointRefused, flush_newest, keep_weights
 from preln.fairseq_plugin.divergence import LIMIT, progress
 from preln.fairseq_plugin.interruption import interruption
-from preln.files import append_json, replaced
+from preln.files import append_json
 
 
 class Guarded(FairseqTask):
@@ -170,16 +170,10 @@ class Recorded(Guarded):
             )
 
     def _keep(self, model: Any) -> None:
-        if name := self.kept_as(self._made):
-            self.keep_weights(model, name)
-
-    def keep_weights(self, model: Any, name: str) -> None:
-        """Keep the model's weights, in fp32, in the file `name` of the state, unless they are kept."""
-        path = self.state_folder / name
-        if rank_and_world()[0] == 0 and not path.exists():
-            # Through a file of Python's, whose errors say what is wrong with the disk.
-            with replaced(path) as partial, partial.open("wb") as file:
-                torch.save(masters.weights_in_fp32(model, self._optimizer), file)
+        """Keep the model's weights in fp32, if they are to be kept and are not."""
+        name = self.kept_as(self._made)
+        if name and rank_and_world()[0] == 0 and not (self.state_folder / name).exists():
+            keep_weights(self.state_folder / name, masters.weights_in_fp32(model, self._optimizer))
 
     def record(self, values: Mapping[str, Any]) -> None:
         """Append values to the record."""
