@@ -11,6 +11,8 @@ from preln.config import EmbeddedCorpus, FilesCorpus, Iwslt14Corpus, TextPaths
 from preln.corpora import CorpusError, prepare
 from preln.corpora import embedded as embedded_grammar
 from preln.corpora.text import lines_of
+from preln.files import MANIFEST
+from preln.prepared_text import TextDamaged
 
 GENERATED = [(f"Der Hund sieht {number} Katzen.", f"The dog sees {number} cats.") for number in range(1000)]
 
@@ -179,11 +181,17 @@ def test_one_bpe_model_encodes_every_part(tmp_path: Path) -> None:
         assert record["parts"][part]["pieces"] == pieces
 
 
+def changed(folder: Path) -> None:
+    """Have a text that a test has changed taken as it is, as one is of before there were manifests."""
+    (folder / MANIFEST).unlink()
+
+
 def test_a_pair_of_train_that_no_model_reads_is_left_out_and_counted(tmp_path: Path) -> None:
     text(embedded(), tmp_path)
     with open(tmp_path / "train.de", "a", encoding="utf-8") as source, open(tmp_path / "train.en", "a") as target:
         source.write("hund " * 1001 + "\n")
         target.write("a dog .\n")
+    changed(tmp_path)
     prepare.prepare_bpe(tmp_path, 200, tmp_path / "bpe", threads=1)
     record = json.loads((tmp_path / "bpe" / "bpe.json").read_text(encoding="utf-8"))
     assert record["parts"]["train"]["too_many_pieces"] == 1
@@ -196,6 +204,7 @@ def test_such_a_pair_of_test_is_refused_with_its_line(tmp_path: Path) -> None:
     text(embedded(), tmp_path)
     (tmp_path / "test.de").write_text("der hund .\n" + "hund " * 1001 + "\n", encoding="utf-8")
     (tmp_path / "test.en").write_text("the dog .\na dog .\n", encoding="utf-8")
+    changed(tmp_path)
     with pytest.raises(CorpusError, match="line 2 has .* BPE pieces"):
         prepare.prepare_bpe(tmp_path, 200, tmp_path / "bpe", threads=1)
     assert not (tmp_path / "bpe").exists()
@@ -205,10 +214,22 @@ def test_characters_that_train_lacks_are_counted(tmp_path: Path) -> None:
     text(embedded(), tmp_path)
     (tmp_path / "test.de").write_text("der hund ☃☃ ☺ .\n", encoding="utf-8")
     (tmp_path / "test.en").write_text("the dog .\n", encoding="utf-8")
+    changed(tmp_path)
     prepare.prepare_bpe(tmp_path, 200, tmp_path / "bpe", threads=1)
     record = json.loads((tmp_path / "bpe" / "bpe.json").read_text(encoding="utf-8"))
     assert record["parts"]["test"]["unknown_characters"] == 3
     assert record["parts"]["valid"]["unknown_characters"] == 0
+
+
+@pytest.mark.parametrize("name", ["train.de", "test.en", "corpus.json", "manifest.json"])
+def test_no_pieces_are_made_of_a_text_that_is_damaged(name: str, tmp_path: Path) -> None:
+    text(embedded(), tmp_path / "text")
+    content = bytearray((tmp_path / "text" / name).read_bytes())
+    content[len(content) // 2] ^= 1
+    (tmp_path / "text" / name).write_bytes(content)
+    with pytest.raises(TextDamaged, match=rf"{name}: damaged.*remove {tmp_path} and run the workflow again"):
+        prepare.prepare_bpe(tmp_path / "text", 200, tmp_path / "bpe", threads=1)
+    assert not (tmp_path / "bpe").exists()
 
 
 def test_a_folder_without_a_record_is_refused(tmp_path: Path) -> None:

@@ -301,9 +301,10 @@ def test_the_weights_after_the_warm_up_are_kept_in_fp32(
 
 
 def without_masters(checkpoint: Path) -> None:
-    """Make a checkpoint what it was before it had masters."""
+    """Take the masters out of a checkpoint."""
     saved = torch.load(checkpoint, weights_only=True)
-    saved["extra_state"] = {key: value for key, value in saved["extra_state"].items() if not key.startswith("Recorded")}
+    (of_task,) = (value for key, value in saved["extra_state"].items() if key.startswith("Recorded"))
+    del of_task["half_precision"]
     torch.save(saved, checkpoint)
 
 
