@@ -129,7 +129,10 @@ def divergence(state: Path) -> dict[str, Any] | None:
         Damaged: if what says so is not as it was written.
     """
     path = state / DIVERGED
-    return {key: read_sealed(path)[key] for key in ("update", "reason")} if path.exists() else None
+    if not path.exists():
+        return None
+    found = read_sealed(path)
+    return {key: found[key] for key in ("update", "reason")}
 
 
 def mend(state: Path, key: str, done: Callable[[], int], needed: Callable[[Moment], float]) -> None:

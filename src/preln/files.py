@@ -234,7 +234,7 @@ def _lines(path: Path) -> list[tuple[int, dict[str, Any] | None]]:
 
 
 def set_aside(path: Path) -> Path:
-    """Rename a damaged file or folder, so that it is no longer used and still there.
+    """Rename a damaged file, so that it is no longer used and still there.
 
     Returns:
         Its new path.

@@ -24,7 +24,7 @@ from preln.config import (
     Wmt14Corpus,
 )
 from preln.config.base import Settings, listed
-from preln.corpora.registry import ARCHIVES, IWSLT14_PAIRS, TEXTS, WMT14_ARCHIVES
+from preln.corpora.registry import ARCHIVES, IWSLT14_PAIRS, TEXTS, WMT14_ARCHIVES, is_text
 from preln.corpora.subsets import SIZES
 
 MOST_FILES = 100_000
@@ -209,7 +209,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 def _is_read(file: Path) -> bool:
     """Whether a file of a folder is taken for text or an archive."""
-    return file.name.endswith(ARCHIVES) or (file.suffix in TEXTS and not file.name.startswith("."))
+    return file.name.endswith(ARCHIVES) or is_text(file.name)
 
 
 def _status(path: Path) -> os.stat_result | str:

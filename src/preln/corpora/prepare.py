@@ -12,12 +12,12 @@ from typing import Any, TextIO
 
 from preln.config import Corpus, EmbeddedCorpus, FilesCorpus, Iwslt14Corpus, Wmt14Corpus
 from preln.corpora import CorpusError, bpe, doubts, embedded, files, iwslt14, wmt14
-from preln.corpora.download import checksum, git_blob_id
+from preln.corpora.download import git_blob_id
 from preln.corpora.registry import SOURCES, languages
 from preln.corpora.split import divide
 from preln.corpora.text import PARTS, Drops, Pair, Part, lines_of, screen, write_lines
 from preln.corpora.tokenisation import LinePreparation, prepare_pairs
-from preln.files import replaced_folder, write_json
+from preln.files import replaced_folder, sha256, write_json
 from preln.prepared_text import require_stage
 
 RECORD = "corpus.json"
@@ -158,7 +158,7 @@ def _prepared_languages(text: Path) -> tuple[str, str]:
 
 def _checksums(path: Path, published: Mapping[str, str]) -> dict[str, Any]:
     """A file's SHA-256 and, where others published its git blob id, whether it is theirs."""
-    checksums: dict[str, Any] = {"sha256": checksum(path, "sha256")}
+    checksums: dict[str, Any] = {"sha256": sha256(path)}
     if path.name in published:
         checksums["as_published"] = git_blob_id(path) == published[path.name]
     return checksums

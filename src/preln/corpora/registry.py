@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 from typing import Literal
 
 from preln.config import (
@@ -141,6 +142,12 @@ DUMPS = "https://dumps.wikimedia.org/enwiki"
 def wikipedia_dump(date: str) -> str:
     """The name of a dump's file."""
     return f"enwiki-{date}-pages-articles.xml.bz2"
+
+
+def is_text(name: str) -> bool:
+    """Whether a file in a folder or an archive is one of text; other systems leave files of their own beside them."""
+    path = PurePosixPath(name)
+    return path.suffix in TEXTS and not path.name.startswith(".")
 
 
 def needed_downloads(wanted: Corpus | TextSource | Task) -> tuple[str, ...]:

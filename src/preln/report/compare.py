@@ -13,9 +13,9 @@ from typing import Any
 import pandas as pd
 
 from preln.config import Study, of_results
-from preln.corpora.download import checksum
 from preln.corpora.registry import languages
 from preln.current import checksums
+from preln.files import sha256
 from preln.pretraining.runs import PretrainingRun
 from preln.recording import RecordError, read
 from preln.report import pretraining_records, records
@@ -181,7 +181,7 @@ def _bootstrap(before: Path, after: Path, runs: dict[str, Run], name: str, seed:
     text = corpora / corpus_id(run.settings.corpus, run.corpus) / "text" / test
     tests = {checksums(read(folder / "run.json").get("corpus", {})).get(test) for folder in folders}
     first, second = (translations(folder, run.settings.epochs) for folder in folders)
-    if not first or not second or not text.exists() or tests != {checksum(text, "sha256")}:
+    if not first or not second or not text.exists() or tests != {sha256(text)}:
         return math.nan
     references = text.read_text(encoding="utf-8").splitlines()
     if len(first) != len(second):

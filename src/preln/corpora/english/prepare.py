@@ -18,11 +18,10 @@ from tqdm import tqdm
 
 from preln.config import EnglishText, TextSource
 from preln.corpora import CorpusError, bpe
-from preln.corpora.download import checksum
 from preln.corpora.english.sentences import normalised, split
 from preln.corpora.english.sources import Document, documents_of, paragraphs_of
 from preln.corpora.text import unusable, write_lines
-from preln.files import replaced_folder, write_json
+from preln.files import replaced_folder, sha256, write_json
 from preln.prepared_text import require_stage
 
 TRAIN_TO_VALID = 199
@@ -68,7 +67,7 @@ def prepare_text(text: EnglishText, downloads: Path, out: Path, processes: int) 
     documents = ((source, document) for source in text.sources for document in documents_of(source, downloads))
     with replaced_folder(out) as folder:
         counts = prepare(documents, _paragraphs, text.seed, folder, processes)
-        checksums = {f"{part}.txt": checksum(folder / f"{part}.txt", "sha256") for part in PARTS}
+        checksums = {f"{part}.txt": sha256(folder / f"{part}.txt") for part in PARTS}
         write_json(
             folder / "text.json", {"settings": text.model_dump(mode="json"), "parts": counts, "sha256": checksums}
         )

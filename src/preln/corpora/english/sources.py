@@ -9,7 +9,7 @@ import sys
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterable, Iterator
 from io import BufferedReader, TextIOWrapper
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from pydoc_data.topics import topics
 from typing import IO
 
@@ -18,7 +18,7 @@ import mwparserfromhell
 from preln.config import BookcorpusSource, EmbeddedSource, TextFilesSource, TextSource, WikipediaSource, WikitextSource
 from preln.corpora import CorpusError
 from preln.corpora.embedded import english
-from preln.corpora.registry import ARCHIVES, TEXTS, needed_downloads
+from preln.corpora.registry import ARCHIVES, TEXTS, is_text, needed_downloads
 from preln.corpora.streams import BROKEN, MOST_IN_MEMORY, members, require_text, size
 
 Document = list[str]
@@ -100,9 +100,9 @@ def open_texts(path: Path) -> Iterator[tuple[str, BufferedReader]]:
     for file in sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]:
         if file.name.endswith(ARCHIVES):
             opened: Iterator[tuple[str, BufferedReader]] = (
-                (f"{file}:{name}", content) for name, content in members(file, _is_text)
+                (f"{file}:{name}", content) for name, content in members(file, is_text)
             )
-        elif _is_text(file.name) or file == path:
+        elif is_text(file.name) or file == path:
             opened = _in_file(file)
         else:
             continue
@@ -113,12 +113,6 @@ def open_texts(path: Path) -> Iterator[tuple[str, BufferedReader]]:
         raise CorpusError(
             f"{path}: holds no text; allowed: {', '.join(TEXTS)}, and archives of them ({', '.join(ARCHIVES)})"
         )
-
-
-def _is_text(name: str) -> bool:
-    """Whether a file in a folder or an archive is one of text; other systems leave files of their own beside them."""
-    path = PurePosixPath(name)
-    return path.suffix in TEXTS and not path.name.startswith(".")
 
 
 def _in_file(file: Path) -> Iterator[tuple[str, BufferedReader]]:
