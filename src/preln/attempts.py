@@ -153,13 +153,14 @@ def mend(state: Path, key: str, done: Callable[[], int], needed: Callable[[Momen
         if lines:
             logger.warning("%s: damaged in line(s) %s, which are left out", path, ", ".join(map(str, lines)))
     last = done()
-    if set_aside_unrecorded(state, lambda moment: needed(moment) <= last):
+    trained_again = set_aside_unrecorded(state, lambda moment: needed(moment) <= last)
+    if trained_again:
         logger.warning(
             "%s: has no record of what follows %s %d: it is trained again, from the newest checkpoint before that or "
             "from the beginning; the checkpoints that follow are in %s",
             *(state, key.removesuffix("s"), last, state / SET_ASIDE),
         )
-    if damaged[state / RECORD]:
+    if trained_again or damaged[state / RECORD]:
         write_json_lines(state / RECORD, [entry for entry in read_json_lines(state / RECORD) if entry[key] <= last])
     mark = state / DIVERGED
     try:

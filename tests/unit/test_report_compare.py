@@ -16,11 +16,11 @@ import yaml
 
 from preln.bleu import p_value
 from preln.config import load, validate
-from preln.files import write_json
+from preln.files import append_json, write_json
 from preln.recording import RecordError
 from preln.report.compare import Comparison, compare, text
 from preln.runs import corpus_id, expand
-from preln.translation.curve import COLUMNS
+from preln.translation.curve import COLUMNS, translations
 from tests.conftest import study_content
 
 pytestmark = pytest.mark.numbers
@@ -121,14 +121,20 @@ def write_translations(results: Path, lines: list[str], text: str) -> None:
     )
     (run,) = expand(load(results / "study.yaml"))
     for state, written in (("recorded", lines), ("newer", ["something else"] * len(lines))):
-        file = path.parent / "state" / state / "translations" / f"test.{run.settings.epochs}.txt"
+        epoch = run.settings.epochs
+        file = translations(path.parent / "state" / state, "test", epoch)
         file.parent.mkdir(parents=True)
         file.write_text("\n".join(written) + "\n")
-        (path.parent / "state" / state / "attempts.jsonl").write_text("{}\n")
+        columns = {key: 1.0 for key in COLUMNS if key != "epoch"}
+        scored = {"translations": hashlib.sha256(file.read_bytes()).hexdigest()}
+        record = path.parent / "state" / state / "record.jsonl"
+        append_json(record, {"epoch": epoch, "part": "train", **columns})
+        append_json(record, {"epoch": epoch, "part": "test", **scored})
+        append_json(record.with_name("attempts.jsonl"), {})
 
 
-@pytest.mark.parametrize("known", [True, False], ids=["of one text", "of another"])
-def test_bleu_of_one_seed_is_compared_by_the_translations_that_the_records_are_of(known: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize("now", ["as they were", "of another text", "damaged"])
+def test_bleu_of_one_seed_is_compared_by_the_translations_that_the_records_are_of(now: str, tmp_path: Path) -> None:
     words = random.Random(1)
     references = [" ".join(words.choices("abcdefghij", k=12)) for _ in range(100)]
     shuffled = [" ".join(words.sample(line.split(), 12)) for line in references]
@@ -136,13 +142,15 @@ def test_bleu_of_one_seed_is_compared_by_the_translations_that_the_records_are_o
     two = write_results(tmp_path / "results" / "two", {"pre": {1: 4.0}})
     text = "\n".join(references) + "\n"
     write_translations(one, references, text)
-    write_translations(two, shuffled, text if known else "another")
+    write_translations(two, shuffled, "another" if now == "of another text" else text)
     (run,) = expand(load(two / "study.yaml"))
+    if now == "damaged":
+        translations(next(two.glob("translation/*/state/recorded")), "test", run.settings.epochs).write_text("empty\n")
     prepared = tmp_path / "resources" / "corpora" / corpus_id(run.settings.corpus, run.corpus) / "text"
     prepared.mkdir(parents=True)
     (prepared / "test.en").write_text(text)
     (found,) = (one for one in compare(one, two).numbers if one.quantity == "test_bleu")
-    assert (found.p < 0.01) if known else math.isnan(found.p)
+    assert (found.p < 0.01) if now == "as they were" else math.isnan(found.p)
 
 
 def test_a_copy_is_read_where_it_is(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from preln.pretraining import runs as pretraining
 from preln.pretraining.training import pretrain_run
 from preln.recording import RecordError, read
 from preln.runs import Run, expand
+from preln.translation.curve import translations
 from preln.translation.training import after_warmup, recorded_epochs, state_folder, train_run
 from tests.conftest import bert_content, study_content
 
@@ -139,6 +140,31 @@ def test_epochs_whose_record_is_damaged_are_known_before_any_is_trained_and_trai
     # Two are kept.
     assert len(list((state / "set-aside").iterdir())) == min(3 - goes_on_from, 2)
     assert recorded_epochs(state) == 3
+
+
+@pytest.mark.parametrize("damage", [Path.unlink, flip(0.5), cut], ids=["gone", "a bit", "cut"])
+@pytest.mark.parametrize("subset", ["valid", "test"])
+def test_epochs_whose_translations_are_damaged_are_trained_again(
+    subset: str, damage: Damage, copied: tuple[Path, Path], finished: Path, prepared: Path, spied: Spied
+) -> None:
+    (folder, state), (study, run) = copied, study_and_run()
+    before = translations(state, subset, 2).read_bytes()
+    damage(translations(state, subset, 2))
+    train_run(study, run, prepared, folder)
+    assert numbers(folder) == numbers(finished)
+    assert "has no record of what follows epoch 1:" in spied.said[0]
+    assert translations(state, subset, 2).read_bytes() == before
+
+
+def test_a_training_that_diverged_makes_its_translations_again(
+    copied: tuple[Path, Path], finished: Path, prepared: Path
+) -> None:
+    (folder, state), (study, run) = copied, study_and_run()
+    attempts.note_divergence(state, 170, "the loss exploded")
+    translations(state, "test", 3).unlink()
+    train_run(study, run, prepared, folder)
+    assert numbers(folder) == numbers(finished)
+    assert translations(state, "test", 3).exists()
 
 
 @pytest.mark.parametrize("content", [b"", b'{"update": 3}'])

@@ -6,6 +6,7 @@ checkpoint has its record, and an epoch that is repeated after a failure writes 
 """
 
 import copy
+import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,6 +26,7 @@ from preln.fairseq_plugin import decoding
 from preln.fairseq_plugin.divergence import progress
 from preln.fairseq_plugin.recorded import Recorded, rank_and_world
 from preln.files import write_text
+from preln.translation import curve
 
 SUBSETS = ("valid", "test")
 TRANSLATED_TOKENS = 4096
@@ -138,14 +140,15 @@ class RecordedTranslation(Recorded, TranslationTask):
         with open(Path(self.cfg.references) / f"{subset}.{language}", encoding="utf-8", newline="\n") as lines:
             references = [line.rstrip("\n") for line, _ in zip(lines, range(sentences), strict=False)]
         score = bleu.score(hypotheses, references, language)
+        text = "\n".join(hypotheses) + "\n"
         if rank == 0:
-            folder = self.state_folder / "translations"
-            write_text(folder / f"{subset}.{epoch}.txt", "\n".join(hypotheses) + "\n")
+            write_text(curve.translations(self.state_folder, subset, epoch), text)
         self._record(
             subset,
             bleu=score.tokenised,
             sacrebleu=score.sacrebleu,
             sentences=sentences,
+            translations=hashlib.sha256(text.encode()).hexdigest(),
             tokenised_signature=score.tokenised_signature,
             sacrebleu_signature=score.sacrebleu_signature,
         )

@@ -23,7 +23,7 @@ from preln.report.claims.samples import LOWER_IS_BETTER, worst
 from preln.report.records import flat
 from preln.report.statistics import mean
 from preln.runs import Run, corpus_id, expand
-from preln.translation.training import translations
+from preln.translation.training import tested
 
 SIGNIFICANT = 0.05
 """The p-value below which several seeds differ."""
@@ -180,7 +180,7 @@ def _bootstrap(before: Path, after: Path, runs: dict[str, Run], name: str, seed:
     test = f"test.{languages(run.corpus)[1]}"
     text = corpora / corpus_id(run.settings.corpus, run.corpus) / "text" / test
     tests = {checksums(read(folder / "run.json").get("corpus", {})).get(test) for folder in folders}
-    first, second = (translations(folder, run.settings.epochs) for folder in folders)
+    first, second = (tested(folder, run.settings.epochs) for folder in folders)
     if not first or not second or not text.exists() or tests != {sha256(text)}:
         return math.nan
     references = text.read_text(encoding="utf-8").splitlines()

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from preln.files import read_json_lines
+from preln.files import read_json_lines, sha256
 
 COLUMNS = [
     *("epoch", "updates", "learning_rate", "train_loss", "train_nll_loss", "gradient_norm"),
@@ -34,6 +34,18 @@ def read_record(path: Path) -> dict[int, dict[str, Any]]:
             epochs.setdefault(epoch, {})[name] = value
     needed = set(COLUMNS) - {"epoch"}
     return {epoch: values for epoch, values in sorted(epochs.items()) if needed <= values.keys()}
+
+
+def translations(state: Path, subset: str, epoch: int) -> Path:
+    """The file in a run's state with the translations of `subset` (valid or test) after an epoch, a sentence a line."""
+    return state / "translations" / f"{subset}.{epoch}.txt"
+
+
+def has_translations(state: Path, subset: str, epoch: int, values: dict[str, Any]) -> bool:
+    """Whether the translations after an epoch are those that were scored, by the checksum in the record's `values` of
+    the epoch."""
+    path = translations(state, subset, epoch)
+    return path.is_file() and sha256(path) == values.get(f"{subset}_translations")
 
 
 def curve(record: dict[int, dict[str, Any]]) -> pd.DataFrame:

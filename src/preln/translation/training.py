@@ -18,7 +18,7 @@ from preln.files import replaced
 from preln.kept import Kept
 from preln.machine import claim
 from preln.runs import Run
-from preln.translation.curve import curve, read_record
+from preln.translation.curve import curve, has_translations, read_record, translations
 
 
 def corpus_record(prepared: Path) -> dict[str, Any]:
@@ -35,17 +35,25 @@ def state_folder(run: Run, prepared: Path, folder: Path) -> Path:
     return attempts.state_folder(identity, [prepared / path for path in content], folder)
 
 
-def translations(folder: Path, epoch: int) -> list[str] | None:
-    """The translations of test after an epoch that the records in a run's folder are of; None where they are gone."""
-    record = read_or_nothing(folder / recording.RUN)
-    path = folder / "state" / record.get("state", "") / "translations" / f"test.{epoch}.txt"
-    return path.read_text(encoding="utf-8").splitlines() if path.exists() else None
+def tested(folder: Path, epoch: int) -> list[str] | None:
+    """The translations of test after an epoch that the records in a run's folder are of; None where they are gone or
+    damaged."""
+    state = folder / "state" / read_or_nothing(folder / recording.RUN).get("state", "")
+    if not has_translations(state, "test", epoch, read_record(state / RECORD).get(epoch, {})):
+        return None
+    return translations(state, "test", epoch).read_text(encoding="utf-8").splitlines()
 
 
 def recorded_epochs(state: Path) -> int:
-    """Up to which epoch the record of a state is whole."""
+    """Up to which epoch the record of a state is whole, with its translations."""
     record = read_record(state / RECORD)
-    return next(epoch for epoch in itertools.count() if epoch + 1 not in record)
+
+    def is_whole(epoch: int) -> bool:
+        return epoch in record and all(
+            has_translations(state, subset, epoch, record[epoch]) for subset in ("valid", "test")
+        )
+
+    return next(epoch for epoch in itertools.count() if not is_whole(epoch + 1))
 
 
 def after_warmup(run: Run, prepared: Path, state: Path) -> Kept:
