@@ -11,7 +11,7 @@ from collections.abc import Callable
 from torch import Tensor, nn
 
 from preln.fused.dropout import dropped_sum
-from preln.fused.norm import norm_of_sum
+from preln.fused.norm import LayerNorm, norm_of_sum
 
 Sublayer = Callable[[Tensor], Tensor]
 
@@ -21,7 +21,7 @@ class Residual(nn.Module):
 
     def __init__(self, width: int, dropout: float = 0.0) -> None:
         super().__init__()
-        self.norm = nn.LayerNorm(width)
+        self.norm = LayerNorm(width)
         self._dropout = dropout
 
     @property
@@ -62,7 +62,7 @@ class PreLN(Residual):
     @staticmethod
     def final_norm(width: int) -> nn.Module | None:
         """The LayerNorm behind the last layer: without it Pre-LN is another model (Table 1, last line)."""
-        return nn.LayerNorm(width)
+        return LayerNorm(width)
 
 
 PLACEMENTS: dict[str, type[Residual]] = {"post": PostLN, "pre": PreLN}

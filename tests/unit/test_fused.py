@@ -19,7 +19,7 @@ from preln.fused.attention import attend, words_between
 from preln.fused.dropout import Dropout, dropped_sum
 from preln.fused.linear import Linear
 from preln.fused.loss import smoothed_cross_entropy
-from preln.fused.norm import norm_of_sum
+from preln.fused.norm import LayerNorm, norm_of_sum
 from preln.fused.search import Source, attend_to_path, best_continuations
 
 pytestmark = pytest.mark.numbers
@@ -174,6 +174,19 @@ def test_the_norm_of_a_sum_is_that(loops: str, shape: tuple[int, ...], dtype: to
     assert_equal(found, expected.to(dtype), dtype)
     computed = gradients(found, x, f, norm.weight, norm.bias)
     assert_equal(computed, lowered(gradients(expected, *doubles), dtype), dtype)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+def test_a_norm_sums_the_gradients_of_gain_and_bias_over_thousands_of_tokens(dtype: torch.dtype) -> None:
+    x, upstream = numbers(4096, 64, dtype=dtype), numbers(4096, 64, seed=2) + numbers(64, seed=3)
+    norm = LayerNorm(64).to(dtype)
+    doubles = in_doubles(x, norm.weight, norm.bias)
+    expected = torch.autograd.grad(
+        functional.layer_norm(doubles[0], (64,), doubles[1], doubles[2]), doubles, upstream.double()
+    )
+    computed = torch.autograd.grad(norm(x), [x, norm.weight, norm.bias], upstream.to(dtype))
+    for one, other in zip(computed, expected, strict=True):
+        assert float((one.double() - other).norm()) <= 5e-3 * float(other.norm())
 
 
 def test_a_norm_that_is_looked_into_shows_the_sum(loops: str) -> None:

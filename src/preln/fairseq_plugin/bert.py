@@ -20,6 +20,7 @@ from torch import nn
 from preln.config import InitialStd
 from preln.fairseq_plugin.initialisation import scale_to_width
 from preln.fairseq_plugin.transformer import PlacedEncoder
+from preln.fused.norm import LayerNorm
 from preln.residual import PLACEMENTS
 
 
@@ -30,7 +31,15 @@ class PlacedBertEncoder(RobertaEncoder):
         """The layers, drawn as BERT's are, N(0, 0.02)."""
         encoder = PlacedEncoder(TransformerConfig.from_namespace(args), dictionary, embed_tokens)
         encoder.apply(init_bert_params)
+        if encoder.layernorm_embedding is not None:
+            encoder.layernorm_embedding = LayerNorm(args.encoder_embed_dim)
         return encoder
+
+    def build_lm_head(self, embed_dim: int, **arguments: Any) -> nn.Module:
+        """The head that guesses masked tokens."""
+        head: nn.Module = super().build_lm_head(embed_dim, **arguments)
+        head.layer_norm = LayerNorm(embed_dim)
+        return head
 
 
 @register_model("preln_bert")
