@@ -1,8 +1,7 @@
 """The gradients of figure 3: of every weight matrix of the translation model, on mini-batches of its training text.
 
-Each mini-batch is computed forward and backward once, for all matrices together; the mean over the batches is summed
-up on the way, in the memory of one more gradient. With B batches of t tokens and P weights this costs about 3 P B t
-multiplications and additions.
+Each mini-batch is computed forward and backward once, for all matrices together, and no gradient is kept. With B
+batches of t tokens and P weights this costs about 3 P B t multiplications and additions.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ import torch
 from torch import Tensor
 
 from preln.theory.closed_forms import DELTA
+from preln.theory.expectation import Expectation
 from preln.theory.measurements import Measurement
 from preln.theory.observe import excess_quantile, excess_share, inputs_of, norms_of_sums, square_norms
 
@@ -28,12 +28,11 @@ def measure(probe: Probe, batches: int, base: Measurement) -> Iterator[Measureme
     """The gradients' norms and the hidden states' of a model; `base` says which model it is.
 
     The `expected_gradient_norm` is ||mean_b g_b||_F, which the paper plots: each entry's expectation over the
-    mini-batches first, then the norm. The `mean_gradient_norm` is mean_b ||g_b||_F.
+    mini-batches first, then the norm. `preln.theory.expectation` says what is wrong with it, and what the others are.
     """
     matrices = probe.matrices()
     weights = [matrix.weight for matrix in matrices]
-    mean = [torch.zeros_like(weight) for weight in weights]
-    mean_norms = [0.0] * len(weights)
+    expectations = [Expectation(weight.detach(), batches) for weight in weights]
     hidden: dict[str, list[list[Tensor]]] = {}
     norms = {stack: norms_of_sums(getattr(probe.model, stack)) for stack in _STACKS}
     for batch in probe.batches(batches):
@@ -46,13 +45,17 @@ def measure(probe: Probe, batches: int, base: Measurement) -> Iterator[Measureme
             for norm, layer, (x,) in zip(norms[stack], layers, sums, strict=True):
                 # fairseq has its own vectors by position first.
                 layer.append(square_norms(x.transpose(0, 1) if norm is final else x)[words])
-        for i, gradient in enumerate(torch.autograd.grad(loss, weights)):
-            mean[i] += gradient / batches
-            mean_norms[i] += float(gradient.norm()) / batches
-    for matrix, gradient, mean_norm in zip(matrices, mean, mean_norms, strict=True):
+        for expectation, gradient in zip(expectations, torch.autograd.grad(loss, weights), strict=True):
+            expectation.add(gradient)
+    for matrix, expectation in zip(matrices, expectations, strict=True):
         row = replace(base, stack=matrix.stack, layer=matrix.layer, matrix=matrix.name)
-        yield replace(row, quantity="expected_gradient_norm", value=float(gradient.norm()))
-        yield replace(row, quantity="mean_gradient_norm", value=mean_norm)
+        yield replace(row, quantity="expected_gradient_norm", value=expectation.norm_of_mean)
+        yield replace(row, quantity="mean_gradient_norm", value=expectation.mean_norm)
+        if batches > 1:
+            yield replace(row, quantity="gradient_square", value=expectation.square)
+            yield replace(row, quantity="gradient_noise", value=expectation.noise)
+        if batches > 2:
+            yield replace(row, quantity="gradient_square_error", value=expectation.error)
     for stack, layers in hidden.items():
         for number, parts in enumerate(layers, start=1):
             values = torch.cat(parts)

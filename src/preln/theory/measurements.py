@@ -43,7 +43,10 @@ class Measurement:
             `excess_quantile`: by what share of the mean all but an eighth of them stay within (definition 1);
             `gradient_norm`: Frobenius norm of the gradient of one sequence's loss;
             `expected_gradient_norm`: Frobenius norm of the mean of the mini-batches' gradients (figure 3);
-            `mean_gradient_norm`: mean of the Frobenius norms of the mini-batches' gradients.
+            `mean_gradient_norm`: mean of the Frobenius norms of the mini-batches' gradients;
+            `gradient_square`: the unbiased estimate of the squared norm of the gradient's expectation;
+            `gradient_square_error`: its standard error;
+            `gradient_noise`: the root of the summed variances of a mini-batch's gradient.
         value: the number; gradients are of a loss in nats a token.
     """
 

@@ -1,0 +1,66 @@
+"""The unbiased norm of an expected gradient, on gradients whose expectation is known."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from preln.theory.expectation import Expectation
+
+pytestmark = pytest.mark.numbers
+
+
+def added(gradients: torch.Tensor) -> Expectation:
+    """The gradients, the first dimension of a tensor, added one after the other."""
+    expectation = Expectation(gradients[0], len(gradients))
+    for gradient in gradients:
+        expectation.add(gradient)
+    return expectation
+
+
+def draws(batches: int, seed: int, mean: float = 0.1, noise: float = 1.0, size: int = 50) -> torch.Tensor:
+    """Gradients of expectation (mean, mean, ...) and covariance noise^2 I."""
+    return mean + noise * torch.randn(batches, size, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+@given(batches=st.integers(2, 20), seed=st.integers(0, 1000))
+def test_it_is_the_mean_of_the_inner_products_of_different_gradients(batches: int, seed: int) -> None:
+    gradients = draws(batches, seed)
+    products = [float(a @ b) for a, b in itertools.permutations(gradients, 2)]
+    assert added(gradients).square == pytest.approx(np.mean(products), rel=1e-9, abs=1e-9)
+
+
+@given(batches=st.integers(2, 20), seed=st.integers(0, 1000))
+def test_the_plotted_norm_and_the_noise_are_numpys(batches: int, seed: int) -> None:
+    gradients = draws(batches, seed)
+    found = added(gradients)
+    assert found.norm_of_mean == pytest.approx(float(gradients.mean(0).norm()))
+    assert found.mean_norm == pytest.approx(float(gradients.norm(dim=1).mean()))
+    assert found.noise**2 == pytest.approx(np.trace(np.cov(gradients.numpy(), rowvar=False)))
+
+
+def test_it_has_the_expectation_where_the_norm_of_the_mean_has_a_bias() -> None:
+    truth, noise = 50 * 0.1**2, 50.0
+    found = [added(draws(8, seed)) for seed in range(2000)]
+    squares = np.array([one.square for one in found])
+    assert abs(squares.mean() - truth) < 4 * squares.std() / math.sqrt(len(squares))
+    biased = np.array([one.norm_of_mean**2 for one in found])
+    assert abs(biased.mean() - (truth + noise / 8)) < 4 * biased.std() / math.sqrt(len(biased))
+
+
+@pytest.mark.parametrize("batches", [64, 100])
+def test_the_standard_error_is_the_spread_over_repetitions(batches: int) -> None:
+    found = [added(draws(batches, seed, mean=0.3)) for seed in range(1000)]
+    spread = np.std([one.square for one in found])
+    assert np.mean([one.error**2 for one in found]) ** 0.5 == pytest.approx(spread, rel=0.1)
+
+
+def test_one_mini_batch_tells_nothing_of_an_expectation() -> None:
+    found = added(draws(1, seed=1))
+    assert math.isnan(found.square) and math.isnan(found.noise) and math.isnan(found.error)
