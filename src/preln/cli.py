@@ -317,8 +317,11 @@ def table(
     out: Annotated[list[Path], typer.Option("--out", help="A file to write: csv, md or tex. Repeatable.")],
 ) -> None:
     """Write a table of what is done."""
-    from preln.report import pretraining_tables, products, tables, theory_tables
+    from preln.report import products
     from preln.report.claims import ledger
+    from preln.report.pretraining import tables as pretraining_tables
+    from preln.report.theory import tables as theory_tables
+    from preln.report.translation import tables
     from preln.theory import parts
 
     folder, study, runs = _recorded(results)
@@ -365,8 +368,11 @@ def compare(
 @app.command()
 def summary(results: ResultsOf) -> None:
     """Print the tables of what is done, the verdicts on the paper's claims, and where the figures are."""
-    from preln.report import pretraining_tables, products, tables, theory_tables
+    from preln.report import products
     from preln.report.claims import ledger
+    from preln.report.pretraining import tables as pretraining_tables
+    from preln.report.theory import tables as theory_tables
+    from preln.report.translation import tables
     from preln.theory import parts
 
     folder, study, runs = _recorded(results)

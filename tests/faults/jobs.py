@@ -36,8 +36,9 @@ _CONTEXT.set_forkserver_preload(
     [
         *("preln.cli", "preln.fairseq_plugin.launch", "preln.fairseq_plugin.translation", "preln.fairseq_plugin.probe"),
         *("preln.fairseq_plugin.masked_lm", "preln.fairseq_plugin.sentence_prediction", "preln.theory.measuring"),
-        *("preln.corpora.prepare", "preln.corpora.english.prepare", "preln.corpora.tasks", "preln.report.tables"),
-        *("preln.report.pretraining_tables", "sacremoses", "spacy.lang.en", "torch._dynamo"),
+        *("preln.corpora.prepare", "preln.corpora.english.prepare", "preln.corpora.tasks"),
+        *("preln.report.translation.tables", "preln.report.pretraining.tables"),
+        *("sacremoses", "spacy.lang.en", "torch._dynamo"),
     ]
 )
 _LOCK = threading.Lock()

@@ -11,7 +11,10 @@ import pytest
 
 from preln.cli import app
 from preln.config import load, of_results
-from preln.report import pretraining_records, products, records, theory_records
+from preln.report import products
+from preln.report.pretraining import records as pretraining_records
+from preln.report.theory import records as theory_records
+from preln.report.translation import records
 from preln.runs import expand
 from preln.theory import parts
 

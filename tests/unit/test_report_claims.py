@@ -21,11 +21,11 @@ from preln.report.claims import ledger
 from preln.report.claims.evidence import Evidence, gather
 from preln.report.claims.rules import Finding, Outcome, Verdict, reason, verdict
 from preln.report.claims.samples import Sample, findings
-from preln.report.pretraining_records import Records
+from preln.report.core.statistics import Estimate, estimate
+from preln.report.pretraining.records import Records
 from preln.report.reference import claims as paper
 from preln.report.reference.claims import OfRuns
-from preln.report.statistics import Estimate, estimate
-from preln.report.theory_tables import Row
+from preln.report.theory.tables import Row
 from preln.runs import Run, expand
 from tests.unit.test_report_compare import write_results
 

@@ -14,10 +14,10 @@ from matplotlib.lines import Line2D
 
 from preln.config import Study
 from preln.errors import PrelnError
-from preln.report.drawing import Records, compose
+from preln.report.core.style import styles
 from preln.report.figures import OF_RUNS, draw
-from preln.report.records import curves, summary
-from preln.report.style import styles
+from preln.report.translation.drawing import Records, compose
+from preln.report.translation.records import curves, summary
 from preln.runs import Run, series
 from tests.unit.test_report_records import records_of, small_study
 

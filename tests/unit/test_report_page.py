@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from preln.report.html import page
-from preln.report.records import run_folder
+from preln.report.translation.records import run_folder
 from tests.unit.test_report_charts import ADAM
 from tests.unit.test_report_records import records_of, small_study
 

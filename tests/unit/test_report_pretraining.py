@@ -17,9 +17,11 @@ from preln.config import Study, validate
 from preln.files import write_json
 from preln.pretraining.runs import expand, finetunings
 from preln.recording import RecordError
-from preln.report import figures, pretraining_tables, tables
-from preln.report.pretraining_records import chosen, fixed, load, reached, scores_of
+from preln.report import figures
+from preln.report.pretraining import tables as pretraining_tables
+from preln.report.pretraining.records import chosen, fixed, load, reached, scores_of
 from preln.report.reference import bert as paper
+from preln.report.translation import tables
 from tests.conftest import bert_content
 from tests.unit.test_report_tables import most_digits
 
@@ -174,7 +176,7 @@ def texts_of(study: Study, results: Path) -> list[str]:
     """All texts of figure 5."""
     from matplotlib.text import Text
 
-    from preln.report.figure_5 import compose
+    from preln.report.pretraining.figure_5 import compose
 
     figure = compose(study, load(study, results))
     return [str(found.get_text()) for found in figure.findobj(Text)]

@@ -15,7 +15,8 @@ from preln.runs import Run, expand
 from tests.conftest import study_content
 
 MODULES = [
-    *("figure_2", "figure_3", "figure_5", "tables", "theory_tables", "pretraining_tables"),
+    *("translation.figure_2", "theory.figure_3", "pretraining.figure_5"),
+    *("translation.tables", "theory.tables", "pretraining.tables"),
     *("claims.ledger", "html.page"),
 ]
 
@@ -61,6 +62,6 @@ def test_all_code_of_the_report_and_the_theory_that_a_module_loads_is_followed(m
 
 
 def test_data_beside_a_module_is_followed_and_other_figures_are_not() -> None:
-    names = {path.name for path in products.code("figure_2")}
+    names = {path.name for path in products.code("translation.figure_2")}
     assert "translation.csv" in names
     assert not names & {"figure_4.py", "gradients.csv"}

@@ -12,7 +12,7 @@ import pytest
 
 from preln.config import Study, validate
 from preln.recording import RecordError
-from preln.report.records import curves, require_same, run_folder, summary
+from preln.report.translation.records import curves, require_same, run_folder, summary
 from preln.runs import Run, expand
 from preln.translation.curve import COLUMNS
 

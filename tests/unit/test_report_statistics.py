@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preln.report.statistics import estimate, exponent, interval
+from preln.report.core.statistics import estimate, exponent, interval
 
 pytestmark = pytest.mark.numbers
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from preln.errors import PrelnError
-from preln.report import tables
-from preln.report.records import summary
+from preln.report.translation import tables
+from preln.report.translation.records import summary
 from preln.runs import short
 from tests.unit.test_report_figures import POST
 from tests.unit.test_report_records import records_of, small_study

@@ -15,8 +15,11 @@ from matplotlib.figure import Figure
 from preln.config import Study, validate
 from preln.errors import PrelnError
 from preln.recording import RecordError
-from preln.report import figures, tables, theory_records, theory_tables
+from preln.report import figures
 from preln.report.reference import gradients as paper
+from preln.report.theory import records as theory_records
+from preln.report.theory import tables as theory_tables
+from preln.report.translation import tables
 from preln.runs import expand
 from preln.theory import parts
 from preln.theory.measurements import Measurement, write

@@ -69,14 +69,14 @@ def test_a_run_that_is_removed_renews_its_figure_and_the_tables(again: Workspace
 
 
 def test_a_figures_code_redraws_that_figure(again: Workspace) -> None:
-    again.edit("src/preln/report/figure_4.py", lambda code: code + "\nADDED = 1\n")
+    again.edit("src/preln/report/translation/figure_4.py", lambda code: code + "\nADDED = 1\n")
     outcome = again.snakemake("--dry-run")
     assert outcome.jobs == {"draw_figure": 1, "write_report": 1}
     assert "Draw figure 4" in outcome.output
 
 
 def test_the_tables_code_writes_the_tables(again: Workspace) -> None:
-    again.edit("src/preln/report/tables.py", lambda code: code + "\nADDED = 1\n")
+    again.edit("src/preln/report/translation/tables.py", lambda code: code + "\nADDED = 1\n")
     assert again.would_run() == {"tabulate_runs": 1, "judge_claims": 1, "write_report": 1}
 
 

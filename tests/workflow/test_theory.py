@@ -67,7 +67,7 @@ def test_a_run_that_is_trained_otherwise_is_measured_after_its_warm_up_again(the
 
 
 def test_what_saves_a_figure_draws_each_anew(theory: Workspace) -> None:
-    theory.edit("src/preln/report/page.py", lambda code: code + "\nADDED = 1\n")
+    theory.edit("src/preln/report/core/save_figure.py", lambda code: code + "\nADDED = 1\n")
     figures = list((theory.folder / "results" / "tiny" / "figures").glob("*.png"))
     assert theory.would_run()["draw_figure"] == len(figures)
 
@@ -137,7 +137,7 @@ def test_more_batches_measure_the_gradients_and_not_the_model_of_the_proofs(theo
 
 
 def test_a_figures_code_draws_that_figure_and_measures_nothing(theory: Workspace) -> None:
-    theory.edit("src/preln/report/figure_theory.py", lambda code: code + "\nADDED = 1\n")
+    theory.edit("src/preln/report/theory/figure_theory.py", lambda code: code + "\nADDED = 1\n")
     assert theory.would_run() == {"draw_figure": 1, "write_report": 1}
 
 

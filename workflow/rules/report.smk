@@ -5,7 +5,7 @@ rule draw_figure:
     """Draw one of the paper's figures, or one of the theory, from the study's records."""
     input:
         records=lambda wildcards: drawn_from(wildcards.figure),
-        code=lambda wildcards: code("page", f"figure_{wildcards.figure}"),
+        code=lambda wildcards: code("core.save_figure", products.module_of_figure(wildcards.figure)),
     output:
         pdf=f"{RESULTS}/figures/figure-{{figure}}.pdf",
         png=report(
@@ -39,7 +39,7 @@ rule tabulate_runs:
     """Write the table of all runs of the study."""
     input:
         records=records(RUNS.values()),
-        code=code("tables"),
+        code=code("translation.tables"),
     output:
         csv=f"{RESULTS}/tables/runs.csv",
         markdown=report(
@@ -75,7 +75,7 @@ rule tabulate_theory:
     """Write a table of the theory: predictions beside measurements, or figure 3 in numbers."""
     input:
         measurements=measurements(PARTS.values()),
-        code=code("theory_tables"),
+        code=code("theory.tables"),
     output:
         csv=f"{RESULTS}/tables/{{theory_table}}.csv",
         markdown=report(
@@ -111,7 +111,7 @@ rule tabulate_pretraining:
     """Write a table of BERT: the pre-training runs, or the fine-tuned checkpoints."""
     input:
         records=pretrained(),
-        code=code("pretraining_tables"),
+        code=code("pretraining.tables"),
     output:
         csv=f"{RESULTS}/tables/{{bert_table}}.csv",
         markdown=report(

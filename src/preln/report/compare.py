@@ -18,10 +18,11 @@ from preln.current import checksums
 from preln.files import sha256
 from preln.pretraining.runs import PretrainingRun
 from preln.recording import RecordError, read
-from preln.report import pretraining_records, records
 from preln.report.claims.samples import LOWER_IS_BETTER, worst
-from preln.report.records import flat
-from preln.report.statistics import mean
+from preln.report.core.statistics import mean
+from preln.report.pretraining import records as pretraining_records
+from preln.report.translation import records
+from preln.report.translation.records import flat
 from preln.runs import Run, corpus_id, expand
 from preln.translation.training import tested
 

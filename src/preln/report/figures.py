@@ -8,20 +8,13 @@ from pathlib import Path
 
 from preln.config import Study
 from preln.errors import PrelnError
-from preln.report import (
-    drawing,
-    figure_2,
-    figure_3,
-    figure_4,
-    figure_5,
-    figure_6,
-    figure_gradients,
-    figure_theory,
-    page,
-    pretraining_records,
-    theory_records,
-)
+from preln.report.core import save_figure as page
+from preln.report.pretraining import figure_5
+from preln.report.pretraining import records as pretraining_records
 from preln.report.products import FIGURE_OF_PRETRAINING
+from preln.report.theory import figure_3, figure_gradients, figure_theory
+from preln.report.theory import records as theory_records
+from preln.report.translation import drawing, figure_2, figure_4, figure_6
 from preln.runs import Run
 from preln.theory.parts import Part
 

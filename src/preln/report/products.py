@@ -73,9 +73,15 @@ def content(study: Study, shown: Iterable[Shown]) -> str:
     return digest({**described, "shown": {one.id: one.identity for one in shown}})
 
 
+def module_of_figure(name: str) -> str:
+    """The module of the report that composes a figure."""
+    (path,) = (_SOURCE / "report").glob(f"*/figure_{name}.py")
+    return f"{path.parent.name}.{path.stem}"
+
+
 def code(*modules: str) -> list[Path]:
-    """The files that modules of the report (such as `figure_2`) compute by: their own, those of what they import of the
-    report and of the theory, and the data beside these."""
+    """The files that modules of the report (such as `translation.figure_2`) compute by: their own, those of what they
+    import of the report and of the theory, and the data beside these."""
     found: dict[Path, None] = {}
     wanted = [_SOURCE / "report" / f"{module.replace('.', '/')}.py" for module in modules]
     while wanted:

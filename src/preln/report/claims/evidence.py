@@ -12,12 +12,15 @@ import pandas as pd
 
 from preln.config import Study
 from preln.pretraining import runs as pretraining
-from preln.report import pretraining_records, records, theory_records, theory_tables
 from preln.report.claims import samples
 from preln.report.claims.rules import Finding
 from preln.report.claims.samples import Sample
+from preln.report.core.statistics import Estimate
+from preln.report.pretraining import records as pretraining_records
 from preln.report.reference.claims import OfRuns, OfTheory
-from preln.report.statistics import Estimate
+from preln.report.theory import records as theory_records
+from preln.report.theory import tables as theory_tables
+from preln.report.translation import records
 from preln.runs import Run, expand
 from preln.theory import parts
 

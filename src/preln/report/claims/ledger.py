@@ -14,7 +14,7 @@ from preln.config import Study
 from preln.report.claims import evidence
 from preln.report.claims.rules import Verdict, reason, verdict
 from preln.report.reference import claims as paper
-from preln.report.tables import require_forms, write_forms
+from preln.report.translation.tables import require_forms, write_forms
 
 NOT_COMPARED = "not compared"
 NOTE = (

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from preln.report.statistics import Estimate
+from preln.report.core.statistics import Estimate
 
 
 class Outcome(StrEnum):

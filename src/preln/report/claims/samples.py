@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from preln.report.claims.rules import Finding
+from preln.report.core.statistics import Estimate, estimate, mean
 from preln.report.reference.claims import OfRuns
-from preln.report.statistics import Estimate, estimate, mean
 
 SUPERLATIVES = ("longest", "short", "highest", "lowest")
 LOWER_IS_BETTER = {"valid_loss": True, "updates_to_loss": True, "test_bleu": False, "accuracy": False}

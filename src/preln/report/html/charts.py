@@ -10,14 +10,17 @@ import altair as alt
 import pandas as pd
 import seaborn
 
-from preln.report import figure_5, figures, pretraining_records, theory_records
-from preln.report.drawing import COLUMNS, Layout
+from preln.report import figures
+from preln.report.core.labels import PLACEMENTS, TASKS, label, varying
+from preln.report.core.statistics import Estimate, estimate, extent
 from preln.report.html.content import Content
-from preln.report.labels import PLACEMENTS, TASKS, label, varying
+from preln.report.pretraining import figure_5
+from preln.report.pretraining import records as pretraining_records
 from preln.report.products import FIGURE_OF_PRETRAINING
 from preln.report.reference.translation import Quantity
-from preln.report.statistics import Estimate, estimate, extent
-from preln.report.theory_records import STATES
+from preln.report.theory import records as theory_records
+from preln.report.theory.records import STATES
+from preln.report.translation.drawing import COLUMNS, Layout
 from preln.runs import series
 
 HEIGHT = 340  # pixels

@@ -9,7 +9,9 @@ from pathlib import Path
 import pandas as pd
 
 from preln.config import Study
-from preln.report import pretraining_records, records, theory_records
+from preln.report.pretraining import records as pretraining_records
+from preln.report.theory import records as theory_records
+from preln.report.translation import records
 from preln.runs import Run
 from preln.theory.parts import Part
 

@@ -18,13 +18,16 @@ from markupsafe import Markup
 from preln import recording
 from preln.config import Study
 from preln.files import write_text
-from preln.report import pretraining_tables, products, records, tables, theory_tables
+from preln.report import products
 from preln.report.claims import ledger
 from preln.report.claims.rules import Verdict
 from preln.report.html import charts, content
 from preln.report.html.charts import Chart
 from preln.report.html.content import Content
+from preln.report.pretraining import tables as pretraining_tables
 from preln.report.reference import claims as paper
+from preln.report.theory import tables as theory_tables
+from preln.report.translation import records, tables
 from preln.runs import Run
 from preln.theory.parts import Part
 

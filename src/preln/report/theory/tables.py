@@ -11,11 +11,10 @@ from typing import Any
 import pandas as pd
 
 from preln.config import Study
-from preln.report.labels import PLACEMENTS
+from preln.report.core.labels import PLACEMENTS
+from preln.report.core.statistics import Estimate, estimate, exponent, mean
 from preln.report.reference.gradients import AROUND
-from preln.report.statistics import Estimate, estimate, exponent, mean
-from preln.report.tables import require_forms, write_forms
-from preln.report.theory_records import (
+from preln.report.theory.records import (
     Records,
     expected_gradients,
     exponents,
@@ -24,6 +23,7 @@ from preln.report.theory_records import (
     profile,
     sweep,
 )
+from preln.report.translation.tables import require_forms, write_forms
 from preln.theory.closed_forms import (
     DECAY,
     DELTA,

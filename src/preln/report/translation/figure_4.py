@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from string import ascii_lowercase
 
 from preln.config import Study
-from preln.report.drawing import COLUMNS, Layout, Panel, panel
+from preln.report.translation.drawing import COLUMNS, Layout, Panel, panel
 from preln.runs import Run
 
 TITLES = {"valid_loss": "Validation loss", "bleu": "BLEU"}

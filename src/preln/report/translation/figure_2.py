@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from preln.config import Study
-from preln.report.drawing import COLUMNS, Layout, Panel, panel
+from preln.report.translation.drawing import COLUMNS, Layout, Panel, panel
 from preln.runs import Run
 
 OPTIMIZERS = [("(a) Adam", ("adam", "radam"), "a"), ("(b) SGD", ("sgd",), "b")]

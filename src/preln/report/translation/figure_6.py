@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from preln.config import Study
-from preln.report.drawing import Layout, Panel, panel
+from preln.report.translation.drawing import Layout, Panel, panel
 from preln.runs import Run
 
 

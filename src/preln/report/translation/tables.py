@@ -16,10 +16,10 @@ import pandas as pd
 from preln.config import RunSettings, Study
 from preln.errors import PrelnError
 from preln.files import write_text
-from preln.report.labels import OPTIMIZERS, PLACEMENTS, schedule, varying
-from preln.report.records import SUMMARY, summary
+from preln.report.core.labels import OPTIMIZERS, PLACEMENTS, schedule, varying
 from preln.report.reference import translation as paper
 from preln.report.reference.translation import Quantity
+from preln.report.translation.records import SUMMARY, summary
 from preln.runs import Run, short
 
 _ALWAYS = {"placement", "optimizer", "learning_rate", "schedule", "warmup", "seed"}

@@ -12,13 +12,13 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from preln.report.labels import PLACEMENTS
-from preln.report.page import say_empty
+from preln.report.core.labels import PLACEMENTS
+from preln.report.core.save_figure import say_empty
+from preln.report.core.statistics import interval
+from preln.report.core.style import BARS, TEXT_WIDTH
 from preln.report.reference import gradients as paper
 from preln.report.reference.gradients import Bar
-from preln.report.statistics import interval
-from preln.report.style import BARS, TEXT_WIDTH
-from preln.report.theory_records import STATES, Records, expected_gradients, seeds_of
+from preln.report.theory.records import STATES, Records, expected_gradients, seeds_of
 
 _HEIGHT = 4.3  # inches
 _PAPER: dict[str, Any] = {

@@ -22,12 +22,12 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from preln.config import RunSettings, Study
-from preln.report.labels import label, varying
-from preln.report.page import save, say_empty
-from preln.report.records import curves, summary
+from preln.report.core.labels import label, varying
+from preln.report.core.save_figure import save, say_empty
+from preln.report.core.style import COLUMN_WIDTH, TEXT_WIDTH, Style, line, styles
 from preln.report.reference import translation as paper
 from preln.report.reference.translation import Quantity, Reference
-from preln.report.style import COLUMN_WIDTH, TEXT_WIDTH, Style, line, styles
+from preln.report.translation.records import curves, summary
 from preln.runs import Run, series
 
 _QUANTITIES = {"valid_loss": "loss", "bleu": "BLEU"}

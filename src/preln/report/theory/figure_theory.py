@@ -13,11 +13,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, MaxNLocator
 
-from preln.report.labels import PLACEMENTS
-from preln.report.page import say_empty
-from preln.report.statistics import estimate, interval
-from preln.report.style import PLACEMENT_COLOURS, TEXT_WIDTH
-from preln.report.theory_records import Records, expected_gradients, exponents, profile, sweep
+from preln.report.core.labels import PLACEMENTS
+from preln.report.core.save_figure import say_empty
+from preln.report.core.statistics import estimate, interval
+from preln.report.core.style import PLACEMENT_COLOURS, TEXT_WIDTH
+from preln.report.theory.records import Records, expected_gradients, exponents, profile, sweep
 from preln.theory.closed_forms import DECAY, DELTA, EPSILON, post_ln_square_norm, pre_ln_square_norm
 from preln.theory.measurements import UNIT_OUTPUT
 

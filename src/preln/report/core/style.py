@@ -15,7 +15,7 @@ from typing import Any
 import seaborn
 
 from preln.config import RunSettings
-from preln.report.labels import anchor
+from preln.report.core.labels import anchor
 from preln.runs import Run, series
 
 TEXT_WIDTH = 6.75

@@ -11,11 +11,11 @@ import pandas as pd
 from preln.config import Study
 from preln.recording import RecordError
 from preln.recording import read as read_record
-from preln.report.labels import PLACEMENTS
-from preln.report.records import Texts, origin_lines, require_same
+from preln.report.core.labels import PLACEMENTS
+from preln.report.core.statistics import exponent
 from preln.report.reference import gradients as paper
 from preln.report.reference.gradients import Bar
-from preln.report.statistics import exponent
+from preln.report.translation.records import Texts, origin_lines, require_same
 from preln.theory.measurements import COLUMNS, read
 from preln.theory.parts import ExactPart, GradientPart, Part
 

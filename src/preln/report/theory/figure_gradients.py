@@ -8,10 +8,10 @@ import seaborn
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from preln.report.labels import PLACEMENTS
-from preln.report.statistics import interval
-from preln.report.style import TEXT_WIDTH
-from preln.report.theory_records import STATES, Records, expected_gradients, seeds_of
+from preln.report.core.labels import PLACEMENTS
+from preln.report.core.statistics import interval
+from preln.report.core.style import TEXT_WIDTH
+from preln.report.theory.records import STATES, Records, expected_gradients, seeds_of
 
 _HEIGHT = 4.4  # inches
 _COLUMNS = [("post", "initial"), ("pre", "initial"), ("post", "after-warm-up")]

@@ -18,8 +18,8 @@ from preln.pretraining.curve import COLUMNS
 from preln.pretraining.runs import Finetuning, PretrainingRun, expand, finetunings
 from preln.recording import RecordError
 from preln.recording import read as read_record
-from preln.report.records import Texts, origin_lines, require_same
-from preln.report.statistics import Estimate, estimate, mean
+from preln.report.core.statistics import Estimate, estimate, mean
+from preln.report.translation.records import Texts, origin_lines, require_same
 
 POINT = list(GridPoint.model_fields)
 """The columns of a grid point."""

@@ -12,11 +12,11 @@ from matplotlib.lines import Line2D
 
 from preln.config import PretrainingSettings, Study
 from preln.pretraining.runs import PretrainingRun
-from preln.report.labels import PLACEMENTS, TASKS
-from preln.report.page import say_empty
-from preln.report.pretraining_records import Records, chosen, reached, scores_of
+from preln.report.core.labels import PLACEMENTS, TASKS
+from preln.report.core.save_figure import say_empty
+from preln.report.core.style import PLACEMENT_COLOURS, TEXT_WIDTH, line
+from preln.report.pretraining.records import Records, chosen, reached, scores_of
 from preln.report.reference import bert as paper
-from preln.report.style import PLACEMENT_COLOURS, TEXT_WIDTH, line
 from preln.runs import series, short
 
 _PANEL_HEIGHT = 2.0  # inches

@@ -10,10 +10,10 @@ from typing import Any
 import pandas as pd
 
 from preln.config import PretrainingSettings, Study
-from preln.report.labels import PLACEMENTS
-from preln.report.pretraining_records import Records, Score, chosen, fixed, load, reached, scores_of
+from preln.report.core.labels import PLACEMENTS
+from preln.report.pretraining.records import Records, Score, chosen, fixed, load, reached, scores_of
 from preln.report.reference import bert as paper
-from preln.report.tables import MISSING, require_forms, rounded, write_forms
+from preln.report.translation.tables import MISSING, require_forms, rounded, write_forms
 from preln.runs import short
 
 _ALWAYS = ("placement", "learning_rate", "warmup", "updates", "seed")

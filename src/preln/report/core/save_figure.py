@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from preln.errors import PrelnError
 from preln.files import replaced
-from preln.report.style import RC
+from preln.report.core.style import RC
 
 _METADATA: dict[str, dict[str, Any]] = {
     ".pdf": {"CreationDate": None},

@@ -1,0 +1,1 @@
+"""Figures and tables of pre-training and fine-tuning, from their records."""

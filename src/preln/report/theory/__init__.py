@@ -1,0 +1,1 @@
+"""Figures and tables of the theory, from its measurements."""
