@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-import time
 from pathlib import Path
 
 import requests
+from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential
 from tqdm import tqdm
 
 from preln.corpora import CorpusError
@@ -104,17 +104,20 @@ def fetch(file: Download, folder: Path, attempts: int = 5, pause: float = 2.0) -
         return path
     folder.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f"{path.name}.part")
-    for attempt in range(attempts):
-        try:
-            _continue(file.address, partial)
-            break
-        except requests.RequestException as error:
-            if attempt + 1 == attempts:
-                raise CorpusError(
-                    f"{file.address}: not downloaded after {attempts} attempts ({error}); check the network "
-                    f"and try again, or name the `folder` where {file.name} is in the study"
-                ) from None
-            time.sleep(pause * 2**attempt)
+    # urllib3's own retries end with the answer's head: a body that breaks off is continued by another request.
+    repeated = Retrying(
+        retry=retry_if_exception_type(requests.RequestException),
+        stop=stop_after_attempt(attempts),
+        wait=wait_exponential(pause),
+        reraise=True,
+    )
+    try:
+        repeated(_continue, file.address, partial)
+    except requests.RequestException as error:
+        raise CorpusError(
+            f"{file.address}: not downloaded after {attempts} attempts ({error}); check the network "
+            f"and try again, or name the `folder` where {file.name} is in the study"
+        ) from None
     try:
         require_content(partial, file)
     except CorpusError as error:
