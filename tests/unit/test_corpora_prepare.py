@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from preln import generated_text
 from preln.config import EmbeddedCorpus, FilesCorpus, Iwslt14Corpus, TextPaths
 from preln.corpora import CorpusError, prepare
-from preln.corpora import embedded as embedded_grammar
 from preln.corpora.text import lines_of
 from preln.files import MANIFEST
 from preln.prepared_text import TextDamaged
@@ -20,7 +20,7 @@ GENERATED = [(f"Der Hund sieht {number} Katzen.", f"The dog sees {number} cats."
 @pytest.fixture(autouse=True)
 def grammar(monkeypatch: pytest.MonkeyPatch) -> None:
     """The embedded corpus's sentences, without its grammar."""
-    monkeypatch.setattr(embedded_grammar, "generate", lambda pairs, seed: GENERATED[:pairs])
+    monkeypatch.setattr(generated_text, "generate", lambda pairs, seed: GENERATED[:pairs])
 
 
 def embedded(**settings: Any) -> EmbeddedCorpus:

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from preln.corpora.embedded import distinct_pairs, generate
-from preln.corpora.embedded.clauses import (
+from preln.generated_text import distinct_pairs, generate
+from preln.generated_text.clauses import (
     Clause,
     Subject,
     denied,
@@ -22,10 +22,10 @@ from preln.corpora.embedded.clauses import (
     german_clause,
     german_zu_clause,
 )
-from preln.corpora.embedded.constructions import CONSTRUCTIONS, Construction, fronted, sentence
-from preln.corpora.embedded.entries import Case, Noun, TimeAdverbial, Verb
-from preln.corpora.embedded.locale_terms import cardinal, territories
-from preln.corpora.embedded.modifiers import (
+from preln.generated_text.constructions import CONSTRUCTIONS, Construction, fronted, sentence
+from preln.generated_text.entries import Case, Noun, TimeAdverbial, Verb
+from preln.generated_text.locale_terms import cardinal, territories
+from preln.generated_text.modifiers import (
     BARE,
     DEFINITE,
     EXPENSIVE,
@@ -36,15 +36,15 @@ from preln.corpora.embedded.modifiers import (
     NO,
     OLD,
 )
-from preln.corpora.embedded.morphology import (
+from preln.generated_text.morphology import (
     NounPhrase,
     counted,
     german_prepositional,
     present_form,
 )
-from preln.corpora.embedded.nouns import NOUNS
-from preln.corpora.embedded.sampling import NUMBERS, Sampler
-from preln.corpora.embedded.verbs import (
+from preln.generated_text.nouns import NOUNS
+from preln.generated_text.sampling import NUMBERS, Sampler
+from preln.generated_text.verbs import (
     DATIVE,
     DITRANSITIVE,
     KOENNEN,
@@ -88,7 +88,7 @@ def going_to_poland() -> Clause:
 
 
 def test_the_same_seed_gives_the_same_pairs_under_any_hash_seed() -> None:
-    imports = "import json; from preln.corpora.embedded import generate"
+    imports = "import json; from preln.generated_text import generate"
     program = f"{imports}; print(json.dumps(generate(300, 3)))"
     outputs = [
         subprocess.run(

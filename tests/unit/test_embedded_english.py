@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from preln.corpora.embedded.english import SENTENCES, SentencePair, documents, entailments, paraphrases
+from preln.generated_text.english import SENTENCES, SentencePair, documents, entailments, paraphrases
 
 
 @pytest.mark.parametrize("task", [paraphrases, entailments])

@@ -10,8 +10,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TextIO
 
+from preln import generated_text
 from preln.config import Corpus, EmbeddedCorpus, FilesCorpus, Iwslt14Corpus, Wmt14Corpus
-from preln.corpora import CorpusError, bpe, doubts, embedded, files, iwslt14, wmt14
+from preln.corpora import CorpusError, bpe, doubts, files, iwslt14, wmt14
 from preln.corpora.download import git_blob_id
 from preln.corpora.registry import SOURCES, languages
 from preln.corpora.split import divide
@@ -133,7 +134,7 @@ def _parts(corpus: Corpus, downloads: Path, processes: int) -> Mapping[str, Iter
     """Train, valid and test, tokenised, each in pieces that fit into memory."""
     match corpus:
         case EmbeddedCorpus():
-            raw = screen(Part(embedded.generate(corpus.pairs, corpus.seed)))
+            raw = screen(Part(generated_text.generate(corpus.pairs, corpus.seed)))
             preparations = [LinePreparation(language) for language in languages(corpus)]
             pairs = prepare_pairs(raw.pairs, preparations, processes, "tokenise")
             whole = divide({"train": Part(pairs, raw.drops)}, corpus.held_out, corpus.seed)

@@ -13,12 +13,12 @@ from tqdm import tqdm
 
 from preln.config import EmbeddedTask, MrpcTask, RteTask, Task
 from preln.corpora import CorpusError, streams
-from preln.corpora.embedded import english
-from preln.corpora.embedded.english import SentencePair
 from preln.corpora.english.sentences import normalised
 from preln.corpora.streams import BROKEN, members
 from preln.corpora.text import unusable, write_lines
 from preln.files import replaced_folder, write_json
+from preln.generated_text import english
+from preln.generated_text.english import SentencePair
 from preln.prepared_text import require_stage
 
 PARTS = ("train", "dev")

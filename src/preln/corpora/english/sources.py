@@ -17,9 +17,9 @@ import mwparserfromhell
 
 from preln.config import BookcorpusSource, EmbeddedSource, TextFilesSource, TextSource, WikipediaSource, WikitextSource
 from preln.corpora import CorpusError
-from preln.corpora.embedded import english
 from preln.corpora.registry import ARCHIVES, TEXTS, is_text, needed_downloads
 from preln.corpora.streams import BROKEN, MOST_IN_MEMORY, members, require_text, size
+from preln.generated_text import english
 
 Document = list[str]
 """The paragraphs of a document, none of them empty."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from preln.corpora.embedded.entries import PERSONS, Modal, Person, TimeAdverbial, Verb
-from preln.corpora.embedded.morphology import (
+from preln.generated_text.entries import PERSONS, Modal, Person, TimeAdverbial, Verb
+from preln.generated_text.morphology import (
     english_past,
     english_present,
     present_form,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from preln.corpora.embedded.entries import Adjective, Determiner, Pronoun, TimeAdverbial
+from preln.generated_text.entries import Adjective, Determiner, Pronoun, TimeAdverbial
 
 DEFINITE = Determiner("d", "definite", "the", "the")
 INDEFINITE = Determiner("ein", "mixed", "a", "")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from preln.corpora.embedded import locale_terms
-from preln.corpora.embedded.clauses import (
+from preln.generated_text import locale_terms
+from preln.generated_text.clauses import (
     Clause,
     Subject,
     denied,
@@ -16,7 +16,7 @@ from preln.corpora.embedded.clauses import (
     german_zu_clause,
     joined,
 )
-from preln.corpora.embedded.modifiers import (
+from preln.generated_text.modifiers import (
     ADJECTIVES,
     ALL,
     BARE,
@@ -39,13 +39,13 @@ from preln.corpora.embedded.modifiers import (
     WHERE,
     WHICH,
 )
-from preln.corpora.embedded.morphology import (
+from preln.generated_text.morphology import (
     RELATIVE_PRONOUNS,
     NounPhrase,
     counted,
     english_present,
 )
-from preln.corpora.embedded.nouns import (
+from preln.generated_text.nouns import (
     FEMALE_NAMES,
     FEMALE_PROFESSIONS,
     FEMALE_RELATIVES,
@@ -54,8 +54,8 @@ from preln.corpora.embedded.nouns import (
     MALE_RELATIVES,
     NOUNS,
 )
-from preln.corpora.embedded.sampling import HUNDREDS, NUMBERS, SMALL_NUMBERS, THOUSANDS, Sampler
-from preln.corpora.embedded.verbs import (
+from preln.generated_text.sampling import HUNDREDS, NUMBERS, SMALL_NUMBERS, THOUSANDS, Sampler
+from preln.generated_text.verbs import (
     ASKING,
     BESTELLEN,
     BRAUCHEN,

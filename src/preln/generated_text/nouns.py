@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from preln.corpora.embedded.entries import Gender, Noun, Place
+from preln.generated_text.entries import Gender, Noun, Place
 
 M: Gender = "masculine"
 F: Gender = "feminine"

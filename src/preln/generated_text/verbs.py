@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from preln.corpora.embedded.entries import Modal, Verb
+from preln.generated_text.entries import Modal, Verb
 
 THINGS = ("goods", "clothes", "devices", "texts")
 EDIBLE = ("food", "groceries")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from preln.corpora.embedded.entries import (
+from preln.generated_text.entries import (
     PERSONS,
     Adjective,
     Case,

@@ -7,9 +7,9 @@ from dataclasses import replace
 from random import Random
 from typing import NamedTuple
 
-from preln.corpora.embedded.clauses import Clause, denied, english_clause, joined
-from preln.corpora.embedded.constructions import CONSTRUCTIONS, WEIGHTS
-from preln.corpora.embedded.sampling import Sampler
+from preln.generated_text.clauses import Clause, denied, english_clause, joined
+from preln.generated_text.constructions import CONSTRUCTIONS, WEIGHTS
+from preln.generated_text.sampling import Sampler
 
 SENTENCES = range(8, 25)
 """Sentences of a document."""

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
 
-from preln.corpora.embedded import locale_terms
-from preln.corpora.embedded.clauses import Clause, Subject, denied
-from preln.corpora.embedded.entries import (
+from preln.generated_text import locale_terms
+from preln.generated_text.clauses import Clause, Subject, denied
+from preln.generated_text.entries import (
     Determiner,
     Modal,
     Noun,
@@ -17,7 +17,7 @@ from preln.corpora.embedded.entries import (
     TimeAdverbial,
     Verb,
 )
-from preln.corpora.embedded.modifiers import (
+from preln.generated_text.modifiers import (
     ADJECTIVES,
     BARE,
     DEFINITE,
@@ -33,8 +33,8 @@ from preln.corpora.embedded.modifiers import (
     THIS,
     TIMES,
 )
-from preln.corpora.embedded.morphology import NounPhrase, german_prepositional
-from preln.corpora.embedded.nouns import (
+from preln.generated_text.morphology import NounPhrase, german_prepositional
+from preln.generated_text.nouns import (
     FEMALE_NAMES,
     MALE_NAMES,
     NOUNS,
@@ -42,7 +42,7 @@ from preln.corpora.embedded.nouns import (
     PLACES,
     RELATIVES,
 )
-from preln.corpora.embedded.verbs import (
+from preln.generated_text.verbs import (
     CONTINUING,
     DATIVE,
     DITRANSITIVE,

@@ -1,12 +1,15 @@
-"""A German-English parallel corpus generated from a grammar: the corpus without a download."""
+"""Text without a download: a grammar generates the embedded corpus, the embedded English text and its tasks.
+
+A reader of the science needs none of this package. `generate` and the functions of `english` are all that others use.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from random import Random
 
-from preln.corpora.embedded.constructions import CONSTRUCTIONS, WEIGHTS
-from preln.corpora.embedded.sampling import Sampler
+from preln.generated_text.constructions import CONSTRUCTIONS, WEIGHTS
+from preln.generated_text.sampling import Sampler
 
 __all__ = ["generate"]
 
