@@ -12,8 +12,9 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from preln import generated_text
 from preln.config import FilesCorpus, TextPaths
-from preln.corpora import embedded, prepare
+from preln.corpora import prepare
 
 PAIRS, VOCABULARY = 160_000, 10_000
 
@@ -23,7 +24,7 @@ def prepare_folder(folder: Path) -> None:
     if not (folder / "train.en").exists():
         pairs: list[tuple[str, str]] = []
         for seed in range(1, 1 + PAIRS // 80_000):
-            pairs += embedded.generate(80_000, seed)
+            pairs += generated_text.generate(80_000, seed)
         for side, language in enumerate(("de", "en")):
             text = "".join(f"{pair[side]}\n" for pair in pairs)
             (folder / f"train.{language}").write_text(text, encoding="utf-8")
