@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import growth
-from benchmarks.turns import ROOT, Ratio, Side, ratios
+from benchmarks.interleaved import ROOT, Ratio, Side, ratios
 from preln.config import Execution
 from preln.provenance import commit, hardware
 from preln.report.translation.records import hardware_line

@@ -14,8 +14,8 @@ import matplotlib.pyplot as plt
 import pandas as pd
 import seaborn as sns
 
-from preln.attempts import newest_state
 from preln.fairseq_plugin.log import progress
+from preln.run_state import newest_state
 
 SMOOTHING = 20
 """Lines of the log whose mean is drawn; each is itself of some updates."""

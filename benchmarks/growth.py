@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from benchmarks.turns import ROOT, Side
+from benchmarks.interleaved import ROOT, Side
 from preln.report.core.statistics import exponent
 
 GROWING: dict[str, tuple[int, ...]] = {"depth": (2, 4, 8), "width": (64, 128, 256), "length": (16, 32, 64, 128)}

@@ -19,8 +19,8 @@ from preln.corpora import local
 from preln.pretraining import runs as pretraining
 from preln.pretraining.runs import Finetuning, PretrainingRun
 from preln.runs import Run, combinations, expand, undefined
-from preln.theory import parts
-from preln.theory.parts import Part
+from preln.theory import measurement_jobs
+from preln.theory.measurement_jobs import MeasurementJob
 
 Found = TypeVar("Found")
 
@@ -49,7 +49,7 @@ class Checked:
     runs: list[Run]
     pretrainings: list[PretrainingRun]
     finetunings: list[Finetuning]
-    parts: list[Part]
+    measurement_jobs: list[MeasurementJob]
 
 
 def check_file(path: Path) -> Checked:
@@ -84,7 +84,7 @@ def check(content: Any, origin: str) -> Checked:
     runs: list[Run] = []
     pretrainings: list[PretrainingRun] = []
     finetunings: list[Finetuning] = []
-    theory: list[Part] = []
+    theory: list[MeasurementJob] = []
     for grid in GRIDS:
         if sections & {grid.section, "execution"}:
             wrong += _of_settings(content, grid, origin)
@@ -95,7 +95,7 @@ def check(content: Any, origin: str) -> Checked:
     if whole and pretrainings:
         finetunings = tried(lambda: pretraining.finetunings(found, origin), [])
     if runs or not (found.theory and found.theory.gradients):
-        theory = tried(lambda: parts.expand(found, runs, origin), [])
+        theory = tried(lambda: measurement_jobs.expand(found, runs, origin), [])
     wrong += [f"{origin}: {line}" for line in local.mistakes(found)]
     refuse(wrong)
     return Checked(found, runs, pretrainings, finetunings, theory)

@@ -69,7 +69,7 @@ def _read(study: Path) -> tuple[Path, Study, list[Run]]:
     return path, content, expand(content, str(path))
 
 
-def _recorded(results: Path) -> tuple[Path, Study, list[Run]]:
+def _read_results(results: Path) -> tuple[Path, Study, list[Run]]:
     """A study's folder of results (or its study.yaml), the study, and its runs."""
     path = results if results.name == "study.yaml" else results / "study.yaml"
     study = of_results(path)
@@ -253,20 +253,19 @@ def finetune(
 @app.command()
 def measure(
     study: StudyFile,
-    part: Annotated[str, typer.Argument(metavar="PART", help="The id of a part of the study's theory.")],
+    job: Annotated[str, typer.Argument(metavar="MEASUREMENT", help="The id of a measurement of the study's theory.")],
     runs: Annotated[Path, typer.Option(help="Folder of the study's translation runs.")],
     out: Out,
     prepared: Annotated[
         Path | None, typer.Option(help="Folder of the prepared corpus; not for the proofs' model.")
     ] = None,
 ) -> None:
-    """Measure one part of the theory: the model of the proofs, or the gradients of a translation model."""
-    from preln.theory import parts
-    from preln.theory.measuring import measure_part
+    """Take one measurement of the theory: of the model of the proofs, or of the gradients of a translation model."""
+    from preln.theory import measurement_jobs, measuring
 
     path, content, all_runs = _read(study)
-    found = _find(parts.expand(content, all_runs, str(path)), part, "part")
-    measure_part(content, found, prepared, runs, out)
+    found = _find(measurement_jobs.expand(content, all_runs, str(path)), job, "measurement")
+    measuring.measure(content, found, prepared, runs, out)
 
 
 @app.command()
@@ -290,7 +289,7 @@ def status(
     """Show how far each run is, its scores, speed and time left; it only reads files."""
     from preln.status import show
 
-    folder, study, _ = _recorded(results)
+    folder, study, _ = _read_results(results)
     show(study, folder, watch)
 
 
@@ -302,10 +301,10 @@ def figure(
 ) -> None:
     """Draw a figure from what is done."""
     from preln.report import figures
-    from preln.theory import parts
+    from preln.theory import measurement_jobs
 
-    folder, study, runs = _recorded(results)
-    figures.draw(name, study, runs, parts.expand(study, runs, str(results)), folder.parent, out)
+    folder, study, runs = _read_results(results)
+    figures.draw(name, study, runs, measurement_jobs.expand(study, runs, str(results)), folder.parent, out)
 
 
 @app.command()
@@ -322,9 +321,9 @@ def table(
     from preln.report.pretraining import tables as pretraining_tables
     from preln.report.theory import tables as theory_tables
     from preln.report.translation import tables
-    from preln.theory import parts
+    from preln.theory import measurement_jobs
 
-    folder, study, runs = _recorded(results)
+    folder, study, runs = _read_results(results)
     allowed = [*products.TABLES, "claims"]
     if name not in allowed:
         raise PrelnError(f"table {name}: not made; allowed: {', '.join(allowed)}")
@@ -335,7 +334,7 @@ def table(
     elif name in pretraining_tables.TABLES:
         pretraining_tables.write(name, study, folder.parent, out)
     else:
-        theory_tables.write(name, study, parts.expand(study, runs, str(results)), folder.parent, out)
+        theory_tables.write(name, study, measurement_jobs.expand(study, runs, str(results)), folder.parent, out)
 
 
 @app.command()
@@ -345,10 +344,10 @@ def report(
 ) -> None:
     """Write the report of what is done: one page that needs no network."""
     from preln.report.html import page
-    from preln.theory import parts
+    from preln.theory import measurement_jobs
 
-    folder, study, runs = _recorded(results)
-    page.write(study, runs, parts.expand(study, runs, str(results)), folder.parent, out)
+    folder, study, runs = _read_results(results)
+    page.write(study, runs, measurement_jobs.expand(study, runs, str(results)), folder.parent, out)
 
 
 @app.command()
@@ -373,15 +372,15 @@ def summary(results: ResultsOf) -> None:
     from preln.report.pretraining import tables as pretraining_tables
     from preln.report.theory import tables as theory_tables
     from preln.report.translation import tables
-    from preln.theory import parts
+    from preln.theory import measurement_jobs
 
-    folder, study, runs = _recorded(results)
+    folder, study, runs = _read_results(results)
     if runs:
         print(tables.plain(study, runs, folder.parent))
     if study.pretraining:
         print(pretraining_tables.plain(study, folder.parent))
     if study.theory:
-        print(theory_tables.plain(study, parts.expand(study, runs, str(results)), folder.parent))
+        print(theory_tables.plain(study, measurement_jobs.expand(study, runs, str(results)), folder.parent))
     print(ledger.plain(study, folder.parent))
     for result in products.files(study, runs):
         if (folder / result).exists():
@@ -399,7 +398,7 @@ Found = TypeVar("Found", bound=_Identified)
 
 
 def _find(choices: Sequence[Found], wanted: str, kind: str) -> Found:
-    """The run or the part with the id.
+    """The job with the id.
 
     Raises:
         StudyError: if there is none.

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from preln import attempts
+from preln import run_state
 from preln.config import Execution, Precision
 from preln.errors import PrelnError
 from preln.machine import claim
@@ -31,7 +31,7 @@ class Kept:
     name: str
     update: int
     precision: Precision
-    how: Execution
+    execution: Execution
     arguments: Callable[[Path], list[str]]
 
     @property
@@ -50,15 +50,16 @@ class Kept:
         if is_whole(self.path):
             return self.path
         # Dropout is drawn otherwise by several processes, and on another kind of device.
-        own = (1, bool(self.how.gpus))
-        kinds = {(attempt["workers"], bool(attempt["hardware"]["gpus"])) for attempt in attempts.of(self.state)}
-        if kinds | {(self.how.workers, own[1])} != {own}:
+        own = (1, bool(self.execution.gpus))
+        kinds = {(attempt["workers"], bool(attempt["hardware"]["gpus"])) for attempt in run_state.of(self.state)}
+        if kinds | {(self.execution.workers, own[1])} != {own}:
             raise WeightsLost(
-                f"{self.path}: not there or damaged; this job, one process on a {'GPU' if self.how.gpus else 'CPU'}, "
-                "would make other weights than the training, of several processes or on another kind of device; move "
+                f"{self.path}: not there or damaged; this job, one process on a "
+                f"{'GPU' if self.execution.gpus else 'CPU'}, would make other weights than the training, of several "
+                "processes or on another kind of device; move "
                 f"{self.state.parent.parent} away and train the run again"
             )
-        with attempts.exclusive(self.state):
+        with run_state.exclusive(self.state):
             self.mend()
         return self.path
 
@@ -72,7 +73,7 @@ class Kept:
 
         if is_whole(self.path):
             return
-        claim(self.how)
+        claim(self.execution)
         # Importing fairseq takes seconds, which the other commands should not wait for.
         from preln.fairseq_plugin import launch
 
@@ -84,10 +85,10 @@ class Kept:
         if not again.exists():
             again.mkdir(parents=True)
             copy_until(self.update, self.state, again)
-        attempts.begin(again, self.how)
+        run_state.begin(again, self.execution)
         # They are kept before the first update that follows.
         until = ["--max-epoch", "0", "--max-update", str(self.update + 1), "--disable-validation"]
-        launch.train([*self.arguments(again), *until], self.precision, again, self.how)
+        launch.train([*self.arguments(again), *until], self.precision, again, self.execution)
         if not is_whole(again / self.name):
             raise WeightsLost(
                 f"{again}: the training that was to make {self.name} again did not; move "

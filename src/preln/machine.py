@@ -38,7 +38,7 @@ class MachineRefused(PrelnError):
     """A machine without what the study asks for."""
 
 
-def claim(how: Execution) -> None:
+def claim(execution: Execution) -> None:
     """See that what a computation asks for is here, and take its GPUs for this process until its end.
 
     torch, in this process and in those that it starts, is shown these alone, if it has not used CUDA yet. GPUs that
@@ -49,21 +49,21 @@ def claim(how: Execution) -> None:
         MachineRefused: if it asks for several nodes outside of a Slurm job, or for GPUs that are not here, or if GPUs
             cannot be leased.
     """
-    if how.nodes > 1 and "SLURM_JOB_ID" not in os.environ:
+    if execution.nodes > 1 and "SLURM_JOB_ID" not in os.environ:
         raise MachineRefused(
-            f"the study asks for {how.nodes} nodes a training (execution.nodes), and this is no Slurm job: run it with "
-            "--profile slurm, or set execution.nodes to 1"
+            f"the study asks for {execution.nodes} nodes a training (execution.nodes), and this is no Slurm job: run "
+            "it with --profile slurm, or set execution.nodes to 1"
         )
-    if not how.gpus or _held:
+    if not execution.gpus or _held:
         return
     gpus = shown_gpus()
-    if how.on_each_node > len(gpus):
+    if execution.on_each_node > len(gpus):
         raise MachineRefused(
-            f"the study asks for {how.gpus} GPU(s) a training (execution.gpus) on {how.nodes} node(s), and this one "
-            f"shows {len(gpus)}: run it where they are, or set execution.gpus to 0 to train on the CPU"
+            f"the study asks for {execution.gpus} GPU(s) a training (execution.gpus) on {execution.nodes} node(s), and "
+            f"this one shows {len(gpus)}: run it where they are, or set execution.gpus to 0 to train on the CPU"
         )
-    if how.nodes == 1:
-        _lease(gpus, how.gpus)
+    if execution.nodes == 1:
+        _lease(gpus, execution.gpus)
 
 
 def shown_gpus() -> list[str]:

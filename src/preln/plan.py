@@ -19,8 +19,8 @@ from preln.checking import Checked
 from preln.config import Corpus, EmbeddedTask, Iwslt14Corpus, Precision, PretrainingSettings, RunSettings
 from preln.corpora.registry import IWSLT14_PAIRS
 from preln.corpora.subsets import SIZES
-from preln.current import read_or_nothing
 from preln.errors import PrelnError
+from preln.freshness import read_or_nothing
 from preln.pretraining.runs import Finetuning, PretrainingRun
 from preln.runs import Run, corpus_id
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from preln.current import checksums, read_or_nothing
 from preln.errors import PrelnError
 from preln.files import MANIFEST, manifest, sha256
+from preln.freshness import checksums, read_or_nothing
 
 AGAIN = ".binary-again"
 LOCK = ".lock"

@@ -10,10 +10,10 @@ from typing import Any, Literal
 
 from rich.table import Table
 
-from preln.attempts import ATTEMPTS, RECORD, newest_state
-from preln.current import read_or_nothing
 from preln.fairseq_plugin.log import newest_progress
+from preln.freshness import read_or_nothing
 from preln.recording import METRICS, RUN, damaged_beside
+from preln.run_state import ATTEMPTS, RECORD, newest_state
 
 SILENT_SECONDS = 600
 """A job that has written nothing for so long has stopped; translating an epoch's sets can take minutes."""

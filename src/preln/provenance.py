@@ -37,7 +37,7 @@ def commit() -> dict[str, Any]:
     return {"commit": git("rev-parse", "HEAD"), "commit_changed": None if changed is None else bool(changed)}
 
 
-def hardware(how: Execution) -> dict[str, Any]:
+def hardware(execution: Execution) -> dict[str, Any]:
     """What the numbers were computed on."""
     import torch
 
@@ -51,7 +51,7 @@ def hardware(how: Execution) -> dict[str, Any]:
     return {
         "processor": processor,
         "cores": os.cpu_count(),
-        "cores_used": how.cores,
+        "cores_used": execution.cores,
         "loops": native.loops(),
-        "gpus": [torch.cuda.get_device_name(i) for i in range(min(how.gpus, torch.cuda.device_count()))],
+        "gpus": [torch.cuda.get_device_name(i) for i in range(min(execution.gpus, torch.cuda.device_count()))],
     }

@@ -88,14 +88,14 @@ def expand(study: Study, origin: str = "study") -> list[Run]:
     wrong: list[str] = []
     for number, entry in enumerate(study.translation.runs):
         where = f"{origin}: translation.runs.{number}"
-        how = execution(entry, study, where, wrong)
+        execution = execution_of(entry, study, where, wrong)
         for settings in combinations(RunSettings, common, entry.own, where, wrong):
             if settings.corpus not in study.corpora:
                 wrong.append(undefined(f"{where}.corpus", settings.corpus, study.corpora))
                 continue
             run_id = _run_id(settings, common, usual, several_corpora=len(study.corpora) > 1)
-            wrong += misfits(run_id, runs, settings, how, where)
-            runs[run_id] = Run(run_id, settings, study.corpora[settings.corpus], entry.figures, how)
+            wrong += misfits(run_id, runs, settings, execution, where)
+            runs[run_id] = Run(run_id, settings, study.corpora[settings.corpus], entry.figures, execution)
     refuse(wrong)
     return list(runs.values())
 
@@ -126,7 +126,7 @@ def combinations(
     return found
 
 
-def execution(entry: Entry, study: Study, where: str, wrong: list[str]) -> Execution:
+def execution_of(entry: Entry, study: Study, where: str, wrong: list[str]) -> Execution:
     """On what the runs of an entry are computed: the study's `execution`, with the entry's own keys. If that is
     impossible, `wrong` takes a line for each reason, and it is the study's."""
     content = {**study.execution.model_dump(), **entry.execution}
@@ -138,7 +138,7 @@ def execution(entry: Entry, study: Study, where: str, wrong: list[str]) -> Execu
 
 
 def misfits(
-    run_id: str, others: Collection[str], settings: RunSettings | PretrainingSettings, how: Execution, where: str
+    run_id: str, others: Collection[str], settings: RunSettings | PretrainingSettings, execution: Execution, where: str
 ) -> list[str]:
     """What is wrong with a run beside the others' ids and on what it is computed, a line each."""
     wrong = []
@@ -149,10 +149,14 @@ def misfits(
             f"{where}: the run's id has {len(run_id)} characters, too long for a file's name; say what most runs share "
             f"in `settings`, for an id names what differs from them: {run_id}"
         )
-    if settings.precision == "fp16" and not how.gpus:
+    if settings.precision == "fp16" and not execution.gpus:
         wrong.append(f"{where}.precision: fp16 needs a GPU (execution.gpus); allowed on a CPU: fp32, bf16")
-    if settings.accumulate % how.workers:
-        kind = f"{how.gpus} GPUs (execution.gpus)" if how.gpus else f"{how.processes} processes (execution.processes)"
+    if settings.accumulate % execution.workers:
+        kind = (
+            f"{execution.gpus} GPUs (execution.gpus)"
+            if execution.gpus
+            else f"{execution.processes} processes (execution.processes)"
+        )
         wrong.append(
             f"{where}.accumulate: {settings.accumulate} cannot be shared by {kind}: a run's batch stays what it says, "
             "and each takes as many of the batches of an update as every other"

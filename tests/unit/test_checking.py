@@ -409,7 +409,7 @@ def mutated(draw: st.DrawFn) -> Any:
 
 
 def test_the_study_to_be_mutated_is_one() -> None:
-    assert len(check(WHOLE, "my.yaml").parts) > 3
+    assert len(check(WHOLE, "my.yaml").measurement_jobs) > 3
 
 
 @given(mutated())

@@ -16,7 +16,7 @@ from preln.report.pretraining import records as pretraining_records
 from preln.report.theory import records as theory_records
 from preln.report.translation import records
 from preln.runs import expand
-from preln.theory import parts
+from preln.theory import measurement_jobs
 
 pytestmark = pytest.mark.numbers
 
@@ -35,7 +35,7 @@ CONFIGS = {load(path).study: path for path in sorted((ROOT / "config").glob("*.y
 def test_a_committed_study_is_whole_and_its_records_are_its_own(path: Path) -> None:
     study = of_results(path)
     runs = expand(study)
-    measured = parts.expand(study, runs)
+    measured = measurement_jobs.expand(study, runs)
     bert = pretraining_records.load(study, RESULTS)
     assert set(records.summary(study, runs, RESULTS)["run"]) == {run.id for run in runs}
     assert set(theory_records.load(study, measured, RESULTS).table["part"]) == {part.id for part in measured}

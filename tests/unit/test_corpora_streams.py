@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from preln.config import TextPaths
-from preln.config.texts import TextFilesSource
+from preln.config.pretraining_texts import TextFilesSource
 from preln.corpora import CorpusError, streams
 from preln.corpora.english.sources import by_file, open_texts
 from preln.corpora.text import LONGEST_LINE

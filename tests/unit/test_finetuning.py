@@ -12,7 +12,7 @@ import pytest
 import torch
 from fairseq.data import Dictionary
 
-from preln import attempts
+from preln import run_state
 from preln.config import GridPoint, PretrainingSettings, Study, validate
 from preln.fairseq_plugin import launch, options
 from preln.fairseq_plugin.checkpoints import keep_weights, kept_weights
@@ -104,7 +104,7 @@ def test_a_grid_that_is_half_done_goes_on_and_ends_as_a_whole_one(
     finetune(study, job, prepared_text, prepared_task, runs, tmp_path / "half")
     assert done == 12
     pd.testing.assert_frame_equal(scores(tmp_path / "half"), scores(tmp_path / "whole"))
-    assert [entry["finetunings_before"] for entry in read_json_lines(state / attempts.ATTEMPTS)] == [0, 2]
+    assert [entry["finetunings_before"] for entry in read_json_lines(state / run_state.ATTEMPTS)] == [0, 2]
 
 
 def model_of(settings: PretrainingSettings, weights: Path, task: Path, folder: Path, seed: int) -> Any:

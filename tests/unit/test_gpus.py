@@ -19,7 +19,7 @@ from fairseq import tasks
 from fairseq.logging import metrics
 from torch import nn
 
-from preln import attempts, machine, plan
+from preln import machine, plan, run_state
 from preln.checking import check
 from preln.config import Execution, Study, validate
 from preln.fairseq_plugin import launch, options
@@ -30,7 +30,7 @@ from preln.machine import MachineRefused
 from preln.pretraining import finetuning, runs
 from preln.pretraining import training as pretraining
 from preln.runs import expand
-from preln.theory import measuring, parts
+from preln.theory import measurement_jobs, measuring
 from preln.translation import training
 from tests.conftest import bert_content, settings, study_content
 
@@ -60,8 +60,10 @@ def measured(folder: Path, prepared: Path, text: Path, task: Path) -> None:
     content = study_content({"placement": "post"}, **ONE)
     named = expand(validate(content, "study"))[0].id
     study = validate({**content, "theory": {"seeds": 2, "gradients": {"runs": [named], "depths": [1]}}}, "study")
-    part = next(part for part in parts.expand(study, expand(study)) if isinstance(part, parts.GradientPart))
-    measuring.measure_part(study, part, prepared, folder, folder)
+    part = next(
+        part for part in measurement_jobs.expand(study, expand(study)) if isinstance(part, measurement_jobs.GradientJob)
+    )
+    measuring.measure(study, part, prepared, folder, folder)
 
 
 @pytest.mark.parametrize("computed", [trained, pretrained, finetuned, measured])
@@ -76,7 +78,7 @@ def test_whatever_computes_on_a_gpu_claims_it_before_anything_else(
     monkeypatch.setattr(machine, "shown_gpus", lambda: [])
     with pytest.raises(MachineRefused, match=r"asks for 1 GPU\(s\) .* and this one shows 0"):
         computed(tmp_path, prepared, prepared_text, prepared_task)
-    assert not list(tmp_path.rglob(attempts.ATTEMPTS))
+    assert not list(tmp_path.rglob(run_state.ATTEMPTS))
 
 
 def test_the_model_of_the_proofs_is_measured_without_a_gpu_and_says_so(
@@ -86,8 +88,8 @@ def test_the_model_of_the_proofs_is_measured_without_a_gpu_and_says_so(
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda number: "a GPU")
     exact = {"width": 16, "depth": 2, "depths": [1, 2, 3], "widths": [8, 12, 16], "length": 4}
     study = validate(study_content(**ONE, theory={"seeds": 2, "exact": exact}), "study")
-    part = next(part for part in parts.expand(study, expand(study)) if part.id == "exact-depths")
-    measuring.measure_part(study, part, None, tmp_path, tmp_path)
+    part = next(part for part in measurement_jobs.expand(study, expand(study)) if part.id == "exact-depths")
+    measuring.measure(study, part, None, tmp_path, tmp_path)
     assert json.loads((tmp_path / "run.json").read_text())["hardware"]["gpus"] == []
 
 
@@ -179,7 +181,7 @@ def two_nodes(tmp_path: Path) -> tuple[Study, dict[str, Any]]:
     study = validate(bert_content({"accumulate": 2}), "study")
     run = runs.expand(study)[0]
     state = tmp_path / "state"
-    attempts.begin(state, Execution(processes=2), updates_before=0)
+    run_state.begin(state, Execution(processes=2), updates_before=0)
     arguments = options.pretraining(run.settings, tmp_path, state, [], Execution(processes=2))
     # Of what is for CPUs it keeps what lets processes speak without GPUs.
     job = Job([argument for argument in arguments if argument != "--cpu"], "fp32", str(state), cpus=1)
@@ -190,7 +192,7 @@ def two_nodes(tmp_path: Path) -> tuple[Study, dict[str, Any]]:
     command = [sys.executable, "-c", PROCESS, str(tmp_path / "job.json")]
     processes = [subprocess.Popen(command, env={**os.environ, **told, "RANK": rank}) for rank in "01"]
     assert [process.wait() for process in processes] == [0, 0]
-    return study, attempts.origin(study, run.id, run.identity, state)
+    return study, run_state.origin(study, run.id, run.identity, state)
 
 
 def test_a_record_names_the_gpus_of_all_nodes_and_plan_divides_its_speed_by_them(

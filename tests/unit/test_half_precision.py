@@ -27,14 +27,15 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from preln.config import Execution, GridPoint, PretrainingSettings
-from preln.fairseq_plugin import launch, options, recorded
+from preln.fairseq_plugin import launch, options
 from preln.fairseq_plugin.checkpoints import OF_STATE, allow_settings, kept_weights, newest_checkpoint
 from preln.fairseq_plugin.masked_lm import weights_name
+from preln.fairseq_plugin.recorded_task import RecordedTask
 from preln.fairseq_plugin.sentence_prediction import SCORES
 from preln.fairseq_plugin.translation import AFTER_WARMUP
 from preln.files import read_json_lines, read_sealed
-from preln.pretraining.curve import read_record as read_validations
-from preln.translation.curve import read_record as read_epochs
+from preln.pretraining.curve import read_validations
+from preln.translation.curve import read_epochs
 from tests import conftest
 
 pytestmark = pytest.mark.slow
@@ -75,11 +76,11 @@ def translating(prepared: Path, precision: Any, processes: int = 1, **changes: A
     """A translation of two epochs."""
     small = {"epochs": 2, "batch_tokens": 3000, "warmup": WARMUP, "bleu_sentences": 2}
     run = conftest.settings(**{"precision": precision, **small, **changes})
-    how = Execution(log_interval=1, processes=processes)
+    execution = Execution(log_interval=1, processes=processes)
 
     def start(state: Path) -> None:
         folders = (prepared / "binary", prepared / "text", ("de", "en"), state)
-        launch.train(options.translation(run, *folders, how), precision, state, how)
+        launch.train(options.translation(run, *folders, execution), precision, state, execution)
 
     return start
 
@@ -88,12 +89,14 @@ def pretraining(prepared: Path, precision: Any, **changes: Any) -> Start:
     """A pre-training."""
     small = {"updates": UPDATES, "validate_every": VALIDATE_EVERY}
     run = PretrainingSettings.model_validate({**conftest.PRETRAINING, "precision": precision, **small, **changes})
-    how = Execution(log_interval=1)
+    execution = Execution(log_interval=1)
 
     def start(state: Path) -> None:
         # fairseq would train a run that is at its end for one more update.
         if not list(state.glob(f"checkpoints/checkpoint_*_{run.updates}.pt")):
-            launch.train(options.pretraining(run, prepared / "binary", state, KEPT, how), precision, state, how)
+            launch.train(
+                options.pretraining(run, prepared / "binary", state, KEPT, execution), precision, state, execution
+            )
 
     return start
 
@@ -185,7 +188,7 @@ def pass_points(start: Start, state: Path, at: Callable[[int], None]) -> None:
 
     with pytest.MonkeyPatch.context() as patch:
         around(FP16Optimizer, "step", patch)
-        around(recorded.Recorded, "record", patch)
+        around(RecordedTask, "record", patch)
         around(torch, "save", patch)
         start(state)
 

@@ -14,7 +14,7 @@ from preln.config import PretrainingSettings, RunSettings, Study, of_results, va
 from preln.config.base import later
 from preln.pretraining import runs as pretraining
 from preln.runs import digest, expand
-from preln.theory import parts
+from preln.theory import measurement_jobs
 from tests.conftest import bert_content, study_content
 
 RESULTS = Path(__file__).parents[2] / "results"
@@ -46,7 +46,7 @@ def jobs_of(study: Study) -> dict[str, Any]:
     runs = expand(study)
     return {
         **{f"run {run.id}": run for run in runs},
-        **{f"part {part.id}": part for part in parts.expand(study, runs)},
+        **{f"part {part.id}": part for part in measurement_jobs.expand(study, runs)},
         **{f"pre-training {run.id}": run for run in pretraining.expand(study)},
         **{f"fine-tuning {job.id}": job for job in pretraining.finetunings(study)},
     }
@@ -99,12 +99,12 @@ def test_every_setting_of_a_run_makes_all_stale_that_depends_on_it(key: str) -> 
     assert digest(as_json(other.identity)) != digest(as_json(run.identity))
     initial, trained = (
         part
-        for part in parts.expand(study, [run])
-        if isinstance(part, parts.GradientPart) and part.settings.placement == "post"
+        for part in measurement_jobs.expand(study, [run])
+        if isinstance(part, measurement_jobs.GradientJob) and part.settings.placement == "post"
     )
     of_weights = type(trained)(**{**vars(trained), "settings": changed, "trained": (other,)})
     assert as_json(of_weights.identity) != as_json(trained.identity)
-    if key not in parts.OF_THE_TRAINING | {"corpus", "seed"}:
+    if key not in measurement_jobs.OF_THE_TRAINING | {"corpus", "seed"}:
         of_model = type(initial)(**{**vars(initial), "settings": changed})
         assert as_json(of_model.identity) != as_json(initial.identity)
 
@@ -126,10 +126,10 @@ def test_a_sweep_of_the_proofs_is_measured_again_for_each_of_its_own_settings() 
         "depths": {"width", "depths", "length"},
         "widths": {"depth", "widths", "length"},
     }
-    (exact,) = {part.setting for part in jobs_of(with_theory()).values() if isinstance(part, parts.ExactPart)}
+    (exact,) = {part.setting for part in jobs_of(with_theory()).values() if isinstance(part, measurement_jobs.ExactJob)}
     for sweep, keys in own.items():
         for key in type(exact).model_fields:
             value = getattr(exact, key)
             changed = exact.model_copy(update={key: (*value, 4096) if isinstance(value, tuple) else value + 1})
-            one, other = (parts.ExactPart(sweep, setting, 2) for setting in (exact, changed))
+            one, other = (measurement_jobs.ExactJob(sweep, setting, 2) for setting in (exact, changed))
             assert (one.identity != other.identity) is (key in keys), (sweep, key)

@@ -21,9 +21,9 @@ from preln.report.theory import records as theory_records
 from preln.report.theory import tables as theory_tables
 from preln.report.translation import tables
 from preln.runs import expand
-from preln.theory import parts
+from preln.theory import measurement_jobs
+from preln.theory.measurement_jobs import ExactJob, MeasurementJob
 from preln.theory.measurements import Measurement, write
-from preln.theory.parts import ExactPart, Part
 from tests.conftest import study_content
 from tests.unit.test_report_tables import most_digits
 
@@ -35,24 +35,27 @@ SEEDS = 3
 PAPERS: dict[str, Any] = {"width": 512, "ffn_width": 1024, "heads": 4, "dropout": 0.1, "label_smoothing": 0.1}
 
 
-def small_study(run: dict[str, Any] = RUN, name: str = NAME, **changes: Any) -> tuple[Study, list[Part]]:
+Measured = tuple[Study, list[MeasurementJob], Path]
+
+
+def small_study(run: dict[str, Any] = RUN, name: str = NAME, **changes: Any) -> tuple[Study, list[MeasurementJob]]:
     theory = {
         "seeds": SEEDS,
         "exact": {"width": 16, "depth": 4, "depths": [1, 2, 4], "widths": [8, 16, 32], "length": 4},
         "gradients": {"runs": [name], "depths": [6, 8], "batches": 1, "variants": ["no-dropout"]},
     }
     study = validate(study_content(run, theory=theory, **changes), "study.yaml")
-    return study, parts.expand(study, expand(study))
+    return study, measurement_jobs.expand(study, expand(study))
 
 
-def write_part(study: Study, part: Part, rows: list[Measurement], results: Path) -> None:
+def write_part(study: Study, part: MeasurementJob, rows: list[Measurement], results: Path) -> None:
     folder = results / study.study / "theory" / part.id
     write(rows, folder / "measurements.csv")
     record = {"identity": part.identity, "commit": "c0ffee", "hardware": {"gpus": [], "processor": "an abacus"}}
     (folder / "run.json").write_text(json.dumps(record))
 
 
-def rows_of(part: Part, width: int = 16) -> list[Measurement]:
+def rows_of(part: MeasurementJob, width: int = 16) -> list[Measurement]:
     """Made-up measurements of simple form: gradients of (depth or layer) to a known power, times the seed's factor."""
     found = []
     base = Measurement("exact", "", "initial", "post", "encoder", 4, width, None, "", 1, "", math.nan)
@@ -60,7 +63,7 @@ def rows_of(part: Part, width: int = 16) -> list[Measurement]:
         factor = 1 + seed / 100
         for placement in ("post", "pre"):
             row = replace(base, placement=placement, seed=seed)
-            if isinstance(part, ExactPart) and part.sweep == "layers":
+            if isinstance(part, ExactJob) and part.sweep == "layers":
                 for stack in ("encoder", "decoder"):
                     for layer in range(1, 5):
                         at = replace(row, stack=stack, layer=layer)
@@ -70,7 +73,7 @@ def rows_of(part: Part, width: int = 16) -> list[Measurement]:
                         }.items():
                             found.append(replace(at, quantity=quantity, value=value))
                         found.append(replace(at, matrix="W2", quantity="gradient_norm", value=1.5**layer * factor))
-            elif isinstance(part, ExactPart):
+            elif isinstance(part, ExactJob):
                 power = {"post": 0.0, "pre": -0.5}[placement]
                 for value in (1, 2, 4) if part.sweep == "depths" else (8, 16, 32):
                     at = replace(row, **{part.sweep.removesuffix("s"): value}, layer=4, matrix="W2")  # type: ignore[arg-type]
@@ -90,7 +93,7 @@ def rows_of(part: Part, width: int = 16) -> list[Measurement]:
 
 
 @pytest.fixture
-def measured(tmp_path: Path) -> tuple[Study, list[Part], Path]:
+def measured(tmp_path: Path) -> Measured:
     study, all_parts = small_study()
     for part in all_parts:
         write_part(study, part, rows_of(part), tmp_path)
@@ -106,14 +109,14 @@ def texts(figure: Figure) -> str:
     return " | ".join(written).replace("\n", " ")
 
 
-def composed(name: str, study: Study, all_parts: list[Part], results: Path) -> Figure:
+def composed(name: str, study: Study, all_parts: list[MeasurementJob], results: Path) -> Figure:
     return figures.OF_THEORY[name](theory_records.load(study, all_parts, results))
 
 
 # --- records
 
 
-def test_measurements_of_other_settings_are_refused(measured: tuple[Study, list[Part], Path]) -> None:
+def test_measurements_of_other_settings_are_refused(measured: Measured) -> None:
     study, all_parts, results = measured
     path = results / study.study / "theory" / "post-6" / "run.json"
     record = json.loads(path.read_text())
@@ -123,7 +126,7 @@ def test_measurements_of_other_settings_are_refused(measured: tuple[Study, list[
         theory_records.load(study, all_parts, results)
 
 
-def test_measurements_on_other_texts_are_refused(measured: tuple[Study, list[Part], Path]) -> None:
+def test_measurements_on_other_texts_are_refused(measured: Measured) -> None:
     study, all_parts, results = measured
     path = results / study.study / "theory" / "pre-8" / "run.json"
     corpus = {"parts": {"train": {"files": {"train.de": {"sha256": "another"}}}}}
@@ -133,7 +136,7 @@ def test_measurements_on_other_texts_are_refused(measured: tuple[Study, list[Par
 
 
 @pytest.mark.parametrize("lines", [-1, 1, 0.5], ids=["without the last", "head alone", "half"])
-def test_measurements_that_are_cut_off_are_refused(lines: float, measured: tuple[Study, list[Part], Path]) -> None:
+def test_measurements_that_are_cut_off_are_refused(lines: float, measured: Measured) -> None:
     study, all_parts, results = measured
     path = results / study.study / "theory" / "exact-depths" / "measurements.csv"
     rows = path.read_text().splitlines(keepends=True)
@@ -142,7 +145,7 @@ def test_measurements_that_are_cut_off_are_refused(lines: float, measured: tuple
         theory_records.load(study, all_parts, results)
 
 
-def test_a_damaged_file_is_named(measured: tuple[Study, list[Part], Path]) -> None:
+def test_a_damaged_file_is_named(measured: Measured) -> None:
     study, all_parts, results = measured
     (results / study.study / "theory" / "pre-8" / "measurements.csv").write_text("no,table\n1,2\n")
     with pytest.raises(RecordError, match="pre-8: cannot be read"):
@@ -166,7 +169,7 @@ def test_nothing_measured_is_said(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["3", "theory", "gradients"])
-def test_the_same_measurements_give_the_same_bytes(name: str, measured: tuple[Study, list[Part], Path]) -> None:
+def test_the_same_measurements_give_the_same_bytes(name: str, measured: Measured) -> None:
     study, all_parts, results = measured
     for copy in ("a", "b"):
         out = [results / f"{copy}.{suffix}" for suffix in ("pdf", "png", "svg")]
@@ -175,7 +178,7 @@ def test_the_same_measurements_give_the_same_bytes(name: str, measured: tuple[St
         assert (results / f"a.{suffix}").read_bytes() == (results / f"b.{suffix}").read_bytes()
 
 
-def test_the_bars_of_figure_3_are_the_means_over_the_seeds(measured: tuple[Study, list[Part], Path]) -> None:
+def test_the_bars_of_figure_3_are_the_means_over_the_seeds(measured: Measured) -> None:
     figure = composed("3", *measured)
     axes = figure.axes[1]
     assert "W^2" in axes.get_title()
@@ -190,7 +193,7 @@ def test_the_bars_of_figure_3_are_the_means_over_the_seeds(measured: tuple[Study
     assert last == pytest.approx([1.02, 4 * 1.02])
 
 
-def papers_study(tmp_path: Path, source: str = "iwslt14", **changes: Any) -> tuple[Study, list[Part]]:
+def papers_study(tmp_path: Path, source: str = "iwslt14", **changes: Any) -> tuple[Study, list[MeasurementJob]]:
     """A study with a model of the paper's size, but for `changes`, and its made-up measurements."""
     corpora = {"tiny": {"source": source}}
     run = {**RUN, **PAPERS, **changes}
@@ -226,13 +229,13 @@ def test_the_papers_bars_stand_beside_models_that_are_the_papers(
     )
 
 
-def test_the_exponents_are_written_in_the_theorems_panels(measured: tuple[Study, list[Part], Path]) -> None:
+def test_the_exponents_are_written_in_the_theorems_panels(measured: Measured) -> None:
     written = texts(composed("theory", *measured))
     assert "Post-LN: 0.00 ± 0.00" in written
     assert "Pre-LN: -0.50 ± 0.00" in written
 
 
-def test_a_figure_of_a_name_that_is_none_is_refused(measured: tuple[Study, list[Part], Path]) -> None:
+def test_a_figure_of_a_name_that_is_none_is_refused(measured: Measured) -> None:
     study, all_parts, results = measured
     with pytest.raises(PrelnError, match="figure 7: not drawn; allowed: 2, 4, 6, 5, 3, theory, gradients"):
         figures.draw("7", study, [], all_parts, results, [])
@@ -241,7 +244,9 @@ def test_a_figure_of_a_name_that_is_none_is_refused(measured: tuple[Study, list[
 # --- tables
 
 
-def test_the_table_of_the_theory_sets_predictions_beside_measurements(measured: tuple[Study, list[Part], Path]) -> None:
+def test_the_table_of_the_theory_sets_predictions_beside_measurements(
+    measured: Measured,
+) -> None:
     study, all_parts, results = measured
     table = theory_tables.theory(theory_records.load(study, all_parts, results))
     law = table[table["statement"] == "Theorem 1"].set_index(["quantity", "model"])
@@ -270,9 +275,7 @@ def test_figure_3_in_numbers_has_the_papers_value_and_the_ratio(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("name", ["theory", "figure-3"])
-def test_every_form_of_a_table_has_its_origin_or_its_digits(
-    name: str, measured: tuple[Study, list[Part], Path], tmp_path: Path
-) -> None:
+def test_every_form_of_a_table_has_its_origin_or_its_digits(name: str, measured: Measured, tmp_path: Path) -> None:
     study, all_parts, results = measured
     out = [tmp_path / f"table.{suffix}" for suffix in ("csv", "md", "tex")]
     theory_tables.write(name, study, all_parts, results, out)
@@ -295,7 +298,7 @@ def test_a_table_of_nothing_is_a_table(tmp_path: Path) -> None:
         assert "0 of" in out[1].read_text()
 
 
-def test_the_summary_has_the_exponents_of_theorem_1_alone(measured: tuple[Study, list[Part], Path]) -> None:
+def test_the_summary_has_the_exponents_of_theorem_1_alone(measured: Measured) -> None:
     text = theory_tables.plain(*measured)
     assert "10 of 10 parts" in text
     assert "-0.500 ± " in text

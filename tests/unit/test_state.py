@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 import torch
 
-from preln import attempts
+from preln import run_state
 from preln.config import Study, validate
 from preln.fairseq_plugin import launch
 from preln.fairseq_plugin.checkpoints import CheckpointRefused, keep_weights, kept_weights, load_weights
@@ -136,7 +136,7 @@ def test_epochs_whose_record_is_damaged_are_known_before_any_is_trained_and_trai
     train_run(study, run, prepared, folder)
     assert numbers(folder) == numbers(finished)
     assert f"has no record of what follows epoch {goes_on_from}:" in spied.said[0]
-    assert read_json_lines(state / attempts.ATTEMPTS)[-1]["epochs_before"] == goes_on_from
+    assert read_json_lines(state / run_state.ATTEMPTS)[-1]["epochs_before"] == goes_on_from
     # Two are kept.
     assert len(list((state / "set-aside").iterdir())) == min(3 - goes_on_from, 2)
     assert recorded_epochs(state) == 3
@@ -160,7 +160,7 @@ def test_a_training_that_diverged_makes_its_translations_again(
     copied: tuple[Path, Path], finished: Path, prepared: Path
 ) -> None:
     (folder, state), (study, run) = copied, study_and_run()
-    attempts.note_divergence(state, 170, "the loss exploded")
+    run_state.note_divergence(state, 170, "the loss exploded")
     translations(state, "test", 3).unlink()
     train_run(study, run, prepared, folder)
     assert numbers(folder) == numbers(finished)
@@ -183,7 +183,7 @@ def test_a_mark_of_divergence_counts_with_the_record_that_it_is_of(
     copied: tuple[Path, Path], finished: Path, prepared: Path, spied: Spied
 ) -> None:
     (folder, state), (study, run) = copied, study_and_run()
-    attempts.note_divergence(state, 170, "the loss exploded")
+    run_state.note_divergence(state, 170, "the loss exploded")
     train_run(study, run, prepared, folder)
     diverged = json.loads((folder / "metrics.json").read_text())["diverged"]
     assert diverged == {"update": 170, "reason": "the loss exploded", "epoch": 4}
@@ -237,7 +237,7 @@ def test_weights_are_not_made_again_by_another_kind_of_job_than_trained_them(
     kind: dict[str, Any], copied: tuple[Path, Path], prepared: Path
 ) -> None:
     (_, state), (_, run) = copied, study_and_run()
-    (attempt,) = attempts.of(state)
+    (attempt,) = run_state.of(state)
     changed = {**attempt, **kind, "hardware": {**attempt["hardware"], **kind}}
     write_json_lines(state / "attempts.jsonl", [changed])
     flip(0.5)(state / "after-warm-up.pt")
@@ -264,10 +264,10 @@ def test_the_training_that_makes_weights_again_notes_its_attempt(
     noted: list[list[Any]] = []
     train = launch.train
 
-    def spy(arguments: list[str], precision: Any, again: Path, how: Any) -> None:
+    def spy(arguments: list[str], precision: Any, again: Path, execution: Any) -> None:
         # Processes on several GPUs say there on which.
-        noted.append(attempts.of(again))
-        train(arguments, precision, again, how)
+        noted.append(run_state.of(again))
+        train(arguments, precision, again, execution)
 
     monkeypatch.setattr(launch, "train", spy)
     after_warmup(run, prepared, state).require()
@@ -305,7 +305,7 @@ def test_validations_whose_record_is_damaged_are_known_before_and_trained_again(
     pretrain_run(study, run, prepared_text, tmp_path)
     assert "has no record of what follows update 9" in spied.said[1]
     assert numbers(tmp_path) == before
-    assert read_json_lines(state / attempts.ATTEMPTS)[-1]["updates_before"] == 9
+    assert read_json_lines(state / run_state.ATTEMPTS)[-1]["updates_before"] == 9
 
 
 def test_a_checkpoint_of_another_run_is_refused(copied: tuple[Path, Path], prepared: Path, tmp_path: Path) -> None:

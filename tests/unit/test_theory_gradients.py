@@ -20,7 +20,7 @@ from preln.config.theory import VARIANTS
 from preln.fairseq_plugin.checkpoints import kept_weights
 from preln.fairseq_plugin.probe import VARIED_WEIGHTS, Probe
 from preln.runs import Run, expand
-from preln.theory import gradients, measuring, parts
+from preln.theory import gradients, measurement_jobs, measuring
 from preln.theory.measurements import COLUMNS, Measurement, read
 from preln.translation.training import state_folder, train_run
 from tests.conftest import settings, study_content
@@ -215,7 +215,7 @@ def test_what_is_said_to_be_of_the_training_alone_changes_no_measurement_before_
         **{"drop_epoch": None, "drop_factor": 0.5, "decay_updates": 50, "epochs": 9, "accumulate": 2},
         **{"precision": "bf16", "beam": 1, "length_penalty": 0.5, "bleu_sentences": 3},
     }
-    assert trained_so.keys() == parts.OF_THE_TRAINING
+    assert trained_so.keys() == measurement_jobs.OF_THE_TRAINING
     one, other = (
         [row.value for row in gradients.measure(probe(settings(**changes), prepared), 2, BASE)]
         for changes in ({}, trained_so)
@@ -224,13 +224,13 @@ def test_what_is_said_to_be_of_the_training_alone_changes_no_measurement_before_
 
 
 def test_every_variant_is_one_of_the_settings_or_one_of_the_weights() -> None:
-    assert parts.VARIED_SETTINGS.keys() | VARIED_WEIGHTS.keys() == VARIANTS.keys()
-    assert not parts.VARIED_SETTINGS.keys() & VARIED_WEIGHTS.keys()
+    assert measurement_jobs.VARIED_SETTINGS.keys() | VARIED_WEIGHTS.keys() == VARIANTS.keys()
+    assert not measurement_jobs.VARIED_SETTINGS.keys() & VARIED_WEIGHTS.keys()
 
 
 def measured(study: Study, part_id: str, prepared: Path, runs: Path, out: Path) -> pd.DataFrame:
-    (part,) = [part for part in parts.expand(study, expand(study)) if part.id == part_id]
-    measuring.measure_part(study, part, prepared, runs, out / part_id)
+    (part,) = [part for part in measurement_jobs.expand(study, expand(study)) if part.id == part_id]
+    measuring.measure(study, part, prepared, runs, out / part_id)
     record = json.loads((out / part_id / "run.json").read_text())
     assert record["identity"] == json.loads(json.dumps(part.identity))
     assert {"versions", "commit", "hardware", "seconds"} <= record.keys()

@@ -23,8 +23,8 @@ def shown_gpus() -> list[str]:
 _claim = claim
 
 
-def claim(how: Execution) -> None:
-    _claim(how)
+def claim(execution: Execution) -> None:
+    _claim(execution)
     (LOCKS / f"{{os.getpid()}}.gpu").write_text(os.environ.get("CUDA_VISIBLE_DEVICES", "all"))
     while len(list(LOCKS.glob("*.gpu"))) < 4:
         time.sleep(0.1)

@@ -154,7 +154,9 @@ def test_a_comment_in_the_measuring_code_reruns_nothing(module: str, theory: Wor
 
 
 def test_a_new_version_of_the_theory_measures_everything(theory: Workspace) -> None:
-    theory.edit("src/preln/theory/parts.py", lambda code: code.replace("THEORY_VERSION = 1", "THEORY_VERSION = 2"))
+    theory.edit(
+        "src/preln/theory/measurement_jobs.py", lambda code: code.replace("THEORY_VERSION = 1", "THEORY_VERSION = 2")
+    )
     assert theory.would_run() == {"measure_theory": len(PARTS), **DRAWN}
 
 

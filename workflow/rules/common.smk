@@ -9,12 +9,12 @@ from pathlib import Path
 from preln.checking import check
 from preln.config import StudyError, read, write
 from preln.corpora.registry import DOWNLOADS, languages, needed_downloads, wikipedia_dump
-from preln.current import is_current, is_of_text
+from preln.freshness import is_current, is_of_text
 from preln.pretraining.runs import ENGLISH_VERSION
 from preln.remote import RemoteRefused, require_plain_path
 from preln.report import products
 from preln.runs import PREPARATION_VERSION, corpus_id, digest
-from preln.theory import parts
+from preln.theory import measurement_jobs
 from snakemake.exceptions import WorkflowError
 
 ORIGIN = ", ".join(map(str, workflow.configfiles)) or "--config"
@@ -30,12 +30,12 @@ STUDY = CHECKED.study
 RUNS = {run.id: run for run in CHECKED.runs}
 PRETRAININGS = {run.id: run for run in CHECKED.pretrainings}
 FINETUNINGS = {job.id: job for job in CHECKED.finetunings}
-PARTS = {part.id: part for part in CHECKED.parts}
-EVERYTHING = [*RUNS.values(), *PRETRAININGS.values(), *FINETUNINGS.values(), *PARTS.values()]
+MEASUREMENTS = {job.id: job for job in CHECKED.measurement_jobs}
+EVERYTHING = [*RUNS.values(), *PRETRAININGS.values(), *FINETUNINGS.values(), *MEASUREMENTS.values()]
 RESULTS = f"results/{STUDY.study}"
 LOGS = f"logs/{STUDY.study}"
 CORPORA = {corpus_id(name, corpus): corpus for name, corpus in STUDY.corpora.items()}
-TEXTS = {corpus_id(name, text): text for name, text in STUDY.texts.items()}
+PRETRAINING_TEXTS = {corpus_id(name, text): text for name, text in STUDY.texts.items()}
 TASKS = {corpus_id(name, task): task for name, task in STUDY.tasks.items()}
 
 
@@ -76,12 +76,12 @@ OF_FINETUNING = ("run.json", "scores.csv")
 OF_THEORY = ("run.json", "measurements.csv")
 
 
-def recorded(job, room, *names):
+def output_paths(job, room, *names):
     """The records of a job."""
     return [f"{RESULTS}/{room}/{job.id}/{name}" for name in names]
 
 
-def settled(path, outputs, identity, made_from=None, text=None):
+def ancient_if_current(path, outputs, identity, made_from=None, text=None):
     """An input of a job whose age says nothing where the job's records are current: those that came with a clone are
     not made anew because the text was prepared after them. A text or task that the input is `made_from` on this machine
     may change, so that there the content of `text`, its record, decides."""
@@ -100,8 +100,8 @@ def corpus_of(job):
 def prepared(run, stage):
     """A stage of the prepared corpus of a run."""
     folder = corpus_of(run)
-    outputs = recorded(run, "translation", *OF_TRAINING)
-    return settled(f"{folder}/{stage}", outputs, run.identity, run.corpus, f"{folder}/text/corpus.json")
+    outputs = output_paths(run, "translation", *OF_TRAINING)
+    return ancient_if_current(f"{folder}/{stage}", outputs, run.identity, run.corpus, f"{folder}/text/corpus.json")
 
 
 def text_of(run):
@@ -112,8 +112,8 @@ def text_of(run):
 def prepared_text(run, stage):
     """A stage of the prepared text of a pre-training run."""
     folder = text_of(run)
-    outputs = recorded(run, "pretraining", *OF_TRAINING)
-    return settled(f"{folder}/{stage}", outputs, run.identity, run.text, f"{folder}/text/text.json")
+    outputs = output_paths(run, "pretraining", *OF_TRAINING)
+    return ancient_if_current(f"{folder}/{stage}", outputs, run.identity, run.text, f"{folder}/text/text.json")
 
 
 def task_of(job):
@@ -126,7 +126,7 @@ def finetuned_from(job):
     """The inputs of a fine-tuning, by name."""
 
     def input(path, made_from=None):
-        return settled(path, recorded(job, "finetuning", *OF_FINETUNING), job.identity, made_from)
+        return ancient_if_current(path, output_paths(job, "finetuning", *OF_FINETUNING), job.identity, made_from)
 
     return {
         "metrics": input(f"{RESULTS}/pretraining/{job.run.id}/metrics.json"),
@@ -140,14 +140,14 @@ def prepared_texts():
     """The last stage of every text and task that the study trains on."""
     return [
         *(f"resources/corpora/{corpus}/binary" for corpus in CORPORA),
-        *(f"resources/texts/{text}/binary" for text in TEXTS),
+        *(f"resources/texts/{text}/binary" for text in PRETRAINING_TEXTS),
         *dict.fromkeys(f"{task_of(job)}/binary" for job in FINETUNINGS.values()),
     ]
 
 
 def prepared_for(part):
     """The option that names the prepared corpus of a part of the theory; the model of the proofs has none."""
-    return ["--prepared", corpus_of(part)] if isinstance(part, parts.GradientPart) else []
+    return ["--prepared", corpus_of(part)] if isinstance(part, measurement_jobs.GradientJob) else []
 
 
 def resources_of_training(runs):
@@ -157,55 +157,59 @@ def resources_of_training(runs):
         return lambda wildcards: value(runs[wildcards.run].execution)
 
     return {
-        "runtime": resource(lambda how: how.runtime_minutes),
+        "runtime": resource(lambda execution: execution.runtime_minutes),
         # Twice as much from the second attempt on, for want of memory may have ended the first.
         "mem_mb": lambda wildcards, attempt: runs[wildcards.run].execution.memory_mb * min(attempt, 2),
-        "gpu": resource(lambda how: how.gpus),
-        "nodes": resource(lambda how: how.nodes),
+        "gpu": resource(lambda execution: execution.gpus),
+        "nodes": resource(lambda execution: execution.nodes),
         # On one node a training is one task of Slurm's, which starts its processes; on several, srun starts them.
-        "mpi": resource(lambda how: "srun" if how.nodes > 1 else None),
-        "cpus_per_task": resource(lambda how: how.cpus if how.nodes > 1 else how.cores),
-        "tasks": resource(lambda how: how.nodes if how.nodes > 1 and how.on_each_node == 1 else None),
-        "tasks_per_node": resource(lambda how: how.on_each_node if how.nodes > 1 and how.on_each_node > 1 else None),
+        "mpi": resource(lambda execution: "srun" if execution.nodes > 1 else None),
+        "cpus_per_task": resource(lambda execution: execution.cpus if execution.nodes > 1 else execution.cores),
+        "tasks": resource(
+            lambda execution: execution.nodes if execution.nodes > 1 and execution.on_each_node == 1 else None
+        ),
+        "tasks_per_node": resource(
+            lambda execution: execution.on_each_node if execution.nodes > 1 and execution.on_each_node > 1 else None
+        ),
         # The plugin takes `tasks` for it otherwise, and Slurm refuses both.
-        "tasks_per_gpu": resource(lambda how: 0 if how.nodes > 1 and how.gpus else None),
+        "tasks_per_gpu": resource(lambda execution: 0 if execution.nodes > 1 and execution.gpus else None),
     }
 
 
 def gpus_of(part):
     """The GPUs that measure a part of the theory; the model of the proofs has no use for one."""
-    return STUDY.execution.alone.gpus if isinstance(part, parts.GradientPart) else 0
+    return STUDY.execution.alone.gpus if isinstance(part, measurement_jobs.GradientJob) else 0
 
 
 def measured_from(part):
     """What a part of the theory is measured from: nothing, a prepared corpus, or trained runs of the study."""
-    if isinstance(part, parts.ExactPart):
+    if isinstance(part, measurement_jobs.ExactJob):
         return []
 
     def input(path, *made_from):
-        return settled(path, recorded(part, "theory", *OF_THEORY), part.identity, *made_from)
+        return ancient_if_current(path, output_paths(part, "theory", *OF_THEORY), part.identity, *made_from)
 
     folder = corpus_of(part)
     corpus = [input(f"{folder}/{stage}", part.corpus, f"{folder}/text/corpus.json") for stage in ("text", "binary")]
-    return corpus + [input(path) for run in part.trained for path in recorded(run, "translation", "metrics.json")]
+    return corpus + [input(path) for run in part.trained for path in output_paths(run, "translation", "metrics.json")]
 
 
 def records(runs):
     """The records of runs that figures and tables are made from."""
-    return [path for run in runs for path in recorded(run, "translation", "curve.csv", "metrics.json")]
+    return [path for run in runs for path in output_paths(run, "translation", "curve.csv", "metrics.json")]
 
 
 def measurements(chosen):
     """The records of parts of the theory."""
-    return [path for part in chosen for path in recorded(part, "theory", *OF_THEORY)]
+    return [path for part in chosen for path in output_paths(part, "theory", *OF_THEORY)]
 
 
 def pretrained():
     """The records of all pre-training runs and their fine-tunings that figures and tables are made from."""
     runs, jobs = PRETRAININGS.values(), FINETUNINGS.values()
     return [
-        *(path for run in runs for path in recorded(run, "pretraining", "curve.csv", "metrics.json")),
-        *(path for job in jobs for path in recorded(job, "finetuning", *OF_FINETUNING)),
+        *(path for run in runs for path in output_paths(run, "pretraining", "curve.csv", "metrics.json")),
+        *(path for job in jobs for path in output_paths(job, "finetuning", *OF_FINETUNING)),
     ]
 
 
@@ -214,7 +218,7 @@ def shown_in(figure):
     if figure == products.FIGURE_OF_PRETRAINING:
         return [*PRETRAININGS.values(), *FINETUNINGS.values()]
     if figure in products.FIGURES_OF_THEORY:
-        return list(PARTS.values())
+        return list(MEASUREMENTS.values())
     return [run for run in RUNS.values() if int(figure) in run.figures]
 
 
@@ -237,6 +241,6 @@ def study_results():
         f"{RESULTS}/{products.REPORT}",
         *records(RUNS.values()),
         *pretrained(),
-        *measurements(PARTS.values()),
+        *measurements(MEASUREMENTS.values()),
         *(f"{RESULTS}/{file}" for file in products.files(STUDY, RUNS.values())),
     ]

@@ -119,7 +119,7 @@ rule binarise:
 rule prepare_english:
     """Split, tokenise and lower-case the sentences of English documents, and divide these into train and valid."""
     input:
-        lambda wildcards: [path for source in TEXTS[wildcards.text].sources for path in sources(source)],
+        lambda wildcards: [path for source in PRETRAINING_TEXTS[wildcards.text].sources for path in sources(source)],
     output:
         text=directory("resources/texts/{text}/text"),
     log:
@@ -132,7 +132,7 @@ rule prepare_english:
     resources:
         cpus_per_task=2,
     params:
-        text=lambda wildcards: TEXTS[wildcards.text].model_dump_json(),
+        text=lambda wildcards: PRETRAINING_TEXTS[wildcards.text].model_dump_json(),
         version=ENGLISH_VERSION,
     message:
         "Prepare the English text of {wildcards.text}"
@@ -163,7 +163,7 @@ rule prepare_english_bpe:
     resources:
         cpus_per_task=2,
     params:
-        vocabulary=lambda wildcards: TEXTS[wildcards.text].vocabulary,
+        vocabulary=lambda wildcards: PRETRAINING_TEXTS[wildcards.text].vocabulary,
         version=ENGLISH_VERSION,
     message:
         "Train the BPE of {wildcards.text}"

@@ -74,7 +74,7 @@ rule tabulate_runs:
 rule tabulate_theory:
     """Write a table of the theory: predictions beside measurements, or figure 3 in numbers."""
     input:
-        measurements=measurements(PARTS.values()),
+        measurements=measurements(MEASUREMENTS.values()),
         code=code("theory.tables"),
     output:
         csv=f"{RESULTS}/tables/{{theory_table}}.csv",
@@ -94,7 +94,7 @@ rule tabulate_theory:
         "../../environment.yml"
     params:
         study=f"{RESULTS}/study.yaml",
-        measured=products.content(STUDY, PARTS.values()),
+        measured=products.content(STUDY, MEASUREMENTS.values()),
     message:
         "Tabulate the theory: {wildcards.theory_table}"
     shell:
@@ -146,7 +146,7 @@ rule tabulate_pretraining:
 rule judge_claims:
     """Judge each of the paper's claims by all that the study has recorded."""
     input:
-        records=[*records(RUNS.values()), *pretrained(), *measurements(PARTS.values())],
+        records=[*records(RUNS.values()), *pretrained(), *measurements(MEASUREMENTS.values())],
         code=code("claims.ledger"),
     output:
         csv=f"{RESULTS}/claims.csv",

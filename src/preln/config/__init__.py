@@ -11,10 +11,7 @@ from preln.config.execution import Execution
 from preln.config.finetuning import GridPoint
 from preln.config.grid import Entry, Grid, Placement, Precision
 from preln.config.pretraining import InitialStd, PretrainingSettings
-from preln.config.reading import StudyError, describe, load, of_results, read, refuse, validate, write
-from preln.config.study import Study
-from preln.config.tasks import EmbeddedTask, MrpcTask, RteTask, Task
-from preln.config.texts import (
+from preln.config.pretraining_texts import (
     BookcorpusSource,
     EmbeddedSource,
     EnglishText,
@@ -23,6 +20,9 @@ from preln.config.texts import (
     WikipediaSource,
     WikitextSource,
 )
+from preln.config.reading import StudyError, describe, load, of_results, read, refuse, validate, write
+from preln.config.study import Study
+from preln.config.tasks import EmbeddedTask, MrpcTask, RteTask, Task
 from preln.config.theory import ExactTheory, Gradients
 from preln.config.translation import Initialisation, Optimizer, Projections, RunSettings, ScheduleName
 

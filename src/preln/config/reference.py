@@ -15,9 +15,7 @@ from preln.config.corpora import EmbeddedCorpus, FilesCorpus, Iwslt14Corpus, Tex
 from preln.config.execution import Execution
 from preln.config.finetuning import Finetuning
 from preln.config.pretraining import Pretraining, PretrainingEntry, PretrainingSettings
-from preln.config.study import Study
-from preln.config.tasks import EmbeddedTask, MrpcTask, RteTask
-from preln.config.texts import (
+from preln.config.pretraining_texts import (
     BookcorpusSource,
     EmbeddedSource,
     EnglishText,
@@ -25,6 +23,8 @@ from preln.config.texts import (
     WikipediaSource,
     WikitextSource,
 )
+from preln.config.study import Study
+from preln.config.tasks import EmbeddedTask, MrpcTask, RteTask
 from preln.config.theory import ExactTheory, Gradients, Theory
 from preln.config.translation import RunEntry, RunSettings, Translation
 

@@ -11,8 +11,8 @@ from preln.config.corpora import Corpus
 from preln.config.execution import Execution
 from preln.config.finetuning import Finetuning
 from preln.config.pretraining import Pretraining
+from preln.config.pretraining_texts import EnglishText
 from preln.config.tasks import Task
-from preln.config.texts import EnglishText
 from preln.config.theory import Theory
 from preln.config.translation import Translation
 

@@ -24,7 +24,7 @@ from preln.config import (
     Wmt14Corpus,
 )
 from preln.config.base import Settings, listed
-from preln.corpora.registry import ARCHIVES, IWSLT14_PAIRS, TEXTS, WMT14_ARCHIVES, is_text
+from preln.corpora.registry import ARCHIVE_ENDINGS, IWSLT14_PAIRS, TEXT_FILES, WMT14_ARCHIVES, is_text
 from preln.corpora.subsets import SIZES
 
 MOST_FILES = 100_000
@@ -185,7 +185,7 @@ def _of_texts(key: str, path: Path) -> Iterator[str]:
     wrong = list(_of_all_files(key, path))
     yield from wrong
     if not wrong and not any(_is_read(file) for file in _files(path)):
-        yield f"{key}: {path} holds no text; allowed: {', '.join(TEXTS)}, and archives of them ({', '.join(ARCHIVES)})"
+        yield f"{key}: {path} holds no text; allowed: {TEXT_FILES}"
 
 
 def _of_all_files(key: str, folder: Path) -> Iterator[str]:
@@ -209,7 +209,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 def _is_read(file: Path) -> bool:
     """Whether a file of a folder is taken for text or an archive."""
-    return file.name.endswith(ARCHIVES) or is_text(file.name)
+    return file.name.endswith(ARCHIVE_ENDINGS) or is_text(file.name)
 
 
 def _status(path: Path) -> os.stat_result | str:

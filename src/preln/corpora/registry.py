@@ -36,9 +36,11 @@ WMT14_ARCHIVES = (
 IWSLT14_PAIRS = 160_239
 """Pairs of train, as the field prepares the release."""
 
-TEXTS = (".txt", ".raw", ".tokens")
-ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
+TEXT_ENDINGS = (".txt", ".raw", ".tokens")
+ARCHIVE_ENDINGS = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 """The endings of names of English texts, and of archives of them."""
+TEXT_FILES = f"{', '.join(TEXT_ENDINGS)}, and archives of them ({', '.join(ARCHIVE_ENDINGS)})"
+"""Both, as messages have them."""
 
 Algorithm = Literal["sha256", "sha1", "md5", "git-blob"]
 
@@ -147,7 +149,7 @@ def wikipedia_dump(date: str) -> str:
 def is_text(name: str) -> bool:
     """Whether a file in a folder or an archive is one of text; other systems leave files of their own beside them."""
     path = PurePosixPath(name)
-    return path.suffix in TEXTS and not path.name.startswith(".")
+    return path.suffix in TEXT_ENDINGS and not path.name.startswith(".")
 
 
 def needed_downloads(wanted: Corpus | TextSource | Task) -> tuple[str, ...]:

@@ -22,14 +22,14 @@ from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from fairseq.distributed import utils as distributed
 from fairseq_cli.train import main as fairseq_main
 
-from preln import attempts
+from preln import run_state
 from preln.config import Execution, Precision
 from preln.errors import PrelnError
 from preln.fairseq_plugin.checkpoints import CHECKPOINTS, allow_settings, flush_newest, newest_checkpoint
 from preln.fairseq_plugin.divergence import progress
 from preln.fairseq_plugin.interruption import SIGNALS, interruption
 from preln.fairseq_plugin.options import USER_DIR
-from preln.fairseq_plugin.recorded import rank_and_world
+from preln.fairseq_plugin.recorded_task import rank_and_world
 from preln.files import not_written, read_sealed, write_json, write_sealed
 from preln.fused import memory, native
 
@@ -70,7 +70,7 @@ STOPPED = "stopped.json"
 """The file in the state of a training that was told to stop: after which update it did."""
 
 
-def train(arguments: list[str], precision: Precision, state: Path, how: Execution) -> None:
+def train(arguments: list[str], precision: Precision, state: Path, execution: Execution) -> None:
     """Train the run until its end, or until it diverges.
 
     Args:
@@ -78,7 +78,7 @@ def train(arguments: list[str], precision: Precision, state: Path, how: Executio
         precision: of the run.
         state: folder of checkpoints, `record.jsonl` and `training.log`; training continues from what is there. A
             training that diverges leaves `diverged.json`.
-        how: cores, GPUs and intervals.
+        execution: cores, GPUs and intervals.
 
     Raises:
         CheckpointRefused: if the checkpoint to continue from is not plain numbers and settings.
@@ -90,11 +90,11 @@ def train(arguments: list[str], precision: Precision, state: Path, how: Executio
     # Of itself, fairseq would look for a checkpoint of its own.
     checkpoint = newest_checkpoint(state / CHECKPOINTS) or os.devnull
     arguments = [*arguments, "--restore-file", str(checkpoint)]
-    job = Job(arguments, precision, str(state), how.cpus)
-    if how.workers == 1:
+    job = Job(arguments, precision, str(state), execution.cpus)
+    if execution.workers == 1:
         work(job)
     else:
-        _work_together(job, how)
+        _work_together(job, execution)
     (state / CHECKPOINTS / "crash.pt").unlink(missing_ok=True)
     flush_newest(state)
     if (state / STOPPED).exists():
@@ -136,7 +136,7 @@ def work(job: Job) -> None:
             raise WorkerFailed(f"{state}: {error}") from error
         logger.warning("diverged at update %d: %s", progress.update, error)
         if distributed.is_master(cfg.distributed_training):
-            attempts.note_divergence(state, progress.update, str(error))
+            run_state.note_divergence(state, progress.update, str(error))
     except (OSError, RuntimeError) as error:
         found = not_written(error, state)
         if not found:
@@ -158,11 +158,11 @@ def _train(cfg: Any, state: Path) -> None:
         gpus = [""] * world
         torch.distributed.all_gather_object(gpus, torch.cuda.get_device_name())
         if rank == 0:
-            attempts.note_gpus(state, gpus)
+            run_state.note_gpus(state, gpus)
     fairseq_main(cfg)
 
 
-def _work_together(job: Job, how: Execution) -> None:
+def _work_together(job: Job, execution: Execution) -> None:
     """Train in several processes, of this machine or of several nodes.
 
     Raises:
@@ -184,11 +184,11 @@ def _work_together(job: Job, how: Execution) -> None:
 
     before = {number: signal.signal(number, tell) for number in SIGNALS}
     try:
-        if how.nodes > 1:
-            processes.append(subprocess.Popen([*_srun(how), *command], env=environment))
+        if execution.nodes > 1:
+            processes.append(subprocess.Popen([*_srun(execution), *command], env=environment))
         else:
-            environment |= {"MASTER_ADDR": "127.0.0.1", "WORLD_SIZE": str(how.workers)}
-            for rank in map(str, range(how.workers)):
+            environment |= {"MASTER_ADDR": "127.0.0.1", "WORLD_SIZE": str(execution.workers)}
+            for rank in map(str, range(execution.workers)):
                 own = {**environment, "RANK": rank, "LOCAL_RANK": rank}
                 processes.append(subprocess.Popen(command, env=own))
         while any(process.poll() is None for process in processes) and not any(process.poll() for process in processes):
@@ -202,15 +202,21 @@ def _work_together(job: Job, how: Execution) -> None:
         for number, handler in before.items():
             signal.signal(number, handler)
     if failed:
-        raise WorkerFailed(f"{job.state}: one of its {how.workers} processes failed; what it said is above")
+        raise WorkerFailed(f"{job.state}: one of its {execution.workers} processes failed; what it said is above")
 
 
-def _srun(how: Execution) -> list[str]:
+def _srun(execution: Execution) -> list[str]:
     """Slurm's command that starts a process on each node for each of its GPUs, or for each of its processes."""
     return [
-        *("srun", f"--nodes={how.nodes}", f"--ntasks={how.workers}", f"--ntasks-per-node={how.on_each_node}"),
-        *(f"--cpus-per-task={how.cpus}", "--overlap", "--kill-on-bad-exit=1"),
-        *((f"--gres=gpu:{how.on_each_node}",) if how.gpus else ()),
+        *(
+            "srun",
+            f"--nodes={execution.nodes}",
+            f"--ntasks={execution.workers}",
+            f"--ntasks-per-node={execution.on_each_node}",
+        ),
+        *(f"--cpus-per-task={execution.cpus}"),
+        *("--overlap", "--kill-on-bad-exit=1"),
+        *((f"--gres=gpu:{execution.on_each_node}",) if execution.gpus else ()),
     ]
 
 

@@ -16,7 +16,7 @@ from fairseq.tasks import register_task
 from fairseq.tasks.masked_lm import MaskedLMConfig, MaskedLMTask
 
 from preln.fairseq_plugin.divergence import progress
-from preln.fairseq_plugin.recorded import Recorded, summed
+from preln.fairseq_plugin.recorded_task import RecordedTask, summed
 
 VALID_SEED = 1
 """Seed of the masks of valid: every run of a study is validated on the same."""
@@ -37,7 +37,7 @@ class RecordedMaskedLMConfig(MaskedLMConfig):
 
 
 @register_task("preln_masked_lm", dataclass=RecordedMaskedLMConfig)
-class RecordedMaskedLM(Recorded, MaskedLMTask):
+class RecordedMaskedLM(RecordedTask, MaskedLMTask):
     """fairseq's masked language model, recorded and guarded; it masks 15% of the tokens, of which 80% become the mask,
     10% a random token, and 10% stay."""
 

@@ -17,7 +17,7 @@ NEVER = str(10**9)
 
 
 def translation(
-    settings: RunSettings, binary: Path, references: Path, languages: tuple[str, str], state: Path, how: Execution
+    settings: RunSettings, binary: Path, references: Path, languages: tuple[str, str], state: Path, execution: Execution
 ) -> list[str]:
     """The options of a translation run.
 
@@ -27,7 +27,7 @@ def translation(
         references: folder of the tokenised text that BLEU is computed against.
         languages: source and target.
         state: folder of the run's state.
-        how: cores, GPUs and intervals.
+        execution: cores, GPUs and intervals.
     """
     source, target = languages
     moments = _moments(settings.beta1, settings.beta2, settings.epsilon)
@@ -68,16 +68,16 @@ def translation(
         *("--max-tokens", str(settings.batch_tokens)),
         *("--seed", str(settings.seed)),
         *("--valid-subset", "valid,test"),
-        *("--keep-last-epochs", str(how.checkpoints)),
+        *("--keep-last-epochs", str(execution.checkpoints)),
         # Of a training that was told to stop inside an epoch.
         *("--keep-interval-updates", "1"),
-        *_kept(state, how),
-        *_process(settings.accumulate, settings.precision, how.workers, how),
+        *_kept(state, execution),
+        *_process(settings.accumulate, settings.precision, execution.workers, execution),
     ]
 
 
 def pretraining(
-    settings: PretrainingSettings, binary: Path, state: Path, keep: Sequence[int], how: Execution
+    settings: PretrainingSettings, binary: Path, state: Path, keep: Sequence[int], execution: Execution
 ) -> list[str]:
     """The options of a pre-training run; the weights after the updates in `keep` are kept in its state."""
     every = str(settings.validate_every)
@@ -103,9 +103,9 @@ def pretraining(
         *("--valid-subset", "valid"),
         *("--validate-interval", NEVER, "--save-interval", NEVER),
         *("--validate-interval-updates", every, "--save-interval-updates", every),
-        *("--keep-interval-updates", str(how.checkpoints)),
-        *_kept(state, how),
-        *_process(settings.accumulate, settings.precision, how.workers, how),
+        *("--keep-interval-updates", str(execution.checkpoints)),
+        *_kept(state, execution),
+        *_process(settings.accumulate, settings.precision, execution.workers, execution),
     ]
 
 
@@ -117,7 +117,7 @@ def finetuning(
     weights: Path,
     binary: Path,
     state: Path,
-    how: Execution,
+    execution: Execution,
 ) -> list[str]:
     """The options of one fine-tuning.
 
@@ -129,7 +129,7 @@ def finetuning(
         weights: file of the model's weights.
         binary: folder of the binarised task.
         state: folder where the scores go.
-        how: cores and GPUs.
+        execution: cores and GPUs.
     """
     return [
         str(binary),
@@ -155,7 +155,7 @@ def finetuning(
         "--no-save",
         *("--save-dir", str(state)),
         *("--log-format", "none"),
-        *_process(1, settings.precision, 1, how),
+        *_process(1, settings.precision, 1, execution),
     ]
 
 
@@ -186,18 +186,18 @@ def _linear(peak: float, warmup: int, updates: int) -> list[str]:
     ]
 
 
-def _kept(state: Path, how: Execution) -> list[str]:
+def _kept(state: Path, execution: Execution) -> list[str]:
     """Where checkpoints and the log go."""
     return [
         *("--save-dir", str(state / "checkpoints")),
         "--no-last-checkpoints",
         *("--log-format", "json"),
         *("--log-file", str(state / "training.log")),
-        *("--log-interval", str(how.log_interval)),
+        *("--log-interval", str(execution.log_interval)),
     ]
 
 
-def _process(accumulate: int, precision: Precision, workers: int, how: Execution) -> list[str]:
+def _process(accumulate: int, precision: Precision, workers: int, execution: Execution) -> list[str]:
     """On what it is computed, and how precisely; bf16 is the launch's."""
     return [
         *("--user-dir", str(USER_DIR)),
@@ -209,8 +209,8 @@ def _process(accumulate: int, precision: Precision, workers: int, how: Execution
         *("--distributed-world-size", str(workers)),
         # What one process would send the others of a checkpoint, torch refuses to unpack.
         "--load-checkpoint-on-all-dp-ranks",
-        *(("--cpu",) if how.gpus == 0 else ()),
+        *(("--cpu",) if execution.gpus == 0 else ()),
         # fairseq gives torch's own a GPU's number, which a CPU has not.
-        *(("--ddp-backend", "legacy_ddp", "--distributed-backend", "gloo") if how.gpus == 0 else ()),
+        *(("--ddp-backend", "legacy_ddp", "--distributed-backend", "gloo") if execution.gpus == 0 else ()),
         *(("--fp16",) if precision == "fp16" else ()),
     ]

@@ -48,14 +48,14 @@ class Probe:
     """
 
     def __init__(
-        self, settings: RunSettings, binary: Path, references: Path, languages: tuple[str, str], how: Execution
+        self, settings: RunSettings, binary: Path, references: Path, languages: tuple[str, str], execution: Execution
     ) -> None:
         """The arguments are those of `options.translation`."""
         set_up_cuda()
         # Nothing is written, so any folder will do as the state's.
-        arguments = options.translation(settings, binary, references, languages, binary, how)
+        arguments = options.translation(settings, binary, references, languages, binary, execution)
         cfg = configuration(arguments, settings.precision)
-        self._device = torch.device("cuda" if how.gpus else "cpu")
+        self._device = torch.device("cuda" if execution.gpus else "cpu")
         self._cfg = cfg
         # In the order of fairseq's training, for the seed to mean the same.
         np.random.seed(cfg.common.seed)

@@ -9,7 +9,7 @@ from fairseq.tasks.sentence_prediction import SentencePredictionConfig, Sentence
 from sklearn.metrics import accuracy_score, f1_score
 
 from preln.fairseq_plugin.checkpoints import load_weights
-from preln.fairseq_plugin.recorded import Guarded
+from preln.fairseq_plugin.recorded_task import GuardedTask
 from preln.files import write_sealed
 
 SCORES = "scores.json"
@@ -25,7 +25,7 @@ class ScoredSentencePredictionConfig(SentencePredictionConfig):
 
 
 @register_task("preln_sentence_prediction", dataclass=ScoredSentencePredictionConfig)
-class ScoredSentencePrediction(Guarded, SentencePredictionTask):
+class ScoredSentencePrediction(GuardedTask, SentencePredictionTask):
     """fairseq's task of a pair of sentences and one of two labels; dev is its subset valid."""
 
     def __init__(self, cfg: ScoredSentencePredictionConfig, data_dictionary: Any, label_dictionary: Any) -> None:

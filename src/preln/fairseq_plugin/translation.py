@@ -24,7 +24,7 @@ from preln.config import RunSettings
 from preln.errors import PrelnError
 from preln.fairseq_plugin import decoding
 from preln.fairseq_plugin.divergence import progress
-from preln.fairseq_plugin.recorded import Recorded, rank_and_world
+from preln.fairseq_plugin.recorded_task import RecordedTask, rank_and_world
 from preln.files import write_text
 from preln.translation import curve
 
@@ -52,7 +52,7 @@ class BatchTooSmall(PrelnError):
 
 
 @register_task("preln_translation", dataclass=RecordedTranslationConfig)
-class RecordedTranslation(Recorded, TranslationTask):
+class RecordedTranslation(RecordedTask, TranslationTask):
     """fairseq's translation task, recorded and guarded."""
 
     def __init__(self, cfg: RecordedTranslationConfig, src_dict: Any, tgt_dict: Any) -> None:

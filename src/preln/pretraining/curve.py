@@ -18,7 +18,7 @@ row before; the gradient norm is the last update's, before clipping; the last tw
 machines."""
 
 
-def read_record(path: Path) -> dict[int, dict[str, Any]]:
+def read_validations(path: Path) -> dict[int, dict[str, Any]]:
     """The record's newest values by the number of updates."""
     rows = {entry["updates"]: entry for entry in read_json_lines(path)}
     return dict(sorted(rows.items()))

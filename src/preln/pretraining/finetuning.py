@@ -13,8 +13,7 @@ from typing import Any
 import pandas as pd
 from tqdm import tqdm
 
-from preln import attempts, prepared_text, recording
-from preln.attempts import RECORD
+from preln import prepared_text, recording, run_state
 from preln.config import Execution, GridPoint, Study
 from preln.errors import PrelnError
 from preln.files import append_json, mend_lines, read_json_lines, read_sealed, replaced
@@ -22,6 +21,7 @@ from preln.machine import claim
 from preln.pretraining.runs import Finetuning
 from preln.pretraining.training import kept_weights
 from preln.pretraining.training import state_folder as pretraining_state
+from preln.run_state import RECORD
 
 COLUMNS = ["batch_size", "learning_rate", "epochs", "seed", "accuracy", "f1"]
 """Columns of scores.csv, a row a fine-tuning. Accuracy on dev and F1 of label 1 are fractions; both are empty where the
@@ -54,23 +54,23 @@ def finetune(study: Study, job: Finetuning, prepared: Path, task: Path, runs: Pa
     record = json.loads((task / "pieces" / "task.json").read_text(encoding="utf-8"))
     weights = _weights(job, prepared, runs / job.run.id)
     content = [task / "pieces" / "task.json", *([weights] if weights else [])]
-    state = attempts.state_folder(job.origin, content, folder)
-    with attempts.exclusive(state):
-        for path in (state / RECORD, state / attempts.ATTEMPTS):
+    state = run_state.state_folder(job.origin, content, folder)
+    with run_state.exclusive(state):
+        for path in (state / RECORD, state / run_state.ATTEMPTS):
             if lines := mend_lines(path):
                 logger.warning("%s: damaged in line(s) %s, which are done again", path, ", ".join(map(str, lines)))
         # One fine-tuning is too small for several processes.
-        how = study.execution.alone
-        claim(how)
-        attempts.begin(state, how, finetunings_before=len(_scores(state)))
+        execution = study.execution.alone
+        claim(execution)
+        run_state.begin(state, execution, finetunings_before=len(_scores(state)))
         if weights:
-            _fill(state, job, record["parts"]["train"]["pairs"], weights, task / "binary", how)
+            _fill(state, job, record["parts"]["train"]["pairs"], weights, task / "binary", execution)
         scores = _scores(state)
         rows = [scores[key] for key in _wanted(job) if key in scores]
         with replaced(folder / "scores.csv") as table:
             pd.DataFrame(rows, columns=COLUMNS).to_csv(table, index=False)
         origin = {
-            **attempts.origin(study, job.id, job.identity, state),
+            **run_state.origin(study, job.id, job.identity, state),
             "status": "finished" if weights else "not reached",
             "task": record,
             "seconds": round(sum(row["seconds"] for row in rows), 1),
@@ -78,13 +78,13 @@ def finetune(study: Study, job: Finetuning, prepared: Path, task: Path, runs: Pa
         recording.write(folder, origin, ["scores.csv"])
 
 
-def _fill(state: Path, job: Finetuning, pairs: int, weights: Path, binary: Path, how: Execution) -> None:
+def _fill(state: Path, job: Finetuning, pairs: int, weights: Path, binary: Path, execution: Execution) -> None:
     """Add to the record what it does not have yet of the grid and its seeds."""
     scores = _scores(state)
     for point, seed in tqdm(_wanted(job).values(), desc=job.id, unit=" fine-tunings", mininterval=5):
         if _key(point, seed) not in scores:
             started = time.perf_counter()
-            score = _finetuned(job, point, seed, pairs, weights, binary, how)
+            score = _finetuned(job, point, seed, pairs, weights, binary, execution)
             row = {**point.model_dump(), "seed": seed, **score, "seconds": round(time.perf_counter() - started, 1)}
             append_json(state / RECORD, row)
 
@@ -95,7 +95,7 @@ def _wanted(job: Finetuning) -> dict[Any, tuple[GridPoint, int]]:
 
 
 def _finetuned(
-    job: Finetuning, point: GridPoint, seed: int, pairs: int, weights: Path, binary: Path, how: Execution
+    job: Finetuning, point: GridPoint, seed: int, pairs: int, weights: Path, binary: Path, execution: Execution
 ) -> dict[str, Any]:
     """Accuracy and F1 of one fine-tuning; None where it diverged."""
     # Importing fairseq takes seconds, which the other commands should not wait for.
@@ -108,9 +108,9 @@ def _finetuned(
     try:
         with tempfile.TemporaryDirectory() as name:
             state, settings = Path(name), job.run.settings
-            arguments = options.finetuning(settings, point, seed, updates, weights, binary, state, how)
-            launch.train(arguments, settings.precision, state, how)
-            if attempts.divergence(state):
+            arguments = options.finetuning(settings, point, seed, updates, weights, binary, state, execution)
+            launch.train(arguments, settings.precision, state, execution)
+            if run_state.divergence(state):
                 return {"accuracy": None, "f1": None}
             scores = read_sealed(state / SCORES)
     finally:

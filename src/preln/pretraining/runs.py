@@ -7,7 +7,7 @@ from typing import Any
 
 from preln.config import EnglishText, Execution, GridPoint, PretrainingSettings, Study, Task, refuse
 from preln.config.grid import MOST_RUNS
-from preln.runs import combinations, execution, misfits, short, undefined, unusual, usual_values
+from preln.runs import combinations, execution_of, misfits, short, undefined, unusual, usual_values
 
 ENGLISH_VERSION = 2
 """Raised when an English text or a task of pairs can be prepared otherwise with the code; a raise prepares them anew,
@@ -95,7 +95,7 @@ def expand(study: Study, origin: str = "study") -> list[PretrainingRun]:
     wrong: list[str] = []
     for number, entry in enumerate(study.pretraining.runs):
         where = f"{origin}: pretraining.runs.{number}"
-        how = execution(entry, study, where, wrong)
+        execution = execution_of(entry, study, where, wrong)
         for settings in combinations(PretrainingSettings, common, entry.own, where, wrong):
             if settings.text not in study.texts:
                 wrong.append(undefined(f"{where}.text", settings.text, study.texts))
@@ -105,8 +105,8 @@ def expand(study: Study, origin: str = "study") -> list[PretrainingRun]:
                     f"{where}.updates: {settings.updates} are fewer than the last of pretraining.checkpoints, {last}"
                 )
             run_id = _run_id(settings, common, usual, several_texts=len(study.texts) > 1)
-            wrong += misfits(run_id, runs, settings, how, where)
-            runs[run_id] = PretrainingRun(run_id, settings, study.texts[settings.text], entry.finetune, how)
+            wrong += misfits(run_id, runs, settings, execution, where)
+            runs[run_id] = PretrainingRun(run_id, settings, study.texts[settings.text], entry.finetune, execution)
     refuse(wrong)
     return list(runs.values())
 

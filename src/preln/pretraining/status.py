@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pandas as pd
 
-from preln.attempts import RECORD, newest_state
 from preln.config import Study
-from preln.current import read_or_nothing
 from preln.files import read_json_lines
-from preln.pretraining.curve import read_record
+from preln.freshness import read_or_nothing
+from preln.pretraining.curve import read_validations
 from preln.pretraining.runs import Finetuning, PretrainingRun, expand, finetunings
 from preln.progress import SILENT_SECONDS, Counting, Progress, Section, silence, training
 from preln.recording import RUN, damaged_beside
+from preln.run_state import RECORD, newest_state
 
-UPDATES = Counting("updates", {"valid": "valid_loss"}, read_record)
+UPDATES = Counting("updates", {"valid": "valid_loss"}, read_validations)
 
 
 def sections(study: Study, results: Path, now: float) -> list[Section]:

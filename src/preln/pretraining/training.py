@@ -11,27 +11,27 @@ from typing import Any
 
 import pandas as pd
 
-from preln import attempts, prepared_text, recording
-from preln.attempts import RECORD, RecordLost
+from preln import prepared_text, recording, run_state
 from preln.config import Study
-from preln.current import checksums
 from preln.files import replaced
+from preln.freshness import checksums
 from preln.kept import Kept
 from preln.machine import claim
-from preln.pretraining.curve import curve, read_record
+from preln.pretraining.curve import curve, read_validations
 from preln.pretraining.runs import PretrainingRun
+from preln.run_state import RECORD, RecordLost
 
 
 def state_folder(run: PretrainingRun, prepared: Path, folder: Path) -> Path:
     """Where a run's state is, which depends on the text, the BPE model and the dictionary."""
     content = ["bpe/bpe.model", "binary/dict.txt"]
     identity = {**run.identity, "text": checksums(_text(prepared))}
-    return attempts.state_folder(identity, [prepared / path for path in content], folder)
+    return run_state.state_folder(identity, [prepared / path for path in content], folder)
 
 
 def recorded_updates(run: PretrainingRun, state: Path) -> int:
     """Up to which update the record of a state is whole."""
-    record, every = read_record(state / RECORD), run.settings.validate_every
+    record, every = read_validations(state / RECORD), run.settings.validate_every
     return next(update for update in itertools.count(step=every) if update + every not in record)
 
 
@@ -66,23 +66,23 @@ def pretrain_run(study: Study, run: PretrainingRun, prepared: Path, folder: Path
     prepared_text.require_english(prepared)
     state, every = state_folder(run, prepared, folder), run.settings.validate_every
     checkpoints = study.pretraining.checkpoints if study.pretraining else ()
-    with attempts.exclusive(state):
+    with run_state.exclusive(state):
         claim(run.execution)
         # Importing fairseq takes seconds, which the other commands should not wait for, and memory, which one that
         # waits for a GPU has no use for.
         from preln.fairseq_plugin import launch
 
-        attempts.mend(
+        run_state.mend(
             state, "updates", lambda: recorded_updates(run, state), lambda moment: moment.update // every * every
         )
         done = recorded_updates(run, state)
-        attempts.begin(state, run.execution, updates_before=done)
+        run_state.begin(state, run.execution, updates_before=done)
         for update in checkpoints:
             kept = kept_weights(run, update, prepared, state)
             if kept.path.exists():
                 kept.mend()
         # fairseq would train a run that is at its end for one more update.
-        if not attempts.divergence(state) and done < run.settings.updates:
+        if not run_state.divergence(state) and done < run.settings.updates:
             arguments = _arguments(run, checkpoints, prepared, state)
             launch.train(arguments, run.settings.precision, state, run.execution)
         write_records(study, run, prepared, state, folder)
@@ -94,8 +94,8 @@ def write_records(study: Study, run: PretrainingRun, prepared: Path, state: Path
     Raises:
         RecordLost: if it has no record of one of its validations.
     """
-    record = read_record(state / RECORD)
-    diverged = attempts.divergence(state)
+    record = read_validations(state / RECORD)
+    diverged = run_state.divergence(state)
     every = run.settings.validate_every
     if not diverged and (missing := set(range(every, run.settings.updates + 1, every)) - record.keys()):
         raise RecordLost(
@@ -105,7 +105,7 @@ def write_records(study: Study, run: PretrainingRun, prepared: Path, state: Path
     rows = curve(record)
     with replaced(folder / "curve.csv") as table:
         rows.to_csv(table, index=False)
-    origin = {**attempts.origin(study, run.id, run.identity, state), "text": _text(prepared)}
+    origin = {**run_state.origin(study, run.id, run.identity, state), "text": _text(prepared)}
     recording.write(folder, origin, ["curve.csv"], metrics(run, record, rows, diverged))
 
 

@@ -14,8 +14,8 @@ import pandas as pd
 
 from preln.config import Study, of_results
 from preln.corpora.registry import languages
-from preln.current import checksums
 from preln.files import sha256
+from preln.freshness import checksums
 from preln.pretraining.runs import PretrainingRun
 from preln.recording import RecordError, read
 from preln.report.claims.samples import LOWER_IS_BETTER, worst

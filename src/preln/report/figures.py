@@ -16,14 +16,14 @@ from preln.report.theory import figure_3, figure_gradients, figure_theory
 from preln.report.theory import records as theory_records
 from preln.report.translation import drawing, figure_2, figure_4, figure_6
 from preln.runs import Run
-from preln.theory.parts import Part
+from preln.theory.measurement_jobs import MeasurementJob
 
 OF_RUNS = {str(layout.number): layout for layout in (figure_2.LAYOUT, figure_4.LAYOUT, figure_6.LAYOUT)}
 OF_THEORY = {"3": figure_3.compose, "theory": figure_theory.compose, "gradients": figure_gradients.compose}
 
 
 def draw(
-    name: str, study: Study, runs: Sequence[Run], parts: Sequence[Part], results: Path, out: Sequence[Path]
+    name: str, study: Study, runs: Sequence[Run], parts: Sequence[MeasurementJob], results: Path, out: Sequence[Path]
 ) -> None:
     """Draw a figure of a study to each file of `out`, in the format of its suffix (pdf, png, svg).
 

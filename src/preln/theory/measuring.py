@@ -1,4 +1,4 @@
-"""One part of a study's theory: measure it, and write its measurements.csv and run.json."""
+"""One measurement of a study's theory: take it, and write its measurements.csv and run.json."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from preln.machine import claim
 from preln.provenance import commit, hardware, versions
 from preln.runs import Run
 from preln.theory import gradients, lemmas
+from preln.theory.measurement_jobs import ExactJob, GradientJob, MeasurementJob
 from preln.theory.measurements import Measurement, write
-from preln.theory.parts import ExactPart, GradientPart, Part
 from preln.translation.training import after_warmup, corpus_record, state_folder
 
 logger = logging.getLogger(__name__)
@@ -31,71 +31,71 @@ class WeightsMissing(PrelnError):
     """A trained run without the weights of the end of its warm-up."""
 
 
-def measure_part(study: Study, part: Part, prepared: Path | None, runs: Path, folder: Path) -> None:
-    """Measure a part and write its records to `folder`.
+def measure(study: Study, job: MeasurementJob, prepared: Path | None, runs: Path, folder: Path) -> None:
+    """Take a measurement and write its records to `folder`.
 
     Args:
-        study: the study that the part belongs to.
-        part: the part.
+        study: the study that the measurement belongs to.
+        job: what is measured.
         prepared: folder of the prepared corpus; None for the model of the proofs.
         runs: folder of the study's translation runs; looked at for what is measured after warm-up.
-        folder: the part's folder.
+        folder: the measurement's folder.
 
     Raises:
         WeightsMissing: if a trained run did not keep the weights of the end of its warm-up.
         MachineRefused: if GPUs are asked for that are not there.
     """
-    how = study.execution.alone
-    if isinstance(part, ExactPart):
+    execution = study.execution.alone
+    if isinstance(job, ExactJob):
         # The model of the proofs has no use for a GPU.
-        how = how.model_copy(update={"gpus": 0})
-    claim(how)
+        execution = execution.model_copy(update={"gpus": 0})
+    claim(execution)
     started = time.monotonic()
     measured_on: dict[str, Any] = {}
-    torch.set_num_threads(how.cpus)
-    if isinstance(part, ExactPart):
-        rows = {"layers": lemmas.by_layer, "depths": lemmas.by_depth, "widths": lemmas.by_width}[part.sweep](
-            part.setting, part.seeds
+    torch.set_num_threads(execution.cpus)
+    if isinstance(job, ExactJob):
+        rows = {"layers": lemmas.by_layer, "depths": lemmas.by_depth, "widths": lemmas.by_width}[job.sweep](
+            job.setting, job.seeds
         )
     else:
         if prepared is None:
-            raise PrelnError(f"{part.id}: is measured on a corpus; give its folder by --prepared")
+            raise PrelnError(f"{job.id}: is measured on a corpus; give its folder by --prepared")
         prepared_text.require_parallel(prepared)
         measured_on = {"corpus": corpus_record(prepared)}
-        rows = list(_gradients(part, prepared, runs, how))
+        rows = list(_gradients(job, prepared, runs, execution))
     write(rows, folder / "measurements.csv")
     record = {
-        "id": part.id,
+        "id": job.id,
         "study": study.study,
-        "identity": part.identity,
+        "identity": job.identity,
         "versions": versions(),
         **commit(),
-        "hardware": hardware(how),
+        "hardware": hardware(execution),
         "seconds": round(time.monotonic() - started, 1),
         **measured_on,
     }
     recording.write(folder, record, ["measurements.csv"])
 
 
-def _gradients(part: GradientPart, prepared: Path, runs: Path, how: Execution) -> Iterator[Measurement]:
+def _gradients(job: GradientJob, prepared: Path, runs: Path, execution: Execution) -> Iterator[Measurement]:
     """The measurements of each seed."""
     # Importing fairseq takes seconds, which the model of the proofs should not wait for.
     from preln.fairseq_plugin.probe import VARIED_WEIGHTS, Probe
 
-    weights = {run.settings.seed: _weights_after_warmup(run, prepared, runs / run.id) for run in part.trained}
+    weights = {run.settings.seed: _weights_after_warmup(run, prepared, runs / run.id) for run in job.trained}
     diverged = [seed for seed, path in weights.items() if path is None]
-    for seed in tqdm([seed for seed in part.seeds if seed not in diverged], desc=part.id, unit="seed", mininterval=5):
-        settings = part.settings.model_copy(update={"seed": seed})
-        probe = Probe(settings, prepared / "binary", prepared / "text", languages(part.corpus), how)
-        for name in part.variant.split("+"):
+    for seed in tqdm([seed for seed in job.seeds if seed not in diverged], desc=job.id, unit="seed", mininterval=5):
+        settings = job.settings.model_copy(update={"seed": seed})
+        probe = Probe(settings, prepared / "binary", prepared / "text", languages(job.corpus), execution)
+        for name in job.variant.split("+"):
             if name in VARIED_WEIGHTS:
                 VARIED_WEIGHTS[name](probe)
         if trained := weights.get(seed):
             probe.load(trained)
         base = Measurement(
             model="translation",
-            variant=part.variant,
-            state="after-warm-up" if part.trained else "initial",
+            variant=job.variant,
+            state="after-warm-up" if job.trained else "initial",
             placement=settings.placement,
             stack="",
             depth=settings.decoder_layers,
@@ -106,8 +106,8 @@ def _gradients(part: GradientPart, prepared: Path, runs: Path, how: Execution) -
             quantity="",
             value=math.nan,
         )
-        for row in gradients.measure(probe, part.batches, base):
-            if part.every_matrix or (row.stack == "decoder" and row.matrix in ("W1", "W2")):
+        for row in gradients.measure(probe, job.batches, base):
+            if job.every_matrix or (row.stack == "decoder" and row.matrix in ("W1", "W2")):
                 yield row
 
 

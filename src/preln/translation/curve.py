@@ -19,7 +19,7 @@ COLUMNS = [
 BLEU in percent; the gradient norm is before clipping; the last two are times and differ between machines."""
 
 
-def read_record(path: Path) -> dict[int, dict[str, Any]]:
+def read_epochs(path: Path) -> dict[int, dict[str, Any]]:
     """The record's newest values by epoch, for each epoch that is whole: a curve's columns, and what metrics.json
     says of how they were computed.
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from preln.config import Study
 from preln.progress import Counting, Progress, Section, training
 from preln.runs import Run, expand
-from preln.translation.curve import read_record
+from preln.translation.curve import read_epochs
 
-EPOCHS = Counting("epochs", {"valid": "valid_loss", "BLEU": "test_bleu"}, read_record)
+EPOCHS = Counting("epochs", {"valid": "valid_loss", "BLEU": "test_bleu"}, read_epochs)
 
 
 def sections(study: Study, results: Path, now: float) -> list[Section]:

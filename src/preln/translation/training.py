@@ -10,15 +10,15 @@ from typing import Any
 
 import pandas as pd
 
-from preln import attempts, prepared_text, recording
-from preln.attempts import RECORD, RecordLost
+from preln import prepared_text, recording, run_state
 from preln.config import Study
-from preln.current import checksums, read_or_nothing
 from preln.files import replaced
+from preln.freshness import checksums, read_or_nothing
 from preln.kept import Kept
 from preln.machine import claim
+from preln.run_state import RECORD, RecordLost
 from preln.runs import Run
-from preln.translation.curve import curve, has_translations, read_record, translations
+from preln.translation.curve import curve, has_translations, read_epochs, translations
 
 
 def corpus_record(prepared: Path) -> dict[str, Any]:
@@ -32,21 +32,21 @@ def state_folder(run: Run, prepared: Path, folder: Path) -> Path:
     corpus = corpus_record(prepared)
     content = ["bpe/bpe.model", f"binary/dict.{corpus['languages']['source']}.txt"]
     identity = {**run.identity, "text": checksums(corpus), "languages": corpus["languages"]}
-    return attempts.state_folder(identity, [prepared / path for path in content], folder)
+    return run_state.state_folder(identity, [prepared / path for path in content], folder)
 
 
 def tested(folder: Path, epoch: int) -> list[str] | None:
     """The translations of test after an epoch that the records in a run's folder are of; None where they are gone or
     damaged."""
     state = folder / "state" / read_or_nothing(folder / recording.RUN).get("state", "")
-    if not has_translations(state, "test", epoch, read_record(state / RECORD).get(epoch, {})):
+    if not has_translations(state, "test", epoch, read_epochs(state / RECORD).get(epoch, {})):
         return None
     return translations(state, "test", epoch).read_text(encoding="utf-8").splitlines()
 
 
 def recorded_epochs(state: Path) -> int:
     """Up to which epoch the record of a state is whole, with its translations."""
-    record = read_record(state / RECORD)
+    record = read_epochs(state / RECORD)
 
     def is_whole(epoch: int) -> bool:
         return epoch in record and all(
@@ -76,7 +76,7 @@ def _arguments(run: Run, prepared: Path, state: Path) -> list[str]:
         references=prepared / "text",
         languages=(languages["source"], languages["target"]),
         state=state,
-        how=run.execution,
+        execution=run.execution,
     )
 
 
@@ -94,18 +94,18 @@ def train_run(study: Study, run: Run, prepared: Path, folder: Path) -> None:
     """
     prepared_text.require_parallel(prepared)
     state = state_folder(run, prepared, folder)
-    with attempts.exclusive(state):
+    with run_state.exclusive(state):
         claim(run.execution)
         # Importing fairseq takes seconds, which the other commands should not wait for, and memory, which one that
         # waits for a GPU has no use for.
         from preln.fairseq_plugin import launch
 
-        attempts.mend(state, "epoch", lambda: recorded_epochs(state), lambda moment: moment.whole_epochs)
-        attempts.begin(state, run.execution, epochs_before=recorded_epochs(state))
+        run_state.mend(state, "epoch", lambda: recorded_epochs(state), lambda moment: moment.whole_epochs)
+        run_state.begin(state, run.execution, epochs_before=recorded_epochs(state))
         kept = after_warmup(run, prepared, state)
         if kept.path.exists():
             kept.mend()
-        if not attempts.divergence(state):
+        if not run_state.divergence(state):
             launch.train(_arguments(run, prepared, state), run.settings.precision, state, run.execution)
         write_records(study, run, prepared, state, folder)
 
@@ -116,8 +116,8 @@ def write_records(study: Study, run: Run, prepared: Path, state: Path, folder: P
     Raises:
         RecordLost: if it has no record of one of its epochs.
     """
-    record = read_record(state / RECORD)
-    if diverged := attempts.divergence(state):
+    record = read_epochs(state / RECORD)
+    if diverged := run_state.divergence(state):
         diverged["epoch"] = max(record, default=0) + 1
     elif missing := set(range(1, run.settings.epochs + 1)) - record.keys():
         raise RecordLost(
@@ -127,7 +127,7 @@ def write_records(study: Study, run: Run, prepared: Path, state: Path, folder: P
     rows = curve(record)
     with replaced(folder / "curve.csv") as table:
         rows.to_csv(table, index=False)
-    origin = {**attempts.origin(study, run.id, run.identity, state), "corpus": corpus_record(prepared)}
+    origin = {**run_state.origin(study, run.id, run.identity, state), "corpus": corpus_record(prepared)}
     recording.write(folder, origin, ["curve.csv"], metrics(run, record, rows, diverged))
 
 

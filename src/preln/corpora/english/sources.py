@@ -17,7 +17,7 @@ import mwparserfromhell
 
 from preln.config import BookcorpusSource, EmbeddedSource, TextFilesSource, TextSource, WikipediaSource, WikitextSource
 from preln.corpora import CorpusError
-from preln.corpora.registry import ARCHIVES, TEXTS, is_text, needed_downloads
+from preln.corpora.registry import ARCHIVE_ENDINGS, TEXT_FILES, is_text, needed_downloads
 from preln.corpora.streams import BROKEN, MOST_IN_MEMORY, members, require_text, size
 from preln.generated_text import english
 
@@ -98,7 +98,7 @@ def open_texts(path: Path) -> Iterator[tuple[str, BufferedReader]]:
     """
     found = False
     for file in sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]:
-        if file.name.endswith(ARCHIVES):
+        if file.name.endswith(ARCHIVE_ENDINGS):
             opened: Iterator[tuple[str, BufferedReader]] = (
                 (f"{file}:{name}", content) for name, content in members(file, is_text)
             )
@@ -110,9 +110,7 @@ def open_texts(path: Path) -> Iterator[tuple[str, BufferedReader]]:
             found = True
             yield text
     if not found:
-        raise CorpusError(
-            f"{path}: holds no text; allowed: {', '.join(TEXTS)}, and archives of them ({', '.join(ARCHIVES)})"
-        )
+        raise CorpusError(f"{path}: holds no text; allowed: {TEXT_FILES}")
 
 
 def _in_file(file: Path) -> Iterator[tuple[str, BufferedReader]]:

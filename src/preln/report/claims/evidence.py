@@ -22,7 +22,7 @@ from preln.report.theory import records as theory_records
 from preln.report.theory import tables as theory_tables
 from preln.report.translation import records
 from preln.runs import Run, expand
-from preln.theory import parts
+from preln.theory import measurement_jobs
 
 
 @dataclass(frozen=True)
@@ -125,5 +125,5 @@ def gather(study: Study, results: Path) -> Evidence:
         runs,
         frozenset(done.loc[warmed_up, "run"]),
         pretraining_records.load(study, results),
-        theory_tables.theory(theory_records.load(study, parts.expand(study, runs), results)),
+        theory_tables.theory(theory_records.load(study, measurement_jobs.expand(study, runs), results)),
     )

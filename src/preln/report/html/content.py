@@ -13,7 +13,7 @@ from preln.report.pretraining import records as pretraining_records
 from preln.report.theory import records as theory_records
 from preln.report.translation import records
 from preln.runs import Run
-from preln.theory.parts import Part
+from preln.theory.measurement_jobs import MeasurementJob
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Content:
         return [self.results / self.study.study / room / job for room, jobs in done.items() for job in jobs]
 
 
-def load(study: Study, runs: Sequence[Run], parts: Sequence[Part], results: Path) -> Content:
+def load(study: Study, runs: Sequence[Run], parts: Sequence[MeasurementJob], results: Path) -> Content:
     """Load the records of a study; arguments and errors are those of `preln.report.html.page.write`."""
     return Content(
         study,

@@ -29,7 +29,7 @@ from preln.report.reference import claims as paper
 from preln.report.theory import tables as theory_tables
 from preln.report.translation import records, tables
 from preln.runs import Run
-from preln.theory.parts import Part
+from preln.theory.measurement_jobs import MeasurementJob
 
 FIGURES = {
     "2": "Is warm-up essential? Post-LN by Adam and by SGD (section 3.2)",
@@ -72,7 +72,7 @@ class Table:
     notes: list[str]
 
 
-def write(study: Study, runs: Sequence[Run], parts: Sequence[Part], results: Path, out: Path) -> None:
+def write(study: Study, runs: Sequence[Run], parts: Sequence[MeasurementJob], results: Path, out: Path) -> None:
     """Write the report of a study.
 
     Args:

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from preln import recording
 from preln.config import GridPoint, Study
 from preln.pretraining import finetuning
 from preln.pretraining.curve import COLUMNS
 from preln.pretraining.runs import Finetuning, PretrainingRun, expand, finetunings
 from preln.recording import RecordError
-from preln.recording import read as read_record
 from preln.report.core.statistics import Estimate, estimate, mean
 from preln.report.translation.records import Texts, origin_lines, require_same
 
@@ -78,7 +78,7 @@ def load(study: Study, results: Path) -> Records:
     for run in runs:
         folder = results / study.study / "pretraining" / run.id
         if (folder / "metrics.json").exists():
-            metrics[run.id] = read_record(folder / "metrics.json")
+            metrics[run.id] = recording.read(folder / "metrics.json")
             origins.append(_origin(folder, run.identity))
             texts.require_same(run.settings.text, origins[-1], folder / "run.json")
             curves.append(_table(folder / "curve.csv", COLUMNS).assign(run=run.id))
@@ -176,7 +176,7 @@ def _timed_to(study: Study, runs: Sequence[PretrainingRun], curves: pd.DataFrame
 
 def _origin(folder: Path, identity: dict[str, Any]) -> dict[str, Any]:
     """run.json, after a check that it is of what the study says."""
-    record = read_record(folder / "run.json")
+    record = recording.read(folder / "run.json")
     require_same(identity, record, folder / "run.json")
     return record
 

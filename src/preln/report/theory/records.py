@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pandas as pd
 
+from preln import recording
 from preln.config import Study
 from preln.recording import RecordError
-from preln.recording import read as read_record
 from preln.report.core.labels import PLACEMENTS
 from preln.report.core.statistics import exponent
 from preln.report.reference import gradients as paper
 from preln.report.reference.gradients import Bar
 from preln.report.translation.records import Texts, origin_lines, require_same
+from preln.theory.measurement_jobs import ExactJob, GradientJob, MeasurementJob
 from preln.theory.measurements import COLUMNS, read
-from preln.theory.parts import ExactPart, GradientPart, Part
 
 STATES = {"initial": "at initialisation", "after-warm-up": "after warm-up"}
 
@@ -39,7 +39,7 @@ class Records:
     bars: tuple[Bar, ...]
 
 
-def load(study: Study, parts: Sequence[Part], results: Path) -> Records:
+def load(study: Study, parts: Sequence[MeasurementJob], results: Path) -> Records:
     """The records of the parts that are done.
 
     Raises:
@@ -52,7 +52,7 @@ def load(study: Study, parts: Sequence[Part], results: Path) -> Records:
         folder = results / study.study / "theory" / part.id
         if not (folder / "run.json").exists():
             continue
-        record = read_record(folder / "run.json")
+        record = recording.read(folder / "run.json")
         try:
             table = read(folder / "measurements.csv")
         except (OSError, ValueError) as error:
@@ -62,9 +62,9 @@ def load(study: Study, parts: Sequence[Part], results: Path) -> Records:
         tables.append(table.assign(part=part.id))
         require_same(part.identity, record, folder / "run.json")
         origins.append(record)
-        if isinstance(part, GradientPart):
+        if isinstance(part, GradientJob):
             texts.require_same(part.settings.corpus, record, folder / "run.json")
-        if isinstance(part, GradientPart) and not part.variant and part.corpus.source == "iwslt14":
+        if isinstance(part, GradientJob) and not part.variant and part.corpus.source == "iwslt14":
             state = "after-warm-up" if part.trained else "initial"
             bars += [bar for bar in paper.load() if bar.state == state and bar.is_of(part.settings)]
     return Records(
@@ -75,10 +75,10 @@ def load(study: Study, parts: Sequence[Part], results: Path) -> Records:
     )
 
 
-def _is_whole(part: Part, table: pd.DataFrame) -> bool:
+def _is_whole(part: MeasurementJob, table: pd.DataFrame) -> bool:
     """Whether all seeds have as many rows, and a sweep all its depths or widths."""
     wanted, there = set(), set()
-    if isinstance(part, ExactPart) and part.sweep != "layers":
+    if isinstance(part, ExactJob) and part.sweep != "layers":
         wanted, there = set(getattr(part.setting, part.sweep)), set(table[part.sweep.removesuffix("s")])
     return wanted == there and table.groupby("seed").size().nunique() == 1
 

@@ -32,8 +32,8 @@ from preln.theory.closed_forms import (
     pre_ln_square_norm,
     relu_square_norm,
 )
+from preln.theory.measurement_jobs import MeasurementJob
 from preln.theory.measurements import UNIT_OUTPUT
-from preln.theory.parts import Part
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Row:
     predicted: str
 
 
-def write(name: str, study: Study, parts: Sequence[Part], results: Path, out: Sequence[Path]) -> None:
+def write(name: str, study: Study, parts: Sequence[MeasurementJob], results: Path, out: Sequence[Path]) -> None:
     """Write a table of the theory to each file of `out`, in the form of its suffix (csv, md, tex).
 
     Args:
@@ -83,7 +83,7 @@ def write(name: str, study: Study, parts: Sequence[Part], results: Path, out: Se
     write_forms(table, text, notes, f"tab:{name}-{study.study}", out, _COMPUTED)
 
 
-def plain(study: Study, parts: Sequence[Part], results: Path) -> str:
+def plain(study: Study, parts: Sequence[MeasurementJob], results: Path) -> str:
     """Theorem 1's exponents as text for a terminal, with a title; of the rest, the tables and figures tell.
 
     Raises:

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import pandas as pd
 
 from preln.config import RunSettings, Study
-from preln.current import checksums
+from preln.freshness import checksums
 from preln.recording import AGAIN, RecordError, read
 from preln.runs import Run
 from preln.translation.curve import COLUMNS

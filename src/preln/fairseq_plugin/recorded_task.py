@@ -11,16 +11,16 @@ import torch
 from fairseq.tasks import FairseqTask
 from torch import Tensor
 
-from preln.attempts import RECORD
 from preln.fairseq_plugin import masters
 from preln.fairseq_plugin.batches import SharedBatches
 from preln.fairseq_plugin.checkpoints import OF_STATE, CheckpointRefused, flush_newest, keep_weights
 from preln.fairseq_plugin.divergence import LIMIT, progress
 from preln.fairseq_plugin.interruption import interruption
 from preln.files import append_json
+from preln.run_state import RECORD
 
 
-class Guarded(FairseqTask):
+class GuardedTask(FairseqTask):
     """A fairseq task whose failures are told as what they are; tasks put it in front of fairseq's own."""
 
     def train_step(
@@ -45,7 +45,7 @@ class Guarded(FairseqTask):
             raise FloatingPointError("a gradient is not finite") from error
 
 
-class Recorded(Guarded):
+class RecordedTask(GuardedTask):
     """A guarded task with a record of its own, which is stopped when its loss explodes, or when it is told to.
 
     In fp16 an update whose gradient overflows is not made: fairseq goes on with the next batch and a smaller scale of

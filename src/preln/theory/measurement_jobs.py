@@ -1,4 +1,4 @@
-"""From a study to the parts of its theory, each one job: what it measures and what its numbers depend on."""
+"""From a study to the measurements of its theory, each one job: what it measures and what its numbers depend on."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from preln.config.base import listed
 from preln.runs import PREPARATION_VERSION, Run, series
 
 THEORY_VERSION = 1
-"""Raised when the measurements can change with the code; a raise measures every part again.
+"""Raised when the measurements can change with the code; a raise takes every measurement again.
 
 It was not raised when the weights that a run in half precision keeps after its warm-up became the fp32 masters, where
 they had been the masters' roundings; docs/theory.md says which committed measurement is of roundings."""
@@ -27,7 +27,7 @@ OF_THE_TRAINING = {
 setting that is missing here costs a measurement, and never passes an old one off as new."""
 
 _SAID_ELSEWHERE = {"corpus", "seed"}
-"""The corpus's name, beside its settings, and the seed, of which a part has several."""
+"""The corpus's name, beside its settings, and the seed, of which a job has several."""
 
 EXACT = {"layers": {"depths", "widths"}, "depths": {"depth", "widths"}, "widths": {"width", "depths"}}
 """The sweeps of the model of the proofs, each with the settings that it does not depend on."""
@@ -36,7 +36,7 @@ AFTER_WARMUP = "after-warm-up"
 
 
 @dataclass(frozen=True)
-class ExactPart:
+class ExactJob:
     """One sweep of the model of the proofs."""
 
     sweep: str
@@ -50,7 +50,7 @@ class ExactPart:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """All that can change the part's numbers, as plain JSON values."""
+        """All that can change the measurement's numbers, as plain JSON values."""
         return {
             "theory_version": THEORY_VERSION,
             "sweep": self.sweep,
@@ -60,7 +60,7 @@ class ExactPart:
 
 
 @dataclass(frozen=True)
-class GradientPart:
+class GradientJob:
     """The gradients of one translation model, for several seeds.
 
     Attributes:
@@ -90,7 +90,7 @@ class GradientPart:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """All that can change the part's numbers, as plain JSON values."""
+        """All that can change the measurement's numbers, as plain JSON values."""
         return {
             "theory_version": THEORY_VERSION,
             "preparation_version": PREPARATION_VERSION,
@@ -104,11 +104,11 @@ class GradientPart:
         }
 
 
-Part = ExactPart | GradientPart
+MeasurementJob = ExactJob | GradientJob
 
 
-def expand(study: Study, runs: Sequence[Run], origin: str = "study") -> list[Part]:
-    """The parts of a study's theory; none where it has no such section.
+def expand(study: Study, runs: Sequence[Run], origin: str = "study") -> list[MeasurementJob]:
+    """The measurements of a study's theory; none where it has no such section.
 
     Args:
         study: the study.
@@ -121,16 +121,16 @@ def expand(study: Study, runs: Sequence[Run], origin: str = "study") -> list[Par
     theory = study.theory
     if theory is None:
         return []
-    parts: list[Part] = [ExactPart(sweep, theory.exact, theory.seeds) for sweep in EXACT]
+    jobs: list[MeasurementJob] = [ExactJob(sweep, theory.exact, theory.seeds) for sweep in EXACT]
     if theory.gradients is None:
-        return parts
+        return jobs
     gradients = theory.gradients
     trained = _trained(gradients, runs, f"{origin}: theory.gradients.runs")
     model = trained[0]
 
-    def initial(placement: str, depth: int, variant: str = "") -> GradientPart:
+    def initial(placement: str, depth: int, variant: str = "") -> GradientJob:
         changes = {"placement": placement, "encoder_layers": depth, "decoder_layers": depth}
-        return GradientPart(
+        return GradientJob(
             _varied(model.settings.model_copy(update=changes), variant, f"{origin}: theory.gradients.variants"),
             model.corpus,
             variant,
@@ -141,11 +141,11 @@ def expand(study: Study, runs: Sequence[Run], origin: str = "study") -> list[Par
         )
 
     first = gradients.depths[0]
-    parts += [initial(placement, depth) for depth in gradients.depths for placement in ("post", "pre")]
-    parts += [initial(placement, first, variant) for variant in gradients.variants for placement in ("post", "pre")]
+    jobs += [initial(placement, depth) for depth in gradients.depths for placement in ("post", "pre")]
+    jobs += [initial(placement, first, variant) for variant in gradients.variants for placement in ("post", "pre")]
     seeds = tuple(run.settings.seed for run in trained)
-    parts.append(GradientPart(model.settings, model.corpus, "", seeds, trained, gradients.batches, every_matrix=True))
-    return parts
+    jobs.append(GradientJob(model.settings, model.corpus, "", seeds, trained, gradients.batches, every_matrix=True))
+    return jobs
 
 
 def _trained(gradients: Gradients, runs: Sequence[Run], where: str) -> tuple[Run, ...]:

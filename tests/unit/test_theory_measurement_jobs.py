@@ -9,8 +9,8 @@ import pytest
 
 from preln.config import Study, StudyError, validate
 from preln.runs import expand
-from preln.theory import parts
-from preln.theory.parts import ExactPart, GradientPart
+from preln.theory import measurement_jobs
+from preln.theory.measurement_jobs import ExactJob, GradientJob
 from tests.conftest import study_content
 
 POST: dict[str, Any] = {"placement": "post", "encoder_layers": 2, "decoder_layers": 2}
@@ -28,19 +28,19 @@ def study(*runs: dict[str, Any], seeds: int = 3, exact: dict[str, Any] | None = 
     return validate(study_content(*(runs or (POST,)), theory=theory), "study.yaml")
 
 
-def parts_of(content: Study) -> dict[str, ExactPart | GradientPart]:
-    return {part.id: part for part in parts.expand(content, expand(content), "study.yaml")}
+def parts_of(content: Study) -> dict[str, ExactJob | GradientJob]:
+    return {part.id: part for part in measurement_jobs.expand(content, expand(content), "study.yaml")}
 
 
-def gradient_part(content: Study, name: str) -> GradientPart:
+def gradient_part(content: Study, name: str) -> GradientJob:
     part = parts_of(content)[name]
-    assert isinstance(part, GradientPart)
+    assert isinstance(part, GradientJob)
     return part
 
 
 def test_a_study_without_theory_has_no_parts() -> None:
     content = validate(study_content(POST), "study.yaml")
-    assert parts.expand(content, expand(content)) == []
+    assert measurement_jobs.expand(content, expand(content)) == []
 
 
 def test_the_models_of_figure_3_are_both_placements_at_every_depth_and_the_trained_run() -> None:
@@ -54,7 +54,7 @@ def test_the_models_of_figure_3_are_both_placements_at_every_depth_and_the_train
 
 def test_a_theory_without_gradients_has_the_model_of_the_proofs_alone() -> None:
     content = validate(study_content(POST, theory={}), "study.yaml")
-    assert [part.id for part in parts.expand(content, expand(content))] == [
+    assert [part.id for part in measurement_jobs.expand(content, expand(content))] == [
         "exact-layers",
         "exact-depths",
         "exact-widths",

@@ -80,12 +80,13 @@ def exclusive(state: Path) -> Iterator[None]:
         lock.release()
 
 
-def begin(state: Path, how: Execution, **before: int) -> None:
+def begin(state: Path, execution: Execution, **before: int) -> None:
     """Note in the state that an attempt begins, on what machine, and what was done `before` it."""
     state.mkdir(parents=True, exist_ok=True)
     started = datetime.now(UTC).isoformat(timespec="seconds")
     append_json(
-        state / ATTEMPTS, {"started": started, "workers": how.workers, **before, **commit(), "hardware": hardware(how)}
+        state / ATTEMPTS,
+        {"started": started, "workers": execution.workers, **before, **commit(), "hardware": hardware(execution)},
     )
 
 
