@@ -9,7 +9,7 @@ CORES ?= all
 READY := $(VENV)/.ready
 BIN := $(VENV)/bin
 
-.PHONY: help reproduce test test-cluster test-faults test-processors bench lint
+.PHONY: help reproduce test test-cluster test-faults test-processors bench lint docs
 
 help:
 	@echo "make reproduce        the default study: tables and figures in results/quick/"
@@ -19,12 +19,13 @@ help:
 	@echo "make test-processors  the tests that compare numbers, as on other processors than this (6 minutes)"
 	@echo "make bench            speed beside that of others: benchmarks/README.md (half an hour)"
 	@echo "make lint             the static checks alone"
+	@echo "make docs             the site of docs/, in build/site/"
 
 reproduce: $(READY)
 	PATH="$(CURDIR)/$(BIN):$$PATH" snakemake --cores $(CORES) --rerun-incomplete
 	"$(BIN)/preln" summary results/quick
 
-test: $(READY)
+test: $(READY) $(VENV)/.docs-ready
 	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest -m "not cluster"
 
 # FAULTS="--only pre-training" strikes those alone; FAULTS="--out docs/faults.md" keeps the table.
@@ -42,6 +43,16 @@ bench: $(VENV)/.bench-ready
 
 lint: $(READY)
 	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest tests/workflow/test_static_checks.py
+
+docs: $(VENV)/.docs-ready
+	PATH="$(CURDIR)/$(BIN):$$PATH" python -m docs.tables
+	PATH="$(CURDIR)/$(BIN):$$PATH" NO_MKDOCS_2_WARNING=1 python -m mkdocs build --strict --quiet
+	@echo "Open build/site/index.html"
+
+# What builds the site; the package does not need it, the tests do.
+$(VENV)/.docs-ready: $(READY) requirements-docs.txt
+	"$(BIN)/python" -m pip install --quiet --no-deps --requirement requirements-docs.txt
+	touch "$@"
 
 # What it is compared with, whose own requirements would change ours.
 $(VENV)/.bench-ready: $(READY) requirements-bench.txt

@@ -1,0 +1,384 @@
+"""The tables of the pages that come from committed records: `python -m docs.tables` writes them into the pages.
+
+A table stands between `<!-- generated: NAME -->` and `<!-- end -->`. A test compares each page with what is made here,
+so no table says anything else than the records in results/.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import pandas as pd
+
+ROOT = Path(__file__).parents[1]
+RESULTS = ROOT / "results"
+PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))]
+BLOCK = re.compile(r"(?<=<!-- generated: )([^>]+)( -->\n).*?(?=<!-- end -->)", re.DOTALL)
+
+CLAIMED = ["quick-record", "iwslt14-cpu", "iwslt14-50k-cpu", "iwslt14-theory", "bert-novels"]
+"""The committed studies, in the order of the columns of the claims."""
+
+VERDICTS = {
+    "reproduced": "reproduced",
+    "reproduced in part": "in part",
+    "not reproduced": "no",
+    "inconclusive": "inconclusive",
+    "not tested in this study": "",
+}
+PLACEMENTS = {"post": "Post-LN", "pre": "**Pre-LN**"}
+OPTIMIZERS = {"adam": "Adam", "radam": "RAdam", "sgd": "SGD"}
+
+
+def table(study: str, name: str) -> pd.DataFrame:
+    """A committed table of a study, such as `runs`."""
+    return pd.read_csv(RESULTS / study / "tables" / f"{name}.csv")
+
+
+def claims(study: str) -> pd.DataFrame:
+    """A committed ledger of claims, by the claims' numbers."""
+    return pd.read_csv(RESULTS / study / "claims.csv").set_index("claim")
+
+
+def grid(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """A table in Markdown."""
+    lines = [list(head), *map(list, rows)]
+    lines.insert(1, ["---"] * len(lines[0]))
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines) + "\n"
+
+
+def rate(value: float) -> str:
+    """A learning rate as one writes it: 0.0005 is 5e-4, and 1.5 is 1.5."""
+    digits, exponent = f"{value:e}".split("e")
+    return str(float(value)) if value >= 0.1 else f"{float(digits):g}e{int(exponent)}"
+
+
+def warm_up(updates: int) -> str:
+    """A length of warm-up in words."""
+    return f"{updates:,} updates" if updates else "none"
+
+
+def _schedule(run: pd.Series) -> str:
+    """What a table says of a schedule beside its peak rate."""
+    if run["schedule"] == "linear":
+        return ", linear to 0"
+    if run["schedule"] == "constant":
+        return ", fixed" if pd.isna(run.get("drop_epoch")) else f", ×0.1 after epoch {run['drop_epoch']:.0f}"
+    decays_at_once = run["anchor"] == "warmup" and not run["warmup"]
+    return ", decaying from update 1" if decays_at_once else ""
+
+
+def _results(seeds: pd.DataFrame) -> tuple[str, str]:
+    """Loss and BLEU of the seeds of a run: their means, and the lowest and the highest loss."""
+    first = seeds.iloc[0]
+    if first["status"] == "diverged":
+        return f"diverged at update {first['diverged_update']:,.0f}", ""
+    losses = seeds["final_valid_loss"]
+    spread = f" ({losses.min():.2f} to {losses.max():.2f})" if len(seeds) > 1 else ""
+    return f"{losses.mean():.2f}{spread}", f"{seeds['final_test_bleu'].mean():.1f}"
+
+
+def runs(study: str) -> str:
+    """The translation runs of a study."""
+    recorded = table(study, "runs").sort_values(["learning_rate", "placement", "warmup"], ascending=[False, True, True])
+    recorded = recorded.sort_values("optimizer", key=lambda names: names.map(list(OPTIMIZERS).index), kind="stable")
+    rows = []
+    for _, seeds in recorded.groupby(recorded["run"].str.replace(r"-s\d+$", "", regex=True), sort=False):
+        run = seeds.iloc[0]
+        settings = (PLACEMENTS[run["placement"]], OPTIMIZERS[run["optimizer"]])
+        rows.append((*settings, rate(run["learning_rate"]) + _schedule(run), warm_up(run["warmup"]), *_results(seeds)))
+    return grid(["", "optimizer", "peak rate", "warm-up", "validation loss", "test BLEU"], rows)
+
+
+def pretraining(study: str) -> str:
+    """The pre-training runs of a study, with the accuracies of the last checkpoint."""
+    recorded = table(study, "pretraining")
+    scores = table(study, "finetuning")
+    tasks = list(scores["task"].unique())
+    rows = []
+    for _, run in recorded.iterrows():
+        cells = [PLACEMENTS[run["placement"]], rate(run["learning_rate"]), warm_up(run["warmup"])]
+        cells += [f"{run['final_valid_loss']:.2f}", f"{run['reached_update']:,.0f}"]
+        last = scores[(scores["run"] == run["run"]) & (scores["update"] == run["updates"])].set_index("task")
+        cells += [accuracy(last.loc[task]) if task in last.index else "" for task in tasks]
+        rows.append(cells)
+    reached = f"reaches {recorded['loss'].iloc[0]:.2f} at update"
+    names = [task.upper() if len(task) < 5 else task for task in tasks]
+    return grid(["", "peak rate", "warm-up", "validation loss", reached, *names], rows)
+
+
+def accuracy(score: pd.Series) -> str:
+    """An accuracy in percent, with half of its 95% interval."""
+    half = (score["chosen_accuracy_high"] - score["chosen_accuracy_low"]) / 2
+    return f"{100 * score['chosen_accuracy']:.1f} ± {100 * half:.1f}"
+
+
+def verdict(study: str, claim: str) -> str:
+    """A claim's verdict in a study, with how many comparisons hold where not all do."""
+    found = claims(study).loc[claim]
+    word = VERDICTS[found["verdict"]]
+    held = re.match(r"\d+ of \d+(?= comparisons hold)", found["reason"])
+    return f"{word} ({held[0]})" if held else word
+
+
+def verdicts() -> str:
+    """The verdict on each claim in each committed study."""
+    ledger = claims(CLAIMED[0])
+    rows = [(claim, row["source"], *(verdict(study, claim) for study in CLAIMED)) for claim, row in ledger.iterrows()]
+    return grid(["claim", "where in the paper", *(study.removesuffix("-record") for study in CLAIMED)], rows)
+
+
+def statements() -> str:
+    """What each claim says, and the paper's number for it."""
+    rows = [(claim, row["statement"], row["paper"], row["how_known"]) for claim, row in claims(CLAIMED[0]).iterrows()]
+    return grid(["claim", "what the paper says", "its number", "how we know it"], rows)
+
+
+def final(study: str, settings: str, column: str = "final_valid_loss") -> float:
+    """A number of a run's last epoch: the mean over the seeds of the run whose id begins so."""
+    recorded = table(study, "runs")
+    chosen = recorded[recorded["run"].str.fullmatch(settings + r"-s\d+")]
+    if chosen.empty:
+        raise KeyError(f"{study} has no run {settings}")
+    return float(chosen[column].mean())
+
+
+def theory(study: str, quantity: str, model: str) -> pd.Series:
+    """A row of a study's table of the theory."""
+    recorded = table(study, "theory")
+    (row,) = (row for _, row in recorded.iterrows() if row["quantity"] == quantity and row["model"] == model)
+    return row
+
+
+def spread(row: pd.Series, digits: int) -> str:
+    """A mean with half of its 95% interval, which is rounded up rather than to zero."""
+    half = (row["high"] - row["low"]) / 2
+    number = f"{row['measured']:.{digits}f}".replace("-", "−")
+    return f"{number} ± {half:.{digits}f}" if pd.notna(half) else number
+
+
+def findings() -> str:
+    """The five findings that matter."""
+    study = "iwslt14-50k-cpu"
+    with_it, without = "post-adam-lr5e-4-wu1333-hold1333", "post-adam-lr5e-4-wu0-hold1333"
+    pre, radam = "pre-adam-lr5e-4-const-drop2", "post-radam-lr5e-4-linear4653"
+
+    def ours(run: str) -> str:
+        return f"{final(study, run):.2f} ({final(study, run, 'final_test_bleu'):.1f})"
+
+    depth = [
+        spread(theory("iwslt14-theory", "exponent of the depth L", f"{name} encoder, proofs"), 3)
+        for name in ("Post-LN", "Pre-LN")
+    ]
+    bert = table("bert-novels", "pretraining").set_index("run")["reached_update"]
+    slow, fast, same = (bert[run] for run in ("post-lr3e-4-wu100-s1", "pre-lr1e-3-wu0-s1", "post-lr1e-3-wu100-s1"))
+    rows = [
+        (
+            "Post-LN needs a warm-up (C9)",
+            "BLEU 8.45 without, 34 with",
+            f"{ours(without)} without, {ours(with_it)} with",
+            verdict(study, "C9"),
+        ),
+        (
+            "Pre-LN needs none, and ends no worse (C13)",
+            "both at BLEU 34",
+            f"{ours(pre)}, Post-LN with warm-up {ours(with_it)}",
+            verdict(study, "C13"),
+        ),
+        (
+            "Theorem 1: the last gradient by depth (C4)",
+            "exponents 0 and −1/2",
+            f"{depth[0]} and {depth[1]}",
+            verdict("iwslt14-theory", "C4"),
+        ),
+        (
+            "RAdam helps Post-LN, not Pre-LN (C15)",
+            "Post-LN ends at BLEU 32.1",
+            f"{ours(radam)}",
+            verdict(study, "C15"),
+        ),
+        (
+            "BERT: Pre-LN is faster, at a rate at which Post-LN fails (C17)",
+            "500,000 updates instead of 700,000",
+            f"{fast:,.0f} updates instead of {slow:,.0f}; Post-LN at that rate {same:,.0f}",
+            verdict("bert-novels", "C17"),
+        ),
+    ]
+    return grid(["finding", "paper", "ours", "verdict"], rows)
+
+
+def radam() -> str:
+    """RAdam beside Adam, in bits of validation loss."""
+    lines = {
+        "Post-LN without warm-up, Adam, peak held": [
+            ("quick-record", "post-adam-lr2e-3-wu0-hold400"),
+            ("iwslt14-cpu", "post-adam-lr2e-3-wu0-hold600"),
+            ("iwslt14-50k-cpu", "post-adam-lr5e-4-wu0-hold1333"),
+            ("iwslt14-50k-cpu", "post-adam-lr1e-3-wu0-hold1333"),
+        ],
+        "the same, rate decaying from update 1": [None, ("iwslt14-cpu", "post-adam-lr2e-3-wu0"), None, None],
+        "Post-LN without warm-up, RAdam": [
+            ("quick-record", "post-radam-lr2e-3-linear846"),
+            ("iwslt14-cpu", "post-radam-lr2e-3-linear3602"),
+            ("iwslt14-50k-cpu", "post-radam-lr5e-4-linear4653"),
+            ("iwslt14-50k-cpu", "post-radam-lr1e-3-linear4653"),
+        ],
+        "Post-LN with warm-up, Adam": [
+            ("quick-record", "post-adam-lr2e-3-wu400-hold400"),
+            ("iwslt14-cpu", "post-adam-lr2e-3-wu600-hold600"),
+            ("iwslt14-50k-cpu", "post-adam-lr5e-4-wu1333-hold1333"),
+            ("iwslt14-50k-cpu", "post-adam-lr1e-3-wu1333"),
+        ],
+    }
+    pre = [
+        ("quick-record", "pre-radam-lr2e-3-linear846", "pre-adam-lr2e-3-const-drop2"),
+        ("iwslt14-cpu", "pre-radam-lr2e-3-linear3602", "pre-adam-lr2e-3-const-drop1"),
+        None,
+        ("iwslt14-50k-cpu", "pre-radam-lr1e-3-linear4653", "pre-adam-lr1e-3-const-drop2"),
+    ]
+    rows = [[text, *(f"{final(*run):.2f}" if run else "" for run in of_line)] for text, of_line in lines.items()]
+    rows.append(["Pre-LN, RAdam minus Adam", *(difference(*pair) if pair else "" for pair in pre)])
+    return grid(["", "quick", "iwslt14-cpu", "iwslt14-50k-cpu, 5e-4", "iwslt14-50k-cpu, 1e-3"], rows)
+
+
+def difference(study: str, one: str, other: str) -> str:
+    """How far a run's loss is above another's, with its sign."""
+    return f"{final(study, one) - final(study, other):+.2f}".replace("-", "−")
+
+
+def theorem() -> str:
+    """Theorem 1's exponents of the depth, at the paper's width."""
+    rows = []
+    for name, predicted in (("Post-LN", "0"), ("Pre-LN", "−1/2")):
+        row = theory("iwslt14-theory", "exponent of the depth L", f"{name} encoder, proofs")
+        rows.append((name, predicted, spread(row, 3)))
+    return grid(["exponent of the last layer's gradient in the depth", "theorem 1", "measured"], rows)
+
+
+def lemmas() -> str:
+    """What holds of the theory, in iwslt14-theory."""
+    study = "iwslt14-theory"
+
+    def row(text: str, predicted: str, quantity: str, model: str, digits: int) -> tuple[str, str, str]:
+        return text, predicted, spread(theory(study, quantity, model), digits)
+
+    lemma_1, lemma_2 = "E‖ReLU(x W^1)‖^2 / d, all layers", "E‖x‖^2 / d, all layers"
+    by_depth = table(study, "figure-3")
+    by_depth = by_depth[by_depth["figure"].isin(["3(c)", "3(b, c)"]) & (by_depth["model"] == "Post-LN, initial")]
+    bars = by_depth.sort_values("depth")
+    widest = ((bars["high"] - bars["low"]) / 2).max()
+    falls = collapse(study)
+    return grid(
+        ["", "predicted", "measured"],
+        [
+            row("Lemma 1, E‖ReLU(xW¹)‖²/d, Post-LN encoder", "1/2", lemma_1, "Post-LN encoder, proofs", 3),
+            row("the same, Pre-LN encoder", "1/2", lemma_1, "Pre-LN encoder, proofs", 3),
+            row("Lemma 2, E‖x‖²/d in every layer, Post-LN encoder", "3/2", lemma_2, "Post-LN encoder, proofs", 2),
+            row("the same, Post-LN decoder", "3/2", lemma_2, "Post-LN decoder, proofs", 2),
+            row("Lemma 2, layer 12, Pre-LN encoder", "7 to 19", "E‖x‖^2 / d, layer 12", "Pre-LN encoder, proofs", 1),
+            row(
+                "its counterpart for a Pre-LN decoder (derived here)",
+                "7 to 31",
+                "E‖x‖^2 / d, layer 12",
+                "Pre-LN decoder, proofs",
+                1,
+            ),
+            (
+                "Lemma 3, spectral norm of LayerNorm's Jacobian over √d/‖y‖",
+                "1",
+                f"{theory(study, '‖J‖ over sqrt(d)/‖y‖, all layers', 'Post-LN encoder, proofs')['measured']:.4f}",
+            ),
+            row(
+                "Theorem 1, exponent of the depth, Post-LN, L = 2 to 64",
+                "0",
+                "exponent of the depth L",
+                "Post-LN encoder, proofs",
+                3,
+            ),
+            row("the same, Pre-LN", "−1/2", "exponent of the depth L", "Pre-LN encoder, proofs", 3),
+            (
+                "Figure 3(c), Post-LN's last gradient at 6-6, 8-8, 10-10, 12-12, 14-14",
+                "constant",
+                ", ".join(f"{value:.2f}" for value in bars["measured"]) + f" (± {widest:.2f} at most)",
+            ),
+            (
+                "Figure 3(a, b), Post-LN's W² after the warm-up, layers 1 to 5",
+                "collapses",
+                f"{falls[:-1].min():.1f} to {falls[:-1].max():.0f} times smaller than at initialisation",
+            ),
+            (
+                "the same, layer 6",
+                "collapses",
+                f"{falls.iloc[-1]:.1f} times smaller (the paper: a hundred; claim C7 asks for ten)",
+            ),
+        ],
+    )
+
+
+def bars(study: str, model: str, matrix: str = "W2", variant: str = "", depth: int = 6) -> pd.Series:
+    """The bars of figure 3 of a model, by layer."""
+    recorded = table(study, "figure-3")
+    recorded["variant"] = recorded["variant"].fillna("")
+    of_model = (recorded["model"] == model) & (recorded["matrix"] == matrix)
+    return recorded[of_model & (recorded["variant"] == variant) & (recorded["depth"] == depth)].set_index("layer")[
+        "measured"
+    ]
+
+
+def collapse(study: str, matrix: str = "W2") -> pd.Series:
+    """How many times smaller Post-LN's gradients are after the warm-up, by layer."""
+    return bars(study, "Post-LN, initial", matrix) / bars(study, "Post-LN, after warm-up", matrix)
+
+
+def variants() -> str:
+    """Figure 3's bars of the first and the last layer, with what the paper leaves open varied."""
+    recorded = table("iwslt14-theory", "figure-3")
+    paper = recorded[(recorded["matrix"] == "W2") & recorded["paper"].notna() & recorded["variant"].isna()]
+    known = {model: of_model.set_index("layer")["paper"] for model, of_model in paper.groupby("model")}
+
+    def cells(post: pd.Series, pre: pd.Series) -> list[str]:
+        growth = (post[6] / post[1]) ** (1 / 5)
+        return [
+            *(f"{bar:#.3g}" for bar in (post[1], post[6])),
+            f"{growth:.2f}",
+            *(f"{bar:#.3g}" for bar in (pre[1], pre[6])),
+        ]
+
+    rows = [["**the paper**", *cells(known["Post-LN, initial"], known["Pre-LN, initial"])]]
+    names = ["", *sorted(recorded["variant"].dropna().unique(), key=lambda name: (name.count("+"), name))]
+    for name in names:
+        sides = (bars("iwslt14-theory", f"{model}, initial", "W2", name) for model in ("Post-LN", "Pre-LN"))
+        rows.append([f"`{name}`" if name else "as the studies train it", *cells(*sides)])
+    return grid(
+        ["", "Post-LN, layer 1", "Post-LN, layer 6", "growth a layer", "Pre-LN, layer 1", "Pre-LN, layer 6"], rows
+    )
+
+
+TABLES: dict[str, Callable[..., str]] = {
+    "runs": runs,
+    "pretraining": pretraining,
+    "verdicts": verdicts,
+    "statements": statements,
+    "findings": findings,
+    "radam": radam,
+    "theorem": theorem,
+    "lemmas": lemmas,
+    "variants": variants,
+}
+"""The tables by the name that a page has them under, which may be followed by a study."""
+
+
+def current(text: str) -> str:
+    """A page's text, with its tables made anew."""
+
+    def made(block: re.Match[str]) -> str:
+        name, *arguments = block[1].split()
+        return f"{block[1]}{block[2]}\n{TABLES[name](*arguments)}\n"
+
+    return BLOCK.sub(made, text)
+
+
+if __name__ == "__main__":
+    for page in PAGES:
+        page.write_text(current(page.read_text(encoding="utf-8")), encoding="utf-8")
