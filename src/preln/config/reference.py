@@ -30,11 +30,15 @@ from preln.config.translation import RunEntry, RunSettings, Translation
 
 INTRODUCTION = """# The keys of a study
 
-A study is one YAML file. `config.yaml` is the default; `snakemake --configfile config/other.yaml` takes another in its
-place. Unknown keys, wrong values, impossible combinations, and files and folders that are not what they must be stop
-the workflow before any job, with a line for each. `preln plan config/other.yaml` says the same; where a file is not
-YAML, it has the line too, which Snakemake leaves out of its own message on a `--configfile`. A text that cannot be used
-stops the job that reads it. Paths are from the folder in which Snakemake runs; `~` is your home.
+A study is one YAML file. `config.yaml` is the default. `snakemake --cores all --configfile config/paper.yaml` takes
+another in its place.
+
+If a study has unknown keys, wrong values or impossible combinations, or names files and folders that are not what they
+must be, the workflow stops before any job, with a line for each problem. `preln plan config/paper.yaml` says the same.
+If a file is not YAML, `preln plan` names the line too, which Snakemake does not do for a `--configfile`. If a text cannot
+be used, the job that reads it stops.
+
+Paths are from the folder in which Snakemake runs. `~` is your home.
 
 This page is generated from the data model: `python -m preln.config.reference > config/README.md`.
 """

@@ -1,0 +1,166 @@
+"""The pages say what is so: their tables are those of the records, their links lead somewhere, their code is real."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+from snakemake.cli import get_argument_parser
+from typer.core import TyperGroup
+from typer.main import get_command
+
+from docs import tables
+from preln.cli import app
+from preln.config.reading import validate
+from preln.runs import expand
+
+ROOT = Path(__file__).parents[2]
+PAGES = [*tables.PAGES, *(ROOT / name for name in ("CONTRIBUTING.md", "CHANGELOG.md"))]
+PAGES += [ROOT / "config" / "README.md", ROOT / "benchmarks" / "README.md", *sorted(ROOT.glob(".github/**/*.md"))]
+OF_PAGES = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+INLINE = re.compile(r"`([^`\n]+)`")
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+FOLDERS = ("src/", "tests/", "config/", "workflow/", "docs/", "slurm/", "tools/", "benchmarks/")
+
+
+def prose(page: Path) -> str:
+    """A page without its blocks of code."""
+    return FENCE.sub("", page.read_text(encoding="utf-8"))
+
+
+def blocks(page: Path, *languages: str) -> list[str]:
+    """A page's blocks of code in some languages."""
+    return [code for language, code in FENCE.findall(page.read_text(encoding="utf-8")) if language in languages]
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as they are on the site."""
+    headings = re.findall(r"^#+ (.+)$", prose(page), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
+
+
+def test_the_readme_has_at_most_a_thousand_words() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").split()) <= 1000
+
+
+@pytest.mark.numbers
+@OF_PAGES
+def test_the_tables_of_a_page_are_those_of_the_records(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert tables.current(text) == text, "python -m docs.tables writes them anew"
+
+
+@OF_PAGES
+def test_a_link_leads_to_a_file_and_to_a_heading_that_are_there(page: Path) -> None:
+    for link in LINK.findall(prose(page)):
+        if "://" in link:
+            continue
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        assert target.exists(), link
+        assert not anchor or anchor in anchors(target), link
+
+
+# The tutorial's study has a placement that its reader adds first; a test of its own does both.
+@pytest.mark.parametrize("page", [page for page in PAGES if page.name != "tutorial.md"])
+def test_a_whole_study_in_a_page_is_one(page: Path) -> None:
+    for code in blocks(page, "yaml"):
+        content = yaml.safe_load(code)
+        if isinstance(content, dict) and "study" in content:
+            assert expand(validate(content, page.name))
+
+
+@OF_PAGES
+def test_python_in_a_page_compiles(page: Path) -> None:
+    for code in blocks(page, "python"):
+        compile(code, page.name, "exec")
+
+
+def commands(page: Path) -> Iterator[list[str]]:
+    """The commands of a page, in its blocks and in its text, each as its words, up to where its output goes."""
+    lines = [line for code in blocks(page, "sh") for line in code.replace("\\\n", " ").splitlines()]
+    lines += re.findall(r"`((?:make|preln|snakemake|python -m) [^`<>]*[^`<>.])`", re.sub(r"\s+", " ", prose(page)))
+    for line in lines:
+        words = shlex.split(line, comments=True)
+        while words:
+            end = next((at for at, word in enumerate(words) if word in ("&&", "|", ">")), len(words))
+            if words[:end]:
+                yield words[:end]
+            words = words[end + 2 :] if words[end : end + 1] == [">"] else words[end + 1 :]
+
+
+@OF_PAGES
+def test_a_command_in_a_page_is_one_that_there_is(page: Path) -> None:
+    for program, *arguments in commands(page):
+        if program == "make":
+            outcome = subprocess.run(["make", "--dry-run", *arguments], cwd=ROOT, capture_output=True, text=True)
+            assert outcome.returncode == 0, outcome.stderr
+        elif program == "preln":
+            group = get_command(app)
+            assert isinstance(group, TyperGroup)
+            command = group.commands[arguments[0]]
+            if len(arguments) > 1:
+                command.make_context(arguments[0], arguments[1:])
+        elif program == "snakemake":
+            given = get_argument_parser().parse_args(arguments)
+            for file in given.configfile or []:
+                assert exists_or_is_saved(str(file), page), file
+        elif program == "python" and arguments[0] == "-m":
+            assert importlib.util.find_spec(arguments[1]), arguments
+        else:
+            assert program in {"cd", "git", "rm", "sed", "source"}, program
+
+
+def exists_or_is_saved(path: str, page: Path) -> bool:
+    """Whether a file is in the repository, or the page tells its reader to save it."""
+    return (ROOT / path).exists() or bool(re.search(rf"[Ss]ave [^.]*`{re.escape(path)}`", prose(page)))
+
+
+# The changelog is history, and in the tutorial a reader makes files.
+@pytest.mark.parametrize("page", [page for page in PAGES if page.name not in ("CHANGELOG.md", "tutorial.md")])
+def test_a_file_that_a_page_names_is_there(page: Path) -> None:
+    for name in INLINE.findall(prose(page)):
+        in_repository = name.startswith(FOLDERS) or re.fullmatch(r"[\w/]+/\w+\.(py|cpp|smk)", name)
+        if in_repository and not re.search(r"[<>{} ]", name) and not exists_or_is_saved(name, page):
+            assert any(ROOT.glob(name)) or any(ROOT.glob(f"src/preln/{name}")), name
+
+
+def test_every_study_that_comes_along_is_listed() -> None:
+    listed = (ROOT / "docs" / "your-own-study.md").read_text(encoding="utf-8")
+    assert [path.name for path in (ROOT / "config").glob("*.yaml") if f"| `{path.name}`" not in listed] == []
+
+
+def test_the_versions_in_the_docs_are_those_of_the_code() -> None:
+    page = (ROOT / "docs" / "how-it-is-built.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\| `(\w+_VERSION)` \| `([\w/.]+)` \| (\d+) \|", page, re.MULTILINE)
+    code = {path: path.read_text(encoding="utf-8") for path in (ROOT / "src").rglob("*.py")}
+    constants = [
+        (name, str(path.relative_to(ROOT)), value)
+        for path, text in code.items()
+        for name, value in re.findall(r"^(\w+_VERSION) = (\d+)$", text, re.MULTILINE)
+    ]
+    assert sorted(listed) == sorted(constants)
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert [name for name, *_ in constants if f"`{name}`" not in changes] == []
+
+
+@pytest.mark.slow
+def test_the_site_is_built_strictly_and_loads_nothing_from_elsewhere(tmp_path: Path) -> None:
+    if not importlib.util.find_spec("material"):
+        pytest.skip("mkdocs-material is not installed (requirements-docs.txt; make test installs it)")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)]
+    outcome = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert outcome.returncode == 0, outcome.stderr
+    pages = list(tmp_path.rglob("*.html"))
+    assert len(pages) > 20
+    for page in pages:
+        html = page.read_text(encoding="utf-8")
+        assert re.findall(r"<(?:script|img|iframe|link)[^>]*(?:src|href)=\"?https?:[^>]*>", html) == [], page.name
