@@ -1,7 +1,7 @@
 """What mkdocs is told beside mkdocs.yml: the pages and figures of the site that are not in docs/.
 
-In the repository, a page links to files of the repository. On the site, those of them that are shown there (Markdown pages,
-figures) are taken along, and links to all others, such as to source code, become plain text.
+In the repository, a page links to files of the repository. On the site, those of them that are shown there (Markdown
+pages, figures) are taken along, and links to all others, such as to source code, become plain text.
 """
 
 from __future__ import annotations

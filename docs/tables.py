@@ -116,22 +116,23 @@ def accuracy(score: pd.Series) -> str:
 
 def verdict(study: str, claim: str) -> str:
     """A claim's verdict in a study, with how many comparisons hold where not all do."""
-    found = claims(study).loc[claim]
-    word = VERDICTS[found["verdict"]]
-    held = re.match(r"\d+ of \d+(?= comparisons hold)", found["reason"])
+    ledger = claims(study)
+    word = VERDICTS[ledger["verdict"][claim]]
+    held = re.match(r"\d+ of \d+(?= comparisons hold)", ledger["reason"][claim])
     return f"{word} ({held[0]})" if held else word
 
 
 def verdicts() -> str:
     """The verdict on each claim in each committed study."""
-    ledger = claims(CLAIMED[0])
-    rows = [(claim, row["source"], *(verdict(study, claim) for study in CLAIMED)) for claim, row in ledger.iterrows()]
+    sources = {str(claim): source for claim, source in claims(CLAIMED[0])["source"].items()}
+    rows = [[claim, source, *(verdict(study, claim) for study in CLAIMED)] for claim, source in sources.items()]
     return grid(["claim", "where in the paper", *(study.removesuffix("-record") for study in CLAIMED)], rows)
 
 
 def statements() -> str:
     """What each claim says, and the paper's number for it."""
-    rows = [(claim, row["statement"], row["paper"], row["how_known"]) for claim, row in claims(CLAIMED[0]).iterrows()]
+    columns = ["statement", "paper", "how_known"]
+    rows = claims(CLAIMED[0])[columns].reset_index().itertuples(index=False)
     return grid(["claim", "what the paper says", "its number", "how we know it"], rows)
 
 
@@ -210,7 +211,7 @@ def findings() -> str:
 
 def radam() -> str:
     """RAdam beside Adam, in bits of validation loss."""
-    lines = {
+    lines: dict[str, list[tuple[str, str] | None]] = {
         "Post-LN without warm-up, Adam, peak held": [
             ("quick-record", "post-adam-lr2e-3-wu0-hold400"),
             ("iwslt14-cpu", "post-adam-lr2e-3-wu0-hold600"),
