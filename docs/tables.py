@@ -184,7 +184,7 @@ def findings() -> str:
         (
             "Pre-LN needs none, and ends no worse (C13)",
             "both at BLEU 34",
-            f"{ours(pre)}, Post-LN with warm-up {ours(with_it)}",
+            f"{ours(pre)}; Post-LN with warm-up {ours(with_it)}",
             verdict(study, "C13"),
         ),
         (
@@ -196,13 +196,13 @@ def findings() -> str:
         (
             "RAdam helps Post-LN, not Pre-LN (C15)",
             "Post-LN ends at BLEU 32.1",
-            f"{ours(radam)}",
+            f"{ours(radam)}; Adam without warm-up {ours(without)}",
             verdict(study, "C15"),
         ),
         (
             "BERT: Pre-LN is faster, at a rate at which Post-LN fails (C17)",
             "500,000 updates instead of 700,000",
-            f"{fast:,.0f} updates instead of {slow:,.0f}; Post-LN at that rate {same:,.0f}",
+            f"{fast:,.0f} updates instead of {slow:,.0f}; Post-LN at the same rate {same:,.0f}",
             verdict("bert-novels", "C17"),
         ),
     ]

@@ -90,7 +90,7 @@ def _settings(option: str, kind: Any, text: str) -> Any:
 
 @app.command()
 def download(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The name of a file that is known.")], out: Out
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A name in the registry of downloads.")], out: Out
 ) -> None:
     """Download a file into a folder, and verify it."""
     from preln.corpora.download import fetch, registered
@@ -353,7 +353,7 @@ def report(
 @app.command()
 def compare(
     before: Annotated[Path, typer.Argument(metavar="RESULTS", help="A study's results, such as results/quick.")],
-    after: Annotated[Path, typer.Argument(metavar="RESULTS", help="Those that are compared with them.")],
+    after: Annotated[Path, typer.Argument(metavar="RESULTS", help="The results to compare with them.")],
 ) -> None:
     """Say which settings and numbers differ between two studies; fails if a number is worse."""
     from preln.report.compare import compare, text

@@ -127,7 +127,7 @@ def exists_or_is_saved(path: str, page: Path) -> bool:
 # The changelog is history, and in the tutorial a reader makes files.
 @pytest.mark.parametrize("page", [page for page in PAGES if page.name not in ("CHANGELOG.md", "tutorial.md")])
 def test_a_file_that_a_page_names_is_there(page: Path) -> None:
-    for name in INLINE.findall(prose(page)):
+    for name in INLINE.findall(re.sub(r"\s+", " ", prose(page))):
         in_repository = name.startswith(FOLDERS) or re.fullmatch(r"[\w/]+/\w+\.(py|cpp|smk)", name)
         if in_repository and not re.search(r"[<>{} ]", name) and not exists_or_is_saved(name, page):
             assert any(ROOT.glob(name)) or any(ROOT.glob(f"src/preln/{name}")), name
