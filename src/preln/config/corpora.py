@@ -16,7 +16,7 @@ class _Corpus(Settings):
 
 
 class EmbeddedCorpus(_Corpus):
-    """German-English sentences from the grammar that comes with the package; nothing is downloaded."""
+    """German-English sentences from the grammar that comes with the package. Nothing is downloaded."""
 
     source: Literal["embedded"]
     pairs: int = Field(24000, ge=1000, le=100000, description="Sentence pairs in train, valid and test together.")
@@ -34,22 +34,22 @@ class EmbeddedCorpus(_Corpus):
 
 class Iwslt14Corpus(_Corpus):
     """IWSLT14 German-English, prepared as the field does: 160,239 pairs of train, every 23rd line as valid, the five
-    official sets as test. The paper speaks of 153K/7K/7K, another split of the same talks; this one can be checked line
+    official sets as test. The paper speaks of 153K/7K/7K, another split of the same talks. This one can be checked line
     by line against published checksums."""
 
     source: Literal["iwslt14"]
     folder: Copy = Field(
         None,
-        description="A local folder in place of the download: it holds de-en.tgz, or text that is tokenised "
-        "already as train.de, train.en, valid.de, ...",
+        description="A local folder instead of the download. It holds de-en.tgz, or text that is already tokenised, "
+        "as train.de, train.en, valid.de, ...",
     )
     subset: Literal["50k"] | None = later(
         None,
-        "Train on a subset, chosen of the official text by the hashes of its pairs, since text that may not be passed "
-        "on can be named by them: `50k` are 50,428 pairs, a third of all.",
+        "Train on a subset of the official text, chosen by the hashes of its pairs: `50k` are 50,428 pairs, a third of "
+        "all. Hashes can name text that may not be passed on.",
     )
     pairs: int | None = Field(
-        None, ge=1000, le=1_000_000, description="Train on the first so many pairs; on all where not given."
+        None, ge=1000, le=1_000_000, description="Train on the first so many pairs. Without it, train on all."
     )
 
 
@@ -60,23 +60,23 @@ class Wmt14Corpus(_Corpus):
     source: Literal["wmt14"]
     folder: Copy = Field(
         None,
-        description="A local folder in place of the downloads: it holds the releases' archives, or raw text as "
+        description="A local folder instead of the downloads. It holds the releases' archives, or raw text as "
         "train.en, train.de, valid.en, ...",
     )
 
 
 class TextPaths(Settings):
-    """The two sides of one part of a parallel text: UTF-8, one sentence a line, line by line translations. A pair with
-    a side that has no visible character, or more than 10,000 characters, is left out and counted; a line of more than
-    64 MiB is refused."""
+    """The two sides of one part of a parallel text: UTF-8, one sentence a line, line by line translations. If a side of
+    a pair has no visible character, or more than 10,000 characters, the pair is left out and counted. A line of more
+    than 64 MiB is refused."""
 
     source: LocalPath
     target: LocalPath
 
 
 class FilesCorpus(_Corpus):
-    """Parallel text of your own, in any two languages. Sides whose lines are in unlike order or in one language, and
-    valid and test that are one text, are warned of in the job's output and in the text's `corpus.json`."""
+    """Parallel text of your own, in any two languages. If the lines of the two sides are in different order or in one
+    language, or if valid and test are the same text, the job's output and the text's `corpus.json` have a warning."""
 
     source: Literal["files"]
     source_language: Language
@@ -86,7 +86,7 @@ class FilesCorpus(_Corpus):
     test: TextPaths | None = Field(None, description="Without it, `held_out` pairs of train.")
     held_out: int = Field(1000, ge=1, le=1_000_000, description="Pairs taken from train for a part that is not given.")
     seed: int = Field(1, ge=0, lt=2**31, description="Seed of the held-out choice.")
-    tokenise: bool = Field(True, description="Moses tokenisation; false where the text is tokenised.")
+    tokenise: bool = Field(True, description="Moses tokenisation. False if the text is already tokenised.")
     lowercase: bool = Field(True, description="Lower-case both sides.")
 
     @model_validator(mode="after")

@@ -8,17 +8,19 @@ from preln.config.base import Settings
 
 
 class Execution(Settings):
-    """How the study is computed; nothing here changes a number, but for rounding and the draws of dropout, which differ
+    """How the study is computed. Nothing here changes a number, except rounding and the draws of dropout: they differ
     between a CPU and a GPU, and between numbers of processes or GPUs."""
 
-    cpus: int = Field(1, ge=1, le=1024, description="Cores of each process of a training; on GPUs, each has one.")
+    cpus: int = Field(
+        1, ge=1, le=1024, description="Cores of each process of a training. On GPUs, each GPU has one process."
+    )
     gpus: int = Field(0, ge=0, le=4096, description="GPUs of one training; 0 trains on the CPU.")
     processes: int = Field(1, ge=1, le=4096, description="Processes of one training on CPUs, `cpus` cores each.")
     nodes: int = Field(
         1,
         ge=1,
         le=1024,
-        description="Nodes that share the GPUs or processes of one training; more than one are Slurm's.",
+        description="Nodes that share the GPUs or processes of one training; more than one needs Slurm.",
     )
     memory_mb: int = Field(3000, ge=500, le=16_000_000, description="Memory of one training, on each of its nodes.")
     runtime_minutes: int = Field(2880, ge=1, le=525_600, description="Time limit of one training on a cluster.")

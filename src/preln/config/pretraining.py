@@ -13,7 +13,7 @@ InitialStd = Literal["fixed", "scaled"]
 
 
 class PretrainingSettings(Settings):
-    """Everything that can change the numbers of a pre-training: changing one trains it anew."""
+    """Everything that can change the numbers of a pre-training. If you change one, it is trained anew."""
 
     text: Name = Field(description="A name under `texts`.")
     placement: Placement = Field(description="Where LayerNorm stands: `post` or `pre` (Table 1).")
@@ -64,7 +64,7 @@ class PretrainingSettings(Settings):
 
 
 class PretrainingEntry(Entry):
-    """One line of the pre-training grid: beside these, keys of a pre-training; so has `pretraining.settings`."""
+    """One line of the pre-training grid: these keys, and those of a pre-training. `pretraining.settings` has both."""
 
     finetune: bool = Field(True, description="Whether its checkpoints are fine-tuned.")
 
@@ -87,6 +87,6 @@ class Pretraining(Grid[PretrainingEntry]):
         None,
         gt=0,
         le=100,
-        description="The validation loss, in bits a token, that the runs are timed to; where not given, that of the "
+        description="The validation loss, in bits per token, that the runs are timed to. Without it, that of the "
         "first run after half of its updates.",
     )

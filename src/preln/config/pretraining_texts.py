@@ -10,7 +10,7 @@ from preln.config.base import Copy, LocalPath, Settings
 
 
 class _ArchiveSource(Settings):
-    folder: Copy = Field(None, description="A local archive, or a folder of its files, in place of the download.")
+    folder: Copy = Field(None, description="A local archive, or a folder of its files, instead of the download.")
 
 
 class EmbeddedSource(Settings):
@@ -29,11 +29,11 @@ class WikitextSource(_ArchiveSource):
 
 
 class WikipediaSource(Settings):
-    """A dump of the English Wikipedia, whose mark-up is stripped."""
+    """A dump of the English Wikipedia, without its mark-up."""
 
     source: Literal["wikipedia"]
     date: str | None = Field(None, pattern=r"^\d{8}$", description="The dump's date, such as 20260101.")
-    file: LocalPath | None = Field(None, description="A local `pages-articles` dump in place of the download.")
+    file: LocalPath | None = Field(None, description="A local `pages-articles` dump instead of the download.")
 
     @model_validator(mode="after")
     def _one(self) -> WikipediaSource:
@@ -43,23 +43,23 @@ class WikipediaSource(Settings):
 
 
 class BookcorpusSource(_ArchiveSource):
-    """BookCorpus: sentences of novels, whose books are not divided."""
+    """BookCorpus: sentences of novels, without a mark between books."""
 
     source: Literal["bookcorpus"]
-    lines: int = Field(1000, ge=10, le=1_000_000, description="Lines (sentences) that are taken for a document.")
+    lines: int = Field(1000, ge=10, le=1_000_000, description="Lines (sentences) that make a document.")
 
 
 class TextFilesSource(Settings):
-    """English text of your own, in UTF-8. A document, or a line of one, of more than 64 MiB of memory is refused; so is
-    an archive that is encrypted, or that expands to more than that and to more than 100 times its size. Text to which
-    links in an archive lead is read once, which is told; links to what is not read are refused."""
+    """English text of your own, in UTF-8. Refused are a document, or a line of one, of more than 64 MiB of memory, an
+    encrypted archive, and an archive that expands to more than that and to more than 100 times its size. If links in an
+    archive lead to text, it is read once, and the job's output says so. Links to what is not read are refused."""
 
     source: Literal["files"]
     path: LocalPath = Field(description="A text file, an archive, or a folder of both.")
     documents: Literal["file", "blank-line"] | Annotated[int, Field(ge=10, le=1_000_000)] = Field(
         "file",
-        description="`file`: each file is one; `blank-line`: blank lines divide them; a number: so many paragraphs are "
-        "one, for few long files.",
+        description="What a document is. `file`: each file; `blank-line`: what is between blank lines; a number: so many "
+        "paragraphs, for few long files.",
     )
 
 
@@ -70,7 +70,7 @@ TextSource = Annotated[
 
 
 class EnglishText(Settings):
-    """English documents to pre-train on, one of each 200 of which is held out as valid."""
+    """English documents to pre-train on. One of each 200 is held out as valid."""
 
     sources: tuple[TextSource, ...] = Field(min_length=1, description="Where they come from, one after the other.")
     vocabulary: int = Field(32000, ge=100, le=64000, description="Size of the SentencePiece BPE vocabulary.")

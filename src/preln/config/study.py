@@ -33,24 +33,23 @@ class Study(Settings):
     description: str = Field("", description="One line for tables and the report.")
     paper_settings: bool = Field(
         False,
-        description="True where the runs are the paper's: its curves are drawn behind ours, its numbers compared.",
+        description="True if the runs are the paper's. Then its curves are drawn behind ours, and numbers compared.",
     )
     paper_curves: bool = later(
         False,
-        "True where the paper's curves are drawn behind ours though the settings are not the paper's; no numbers are "
-        "compared.",
+        "True to draw the paper's curves behind ours though the settings are not the paper's. No numbers are compared.",
     )
     corpora: dict[Name, Corpus] = Field(default_factory=dict, description="The parallel corpora, by name.")
-    translation: Translation | None = Field(None, description="The translation runs; none where not given.")
-    theory: Theory | None = Field(None, description="Checks of the theory; none where not given.")
+    translation: Translation | None = Field(None, description="The translation runs. Without it, there are none.")
+    theory: Theory | None = Field(None, description="The checks of the theory. Without it, there are none.")
     texts: dict[Name, EnglishText] = Field(
         default_factory=dict, description="The texts to pre-train on, by name: `sources`, `vocabulary` and `seed`."
     )
-    pretraining: Pretraining | None = Field(None, description="The pre-training runs; none where not given.")
+    pretraining: Pretraining | None = Field(None, description="The pre-training runs. Without it, there are none.")
     tasks: dict[Name, Task] = Field(
-        default_factory=dict, description="The tasks of pairs of sentences to fine-tune on, by name."
+        default_factory=dict, description="The tasks (pairs of sentences) to fine-tune on, by name."
     )
-    finetuning: Finetuning | None = Field(None, description="Fine-tuning; none where not given.")
+    finetuning: Finetuning | None = Field(None, description="Fine-tuning. Without it, there is none.")
     execution: Execution = Field(default_factory=lambda: Execution())
 
     @model_validator(mode="after")

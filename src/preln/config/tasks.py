@@ -10,11 +10,11 @@ from preln.config.base import Copy, Settings
 
 
 class _GlueTask(Settings):
-    folder: Copy = Field(None, description="A local folder of the official files in place of the download.")
+    folder: Copy = Field(None, description="A local folder of the official files, instead of the download.")
 
 
 class EmbeddedTask(Settings):
-    """Pairs of sentences from the grammar that comes with the package, of which one half is positive."""
+    """Pairs of sentences from the grammar that comes with the package. One half of them is positive."""
 
     source: Literal["embedded"]
     relation: Literal["paraphrase", "entailment"] = Field(

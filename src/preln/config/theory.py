@@ -12,7 +12,7 @@ VARIANTS = {
     "no-dropout": "gradients without dropout",
     "no-label-smoothing": "the loss without label smoothing",
     "quarter-batch": "mini-batches of a quarter of the tokens",
-    "separate-output": "an output projection of its own in place of the shared embeddings",
+    "separate-output": "an output projection of its own instead of the shared embeddings",
     "unpacked-projections": "W^Q, W^K and W^V drawn each by itself (Xavier with gain 1), where fairseq draws "
     "them as one packed matrix and so smaller by the square root of two",
     "xavier-feed-forward": "W^1 and W^2 Xavier with biases 0, as the theory and fairseq's older releases have "
@@ -73,8 +73,8 @@ class Gradients(Settings):
 
 
 class Theory(Settings):
-    """Lemmas 1 to 3, theorem 1, boundedness and figure 3; measured only where it is given."""
+    """Lemmas 1 to 3, theorem 1, boundedness and figure 3. Without this section, nothing is measured."""
 
     seeds: int = Field(10, ge=2, le=1000, description="Initialisations of each model: the seeds 1, 2, 3, ...")
     exact: ExactTheory = Field(default_factory=lambda: ExactTheory())
-    gradients: Gradients | None = Field(None, description="Figure 3; left out where not given.")
+    gradients: Gradients | None = Field(None, description="Figure 3. Without it, figure 3 is left out.")

@@ -17,7 +17,7 @@ Projections = Literal["packed", "separate"]
 
 
 class RunSettings(Settings):
-    """Everything that can change a run's numbers: changing one trains the run anew."""
+    """Everything that can change a run's numbers. If you change one, the run is trained anew."""
 
     corpus: Name = Field(description="A name under `corpora`.")
     placement: Placement = Field(description="Where LayerNorm stands: `post` or `pre` (Table 1).")
@@ -79,7 +79,7 @@ class RunSettings(Settings):
         None,
         ge=1,
         le=10_000_000,
-        description="BLEU on the first so many sentences of valid and test; all where not given.",
+        description="BLEU on the first so many sentences of valid and test. Without it, on all.",
     )
     seed: int = Field(1, ge=0, lt=2**31, description="Seed of initialisation, dropout and batch order.")
 
@@ -111,7 +111,7 @@ class RunSettings(Settings):
 
 
 class RunEntry(Entry):
-    """One line of the translation grid: beside these, keys of a run; so has `translation.settings`."""
+    """One line of the translation grid: these keys, and those of a run. `translation.settings` has both."""
 
     figures: tuple[Literal[2, 4, 6], ...] = Field((), description="The paper's figures in which these runs are drawn.")
 
