@@ -58,8 +58,8 @@ class TextFilesSource(Settings):
     path: LocalPath = Field(description="A text file, an archive, or a folder of both.")
     documents: Literal["file", "blank-line"] | Annotated[int, Field(ge=10, le=1_000_000)] = Field(
         "file",
-        description="What a document is. `file`: each file; `blank-line`: what is between blank lines; a number: so many "
-        "paragraphs, for few long files.",
+        description="What a document is. `file`: each file; `blank-line`: what is between blank lines; a number: so "
+        "many paragraphs, for few long files.",
     )
 
 
