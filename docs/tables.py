@@ -136,6 +136,18 @@ def statements() -> str:
     return grid(["claim", "what the paper says", "its number", "how we know it"], rows)
 
 
+def reasons() -> str:
+    """Why each verdict is what it is, study by study."""
+    ledgers = {study: claims(study) for study in CLAIMED}
+    rows = [
+        (str(claim), study.removesuffix("-record"), ledger["reason"][claim])
+        for claim in ledgers[CLAIMED[0]].index
+        for study, ledger in ledgers.items()
+        if VERDICTS[ledger["verdict"][claim]]
+    ]
+    return grid(["claim", "study", "reason"], rows)
+
+
 def final(study: str, settings: str, column: str = "final_valid_loss") -> float:
     """A number of a run's last epoch: the mean over the seeds of the run whose id begins so."""
     recorded = table(study, "runs")
@@ -361,6 +373,7 @@ TABLES: dict[str, Callable[..., str]] = {
     "pretraining": pretraining,
     "verdicts": verdicts,
     "statements": statements,
+    "reasons": reasons,
     "findings": findings,
     "radam": radam,
     "theorem": theorem,
