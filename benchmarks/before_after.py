@@ -15,7 +15,7 @@ import pandas as pd
 import seaborn as sns
 
 from preln.fairseq_plugin.log import progress
-from preln.run_state import newest_state
+from preln.run_state import RunState
 
 SMOOTHING = 20
 """Lines of the log whose mean is drawn; each is itself of some updates."""
@@ -25,10 +25,10 @@ def losses(results: Path) -> pd.DataFrame:
     """The loss, in bits a token, of every line of the runs' logs: columns `run`, `update` and `loss`."""
     rows = []
     for folder in sorted(results.glob("translation/*")):
-        state = newest_state(folder)
+        state = RunState.newest(folder)
         if state is None:
             continue
-        lines = progress((state / "training.log").read_text(encoding="utf-8"))
+        lines = progress(state.log.read_text(encoding="utf-8"))
         rows += [(folder.name, line.updates, line.loss) for line in lines]
     return pd.DataFrame(rows, columns=["run", "update", "loss"])
 

@@ -9,12 +9,20 @@ import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from filelock import FileLock
 
-from preln.errors import PrelnError
-from preln.files import MANIFEST, manifest, sha256
-from preln.freshness import checksums, read_or_nothing
+from preln.files import MANIFEST, manifest
+from preln.prepared_stage import (
+    RECORDS,
+    TextDamaged,
+    any_file,
+    damaged_files,
+    has_checksum,
+    require_files,
+    require_stage,
+)
 
 AGAIN = ".binary-again"
 LOCK = ".lock"
@@ -22,23 +30,12 @@ LOCK = ".lock"
 logger = logging.getLogger(__name__)
 
 
-class TextDamaged(PrelnError):
-    """A prepared text that is not as it was prepared."""
-
-
-def _all(name: str) -> bool:
-    return True
-
-
-def require_stage(stage: Path, is_used: Callable[[str], bool] = _all) -> None:
-    """See that the files of a stage of a prepared text that are used are as they were prepared, before anything is made
-    of them. What was prepared before there were manifests is taken as it is.
-
-    Raises:
-        TextDamaged: if one is not.
-    """
-    if (stage / MANIFEST).exists():
-        _require(stage.parent, stage, is_used)
+def record(prepared: Path) -> dict[str, Any]:
+    """What was prepared, as the record of a parallel or an English text says: settings, counts and checksums."""
+    parallel, english = (prepared / "text" / name for name in RECORDS)
+    path = english if english.exists() else parallel
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return found
 
 
 def require_parallel(prepared: Path) -> None:
@@ -50,14 +47,14 @@ def require_parallel(prepared: Path) -> None:
     """
     from preln.fairseq_plugin.binarise import binarise
 
-    _require(prepared, prepared / "text", lambda name: not name.startswith("train."))
+    require_files(prepared / "text", lambda name: not name.startswith("train."))
     require_stage(prepared / "bpe", {"bpe.model"}.__contains__)
 
     def again(out: Path) -> None:
-        languages = json.loads((prepared / "text" / "corpus.json").read_text(encoding="utf-8"))["languages"]
+        languages = record(prepared)["languages"]
         binarise(prepared / "bpe", languages["source"], languages["target"], out, 1)
 
-    _mend(prepared, prepared / "bpe", again, _all)
+    _mend(prepared, prepared / "bpe", again, any_file)
 
 
 def require_english(prepared: Path) -> None:
@@ -67,7 +64,7 @@ def require_english(prepared: Path) -> None:
         TextDamaged: as `require_parallel`.
     """
     _require_names(prepared)
-    _mend_english(prepared, _all)
+    _mend_english(prepared, any_file)
 
 
 def require_task(prepared: Path, task: Path) -> None:
@@ -85,12 +82,12 @@ def require_task(prepared: Path, task: Path) -> None:
     if (dictionary.parent / MANIFEST).exists():
         _mend_english(prepared, {dictionary.name}.__contains__)
     require_stage(task / "pieces", {"task.json"}.__contains__)
-    _mend(task, task / "pieces", lambda out: binarise_task(task / "pieces", dictionary, out), _all)
+    _mend(task, task / "pieces", lambda out: binarise_task(task / "pieces", dictionary, out), any_file)
 
 
 def _require_names(prepared: Path) -> None:
     """See that a prepared text's record and its BPE model are as they were."""
-    _require(prepared, prepared / "text", {"text.json"}.__contains__)
+    require_files(prepared / "text", {"text.json"}.__contains__)
     require_stage(prepared / "bpe", {"bpe.model"}.__contains__)
 
 
@@ -98,48 +95,6 @@ def _mend_english(prepared: Path, is_used: Callable[[str], bool]) -> None:
     from preln.fairseq_plugin.binarise import binarise_english
 
     _mend(prepared, prepared / "bpe", lambda out: binarise_english(prepared / "bpe", out, 1), is_used)
-
-
-def _require(prepared: Path, stage: Path, is_used: Callable[[str], bool]) -> None:
-    """See that the files of a stage that are used are as they were.
-
-    Raises:
-        TextDamaged: if one is not.
-    """
-    if damaged := _damaged(stage, is_used):
-        raise TextDamaged(
-            f"{stage / damaged[0]}: damaged: its checksum is another; remove {prepared} and run the "
-            "workflow again, which prepares the text anew"
-        )
-
-
-def _damaged(stage: Path, is_used: Callable[[str], bool]) -> list[str]:
-    """The files of a stage that are used and not as they were."""
-    listed = manifest(stage)
-    if listed is None:
-        if (stage / MANIFEST).exists() or not (record := _record(stage)):
-            return [MANIFEST]
-        listed = _recorded(record)
-        if not listed:
-            return [record.name]
-    return [name for name, checksum in listed.items() if is_used(name) and not _is(stage / name, checksum)]
-
-
-def _recorded(record: Path) -> dict[str, str]:
-    """The SHA-256 of the files that a record of a text tells of; empty if it is damaged."""
-    try:
-        return checksums(read_or_nothing(record))
-    except (AttributeError, KeyError, TypeError):
-        return {}
-
-
-def _record(stage: Path) -> Path | None:
-    """The record of a stage that was prepared before there were manifests: it has checksums, if it is of text."""
-    return next((path for name in ("corpus.json", "text.json") if (path := stage / name).is_file()), None)
-
-
-def _is(path: Path, checksum: str) -> bool:
-    return path.is_file() and sha256(path) == checksum
 
 
 def _mend(prepared: Path, pieces: Path, binarise: Callable[[Path], None], is_used: Callable[[str], bool]) -> None:
@@ -155,7 +110,7 @@ def _mend(prepared: Path, pieces: Path, binarise: Callable[[Path], None], is_use
         TextDamaged: if the pieces are damaged too.
     """
     binary = prepared / "binary"
-    if not (damaged := _damaged(binary, is_used)):
+    if not (damaged := damaged_files(binary, is_used)):
         return
     if not (binary / MANIFEST).exists() and not (pieces.exists() and os.access(prepared, os.W_OK)):
         logger.warning("%s: used as it is, for it was prepared without checksums and cannot be made again", binary)
@@ -168,7 +123,7 @@ def _mend(prepared: Path, pieces: Path, binarise: Callable[[Path], None], is_use
     logger.warning("%s: %s is damaged or not there; it is made again from %s", binary, damaged[0], pieces)
     # Several jobs may find the same; all but the first then wait, and find it made.
     with FileLock(prepared / LOCK):
-        if not _damaged(binary, is_used):
+        if not damaged_files(binary, is_used):
             return
         require_stage(pieces)
         made, before = prepared / AGAIN, manifest(binary)
@@ -181,7 +136,7 @@ def _mend(prepared: Path, pieces: Path, binarise: Callable[[Path], None], is_use
             )
         # File by file: the folder stays the one that Snakemake knows.
         for name, checksum in anew.items():
-            if not _is(path := binary / name, checksum):
+            if not has_checksum(path := binary / name, checksum):
                 path.parent.mkdir(parents=True, exist_ok=True)
                 os.replace(made / name, path)
         os.replace(made / MANIFEST, binary / MANIFEST)

@@ -6,14 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from rich.table import Table
 
 from preln.fairseq_plugin.log import newest_progress
 from preln.freshness import read_or_nothing
 from preln.recording import METRICS, RUN, damaged_beside
-from preln.run_state import ATTEMPTS, RECORD, newest_state
+from preln.run_state import RunState, Unit
 
 SILENT_SECONDS = 600
 """A job that has written nothing for so long has stopped; translating an epoch's sets can take minutes."""
@@ -72,20 +72,14 @@ class Section:
         return result
 
 
-def silence(state: Path, files: tuple[str, ...], now: float) -> float:
-    """Seconds at the time `now` since one of the `files` of a state was written, or an attempt began."""
-    paths = [state / name for name in (ATTEMPTS, *files)]
-    return now - max(path.stat().st_mtime for path in paths if path.exists())
-
-
 @dataclass(frozen=True)
 class Counting:
     """How a training counts: in epochs or in updates, and which columns of its record stand under which headings,
     beside the loss of training."""
 
-    unit: Literal["epochs", "updates"]
+    unit: Unit
     columns: dict[str, str]
-    read_record: Callable[[Path], dict[int, dict[str, Any]]]
+    read_record: Callable[[RunState], dict[int, dict[str, Any]]]
 
 
 def training(name: str, of: int, folder: Path, now: float, counting: Counting) -> Progress:
@@ -103,18 +97,18 @@ def training(name: str, of: int, folder: Path, now: float, counting: Counting) -
         last = values["final"] or {}
         scores = {"train": last.get("train_loss"), **_scores(last, counting)}
         return Progress(name, state, values[counting.unit], of, scores, last.get("tokens_per_second"))
-    current = newest_state(folder)
+    current = RunState.newest(folder)
     if current is None:
         return Progress(name, "waiting", 0, of)
-    record = counting.read_record(current / RECORD)
+    record = counting.read_record(current)
     last = record[max(record)] if record else {}
-    latest = newest_progress(current / "training.log")
+    latest = newest_progress(current.log)
     logged = float(getattr(latest, counting.unit)) if latest else 0.0
     done = max(logged, max(record, default=0))
     left = None
     if latest and latest.updates_per_second > 0 and logged > 0:
         left = latest.updates / logged * max(of - done, 0) / latest.updates_per_second
-    silent = silence(current, ("training.log",), now)
+    silent = current.silence(current.log, now)
     return Progress(
         name,
         "training" if silent < SILENT_SECONDS else "stopped",

@@ -1,15 +1,16 @@
-"""What a long computation is continued from: its state's folder, and the attempts that it took."""
+"""The state of a long computation: all that it is continued from, and what its records are made of."""
 
 from __future__ import annotations
 
 import logging
 import os
 import socket
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from filelock import FileLock, Timeout
 
@@ -33,16 +34,17 @@ from preln.runs import digest
 if TYPE_CHECKING:
     from preln.fairseq_plugin.checkpoints import Moment
 
-ATTEMPTS = "attempts.jsonl"
-DIVERGED = "diverged.json"
-LOOK_SECONDS = 2.0
-LOCK = "lock"
-OWNER = "owner.json"
-RECORD = "record.jsonl"
-
 STATE_VERSION = 2
 """Raised when a training cannot go on from older states. Unfinished trainings then begin anew, and finished records
 stay."""
+
+LOOK_SECONDS = 2.0
+
+Unit = Literal["epochs", "updates"]
+"""What a training counts in."""
+
+KEYS: dict[Unit, str] = {"epochs": "epoch", "updates": "updates"}
+"""The key of a record's lines under which the number is."""
 
 logger = logging.getLogger(__name__)
 # While a process waits, a line each look would bury the one that says for what.
@@ -53,129 +55,204 @@ class RecordLost(PrelnError):
     """A training that is done has no record of a part of it."""
 
 
-def state_folder(identity: dict[str, Any], content: Iterable[Path], folder: Path) -> Path:
-    """Where a run's state is: named after all that its numbers depend on (its identity, and the content of files), so
-    that a run of which any has changed begins anew and never goes on with another's weights."""
-    checksums = {path.name: sha256(path) for path in content}
-    return folder / "state" / digest({"run": identity, "content": checksums, "version": STATE_VERSION})[:12]
+@dataclass(frozen=True)
+class RunState:
+    """The state of a training, or of a checkpoint's fine-tunings.
 
-
-@contextmanager
-def exclusive(state: Path) -> Iterator[None]:
-    """Be the only process at work on a state. Another one's end is waited for, however it ends: the lock is the
-    kernel's, which frees it with its owner."""
-    state.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(state / LOCK)
-    try:
-        lock.acquire(blocking=False)
-    except Timeout:
-        owner = (state / OWNER).read_text("utf-8", "replace") if (state / OWNER).exists() else "unknown"
-        logger.warning("%s: waiting, for another process is at work on it: %s", state, " ".join(owner.split()))
-        lock.acquire(poll_interval=LOOK_SECONDS)
-    try:
-        job = os.environ.get("SLURM_JOB_ID")
-        write_json(state / OWNER, {"host": socket.gethostname(), "process": os.getpid(), "slurm_job": job})
-        yield
-    finally:
-        lock.release()
-
-
-def begin(state: Path, execution: Execution, **before: int) -> None:
-    """Note in the state that an attempt begins, on what machine, and what was done `before` it."""
-    state.mkdir(parents=True, exist_ok=True)
-    started = datetime.now(UTC).isoformat(timespec="seconds")
-    append_json(
-        state / ATTEMPTS,
-        {"started": started, "workers": execution.workers, **before, **commit(), "hardware": hardware(execution)},
-    )
-
-
-def note_gpus(state: Path, gpus: list[str]) -> None:
-    """Note in the state on which GPUs the attempt that has begun computes: those of all its nodes."""
-    lines = of(state)
-    lines[-1]["hardware"]["gpus"] = gpus
-    write_json_lines(state / ATTEMPTS, lines)
-
-
-def of(state: Path) -> list[dict[str, Any]]:
-    """The attempts that a state took, in their order."""
-    return read_json_lines(state / ATTEMPTS)
-
-
-def origin(study: Study, name: str, identity: dict[str, Any], state: Path) -> dict[str, Any]:
-    """What run.json says of where numbers come from: among it, the folder under state/ that they are of. Commit and
-    hardware are those of the last attempt."""
-    attempts = of(state)
-    return {
-        "id": name,
-        "study": study.study,
-        "identity": identity,
-        "state": state.name,
-        "versions": versions(),
-        **{key: attempts[-1][key] for key in ("commit", "commit_changed", "hardware")},
-        "attempts": attempts,
-    }
-
-
-def note_divergence(state: Path, update: int, reason: str) -> None:
-    """Leave the mark of a training that diverged, with the length of the record that it is of."""
-    recorded = len(read_json_lines(state / RECORD))
-    write_sealed(state / DIVERGED, {"update": update, "reason": reason, "recorded": recorded})
-
-
-def divergence(state: Path) -> dict[str, Any] | None:
-    """When and why the training diverged, if it did.
-
-    Raises:
-        Damaged: if what says so is not as it was written.
+    The folder holds the record, the attempts, the mark of a divergence, fairseq's log and checkpoints, the weights that
+    are kept, and the lock of the process that is at work on it. It lies in `state/` of the job's folder, and is named
+    after all that the numbers depend on: a run of which any has changed begins anew, and never goes on with another's
+    weights.
     """
-    path = state / DIVERGED
-    if not path.exists():
-        return None
-    found = read_sealed(path)
-    return {key: found[key] for key in ("update", "reason")}
 
+    folder: Path
 
-def mend(state: Path, key: str, done: Callable[[], int], needed: Callable[[Moment], float]) -> None:
-    """Make a training's state consistent before it goes on: with what of the record is whole, the checkpoints that go
-    no further, and the mark of a divergence that is of this record. What is set aside is trained again.
+    @classmethod
+    def of(cls, identity: dict[str, Any], content: Iterable[Path], job: Path) -> RunState:
+        """The state of a job.
 
-    Args:
-        state: the folder of the state.
-        key: what the record counts in: `epoch` or `updates`.
-        done: up to where the record is whole.
-        needed: up to where it must be, for a checkpoint to be gone on from.
-    """
-    # Importing torch takes seconds, which the other commands should not wait for.
-    from preln.fairseq_plugin.checkpoints import SET_ASIDE, set_aside_unrecorded
+        Args:
+            identity: what the job's numbers depend on, as plain JSON values.
+            content: the files that they depend on as well.
+            job: the job's folder.
+        """
+        checksums = {path.name: sha256(path) for path in content}
+        name = digest({"run": identity, "content": checksums, "version": STATE_VERSION})[:12]
+        return cls(job / "state" / name)
 
-    damaged = {path: mend_lines(path) for path in (state / RECORD, state / ATTEMPTS)}
-    for path, lines in damaged.items():
-        if lines:
-            logger.warning("%s: damaged in line(s) %s, which are left out", path, ", ".join(map(str, lines)))
-    last = done()
-    trained_again = set_aside_unrecorded(state, lambda moment: needed(moment) <= last)
-    if trained_again:
-        logger.warning(
-            "%s: has no record of what follows %s %d: it is trained again, from the newest checkpoint before that or "
-            "from the beginning; the checkpoints that follow are in %s",
-            *(state, key.removesuffix("s"), last, state / SET_ASIDE),
-        )
-    if trained_again or damaged[state / RECORD]:
-        write_json_lines(state / RECORD, [entry for entry in read_json_lines(state / RECORD) if entry[key] <= last])
-    mark = state / DIVERGED
-    try:
-        is_of_record = not mark.exists() or read_sealed(mark)["recorded"] == len(read_json_lines(state / RECORD))
-    except (Damaged, KeyError, OSError):
-        is_of_record = False
-    if not is_of_record:
-        logger.warning(
-            "%s: set aside, for it or the record is damaged; the training goes on from the newest checkpoint",
-            set_aside(mark),
-        )
+    @classmethod
+    def newest(cls, job: Path) -> RunState | None:
+        """The state of a job's folder that was begun or continued last."""
+        states = [cls(path) for path in job.glob("state/*") if cls(path).attempts_file.exists()]
+        return max(states, key=lambda state: state.attempts_file.stat().st_mtime, default=None)
 
+    @property
+    def name(self) -> str:
+        """The name of the folder, which checkpoints and kept weights bear too."""
+        return self.folder.name
 
-def newest_state(folder: Path) -> Path | None:
-    """The state of a job's folder that was begun or continued last."""
-    attempts = sorted(folder.glob(f"state/*/{ATTEMPTS}"), key=lambda path: path.stat().st_mtime)
-    return attempts[-1].parent if attempts else None
+    @property
+    def job(self) -> Path:
+        """The folder of the job, where its records are."""
+        return self.folder.parent.parent
+
+    @property
+    def record(self) -> Path:
+        """The file with a line for each thing that is done: a part of an epoch, a validation, or a fine-tuning."""
+        return self.folder / "record.jsonl"
+
+    @property
+    def attempts_file(self) -> Path:
+        """The file with a line for each attempt."""
+        return self.folder / "attempts.jsonl"
+
+    @property
+    def log(self) -> Path:
+        """fairseq's log of all attempts."""
+        return self.folder / "training.log"
+
+    @property
+    def mark(self) -> Path:
+        """The file that says of a training that it diverged."""
+        return self.folder / "diverged.json"
+
+    @contextmanager
+    def exclusive(self) -> Iterator[None]:
+        """Be the only process at work on the state.
+
+        The end of another one is waited for, however it ends: the lock is the kernel's, which frees it with its owner.
+        """
+        self.folder.mkdir(parents=True, exist_ok=True)
+        lock, owner = FileLock(self.folder / "lock"), self.folder / "owner.json"
+        try:
+            lock.acquire(blocking=False)
+        except Timeout:
+            who = owner.read_text("utf-8", "replace") if owner.exists() else "unknown"
+            logger.warning("%s: waiting, for another process is at work on it: %s", self.folder, " ".join(who.split()))
+            lock.acquire(poll_interval=LOOK_SECONDS)
+        try:
+            job = os.environ.get("SLURM_JOB_ID")
+            write_json(owner, {"host": socket.gethostname(), "process": os.getpid(), "slurm_job": job})
+            yield
+        finally:
+            lock.release()
+
+    def begin(self, execution: Execution, **before: int) -> None:
+        """Note that an attempt begins, on what machine, and what was done `before` it."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        started = datetime.now(UTC).isoformat(timespec="seconds")
+        about = {"started": started, "workers": execution.workers, **before}
+        append_json(self.attempts_file, {**about, **commit(), "hardware": hardware(execution)})
+
+    def attempts(self) -> list[dict[str, Any]]:
+        """The attempts, in their order."""
+        return read_json_lines(self.attempts_file)
+
+    def note_gpus(self, gpus: list[str]) -> None:
+        """Note on which GPUs the attempt that has begun computes: those of all its nodes."""
+        attempts = self.attempts()
+        attempts[-1]["hardware"]["gpus"] = gpus
+        write_json_lines(self.attempts_file, attempts)
+
+    def entries(self) -> list[dict[str, Any]]:
+        """The lines of the record that are whole."""
+        return read_json_lines(self.record)
+
+    def add(self, entry: dict[str, Any]) -> None:
+        """Append a line to the record."""
+        append_json(self.record, entry)
+
+    def require_recorded(self, unit: Unit, wanted: Iterable[int], found: Collection[int]) -> None:
+        """See that a training that is done has recorded all that it was to.
+
+        Raises:
+            RecordLost: with the epochs or updates that are missing.
+        """
+        if missing := sorted(set(wanted) - set(found)):
+            raise RecordLost(
+                f"{self.record}: {unit} {', '.join(map(str, missing))} are not in it, though they are trained; run the "
+                "same command, which trains them again"
+            )
+
+    def origin(self, study: Study, job_id: str, identity: dict[str, Any]) -> dict[str, Any]:
+        """What run.json says of where numbers come from; commit and hardware are those of the last attempt."""
+        attempts = self.attempts()
+        return {
+            "id": job_id,
+            "study": study.study,
+            "identity": identity,
+            "state": self.name,
+            "versions": versions(),
+            **{key: attempts[-1][key] for key in ("commit", "commit_changed", "hardware")},
+            "attempts": attempts,
+        }
+
+    def note_divergence(self, update: int, reason: str) -> None:
+        """Leave the mark of a training that diverged, with the length of the record that it is of."""
+        write_sealed(self.mark, {"update": update, "reason": reason, "recorded": len(self.entries())})
+
+    def divergence(self) -> dict[str, Any] | None:
+        """When and why the training diverged, if it did.
+
+        Raises:
+            Damaged: if what says so is not as it was written.
+        """
+        if not self.mark.exists():
+            return None
+        found = read_sealed(self.mark)
+        return {key: found[key] for key in ("update", "reason")}
+
+    def mend_lines(self) -> bool:
+        """Leave out the lines of the record and of the attempts that are damaged.
+
+        Returns:
+            Whether the record had any.
+        """
+        damaged = {path: mend_lines(path) for path in (self.record, self.attempts_file)}
+        for path, lines in damaged.items():
+            if lines:
+                logger.warning("%s: damaged in line(s) %s, which are left out", path, ", ".join(map(str, lines)))
+        return bool(damaged[self.record])
+
+    def mend(self, unit: Unit, done: Callable[[], int], needed: Callable[[Moment], float]) -> None:
+        """Make the state of a training consistent before it goes on.
+
+        What is whole stays: of the record, the lines up to `done`; of the checkpoints, those that go no further; and
+        the mark of a divergence if it is of this record. The rest is set aside, and trained again.
+
+        Args:
+            unit: what the training counts in.
+            done: up to where the record is whole.
+            needed: up to where it must be, for a checkpoint to be gone on from.
+        """
+        # Importing torch takes seconds, which the other commands should not wait for.
+        from preln.fairseq_plugin.checkpoints import SET_ASIDE, set_aside_unrecorded
+
+        has_damaged_lines = self.mend_lines()
+        last = done()
+        trained_again = set_aside_unrecorded(self.folder, lambda moment: needed(moment) <= last)
+        if trained_again:
+            logger.warning(
+                "%s: has no record of what follows %s %d: it is trained again, from the newest checkpoint before that "
+                "or from the beginning; the checkpoints that follow are in %s",
+                *(self.folder, unit.removesuffix("s"), last, self.folder / SET_ASIDE),
+            )
+        if trained_again or has_damaged_lines:
+            write_json_lines(self.record, [entry for entry in self.entries() if entry[KEYS[unit]] <= last])
+        if not self._mark_is_of_record():
+            logger.warning(
+                "%s: set aside, for it or the record is damaged; the training goes on from the newest checkpoint",
+                set_aside(self.mark),
+            )
+
+    def _mark_is_of_record(self) -> bool:
+        """Whether there is no mark of a divergence, or one of the record as it is."""
+        try:
+            return not self.mark.exists() or bool(read_sealed(self.mark)["recorded"] == len(self.entries()))
+        except (Damaged, KeyError, OSError):
+            return False
+
+    def silence(self, file: Path, now: float) -> float:
+        """Seconds at the time `now`, in seconds since the epoch, since a file of the state was written, or an attempt
+        began."""
+        return now - max(path.stat().st_mtime for path in (self.attempts_file, file) if path.exists())

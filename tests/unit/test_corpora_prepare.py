@@ -12,7 +12,7 @@ from preln.config import EmbeddedCorpus, FilesCorpus, Iwslt14Corpus, TextPaths
 from preln.corpora import CorpusError, prepare
 from preln.corpora.text import lines_of
 from preln.files import MANIFEST
-from preln.prepared_text import TextDamaged
+from preln.prepared_stage import TextDamaged
 
 GENERATED = [(f"Der Hund sieht {number} Katzen.", f"The dog sees {number} cats.") for number in range(1000)]
 

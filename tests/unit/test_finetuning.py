@@ -12,15 +12,16 @@ import pytest
 import torch
 from fairseq.data import Dictionary
 
-from preln import run_state
 from preln.config import GridPoint, PretrainingSettings, Study, validate
 from preln.fairseq_plugin import launch, options
 from preln.fairseq_plugin.checkpoints import keep_weights, kept_weights
 from preln.fairseq_plugin.masked_lm import weights_name
-from preln.files import read_json_lines, write_json
+from preln.files import write_json
 from preln.pretraining import finetuning, training
-from preln.pretraining.finetuning import COLUMNS, WeightsMissing, finetune
+from preln.pretraining.finetuning import COLUMNS, finetune
 from preln.pretraining.runs import Finetuning, finetunings
+from preln.run_state import RunState
+from preln.training import WeightsMissing
 from tests.conftest import bert_content
 
 pytestmark = pytest.mark.slow
@@ -53,7 +54,7 @@ def runs(tmp_path: Path, weights: Path, prepared_text: Path) -> Path:
     """The folder of a finished run that has kept its weights."""
     _, job = study_and_job()
     folder = tmp_path / "pretraining"
-    state = training.state_folder(job.run, prepared_text, folder / job.run.id)
+    state = training.state_of(job.run, prepared_text, folder / job.run.id).folder
     state.mkdir(parents=True)
     keep_weights(state / weights_name(UPDATE), kept_weights(weights))
     write_json(folder / job.run.id / "metrics.json", {"diverged": None, "updates": 12})
@@ -104,7 +105,7 @@ def test_a_grid_that_is_half_done_goes_on_and_ends_as_a_whole_one(
     finetune(study, job, prepared_text, prepared_task, runs, tmp_path / "half")
     assert done == 12
     pd.testing.assert_frame_equal(scores(tmp_path / "half"), scores(tmp_path / "whole"))
-    assert [entry["finetunings_before"] for entry in read_json_lines(state / run_state.ATTEMPTS)] == [0, 2]
+    assert [entry["finetunings_before"] for entry in RunState(state).attempts()] == [0, 2]
 
 
 def model_of(settings: PretrainingSettings, weights: Path, task: Path, folder: Path, seed: int) -> Any:
@@ -137,7 +138,7 @@ def test_scores_are_what_counting_the_answers_gives(weights: Path, prepared_task
     point = GridPoint(batch_size=16, learning_rate=1e-12, epochs=1)
     binary = prepared_task / "binary"
     arguments = options.finetuning(job.run.settings, point, 2, 4, weights, binary, tmp_path, study.execution)
-    launch.train(arguments, "fp32", tmp_path, study.execution)
+    launch.train(arguments, "fp32", RunState(tmp_path), study.execution)
     found = json.loads((tmp_path / "scores.json").read_text())
 
     model = model_of(job.run.settings, weights, prepared_task, tmp_path, seed=2).eval()
@@ -160,7 +161,7 @@ def test_scores_are_what_counting_the_answers_gives(weights: Path, prepared_task
 def test_weights_that_are_not_there_are_said(prepared_text: Path, prepared_task: Path, tmp_path: Path) -> None:
     study, job = study_and_job()
     write_json(tmp_path / job.run.id / "metrics.json", {"diverged": None, "updates": 12})
-    with pytest.raises(WeightsMissing, match=r"weights-6\.pt is not there: .* train it again"):
+    with pytest.raises(WeightsMissing, match=r"weights-6\.pt is not there: .* train the run again"):
         finetune(study, job, prepared_text, prepared_task, tmp_path, tmp_path / "out")
 
 
@@ -181,7 +182,7 @@ def test_a_fine_tuning_that_diverges_has_no_score_and_the_others_go_on(
     content["finetuning"]["learning_rates"] = [1e-3]
     study = validate(content, "study.yaml")
     job = finetunings(study)[0]
-    state = training.state_folder(job.run, prepared_text, runs / job.run.id)
+    state = training.state_of(job.run, prepared_text, runs / job.run.id).folder
     broken = kept_weights(state / weights_name(UPDATE))
     broken["encoder.sentence_encoder.layers.0.fc2.weight"].fill_(math.inf)
     keep_weights(state / weights_name(UPDATE), broken)

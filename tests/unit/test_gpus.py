@@ -19,7 +19,7 @@ from fairseq import tasks
 from fairseq.logging import metrics
 from torch import nn
 
-from preln import machine, plan, run_state
+from preln import machine, plan
 from preln.checking import check
 from preln.config import Execution, Study, validate
 from preln.fairseq_plugin import launch, options
@@ -29,6 +29,7 @@ from preln.files import write_json
 from preln.machine import MachineRefused
 from preln.pretraining import finetuning, runs
 from preln.pretraining import training as pretraining
+from preln.run_state import RunState
 from preln.runs import expand
 from preln.theory import measurement_jobs, measuring
 from preln.translation import training
@@ -78,7 +79,7 @@ def test_whatever_computes_on_a_gpu_claims_it_before_anything_else(
     monkeypatch.setattr(machine, "shown_gpus", lambda: [])
     with pytest.raises(MachineRefused, match=r"asks for 1 GPU\(s\) .* and this one shows 0"):
         computed(tmp_path, prepared, prepared_text, prepared_task)
-    assert not list(tmp_path.rglob(run_state.ATTEMPTS))
+    assert not list(tmp_path.rglob("attempts.jsonl"))
 
 
 def test_the_model_of_the_proofs_is_measured_without_a_gpu_and_says_so(
@@ -180,11 +181,11 @@ def two_nodes(tmp_path: Path) -> tuple[Study, dict[str, Any]]:
     """A study whose pre-training two nodes began, and the origin that it tells."""
     study = validate(bert_content({"accumulate": 2}), "study")
     run = runs.expand(study)[0]
-    state = tmp_path / "state"
-    run_state.begin(state, Execution(processes=2), updates_before=0)
-    arguments = options.pretraining(run.settings, tmp_path, state, [], Execution(processes=2))
+    state = RunState(tmp_path / "state")
+    state.begin(Execution(processes=2), updates_before=0)
+    arguments = options.pretraining(run.settings, tmp_path, state.folder, [], Execution(processes=2))
     # Of what is for CPUs it keeps what lets processes speak without GPUs.
-    job = Job([argument for argument in arguments if argument != "--cpu"], "fp32", str(state), cpus=1)
+    job = Job([argument for argument in arguments if argument != "--cpu"], "fp32", str(state.folder), cpus=1)
     write_json(tmp_path / "job.json", asdict(job))
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
@@ -192,7 +193,7 @@ def two_nodes(tmp_path: Path) -> tuple[Study, dict[str, Any]]:
     command = [sys.executable, "-c", PROCESS, str(tmp_path / "job.json")]
     processes = [subprocess.Popen(command, env={**os.environ, **told, "RANK": rank}) for rank in "01"]
     assert [process.wait() for process in processes] == [0, 0]
-    return study, run_state.origin(study, run.id, run.identity, state)
+    return study, state.origin(study, run.id, run.identity)
 
 
 def test_a_record_names_the_gpus_of_all_nodes_and_plan_divides_its_speed_by_them(

@@ -35,6 +35,7 @@ from preln.fairseq_plugin.sentence_prediction import SCORES
 from preln.fairseq_plugin.translation import AFTER_WARMUP
 from preln.files import read_json_lines, read_sealed
 from preln.pretraining.curve import read_validations
+from preln.run_state import RunState
 from preln.translation.curve import read_epochs
 from tests import conftest
 
@@ -80,7 +81,7 @@ def translating(prepared: Path, precision: Any, processes: int = 1, **changes: A
 
     def start(state: Path) -> None:
         folders = (prepared / "binary", prepared / "text", ("de", "en"), state)
-        launch.train(options.translation(run, *folders, execution), precision, state, execution)
+        launch.train(options.translation(run, *folders, execution), precision, RunState(state), execution)
 
     return start
 
@@ -94,9 +95,8 @@ def pretraining(prepared: Path, precision: Any, **changes: Any) -> Start:
     def start(state: Path) -> None:
         # fairseq would train a run that is at its end for one more update.
         if not list(state.glob(f"checkpoints/checkpoint_*_{run.updates}.pt")):
-            launch.train(
-                options.pretraining(run, prepared / "binary", state, KEPT, execution), precision, state, execution
-            )
+            arguments = options.pretraining(run, prepared / "binary", state, KEPT, execution)
+            launch.train(arguments, precision, RunState(state), execution)
 
     return start
 
@@ -143,9 +143,10 @@ def left(state: Path) -> dict[str, Any]:
     newest = newest_checkpoint(state / "checkpoints")
     assert newest is not None
     last = torch.load(newest, weights_only=True)
-    record = state / "record.jsonl"
+    run_state = RunState(state)
+    read = read_epochs if "part" in run_state.entries()[0] else read_validations
     return {
-        "record": read_epochs(record) if "part" in record.read_text() else read_validations(record),
+        "record": read(run_state),
         "losses": losses(state),
         "kept": {path.name: torch.load(path, weights_only=True) for path in sorted(state.glob("[!.]*.pt"))},
         "weights": last["model"],
@@ -366,7 +367,7 @@ def test_an_overflow_of_a_translation_costs_one_update_and_no_record(
     state = whole(overflowing(translating(prepared, "fp16"), {attempt}), tmp_path)
     first = BATCHES - 1 if attempt <= BATCHES else BATCHES
     assert record_of_updates(state) == [first, 2 * BATCHES - 1]
-    assert list(read_epochs(state / "record.jsonl")) == [1, 2]
+    assert list(read_epochs(RunState(state))) == [1, 2]
     assert (state / AFTER_WARMUP).exists()
 
 
@@ -386,7 +387,7 @@ def test_overflows_before_each_update_of_a_translation_keep_its_numbers_right(pr
 
 def test_an_epoch_that_overflows_throughout_is_recorded_without_a_loss(prepared: Path, tmp_path: Path) -> None:
     state = whole(overflowing(translating(prepared, "fp16"), range(1, BATCHES + 1)), tmp_path)
-    first, second = read_epochs(state / "record.jsonl").values()
+    first, second = read_epochs(RunState(state)).values()
     assert (first["updates"], second["updates"]) == (0, BATCHES)
     assert first["train_loss"] is None
     assert first["valid_loss"] > 0
@@ -409,7 +410,7 @@ def test_a_fine_tuning_of_which_an_update_overflows_is_scored(
     def start(state: Path) -> None:
         updates = point.epochs * math.ceil(conftest.TASK["pairs"] / point.batch_size)
         arguments = options.finetuning(run, point, 1, updates, weights, prepared_task / "binary", state, Execution())
-        launch.train(arguments, "fp16", state, Execution())
+        launch.train(arguments, "fp16", RunState(state), Execution())
 
     state = whole(overflowing(start, {3}), tmp_path)
     assert json.loads((state / SCORES).read_text())["pairs"] == conftest.TASK["dev"]

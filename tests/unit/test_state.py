@@ -13,19 +13,20 @@ import pandas as pd
 import pytest
 import torch
 
-from preln import run_state
 from preln.config import Study, validate
 from preln.fairseq_plugin import launch
 from preln.fairseq_plugin.checkpoints import CheckpointRefused, keep_weights, kept_weights, load_weights
-from preln.files import read_json_lines, write_json_lines
-from preln.kept import WeightsLost
-from preln.prepared_text import TextDamaged, require_parallel
+from preln.files import write_json_lines
+from preln.prepared_stage import TextDamaged
+from preln.prepared_text import require_parallel
 from preln.pretraining import runs as pretraining
 from preln.pretraining.training import pretrain_run
 from preln.recording import RecordError, read
+from preln.run_state import RunState
 from preln.runs import Run, expand
+from preln.training import WeightsLost
 from preln.translation.curve import translations
-from preln.translation.training import after_warmup, recorded_epochs, state_folder, train_run
+from preln.translation.training import after_warmup, recorded_epochs, state_of, train_run
 from tests.conftest import bert_content, study_content
 
 pytestmark = pytest.mark.slow
@@ -109,13 +110,13 @@ def spied(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.fixture
-def copied(finished: Path, prepared: Path, tmp_path: Path) -> tuple[Path, Path]:
+def copied(finished: Path, prepared: Path, tmp_path: Path) -> tuple[Path, RunState]:
     """A copy of the run whose records are to be written again, and its state."""
     folder = tmp_path / "run"
     shutil.copytree(finished, folder)
     for name in ("run.json", "curve.csv", "metrics.json"):
         (folder / name).unlink()
-    return folder, state_folder(study_and_run()[1], prepared, folder)
+    return folder, state_of(study_and_run()[1], prepared, folder)
 
 
 @pytest.mark.parametrize(
@@ -129,23 +130,23 @@ def copied(finished: Path, prepared: Path, tmp_path: Path) -> tuple[Path, Path]:
     ids=["gone", "a bit", "a line gone", "other content"],
 )
 def test_epochs_whose_record_is_damaged_are_known_before_any_is_trained_and_trained_again(
-    damage: Damage, goes_on_from: int, copied: tuple[Path, Path], finished: Path, prepared: Path, spied: Spied
+    damage: Damage, goes_on_from: int, copied: tuple[Path, RunState], finished: Path, prepared: Path, spied: Spied
 ) -> None:
     (folder, state), (study, run) = copied, study_and_run()
-    damage(state / "record.jsonl")
+    damage(state.record)
     train_run(study, run, prepared, folder)
     assert numbers(folder) == numbers(finished)
     assert f"has no record of what follows epoch {goes_on_from}:" in spied.said[0]
-    assert read_json_lines(state / run_state.ATTEMPTS)[-1]["epochs_before"] == goes_on_from
+    assert state.attempts()[-1]["epochs_before"] == goes_on_from
     # Two are kept.
-    assert len(list((state / "set-aside").iterdir())) == min(3 - goes_on_from, 2)
+    assert len(list((state.folder / "set-aside").iterdir())) == min(3 - goes_on_from, 2)
     assert recorded_epochs(state) == 3
 
 
 @pytest.mark.parametrize("damage", [Path.unlink, flip(0.5), cut], ids=["gone", "a bit", "cut"])
 @pytest.mark.parametrize("subset", ["valid", "test"])
 def test_epochs_whose_translations_are_damaged_are_trained_again(
-    subset: str, damage: Damage, copied: tuple[Path, Path], finished: Path, prepared: Path, spied: Spied
+    subset: str, damage: Damage, copied: tuple[Path, RunState], finished: Path, prepared: Path, spied: Spied
 ) -> None:
     (folder, state), (study, run) = copied, study_and_run()
     before = translations(state, subset, 2).read_bytes()
@@ -157,10 +158,10 @@ def test_epochs_whose_translations_are_damaged_are_trained_again(
 
 
 def test_a_training_that_diverged_makes_its_translations_again(
-    copied: tuple[Path, Path], finished: Path, prepared: Path
+    copied: tuple[Path, RunState], finished: Path, prepared: Path
 ) -> None:
     (folder, state), (study, run) = copied, study_and_run()
-    run_state.note_divergence(state, 170, "the loss exploded")
+    state.note_divergence(170, "the loss exploded")
     translations(state, "test", 3).unlink()
     train_run(study, run, prepared, folder)
     assert numbers(folder) == numbers(finished)
@@ -169,26 +170,26 @@ def test_a_training_that_diverged_makes_its_translations_again(
 
 @pytest.mark.parametrize("content", [b"", b'{"update": 3}'])
 def test_a_damaged_mark_of_divergence_is_set_aside_and_the_training_goes_on(
-    content: bytes, copied: tuple[Path, Path], finished: Path, prepared: Path
+    content: bytes, copied: tuple[Path, RunState], finished: Path, prepared: Path
 ) -> None:
     (folder, state), (study, run) = copied, study_and_run()
-    (state / "diverged.json").write_bytes(content)
+    state.mark.write_bytes(content)
     train_run(study, run, prepared, folder)
     assert json.loads((folder / "metrics.json").read_text())["status"] == "finished"
     assert numbers(folder) == numbers(finished)
-    assert (state / "diverged.json.damaged").read_bytes() == content
+    assert (state.folder / "diverged.json.damaged").read_bytes() == content
 
 
 def test_a_mark_of_divergence_counts_with_the_record_that_it_is_of(
-    copied: tuple[Path, Path], finished: Path, prepared: Path, spied: Spied
+    copied: tuple[Path, RunState], finished: Path, prepared: Path, spied: Spied
 ) -> None:
     (folder, state), (study, run) = copied, study_and_run()
-    run_state.note_divergence(state, 170, "the loss exploded")
+    state.note_divergence(170, "the loss exploded")
     train_run(study, run, prepared, folder)
     diverged = json.loads((folder / "metrics.json").read_text())["diverged"]
     assert diverged == {"update": 170, "reason": "the loss exploded", "epoch": 4}
     assert not spied.said
-    without_line(8)(state / "record.jsonl")
+    without_line(8)(state.record)
     train_run(study, run, prepared, folder)
     assert json.loads((folder / "metrics.json").read_text())["status"] == "finished"
     assert numbers(folder) == numbers(finished)
@@ -196,10 +197,10 @@ def test_a_mark_of_divergence_counts_with_the_record_that_it_is_of(
 
 @pytest.mark.parametrize("damage", [Path.unlink, containing(b"5\nnull\n\xff\n")], ids=["gone", "other content"])
 def test_damaged_attempts_stop_nothing_and_train_nothing_again(
-    damage: Damage, copied: tuple[Path, Path], finished: Path, prepared: Path
+    damage: Damage, copied: tuple[Path, RunState], finished: Path, prepared: Path
 ) -> None:
     (folder, state), (study, run) = copied, study_and_run()
-    damage(state / "attempts.jsonl")
+    damage(state.attempts_file)
     train_run(study, run, prepared, folder)
     assert numbers(folder) == numbers(finished)
     assert [one["epochs_before"] for one in json.loads((folder / "run.json").read_text())["attempts"]] == [3]
@@ -207,26 +208,26 @@ def test_damaged_attempts_stop_nothing_and_train_nothing_again(
 
 @pytest.mark.parametrize("damage", [flip(0.5), containing(b""), link_to_zeros], ids=["a bit", "empty", "a device"])
 def test_damaged_kept_weights_are_made_again_before_they_are_used(
-    damage: Damage, copied: tuple[Path, Path], finished: Path, prepared: Path, spied: Spied
+    damage: Damage, copied: tuple[Path, RunState], finished: Path, prepared: Path, spied: Spied
 ) -> None:
-    (_, state), (_, run) = copied, study_and_run()
-    kept = state / "after-warm-up.pt"
+    (folder, state), (_, run) = copied, study_and_run()
+    kept = state.folder / "after-warm-up.pt"
     expected = kept_weights(kept)
     damage(kept)
-    assert after_warmup(run, prepared, state).require() == kept
+    assert after_warmup(run, prepared, folder).require() == kept
     assert "after-warm-up.pt: not there or damaged; it is made again" in spied.said[0]
     found = kept_weights(kept)
     assert all(torch.equal(found[name], expected[name]) for name in expected)
-    assert not list(state.glob("again-*"))
-    assert after_warmup(run, prepared, state).require() == kept
+    assert not list(state.folder.glob("again-*"))
+    assert after_warmup(run, prepared, folder).require() == kept
     assert len(spied.said) == 1
 
 
 def test_a_training_that_goes_on_mends_the_weights_that_it_kept(
-    copied: tuple[Path, Path], finished: Path, prepared: Path, spied: Spied
+    copied: tuple[Path, RunState], finished: Path, prepared: Path, spied: Spied
 ) -> None:
     (folder, state), (study, run) = copied, study_and_run()
-    flip(0.5)(state / "after-warm-up.pt")
+    flip(0.5)(state.folder / "after-warm-up.pt")
     train_run(study, run, prepared, folder)
     assert "made again" in spied.said[0]
     assert numbers(folder) == numbers(finished)
@@ -234,43 +235,43 @@ def test_a_training_that_goes_on_mends_the_weights_that_it_kept(
 
 @pytest.mark.parametrize("kind", [{"workers": 2}, {"gpus": ["NVIDIA H200"]}], ids=["several processes", "a GPU"])
 def test_weights_are_not_made_again_by_another_kind_of_job_than_trained_them(
-    kind: dict[str, Any], copied: tuple[Path, Path], prepared: Path
+    kind: dict[str, Any], copied: tuple[Path, RunState], prepared: Path
 ) -> None:
-    (_, state), (_, run) = copied, study_and_run()
-    (attempt,) = run_state.of(state)
+    (folder, state), (_, run) = copied, study_and_run()
+    (attempt,) = state.attempts()
     changed = {**attempt, **kind, "hardware": {**attempt["hardware"], **kind}}
-    write_json_lines(state / "attempts.jsonl", [changed])
-    flip(0.5)(state / "after-warm-up.pt")
+    write_json_lines(state.attempts_file, [changed])
+    flip(0.5)(state.folder / "after-warm-up.pt")
     with pytest.raises(
         WeightsLost, match=r"after-warm-up\.pt: not there or damaged; this job, one process.*move .*away"
     ):
-        after_warmup(run, prepared, state).require()
+        after_warmup(run, prepared, folder).require()
 
 
 def test_weights_of_a_study_of_several_processes_are_not_made_again_by_one(
-    copied: tuple[Path, Path], prepared: Path
+    copied: tuple[Path, RunState], prepared: Path
 ) -> None:
     study = validate(study_content({"accumulate": 2}, execution={"processes": 2}), "study.yaml")
-    flip(0.5)(copied[1] / "after-warm-up.pt")
+    flip(0.5)(copied[1].folder / "after-warm-up.pt")
     with pytest.raises(WeightsLost, match=r"after-warm-up\.pt: not there or damaged.*; move .*/run away"):
-        after_warmup(expand(study)[0], prepared, copied[1]).require()
+        after_warmup(expand(study)[0], prepared, copied[0]).require()
 
 
 def test_the_training_that_makes_weights_again_notes_its_attempt(
-    copied: tuple[Path, Path], prepared: Path, monkeypatch: pytest.MonkeyPatch
+    copied: tuple[Path, RunState], prepared: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (_, state), (_, run) = copied, study_and_run()
-    flip(0.5)(state / "after-warm-up.pt")
+    (folder, state), (_, run) = copied, study_and_run()
+    flip(0.5)(state.folder / "after-warm-up.pt")
     noted: list[list[Any]] = []
     train = launch.train
 
-    def spy(arguments: list[str], precision: Any, again: Path, execution: Any) -> None:
+    def spy(arguments: list[str], precision: Any, again: RunState, execution: Any) -> None:
         # Processes on several GPUs say there on which.
-        noted.append(run_state.of(again))
+        noted.append(again.attempts())
         train(arguments, precision, again, execution)
 
     monkeypatch.setattr(launch, "train", spy)
-    after_warmup(run, prepared, state).require()
+    after_warmup(run, prepared, folder).require()
     assert [len(attempt) for attempt in noted] == [1]
 
 
@@ -305,18 +306,18 @@ def test_validations_whose_record_is_damaged_are_known_before_and_trained_again(
     pretrain_run(study, run, prepared_text, tmp_path)
     assert "has no record of what follows update 9" in spied.said[1]
     assert numbers(tmp_path) == before
-    assert read_json_lines(state / run_state.ATTEMPTS)[-1]["updates_before"] == 9
+    assert RunState(state).attempts()[-1]["updates_before"] == 9
 
 
-def test_a_checkpoint_of_another_run_is_refused(copied: tuple[Path, Path], prepared: Path, tmp_path: Path) -> None:
+def test_a_checkpoint_of_another_run_is_refused(copied: tuple[Path, RunState], prepared: Path, tmp_path: Path) -> None:
     (folder, state), (study, run) = copied, study_and_run()
     other_study, other = study_and_run(seed=2, epochs=1)
     train_run(other_study, other, prepared, tmp_path / "other")
     foreign = next((tmp_path / "other").rglob("checkpoint1.pt"))
-    shutil.copy(foreign, state / "checkpoints" / "checkpoint3.pt")
+    shutil.copy(foreign, state.folder / "checkpoints" / "checkpoint3.pt")
     with pytest.raises(CheckpointRefused, match=r"checkpoint3\.pt: refused, for it is none of this run's"):
         train_run(study, run, prepared, folder)
-    (state / "checkpoints" / "checkpoint3.pt").unlink()
+    (state.folder / "checkpoints" / "checkpoint3.pt").unlink()
     train_run(study, run, prepared, folder)
 
 

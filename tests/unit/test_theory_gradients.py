@@ -22,7 +22,8 @@ from preln.fairseq_plugin.probe import VARIED_WEIGHTS, Probe
 from preln.runs import Run, expand
 from preln.theory import gradients, measurement_jobs, measuring
 from preln.theory.measurements import COLUMNS, Measurement, read
-from preln.translation.training import state_folder, train_run
+from preln.training import WeightsMissing
+from preln.translation.training import state_of, train_run
 from tests.conftest import settings, study_content
 
 pytestmark = pytest.mark.slow
@@ -56,7 +57,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> tuple[S
 def log(trained: tuple[Study, Run, Path], prepared: Path, update: int) -> dict[str, float]:
     """What the training's log says of an update."""
     _, run, runs = trained
-    lines = (state_folder(run, prepared, runs / run.id) / "training.log").read_text().splitlines()
+    lines = state_of(run, prepared, runs / run.id).log.read_text().splitlines()
     for line in lines:
         if f'"num_updates": "{update}"' in line:
             values = json.loads(line)
@@ -91,7 +92,7 @@ def test_the_weights_after_warm_up_are_those_of_the_update_that_ends_it(
 ) -> None:
     _, run, runs = trained
     looked_at = probe(run.settings, prepared)
-    looked_at.load(state_folder(run, prepared, runs / run.id) / "after-warm-up.pt")
+    looked_at.load(state_of(run, prepared, runs / run.id).folder / "after-warm-up.pt")
     *_, batch = looked_at.batches(WARMUP + 1)
     loss = looked_at.loss(batch)
     logged = log(trained, prepared, update=WARMUP + 1)
@@ -104,7 +105,7 @@ def test_a_warm_up_that_ends_with_the_training_leaves_its_weights_too(prepared: 
     study = validate(content(warmup=updates), "study")
     run = expand(study)[0]
     train_run(study, run, prepared, tmp_path / "second")
-    state = state_folder(run, prepared, tmp_path / "second")
+    state = state_of(run, prepared, tmp_path / "second").folder
     kept = kept_weights(state / "after-warm-up.pt")
     last = torch.load(state / "checkpoints" / "checkpoint1.pt", weights_only=True)["model"]
     torch.testing.assert_close(kept, last)
@@ -282,7 +283,7 @@ def test_weights_that_were_not_kept_are_missed_with_what_to_do(
     folder = tmp_path / run.id
     folder.mkdir()
     (folder / "metrics.json").write_text((runs / run.id / "metrics.json").read_text())
-    with pytest.raises(measuring.WeightsMissing, match=r"after update 10.*train the run again"):
+    with pytest.raises(WeightsMissing, match=r"after update 10.*train the run again"):
         measured(study, "post-2-after-warm-up", prepared, tmp_path, tmp_path)
 
 

@@ -23,7 +23,7 @@ from preln.fairseq_plugin.checkpoints import CheckpointRefused, is_whole, newest
 from preln.files import write_json
 from preln.runs import Run, expand
 from preln.translation.curve import COLUMNS
-from preln.translation.training import state_folder
+from preln.translation.training import state_of
 from tests.conftest import study_content
 from tests.moments import PATIENCE, Hold, NewHold, before_file, in_epoch, wait
 
@@ -141,32 +141,32 @@ def test_a_finished_training_is_not_done_again(uninterrupted: tuple[Path, Run], 
 
 def test_another_text_begins_anew_and_the_same_in_another_place_does_not(prepared: Path, tmp_path: Path) -> None:
     _, run = write_study(tmp_path)
-    before = state_folder(run, prepared, tmp_path)
+    before = state_of(run, prepared, tmp_path)
     other = tmp_path / "prepared"
     shutil.copytree(prepared, other)
     path = other / "text" / "corpus.json"
     record = json.loads(path.read_text())
     write_json(path, {**record, "settings": {**record["settings"], "folder": "elsewhere"}})
-    assert state_folder(run, other, tmp_path) == before
+    assert state_of(run, other, tmp_path) == before
     record["parts"]["valid"]["files"]["valid.de"]["sha256"] = "another"
     write_json(path, record)
-    assert state_folder(run, other, tmp_path) != before
+    assert state_of(run, other, tmp_path) != before
 
 
 @pytest.mark.parametrize("changed", ["bpe/bpe.model", "binary/dict.de.txt"])
 def test_other_pieces_begin_anew(changed: str, prepared: Path, tmp_path: Path) -> None:
     _, run = write_study(tmp_path)
-    before = state_folder(run, prepared, tmp_path)
+    before = state_of(run, prepared, tmp_path)
     other = tmp_path / "prepared"
     shutil.copytree(prepared, other)
-    assert state_folder(run, other, tmp_path) == before
+    assert state_of(run, other, tmp_path) == before
     with open(other / changed, "ab") as file:
         file.write(b"\n")
-    assert state_folder(run, other, tmp_path) != before
+    assert state_of(run, other, tmp_path) != before
 
 
 def test_other_settings_begin_anew(prepared: Path, tmp_path: Path) -> None:
-    folders = {state_folder(write_study(tmp_path, seed=seed)[1], prepared, tmp_path) for seed in (1, 2)}
+    folders = {state_of(write_study(tmp_path, seed=seed)[1], prepared, tmp_path) for seed in (1, 2)}
     assert len(folders) == 2
 
 

@@ -19,7 +19,7 @@ from preln.corpora.split import divide
 from preln.corpora.text import PARTS, Drops, Pair, Part, lines_of, screen, write_lines
 from preln.corpora.tokenisation import LinePreparation, prepare_pairs
 from preln.files import replaced_folder, sha256, write_json
-from preln.prepared_text import require_stage
+from preln.prepared_stage import require_stage
 
 RECORD = "corpus.json"
 LONGEST = 1000

@@ -19,7 +19,7 @@ from preln.corpora.text import unusable, write_lines
 from preln.files import replaced_folder, write_json
 from preln.generated_text import english
 from preln.generated_text.english import SentencePair
-from preln.prepared_text import require_stage
+from preln.prepared_stage import require_stage
 
 PARTS = ("train", "dev")
 MRPC_COLUMNS = ("Quality", "#1 ID", "#2 ID", "#1 String", "#2 String")

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from preln.files import UNWRITTEN, replaced_folder
-from preln.prepared_text import require_stage
+from preln.prepared_stage import require_stage
 
 
 def binarise(pieces: Path, source: str, target: str, out: Path, workers: int) -> None:

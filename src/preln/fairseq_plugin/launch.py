@@ -22,7 +22,6 @@ from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from fairseq.distributed import utils as distributed
 from fairseq_cli.train import main as fairseq_main
 
-from preln import run_state
 from preln.config import Execution, Precision
 from preln.errors import PrelnError
 from preln.fairseq_plugin.checkpoints import CHECKPOINTS, allow_settings, flush_newest, newest_checkpoint
@@ -32,6 +31,7 @@ from preln.fairseq_plugin.options import USER_DIR
 from preln.fairseq_plugin.recorded_task import rank_and_world
 from preln.files import not_written, read_sealed, write_json, write_sealed
 from preln.fused import memory, native
+from preln.run_state import RunState
 
 logger = logging.getLogger(__name__)
 
@@ -70,14 +70,13 @@ STOPPED = "stopped.json"
 """The file in the state of a training that was told to stop: after which update it did."""
 
 
-def train(arguments: list[str], precision: Precision, state: Path, execution: Execution) -> None:
+def train(arguments: list[str], precision: Precision, state: RunState, execution: Execution) -> None:
     """Train the run until its end, or until it diverges.
 
     Args:
         arguments: the run as fairseq's options.
         precision: of the run.
-        state: folder of checkpoints, `record.jsonl` and `training.log`; training continues from what is there. A
-            training that diverges leaves `diverged.json`.
+        state: the training continues from what is there, and leaves its mark there if it diverges.
         execution: cores, GPUs and intervals.
 
     Raises:
@@ -86,21 +85,22 @@ def train(arguments: list[str], precision: Precision, state: Path, execution: Ex
         NotWritten: if the disk is full or read-only; what was written before is whole.
         WorkerFailed: if one of several processes failed.
     """
-    (state / STOPPED).unlink(missing_ok=True)
+    folder = state.folder
+    (folder / STOPPED).unlink(missing_ok=True)
     # Of itself, fairseq would look for a checkpoint of its own.
-    checkpoint = newest_checkpoint(state / CHECKPOINTS) or os.devnull
+    checkpoint = newest_checkpoint(folder / CHECKPOINTS) or os.devnull
     arguments = [*arguments, "--restore-file", str(checkpoint)]
-    job = Job(arguments, precision, str(state), execution.cpus)
+    job = Job(arguments, precision, str(folder), execution.cpus)
     if execution.workers == 1:
         work(job)
     else:
         _work_together(job, execution)
-    (state / CHECKPOINTS / "crash.pt").unlink(missing_ok=True)
-    flush_newest(state)
-    if (state / STOPPED).exists():
-        update = read_sealed(state / STOPPED)["update"]
+    (folder / CHECKPOINTS / "crash.pt").unlink(missing_ok=True)
+    flush_newest(folder)
+    if (folder / STOPPED).exists():
+        update = read_sealed(folder / STOPPED)["update"]
         raise Interrupted(
-            f"{state}: told to stop, and did so after update {update}, with a checkpoint; the same command goes on "
+            f"{folder}: told to stop, and did so after update {update}, with a checkpoint; the same command goes on "
             "from there"
         )
 
@@ -129,14 +129,14 @@ def work(job: Job) -> None:
     try:
         # A training that keeps no checkpoints has nothing to save.
         with nullcontext() if cfg.checkpoint.no_save else interruption.heeded(cfg):
-            distributed.call_main(cfg, _train, state=state)
+            distributed.call_main(cfg, _train, state=RunState(state))
     except FloatingPointError as error:
         # fairseq's message when its processes' gradients differ, which may be for one that is not finite.
         if "inconsistent between workers" in str(error) and not re.search(r"= *(nan|inf)", str(error)):
             raise WorkerFailed(f"{state}: {error}") from error
         logger.warning("diverged at update %d: %s", progress.update, error)
         if distributed.is_master(cfg.distributed_training):
-            run_state.note_divergence(state, progress.update, str(error))
+            RunState(state).note_divergence(progress.update, str(error))
     except (OSError, RuntimeError) as error:
         found = not_written(error, state)
         if not found:
@@ -150,7 +150,7 @@ def work(job: Job) -> None:
         write_sealed(state / STOPPED, {"update": interruption.stopped_after})
 
 
-def _train(cfg: Any, state: Path) -> None:
+def _train(cfg: Any, state: RunState) -> None:
     """fairseq's training. Of one that several processes share, each says first on which GPU it computes: the process
     that began the attempt sees those of its own node alone."""
     if torch.distributed.is_initialized() and not cfg.common.cpu:
@@ -158,7 +158,7 @@ def _train(cfg: Any, state: Path) -> None:
         gpus = [""] * world
         torch.distributed.all_gather_object(gpus, torch.cuda.get_device_name())
         if rank == 0:
-            run_state.note_gpus(state, gpus)
+            state.note_gpus(gpus)
     fairseq_main(cfg)
 
 

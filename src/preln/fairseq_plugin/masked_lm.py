@@ -17,6 +17,7 @@ from fairseq.tasks.masked_lm import MaskedLMConfig, MaskedLMTask
 
 from preln.fairseq_plugin.divergence import progress
 from preln.fairseq_plugin.recorded_task import RecordedTask, summed
+from preln.run_state import RunState
 
 VALID_SEED = 1
 """Seed of the masks of valid: every run of a study is validated on the same."""
@@ -44,7 +45,7 @@ class RecordedMaskedLM(RecordedTask, MaskedLMTask):
     def __init__(self, cfg: RecordedMaskedLMConfig, dictionary: Any = None) -> None:
         super().__init__(cfg, dictionary)
         self.weighed_by = ("loss", "sample_size")
-        self.state_folder = Path(cfg.state)
+        self.run_state = RunState(Path(cfg.state))
         self.validate_every = cfg.validate_every
         self._kept = [int(update) for update in cfg.keep_weights.split(",") if update]
         self._rate = 0.0

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -16,8 +15,7 @@ from preln.fairseq_plugin.batches import SharedBatches
 from preln.fairseq_plugin.checkpoints import OF_STATE, CheckpointRefused, flush_newest, keep_weights
 from preln.fairseq_plugin.divergence import LIMIT, progress
 from preln.fairseq_plugin.interruption import interruption
-from preln.files import append_json
-from preln.run_state import RECORD
+from preln.run_state import RunState
 
 
 class GuardedTask(FairseqTask):
@@ -52,12 +50,12 @@ class RecordedTask(GuardedTask):
     the loss, and validates again where the update before it ended with a validation.
 
     Attributes:
-        state_folder: folder of the run's record and weights.
+        run_state: the state of the run, with its record and its weights.
         weighed_by: where fairseq's log has the loss: the key of a sum, and that of the number of what it is over.
         validate_every: updates between two validations; 0 where epochs end with them.
     """
 
-    state_folder: Path
+    run_state: RunState
     weighed_by: tuple[str, str]
     validate_every: int = 0
     _batches: Any = None
@@ -93,7 +91,7 @@ class RecordedTask(GuardedTask):
             CheckpointRefused: if the training goes on from a checkpoint without the masters of its weights.
         """
         if self._saved and rank_and_world()[0] == 0:
-            flush_newest(self.state_folder)
+            flush_newest(self.run_state.folder)
         self._saved = False
         self._made = update_num
         if self._optimizer is None:
@@ -153,7 +151,7 @@ class RecordedTask(GuardedTask):
     def checkpoint(self) -> dict[str, Any]:
         """What a checkpoint has of the training that fairseq's does not: of which state it is, and in half precision
         the masters."""
-        found: dict[str, Any] = {OF_STATE: self.state_folder.name}
+        found: dict[str, Any] = {OF_STATE: self.run_state.name}
         if masters.in_half_precision(self._optimizer):
             found["half_precision"] = masters.state_of(self._optimizer)
         return found
@@ -165,22 +163,22 @@ class RecordedTask(GuardedTask):
             masters.restore(self._optimizer, state)
         elif self._made:
             raise CheckpointRefused(
-                f"{self.state_folder}: its newest checkpoint has the weights in half precision alone, and a training "
-                "that went on from them would be another one; move the folder away to train the run anew"
+                f"{self.run_state.folder}: its newest checkpoint has the weights in half precision alone, and a "
+                "training that went on from them would be another one; move the folder away to train the run anew"
             )
 
     def _keep(self, model: Any) -> None:
         """Keep the model's weights in fp32, if they are to be kept and are not."""
         name = self.kept_as(self._made)
-        if name and rank_and_world()[0] == 0 and not (self.state_folder / name).exists():
-            keep_weights(self.state_folder / name, masters.weights_in_fp32(model, self._optimizer))
+        if name and rank_and_world()[0] == 0 and not (self.run_state.folder / name).exists():
+            keep_weights(self.run_state.folder / name, masters.weights_in_fp32(model, self._optimizer))
 
     def record(self, values: Mapping[str, Any]) -> None:
         """Append values to the record."""
         if rank_and_world()[0] > 0:
             return
         plain = {k: float(v) if isinstance(v, Tensor | np.floating) else v for k, v in values.items()}
-        append_json(self.state_folder / RECORD, plain)
+        self.run_state.add(plain)
 
 
 def summed(logging_outputs: list[dict[str, Any]], key: str) -> float:

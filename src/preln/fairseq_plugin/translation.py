@@ -26,6 +26,7 @@ from preln.fairseq_plugin import decoding
 from preln.fairseq_plugin.divergence import progress
 from preln.fairseq_plugin.recorded_task import RecordedTask, rank_and_world
 from preln.files import write_text
+from preln.run_state import RunState
 from preln.translation import curve
 
 SUBSETS = ("valid", "test")
@@ -59,7 +60,7 @@ class RecordedTranslation(RecordedTask, TranslationTask):
         super().__init__(cfg, src_dict, tgt_dict)
         self.weighed_by = ("nll_loss", "ntokens")
         self.settings = RunSettings.model_validate_json(cfg.run_settings)
-        self.state_folder = Path(cfg.state)
+        self.run_state = RunState(Path(cfg.state))
         self._epoch = 0
         self._subsets: Iterator[str] = iter(())
 
@@ -142,7 +143,7 @@ class RecordedTranslation(RecordedTask, TranslationTask):
         score = bleu.score(hypotheses, references, language)
         text = "\n".join(hypotheses) + "\n"
         if rank == 0:
-            write_text(curve.translations(self.state_folder, subset, epoch), text)
+            write_text(curve.translations(self.run_state, subset, epoch), text)
         self._record(
             subset,
             bleu=score.tokenised,

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from preln.files import read_json_lines
+from preln.run_state import RunState
 
 COLUMNS = [
     *("updates", "learning_rate", "train_loss", "valid_loss", "gradient_norm"),
@@ -18,9 +17,9 @@ row before; the gradient norm is the last update's, before clipping; the last tw
 machines."""
 
 
-def read_validations(path: Path) -> dict[int, dict[str, Any]]:
-    """The record's newest values by the number of updates."""
-    rows = {entry["updates"]: entry for entry in read_json_lines(path)}
+def read_validations(state: RunState) -> dict[int, dict[str, Any]]:
+    """The newest values of a run's record by the number of updates."""
+    rows = {entry["updates"]: entry for entry in state.entries()}
     return dict(sorted(rows.items()))
 
 

@@ -13,25 +13,17 @@ from typing import Any
 import pandas as pd
 from tqdm import tqdm
 
-from preln import prepared_text, recording, run_state
+from preln import prepared_text, recording
 from preln.config import Execution, GridPoint, Study
-from preln.errors import PrelnError
-from preln.files import append_json, mend_lines, read_json_lines, read_sealed, replaced
+from preln.files import read_sealed, replaced
 from preln.machine import claim
 from preln.pretraining.runs import Finetuning
-from preln.pretraining.training import kept_weights
-from preln.pretraining.training import state_folder as pretraining_state
-from preln.run_state import RECORD
+from preln.pretraining.training import weights_after
+from preln.run_state import RunState
 
 COLUMNS = ["batch_size", "learning_rate", "epochs", "seed", "accuracy", "f1"]
 """Columns of scores.csv, a row a fine-tuning. Accuracy on dev and F1 of label 1 are fractions; both are empty where the
 fine-tuning diverged."""
-
-logger = logging.getLogger(__name__)
-
-
-class WeightsMissing(PrelnError):
-    """A trained run without a state."""
 
 
 def finetune(study: Study, job: Finetuning, prepared: Path, task: Path, runs: Path, folder: Path) -> None:
@@ -52,17 +44,15 @@ def finetune(study: Study, job: Finetuning, prepared: Path, task: Path, runs: Pa
     """
     prepared_text.require_task(prepared, task)
     record = json.loads((task / "pieces" / "task.json").read_text(encoding="utf-8"))
-    weights = _weights(job, prepared, runs / job.run.id)
+    weights = weights_after(job.update, job.run, prepared, runs / job.run.id).of_run()
     content = [task / "pieces" / "task.json", *([weights] if weights else [])]
-    state = run_state.state_folder(job.origin, content, folder)
-    with run_state.exclusive(state):
-        for path in (state / RECORD, state / run_state.ATTEMPTS):
-            if lines := mend_lines(path):
-                logger.warning("%s: damaged in line(s) %s, which are done again", path, ", ".join(map(str, lines)))
+    state = RunState.of(job.origin, content, folder)
+    with state.exclusive():
+        state.mend_lines()
         # One fine-tuning is too small for several processes.
         execution = study.execution.alone
         claim(execution)
-        run_state.begin(state, execution, finetunings_before=len(_scores(state)))
+        state.begin(execution, finetunings_before=len(_scores(state)))
         if weights:
             _fill(state, job, record["parts"]["train"]["pairs"], weights, task / "binary", execution)
         scores = _scores(state)
@@ -70,7 +60,7 @@ def finetune(study: Study, job: Finetuning, prepared: Path, task: Path, runs: Pa
         with replaced(folder / "scores.csv") as table:
             pd.DataFrame(rows, columns=COLUMNS).to_csv(table, index=False)
         origin = {
-            **run_state.origin(study, job.id, job.identity, state),
+            **state.origin(study, job.id, job.identity),
             "status": "finished" if weights else "not reached",
             "task": record,
             "seconds": round(sum(row["seconds"] for row in rows), 1),
@@ -78,7 +68,7 @@ def finetune(study: Study, job: Finetuning, prepared: Path, task: Path, runs: Pa
         recording.write(folder, origin, ["scores.csv"])
 
 
-def _fill(state: Path, job: Finetuning, pairs: int, weights: Path, binary: Path, execution: Execution) -> None:
+def _fill(state: RunState, job: Finetuning, pairs: int, weights: Path, binary: Path, execution: Execution) -> None:
     """Add to the record what it does not have yet of the grid and its seeds."""
     scores = _scores(state)
     for point, seed in tqdm(_wanted(job).values(), desc=job.id, unit=" fine-tunings", mininterval=5):
@@ -86,7 +76,7 @@ def _fill(state: Path, job: Finetuning, pairs: int, weights: Path, binary: Path,
             started = time.perf_counter()
             score = _finetuned(job, point, seed, pairs, weights, binary, execution)
             row = {**point.model_dump(), "seed": seed, **score, "seconds": round(time.perf_counter() - started, 1)}
-            append_json(state / RECORD, row)
+            state.add(row)
 
 
 def _wanted(job: Finetuning) -> dict[Any, tuple[GridPoint, int]]:
@@ -107,47 +97,21 @@ def _finetuned(
     logging.disable(logging.INFO)
     try:
         with tempfile.TemporaryDirectory() as name:
-            state, settings = Path(name), job.run.settings
-            arguments = options.finetuning(settings, point, seed, updates, weights, binary, state, execution)
+            state, settings = RunState(Path(name)), job.run.settings
+            arguments = options.finetuning(settings, point, seed, updates, weights, binary, state.folder, execution)
             launch.train(arguments, settings.precision, state, execution)
-            if run_state.divergence(state):
+            if state.divergence():
                 return {"accuracy": None, "f1": None}
-            scores = read_sealed(state / SCORES)
+            scores = read_sealed(state.folder / SCORES)
     finally:
         logging.disable(logging.NOTSET)
     return {"accuracy": scores["accuracy"], "f1": scores["f1"]}
 
 
-def _scores(state: Path) -> dict[Any, dict[str, Any]]:
+def _scores(state: RunState) -> dict[Any, dict[str, Any]]:
     """The rows that are recorded, in the order of the record, by grid point and seed."""
-    return {
-        (row["batch_size"], row["learning_rate"], row["epochs"], row["seed"]): row
-        for row in read_json_lines(state / RECORD)
-    }
+    return {(row["batch_size"], row["learning_rate"], row["epochs"], row["seed"]): row for row in state.entries()}
 
 
 def _key(point: GridPoint, seed: int) -> tuple[int, float, int, int]:
     return point.batch_size, point.learning_rate, point.epochs, seed
-
-
-def _weights(job: Finetuning, prepared: Path, folder: Path) -> Path | None:
-    """The weights of the checkpoint, which are made again if they are damaged or gone; None if the run diverged before
-    it.
-
-    Raises:
-        WeightsMissing: if nothing is left of the training.
-        WeightsLost: if they cannot be made again here.
-    """
-    state = pretraining_state(job.run, prepared, folder)
-    kept = kept_weights(job.run, job.update, prepared, state)
-    if kept.path.exists():
-        return kept.require()
-    metrics = recording.read_metrics(folder)
-    if metrics["diverged"] and metrics["diverged"]["update"] <= job.update:
-        return None
-    if state.exists():
-        return kept.require()
-    raise WeightsMissing(
-        f"{kept.path} is not there: the run's state was deleted or is of an older version; move {folder} away and "
-        "train it again"
-    )

@@ -7,13 +7,12 @@ from pathlib import Path
 import pandas as pd
 
 from preln.config import Study
-from preln.files import read_json_lines
 from preln.freshness import read_or_nothing
 from preln.pretraining.curve import read_validations
 from preln.pretraining.runs import Finetuning, PretrainingRun, expand, finetunings
-from preln.progress import SILENT_SECONDS, Counting, Progress, Section, silence, training
+from preln.progress import SILENT_SECONDS, Counting, Progress, Section, training
 from preln.recording import RUN, damaged_beside
-from preln.run_state import RECORD, newest_state
+from preln.run_state import RunState
 
 UPDATES = Counting("updates", {"valid": "valid_loss"}, read_validations)
 
@@ -49,12 +48,12 @@ def finetuning(job: Finetuning, folder: Path, now: float) -> Progress:
         except (OSError, ValueError):
             return Progress(job.id, "damaged: scores.csv", 0, wanted)
         return Progress(job.id, state, len(scores), wanted, _accuracy(scores))
-    current = newest_state(folder)
+    current = RunState.newest(folder)
     if current is None:
         return Progress(job.id, "waiting", 0, wanted)
-    rows = pd.DataFrame(read_json_lines(current / RECORD), columns=["accuracy", "seconds"], dtype=float)
+    rows = pd.DataFrame(current.entries(), columns=["accuracy", "seconds"], dtype=float)
     seconds = rows["seconds"].mean()
-    silent = silence(current, (RECORD,), now)
+    silent = current.silence(current.record, now)
     return Progress(
         job.id,
         # Nothing is written while one fine-tuning lasts.

@@ -5,50 +5,51 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from preln import prepared_text, recording, run_state
+from preln import prepared_text, recording
 from preln.config import Study
 from preln.files import replaced
 from preln.freshness import checksums
-from preln.kept import Kept
-from preln.machine import claim
 from preln.pretraining.curve import curve, read_validations
 from preln.pretraining.runs import PretrainingRun
-from preln.run_state import RECORD, RecordLost
+from preln.run_state import RunState
+from preln.training import KeptWeights, Training
 
 
-def state_folder(run: PretrainingRun, prepared: Path, folder: Path) -> Path:
-    """Where a run's state is, which depends on the text, the BPE model and the dictionary."""
-    content = ["bpe/bpe.model", "binary/dict.txt"]
-    identity = {**run.identity, "text": checksums(_text(prepared))}
-    return run_state.state_folder(identity, [prepared / path for path in content], folder)
+def state_of(run: PretrainingRun, prepared: Path, folder: Path) -> RunState:
+    """The state of a run, whose folder is `folder`; it depends on the text, the BPE model and the dictionary."""
+    identity = {**run.identity, "text": checksums(prepared_text.record(prepared))}
+    return RunState.of(identity, [prepared / "bpe" / "bpe.model", prepared / "binary" / "dict.txt"], folder)
 
 
-def recorded_updates(run: PretrainingRun, state: Path) -> int:
-    """Up to which update the record of a state is whole."""
-    record, every = read_validations(state / RECORD), run.settings.validate_every
-    return next(update for update in itertools.count(step=every) if update + every not in record)
+def training_of(run: PretrainingRun, checkpoints: Sequence[int], prepared: Path, folder: Path) -> Training:
+    """The training of a run on the prepared text, whose folder is `folder`; it keeps the weights after the updates in
+    `checkpoints`."""
+
+    def options(state: Path) -> list[str]:
+        # Importing fairseq takes seconds, which the other commands should not wait for.
+        from preln.fairseq_plugin import options
+
+        return options.pretraining(run.settings, prepared / "binary", state, checkpoints, run.execution)
+
+    return Training(state_of(run, prepared, folder), options, run.settings.precision, run.execution)
 
 
-def kept_weights(run: PretrainingRun, update: int, prepared: Path, state: Path) -> Kept:
-    """The weights of a run's checkpoint of the `update`, in its state."""
-    # Importing fairseq takes seconds, which the other commands should not wait for.
+def weights_after(update: int, run: PretrainingRun, prepared: Path, folder: Path) -> KeptWeights:
+    """The weights of a run's checkpoint of the `update`; the run's folder is `folder`."""
     from preln.fairseq_plugin.masked_lm import weights_name
 
-    arguments = partial(_arguments, run, [update], prepared)
-    return Kept(state, weights_name(update), update, run.settings.precision, run.execution, arguments)
+    return KeptWeights(training_of(run, [update], prepared, folder), weights_name(update), update)
 
 
-def _arguments(run: PretrainingRun, keep: Sequence[int], prepared: Path, state: Path) -> list[str]:
-    """fairseq's options of the run, for a state."""
-    from preln.fairseq_plugin import options
-
-    return options.pretraining(run.settings, prepared / "binary", state, keep, run.execution)
+def recorded_updates(run: PretrainingRun, state: RunState) -> int:
+    """Up to which update the record of a state is whole."""
+    record, every = read_validations(state), run.settings.validate_every
+    return next(update for update in itertools.count(step=every) if update + every not in record)
 
 
 def pretrain_run(study: Study, run: PretrainingRun, prepared: Path, folder: Path) -> None:
@@ -64,55 +65,36 @@ def pretrain_run(study: Study, run: PretrainingRun, prepared: Path, folder: Path
         PrelnError: if the run cannot be trained on this machine, or its state cannot be continued from.
     """
     prepared_text.require_english(prepared)
-    state, every = state_folder(run, prepared, folder), run.settings.validate_every
     checkpoints = study.pretraining.checkpoints if study.pretraining else ()
-    with run_state.exclusive(state):
-        claim(run.execution)
-        # Importing fairseq takes seconds, which the other commands should not wait for, and memory, which one that
-        # waits for a GPU has no use for.
-        from preln.fairseq_plugin import launch
-
-        run_state.mend(
-            state, "updates", lambda: recorded_updates(run, state), lambda moment: moment.update // every * every
+    training, every = training_of(run, checkpoints, prepared, folder), run.settings.validate_every
+    with training.state.exclusive():
+        training.go_on(
+            "updates",
+            lambda: recorded_updates(run, training.state),
+            lambda moment: moment.update // every * every,
+            kept=[weights_after(update, run, prepared, folder) for update in checkpoints],
+            # fairseq would train a run that is at its end for one more update.
+            end=run.settings.updates,
         )
-        done = recorded_updates(run, state)
-        run_state.begin(state, run.execution, updates_before=done)
-        for update in checkpoints:
-            kept = kept_weights(run, update, prepared, state)
-            if kept.path.exists():
-                kept.mend()
-        # fairseq would train a run that is at its end for one more update.
-        if not run_state.divergence(state) and done < run.settings.updates:
-            arguments = _arguments(run, checkpoints, prepared, state)
-            launch.train(arguments, run.settings.precision, state, run.execution)
-        write_records(study, run, prepared, state, folder)
+        write_records(study, run, prepared, training.state)
 
 
-def write_records(study: Study, run: PretrainingRun, prepared: Path, state: Path, folder: Path) -> None:
+def write_records(study: Study, run: PretrainingRun, prepared: Path, state: RunState) -> None:
     """Write run.json, curve.csv and metrics.json from what a training that is done left in its state.
 
     Raises:
         RecordLost: if it has no record of one of its validations.
     """
-    record = read_validations(state / RECORD)
-    diverged = run_state.divergence(state)
+    record = read_validations(state)
+    diverged = state.divergence()
     every = run.settings.validate_every
-    if not diverged and (missing := set(range(every, run.settings.updates + 1, every)) - record.keys()):
-        raise RecordLost(
-            f"{state / RECORD}: updates {', '.join(map(str, sorted(missing)))} are not in it, though they are trained; "
-            "run the same command, which trains them again"
-        )
+    if not diverged:
+        state.require_recorded("updates", range(every, run.settings.updates + 1, every), record)
     rows = curve(record)
-    with replaced(folder / "curve.csv") as table:
+    with replaced(state.job / "curve.csv") as table:
         rows.to_csv(table, index=False)
-    origin = {**run_state.origin(study, run.id, run.identity, state), "text": _text(prepared)}
-    recording.write(folder, origin, ["curve.csv"], metrics(run, record, rows, diverged))
-
-
-def _text(prepared: Path) -> dict[str, Any]:
-    """The record of a prepared text."""
-    text: dict[str, Any] = json.loads((prepared / "text" / "text.json").read_text(encoding="utf-8"))
-    return text
+    origin = {**state.origin(study, run.id, run.identity), "text": prepared_text.record(prepared)}
+    recording.write(state.job, origin, ["curve.csv"], metrics(run, record, rows, diverged))
 
 
 def metrics(

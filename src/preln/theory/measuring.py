@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import math
 import time
 from collections.abc import Iterator
@@ -18,17 +17,10 @@ from preln.corpora.registry import languages
 from preln.errors import PrelnError
 from preln.machine import claim
 from preln.provenance import commit, hardware, versions
-from preln.runs import Run
 from preln.theory import gradients, lemmas
 from preln.theory.measurement_jobs import ExactJob, GradientJob, MeasurementJob
 from preln.theory.measurements import Measurement, write
-from preln.translation.training import after_warmup, corpus_record, state_folder
-
-logger = logging.getLogger(__name__)
-
-
-class WeightsMissing(PrelnError):
-    """A trained run without the weights of the end of its warm-up."""
+from preln.translation.training import after_warmup
 
 
 def measure(study: Study, job: MeasurementJob, prepared: Path | None, runs: Path, folder: Path) -> None:
@@ -61,7 +53,7 @@ def measure(study: Study, job: MeasurementJob, prepared: Path | None, runs: Path
         if prepared is None:
             raise PrelnError(f"{job.id}: is measured on a corpus; give its folder by --prepared")
         prepared_text.require_parallel(prepared)
-        measured_on = {"corpus": corpus_record(prepared)}
+        measured_on = {"corpus": prepared_text.record(prepared)}
         rows = list(_gradients(job, prepared, runs, execution))
     write(rows, folder / "measurements.csv")
     record = {
@@ -82,7 +74,7 @@ def _gradients(job: GradientJob, prepared: Path, runs: Path, execution: Executio
     # Importing fairseq takes seconds, which the model of the proofs should not wait for.
     from preln.fairseq_plugin.probe import VARIED_WEIGHTS, Probe
 
-    weights = {run.settings.seed: _weights_after_warmup(run, prepared, runs / run.id) for run in job.trained}
+    weights = {run.settings.seed: after_warmup(run, prepared, runs / run.id).of_run() for run in job.trained}
     diverged = [seed for seed, path in weights.items() if path is None]
     for seed in tqdm([seed for seed in job.seeds if seed not in diverged], desc=job.id, unit="seed", mininterval=5):
         settings = job.settings.model_copy(update={"seed": seed})
@@ -109,28 +101,3 @@ def _gradients(job: GradientJob, prepared: Path, runs: Path, execution: Executio
         for row in gradients.measure(probe, job.batches, base):
             if job.every_matrix or (row.stack == "decoder" and row.matrix in ("W1", "W2")):
                 yield row
-
-
-def _weights_after_warmup(run: Run, prepared: Path, folder: Path) -> Path | None:
-    """The weights of a run at the end of its warm-up, which are made again if they are damaged or gone; None if it
-    diverged before.
-
-    Raises:
-        WeightsMissing: if the run has not come so far, or nothing is left of its training.
-        WeightsLost: if they cannot be made again here.
-    """
-    state = state_folder(run, prepared, folder)
-    kept = after_warmup(run, prepared, state)
-    if kept.path.exists():
-        return kept.require()
-    metrics = recording.read_metrics(folder)
-    if metrics["diverged"] and metrics["diverged"]["update"] <= run.settings.warmup:
-        logger.warning("%s diverged before its warm-up of %d updates ended", run.id, run.settings.warmup)
-        return None
-    if state.exists() and metrics["updates"] >= run.settings.warmup:
-        return kept.require()
-    raise WeightsMissing(
-        f"{kept.path} is not there: training writes it after update {run.settings.warmup}, and the run has "
-        f"{metrics['updates']}. If that is enough, its state was deleted or is of an older version: move {folder} away "
-        "and train the run again. If not, give the run more epochs or less warm-up."
-    )

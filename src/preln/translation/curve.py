@@ -7,7 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from preln.files import read_json_lines, sha256
+from preln.files import sha256
+from preln.run_state import RunState
 
 COLUMNS = [
     *("epoch", "updates", "learning_rate", "train_loss", "train_nll_loss", "gradient_norm"),
@@ -19,14 +20,14 @@ COLUMNS = [
 BLEU in percent; the gradient norm is before clipping; the last two are times and differ between machines."""
 
 
-def read_epochs(path: Path) -> dict[int, dict[str, Any]]:
-    """The record's newest values by epoch, for each epoch that is whole: a curve's columns, and what metrics.json
-    says of how they were computed.
+def read_epochs(state: RunState) -> dict[int, dict[str, Any]]:
+    """The newest values of a run's record by epoch, for each epoch that is whole: a curve's columns, and what
+    metrics.json says of how they were computed.
 
     An epoch that a killed process left unfinished is passed over; it is done again and recorded again.
     """
     epochs: dict[int, dict[str, Any]] = {}
-    for entry in read_json_lines(path):
+    for entry in state.entries():
         epoch, part = entry.pop("epoch"), entry.pop("part")
         prefix = "" if part == "train" else f"{part}_"
         for key, value in entry.items():
@@ -36,12 +37,12 @@ def read_epochs(path: Path) -> dict[int, dict[str, Any]]:
     return {epoch: values for epoch, values in sorted(epochs.items()) if needed <= values.keys()}
 
 
-def translations(state: Path, subset: str, epoch: int) -> Path:
+def translations(state: RunState, subset: str, epoch: int) -> Path:
     """The file in a run's state with the translations of `subset` (valid or test) after an epoch, a sentence a line."""
-    return state / "translations" / f"{subset}.{epoch}.txt"
+    return state.folder / "translations" / f"{subset}.{epoch}.txt"
 
 
-def has_translations(state: Path, subset: str, epoch: int, values: dict[str, Any]) -> bool:
+def has_translations(state: RunState, subset: str, epoch: int, values: dict[str, Any]) -> bool:
     """Whether the translations after an epoch are those that were scored, by the checksum in the record's `values` of
     the epoch."""
     path = translations(state, subset, epoch)

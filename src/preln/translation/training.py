@@ -4,49 +4,68 @@ from __future__ import annotations
 
 import itertools
 import json
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from preln import prepared_text, recording, run_state
+from preln import prepared_text, recording
 from preln.config import Study
 from preln.files import replaced
 from preln.freshness import checksums, read_or_nothing
-from preln.kept import Kept
-from preln.machine import claim
-from preln.run_state import RECORD, RecordLost
+from preln.run_state import RunState
 from preln.runs import Run
+from preln.training import KeptWeights, Training
 from preln.translation.curve import curve, has_translations, read_epochs, translations
 
 
-def corpus_record(prepared: Path) -> dict[str, Any]:
-    """What was prepared: the settings, counts and checksums that corpus.json has."""
-    corpus: dict[str, Any] = json.loads((prepared / "text" / "corpus.json").read_text(encoding="utf-8"))
-    return corpus
-
-
-def state_folder(run: Run, prepared: Path, folder: Path) -> Path:
-    """Where a run's state is, which depends on the text, the BPE model and the dictionary."""
-    corpus = corpus_record(prepared)
+def state_of(run: Run, prepared: Path, folder: Path) -> RunState:
+    """The state of a run, whose folder is `folder`; it depends on the text, the BPE model and the dictionary."""
+    corpus = prepared_text.record(prepared)
     content = ["bpe/bpe.model", f"binary/dict.{corpus['languages']['source']}.txt"]
     identity = {**run.identity, "text": checksums(corpus), "languages": corpus["languages"]}
-    return run_state.state_folder(identity, [prepared / path for path in content], folder)
+    return RunState.of(identity, [prepared / path for path in content], folder)
+
+
+def training_of(run: Run, prepared: Path, folder: Path) -> Training:
+    """The training of a run on the prepared corpus, whose folder is `folder`."""
+
+    def options(state: Path) -> list[str]:
+        # Importing fairseq takes seconds, which the other commands should not wait for.
+        from preln.fairseq_plugin import options
+
+        languages = prepared_text.record(prepared)["languages"]
+        return options.translation(
+            run.settings,
+            binary=prepared / "binary",
+            references=prepared / "text",
+            languages=(languages["source"], languages["target"]),
+            state=state,
+            execution=run.execution,
+        )
+
+    return Training(state_of(run, prepared, folder), options, run.settings.precision, run.execution)
+
+
+def after_warmup(run: Run, prepared: Path, folder: Path) -> KeptWeights:
+    """The weights with which the warm-up of a run ends, whose folder is `folder`."""
+    from preln.fairseq_plugin.translation import AFTER_WARMUP
+
+    return KeptWeights(training_of(run, prepared, folder), AFTER_WARMUP, run.settings.warmup)
 
 
 def tested(folder: Path, epoch: int) -> list[str] | None:
     """The translations of test after an epoch that the records in a run's folder are of; None where they are gone or
     damaged."""
-    state = folder / "state" / read_or_nothing(folder / recording.RUN).get("state", "")
-    if not has_translations(state, "test", epoch, read_epochs(state / RECORD).get(epoch, {})):
+    state = RunState(folder / "state" / read_or_nothing(folder / recording.RUN).get("state", ""))
+    if not has_translations(state, "test", epoch, read_epochs(state).get(epoch, {})):
         return None
     return translations(state, "test", epoch).read_text(encoding="utf-8").splitlines()
 
 
-def recorded_epochs(state: Path) -> int:
+def recorded_epochs(state: RunState) -> int:
     """Up to which epoch the record of a state is whole, with its translations."""
-    record = read_epochs(state / RECORD)
+    record = read_epochs(state)
 
     def is_whole(epoch: int) -> bool:
         return epoch in record and all(
@@ -54,30 +73,6 @@ def recorded_epochs(state: Path) -> int:
         )
 
     return next(epoch for epoch in itertools.count() if not is_whole(epoch + 1))
-
-
-def after_warmup(run: Run, prepared: Path, state: Path) -> Kept:
-    """The weights with which a run's warm-up ends, in its state."""
-    # Importing fairseq takes seconds, which the other commands should not wait for.
-    from preln.fairseq_plugin.translation import AFTER_WARMUP
-
-    arguments = partial(_arguments, run, prepared)
-    return Kept(state, AFTER_WARMUP, run.settings.warmup, run.settings.precision, run.execution, arguments)
-
-
-def _arguments(run: Run, prepared: Path, state: Path) -> list[str]:
-    """fairseq's options of the run, for a state."""
-    from preln.fairseq_plugin import options
-
-    languages = corpus_record(prepared)["languages"]
-    return options.translation(
-        run.settings,
-        binary=prepared / "binary",
-        references=prepared / "text",
-        languages=(languages["source"], languages["target"]),
-        state=state,
-        execution=run.execution,
-    )
 
 
 def train_run(study: Study, run: Run, prepared: Path, folder: Path) -> None:
@@ -93,42 +88,31 @@ def train_run(study: Study, run: Run, prepared: Path, folder: Path) -> None:
         PrelnError: if the run cannot be trained on this machine, or its state cannot be continued from.
     """
     prepared_text.require_parallel(prepared)
-    state = state_folder(run, prepared, folder)
-    with run_state.exclusive(state):
-        claim(run.execution)
-        # Importing fairseq takes seconds, which the other commands should not wait for, and memory, which one that
-        # waits for a GPU has no use for.
-        from preln.fairseq_plugin import launch
-
-        run_state.mend(state, "epoch", lambda: recorded_epochs(state), lambda moment: moment.whole_epochs)
-        run_state.begin(state, run.execution, epochs_before=recorded_epochs(state))
-        kept = after_warmup(run, prepared, state)
-        if kept.path.exists():
-            kept.mend()
-        if not run_state.divergence(state):
-            launch.train(_arguments(run, prepared, state), run.settings.precision, state, run.execution)
-        write_records(study, run, prepared, state, folder)
+    kept = after_warmup(run, prepared, folder)
+    training = kept.training
+    with training.state.exclusive():
+        training.go_on(
+            "epochs", lambda: recorded_epochs(training.state), lambda moment: moment.whole_epochs, kept=[kept]
+        )
+        write_records(study, run, prepared, training.state)
 
 
-def write_records(study: Study, run: Run, prepared: Path, state: Path, folder: Path) -> None:
+def write_records(study: Study, run: Run, prepared: Path, state: RunState) -> None:
     """Write run.json, curve.csv and metrics.json from what a training that is done left in its state.
 
     Raises:
         RecordLost: if it has no record of one of its epochs.
     """
-    record = read_epochs(state / RECORD)
-    if diverged := run_state.divergence(state):
+    record = read_epochs(state)
+    if diverged := state.divergence():
         diverged["epoch"] = max(record, default=0) + 1
-    elif missing := set(range(1, run.settings.epochs + 1)) - record.keys():
-        raise RecordLost(
-            f"{state / RECORD}: epochs {', '.join(map(str, sorted(missing)))} are not in it, though they are trained; "
-            "run the same command, which trains them again"
-        )
+    else:
+        state.require_recorded("epochs", range(1, run.settings.epochs + 1), record)
     rows = curve(record)
-    with replaced(folder / "curve.csv") as table:
+    with replaced(state.job / "curve.csv") as table:
         rows.to_csv(table, index=False)
-    origin = {**run_state.origin(study, run.id, run.identity, state), "corpus": corpus_record(prepared)}
-    recording.write(folder, origin, ["curve.csv"], metrics(run, record, rows, diverged))
+    origin = {**state.origin(study, run.id, run.identity), "corpus": prepared_text.record(prepared)}
+    recording.write(state.job, origin, ["curve.csv"], metrics(run, record, rows, diverged))
 
 
 def metrics(

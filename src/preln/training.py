@@ -1,0 +1,188 @@
+"""What the trainings of translation models and of BERT have in common: they go on from their state, and they keep
+weights, which are seen to be whole before anything is computed from them and are made again where they are not."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from preln import recording
+from preln.config import Execution, Precision
+from preln.errors import PrelnError
+from preln.machine import claim
+from preln.run_state import RunState, Unit
+
+if TYPE_CHECKING:
+    from preln.fairseq_plugin.checkpoints import Moment
+
+logger = logging.getLogger(__name__)
+
+
+class WeightsLost(PrelnError):
+    """Kept weights that are damaged or gone, and cannot be had again here."""
+
+
+class WeightsMissing(PrelnError):
+    """A run that did not come as far as the weights that are asked for, or of whose training nothing is left."""
+
+
+@dataclass(frozen=True)
+class Training:
+    """A training that fairseq computes.
+
+    Attributes:
+        state: what it goes on from.
+        options: fairseq's options of it, for the folder of a state.
+        precision: of the run.
+        execution: on what it is computed.
+    """
+
+    state: RunState
+    options: Callable[[Path], list[str]]
+    precision: Precision
+    execution: Execution
+
+    def go_on(
+        self,
+        unit: Unit,
+        done: Callable[[], int],
+        needed: Callable[[Moment], float],
+        kept: Iterable[KeptWeights],
+        end: int | None = None,
+    ) -> None:
+        """Train to the end, or to a divergence, from what of the state is whole; only the owner of the state may.
+
+        Args:
+            unit: what the training counts in.
+            done: up to where its record is whole.
+            needed: up to where that must be, for a checkpoint to be gone on from.
+            kept: the weights that it keeps.
+            end: the number of units after which nothing is left to train; None lets fairseq find that out.
+
+        Raises:
+            PrelnError: if the run cannot be trained on this machine, or its state cannot be continued from.
+        """
+        claim(self.execution)
+        self.state.mend(unit, done, needed)
+        before = done()
+        self.state.begin(self.execution, **{f"{unit}_before": before})
+        for weights in kept:
+            if weights.path.exists():
+                weights.mend()
+        if not self.state.divergence() and before != end:
+            self._train(self.state)
+
+    def make_again(self, weights: KeptWeights) -> None:
+        """Train once more, beside the state, up to the update of weights that are not whole, and put them there.
+
+        Raises:
+            WeightsLost: if the training diverges before them.
+        """
+        from preln.fairseq_plugin.checkpoints import copy_until, is_whole
+
+        claim(self.execution)
+        logger.warning(
+            "%s: not there or damaged; it is made again by a training up to update %d", weights.path, weights.update
+        )
+        # The state's name says of which run a checkpoint is.
+        again = RunState(self.state.folder / f"again-{weights.update}" / self.state.name)
+        if not again.folder.exists():
+            again.folder.mkdir(parents=True)
+            copy_until(weights.update, self.state.folder, again.folder)
+        again.begin(self.execution)
+        # They are kept before the first update that follows.
+        self._train(again, "--max-epoch", "0", "--max-update", str(weights.update + 1), "--disable-validation")
+        if not is_whole(again.folder / weights.name):
+            raise WeightsLost(
+                f"{again.folder}: the training that was to make {weights.name} again did not; move {self.state.job} "
+                "away and train the run again"
+            )
+        os.replace(again.folder / weights.name, weights.path)
+        shutil.rmtree(again.folder.parent)
+
+    def _train(self, state: RunState, *more: str) -> None:
+        # Importing fairseq takes seconds, which the other commands should not wait for, and memory, which one that
+        # waits for a GPU has no use for.
+        from preln.fairseq_plugin import launch
+
+        launch.train([*self.options(state.folder), *more], self.precision, state, self.execution)
+
+
+@dataclass(frozen=True)
+class KeptWeights:
+    """Weights that a training keeps: the file's name in its state, and the update after which they are kept."""
+
+    training: Training
+    name: str
+    update: int
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self.training.state.folder / self.name
+
+    def of_run(self) -> Path | None:
+        """The file, whole, of a run that is done; None if the run diverged before it.
+
+        Raises:
+            WeightsMissing: if the run did not come so far, or nothing is left of its training.
+            WeightsLost: if they are damaged or gone, and cannot be made again here.
+        """
+        if self.path.exists():
+            return self.require()
+        state = self.training.state
+        metrics = recording.read_metrics(state.job)
+        diverged = metrics["diverged"]
+        # The update at which a run diverged was not made.
+        made = diverged["update"] - 1 if diverged else metrics["updates"]
+        if diverged and made < self.update:
+            logger.warning("%s diverged before update %d, whose weights are asked for", state.job.name, self.update)
+            return None
+        if state.folder.exists() and made >= self.update:
+            return self.require()
+        raise WeightsMissing(
+            f"{self.path} is not there: training writes it after update {self.update}, and the run has {made}. If that "
+            f"is enough, its state was deleted or is of an older version: move {state.job} away and train the run "
+            "again. If not, let the run train for longer."
+        )
+
+    def require(self) -> Path:
+        """The file, whole: weights that are damaged or gone are made again, by a training up to their update.
+
+        Raises:
+            WeightsLost: if they cannot be made again here.
+        """
+        from preln.fairseq_plugin.checkpoints import is_whole
+
+        if is_whole(self.path):
+            return self.path
+        state, execution = self.training.state, self.training.execution
+        # Dropout is drawn otherwise by several processes, and on another kind of device.
+        own = (1, bool(execution.gpus))
+        kinds = {(attempt["workers"], bool(attempt["hardware"]["gpus"])) for attempt in state.attempts()}
+        if kinds | {(execution.workers, own[1])} != {own}:
+            raise WeightsLost(
+                f"{self.path}: not there or damaged; this job, one process on a {'GPU' if execution.gpus else 'CPU'}, "
+                "would make other weights than the training, of several processes or on another kind of device; move "
+                f"{state.job} away and train the run again"
+            )
+        with state.exclusive():
+            self.mend()
+        return self.path
+
+    def mend(self) -> None:
+        """Make the weights again if they are not whole; only the owner of the state may.
+
+        Raises:
+            WeightsLost: if the training diverges before them.
+        """
+        # Importing torch takes seconds, which the other commands should not wait for.
+        from preln.fairseq_plugin.checkpoints import is_whole
+
+        if not is_whole(self.path):
+            self.training.make_again(self)
