@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 _OURS = {
-    *("--placement", "--initialisation", "--projections", "--initial-std"),
-    *("--run-settings", "--state", "--references", "--validate-every", "--keep-weights"),
+    *("--run-settings", "--state", "--references", "--keep-weights"),
     *("--warmup", "--total-updates"),
 }
 _FAIRSEQS = {
@@ -31,14 +31,14 @@ NORMS = {
 
 def options(ours: list[str]) -> list[str]:
     """fairseq's own model, task, loss and optimizer with the same settings, at a rate that does not change."""
-    pre = ours[ours.index("--placement") + 1] == "pre"
+    pre = json.loads(ours[ours.index("--run-settings") + 1])["placement"] == "pre"
     kept, skip = [], False
     for option in ours:
         if skip:
             skip = False
         elif option in _OURS:
             skip = True
-        elif option != "--embedding-norm":
+        else:
             kept.append(_FAIRSEQS.get(option, option))
     if "roberta" in kept:
         return kept

@@ -11,7 +11,9 @@ from fairseq.data import Dictionary
 from fairseq.models.roberta import RobertaModel
 from torch import Tensor, nn
 
+from preln.config import PretrainingSettings
 from preln.fairseq_plugin.bert import PlacedBert
+from tests import conftest
 
 pytestmark = pytest.mark.numbers
 
@@ -27,8 +29,11 @@ def task() -> Namespace:
 
 
 def options(placement: str, embedding_norm: bool = True) -> Namespace:
+    run = PretrainingSettings.model_validate(
+        {**conftest.PRETRAINING, "placement": placement, "embedding_norm": embedding_norm}
+    )
     return Namespace(
-        placement=placement,
+        run_settings=run.model_dump_json(),
         encoder_layers=3,
         encoder_embed_dim=32,
         encoder_ffn_embed_dim=48,
@@ -38,9 +43,7 @@ def options(placement: str, embedding_norm: bool = True) -> Namespace:
         max_positions=16,
         # How fairseq's own model is told the placement and the norm of the embeddings.
         encoder_normalize_before=placement == "pre",
-        embedding_norm=embedding_norm,
         layernorm_embedding=embedding_norm,
-        initial_std="fixed",
     )
 
 

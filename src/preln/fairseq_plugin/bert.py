@@ -9,7 +9,7 @@ study says otherwise: fairseq's own Pre-LN model leaves that norm out, and narro
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from typing import Any, get_args
+from typing import Any
 
 from fairseq.models import register_model, register_model_architecture
 from fairseq.models.roberta import RobertaEncoder, RobertaModel, base_architecture
@@ -17,11 +17,10 @@ from fairseq.models.transformer import TransformerConfig
 from fairseq.modules.transformer_sentence_encoder import init_bert_params
 from torch import nn
 
-from preln.config import InitialStd
+from preln.config import PretrainingSettings
 from preln.fairseq_plugin.initialisation import scale_to_width
 from preln.fairseq_plugin.transformer import PlacedEncoder
 from preln.fused.norm import LayerNorm
-from preln.residual import PLACEMENTS
 
 
 class PlacedBertEncoder(RobertaEncoder):
@@ -48,21 +47,19 @@ class PlacedBert(RobertaModel):
 
     @staticmethod
     def add_args(parser: ArgumentParser) -> None:
-        """fairseq's options of the model, the placement, and how the weights are drawn."""
+        """fairseq's options of the model, and the run."""
         RobertaModel.add_args(parser)
-        parser.add_argument("--placement", choices=sorted(PLACEMENTS), required=True)
-        parser.add_argument("--embedding-norm", action="store_true")
-        parser.add_argument("--initial-std", choices=get_args(InitialStd), required=True)
+        parser.add_argument("--run-settings", required=True, help="the pre-training run's settings, as JSON")
 
     @classmethod
     def build_model(cls, args: Namespace, task: Any) -> PlacedBert:
-        """The model that the options ask for."""
-        # fairseq leaves out an option that is not given.
-        args.layernorm_embedding = getattr(args, "embedding_norm", False)
+        """The model of the run."""
+        settings = PretrainingSettings.model_validate_json(args.run_settings)
+        args.placement, args.layernorm_embedding = settings.placement, settings.embedding_norm
         base_architecture(args)
         args.max_source_positions = args.max_positions
         model = cls(args, PlacedBertEncoder(args, task.source_dictionary))
-        if args.initial_std == "scaled":
+        if settings.initial_std == "scaled":
             scale_to_width(model, args.encoder_embed_dim)
         return model
 

@@ -15,6 +15,7 @@ from fairseq.logging import metrics
 from fairseq.tasks import register_task
 from fairseq.tasks.masked_lm import MaskedLMConfig, MaskedLMTask
 
+from preln.config import PretrainingSettings
 from preln.fairseq_plugin.divergence import progress
 from preln.fairseq_plugin.recorded_task import RecordedTask, summed
 from preln.run_state import RunState
@@ -32,8 +33,8 @@ def weights_name(update: int) -> str:
 class RecordedMaskedLMConfig(MaskedLMConfig):
     """fairseq's options of masked language models, and where the record and the weights go."""
 
+    run_settings: str = field(default="", metadata={"help": "the run's settings, as JSON"})
     state: str = field(default="", metadata={"help": "folder of the run's record and weights"})
-    validate_every: int = field(default=0, metadata={"help": "updates between two validations"})
     keep_weights: str = field(default="", metadata={"help": "updates after which the weights are kept, by commas"})
 
 
@@ -46,7 +47,7 @@ class RecordedMaskedLM(RecordedTask, MaskedLMTask):
         super().__init__(cfg, dictionary)
         self.weighed_by = ("loss", "sample_size")
         self.run_state = RunState(Path(cfg.state))
-        self.validate_every = cfg.validate_every
+        self.validate_every = PretrainingSettings.model_validate_json(cfg.run_settings).validate_every
         self._kept = [int(update) for update in cfg.keep_weights.split(",") if update]
         self._rate = 0.0
         self._start()

@@ -1,4 +1,8 @@
-"""A run's settings as the options of fairseq's training, one for each setting."""
+"""A run's settings as the options of fairseq's training.
+
+This is the one place where settings enter fairseq. Its own parts have an option for each setting; the parts that are
+ours (tasks, models and schedules) have the run's settings as they are, by `--run-settings`.
+"""
 
 from __future__ import annotations
 
@@ -40,12 +44,9 @@ def translation(
         str(binary),
         *("--task", "preln_translation"),
         *("--source-lang", source, "--target-lang", target),
-        *("--run-settings", settings.model_dump_json()),
-        *("--state", str(state)),
+        *_ours(settings, state),
         *("--references", str(references)),
         *("--arch", "preln_transformer"),
-        *("--placement", settings.placement),
-        *("--initialisation", settings.initialisation, "--projections", settings.projections),
         *("--encoder-layers", str(settings.encoder_layers)),
         *("--decoder-layers", str(settings.decoder_layers)),
         *("--encoder-embed-dim", str(settings.width)),
@@ -84,9 +85,8 @@ def pretraining(
     return [
         str(binary),
         *("--task", "preln_masked_lm"),
-        *("--state", str(state)),
+        *_ours(settings, state),
         *("--keep-weights", ",".join(map(str, keep))),
-        *("--validate-every", every),
         # Every sequence is the next so many tokens of the text.
         *("--sample-break-mode", "none"),
         *("--tokens-per-sample", str(settings.sequence_length)),
@@ -134,7 +134,7 @@ def finetuning(
     return [
         str(binary),
         *("--task", "preln_sentence_prediction"),
-        *("--state", str(state)),
+        *_ours(settings, state),
         *("--weights", str(weights)),
         *("--num-classes", "2"),
         # <s> first sentence </s> </s> second sentence </s>, as in RoBERTa; the ids are those of fairseq's dictionary.
@@ -159,12 +159,14 @@ def finetuning(
     ]
 
 
+def _ours(settings: RunSettings | PretrainingSettings, state: Path) -> list[str]:
+    """What the parts that are ours are told: the run, and where its state is."""
+    return ["--run-settings", settings.model_dump_json(), "--state", str(state)]
+
+
 def _bert(settings: PretrainingSettings) -> list[str]:
     return [
         *("--arch", "preln_bert"),
-        *("--placement", settings.placement),
-        *(("--embedding-norm",) if settings.embedding_norm else ()),
-        *("--initial-std", settings.initial_std),
         *("--encoder-layers", str(settings.layers)),
         *("--encoder-embed-dim", str(settings.width)),
         *("--encoder-ffn-embed-dim", str(settings.ffn_width)),

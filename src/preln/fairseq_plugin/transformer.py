@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from functools import partial
-from typing import Any, get_args
+from typing import Any
 
 from fairseq.models import register_model, register_model_architecture
 from fairseq.models.transformer import (
@@ -21,7 +21,7 @@ from fairseq.models.transformer import (
 from fairseq.modules.transformer_layer import TransformerDecoderLayerBase, TransformerEncoderLayerBase
 from torch import Tensor, nn
 
-from preln.config import Initialisation, Projections
+from preln.config import RunSettings
 from preln.fairseq_plugin.attention import attention
 from preln.fairseq_plugin.initialisation import initialise
 from preln.fused.dropout import Dropout
@@ -127,17 +127,18 @@ class PlacedTransformer(TransformerModelBase):
 
     @classmethod
     def add_args(cls, parser: ArgumentParser) -> None:
-        """fairseq's options of a Transformer, the placement, and how the weights are drawn."""
+        """fairseq's options of a Transformer, and the run."""
         super().add_args(parser)
-        parser.add_argument("--placement", choices=sorted(PLACEMENTS), required=True)
-        parser.add_argument("--initialisation", choices=get_args(Initialisation), required=True)
-        parser.add_argument("--projections", choices=get_args(Projections), required=True)
+        parser.add_argument("--run-settings", required=True, help="the run's settings, as JSON")
 
     @classmethod
     def build_model(cls, args: Namespace, task: Any) -> PlacedTransformer:
-        """The model that the options ask for, with its weights as they are when the training begins."""
-        model: PlacedTransformer = super().build_model(TransformerConfig.from_namespace(args), task)
-        initialise(model, args.initialisation, args.projections)
+        """The model of the run, with its weights as they are when the training begins."""
+        settings = RunSettings.model_validate_json(args.run_settings)
+        cfg = TransformerConfig.from_namespace(args)
+        cfg.placement = settings.placement
+        model: PlacedTransformer = super().build_model(cfg, task)
+        initialise(model, settings.initialisation, settings.projections)
         return model
 
     @classmethod
