@@ -38,7 +38,7 @@ rule prepare_text:
     resources:
         cpus_per_task=2,
     params:
-        corpus=corpus_json,
+        corpus=lambda wildcards: CORPORA[wildcards.corpus].model_dump_json(),
         version=PREPARATION_VERSION,
     message:
         "Prepare the text of {wildcards.corpus}"

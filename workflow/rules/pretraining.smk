@@ -4,9 +4,7 @@
 rule pretrain:
     """Pre-train one run, keeping the weights of its checkpoints; continues where an earlier attempt stopped."""
     input:
-        text=lambda wildcards: prepared_text(PRETRAININGS[wildcards.run], "text"),
-        bpe=lambda wildcards: prepared_text(PRETRAININGS[wildcards.run], "bpe"),
-        binary=lambda wildcards: prepared_text(PRETRAININGS[wildcards.run], "binary"),
+        unpack(lambda wildcards: inputs(PRETRAININGS[wildcards.run])),
     output:
         run=f"{RESULTS}/pretraining/{{run}}/run.json",
         curve=f"{RESULTS}/pretraining/{{run}}/curve.csv",
@@ -21,7 +19,7 @@ rule pretrain:
         "../../environment.yml"
     threads: lambda wildcards: PRETRAININGS[wildcards.run].execution.cores
     resources:
-        **resources_of_training(PRETRAININGS),
+        **resources_of(PRETRAININGS),
     params:
         study=f"{RESULTS}/study.yaml",
         identity=lambda wildcards: digest(PRETRAININGS[wildcards.run].identity),
@@ -39,7 +37,7 @@ rule pretrain:
 rule finetune:
     """Fine-tune one checkpoint on one task, at every point of the grid; continues where an earlier attempt stopped."""
     input:
-        unpack(lambda wildcards: finetuned_from(FINETUNINGS[wildcards.finetuning])),
+        unpack(lambda wildcards: inputs(FINETUNINGS[wildcards.finetuning])),
     output:
         run=f"{RESULTS}/finetuning/{{finetuning}}/run.json",
         scores=f"{RESULTS}/finetuning/{{finetuning}}/scores.csv",

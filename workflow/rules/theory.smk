@@ -4,7 +4,7 @@
 rule measure_theory:
     """Measure one part of the theory, at initialisation or at the end of a run's warm-up."""
     input:
-        lambda wildcards: measured_from(MEASUREMENTS[wildcards.part]),
+        unpack(lambda wildcards: inputs(MEASUREMENTS[wildcards.part])),
     output:
         run=f"{RESULTS}/theory/{{part}}/run.json",
         measurements=f"{RESULTS}/theory/{{part}}/measurements.csv",
@@ -19,11 +19,11 @@ rule measure_theory:
         cpus_per_task=STUDY.execution.cpus,
         mem_mb=STUDY.execution.memory_mb,
         runtime=STUDY.execution.runtime_minutes,
-        gpu=lambda wildcards: gpus_of(MEASUREMENTS[wildcards.part]),
+        gpu=lambda wildcards: gpus_of(MEASUREMENTS[wildcards.part], STUDY),
     params:
         study=f"{RESULTS}/study.yaml",
         identity=lambda wildcards: digest(MEASUREMENTS[wildcards.part].identity),
-        prepared=lambda wildcards: prepared_for(MEASUREMENTS[wildcards.part]),
+        prepared=lambda wildcards: prepared_option(MEASUREMENTS[wildcards.part]),
         runs=f"{RESULTS}/translation",
     message:
         "Measure {wildcards.part}"

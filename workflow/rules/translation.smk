@@ -4,8 +4,7 @@
 rule train_translation:
     """Train one run, translate and score after each epoch; continues where an earlier attempt stopped."""
     input:
-        text=lambda wildcards: prepared(RUNS[wildcards.run], "text"),
-        binary=lambda wildcards: prepared(RUNS[wildcards.run], "binary"),
+        unpack(lambda wildcards: inputs(RUNS[wildcards.run])),
     output:
         run=f"{RESULTS}/translation/{{run}}/run.json",
         curve=f"{RESULTS}/translation/{{run}}/curve.csv",
@@ -18,7 +17,7 @@ rule train_translation:
         "../../environment.yml"
     threads: lambda wildcards: RUNS[wildcards.run].execution.cores
     resources:
-        **resources_of_training(RUNS),
+        **resources_of(RUNS),
     # The study's file is no input, for a newer one is no reason to train again: the identity holds what is.
     params:
         study=f"{RESULTS}/study.yaml",

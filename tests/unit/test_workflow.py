@@ -1,0 +1,174 @@
+"""What the rules ask of the package: a job's records, what it reads, and what a cluster gives it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from preln.checking import Checked, check
+from preln.config import Execution
+from preln.files import write_json
+from preln.workflow import (
+    RESOURCES,
+    Input,
+    Job,
+    gpus_of,
+    inputs_of,
+    output_paths,
+    prepared_option,
+    prepared_texts,
+    resources_of_training,
+    sources,
+)
+from tests.conftest import bert_content, study_content
+
+RESULTS = "results/tiny"
+
+
+def asked(**sections: Any) -> Checked:
+    """A study of everything, checked: two translation runs, their theory, a pre-training and its fine-tunings."""
+    theory = {"seeds": 2, "gradients": {"runs": ["post-adam-lr2e-3-wu10-s1"], "depths": [1]}}
+    content = {
+        **bert_content(),
+        **study_content({"placement": "post"}, {"placement": "pre"}, theory=theory),
+        **sections,
+    }
+    return check(content, "study.yaml")
+
+
+def jobs(found: Checked) -> dict[str, Job]:
+    """Its jobs by their ids."""
+    every: list[Job] = [*found.runs, *found.pretrainings, *found.finetunings, *found.measurement_jobs]
+    return {job.id: job for job in every}
+
+
+def paths(job: Job) -> dict[str, Any]:
+    """What a job reads, as paths alone."""
+    return {
+        name: [one.path for one in found] if isinstance(found, list) else found.path
+        for name, found in inputs_of(RESULTS, job).items()
+    }
+
+
+def done(job: Job, **record: Any) -> None:
+    """Leave the records of a job that is done."""
+    for path in map(Path, output_paths(RESULTS, job)):
+        write_json(path, {"identity": job.identity, **record} if path.name == "run.json" else {})
+
+
+def are_current(job: Job) -> dict[str, bool]:
+    """Of what a job reads, what is current."""
+    return {name: found.is_current for name, found in inputs_of(RESULTS, job).items() if isinstance(found, Input)}
+
+
+def test_each_kind_of_job_has_its_folder_and_its_records() -> None:
+    found = jobs(asked())
+    assert {path.removeprefix(f"{RESULTS}/") for job in found.values() for path in output_paths(RESULTS, job)} >= {
+        "translation/post-adam-lr2e-3-wu10-s1/curve.csv",
+        "pretraining/pre-lr2e-3-wu0-s1/metrics.json",
+        "finetuning/pre-lr2e-3-wu0-s1-u6-pairs/scores.csv",
+        "theory/exact-depths/measurements.csv",
+        "theory/post-1/run.json",
+    }
+    run = found["post-adam-lr2e-3-wu10-s1"]
+    assert output_paths("results/a", run, "curve.csv") == [f"results/a/translation/{run.id}/curve.csv"]
+
+
+def test_a_job_reads_the_stages_of_its_own_text() -> None:
+    study = asked()
+    found = jobs(study)
+    corpus, text, task = (path.removesuffix("/binary") for path in prepared_texts(study))
+    assert paths(found["post-adam-lr2e-3-wu10-s1"]) == {"text": f"{corpus}/text", "binary": f"{corpus}/binary"}
+    assert paths(found["pre-lr2e-3-wu0-s1"]) == {stage: f"{text}/{stage}" for stage in ("text", "bpe", "binary")}
+    assert paths(found["pre-lr2e-3-wu0-s1-u6-pairs"]) == {
+        "metrics": f"{RESULTS}/pretraining/pre-lr2e-3-wu0-s1/metrics.json",
+        "text": f"{text}/binary",
+        "pieces": f"{task}/pieces",
+        "binary": f"{task}/binary",
+    }
+
+
+def test_only_what_is_measured_after_warm_up_waits_for_a_run() -> None:
+    found = jobs(asked())
+    assert paths(found["exact-depths"]) == {}
+    assert paths(found["post-1"])["trained"] == []
+    trained = [f"{RESULTS}/translation/post-adam-lr2e-3-wu10-s1/metrics.json"]
+    assert paths(found["post-1-after-warm-up"])["trained"] == trained
+
+
+def test_the_model_of_the_proofs_has_neither_a_corpus_nor_a_gpu() -> None:
+    study = asked(execution={"gpus": 1})
+    found = {job.id: job for job in study.measurement_jobs}
+    assert (prepared_option(found["exact-depths"]), gpus_of(found["exact-depths"], study.study)) == ([], 0)
+    assert gpus_of(found["post-1"], study.study) == 1
+    assert prepared_option(found["post-1"]) == ["--prepared", prepared_texts(study)[0].removesuffix("/binary")]
+
+
+@pytest.mark.parametrize(
+    "job_id", ["post-adam-lr2e-3-wu10-s1", "pre-lr2e-3-wu0-s1", "post-1", "pre-lr2e-3-wu0-s1-u6-pairs"]
+)
+def test_the_age_of_an_input_counts_until_the_records_are_of_the_job(
+    job_id: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    job = jobs(asked())[job_id]
+    assert not any(are_current(job).values())
+    done(job)
+    assert all(are_current(job).values())
+    Path(output_paths(RESULTS, job)[-1]).unlink()
+    assert not any(are_current(job).values())
+
+
+def test_of_text_on_this_machine_the_content_decides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("train.nl", "train.fr"):
+        (tmp_path / name).write_text("".join(f"{name} {number}\n" for number in range(40)))
+    train = {"source": str(tmp_path / "train.nl"), "target": str(tmp_path / "train.fr")}
+    corpus = {"source": "files", "source_language": "nl", "target_language": "fr", "train": train, "held_out": 5}
+    study = asked(corpora={"tiny": corpus})
+    run = study.runs[0]
+    assert sources(study.study.corpora["tiny"]) == [train["source"], train["target"]]
+    text = {"parts": {"train": {"files": {"train.nl": {"sha256": "a"}}}}}
+    done(run, corpus=text)
+    assert not any(are_current(run).values()), "the text is not prepared"
+    write_json(Path(paths(run)["text"]) / "corpus.json", text)
+    for side in train.values():
+        os.utime(side, (0, 0))
+    assert all(are_current(run).values())
+    write_json(Path(paths(run)["text"]) / "corpus.json", {"sha256": {"train.nl": "another"}})
+    assert not any(are_current(run).values()), "the text is another"
+
+
+def test_what_is_generated_has_no_source_and_what_is_published_is_downloaded() -> None:
+    study = asked(corpora={"tiny": {"source": "iwslt14"}}).study
+    assert sources(study.corpora["tiny"]) == ["resources/downloads/de-en.tgz"]
+    assert sources(study.tasks["pairs"]) == []
+
+
+@pytest.mark.parametrize(
+    ("execution", "expected"),
+    [
+        ({"cpus": 3}, {"gpu": 0, "cpus_per_task": 3}),
+        ({"gpus": 4, "cpus": 2}, {"gpu": 4, "cpus_per_task": 8}),
+        (
+            {"gpus": 8, "nodes": 2, "cpus": 2},
+            {"gpu": 8, "nodes": 2, "mpi": "srun", "cpus_per_task": 2, "tasks_per_node": 4, "tasks_per_gpu": 0},
+        ),
+        ({"gpus": 2, "nodes": 2}, {"gpu": 2, "nodes": 2, "mpi": "srun", "tasks": 2, "tasks_per_gpu": 0}),
+        ({"processes": 2, "nodes": 2, "cpus": 5}, {"nodes": 2, "mpi": "srun", "cpus_per_task": 5, "tasks": 2}),
+    ],
+    ids=["a CPU", "a node of GPUs", "two nodes of GPUs", "two nodes of a GPU each", "two nodes of processes"],
+)
+def test_a_cluster_gives_what_the_execution_says(execution: dict[str, Any], expected: dict[str, Any]) -> None:
+    given = Execution(memory_mb=700, runtime_minutes=9, **execution)
+    usual = {"runtime": 9, "mem_mb": 700, "gpu": 0, "nodes": 1, "cpus_per_task": 1}
+    assert resources_of_training(given, 1) == {**dict.fromkeys(RESOURCES), **usual, **expected}
+
+
+def test_a_training_that_is_tried_again_gets_twice_the_memory() -> None:
+    assert [resources_of_training(Execution(memory_mb=700), attempt)["mem_mb"] for attempt in (1, 2, 3)] == [
+        *(700, 1400, 1400),
+    ]
