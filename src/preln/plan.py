@@ -17,7 +17,7 @@ from rich.table import Table
 from preln import cost
 from preln.checking import Checked
 from preln.config import Corpus, EmbeddedTask, Iwslt14Corpus, Precision, PretrainingSettings, RunSettings
-from preln.corpora.registry import IWSLT14_PAIRS
+from preln.corpora.parallel import iwslt14
 from preln.corpora.subsets import SIZES
 from preln.errors import PrelnError
 from preln.freshness import read_or_nothing
@@ -170,8 +170,8 @@ def _epoch_tokens(name: str, corpus: Corpus, prepared: Path) -> float | None:
         return float(train["pieces"] / 2 + train["pairs"])
     if not isinstance(corpus, Iwslt14Corpus):
         return None
-    chosen = SIZES[corpus.subset] if corpus.subset else IWSLT14_PAIRS
-    return IWSLT14_TOKENS * min(corpus.pairs or chosen, chosen) / IWSLT14_PAIRS
+    chosen = SIZES[corpus.subset] if corpus.subset else iwslt14.PAIRS
+    return IWSLT14_TOKENS * min(corpus.pairs or chosen, chosen) / iwslt14.PAIRS
 
 
 def _speeds(results: Path, gpu: Gpu) -> Speeds:

@@ -20,8 +20,9 @@ from preln.config import (
     WikitextSource,
 )
 from preln.corpora import CorpusError
-from preln.corpora.download import checksum, fetch, git_blob_id, published_dump, registered
-from preln.corpora.registry import Algorithm, Download, needed_downloads
+from preln.corpora.download import fetch, published_dump, registered
+from preln.corpora.published import Algorithm, Download, checksum, git_blob_id
+from preln.corpora.registry import needed_downloads
 
 CONTENT = bytes(range(256)) * 4096
 

@@ -17,8 +17,9 @@ import pytest
 
 from preln import generated_text
 from preln.config import Iwslt14Corpus
-from preln.corpora import CorpusError, iwslt14, subsets
-from preln.corpora.download import git_blob_id
+from preln.corpora import CorpusError, subsets
+from preln.corpora.parallel import iwslt14
+from preln.corpora.published import git_blob_id
 from preln.corpora.registry import DOWNLOADS, SOURCES
 from preln.corpora.text import Drops, Pair, Part, clean, lines_of
 

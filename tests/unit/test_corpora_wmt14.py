@@ -5,14 +5,13 @@ import tarfile
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
 
 import pytest
 
 from preln.config import Wmt14Corpus
-from preln.corpora import CorpusError, wmt14
-from preln.corpora.download import checksum
-from preln.corpora.registry import DOWNLOADS, WMT14_ARCHIVES, Download
+from preln.corpora import CorpusError
+from preln.corpora.parallel import wmt14
+from preln.corpora.published import checksum
 from preln.corpora.text import Drops, Pair, Part
 
 TEXTS = {
@@ -61,8 +60,8 @@ def write(folder: Path, archives: Mapping[str, Mapping[str, str]], monkeypatch: 
                 member = tarfile.TarInfo(path)
                 member.size = len(text.encode())
                 tar.addfile(member, io.BytesIO(text.encode()))
-        known = replace(DOWNLOADS[name], algorithm="sha256", checksum=checksum(folder / name, "sha256"))
-        monkeypatch.setitem(cast(dict[str, Download], DOWNLOADS), name, known)
+        known = replace(wmt14.ARCHIVES[name], algorithm="sha256", checksum=checksum(folder / name, "sha256"))
+        monkeypatch.setitem(wmt14.ARCHIVES, name, known)
 
 
 def train(parts: Mapping[str, object]) -> tuple[list[Pair], Drops]:
@@ -115,13 +114,13 @@ def test_raw_text_may_take_the_place_of_the_releases(tmp_path: Path) -> None:
 
 
 def test_each_archive_is_checked(releases: Path) -> None:
-    (releases / WMT14_ARCHIVES[2]).write_bytes(b"another")
+    (releases / list(wmt14.ARCHIVES)[2]).write_bytes(b"another")
     with pytest.raises(CorpusError, match=r"nc-v9\.tgz: its sha256 checksum is"):
         wmt14.prepare(Wmt14Corpus(source="wmt14"), releases, processes=1)
 
 
 def test_archives_that_are_missing_are_all_named(releases: Path) -> None:
-    for name in WMT14_ARCHIVES[3:]:
+    for name in list(wmt14.ARCHIVES)[3:]:
         (releases / name).unlink()
     with pytest.raises(
         CorpusError, match=r"lacks the archives from http\S+/dev\.tgz, https\S+/test-full\.tgz; put them"

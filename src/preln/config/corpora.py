@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import Field, model_validator
 
@@ -97,3 +97,6 @@ class FilesCorpus(_Corpus):
 
 
 Corpus = Annotated[EmbeddedCorpus | Iwslt14Corpus | Wmt14Corpus | FilesCorpus, Field(discriminator="source")]
+
+CORPORA: tuple[type[Settings], ...] = get_args(get_args(Corpus)[0])
+"""The classes of all corpora."""

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from preln.config.corpora import EmbeddedCorpus, FilesCorpus, Iwslt14Corpus, TextPaths, Wmt14Corpus
+from preln.config.corpora import CORPORA, TextPaths
 from preln.config.execution import Execution
 from preln.config.finetuning import Finetuning
 from preln.config.pretraining import Pretraining, PretrainingEntry, PretrainingSettings
@@ -53,7 +53,7 @@ def _by_source(where: str, *models: type[BaseModel]) -> Iterator[tuple[str, type
 
 SECTIONS: list[tuple[str, type[BaseModel]]] = [
     ("A study", Study),
-    *_by_source("corpora.<name>", EmbeddedCorpus, Iwslt14Corpus, Wmt14Corpus, FilesCorpus),
+    *_by_source("corpora.<name>", *CORPORA),
     ("`train`, `valid`, `test` of such a corpus", TextPaths),
     ("`translation`", Translation),
     ("`translation.runs`", RunEntry),

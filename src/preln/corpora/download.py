@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from pathlib import Path
 
@@ -11,45 +10,13 @@ from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait
 from tqdm import tqdm
 
 from preln.corpora import CorpusError
-from preln.corpora.registry import DOWNLOADS, DUMPS, Algorithm, Download, wikipedia_dump
+from preln.corpora.published import Download, checksum, require_content
+from preln.corpora.registry import DOWNLOADS, DUMPS, wikipedia_dump
 
 _BLOCK = 1 << 16
 """Bytes; what an interruption may lose."""
 _PATIENCE = (10, 60)
 """Seconds to wait for a connection, and for the next bytes."""
-
-
-def git_blob_id(path: Path) -> str:
-    """The id that git gives to a file's content (`git hash-object`), in hexadecimal."""
-    digest = hashlib.sha1(f"blob {path.stat().st_size}\0".encode(), usedforsecurity=False)
-    with path.open("rb") as file:
-        while block := file.read(_BLOCK):
-            digest.update(block)
-    return digest.hexdigest()
-
-
-def checksum(path: Path, algorithm: Algorithm) -> str:
-    """The checksum of a file's content, in hexadecimal."""
-    if algorithm == "git-blob":
-        return git_blob_id(path)
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, algorithm).hexdigest()
-
-
-def require_content(path: Path, expected: Download) -> None:
-    """Check that the file at `path` is the `expected` one.
-
-    Raises:
-        CorpusError: if the file is missing or is another; the message has both checksums.
-    """
-    if not path.is_file():
-        raise CorpusError(f"{path}: is missing; download it, or name the `folder` where it is in the study")
-    found = checksum(path, expected.algorithm)
-    if found != expected.checksum:
-        raise CorpusError(
-            f"{path}: its {expected.algorithm} checksum is {found}, it should be {expected.checksum}: the file is "
-            "damaged or another; put the right one into a folder, and name that as `folder` in the study"
-        )
 
 
 def registered(name: str) -> Download:

@@ -21,10 +21,10 @@ from preln.config import (
     TextSource,
     WikipediaSource,
     WikitextSource,
-    Wmt14Corpus,
 )
 from preln.config.base import Settings, listed
-from preln.corpora.registry import ARCHIVE_ENDINGS, IWSLT14_PAIRS, TEXT_FILES, WMT14_ARCHIVES, is_text
+from preln.corpora.parallel import iwslt14
+from preln.corpora.registry import ARCHIVE_ENDINGS, SOURCES, TEXT_FILES, is_text
 from preln.corpora.subsets import SIZES
 
 MOST_FILES = 100_000
@@ -43,15 +43,11 @@ _KINDS = {
     stat.S_IFBLK: "a device",
 }
 
-_TRANSLATIONS = tuple(f"{part}.{language}" for part in ("train", "valid", "test") for language in ("de", "en"))
-
 _FOLDERS: dict[type[Settings], tuple[tuple[tuple[str, ...], ...], ...]] = {
-    Iwslt14Corpus: ((("de-en.tgz",),), tuple((name,) for name in _TRANSLATIONS)),
-    Wmt14Corpus: (tuple((name,) for name in WMT14_ARCHIVES), tuple((name,) for name in _TRANSLATIONS)),
     MrpcTask: ((("msr_paraphrase_train.txt",), ("mrpc_dev_ids.tsv", "dev_ids.tsv")),),
     RteTask: ((("RTE.zip",),), (("train.tsv",), ("dev.tsv",))),
 }
-"""The files that a local folder holds: one of several sets, each file of a set by any of its names."""
+"""The files that a local folder of a task holds: one of several sets, each file of a set by any of its names."""
 
 
 def mistakes(study: Study) -> Iterator[str]:
@@ -70,14 +66,11 @@ def mistakes(study: Study) -> Iterator[str]:
 
 
 def _of_corpus(where: str, corpus: Corpus) -> Iterator[str]:
-    match corpus:
-        case FilesCorpus():
-            yield from _of_files(where, corpus)
-        case Iwslt14Corpus():
-            yield from _of_folder(f"{where}.folder", corpus.folder, corpus)
-            yield from _of_iwslt14(where, corpus)
-        case Wmt14Corpus():
-            yield from _of_folder(f"{where}.folder", corpus.folder, corpus)
+    if isinstance(corpus, FilesCorpus):
+        yield from _of_files(where, corpus)
+    yield from _of_folder(f"{where}.folder", getattr(corpus, "folder", None), SOURCES[corpus.source].local)
+    if isinstance(corpus, Iwslt14Corpus):
+        yield from _of_iwslt14(where, corpus)
 
 
 def _of_source(where: str, source: TextSource) -> Iterator[str]:
@@ -92,7 +85,7 @@ def _of_source(where: str, source: TextSource) -> Iterator[str]:
 
 def _of_task(where: str, task: Task) -> Iterator[str]:
     if isinstance(task, MrpcTask | RteTask):
-        yield from _of_folder(f"{where}.folder", task.folder, task)
+        yield from _of_folder(f"{where}.folder", task.folder, _FOLDERS[type(task)])
 
 
 def _of_files(where: str, corpus: FilesCorpus) -> Iterator[str]:
@@ -123,7 +116,7 @@ def _of_iwslt14(where: str, corpus: Iwslt14Corpus) -> Iterator[str]:
     if corpus.pairs is None:
         return
     prepared = corpus.folder / "train.de" if corpus.folder and not (corpus.folder / "de-en.tgz").exists() else None
-    there: int | None = SIZES[corpus.subset] if corpus.subset else IWSLT14_PAIRS
+    there: int | None = SIZES[corpus.subset] if corpus.subset else iwslt14.PAIRS
     if prepared is not None and not corpus.subset:
         there = _few_lines(prepared, corpus.pairs - 1) if prepared.is_file() else None
     if there is not None and corpus.pairs > there:
@@ -148,7 +141,7 @@ def _of_file(key: str, path: Path) -> Iterator[str]:
 _BRACES = "{...} in a path is a wildcard of Snakemake; rename it without braces"
 
 
-def _of_folder(key: str, path: Path | None, wanted: Settings) -> Iterator[str]:
+def _of_folder(key: str, path: Path | None, sets: tuple[tuple[tuple[str, ...], ...], ...]) -> Iterator[str]:
     """What is wrong with a folder of published files; nothing where there is none."""
     if path is None:
         return
@@ -159,7 +152,6 @@ def _of_folder(key: str, path: Path | None, wanted: Settings) -> Iterator[str]:
     if not stat.S_ISDIR(about.st_mode):
         yield f"{key}: {path} is no folder; give the folder in which the files are"
         return
-    sets = _FOLDERS[type(wanted)]
     files = [[_any_of(path, names) for names in one] for one in sets]
     # The set of which something is there is meant; where nothing is, the message has them all.
     meant = next((one for one in files if any(os.path.exists(file) for file in one)), None)

@@ -10,14 +10,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TextIO
 
-from preln import generated_text
-from preln.config import Corpus, EmbeddedCorpus, FilesCorpus, Iwslt14Corpus, Wmt14Corpus
-from preln.corpora import CorpusError, bpe, doubts, files, iwslt14, wmt14
-from preln.corpora.download import git_blob_id
+from preln.config import Corpus
+from preln.corpora import CorpusError, bpe, doubts
+from preln.corpora.published import git_blob_id
 from preln.corpora.registry import SOURCES, languages
-from preln.corpora.split import divide
-from preln.corpora.text import PARTS, Drops, Pair, Part, lines_of, screen, write_lines
-from preln.corpora.tokenisation import LinePreparation, prepare_pairs
+from preln.corpora.text import PARTS, Drops, Pair, Part, lines_of, write_lines
 from preln.files import replaced_folder, sha256, write_json
 from preln.prepared_stage import require_stage
 
@@ -132,19 +129,8 @@ def _to_write(paths: Sequence[Path]) -> Iterator[list[TextIO]]:
 
 def _parts(corpus: Corpus, downloads: Path, processes: int) -> Mapping[str, Iterable[Part]]:
     """Train, valid and test, tokenised, each in pieces that fit into memory."""
-    match corpus:
-        case EmbeddedCorpus():
-            raw = screen(Part(generated_text.generate(corpus.pairs, corpus.seed)))
-            preparations = [LinePreparation(language) for language in languages(corpus)]
-            pairs = prepare_pairs(raw.pairs, preparations, processes, "tokenise")
-            whole = divide({"train": Part(pairs, raw.drops)}, corpus.held_out, corpus.seed)
-        case Iwslt14Corpus():
-            whole = iwslt14.prepare(corpus, downloads, processes)
-        case Wmt14Corpus():
-            return wmt14.prepare(corpus, downloads, processes)
-        case FilesCorpus():
-            whole = files.prepare(corpus, processes)
-    return {name: [part] for name, part in whole.items()}
+    found = SOURCES[corpus.source].prepare(corpus, downloads, processes)
+    return {name: [part] if isinstance(part, Part) else part for name, part in found.items()}
 
 
 def _prepared_languages(text: Path) -> tuple[str, str]:

@@ -12,11 +12,14 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cache
+from typing import TYPE_CHECKING
 
-from sacremoses import MosesDetokenizer, MosesTokenizer
 from tqdm import tqdm
 
 from preln.corpora.text import Pair
+
+if TYPE_CHECKING:
+    from sacremoses import MosesDetokenizer, MosesTokenizer
 
 _CHUNK = 1000
 """Lines that a process takes at a time: enough to outweigh sending them."""
@@ -72,9 +75,14 @@ def prepare_pairs(
 
 @cache
 def _tokeniser(language: str) -> MosesTokenizer:
+    # Importing it takes half a second, which those who ask for a corpus's name should not wait for.
+    from sacremoses import MosesTokenizer
+
     return MosesTokenizer(language)
 
 
 @cache
 def _detokeniser(language: str) -> MosesDetokenizer:
+    from sacremoses import MosesDetokenizer
+
     return MosesDetokenizer(language)

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 from preln.config import FilesCorpus, TextPaths
-from preln.corpora.registry import languages
+from preln.corpora.published import Source
 from preln.corpora.split import divide
 from preln.corpora.text import Part, read_parallel, require_distinct, screen
 from preln.corpora.tokenisation import LinePreparation, prepare_pairs
 
 
-def prepare(corpus: FilesCorpus, processes: int) -> dict[str, Part]:
+def prepare(corpus: FilesCorpus, downloads: Path, processes: int) -> dict[str, Part]:
     """Train, valid and test; no pair of train stands in valid or test.
 
     Raises:
         CorpusError: if a file cannot be used, is given twice, or holds too few pairs.
     """
-    source, target = languages(corpus)
     given = {
         name: paths
         for name, paths in (("train", corpus.train), ("valid", corpus.valid), ("test", corpus.test))
@@ -25,7 +25,8 @@ def prepare(corpus: FilesCorpus, processes: int) -> dict[str, Part]:
     }
     require_distinct({f"{name}.{side}": path for name, paths in given.items() for side, path in paths})
     preparations = [
-        LinePreparation(language, tokenise=corpus.tokenise, lowercase=corpus.lowercase) for language in (source, target)
+        LinePreparation(language, tokenise=corpus.tokenise, lowercase=corpus.lowercase)
+        for language in (corpus.source_language, corpus.target_language)
     ]
     parts = {name: _prepared(name, paths, preparations, processes) for name, paths in given.items()}
     return divide(parts, corpus.held_out, corpus.seed)
@@ -35,3 +36,13 @@ def _prepared(name: str, paths: TextPaths, preparations: list[LinePreparation], 
     part = read_parallel(paths.source, paths.target)
     pairs = prepare_pairs(part.pairs, preparations, processes, f"prepare {name}")
     return screen(replace(part, pairs=pairs))
+
+
+SOURCE = Source(
+    name="files",
+    title="the user's own parallel text",
+    origin="the files that the study names",
+    licence="as the owner of the files says",
+    languages=None,
+    prepare=prepare,
+)

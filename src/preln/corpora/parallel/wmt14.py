@@ -16,8 +16,7 @@ from typing import IO
 
 from preln.config import Wmt14Corpus
 from preln.corpora import CorpusError
-from preln.corpora.download import require_content
-from preln.corpora.registry import DOWNLOADS, ENGLISH_GERMAN, WMT14_ARCHIVES
+from preln.corpora.published import ENGLISH_GERMAN, GERMAN_ENGLISH, Download, Source, require_content, text_files
 from preln.corpora.streams import BROKEN, members
 from preln.corpora.text import PARTS, Drops, Pair, Part, clean, evaluation_segments, lines_of, screen
 from preln.corpora.tokenisation import LinePreparation, prepare_pairs
@@ -25,6 +24,44 @@ from preln.corpora.tokenisation import LinePreparation, prepare_pairs
 MOST_WORDS = 250
 PIECE = 100_000
 """Pairs that are in memory at a time."""
+
+ARCHIVES = {
+    file.name: file
+    for file in (
+        Download(
+            "http://www.statmt.org/wmt13/training-parallel-europarl-v7.tgz",
+            "training-parallel-europarl-v7.tgz",
+            "sha256",
+            "0224c7c710c8a063dfd893b0cc0830202d61f4c75c17eb8e31836103d27d96e7",
+        ),
+        Download(
+            "http://www.statmt.org/wmt13/training-parallel-commoncrawl.tgz",
+            "training-parallel-commoncrawl.tgz",
+            "sha256",
+            "c7a74e2ea01ac6c920123108627e35278d4ccb5701e15428ffa34de86fa3a9e5",
+        ),
+        Download(
+            "http://www.statmt.org/wmt14/training-parallel-nc-v9.tgz",
+            "training-parallel-nc-v9.tgz",
+            "sha256",
+            "cb8953f292298e6877ae433c98912b927cb0766b303f4540512ddd286c748485",
+        ),
+        Download(
+            "http://data.statmt.org/wmt19/translation-task/dev.tgz",
+            "dev.tgz",
+            "sha256",
+            "7a7deccf82ebb05ba508dba5eb21356492224e8f630ec4f992132b029b4b25e7",
+        ),
+        # Nobody has published a better checksum of this file.
+        Download(
+            "https://statmt.org/wmt14/test-full.tgz",
+            "test-full.tgz",
+            "md5",
+            "a8cd784e006feb32ac6f3d9ec7eb389a",
+        ),
+    )
+}
+"""The releases, by the names of their archives."""
 
 # Of each archive, the files of English and German.
 _TRAINING = {
@@ -44,13 +81,13 @@ def prepare(corpus: Wmt14Corpus, downloads: Path, processes: int) -> dict[str, I
         CorpusError: if an archive or a file is not what it should be; of train, when its pieces are asked for.
     """
     folder = corpus.folder or downloads
-    if corpus.folder and not any((folder / name).exists() for name in WMT14_ARCHIVES):
+    if corpus.folder and not any((folder / name).exists() for name in ARCHIVES):
         raw = _of_files(folder)
     else:
-        if missing := [DOWNLOADS[name].address for name in WMT14_ARCHIVES if not (folder / name).exists()]:
+        if missing := [ARCHIVES[name].address for name in ARCHIVES if not (folder / name).exists()]:
             raise CorpusError(f"{folder}: lacks the archives from {', '.join(missing)}; put them there too")
-        for name in WMT14_ARCHIVES:
-            require_content(folder / name, DOWNLOADS[name])
+        for name in ARCHIVES:
+            require_content(folder / name, ARCHIVES[name])
         raw = {"train": _of(folder, _TRAINING), "valid": _of(folder, _VALID), "test": _of(folder, _TEST)}
     valid, test = (_tokenised(raw[name], processes, f"tokenise {name}") for name in ("valid", "test"))
     held_out = {*valid.pairs, *test.pairs}
@@ -89,7 +126,7 @@ def _of_files(folder: Path) -> dict[str, Iterator[Pair]]:
     paths = {name: [folder / f"{name}.{language}" for language in ENGLISH_GERMAN] for name in PARTS}
     if missing := [path.name for both in paths.values() for path in both if not path.is_file()]:
         raise CorpusError(
-            f"{folder}: lacks {', '.join(missing)}; the folder of a wmt14 corpus holds {', '.join(WMT14_ARCHIVES)}, or "
+            f"{folder}: lacks {', '.join(missing)}; the folder of a wmt14 corpus holds {', '.join(ARCHIVES)}, or "
             "raw text as train.en, train.de, valid.en, valid.de, test.en and test.de"
         )
     return {
@@ -129,3 +166,15 @@ def _pairs(sources: Iterable[str], targets: Iterable[str], where: str) -> Iterat
             yield source, target
     except (*BROKEN, UnicodeDecodeError) as error:
         raise CorpusError(f"{where}: cannot be read as text in UTF-8 ({error}); download it again") from None
+
+
+SOURCE = Source(
+    name="wmt14",
+    title="WMT14 English-German",
+    origin="Europarl v7, Common Crawl and News Commentary v9; newstest2013 and newstest2014 (WMT14)",
+    licence="free for research; Common Crawl's text has no licence of its own",
+    languages=ENGLISH_GERMAN,
+    prepare=prepare,
+    downloads=tuple(ARCHIVES.values()),
+    local=(tuple((name,) for name in ARCHIVES), text_files(GERMAN_ENGLISH)),
+)

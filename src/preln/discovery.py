@@ -1,0 +1,31 @@
+"""What a package's modules define, found without a list of them: to add one is to add a file."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from types import ModuleType
+from typing import Any
+
+from preln.errors import PrelnError
+
+
+def defined(package: ModuleType, attribute: str) -> dict[str, Any]:
+    """What every module of a package has as `attribute`, by its `name`, in the order of the modules' names; the module
+    `base`, which the others build on, has none.
+
+    Raises:
+        PrelnError: if a module has none, or one with another's name.
+    """
+    found: dict[str, Any] = {}
+    for info in pkgutil.iter_modules(package.__path__):
+        if info.name == "base":
+            continue
+        module = importlib.import_module(f"{package.__name__}.{info.name}")
+        if not hasattr(module, attribute):
+            raise PrelnError(f"{module.__file__}: defines no {attribute}; see the other modules there")
+        one = getattr(module, attribute)
+        if one.name in found:
+            raise PrelnError(f"{module.__file__}: {attribute}: another module has the name {one.name!r} already")
+        found[one.name] = one
+    return found
