@@ -7,10 +7,11 @@ import itertools
 import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from preln import schedules
 from preln.config import (
     Corpus,
     Entry,
@@ -23,6 +24,7 @@ from preln.config import (
     refuse,
 )
 from preln.config.base import listed
+from preln.values import short
 
 TRAINING_VERSION = 2
 """Raised when the numbers of a training can change with the code; a raise retrains every run.
@@ -137,13 +139,31 @@ def execution_of(entry: Entry, study: Study, where: str, wrong: list[str]) -> Ex
         return study.execution
 
 
+class Settled(Protocol):
+    """A run of translation or of pre-training."""
+
+    @property
+    def settings(self) -> RunSettings | PretrainingSettings: ...
+
+
 def misfits(
-    run_id: str, others: Collection[str], settings: RunSettings | PretrainingSettings, execution: Execution, where: str
+    run_id: str,
+    others: Mapping[str, Settled],
+    settings: RunSettings | PretrainingSettings,
+    execution: Execution,
+    where: str,
 ) -> list[str]:
-    """What is wrong with a run beside the others' ids and on what it is computed, a line each."""
+    """What is wrong with a run beside the others, by their ids, and on what it is computed, a line each."""
     wrong = []
-    if run_id in others:
+    if run_id in others and others[run_id].settings == settings:
         wrong.append(f"{where}: the run {run_id} is defined twice")
+    elif run_id in others:
+        other = others[run_id].settings
+        differing = [key for key in type(settings).model_fields if getattr(other, key) != getattr(settings, key)]
+        wrong.append(
+            f"{where}: the run has the id {run_id} of another, which differs in {listed(differing)}: the name of a "
+            "corpus or a text must not read like a setting; give it another"
+        )
     if len(run_id) > LONGEST_ID:
         wrong.append(
             f"{where}: the run's id has {len(run_id)} characters, too long for a file's name; say what most runs share "
@@ -174,32 +194,16 @@ def series(settings: S) -> S:
     return settings.model_copy(update={"seed": 0})
 
 
-_TOLD = {
-    *("placement", "optimizer", "learning_rate", "schedule", "warmup", "anchor", "decay_period"),
-    *("drop_epoch", "decay_updates", "seed"),
-}
-"""The settings that have a part of an id each, or none."""
+_TOLD = {"placement", "optimizer", "learning_rate", "schedule", "warmup", "seed"}
+"""The settings that have a part of an id each."""
 
 
 def _run_id(settings: RunSettings, common: dict[str, Any], usual: dict[str, Any], several_corpora: bool) -> str:
     """Placement, optimizer, rate, schedule, whatever differs from the study's settings, and the seed."""
-    parts = [settings.placement, settings.optimizer, f"lr{short(settings.learning_rate)}"]
-    match settings.schedule:
-        case "inverse-sqrt":
-            parts.append(f"wu{settings.warmup}")
-            if settings.anchor != "warmup":
-                parts.append(f"{settings.anchor}{settings.decay_period}")
-        case "constant":
-            parts.append("const")
-        case "drop-inverse-sqrt":
-            parts.append("isqrt")
-        case "linear":
-            parts.append(f"linear{settings.decay_updates}")
-    if settings.schedule != "inverse-sqrt" and settings.warmup:
-        parts.append(f"wu{settings.warmup}")
-    if settings.drop_epoch is not None:
-        parts.append(f"drop{settings.drop_epoch}")
-    parts += unusual(settings, usual)
+    schedule = schedules.of(settings)
+    parts = [settings.placement, settings.optimizer, f"lr{short(settings.learning_rate)}", *schedule.parts()]
+    said = schedule.told() | schedules.not_for(settings)
+    parts += unusual(settings, {key: value for key, value in usual.items() if key not in said})
     if several_corpora and settings.corpus != common.get("corpus"):
         parts.append(settings.corpus)
     return "-".join([*parts, f"s{settings.seed}"])
@@ -229,13 +233,3 @@ def _as(value: Any, usual: Any) -> Any:
         return type(value)(usual) if usual is not None and value is not None else usual
     except (TypeError, ValueError, OverflowError):
         return usual
-
-
-def short(value: Any) -> str:
-    """A value as run ids, figures and tables have it: 0.3 as it is, 0.001 as 1e-3, a limit that is not set as all."""
-    if not isinstance(value, float):
-        return "all" if value is None else str(value).lower()
-    if value >= 0.01 or value == 0:
-        return f"{value:g}"
-    mantissa, exponent = f"{value:e}".split("e")
-    return f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"

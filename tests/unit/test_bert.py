@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from preln.config import PretrainingSettings
 from preln.fairseq_plugin.bert import PlacedBert
+from preln.placements.base import Place
 from tests import conftest
 
 pytestmark = pytest.mark.numbers
@@ -106,6 +107,13 @@ def test_pre_ln_ends_with_a_norm_and_both_begin_with_one() -> None:
     assert isinstance(pre.layer_norm, nn.LayerNorm)
     assert isinstance(post.layernorm_embedding, nn.LayerNorm)
     assert isinstance(pre.layernorm_embedding, nn.LayerNorm)
+
+
+def test_its_residual_connections_are_an_encoders_alone() -> None:
+    encoder = build(PlacedBert, "pre").encoder.sentence_encoder
+    places = [layer.feed_forward_residual.place for layer in encoder.layers]
+    depth = len(places)
+    assert places == [Place("encoder", n, "feed-forward", depth, 0) for n in range(1, depth + 1)]
 
 
 @pytest.mark.parametrize("placement", ["post", "pre"])

@@ -29,6 +29,14 @@ def test_what_differs_from_the_studys_settings_is_in_the_id() -> None:
     assert run.id == "pre-lr2e-3-wu0-layers2-embeddingnormfalse-updates24-s1"
 
 
+@pytest.mark.parametrize("key", ["updates", "validate_every"])
+def test_what_the_study_has_no_usual_value_of_is_in_the_id(key: str) -> None:
+    content = bert_content({key: 12}, {key: 24}, checkpoints=())
+    del content["finetuning"], content["pretraining"]["settings"][key]
+    content["pretraining"]["settings"] |= {"updates": 24} if key == "validate_every" else {}
+    assert len(expand(validate(content, "my.yaml"))) == 2
+
+
 @pytest.mark.parametrize("change", [{"beta2": 0.98}, {"seed": 2}, {"validate_every": 4}, {"precision": "bf16"}])
 def test_what_can_change_the_numbers_is_identity(change: dict[str, Any]) -> None:
     assert runs(change)[0].identity != runs()[0].identity

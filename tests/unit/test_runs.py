@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from types import NoneType
+from typing import Any, get_args
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from preln.config import EmbeddedCorpus, StudyError, load, validate
+from preln.config import EmbeddedCorpus, RunSettings, StudyError, load, validate
 from preln.pretraining import runs as pretraining
 from preln.runs import Run, corpus_id, digest, expand
-from tests.conftest import study_content
+from preln.schedules import SCHEDULES
+from preln.values import short
+from tests.conftest import RUN, study_content
 
 
 def runs(*entries: dict[str, Any]) -> list[Run]:
@@ -99,25 +102,98 @@ def test_figures_are_no_part_of_the_identity() -> None:
     assert drawn.identity == not_drawn.identity
 
 
-SETTINGS = st.fixed_dictionaries(
-    {
-        "placement": st.sampled_from(["post", "pre"]),
-        "optimizer": st.sampled_from(["adam", "radam", "sgd"]),
-        "learning_rate": st.sampled_from([1e-4, 5e-4, 1e-3, 1.5e-3, 2e-3]),
-        "warmup": st.sampled_from([0, 1, 500, 4000]),
-        "dropout": st.sampled_from([0.0, 0.1, 0.3]),
-        "width": st.sampled_from([16, 32]),
-        "precision": st.sampled_from(["fp32", "bf16"]),
-        "bleu_sentences": st.sampled_from([10, 20]),
-        "seed": st.integers(0, 20),
+def values(key: str) -> st.SearchStrategy[Any]:
+    """What a setting of a run may be."""
+    field = RunSettings.model_fields[key]
+    kinds = get_args(field.annotation) or (field.annotation,)
+    if isinstance(kinds[0], str):
+        return st.sampled_from(kinds)
+    bounds = {
+        name: getattr(rule, name) for rule in field.metadata for name in ("ge", "gt", "le", "lt") if hasattr(rule, name)
     }
+    low, high = bounds.get("ge", bounds.get("gt", 0)), bounds.get("le", bounds.get("lt"))
+    if float in kinds:
+        found: st.SearchStrategy[Any] = st.floats(
+            low, high, exclude_min="gt" in bounds, exclude_max="lt" in bounds, allow_subnormal=False
+        )
+    else:
+        found = st.integers(low, high - ("lt" in bounds))
+    return st.none() | found if NoneType in kinds else found
+
+
+def some(most: int) -> st.SearchStrategy[dict[str, Any]]:
+    """A few settings, of which numbers are often as usual or close to each other."""
+    usual = {key: RUN.get(key, field.default) for key, field in RunSettings.model_fields.items()}
+    keys = st.lists(st.sampled_from([key for key in usual if key != "corpus"]), max_size=most, unique=True)
+    return keys.flatmap(
+        lambda chosen: st.fixed_dictionaries({key: st.just(usual[key]) | values(key) for key in chosen})
+    )
+
+
+SCHEDULE = st.sampled_from([
+    *({"schedule": "inverse-sqrt", "anchor": anchor} for anchor in ("warmup", "hold", "shift")),
+    {"schedule": "constant"},
+    {"schedule": "constant", "drop_epoch": 1},
+    {"schedule": "drop-inverse-sqrt", "drop_epoch": 2},
+    {"schedule": "linear", "decay_updates": 100_000_000},
+])  # fmt: skip
+
+
+@settings(max_examples=400, suppress_health_check=[HealthCheck.filter_too_much])
+@given(
+    common=some(3),
+    shared=some(3),
+    own=st.lists(some(2), min_size=2, max_size=2),
+    schedules=st.tuples(SCHEDULE, SCHEDULE),
 )
+def test_runs_that_differ_have_ids_that_differ(
+    common: dict[str, Any], shared: dict[str, Any], own: list[dict[str, Any]], schedules: tuple[dict[str, Any], ...]
+) -> None:
+    content = study_content(
+        *({**shared, **schedule, **one} for schedule, one in zip(schedules, own, strict=True)), execution={"gpus": 1}
+    )
+    content["translation"]["settings"] = {**RUN, **common}
+    try:
+        found = expand(validate(content, "my.yaml"))
+    except StudyError as error:
+        # Many combinations are impossible; the same run twice is, but no two runs may have one id.
+        assert "has the id" not in str(error)
+        assume(False)
+    assert len({run.id for run in found}) == len({run.settings for run in found}) == 2
 
 
-@given(SETTINGS, SETTINGS)
-def test_runs_that_differ_have_ids_that_differ(first: dict[str, Any], second: dict[str, Any]) -> None:
-    (one,), (other,) = runs(first), runs(second)
-    assert (one.id == other.id) == (one.identity == other.identity)
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_an_id_tells_each_setting_that_a_schedule_reads(name: str) -> None:
+    base: dict[str, Any] = {"schedule": name, "warmup": 5, "epochs": 9}
+    base |= {key: 7 for key in SCHEDULES[name].needs() if RunSettings.model_fields[key].default is None}
+    for key in {"warmup", *SCHEDULES[name].reads()}:
+        kinds = get_args(RunSettings.model_fields[key].annotation)
+        other = kinds[1] if isinstance(kinds and kinds[0], str) else 0.5 if key == "drop_factor" else 6
+        found = runs({**base, "decay_period": 5}, {**base, "decay_period": 5, key: other})
+        assert found[0].id != found[1].id, key
+
+
+@given(st.floats(1e-12, 1e5), st.floats(1e-12, 1e5))
+def test_numbers_that_differ_read_differently(one: float, other: float) -> None:
+    assert (short(one) == short(other)) == (one == other)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(1.0, "1"), (0.01, "0.01"), (0.0015, "1.5e-3"), (1e-9, "1e-9"), (0.0, "0")]
+)
+def test_numbers_read_as_people_write_them(value: float, text: str) -> None:
+    assert short(value) == text
+
+
+def test_a_corpus_whose_name_reads_like_a_setting_of_another_run_is_refused() -> None:
+    constant = {"schedule": "constant", "warmup": 0}
+    content = study_content({**constant, "drop_epoch": 2}, {**constant, "corpus": "drop2"})
+    content["corpora"]["drop2"] = content["corpora"]["tiny"]
+    message = (
+        "runs.1: the run has the id pre-adam-lr2e-3-const-drop2-s1 of another, which differs in corpus, drop_epoch"
+    )
+    with pytest.raises(StudyError, match=message):
+        expand(validate(content, "my.yaml"))
 
 
 def test_the_folder_of_a_corpus_depends_on_its_settings() -> None:

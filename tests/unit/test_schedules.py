@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preln.fairseq_plugin.schedule import Schedule, ScheduleConfig
-from preln.schedules import learning_rate
+from preln import schedules
+from preln.fairseq_plugin.schedule import LinearConfig, LinearScheduler, Schedule, ScheduleConfig
 from tests.conftest import settings
 
 pytestmark = pytest.mark.numbers
@@ -20,8 +20,8 @@ UPDATES = (1, 500, 4000, 8000)
 
 
 def rates(*updates: int, drop_update: int | None = None, **changes: Any) -> list[float]:
-    run = settings(**{"learning_rate": PEAK, **changes})
-    return [learning_rate(run, update, drop_update) for update in updates]
+    schedule = schedules.of(settings(**{"learning_rate": PEAK, **changes}))
+    return [schedule.rate(update, drop_update) for update in updates]
 
 
 def test_vaswanis_schedule_warms_up_linearly_and_decays_with_the_inverse_square_root() -> None:
@@ -94,6 +94,34 @@ def test_no_rate_exceeds_the_peak_or_falls_below_zero(update: int, warmup: int, 
     assert 0 <= rate <= PEAK * (1 + 1e-12)
 
 
+@pytest.mark.parametrize("name", schedules.SCHEDULES)
+def test_every_schedule_warms_up_to_its_peak_and_says_what_it_is(name: str) -> None:
+    needs = {key: 100 for key in schedules.SCHEDULES[name].needs() if settings().model_dump()[key] is None}
+    run = settings(learning_rate=PEAK, schedule=name, warmup=10, epochs=200, **needs)
+    schedule = schedules.of(run)
+    assert [schedule.rate(update) for update in (1, 5, 10)] == pytest.approx([PEAK / 10, PEAK / 2, PEAK])
+    assert schedule.label()
+    assert name in schedule.about
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"schedule": "linear"}, "decay_updates: needed by the schedule linear"),
+        ({"schedule": "constant", "decay_updates": 9}, "decay_updates: only for linear, not constant"),
+        (
+            {"schedule": "linear", "decay_updates": 99, "drop_epoch": 1},
+            "drop_epoch: only for constant and drop-inverse",
+        ),
+        ({"schedule": "constant", "anchor": "hold"}, "anchor: only for inverse-sqrt, not constant"),
+    ],
+    ids=str,
+)
+def test_a_run_has_the_settings_of_its_schedule_alone(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        settings(**changes)
+
+
 class Optimizer:
     """Remembers the rate it is set to."""
 
@@ -129,6 +157,12 @@ def test_fairseq_gets_the_first_updates_rate_before_the_first_update() -> None:
 
 def test_fairseq_gets_the_next_updates_rate_after_each_update() -> None:
     assert scheduler(warmup=4000).step_update(499) == pytest.approx(PEAK * 500 / 4000)
+
+
+def test_berts_linear_decay_is_the_schedule_of_that_name() -> None:
+    bert = LinearScheduler(LinearConfig(warmup=10, total_updates=100, lr=[PEAK]), None)
+    expected = rates(1, 10, 55, 100, schedule="linear", warmup=10, decay_updates=100)
+    assert [bert.step_update(update - 1) for update in (1, 10, 55, 100)] == expected
 
 
 def test_the_drop_is_noted_at_its_epoch_and_survives_a_checkpoint() -> None:

@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from preln.config import ExactTheory, Placement
-from preln.residual import PLACEMENTS
+from preln.placements import PAPER, PLACEMENTS
+from preln.placements.base import Stack
 from preln.theory import closed_forms, lemmas
 from preln.theory.exact import ExactLayer, ExactStack, attend_to_all, attend_to_past, sequence_loss
-from preln.theory.measurements import UNIT_OUTPUT, Measurement, Stack
-from preln.theory.observe import excess_quantile, excess_share, inputs_of, norms_of_sums, square_norms
+from preln.theory.measurements import UNIT_OUTPUT, Measurement
+from preln.theory.observe import excess_quantile, excess_share, inputs_of, square_norms, sums_of
 
 pytestmark = pytest.mark.numbers
 
@@ -31,6 +32,13 @@ def standard_error(values: Tensor) -> float:
 def measure(stack: Stack, placement: Placement, width: int, depth: int, length: int, seed: int) -> list[Measurement]:
     one = lemmas.Pass.draw(stack, placement, width, depth, length, seed)
     return [*one.hidden_states(), *one.gradients()]
+
+
+def predicted(placement: Placement, layer: int, stack: Stack) -> tuple[float, float]:
+    """Lemma 2's range of E||x||^2 / d."""
+    lemma = PLACEMENTS[placement].predictions.square_norm
+    assert lemma is not None
+    return lemma(layer, stack)
 
 
 def value_of(rows: list[Measurement], **wanted: object) -> float:
@@ -52,7 +60,7 @@ def test_attention_is_softmax_attention_with_zero_queries_and_keys(causal: bool)
 
 @pytest.mark.parametrize("placement", ["post", "pre"])
 def test_an_encoder_layer_is_the_papers_table_1(placement: Placement) -> None:
-    layer = ExactLayer(16, placement, "encoder", generator())
+    layer = ExactLayer(16, 1, 1, placement, "encoder", generator())
     x = torch.randn(4, 16, generator=generator(2))
 
     def norm(v: Tensor) -> Tensor:
@@ -74,7 +82,7 @@ def test_an_encoder_layer_is_the_papers_table_1(placement: Placement) -> None:
 
 
 def test_a_decoder_layer_also_attends_to_the_encoders_output() -> None:
-    layer = ExactLayer(8, "post", "decoder", generator())
+    layer = ExactLayer(8, 1, 1, "post", "decoder", generator())
     x, memory = torch.randn(3, 8, generator=generator(2)), torch.randn(6, 8, generator=generator(3))
     x1 = nn.functional.layer_norm(x + attend_to_past(x) @ layer.value, (8,))
     x2 = nn.functional.layer_norm(x1 + memory.mean(dim=0) @ layer.encoder_value, (8,))
@@ -89,19 +97,19 @@ def test_a_decoder_sees_no_later_position() -> None:
 
 
 def test_weights_are_xavier_normal() -> None:
-    layer = ExactLayer(300, "post", "encoder", generator())
+    layer = ExactLayer(300, 1, 1, "post", "encoder", generator())
     for weight in (layer.value, layer.w1, layer.w2):
         # The variance of 90,000 draws is within 4 standard errors of 2 / (300 + 300).
         assert float(weight.detach().var()) == pytest.approx(1 / 300, rel=4 * math.sqrt(2 / 90000))
 
 
 def test_the_placement_is_that_of_the_trained_models() -> None:
-    for placement, residual in PLACEMENTS.items():
-        model = ExactStack(8, 1, placement, "decoder", generator())  # type: ignore[arg-type]
+    for placement, record in PLACEMENTS.items():
+        model = ExactStack(8, 1, placement, "decoder", generator())
         layer = model.layers[0]
         for part in (layer.attention_residual, layer.encoder_attention_residual, layer.feed_forward_residual):
-            assert type(part) is residual
-        assert (model.layer_norm is None) == (placement == "post")
+            assert isinstance(part, record.residual)
+        assert (model.layer_norm is not None) == record.final_norm
 
 
 def test_the_loss_is_the_mean_over_positions_of_minus_log_softmax() -> None:
@@ -121,7 +129,7 @@ def test_the_loss_is_the_mean_over_positions_of_minus_log_softmax() -> None:
 def test_the_sums_observed_are_those_of_table_1(placement: Placement) -> None:
     model = ExactStack(8, 3, placement, "encoder", generator())
     x = torch.randn(4, 8, generator=generator(2))
-    with inputs_of(norms_of_sums(model)) as sums:
+    with sums_of(model) as sums:
         model(x)
     for layer, (observed,) in zip(model.layers, sums, strict=True):
         output = layer(x)
@@ -161,7 +169,7 @@ def test_values_that_are_all_alike_exceed_nothing() -> None:
 def test_lemma_1_holds_within_five_standard_errors(width: int, sigma: float, seed: int) -> None:
     x = sigma * torch.randn(4000, width, generator=generator(seed), dtype=torch.float64)
     values = x.relu().square().sum(dim=-1)
-    assert abs(float(values.mean()) - closed_forms.relu_square_norm(width, sigma)) < 5 * standard_error(values)
+    assert abs(float(values.mean()) - sigma**2 * width / 2) < 5 * standard_error(values)
 
 
 @pytest.mark.parametrize("stack", ["encoder", "decoder"])
@@ -171,7 +179,7 @@ def test_lemma_2_holds_for_post_ln_in_every_layer(stack: Stack) -> None:
         for rows in (measure(stack, "post", 64, 4, 16, seed) for seed in range(60))
     ])  # fmt: skip
     for values in norms.T:
-        assert abs(float(values.mean()) - closed_forms.post_ln_square_norm(64) / 64) < 4 * standard_error(values)
+        assert abs(float(values.mean()) - predicted("post", 1, stack)[0]) < 4 * standard_error(values)
 
 
 @pytest.mark.parametrize("stack", ["encoder", "decoder"])
@@ -181,8 +189,8 @@ def test_lemma_2_bounds_pre_ln_in_every_layer(stack: Stack) -> None:
         for rows in (measure(stack, "pre", 64, 4, 16, seed) for seed in range(30))
     ])  # fmt: skip
     for layer, values in enumerate(norms.T, start=1):
-        low, high = closed_forms.pre_ln_square_norm(64, layer, stack)
-        assert low / 64 - 4 * standard_error(values) < float(values.mean()) < high / 64 + 4 * standard_error(values)
+        low, high = predicted("pre", layer, stack)
+        assert low - 4 * standard_error(values) < float(values.mean()) < high + 4 * standard_error(values)
 
 
 def test_the_bounds_of_lemma_2_are_reached() -> None:
@@ -192,11 +200,11 @@ def test_the_bounds_of_lemma_2_are_reached() -> None:
         sums = []
         for seed in range(20):
             model = ExactStack(width, layers, "pre", "encoder", generator(seed))
-            with torch.no_grad(), inputs_of(norms_of_sums(model)) as seen:
+            with torch.no_grad(), sums_of(model) as seen:
                 model(torch.randn(length, width, generator=generator(seed + 100)))
             sums.append(float(square_norms(seen[0][0]).mean()))
         # The first layer's input has norm 1 by its distribution, so the first layer is exact.
-        expected = closed_forms.pre_ln_square_norm(width, 1)[bound] / width
+        expected = predicted("pre", 1, "encoder")[bound]
         values = torch.tensor(sums)
         assert abs(float(values.mean()) - expected) < 4 * standard_error(values)
 
@@ -230,7 +238,9 @@ def test_lemma_1_holds_in_every_layer_of_the_model() -> None:
 
 def test_boundedness_is_of_the_mean_over_all_seeds() -> None:
     setting = ExactTheory(width=16, depth=2, depths=(1, 2, 4), widths=(8, 12, 16), length=4)
-    rows = [row for row in lemmas.by_layer(setting, seeds=3) if (row.stack, row.placement) == ("encoder", "post")]
+    rows = [
+        row for row in lemmas.by_layer(setting, PAPER, seeds=3) if (row.stack, row.placement) == ("encoder", "post")
+    ]
     sums = [lemmas.Pass.draw("encoder", "post", 16, 2, 4, seed).sums[1] for seed in (1, 2, 3)]
     norms = [[float(x.square().mean()) for x in of_seed] for of_seed in sums]
     mean = sum(sum(of_seed) for of_seed in norms) / 12
@@ -328,17 +338,17 @@ def test_post_lns_gradient_decays_through_a_decoder_by_the_attention_over_the_en
 
 def test_the_sweeps_measure_every_case_once() -> None:
     setting = ExactTheory(width=16, depth=3, depths=(1, 2, 4), widths=(8, 12, 16), length=4)
-    layers = lemmas.by_layer(setting, seeds=2)
+    layers = lemmas.by_layer(setting, PAPER, seeds=2)
     assert len({(r.stack, r.placement, r.seed, r.layer, r.matrix, r.quantity, r.variant) for r in layers}) == len(
         layers
     )
     assert {(r.stack, r.placement, r.seed) for r in layers} == {
         (stack, placement, seed) for stack in ("encoder", "decoder") for placement in ("post", "pre") for seed in (1, 2)
     }
-    depths = lemmas.by_depth(setting, seeds=2)
+    depths = lemmas.by_depth(setting, PAPER, seeds=2)
     assert {r.depth for r in depths} == {1, 2, 4}
     assert all(r.layer == r.depth for r in depths)
-    widths = lemmas.by_width(setting, seeds=2)
+    widths = lemmas.by_width(setting, PAPER, seeds=2)
     assert {(r.width, r.variant) for r in widths if r.matrix} == {
         (width, variant) for width in (8, 12, 16) for variant in ("", UNIT_OUTPUT)
     }

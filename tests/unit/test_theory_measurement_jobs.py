@@ -3,11 +3,13 @@ again."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from preln.config import Study, StudyError, validate
+from preln.placements import PLACEMENTS
 from preln.runs import expand
 from preln.theory import measurement_jobs
 from preln.theory.measurement_jobs import ExactJob, GradientJob
@@ -50,6 +52,26 @@ def test_the_models_of_figure_3_are_both_placements_at_every_depth_and_the_train
         *("post-2-no-dropout", "pre-2-no-dropout"),
         "post-2-after-warm-up",
     ]
+
+
+def test_another_placement_of_the_runs_is_measured_beside_the_papers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(PLACEMENTS, "a-third", PLACEMENTS["pre"])
+    # It would find that no study can have such a placement.
+    monkeypatch.setattr(measurement_jobs, "_varied", lambda settings, variant, where: settings)
+    content = study(variants=["no-dropout"])
+    (run,) = expand(content)
+    third = replace(run, id="third", settings=run.settings.model_copy(update={"placement": "a-third"}))
+    before, after = (measurement_jobs.expand(content, some) for some in ([run], [run, third]))
+    names = ("a-third-2", "a-third-4", "a-third-2-no-dropout")
+    assert [part.id for part in after if part.id not in names] == [part.id for part in before]
+    assert {part.id for part in after} - {part.id for part in before} == set(names)
+    # The model of the proofs has all of them in one measurement.
+    stale = [
+        one.id
+        for one, other in zip(before, (p for p in after if p.id not in names), strict=True)
+        if one.identity != other.identity
+    ]
+    assert stale == ["exact-layers", "exact-depths", "exact-widths"]
 
 
 def test_a_theory_without_gradients_has_the_model_of_the_proofs_alone() -> None:
@@ -142,8 +164,12 @@ def test_what_can_change_the_numbers_is_part_of_the_identity(change: dict[str, A
     ("run", "gradients", "message"),
     [
         (POST, {"runs": ["post-nothing"]}, r"the study has no run post-nothing; it has post-adam"),
-        ({**POST, "placement": "pre"}, {"runs": [NAME.replace("post", "pre")]}, "is no Post-LN run with a warm-up"),
-        ({**POST, "warmup": 0}, {"runs": [NAME.replace("wu10", "wu0")]}, "is no Post-LN run with a warm-up"),
+        ({**POST, "warmup": 0}, {"runs": [NAME.replace("wu10", "wu0")]}, "has no warm-up"),
+        (
+            {**POST, "placement": ["post", "pre"]},
+            {"runs": [NAME, NAME.replace("post", "pre")]},
+            "differ in more than their seed",
+        ),
         (POST, {"depths": [3, 4]}, "has 2-2 layers, and the first of theory.gradients.depths is 3"),
         (
             {**POST, "seed": [1, 2], "learning_rate": [1e-3, 2e-3]},

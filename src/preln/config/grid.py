@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, ClassVar, Generic, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from preln.config.base import Settings, listed
+from preln.placements import PLACEMENTS
 
 MOST_RUNS = 100_000
 """Of a grid."""
 
-Placement = Literal["post", "pre"]
+if TYPE_CHECKING:
+    Placement = str
+else:
+    Placement = Literal[*PLACEMENTS]
+_EACH = ", ".join(f"`{name}` ({one.label}: {one.source})" for name, one in PLACEMENTS.items())
+PLACEMENT = f"Where LayerNorm stands: {_EACH}."
+"""What a study's keys say of it."""
+
 Precision = Literal["fp32", "bf16", "fp16"]
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from preln.config.base import MOST_UPDATES, WIDEST, Name, Settings, ascending, later
-from preln.config.grid import Entry, Grid, Placement, Precision
+from preln.config.grid import PLACEMENT, Entry, Grid, Placement, Precision
 
 InitialStd = Literal["fixed", "scaled"]
 
@@ -16,7 +16,7 @@ class PretrainingSettings(Settings):
     """Everything that can change the numbers of a pre-training. If you change one, it is trained anew."""
 
     text: Name = Field(description="A name under `texts`.")
-    placement: Placement = Field(description="Where LayerNorm stands: `post` or `pre` (Table 1).")
+    placement: Placement = Field(description=PLACEMENT)
     layers: int = Field(12, ge=1, le=100, description="Layers.")
     width: int = Field(768, ge=8, le=WIDEST, description="Width of embeddings and hidden states.")
     ffn_width: int = Field(3072, ge=8, le=4 * WIDEST, description="Width of the feed-forward sub-layer.")

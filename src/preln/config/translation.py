@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
+from preln import schedules
 from preln.config.base import MOST_UPDATES, WIDEST, Name, Settings, later
-from preln.config.grid import Entry, Grid, Placement, Precision
+from preln.config.grid import PLACEMENT, Entry, Grid, Placement, Precision
+from preln.schedules.inverse_sqrt import Anchor
 
 Optimizer = Literal["adam", "radam", "sgd"]
-ScheduleName = Literal["inverse-sqrt", "constant", "drop-inverse-sqrt", "linear"]
-Anchor = Literal["warmup", "hold", "shift"]
+if TYPE_CHECKING:
+    ScheduleName = str
+else:
+    ScheduleName = Literal[*schedules.SCHEDULES]
 Initialisation = Literal["fairseq", "xavier"]
 Projections = Literal["packed", "separate"]
 
@@ -20,7 +24,7 @@ class RunSettings(Settings):
     """Everything that can change a run's numbers. If you change one, the run is trained anew."""
 
     corpus: Name = Field(description="A name under `corpora`.")
-    placement: Placement = Field(description="Where LayerNorm stands: `post` or `pre` (Table 1).")
+    placement: Placement = Field(description=PLACEMENT)
     encoder_layers: int = Field(6, ge=1, le=100, description="Encoder layers.")
     decoder_layers: int = Field(6, ge=1, le=100, description="Decoder layers.")
     width: int = Field(512, ge=8, le=WIDEST, description="Width of embeddings and hidden states (d).")
@@ -49,8 +53,7 @@ class RunSettings(Settings):
     clip_norm: float = Field(0.0, ge=0, le=100_000, description="Gradient norm is clipped to this; 0 does not clip.")
     learning_rate: float = Field(gt=0, le=10, description="The peak rate (lr_max).")
     schedule: ScheduleName = Field(
-        description="`inverse-sqrt`, `constant`, `drop-inverse-sqrt` (constant until an epoch, then inverse "
-        "square root) or `linear`; each after an optional warm-up."
+        description=f"{', '.join(one.about for one in schedules.SCHEDULES.values())}; each after an optional warm-up."
     )
     warmup: int = Field(0, ge=0, le=MOST_UPDATES, description="Updates of linear warm-up (Eq. 1); 0 is none.")
     anchor: Anchor = Field(
@@ -88,23 +91,9 @@ class RunSettings(Settings):
         problems: list[str] = []
         if self.width % self.heads:
             problems.append(f"heads: {self.heads} does not divide width {self.width}")
-        drops = self.schedule in ("constant", "drop-inverse-sqrt")
-        if self.drop_epoch is not None and not drops:
-            problems.append(f"drop_epoch: only for constant and drop-inverse-sqrt, not {self.schedule}")
         if self.drop_epoch is not None and self.drop_epoch >= self.epochs:
             problems.append(f"drop_epoch: {self.drop_epoch} is not before the last of {self.epochs} epochs")
-        if self.schedule == "drop-inverse-sqrt" and self.drop_epoch is None:
-            problems.append("drop_epoch: needed by the schedule drop-inverse-sqrt")
-        if self.schedule == "linear" and self.decay_updates is None:
-            problems.append("decay_updates: needed by the schedule linear")
-        if self.schedule != "linear" and self.decay_updates is not None:
-            problems.append(f"decay_updates: only for linear, not {self.schedule}")
-        if self.decay_updates is not None and self.decay_updates <= self.warmup:
-            problems.append(f"decay_updates: {self.decay_updates} does not exceed warmup {self.warmup}")
-        if self.anchor != "warmup" and self.schedule != "inverse-sqrt":
-            problems.append(f"anchor: only for inverse-sqrt, not {self.schedule}")
-        if self.anchor == "hold" and self.warmup > self.decay_period:
-            problems.append(f"warmup: {self.warmup} exceeds decay_period {self.decay_period} (anchor hold)")
+        problems += schedules.problems(self)
         if problems:
             raise ValueError("\n".join(problems))
         return self

@@ -2,8 +2,9 @@
 
 Embeddings, attention, the masked-LM head, the classification heads and the initialisation are those of fairseq's
 RoBERTa model, which is BERT without next-sentence prediction; how a sub-layer is joined to its input, and whether a
-final LayerNorm follows, is `preln.residual`'s. The embeddings are normalised in both placements, as in BERT, unless a
-study says otherwise: fairseq's own Pre-LN model leaves that norm out, and narrow models then hardly learn.
+final LayerNorm follows, is the placement's (`preln.placements`). The embeddings are normalised with every placement, as
+in BERT, unless a study says otherwise: fairseq's own Pre-LN model leaves that norm out, and narrow models then hardly
+learn.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ class PlacedBertEncoder(RobertaEncoder):
 
     def build_encoder(self, args: Namespace, dictionary: Any, embed_tokens: nn.Embedding) -> PlacedEncoder:
         """The layers, drawn as BERT's are, N(0, 0.02)."""
-        encoder = PlacedEncoder(TransformerConfig.from_namespace(args), dictionary, embed_tokens)
+        cfg = TransformerConfig.from_namespace(args)
+        cfg.decoder.layers = 0
+        encoder = PlacedEncoder(cfg, dictionary, embed_tokens)
         encoder.apply(init_bert_params)
         if encoder.layernorm_embedding is not None:
             encoder.layernorm_embedding = LayerNorm(args.encoder_embed_dim)

@@ -8,8 +8,9 @@ from fairseq.optim import FairseqOptimizer
 from fairseq.optim.lr_scheduler import FairseqLRScheduler, register_lr_scheduler
 from omegaconf import II
 
+from preln import schedules
 from preln.config import RunSettings
-from preln.schedules import learning_rate, linear_decay
+from preln.schedules.linear import Linear
 
 
 @dataclass
@@ -30,6 +31,7 @@ class Schedule(FairseqLRScheduler):
     def __init__(self, cfg: ScheduleConfig, optimizer: FairseqOptimizer) -> None:
         super().__init__(cfg, optimizer)
         self.settings = RunSettings.model_validate_json(cfg.run_settings)
+        self.schedule = schedules.of(self.settings)
         self.updates = 0
         self.drop_update: int | None = None
         self.step_update(0)
@@ -53,7 +55,7 @@ class Schedule(FairseqLRScheduler):
     def step_update(self, num_updates: int) -> float:
         """After `num_updates` updates: set the rate of the one that follows."""
         self.updates = num_updates
-        self.optimizer.set_lr(learning_rate(self.settings, num_updates + 1, self.drop_update))
+        self.optimizer.set_lr(self.schedule.rate(num_updates + 1, self.drop_update))
         return float(self.optimizer.get_lr())
 
 
@@ -67,15 +69,15 @@ class LinearConfig(FairseqDataclass):
 
 
 @register_lr_scheduler("preln_linear", dataclass=LinearConfig)
-class Linear(FairseqLRScheduler):
+class LinearScheduler(FairseqLRScheduler):
     """Sets the rate of the next update after each update; fairseq's own has the first rate of its warm-up twice."""
 
     def __init__(self, cfg: LinearConfig, optimizer: FairseqOptimizer) -> None:
         super().__init__(cfg, optimizer)
+        self.schedule = Linear(cfg.lr[0], cfg.warmup, cfg.total_updates)
         self.step_update(0)
 
     def step_update(self, num_updates: int) -> float:
         """After `num_updates` updates: set the rate of the one that follows."""
-        rate = linear_decay(self.cfg.lr[0], self.cfg.warmup, self.cfg.total_updates, num_updates + 1)
-        self.optimizer.set_lr(rate)
+        self.optimizer.set_lr(self.schedule.rate(num_updates + 1))
         return float(self.optimizer.get_lr())

@@ -1,8 +1,8 @@
 """The encoder-decoder Transformer with the placement of LayerNorm as a parameter.
 
 Embeddings, attention, feed-forward sub-layers and incremental decoding are fairseq's; how a sub-layer is joined to its
-input, and whether a final LayerNorm follows, is `preln.residual`'s; where the weights are not drawn as fairseq draws
-them, `initialisation` beside this does it.
+input, and whether a final LayerNorm follows, is the placement's (`preln.placements`); where the weights are not drawn
+as fairseq draws them, `initialisation` beside this does it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,15 @@ from preln.config import RunSettings
 from preln.fairseq_plugin.attention import attention
 from preln.fairseq_plugin.initialisation import initialise
 from preln.fused.dropout import Dropout
-from preln.residual import PLACEMENTS
+from preln.placements import PLACEMENTS
+from preln.placements.base import Place, Stack, Sublayer
+
+
+def connection(cfg: TransformerConfig, stack: Stack, layer: int, sublayer: Sublayer) -> nn.Module:
+    """The residual connection of a place in the model of a configuration; layers are counted from 1."""
+    half = getattr(cfg, stack)
+    place = Place(stack, layer, sublayer, cfg.encoder.layers, cfg.decoder.layers)
+    return PLACEMENTS[cfg.placement].connection(half.embed_dim, cfg.dropout, place)
 
 
 def feed_forward(layer: PlacedEncoderLayer | PlacedDecoderLayer, h: Tensor) -> Tensor:
@@ -37,11 +45,12 @@ def feed_forward(layer: PlacedEncoderLayer | PlacedDecoderLayer, h: Tensor) -> T
 class PlacedEncoderLayer(TransformerEncoderLayerBase):
     """Self-attention and feed-forward sub-layer, each in the residual connection of the placement."""
 
-    def __init__(self, cfg: TransformerConfig) -> None:
+    def __init__(self, cfg: TransformerConfig, number: int) -> None:
+        """The layer `number` of the encoder, counted from 1."""
         super().__init__(cfg)
-        residual = partial(PLACEMENTS[cfg.placement], self.embed_dim, cfg.dropout)
         del self.self_attn_layer_norm, self.final_layer_norm
-        self.attention_residual, self.feed_forward_residual = residual(), residual()
+        self.attention_residual = connection(cfg, "encoder", number, "self-attention")
+        self.feed_forward_residual = connection(cfg, "encoder", number, "feed-forward")
 
     def forward(self, x: Tensor, encoder_padding_mask: Tensor | None, attn_mask: Tensor | None = None) -> Tensor:
         """`x` of shape (length, batch, width), as fairseq has it; the mask is true where a position is padding."""
@@ -54,12 +63,13 @@ class PlacedEncoderLayer(TransformerEncoderLayerBase):
 class PlacedDecoderLayer(TransformerDecoderLayerBase):
     """Self-attention, attention over the encoder's output, and feed-forward sub-layer, likewise."""
 
-    def __init__(self, cfg: TransformerConfig, no_encoder_attn: bool = False) -> None:
-        super().__init__(cfg, no_encoder_attn)
-        residual = partial(PLACEMENTS[cfg.placement], self.embed_dim, cfg.dropout)
+    def __init__(self, cfg: TransformerConfig, number: int) -> None:
+        """The layer `number` of the decoder, counted from 1."""
+        super().__init__(cfg)
         del self.self_attn_layer_norm, self.encoder_attn_layer_norm, self.final_layer_norm
-        self.attention_residual, self.encoder_attention_residual = residual(), residual()
-        self.feed_forward_residual = residual()
+        self.attention_residual = connection(cfg, "decoder", number, "self-attention")
+        self.encoder_attention_residual = connection(cfg, "decoder", number, "cross-attention")
+        self.feed_forward_residual = connection(cfg, "decoder", number, "feed-forward")
 
     def forward(
         self,
@@ -99,26 +109,31 @@ class PlacedEncoder(TransformerEncoderBase):
     """fairseq's encoder over placed layers, with the placement's final norm."""
 
     def __init__(self, cfg: TransformerConfig, dictionary: Any, embed_tokens: nn.Embedding) -> None:
+        # fairseq does not tell a layer which one it is.
+        self._built = 0
         super().__init__(cfg, dictionary, embed_tokens)
-        self.layer_norm = PLACEMENTS[cfg.placement].final_norm(cfg.encoder.embed_dim)
+        self.layer_norm = PLACEMENTS[cfg.placement].stack_norm(cfg.encoder.embed_dim)
         self.dropout_module = Dropout(cfg.dropout)
 
     def build_encoder_layer(self, cfg: TransformerConfig) -> PlacedEncoderLayer:
-        """One layer."""
-        return PlacedEncoderLayer(cfg)
+        """The next layer."""
+        self._built += 1
+        return PlacedEncoderLayer(cfg, self._built)
 
 
 class PlacedDecoder(TransformerDecoderBase):
     """fairseq's decoder over placed layers, with the placement's final norm."""
 
     def __init__(self, cfg: TransformerConfig, dictionary: Any, embed_tokens: nn.Embedding) -> None:
+        self._built = 0
         super().__init__(cfg, dictionary, embed_tokens)
-        self.layer_norm = PLACEMENTS[cfg.placement].final_norm(cfg.decoder.embed_dim)
+        self.layer_norm = PLACEMENTS[cfg.placement].stack_norm(cfg.decoder.embed_dim)
         self.dropout_module = Dropout(cfg.dropout)
 
     def build_decoder_layer(self, cfg: TransformerConfig, no_encoder_attn: bool = False) -> PlacedDecoderLayer:
-        """One layer."""
-        return PlacedDecoderLayer(cfg, no_encoder_attn)
+        """The next layer."""
+        self._built += 1
+        return PlacedDecoderLayer(cfg, self._built)
 
 
 @register_model("preln_transformer")

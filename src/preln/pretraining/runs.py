@@ -7,7 +7,8 @@ from typing import Any
 
 from preln.config import EnglishText, Execution, GridPoint, PretrainingSettings, Study, Task, refuse
 from preln.config.grid import MOST_RUNS
-from preln.runs import combinations, execution_of, misfits, short, undefined, unusual, usual_values
+from preln.runs import combinations, execution_of, misfits, undefined, unusual, usual_values
+from preln.values import short
 
 ENGLISH_VERSION = 2
 """Raised when an English text or a task of pairs can be prepared otherwise with the code; a raise prepares them anew,
@@ -141,8 +142,7 @@ def _run_id(settings: PretrainingSettings, common: dict[str, Any], usual: dict[s
     """Placement, rate, warm-up, whatever differs from the study's settings, and the seed."""
     parts = [settings.placement, f"lr{short(settings.learning_rate)}", f"wu{settings.warmup}"]
     parts += unusual(settings, usual)
-    if "updates" in common and settings.updates != common["updates"]:
-        parts.append(f"updates{settings.updates}")
+    parts += unusual(settings, {key: common.get(key) for key in ("updates", "validate_every")})
     if several_texts and settings.text != common.get("text"):
         parts.append(settings.text)
     return "-".join([*parts, f"s{settings.seed}"])

@@ -11,8 +11,8 @@ import torch
 from torch import Generator, Tensor, nn
 
 from preln.config import Placement
-from preln.residual import PLACEMENTS
-from preln.theory.measurements import Stack
+from preln.placements import PLACEMENTS
+from preln.placements.base import Place, Stack, Sublayer
 
 
 def attend_to_all(h: Tensor) -> Tensor:
@@ -27,24 +27,29 @@ def attend_to_past(h: Tensor) -> Tensor:
 
 
 class ExactLayer(nn.Module):
-    """One layer: attention, in a decoder also over the encoder's output, and ReLU(x W^1) W^2."""
+    """The layer `number` of `depth`, counted from 1: attention, in a decoder also over the encoder's output, and
+    ReLU(x W^1) W^2. The other stack is as deep."""
 
-    def __init__(self, width: int, placement: Placement, stack: Stack, generator: Generator) -> None:
+    def __init__(
+        self, width: int, number: int, depth: int, placement: Placement, stack: Stack, generator: Generator
+    ) -> None:
         super().__init__()
 
         def xavier_normal() -> nn.Parameter:
             return nn.Parameter(torch.randn(width, width, generator=generator) * width**-0.5)
 
-        residual = PLACEMENTS[placement]
+        def residual(sublayer: Sublayer) -> nn.Module:
+            return PLACEMENTS[placement].connection(width, 0.0, Place(stack, number, sublayer, depth, depth))
+
         self.attend = attend_to_all if stack == "encoder" else attend_to_past
         self.value = xavier_normal()
         self.w1, self.w2 = xavier_normal(), xavier_normal()
         self.activation = nn.ReLU()
-        self.attention_residual = residual(width)
-        self.feed_forward_residual = residual(width)
+        self.attention_residual = residual("self-attention")
+        self.feed_forward_residual = residual("feed-forward")
         if stack == "decoder":
             self.encoder_value = xavier_normal()
-            self.encoder_attention_residual = residual(width)
+            self.encoder_attention_residual = residual("cross-attention")
 
     def forward(self, x: Tensor, encoder_output: Tensor | None = None) -> Tensor:
         """`x` of shape (..., n, d) after the layer."""
@@ -61,8 +66,10 @@ class ExactStack(nn.Module):
 
     def __init__(self, width: int, depth: int, placement: Placement, stack: Stack, generator: Generator) -> None:
         super().__init__()
-        self.layers = nn.ModuleList(ExactLayer(width, placement, stack, generator) for _ in range(depth))
-        self.layer_norm = PLACEMENTS[placement].final_norm(width)
+        self.layers = nn.ModuleList(
+            ExactLayer(width, number, depth, placement, stack, generator) for number in range(1, depth + 1)
+        )
+        self.layer_norm = PLACEMENTS[placement].stack_norm(width)
 
     def forward(self, x: Tensor, encoder_output: Tensor | None = None) -> Tensor:
         """`x` of shape (..., n, d) after all layers."""

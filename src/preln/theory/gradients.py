@@ -16,7 +16,7 @@ from torch import Tensor
 from preln.theory.closed_forms import DELTA
 from preln.theory.expectation import Expectation
 from preln.theory.measurements import Measurement
-from preln.theory.observe import excess_quantile, excess_share, inputs_of, norms_of_sums, square_norms
+from preln.theory.observe import excess_quantile, excess_share, square_norms, sums_of
 
 if TYPE_CHECKING:
     from preln.fairseq_plugin.probe import Probe
@@ -34,17 +34,14 @@ def measure(probe: Probe, batches: int, base: Measurement) -> Iterator[Measureme
     weights = [matrix.weight for matrix in matrices]
     expectations = [Expectation(weight.detach(), batches) for weight in weights]
     hidden: dict[str, list[list[Tensor]]] = {}
-    norms = {stack: norms_of_sums(getattr(probe.model, stack)) for stack in _STACKS}
     for batch in probe.batches(batches):
-        with inputs_of(norms["encoder"]) as encoder_sums, inputs_of(norms["decoder"]) as decoder_sums:
+        with sums_of(probe.model.encoder) as encoder_sums, sums_of(probe.model.decoder) as decoder_sums:
             loss = probe.loss(batch)
         for stack, sums in zip(_STACKS, (encoder_sums, decoder_sums), strict=True):
             words = probe.words(batch, stack)
             layers = hidden.setdefault(stack, [[] for _ in sums])
-            final = getattr(probe.model, stack).layer_norm
-            for norm, layer, (x,) in zip(norms[stack], layers, sums, strict=True):
-                # fairseq has its own vectors by position first.
-                layer.append(square_norms(x.transpose(0, 1) if norm is final else x)[words])
+            for layer, (x,) in zip(layers, sums, strict=True):
+                layer.append(square_norms(x)[words])
         for expectation, gradient in zip(expectations, torch.autograd.grad(loss, weights), strict=True):
             expectation.add(gradient)
     for matrix, expectation in zip(matrices, expectations, strict=True):

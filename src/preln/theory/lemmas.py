@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -18,17 +18,18 @@ from torch import Generator, Tensor, nn
 from tqdm import tqdm
 
 from preln.config import ExactTheory, Placement
+from preln.fused.norm import LayerNorm
+from preln.placements.base import Stack
 from preln.theory import closed_forms
 from preln.theory.exact import ExactStack, sequence_loss
-from preln.theory.measurements import UNIT_OUTPUT, Measurement, Stack
-from preln.theory.observe import excess_share, inputs_of, norms_of_sums, square_norms
+from preln.theory.measurements import UNIT_OUTPUT, Measurement
+from preln.theory.observe import excess_share, inputs_of, square_norms, sums_of
 
 VOCABULARY = 1000
 """Words of the softmax. Their vectors have entries of variance 1/d, as fairseq's embeddings, so that the derivative of
 the loss by a hidden state is about 1 in norm at every width."""
 
 _STACKS: tuple[Stack, ...] = ("encoder", "decoder")
-_PLACEMENTS: tuple[Placement, ...] = ("post", "pre")
 _MATRICES = {"V": "value", "cross-V": "encoder_value", "W1": "w1", "W2": "w2"}
 
 
@@ -49,11 +50,11 @@ class InputSequence:
         )
 
 
-def by_layer(setting: ExactTheory, seeds: int) -> list[Measurement]:
-    """Every quantity in every layer, of encoder and decoder."""
+def by_layer(setting: ExactTheory, placements: Sequence[Placement], seeds: int) -> list[Measurement]:
+    """Every quantity in every layer, of encoder and decoder of each placement."""
     rows: list[Measurement] = []
-    with tqdm(total=len(_STACKS) * len(_PLACEMENTS) * seeds, desc="by layer", mininterval=5) as bar:
-        for stack, placement in itertools.product(_STACKS, _PLACEMENTS):
+    with tqdm(total=len(_STACKS) * len(placements) * seeds, desc="by layer", mininterval=5) as bar:
+        for stack, placement in itertools.product(_STACKS, placements):
             norms = []
             for seed in range(1, seeds + 1):
                 one = Pass.draw(stack, placement, setting.width, setting.depth, setting.length, seed)
@@ -79,21 +80,25 @@ def boundedness(base: Measurement, norms: list[Tensor]) -> Iterator[Measurement]
             yield replace(base, seed=seed, layer=layer, quantity="excess_share", value=share)
 
 
-def by_depth(setting: ExactTheory, seeds: int) -> list[Measurement]:
+def by_depth(setting: ExactTheory, placements: Sequence[Placement], seeds: int) -> list[Measurement]:
     """The last layer's gradients, which theorem 1 is about, of encoders of the setting's depths."""
-    return _last_layers([(setting.width, depth) for depth in setting.depths], setting, seeds, "depths")
+    shapes = [(setting.width, depth) for depth in setting.depths]
+    return _last_layers(shapes, setting.length, placements, seeds, "depths")
 
 
-def by_width(setting: ExactTheory, seeds: int) -> list[Measurement]:
+def by_width(setting: ExactTheory, placements: Sequence[Placement], seeds: int) -> list[Measurement]:
     """The same for the setting's widths."""
-    return _last_layers([(width, setting.depth) for width in setting.widths], setting, seeds, "widths")
+    shapes = [(width, setting.depth) for width in setting.widths]
+    return _last_layers(shapes, setting.length, placements, seeds, "widths")
 
 
-def _last_layers(shapes: list[tuple[int, int]], setting: ExactTheory, seeds: int, name: str) -> list[Measurement]:
-    cases = [(w, d, p, seed) for w, d in shapes for p in _PLACEMENTS for seed in range(1, seeds + 1)]
+def _last_layers(
+    shapes: list[tuple[int, int]], length: int, placements: Sequence[Placement], seeds: int, name: str
+) -> list[Measurement]:
+    cases = [(w, d, p, seed) for w, d in shapes for p in placements for seed in range(1, seeds + 1)]
     rows: list[Measurement] = []
     for width, depth, placement, seed in tqdm(cases, desc=name, mininterval=5):
-        one = Pass.draw("encoder", placement, width, depth, setting.length, seed)
+        one = Pass.draw("encoder", placement, width, depth, length, seed)
         rows += [row for row in one.gradients() if row.layer == depth and row.matrix == "W2"]
     return rows
 
@@ -136,7 +141,7 @@ class Pass:
         directions = torch.randn(VOCABULARY, width, generator=generator)
         sequence = InputSequence.draw(length, width, generator)
         activations = [layer.get_submodule("activation") for layer in model.layers]
-        with inputs_of(norms_of_sums(model)) as sums, inputs_of(activations) as preactivations:
+        with sums_of(model) as sums, inputs_of(activations) as preactivations:
             states = model(sequence.vectors, encoder_output)
         return cls(
             Measurement("exact", "", "initial", placement, stack, depth, width, None, "", seed, "", math.nan),
@@ -150,9 +155,9 @@ class Pass:
 
     def hidden_states(self) -> Iterator[Measurement]:
         """Lemmas 1 to 3, in every layer."""
-        for layer, (norm, x, preactivation) in enumerate(
-            zip(norms_of_sums(self.model), self.sums, self.preactivations, strict=True), start=1
-        ):
+        # At initialisation, that of every place.
+        norm = LayerNorm(self.base.width)
+        for layer, (x, preactivation) in enumerate(zip(self.sums, self.preactivations, strict=True), start=1):
             quantities = {
                 "square_norm": float(square_norms(x).mean()),
                 "relu_square_norm": float(square_norms(preactivation.relu()).mean()),

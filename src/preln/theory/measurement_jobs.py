@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from preln.config import Corpus, ExactTheory, Gradients, RunSettings, Study, StudyError, describe, refuse
 from preln.config.base import listed
+from preln.placements import PAPER, in_order
 from preln.runs import PREPARATION_VERSION, Run, series
 
 THEORY_VERSION = 1
@@ -37,11 +38,12 @@ AFTER_WARMUP = "after-warm-up"
 
 @dataclass(frozen=True)
 class ExactJob:
-    """One sweep of the model of the proofs."""
+    """One sweep of the model of the proofs, of each placement."""
 
     sweep: str
     setting: ExactTheory
     seeds: int
+    placements: tuple[str, ...] = PAPER
 
     @property
     def id(self) -> str:
@@ -55,6 +57,8 @@ class ExactJob:
             "theory_version": THEORY_VERSION,
             "sweep": self.sweep,
             "seeds": self.seeds,
+            # Left out where they are the paper's: so were they before there were others.
+            **({} if self.placements == PAPER else {"placements": list(self.placements)}),
             **self.setting.model_dump(mode="json", exclude=EXACT[self.sweep]),
         }
 
@@ -110,6 +114,8 @@ MeasurementJob = ExactJob | GradientJob
 def expand(study: Study, runs: Sequence[Run], origin: str = "study") -> list[MeasurementJob]:
     """The measurements of a study's theory; none where it has no such section.
 
+    Measured are Post-LN and Pre-LN, which the paper's theory compares, and any other placement that the runs have.
+
     Args:
         study: the study.
         runs: its runs.
@@ -121,7 +127,8 @@ def expand(study: Study, runs: Sequence[Run], origin: str = "study") -> list[Mea
     theory = study.theory
     if theory is None:
         return []
-    jobs: list[MeasurementJob] = [ExactJob(sweep, theory.exact, theory.seeds) for sweep in EXACT]
+    placements = tuple(in_order([*PAPER, *(run.settings.placement for run in runs)]))
+    jobs: list[MeasurementJob] = [ExactJob(sweep, theory.exact, theory.seeds, placements) for sweep in EXACT]
     if theory.gradients is None:
         return jobs
     gradients = theory.gradients
@@ -141,15 +148,15 @@ def expand(study: Study, runs: Sequence[Run], origin: str = "study") -> list[Mea
         )
 
     first = gradients.depths[0]
-    jobs += [initial(placement, depth) for depth in gradients.depths for placement in ("post", "pre")]
-    jobs += [initial(placement, first, variant) for variant in gradients.variants for placement in ("post", "pre")]
+    jobs += [initial(placement, depth) for depth in gradients.depths for placement in placements]
+    jobs += [initial(placement, first, variant) for variant in gradients.variants for placement in placements]
     seeds = tuple(run.settings.seed for run in trained)
     jobs.append(GradientJob(model.settings, model.corpus, "", seeds, trained, gradients.batches, every_matrix=True))
     return jobs
 
 
 def _trained(gradients: Gradients, runs: Sequence[Run], where: str) -> tuple[Run, ...]:
-    """The runs that the theory names, which are seeds of one Post-LN model with a warm-up."""
+    """The runs that the theory names, which are seeds of one model with a warm-up."""
     by_id = {run.id: run for run in runs}
     wrong = []
     for name in gradients.runs:
@@ -157,8 +164,8 @@ def _trained(gradients: Gradients, runs: Sequence[Run], where: str) -> tuple[Run
             wrong.append(f"{where}: the study has no run {name}; it has {listed(by_id)}")
             continue
         settings = by_id[name].settings
-        if settings.placement != "post" or settings.warmup == 0:
-            wrong.append(f"{where}: {name} is no Post-LN run with a warm-up")
+        if settings.warmup == 0:
+            wrong.append(f"{where}: {name} has no warm-up")
         if settings.encoder_layers != gradients.depths[0] or settings.decoder_layers != gradients.depths[0]:
             wrong.append(
                 f"{where}: {name} has {settings.encoder_layers}-{settings.decoder_layers} layers, and the first of "

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Literal
 
 import pandas as pd
 
 from preln.config import Placement
 from preln.files import replaced
-
-Stack = Literal["encoder", "decoder"]
+from preln.placements.base import Stack
 
 UNIT_OUTPUT = "unit-output"
 """The variant of the model of the proofs whose output matrix has entries of variance 1, not 1/d."""
@@ -26,7 +24,7 @@ class Measurement:
         model: `exact`, of the proofs, or `translation`, as it is trained.
         variant: how the model departs from that; empty where it does not.
         state: `initial` or `after-warm-up`.
-        placement: `post` or `pre`.
+        placement: as in a study.
         stack: `encoder` or `decoder`; empty for what both share.
         depth: layers of the stack.
         width: d.

@@ -47,7 +47,7 @@ def measure(study: Study, job: MeasurementJob, prepared: Path | None, runs: Path
     torch.set_num_threads(execution.cpus)
     if isinstance(job, ExactJob):
         rows = {"layers": lemmas.by_layer, "depths": lemmas.by_depth, "widths": lemmas.by_width}[job.sweep](
-            job.setting, job.seeds
+            job.setting, job.placements, job.seeds
         )
     else:
         if prepared is None:

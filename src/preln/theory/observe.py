@@ -1,25 +1,14 @@
-"""Looking into a model while it computes: what its LayerNorms and activations are given."""
+"""Looking into a model while it computes: its residual sums, and what its modules are given."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from torch import Tensor, nn
 
 from preln.theory.closed_forms import EPSILON
-
-
-def norms_of_sums(stack: Any) -> list[nn.Module]:
-    """For each layer of an encoder or a decoder, the LayerNorm that takes the layer's residual sum, which lemma 2 is
-    about.
-
-    In Post-LN this is the layer's own last norm, in Pre-LN the next layer's first, or the final one.
-    """
-    if stack.layer_norm is None:
-        return [layer.feed_forward_residual.norm for layer in stack.layers]
-    return [*(layer.attention_residual.norm for layer in stack.layers[1:]), stack.layer_norm]
 
 
 @contextmanager
@@ -36,6 +25,30 @@ def inputs_of(modules: Sequence[nn.Module]) -> Iterator[list[list[Tensor]]]:
     finally:
         for handle in handles:
             handle.remove()
+
+
+@contextmanager
+def sums_of(stack: Any) -> Iterator[list[list[Tensor]]]:
+    """For each layer of an encoder or a decoder, the list of the residual sums behind it that are computed within the
+    block, in order, each of shape (..., width). Lemma 2 is about them: in Post-LN the layer's last LayerNorm takes the
+    sum, in Pre-LN the sum is what the layer returns."""
+    with ExitStack() as until:
+        yield [until.enter_context(_sums_of(layer.feed_forward_residual)) for layer in stack.layers]
+
+
+@contextmanager
+def _sums_of(connection: Any) -> Iterator[list[Tensor]]:
+    """Those of one residual connection."""
+    if connection.normalises_sum:
+        with inputs_of([connection.norm]) as (seen,):
+            yield seen
+        return
+    seen = []
+    handle = connection.register_forward_hook(lambda module, arguments, output: seen.append(output.detach()))
+    try:
+        yield seen
+    finally:
+        handle.remove()
 
 
 def square_norms(x: Tensor) -> Tensor:

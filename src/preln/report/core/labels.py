@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from preln import placements, schedules
 from preln.config import RunSettings
-from preln.runs import short
+from preln.values import short
 
-PLACEMENTS = {"post": "Post-LN", "pre": "Pre-LN"}
+PLACEMENTS = {name: placement.label for name, placement in placements.PLACEMENTS.items()}
 OPTIMIZERS = {"adam": "Adam", "radam": "RAdam", "sgd": "SGD"}
 TASKS = {"mrpc": "MRPC", "rte": "RTE"}
 
-_TOLD_BY_SCHEDULE = {"schedule", "anchor", "decay_period", "drop_epoch", "drop_factor", "decay_updates"}
+_TOLD_BY_SCHEDULE = {"schedule", *schedules.SETTINGS}
 _TOLD = {"placement", "optimizer", "learning_rate", "warmup", "seed"} | _TOLD_BY_SCHEDULE
 
 
@@ -20,30 +21,9 @@ def warmup(settings: RunSettings) -> str:
     return f"warm-up {settings.warmup}" if settings.warmup > 1 else "no warm-up"
 
 
-def anchor(settings: RunSettings) -> str:
-    """The anchor, as it acts: a peak held until its warm-up ends is a decay from the end of warm-up."""
-    held_to_warmup = settings.anchor == "hold" and settings.warmup == settings.decay_period
-    return "warmup" if held_to_warmup else settings.anchor
-
-
 def schedule(settings: RunSettings) -> str:
     """What the learning rate does after its warm-up, in a few words."""
-    drop = f"×{short(settings.drop_factor)} after epoch {settings.drop_epoch}"
-    match settings.schedule:
-        case "constant":
-            return "constant" if settings.drop_epoch is None else f"constant, {drop}"
-        case "drop-inverse-sqrt":
-            return f"constant, {drop}, then inverse sqrt"
-        case "linear":
-            return f"linear to 0 at update {settings.decay_updates}"
-        case "inverse-sqrt":
-            match anchor(settings):
-                case "hold":
-                    return f"held to {settings.decay_period}, inverse sqrt"
-                case "shift":
-                    return f"inverse sqrt of t + {settings.decay_period}"
-                case _:
-                    return "inverse sqrt"
+    return schedules.of(settings).label()
 
 
 def varying(settings: Iterable[RunSettings]) -> set[str]:

@@ -7,16 +7,17 @@ thus visible without colour.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import seaborn
 
+from preln import schedules
 from preln.config import RunSettings
-from preln.report.core.labels import anchor
+from preln.placements import PLACEMENTS
 from preln.runs import Run, series
+from preln.schedules.inverse_sqrt import InverseSqrt
 
 TEXT_WIDTH = 6.75
 """Width of a page's text in the ICML style, inches; a figure of one column has `COLUMN_WIDTH`."""
@@ -53,25 +54,11 @@ _NO_WARMUP = (_VERMILLION, "o")
 _LONGEST_WARMUP = (_BLUE, "s")
 _RADAM = (_GREEN, "D")
 _SHORTER_WARMUPS = [(_ORANGE, "^"), (_PURPLE, "v"), (_PINK, "<"), (_BROWN, ">")]
-PLACEMENT_COLOURS = defaultdict(lambda: _GREEN, {"post": _BLUE, "pre": _VERMILLION})
-"""Of the paper's placements, those of its comparison in figure 4 (Post-LN with warm-up, Pre-LN without), and one for
-any other."""
-BARS = {
-    "Pre-LN, at initialisation": (_VERMILLION, ""),
-    "Post-LN, at initialisation": (_BLUE, "////"),
-    "Post-LN, after warm-up": (_GREEN, "...."),
-}
-"""Colour and hatching of the bars of figure 3."""
+PLACEMENT_COLOURS = {name: placement.colour for name, placement in PLACEMENTS.items()}
+"""The paper's placements have those of its comparison in figure 4 (Post-LN with warm-up, Pre-LN without)."""
+AFTER_WARMUP = (_GREEN, "....")
+"""Colour and hatching of the bars of what is measured after its warm-up."""
 _FILLINGS = ["full", "none", "left", "bottom"]
-_LINES: dict[tuple[str, str], Any] = {
-    ("post", "warmup"): "-",
-    ("post", "hold"): (0, (5, 1.2, 1, 1.2)),
-    ("post", "shift"): (0, (1, 1.2)),
-    ("pre", "warmup"): (0, (3.5, 1.5)),
-    ("pre", "hold"): (0, (5, 1.2, 1, 1.2, 1, 1.2)),
-    ("pre", "shift"): (0, (2, 1, 1, 1)),
-}
-_OTHER_LINE = (0, (6, 1.5, 1, 1.5))
 # None is a cross, which marks divergence.
 _MARKERS_TO_SPARE = ["P", "p", "*", "h", "8", "d"]
 
@@ -86,10 +73,11 @@ class Style:
     line: Any
 
 
-def line(placement: str, decay_anchor: str = "warmup") -> Any:
-    """The line of a placement: unbroken for Post-LN, dashed for Pre-LN and dash-dotted for any other, with dots for
-    other anchors."""
-    return _LINES.get((placement, decay_anchor), _OTHER_LINE)
+def line(placement: str, anchor: str = "warmup") -> Any:
+    """The line of a placement; with dots, those of the paper, where a decay is anchored elsewhere than at the end of
+    the warm-up."""
+    lines = PLACEMENTS[placement].lines
+    return lines.get(anchor, lines["warmup"])
 
 
 def styles(runs: Sequence[Run]) -> dict[RunSettings, Style]:
@@ -110,7 +98,7 @@ def styles(runs: Sequence[Run]) -> dict[RunSettings, Style]:
         same_scale = [one for one in all_settings if (one.optimizer == "sgd") == (key.optimizer == "sgd")]
         rates = sorted({one.learning_rate for one in same_scale}, reverse=True)
         filling = _FILLINGS[min(rates.index(key.learning_rate), len(_FILLINGS) - 1)]
-        usual = Style(*start, filling, line(key.placement, anchor(key)))
+        usual = Style(*start, filling, line(key.placement, _anchor(key)))
         # Panels of SGD are apart, so there its styles may be those of Adam.
         taken = [
             (style.marker, style.filling, style.line)
@@ -120,6 +108,12 @@ def styles(runs: Sequence[Run]) -> dict[RunSettings, Style]:
         free = [m for m in (usual.marker, *_MARKERS_TO_SPARE) if (m, usual.filling, usual.line) not in taken]
         chosen[key] = replace(usual, marker=free[0]) if free else usual
     return chosen
+
+
+def _anchor(settings: RunSettings) -> str:
+    """Where the decay is anchored."""
+    schedule = schedules.of(settings)
+    return schedule.acts_as if isinstance(schedule, InverseSqrt) else "warmup"
 
 
 def _start(settings: RunSettings, warmups: Sequence[int]) -> tuple[str, str]:

@@ -17,7 +17,8 @@ from preln.report.core.save_figure import say_empty
 from preln.report.core.style import PLACEMENT_COLOURS, TEXT_WIDTH, line
 from preln.report.pretraining.records import Records, chosen, reached, scores_of
 from preln.report.reference import bert as paper
-from preln.runs import series, short
+from preln.runs import series
+from preln.values import short
 
 _PANEL_HEIGHT = 2.0  # inches
 _LINE_HEIGHT = 0.16
@@ -87,7 +88,7 @@ def _losses(
                 axes.plot(point.updates, point.valid_loss, **{**_PAPER, "marker": "$\\uparrow$", "markersize": 5})
     # A loss above that of guessing every piece alike has exploded.
     ceiling = max(math.log2(run.text.vocabulary) for run in known)
-    # Pre-LN above the others, for it is what they are compared with.
+    # Pre-LN above the others: the paper compares them with it.
     in_order = sorted(known, key=lambda run: run.settings.placement == "pre")
     for run in in_order:
         curve = records.curves[records.curves["run"] == run.id]

@@ -14,7 +14,7 @@ from preln.report.core.labels import PLACEMENTS
 from preln.report.pretraining.records import Records, Score, chosen, fixed, load, reached, scores_of
 from preln.report.reference import bert as paper
 from preln.report.translation.tables import MISSING, require_forms, rounded, write_forms
-from preln.runs import short
+from preln.values import short
 
 _ALWAYS = ("placement", "learning_rate", "warmup", "updates", "seed")
 _COMPUTED = (

@@ -22,8 +22,11 @@ MODEL = {
 WARMED_UP = {"warmup": 4000, "batch_tokens": 4096, "accumulate": 1}
 """What else they are of, after warm-up (section 3.2, appendix A.1)."""
 
-AROUND = 1.6
-"""Post-LN's last gradient at every depth, as the text states it ("around 1.6")."""
+AROUND = {"post": 1.6}
+"""The last gradient at every depth, as the text states it: "around 1.6" in Post-LN. In Pre-LN it decreases."""
+
+BY_DEPTH = {"post": "c", "pre": "d"}
+"""The panel with a placement's last gradient at every depth."""
 
 
 @dataclass(frozen=True)

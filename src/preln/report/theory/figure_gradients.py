@@ -8,13 +8,13 @@ import seaborn
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from preln.placements import PAPER, in_order
 from preln.report.core.labels import PLACEMENTS
 from preln.report.core.statistics import interval
 from preln.report.core.style import TEXT_WIDTH
 from preln.report.theory.records import STATES, Records, expected_gradients, seeds_of
 
 _HEIGHT = 4.4  # inches
-_COLUMNS = [("post", "initial"), ("pre", "initial"), ("post", "after-warm-up")]
 _STACKS = ["encoder", "decoder"]
 _MATRICES = ["W1", "W2", "Q", "K", "V", "O", "cross-Q", "cross-K", "cross-V", "cross-O"]
 _COLOURS = seaborn.color_palette("colorblind").as_hex()
@@ -35,10 +35,15 @@ def compose(records: Records) -> Figure:
     # The other depths have the decoder's feed-forward matrices alone.
     norms = norms[norms["depth"] == norms["depth"].min()]
     figure = Figure(figsize=(TEXT_WIDTH, _HEIGHT), layout="constrained")
-    space = figure.add_gridspec(3, 3, height_ratios=[1, 1, 0.2])
+    trained = in_order(norms[norms["state"] == "after-warm-up"]["placement"])
+    columns = [
+        *((placement, "initial") for placement in in_order([*PAPER, *norms["placement"]])),
+        *((placement, "after-warm-up") for placement in trained or PAPER[:1]),
+    ]
+    space = figure.add_gridspec(3, len(columns), height_ratios=[1, 1, 0.2])
     shared = None
     for row, stack in enumerate(_STACKS):
-        for column, (placement, state) in enumerate(_COLUMNS):
+        for column, (placement, state) in enumerate(columns):
             axes = shared = figure.add_subplot(space[row, column], sharey=shared)
             mine = norms[(norms["placement"] == placement) & (norms["state"] == state)]
             embeddings = mine[mine["matrix"] == "embeddings"]["value"]

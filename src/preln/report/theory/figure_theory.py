@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import textwrap
 from typing import Any
@@ -13,12 +14,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, MaxNLocator
 
+from preln.placements import PLACEMENTS as RECORDS
+from preln.placements import in_order
+from preln.placements.base import Stack
 from preln.report.core.labels import PLACEMENTS
 from preln.report.core.save_figure import say_empty
 from preln.report.core.statistics import estimate, interval
 from preln.report.core.style import PLACEMENT_COLOURS, TEXT_WIDTH
 from preln.report.theory.records import Records, expected_gradients, exponents, profile, sweep
-from preln.theory.closed_forms import DECAY, DELTA, EPSILON, post_ln_square_norm, pre_ln_square_norm
+from preln.theory.closed_forms import DELTA, EPSILON
 from preln.theory.measurements import UNIT_OUTPUT
 
 _HEIGHT = 4.6  # inches
@@ -30,7 +34,6 @@ _REMARK: dict[str, Any] = {
     "ha": "right",
     "va": "top",
 }
-_MARKERS = {"post": "s", "pre": "o"}
 
 
 def compose(records: Records) -> Figure:
@@ -67,7 +70,7 @@ def _series(
         err_kws={"linewidth": 0, "alpha": 0.2},
         color=colour,
         linestyle=_LINES[stack],
-        marker=_MARKERS[placement],
+        marker=RECORDS[placement].marker,
         markersize=3.2,
         markerfacecolor="white" if open_markers else colour,
         markeredgecolor=colour,
@@ -91,10 +94,14 @@ def _hidden_states(axes: Axes, layers: pd.DataFrame) -> None:
     if _nothing(axes, layers):
         return
     numbers = sorted(set(layers["layer"]))
-    for stack, alpha in (("encoder", 0.2), ("decoder", 0.1)):
-        low, high = zip(*(pre_ln_square_norm(1, layer, stack) for layer in numbers), strict=True)  # type: ignore[arg-type]
-        axes.fill_between(numbers, low, high, color=PLACEMENT_COLOURS["pre"], alpha=alpha, linewidth=0)
-    axes.axhline(post_ln_square_norm(1), color="0.4", linewidth=0.8, linestyle=":")
+    stacks: tuple[tuple[Stack, float], ...] = (("encoder", 0.2), ("decoder", 0.1))
+    for placement, (stack, alpha) in itertools.product(in_order(layers["placement"]), stacks):
+        if lemma := RECORDS[placement].predictions.square_norm:
+            low, high = zip(*(lemma(layer, stack) for layer in numbers), strict=True)
+            if low != high:
+                axes.fill_between(numbers, low, high, color=PLACEMENT_COLOURS[placement], alpha=alpha, linewidth=0)
+            elif stack == "encoder":
+                axes.plot(numbers, low, color="0.4", linewidth=0.8, linestyle=":")
     _each(layers, axes, "square_norm")
     axes.set_yscale("log")
     axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
@@ -137,7 +144,7 @@ def _law(axes: Axes, swept: pd.DataFrame, over: str, variants: tuple[str, ...]) 
     if _nothing(axes, swept):
         return
     for variant in variants:
-        for placement in ("post", "pre"):
+        for placement in in_order(swept["placement"]):
             mine = swept[(swept["placement"] == placement) & (swept["variant"] == variant)]
             slope = estimate(exponents(mine, over))
             error = "" if math.isnan(slope.low) else f" ± {slope.high - slope.mean:.2f}"
@@ -171,9 +178,19 @@ def _decay(axes: Axes, layers: pd.DataFrame, translation: pd.DataFrame) -> None:
     for (model, placement, stack), group in rows.groupby(["model", "placement", "stack"]):
         _series(axes, group, "below", None, str(placement), str(stack), open_markers=model == "translation")
     below = np.arange(int(rows["below"].max()) + 1)
-    axes.plot(below, DECAY**below, color="0.4", linewidth=0.8, linestyle=":")
+    # Appendix F on the model of the proofs, where lemma 2 gives one number; a gradient that does not grow is left out.
+    factors = []
+    for placement in in_order(rows["placement"]):
+        predictions = RECORDS[placement].predictions
+        low, high = predictions.square_norm(1, "encoder") if predictions.square_norm else (math.nan, math.nan)
+        factor = predictions.growth(low) if predictions.growth and low == high else 1.0
+        if factor != 1:
+            axes.plot(below, factor ** -below.astype(float), color="0.4", linewidth=0.8, linestyle=":")
+            factors.append(f"{1 / factor:.3f}")
     axes.set_yscale("log")
-    axes.text(0.04, 0.05, "dotted: $(2/3)^{1/2}$ per layer", transform=axes.transAxes, fontsize=6, color="0.3")
+    if factors:
+        text = f"dotted: × {', '.join(factors)} per layer"
+        axes.text(0.04, 0.05, text, transform=axes.transAxes, fontsize=6, color="0.3")
     _name(axes, "Layers below the last", "$\\|\\nabla W^2\\|_F$, last layer = 1")
 
 

@@ -11,9 +11,11 @@ from typing import Any
 import pandas as pd
 
 from preln.config import Study
+from preln.placements import PLACEMENTS as RECORDS
+from preln.placements.base import Stack
 from preln.report.core.labels import PLACEMENTS
 from preln.report.core.statistics import Estimate, estimate, exponent, mean
-from preln.report.reference.gradients import AROUND
+from preln.report.reference.gradients import AROUND, BY_DEPTH
 from preln.report.theory.records import (
     Records,
     expected_gradients,
@@ -24,14 +26,7 @@ from preln.report.theory.records import (
     sweep,
 )
 from preln.report.translation.tables import require_forms, write_forms
-from preln.theory.closed_forms import (
-    DECAY,
-    DELTA,
-    EPSILON,
-    post_ln_square_norm,
-    pre_ln_square_norm,
-    relu_square_norm,
-)
+from preln.theory.closed_forms import DELTA, EPSILON
 from preln.theory.measurement_jobs import MeasurementJob
 from preln.theory.measurements import UNIT_OUTPUT
 
@@ -114,7 +109,7 @@ def theory(records: Records) -> pd.DataFrame:
     layers = profile(measured)
     rows: list[Row] = []
     for (placement, stack), group in layers.groupby(["placement", "stack"], sort=False):
-        rows += _lemmas(group, str(placement), str(stack))
+        rows += _lemmas(group, str(placement), "encoder" if stack == "encoder" else "decoder")
     for over, variant, what in (
         ("depth", "", "exponent of the depth L"),
         ("width", "", "exponent of the width d, W^emb of variance 1/d"),
@@ -122,8 +117,9 @@ def theory(records: Records) -> pd.DataFrame:
     ):
         swept = sweep(measured, over)
         for placement, mine in swept[swept["variant"] == variant].groupby("placement"):
-            predicted = _OF_THE_DEPTH[str(placement)]
-            if over == "width":
+            predicted = _of_the_depth(str(placement))
+            # Theorem 1 bounds the gradients of the placements that it gives an exponent of the depth.
+            if over == "width" and predicted != _NOTHING:
                 widths = sorted(set(mine["width"]))
                 bound = exponent(widths, [d * math.sqrt(math.log(d)) for d in widths])
                 predicted = -math.inf, bound, f"at most {bound:.2f}"
@@ -166,21 +162,19 @@ def theory(records: Records) -> pd.DataFrame:
     ):
         if group["depth"].iloc[0] > 1:
             label = f"{PLACEMENTS[str(placement)]} {stack}, {_MODELS[str(model)]}"
-            about = 1.0, 1.0, "about 1"
-            if placement == "post":
-                # The appendix's factor is the root of E||x||^2 / d, which is 3/2 in the model of the proofs alone.
-                sums = hidden[(hidden["quantity"] == "square_norm") & (hidden["depth"] == group["depth"].iloc[0])]
-                sums = sums[(sums["model"] == model) & (sums["placement"] == placement) & (sums["stack"] == stack)]
-                factor = 1 / DECAY if model == "exact" else math.sqrt(mean(sums["value"]))
-                about = factor, factor, f"{factor:.3f}"
+            # The appendix's factor is one of E||x||^2 / d, which lemma 2 gives for the model of the proofs alone.
+            sums = hidden[(hidden["quantity"] == "square_norm") & (hidden["depth"] == group["depth"].iloc[0])]
+            sums = sums[(sums["model"] == model) & (sums["placement"] == placement) & (sums["stack"] == stack)]
+            about = _growth(str(placement), str(model), mean(sums["value"]))
             what = "growth of the gradient of W^2 a layer, towards the output"
             rows.append(_row("Appendix F", what, label, estimate(growth(group)), *about))
     rows += _of_figure_3(records)
     return pd.DataFrame([asdict(row) for row in rows], columns=[*Row.__dataclass_fields__])
 
 
-def _lemmas(layers: pd.DataFrame, placement: str, stack: str) -> list[Row]:
+def _lemmas(layers: pd.DataFrame, placement: str, stack: Stack) -> list[Row]:
     """Lemmas 1 to 3 on one stack of the model of the proofs."""
+    predictions = RECORDS[placement].predictions
     label = f"{PLACEMENTS[placement]} {stack}, {_MODELS['exact']}"
 
     def means(quantity: str, of: pd.DataFrame = layers) -> list[float]:
@@ -192,24 +186,20 @@ def _lemmas(layers: pd.DataFrame, placement: str, stack: str) -> list[Row]:
             "E‖ReLU(x W^1)‖^2 / d, all layers",
             label,
             estimate(means("relu_square_norm")),
-            *_exactly(relu_square_norm(1)),
+            *(_NOTHING if predictions.relu_square_norm is None else _exactly(predictions.relu_square_norm)),
         )
     ]
-    if placement == "post":
-        rows.append(
-            _row(
-                "Lemma 2",
-                "E‖x‖^2 / d, all layers",
-                label,
-                estimate(means("square_norm")),
-                *_exactly(post_ln_square_norm(1)),
-            )
-        )
+    numbers = sorted({int(layer) for layer in layers["layer"]})
+    ranges = [predictions.square_norm(layer, stack) if predictions.square_norm else None for layer in numbers]
+    everywhere = ranges[0] if len(set(ranges)) == 1 else None
+    if everywhere and everywhere[0] == everywhere[1]:
+        found = estimate(means("square_norm"))
+        rows.append(_row("Lemma 2", "E‖x‖^2 / d, all layers", label, found, *_exactly(everywhere[0])))
     else:
-        for layer in sorted({int(layers["layer"].min()), int(layers["layer"].max())}):
-            low, high = pre_ln_square_norm(1, layer, stack)  # type: ignore[arg-type]
+        for layer in sorted({numbers[0], numbers[-1]}):
+            predicted = ranges[numbers.index(layer)]
             found = estimate(means("square_norm", layers[layers["layer"] == layer]))
-            rows.append(_row("Lemma 2", f"E‖x‖^2 / d, layer {layer}", label, found, low, high, f"{low:g} to {high:g}"))
+            rows.append(_row("Lemma 2", f"E‖x‖^2 / d, layer {layer}", label, found, *_between(predicted)))
     keys = ["seed", "layer"]
     jacobian = layers[layers["quantity"] == "jacobian_norm"].set_index(keys)["value"]
     closed = layers[layers["quantity"] == "jacobian_closed_form"].set_index(keys)["value"]
@@ -236,10 +226,11 @@ def _of_figure_3(records: Records) -> list[Row]:
         if initial["depth"].nunique() > 1:
             found = estimate(exponents(initial, "depth"))
             what = "last gradient of W^2, exponent of the depth"
-            rows.append(_row("Figure 3", what, model, found, *_OF_THE_DEPTH[placement]))
+            rows.append(_row("Figure 3", what, model, found, *_of_the_depth(placement)))
             means = initial.groupby("seed")["value"].agg(mean).tolist()
             what = "last gradient of W^2, mean over the depths"
-            around = (AROUND, AROUND, f"around {AROUND:g}") if placement == "post" else _NOTHING
+            value = AROUND.get(placement)
+            around = (value, value, f"around {value:g}") if value else _NOTHING
             rows.append(_row("Figure 3", what, model, estimate(means), *around))
     table = figure_3(records)
     last = (table["variant"] == "") & (table["matrix"] == "W2") & (table["layer"] == table["depth"])
@@ -253,14 +244,40 @@ def _of_figure_3(records: Records) -> list[Row]:
     return rows
 
 
-_NOTHING = (math.nan, math.nan, "")
-_OF_THE_DEPTH = {"post": (0.0, 0.0, "0"), "pre": (-0.5, -0.5, "-1/2")}
-"""The exponents of the depth that theorem 1 gives the last layer's gradient."""
+Predicted = tuple[float, float, str]
+"""A prediction as a range and in words."""
+
+_NOTHING: Predicted = (math.nan, math.nan, "")
 
 
-def _exactly(value: float) -> tuple[float, float, str]:
+def _of_the_depth(placement: str) -> Predicted:
+    """The exponent of the depth that theorem 1 gives the last layer's gradient."""
+    exponent_of_depth = RECORDS[placement].predictions.depth_exponent
+    if exponent_of_depth is None:
+        return _NOTHING
+    return float(exponent_of_depth), float(exponent_of_depth), str(exponent_of_depth)
+
+
+def _growth(placement: str, model: str, square_norm: float) -> Predicted:
+    """The factor that appendix F gives the gradient a layer; `square_norm` is the measured E||x||^2 / d."""
+    predictions = RECORDS[placement].predictions
+    if predictions.growth is None:
+        return _NOTHING
+    if model == "exact" and predictions.square_norm:
+        low, high = predictions.square_norm(1, "encoder")
+        square_norm = low if low == high else square_norm
+    factor = predictions.growth(square_norm)
+    return factor, factor, "about 1" if factor == 1 else f"{factor:.3f}"
+
+
+def _exactly(value: float) -> Predicted:
     """A prediction that is no range."""
     return value, value, f"{value:g}"
+
+
+def _between(bounds: tuple[float, float] | None) -> Predicted:
+    """A prediction that is a range."""
+    return _NOTHING if bounds is None else (*bounds, f"{bounds[0]:g} to {bounds[1]:g}")
 
 
 def _row(statement: str, quantity: str, model: str, found: Estimate, low: float, high: float, predicted: str) -> Row:
@@ -288,11 +305,11 @@ def figure_3(records: Records) -> pd.DataFrame:
         found = estimate(group["value"].tolist())
         bar = bars.get((placement, state, matrix, layer)) if depth == first else None
         panels = [] if deeper else [{"W1": "a", "W2": "b"}[matrix]]
-        if matrix == "W2" and layer == depth and state == "initial":
-            panels.append({"post": "c", "pre": "d"}[placement])
+        if matrix == "W2" and layer == depth and state == "initial" and placement in BY_DEPTH:
+            panels.append(BY_DEPTH[placement])
         rows.append(
             {
-                "figure": "" if variant else f"3({', '.join(panels)})",
+                "figure": "" if variant or placement not in BY_DEPTH else f"3({', '.join(panels)})",
                 "model": f"{PLACEMENTS[placement]}, {'initial' if state == 'initial' else 'after warm-up'}",
                 "variant": variant,
                 "matrix": matrix,

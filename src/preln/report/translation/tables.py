@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from preln import schedules
 from preln.config import RunSettings, Study
 from preln.errors import PrelnError
 from preln.files import write_text
@@ -20,7 +21,8 @@ from preln.report.core.labels import OPTIMIZERS, PLACEMENTS, schedule, varying
 from preln.report.reference import translation as paper
 from preln.report.reference.translation import Quantity
 from preln.report.translation.records import SUMMARY, summary
-from preln.runs import Run, short
+from preln.runs import Run
+from preln.values import short
 
 _ALWAYS = {"placement", "optimizer", "learning_rate", "schedule", "warmup", "seed"}
 _PAPER = ["paper_bleu", "paper_valid_loss", "paper_statement"]
@@ -140,7 +142,7 @@ def readable(runs: Sequence[Run], table: pd.DataFrame) -> pd.DataFrame:
     the column that says sacreBLEU."""
     by_id = {run.id: run.settings for run in runs}
     differing = varying(by_id.values())
-    told = {*_ALWAYS, "anchor", "decay_period", "drop_epoch", "drop_factor", "decay_updates"}
+    told = _ALWAYS | schedules.SETTINGS
     others = [key for key in RunSettings.model_fields if key in differing - told]
     rows = []
     for row in table.to_dict("records"):

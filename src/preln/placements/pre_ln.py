@@ -1,0 +1,47 @@
+"""Pre-LN: LayerNorm on what a sub-layer is given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from preln.placements.base import Placement, Predictions, Residual, Stack
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+class PreLN(Residual):
+    """x <- x + dropout(F(LayerNorm(x)))."""
+
+    def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
+        """`x`, of shape (..., width), after `sublayer`, in the same shape."""
+        return self.sum(x, sublayer(self.norm(x)))
+
+
+def square_norm(layer: int, stack: Stack) -> tuple[float, float]:
+    """Lemma 2: bounds of E||x^pre_{l+1}||^2 / d, of the sum that leaves the layer l = `layer`.
+
+    The feed-forward sub-layer adds 1/2 and an attention sub-layer between 0 and 1. The paper's lemma is of encoder
+    layers; a decoder layer has two attention sub-layers, and its band follows in the same way.
+    """
+    attention_sublayers = 1 if stack == "encoder" else 2
+    return 1 + layer / 2, 1 + (attention_sublayers + 0.5) * layer
+
+
+PLACEMENT = Placement(
+    name="pre",
+    label="Pre-LN",
+    source="Table 1, right",
+    residual=PreLN,
+    # Without it Pre-LN is another model (Table 1, last line).
+    final_norm=True,
+    colour="#d55e00",
+    marker="o",
+    hatch="",
+    lines={"warmup": (0, (3.5, 1.5)), "hold": (0, (5, 1.2, 1, 1.2, 1, 1.2)), "shift": (0, (2, 1, 1, 1))},
+    predictions=Predictions(
+        relu_square_norm=0.5, square_norm=square_norm, depth_exponent=Fraction(-1, 2), growth=lambda square_norm: 1.0
+    ),
+)

@@ -1,0 +1,45 @@
+"""The learning rate of each update: a module for each schedule, with its class as `SCHEDULE`.
+
+To add a schedule is to add a module. Studies, trainings, ids, figures and tables take the schedules from here.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from preln.discovery import defined
+from preln.schedules.base import Schedule
+
+if TYPE_CHECKING:
+    from preln.config import RunSettings
+
+SCHEDULES: dict[str, type[Schedule]] = defined(sys.modules[__name__], "SCHEDULE")
+"""Every schedule by the name that a study uses for it."""
+
+SETTINGS = frozenset().union(*(schedule.reads() for schedule in SCHEDULES.values()))
+"""The settings of a run that are a schedule's."""
+
+
+def of(settings: RunSettings) -> Schedule:
+    """The schedule of a run."""
+    return SCHEDULES[settings.schedule].of(settings)
+
+
+def not_for(settings: RunSettings) -> frozenset[str]:
+    """The schedules' settings that a run with its schedule must leave as they are: those that it does not read. A
+    number may be given all the same, for all runs of a study to share."""
+    defaults = {key: field.default for key, field in type(settings).model_fields.items()}
+    unread = SETTINGS - SCHEDULES[settings.schedule].reads()
+    return frozenset(key for key in unread if not isinstance(defaults[key], int | float))
+
+
+def problems(settings: RunSettings) -> list[str]:
+    """What is wrong with the settings of a run's schedule: a line each, which begins with the key."""
+    chosen = SCHEDULES[settings.schedule]
+    found = [f"{key}: needed by the schedule {chosen.name}" for key in chosen.needs() if getattr(settings, key) is None]
+    for key in sorted(not_for(settings)):
+        if getattr(settings, key) != type(settings).model_fields[key].default:
+            readers = [name for name, schedule in SCHEDULES.items() if key in schedule.reads()]
+            found.append(f"{key}: only for {' and '.join(readers)}, not {chosen.name}")
+    return found or list(of(settings).problems())
