@@ -32,8 +32,10 @@ def test_what_differs_from_the_studys_settings_is_in_the_id() -> None:
 @pytest.mark.parametrize("key", ["updates", "validate_every"])
 def test_what_the_study_has_no_usual_value_of_is_in_the_id(key: str) -> None:
     content = bert_content({key: 12}, {key: 24}, checkpoints=())
-    del content["finetuning"], content["pretraining"]["settings"][key]
-    content["pretraining"]["settings"] |= {"updates": 24} if key == "validate_every" else {}
+    shared = {"updates": 24, "validate_every": 12}
+    common = {name: value for name, value in {**PRETRAINING, **shared}.items() if name != key}
+    content["pretraining"]["settings"] = common
+    del content["finetuning"]
     assert len(expand(validate(content, "my.yaml"))) == 2
 
 

@@ -98,10 +98,10 @@ def _hidden_states(axes: Axes, layers: pd.DataFrame) -> None:
     for placement, (stack, alpha) in itertools.product(in_order(layers["placement"]), stacks):
         if lemma := RECORDS[placement].predictions.square_norm:
             low, high = zip(*(lemma(layer, stack) for layer in numbers), strict=True)
-            if low != high:
+            if low != high or len(set(low)) > 1:
                 axes.fill_between(numbers, low, high, color=PLACEMENT_COLOURS[placement], alpha=alpha, linewidth=0)
             elif stack == "encoder":
-                axes.plot(numbers, low, color="0.4", linewidth=0.8, linestyle=":")
+                axes.axhline(low[0], color="0.4", linewidth=0.8, linestyle=":")
     _each(layers, axes, "square_norm")
     axes.set_yscale("log")
     axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
