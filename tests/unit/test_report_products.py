@@ -55,7 +55,8 @@ def test_what_is_described_otherwise_is_other_content(changes: dict[str, Any], o
 def test_all_code_of_the_report_and_the_theory_that_a_module_loads_is_followed(module: str) -> None:
     script = f"import sys, preln.report.{module}; print(*sys.modules, sep=chr(10))"
     loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
-    mine = [name.replace(".", "/") for name in loaded if name.startswith(("preln.report.", "preln.theory."))]
+    followed = ("preln.report.", "preln.theory.", "preln.placements.", "preln.schedules.")
+    mine = [name.replace(".", "/") for name in loaded if name.startswith(followed)]
     source = Path(products.__file__).parents[2]
     files = {file for name in mine if (file := source / f"{name}.py").exists()}
     assert files <= set(products.code(module))

@@ -25,7 +25,8 @@ REPORT = "report.html"
 
 _DATA = (".csv", ".yaml", ".j2", ".css", ".js")
 _SOURCE = Path(__file__).parents[1]
-_FOLLOWED = ("preln.report", "preln.theory")
+_REGISTRIES = ("preln.placements", "preln.schedules")
+_FOLLOWED = ("preln.report", "preln.theory", *_REGISTRIES)
 """Where code is cheap to run again. What trains is followed by version and not by its code (`preln.runs`)."""
 
 
@@ -81,7 +82,7 @@ def module_of_figure(name: str) -> str:
 
 def code(*modules: str) -> list[Path]:
     """The files that modules of the report (such as `translation.figure_2`) compute by: their own, those of what they
-    import of the report and of the theory, and the data beside these."""
+    import of the report, the theory, the placements and the schedules, and the data beside these."""
     found: dict[Path, None] = {}
     wanted = [_SOURCE / "report" / f"{module.replace('.', '/')}.py" for module in modules]
     while wanted:
@@ -102,4 +103,6 @@ def _imported(path: Path) -> list[Path]:
             place = _SOURCE.parent / node.module.replace(".", "/")
             files += [place.with_suffix(".py"), place / "__init__.py"]
             files += [place / f"{name.name}.py" for name in node.names]
+            # A registry imports what is beside it without naming it.
+            files += sorted(place.glob("*.py")) if node.module in _REGISTRIES else []
     return [file for file in files if file.exists()]

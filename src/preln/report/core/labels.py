@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from preln import placements, schedules
 from preln.config import RunSettings
+from preln.placements import PLACEMENTS as RECORDS
+from preln.schedules import SETTINGS, of
 from preln.values import short
 
-PLACEMENTS = {name: placement.label for name, placement in placements.PLACEMENTS.items()}
+PLACEMENTS = {name: placement.label for name, placement in RECORDS.items()}
 OPTIMIZERS = {"adam": "Adam", "radam": "RAdam", "sgd": "SGD"}
 TASKS = {"mrpc": "MRPC", "rte": "RTE"}
 
-_TOLD_BY_SCHEDULE = {"schedule", *schedules.SETTINGS}
+_TOLD_BY_SCHEDULE = {"schedule", *SETTINGS}
 _TOLD = {"placement", "optimizer", "learning_rate", "warmup", "seed"} | _TOLD_BY_SCHEDULE
 
 
@@ -23,7 +24,7 @@ def warmup(settings: RunSettings) -> str:
 
 def schedule(settings: RunSettings) -> str:
     """What the learning rate does after its warm-up, in a few words."""
-    return schedules.of(settings).label()
+    return of(settings).label()
 
 
 def varying(settings: Iterable[RunSettings]) -> set[str]:

@@ -13,10 +13,10 @@ from typing import Any
 
 import seaborn
 
-from preln import schedules
 from preln.config import RunSettings
 from preln.placements import PLACEMENTS
 from preln.runs import Run, series
+from preln.schedules import of
 from preln.schedules.inverse_sqrt import InverseSqrt
 
 TEXT_WIDTH = 6.75
@@ -112,7 +112,7 @@ def styles(runs: Sequence[Run]) -> dict[RunSettings, Style]:
 
 def _anchor(settings: RunSettings) -> str:
     """Where the decay is anchored."""
-    schedule = schedules.of(settings)
+    schedule = of(settings)
     return schedule.acts_as if isinstance(schedule, InverseSqrt) else "warmup"
 
 

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pandas as pd
 
-from preln import schedules
 from preln.config import RunSettings, Study
 from preln.errors import PrelnError
 from preln.files import write_text
@@ -22,6 +21,7 @@ from preln.report.reference import translation as paper
 from preln.report.reference.translation import Quantity
 from preln.report.translation.records import SUMMARY, summary
 from preln.runs import Run
+from preln.schedules import SETTINGS
 from preln.values import short
 
 _ALWAYS = {"placement", "optimizer", "learning_rate", "schedule", "warmup", "seed"}
@@ -142,7 +142,7 @@ def readable(runs: Sequence[Run], table: pd.DataFrame) -> pd.DataFrame:
     the column that says sacreBLEU."""
     by_id = {run.id: run.settings for run in runs}
     differing = varying(by_id.values())
-    told = _ALWAYS | schedules.SETTINGS
+    told = _ALWAYS | SETTINGS
     others = [key for key in RunSettings.model_fields if key in differing - told]
     rows = []
     for row in table.to_dict("records"):
