@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from functools import cache
 
 from preln.config import PretrainingSettings, RunSettings
-from preln.residual import PLACEMENTS
+from preln.placements import PLACEMENTS
+from preln.placements.base import places
 
 # <s>, <pad>, </s> of fairseq's dictionary, beside the pieces, <unk> among them.
 SPECIALS = 3
@@ -34,10 +35,10 @@ def translation(settings: RunSettings, vocabulary: int) -> Cost:
     """The cost of a translation run whose joint vocabulary has so many pieces."""
     d, layers = settings.width, settings.encoder_layers + settings.decoder_layers
     entries = _entries(vocabulary)
-    norms = _norms(settings.placement, d)
-    encoder = 4 * _linear(d, d) + _feed_forward(d, settings.ffn_width) + 2 * norms
-    decoder = 8 * _linear(d, d) + _feed_forward(d, settings.ffn_width) + 3 * norms
+    encoder = 4 * _linear(d, d) + _feed_forward(d, settings.ffn_width)
+    decoder = 8 * _linear(d, d) + _feed_forward(d, settings.ffn_width)
     stacks = settings.encoder_layers * encoder + settings.decoder_layers * decoder
+    stacks += _connections(settings.placement, d, settings.encoder_layers, settings.decoder_layers)
     final = 2 * _final_norm(settings.placement, d)
     # Sentences are short beside the width: what attention's scores cost is left out.
     flops = 6 * (stacks + final + d * entries)
@@ -51,8 +52,8 @@ def pretraining(settings: PretrainingSettings, vocabulary: int) -> Cost:
     d, n = settings.width, settings.sequence_length
     # And the mask.
     entries = _entries(vocabulary) + 1
-    layer = 4 * _linear(d, d) + _feed_forward(d, settings.ffn_width) + 2 * _norms(settings.placement, d)
-    stack = settings.layers * layer + _final_norm(settings.placement, d)
+    stack = settings.layers * (4 * _linear(d, d) + _feed_forward(d, settings.ffn_width))
+    stack += _connections(settings.placement, d, settings.layers, 0) + _final_norm(settings.placement, d)
     # fairseq's positions begin after that of <pad>.
     embeddings = entries * d + (n + 2) * d + (_norm(d) if settings.embedding_norm else 0)
     head = _linear(d, d) + _norm(d) + entries
@@ -85,15 +86,15 @@ def _norm(d: int) -> int:
 
 
 @cache
-def _norms(placement: str, d: int) -> int:
-    """The norms of one sub-layer."""
-    return sum(parameter.numel() for parameter in PLACEMENTS[placement](d).parameters())
+def _connections(placement: str, d: int, encoder_layers: int, decoder_layers: int) -> int:
+    """The residual connections of a model, with their norms."""
+    made = (PLACEMENTS[placement].connection(d, 0.0, place) for place in places(encoder_layers, decoder_layers))
+    return sum(parameter.numel() for connection in made for parameter in connection.parameters())
 
 
-@cache
 def _final_norm(placement: str, d: int) -> int:
     """The norm behind the last layer, where there is one."""
-    return 0 if PLACEMENTS[placement].final_norm(d) is None else _norm(d)
+    return _norm(d) if PLACEMENTS[placement].final_norm else 0
 
 
 def _width_of(precision: str) -> int:

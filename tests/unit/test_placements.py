@@ -18,7 +18,7 @@ from torch import Tensor, nn
 import preln
 from preln.fairseq_plugin.transformer import PlacedTransformer
 from preln.placements import PAPER, PLACEMENTS
-from preln.placements.base import Place, Placement, Residual
+from preln.placements.base import Place, Placement, Residual, places
 from preln.theory.exact import ExactStack
 
 pytestmark = pytest.mark.numbers
@@ -142,21 +142,22 @@ def model(encoder_layers: int, decoder_layers: int) -> PlacedTransformer:
     return built
 
 
-def places(of: nn.Module) -> Iterator[Place]:
-    return (module.place for module in of.modules() if isinstance(module, Residual))
+def places_of(of: nn.Module) -> Iterator[Place]:
+    modules: Iterator[Any] = of.modules()
+    return (module.place for module in modules if isinstance(module, Residual))
 
 
 @pytest.mark.usefixtures("mixed")
 def test_every_residual_connection_of_a_model_knows_its_place() -> None:
-    expected = [
-        *(Place("encoder", n, s, 4, 8) for n in range(1, 5) for s in ("self-attention", "feed-forward")),
-        *(
-            Place("decoder", n, s, 4, 8)
-            for n in range(1, 9)
-            for s in ("self-attention", "cross-attention", "feed-forward")
-        ),
+    assert list(places_of(model(4, 8))) == list(places(4, 8))
+
+
+def test_a_models_places_are_each_sublayer_of_each_layer() -> None:
+    assert [(place.stack, place.layer, place.sublayer) for place in places(2, 1)] == [
+        *(("encoder", layer, sublayer) for layer in (1, 2) for sublayer in ("self-attention", "feed-forward")),
+        *(("decoder", 1, sublayer) for sublayer in ("self-attention", "cross-attention", "feed-forward")),
     ]
-    assert list(places(model(4, 8))) == expected
+    assert {(place.encoder_layers, place.decoder_layers) for place in places(2, 1)} == {(2, 1)}
 
 
 @pytest.mark.usefixtures("mixed")
@@ -170,8 +171,10 @@ def test_a_placement_may_differ_between_layers_and_have_parameters_of_its_own() 
 @pytest.mark.usefixtures("mixed")
 def test_the_model_of_the_proofs_tells_the_same_places() -> None:
     stack = ExactStack(WIDTH, 4, "mixed", "decoder", torch.Generator().manual_seed(1))
-    assert {(place.stack, place.encoder_layers, place.decoder_layers) for place in places(stack)} == {("decoder", 4, 4)}
-    assert [layer.feed_forward_residual.place.layer for layer in stack.layers] == [1, 2, 3, 4]
+    assert {(place.stack, place.encoder_layers, place.decoder_layers) for place in places_of(stack)} == {
+        ("decoder", 4, 4)
+    }
+    assert [place.layer for place in places_of(stack) if place.sublayer == "feed-forward"] == [1, 2, 3, 4]
 
 
 # --- what a module of the package must say

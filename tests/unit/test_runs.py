@@ -111,7 +111,7 @@ def values(key: str) -> st.SearchStrategy[Any]:
     bounds = {
         name: getattr(rule, name) for rule in field.metadata for name in ("ge", "gt", "le", "lt") if hasattr(rule, name)
     }
-    low, high = bounds.get("ge", bounds.get("gt", 0)), bounds.get("le", bounds.get("lt"))
+    low, high = bounds.get("ge", bounds.get("gt", 0)), bounds.get("le", bounds.get("lt", 0))
     if float in kinds:
         found: st.SearchStrategy[Any] = st.floats(
             low, high, exclude_min="gt" in bounds, exclude_max="lt" in bounds, allow_subnormal=False

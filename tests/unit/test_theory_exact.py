@@ -232,8 +232,10 @@ def test_lemma_1_holds_in_every_layer_of_the_model() -> None:
             [value_of(rows, layer=layer, quantity="relu_square_norm") for layer in (1, 4)]
             for rows in (measure("encoder", placement, 64, 4, 16, seed) for seed in range(60))
         ])  # fmt: skip
+        lemma = PLACEMENTS[placement].predictions.relu_square_norm
+        assert lemma is not None
         for of_layer in values.T:
-            assert abs(float(of_layer.mean()) - closed_forms.relu_square_norm(64) / 64) < 4 * standard_error(of_layer)
+            assert abs(float(of_layer.mean()) - lemma) < 4 * standard_error(of_layer)
 
 
 def test_boundedness_is_of_the_mean_over_all_seeds() -> None:

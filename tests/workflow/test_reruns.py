@@ -82,7 +82,7 @@ def test_the_tables_code_writes_the_tables(again: Workspace) -> None:
 
 @pytest.mark.parametrize(
     "module",
-    ["fairseq_plugin/translation.py", "fairseq_plugin/launch.py", "translation/training.py", "residual.py", "cli.py"],
+    ["fairseq_plugin/translation.py", "fairseq_plugin/launch.py", "translation/training.py", "fused/norm.py", "cli.py"],
 )
 def test_a_comment_in_the_training_code_reruns_nothing(module: str, again: Workspace) -> None:
     again.edit(f"src/preln/{module}", lambda code: code + "\n# A remark.\n")

@@ -6,7 +6,7 @@ model is built; nor does the file of a placement, but inside of a method.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 
 Stack = Literal["encoder", "decoder"]
 Sublayer = Literal["self-attention", "cross-attention", "feed-forward"]
+ENCODER: tuple[Sublayer, ...] = ("self-attention", "feed-forward")
+DECODER: tuple[Sublayer, ...] = ("self-attention", "cross-attention", "feed-forward")
+"""The sub-layers of a layer, in their order."""
+
 Line = str | tuple[float, tuple[float, ...]]
 """A line as matplotlib has it."""
 
@@ -39,6 +43,16 @@ class Place:
     sublayer: Sublayer
     encoder_layers: int
     decoder_layers: int
+
+
+def places(encoder_layers: int, decoder_layers: int) -> Iterator[Place]:
+    """The places of a model of such depths, the encoder's first."""
+    for layer in range(1, encoder_layers + 1):
+        for sublayer in ENCODER:
+            yield Place("encoder", layer, sublayer, encoder_layers, decoder_layers)
+    for layer in range(1, decoder_layers + 1):
+        for sublayer in DECODER:
+            yield Place("decoder", layer, sublayer, encoder_layers, decoder_layers)
 
 
 class Residual:
