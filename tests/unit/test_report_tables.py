@@ -16,7 +16,7 @@ from markdown_it import MarkdownIt
 from preln.errors import PrelnError
 from preln.report.translation import tables
 from preln.report.translation.records import summary
-from preln.runs import short
+from preln.values import short
 from tests.unit.test_report_figures import POST
 from tests.unit.test_report_records import records_of, small_study
 
