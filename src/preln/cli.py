@@ -296,45 +296,35 @@ def status(
 @app.command()
 def figure(
     results: ResultsOf,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The paper's number (2 to 6), theory, or gradients.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="Such as 4, for figure 4. A wrong name lists those allowed.")
+    ],
     out: Annotated[list[Path], typer.Option("--out", help="A file to draw: pdf, png or svg. Repeatable.")],
 ) -> None:
     """Draw a figure from what is done."""
-    from preln.report import figures
-    from preln.theory import measurement_jobs
+    from preln.report.catalogue import Catalogue
 
-    folder, study, runs = _read_results(results)
-    figures.draw(name, study, runs, measurement_jobs.expand(study, runs, str(results)), folder.parent, out)
+    folder, study, _ = _read_results(results)
+    catalogue = Catalogue(study)
+    drawn = catalogue.figure(name)
+    drawn.write(study, catalogue.load(drawn, folder.parent), out)
 
 
 @app.command()
 def table(
     results: ResultsOf,
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="claims, runs, theory, figure-3, pretraining, or finetuning.")
+        str, typer.Argument(metavar="NAME", help="Such as runs or claims. A wrong name lists those allowed.")
     ],
     out: Annotated[list[Path], typer.Option("--out", help="A file to write: csv, md or tex. Repeatable.")],
 ) -> None:
     """Write a table of what is done."""
-    from preln.report import products
-    from preln.report.claims import ledger
-    from preln.report.pretraining import tables as pretraining_tables
-    from preln.report.theory import tables as theory_tables
-    from preln.report.translation import tables
-    from preln.theory import measurement_jobs
+    from preln.report.catalogue import Catalogue
 
-    folder, study, runs = _read_results(results)
-    allowed = [*products.TABLES, "claims"]
-    if name not in allowed:
-        raise PrelnError(f"table {name}: not made; allowed: {', '.join(allowed)}")
-    if name == "runs":
-        tables.write(study, runs, folder.parent, out)
-    elif name == "claims":
-        ledger.write(study, folder.parent, out)
-    elif name in pretraining_tables.TABLES:
-        pretraining_tables.write(name, study, folder.parent, out)
-    else:
-        theory_tables.write(name, study, measurement_jobs.expand(study, runs, str(results)), folder.parent, out)
+    folder, study, _ = _read_results(results)
+    catalogue = Catalogue(study)
+    written = catalogue.table(name)
+    written.write(study, catalogue.load(written, folder.parent), out)
 
 
 @app.command()
@@ -344,10 +334,9 @@ def report(
 ) -> None:
     """Write the report of what is done: one page that needs no network."""
     from preln.report.html import page
-    from preln.theory import measurement_jobs
 
-    folder, study, runs = _read_results(results)
-    page.write(study, runs, measurement_jobs.expand(study, runs, str(results)), folder.parent, out)
+    folder, study, _ = _read_results(results)
+    page.write(study, folder.parent, out)
 
 
 @app.command()
@@ -367,26 +356,18 @@ def compare(
 @app.command()
 def summary(results: ResultsOf) -> None:
     """Print the tables of what is done, the verdicts on the paper's claims, and where the figures are."""
-    from preln.report import products
-    from preln.report.claims import ledger
-    from preln.report.pretraining import tables as pretraining_tables
-    from preln.report.theory import tables as theory_tables
-    from preln.report.translation import tables
-    from preln.theory import measurement_jobs
+    from preln.report.catalogue import REPORT, Catalogue
+    from preln.report.core import forms
 
-    folder, study, runs = _read_results(results)
-    if runs:
-        print(tables.plain(study, runs, folder.parent))
-    if study.pretraining:
-        print(pretraining_tables.plain(study, folder.parent))
-    if study.theory:
-        print(theory_tables.plain(study, measurement_jobs.expand(study, runs, str(results)), folder.parent))
-    print(ledger.plain(study, folder.parent))
-    for result in products.files(study, runs):
-        if (folder / result).exists():
-            print(folder / result)
-    if (folder / products.REPORT).exists():
-        print(f"All of it on one page: {folder / products.REPORT}")
+    folder, study, _ = _read_results(results)
+    catalogue = Catalogue(study)
+    for written in catalogue.tables.values():
+        print(forms.plain(written.make(study, catalogue.load(written, folder.parent))))
+    for picture in catalogue.pictures():
+        if (folder / picture).exists():
+            print(folder / picture)
+    if (folder / REPORT).exists():
+        print(f"All of it on one page: {folder / REPORT}")
 
 
 class _Identified(Protocol):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import groupby
 from pathlib import Path
 
 import pytest
 
 from preln.cli import app
 from preln.config import load, of_results
-from preln.report import products
+from preln.report.catalogue import Catalogue
 from preln.report.pretraining import records as pretraining_records
 from preln.report.theory import records as theory_records
 from preln.report.translation import records
@@ -31,7 +30,7 @@ def test_a_committed_study_is_whole_and_its_records_are_its_own(path: Path) -> N
     study = of_results(path)
     runs = expand(study)
     measured = measurement_jobs.expand(study, runs)
-    bert = pretraining_records.load(study, RESULTS)
+    bert = pretraining_records.SOURCE.load(study, pretraining_records.SOURCE.jobs(study), RESULTS)
     assert set(records.summary(study, runs, RESULTS)["run"]) == {run.id for run in runs}
     assert set(theory_records.load(study, measured, RESULTS).table["part"]) == {part.id for part in measured}
     assert bert.metrics.keys() == {run.id for run in bert.runs}
@@ -49,10 +48,8 @@ def test_a_committed_study_is_the_one_in_config(path: Path) -> None:
 
 @pytest.mark.parametrize("path", COMMITTED, ids=lambda path: path.parent.name)
 def test_the_committed_tables_are_those_of_the_records(path: Path, tmp_path: Path) -> None:
-    study = of_results(path)
-    forms_of_all = [file for file in products.files(study, expand(study)) if not file.startswith("figures/")]
-    for name, forms in groupby(forms_of_all, key=lambda file: Path(file).stem):
-        written = {form: tmp_path / form for form in forms}
+    for name, table in Catalogue(of_results(path)).tables.items():
+        written = {form: tmp_path / form for form in table.files}
         out = [part for file in written.values() for part in ("--out", str(file))]
         app(["table", str(path.parent), name, *out], standalone_mode=False)
         for form, file in written.items():

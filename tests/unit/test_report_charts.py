@@ -4,20 +4,27 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from preln.report.html import charts, content
+from preln.config import Study
+from preln.report.catalogue import Catalogue
+from preln.report.core.curves import Curves
+from preln.report.html.charts import specification
 from tests.unit.test_report_records import records_of, small_study
 
 ADAM = {"figures": [2], "placement": "post", "optimizer": "adam", "learning_rate": 1e-3, "schedule": "inverse-sqrt"}
+
+
+def curves_of_figure_2(study: Study, results: Path) -> list[Curves]:
+    catalogue = Catalogue(study)
+    figure = catalogue.figure("2")
+    return figure.curves(study, catalogue.load(figure, results))
 
 
 def test_a_panel_none_of_whose_runs_is_done_has_no_chart(tmp_path: Path) -> None:
     study, runs = small_study(ADAM, {**ADAM, "optimizer": "sgd"})
     records_of(study, runs[0], tmp_path, [6.0, 5.0])
 
-    shown = content.load(study, runs, [], tmp_path)
-
-    titles = [chart.title for chart in charts.of_figure("2", shown)]
-    assert titles == ["(a) Adam: Validation loss (bits/token)", "(a) Adam: BLEU of test (%)"], "and none of SGD"
+    titles = [one.title for one in curves_of_figure_2(study, tmp_path)]
+    assert titles == ["(a) Adam: Validation loss (bits/token)", "(a) Adam: Test BLEU"], "and none of SGD"
 
 
 def test_a_seed_that_diverged_is_a_curve_of_its_own_and_no_part_of_the_mean(tmp_path: Path) -> None:
@@ -26,9 +33,9 @@ def test_a_seed_that_diverged_is_a_curve_of_its_own_and_no_part_of_the_mean(tmp_
     records_of(study, runs[1], tmp_path, [7.0, 6.0])
     records_of(study, runs[2], tmp_path, [90.0], diverged={"update": 81, "epoch": 2, "reason": "nan"})
 
-    losses = charts.of_figure("2", content.load(study, runs, [], tmp_path))[0]
+    losses = specification(curves_of_figure_2(study, tmp_path)[0])
 
-    (rows,) = losses.spec["datasets"].values()
+    (rows,) = losses["datasets"].values()
     drawn = {(row["curve"], row["epoch"]): (row["value"], row["seeds"]) for row in rows}
     assert drawn == {("no warm-up", 1): (6.5, 2), ("no warm-up", 2): (5.5, 2), ("no warm-up, seed 3", 1): (90.0, 1)}
 
@@ -38,12 +45,12 @@ def test_the_band_goes_from_the_lowest_seed_to_the_highest_as_in_the_image(tmp_p
     for run, loss in zip(runs, [7.0, 5.0, 6.5], strict=True):
         records_of(study, run, tmp_path, [loss])
 
-    losses = charts.of_figure("2", content.load(study, runs, [], tmp_path))[0]
+    losses = specification(curves_of_figure_2(study, tmp_path)[0])
 
-    (rows,) = losses.spec["datasets"].values()
+    (rows,) = losses["datasets"].values()
     assert [(row["low"], row["high"]) for row in rows] == [(5.0, 7.0)]
 
 
 def test_a_figure_none_of_whose_runs_is_done_has_no_chart(tmp_path: Path) -> None:
-    study, runs = small_study(ADAM)
-    assert charts.of_figure("2", content.load(study, runs, [], tmp_path)) == []
+    study, _ = small_study(ADAM)
+    assert curves_of_figure_2(study, tmp_path) == []

@@ -14,10 +14,8 @@ from matplotlib.lines import Line2D
 
 from preln.config import Study
 from preln.errors import PrelnError
+from preln.report.catalogue import Catalogue
 from preln.report.core.style import styles
-from preln.report.figures import OF_RUNS, draw
-from preln.report.translation.drawing import Records, compose
-from preln.report.translation.records import curves, summary
 from preln.runs import Run, series
 from tests.unit.test_report_records import records_of, small_study
 
@@ -25,10 +23,16 @@ POST = {"placement": "post", "optimizer": "adam", "learning_rate": 1e-3, "schedu
 
 
 def drawn(number: int, study: Study, runs: list[Run], results: Path) -> Figure:
-    mine = [run for run in runs if number in run.figures]
-    return compose(
-        OF_RUNS[str(number)], study, runs, Records(curves(study, mine, results), summary(study, mine, results))
-    )
+    catalogue = Catalogue(study)
+    figure = catalogue.figure(str(number))
+    drawing: Figure = figure.compose(study, catalogue.load(figure, results))
+    return drawing
+
+
+def draw(study: Study, name: str, results: Path, out: list[Path]) -> None:
+    catalogue = Catalogue(study)
+    figure = catalogue.figure(name)
+    figure.write(study, catalogue.load(figure, results), out)
 
 
 def texts(figure: Figure) -> str:
@@ -45,21 +49,30 @@ def points(line: Line2D) -> list[tuple[float, float]]:
     return [(float(x), float(y)) for x, y in np.asarray(line.get_xydata())]
 
 
-@pytest.mark.parametrize("number", [2, 4, 6])
-def test_a_grid_with_nothing_done_says_so(tmp_path: Path, number: int) -> None:
-    study, runs = small_study({"figures": [2, 4, 6], **POST, "warmup": [0, 400]})
+@pytest.mark.parametrize("name", ["2", "4", "6", "runs"])
+def test_a_figure_with_nothing_done_is_not_drawn_and_says_why(tmp_path: Path, name: str) -> None:
+    study, _ = small_study({"figures": [2, 4, 6], **POST, "warmup": [0, 400]})
 
-    written = texts(drawn(number, study, runs, tmp_path))
-
-    assert "no finished runs" in written
-    assert "0 of 2 runs" in written
+    with pytest.raises(PrelnError, match=f"figure {name}: nothing that it shows is done yet; run the workflow"):
+        draw(study, name, tmp_path, [tmp_path / "figure.pdf"])
 
 
 @pytest.mark.parametrize("number", [4, 6])
-def test_a_study_without_runs_of_the_figure_says_so(tmp_path: Path, number: int) -> None:
+def test_a_study_without_runs_of_the_figure_says_which_it_has(tmp_path: Path, number: int) -> None:
     study, runs = small_study()
 
-    assert "no runs in this study" in texts(drawn(number, study, runs, tmp_path))
+    with pytest.raises(PrelnError, match=f"figure {number}: study small has nothing that it shows; allowed: 2, runs"):
+        drawn(number, study, runs, tmp_path)
+
+
+def test_a_panel_none_of_whose_runs_is_done_is_left_out(tmp_path: Path) -> None:
+    study, runs = small_study({"figures": [2], **POST, "optimizer": ["adam", "sgd"]})
+    records_of(study, runs[0], tmp_path, [6.0, 5.0])
+
+    figure = drawn(2, study, runs, tmp_path)
+
+    assert [axes.get_title() for axes in figure.axes if axes.get_title()] == ["(a) Adam"]
+    assert len([axes for axes in figure.axes if axes.has_data()]) == 2
 
 
 def test_a_partial_grid_shows_what_there_is_and_how_much(tmp_path: Path) -> None:
@@ -115,10 +128,12 @@ def test_divergence_in_the_first_epoch_is_in_the_legend(tmp_path: Path) -> None:
     study, runs = small_study()
     records_of(study, runs[0], tmp_path, [], diverged={"update": 81, "epoch": 1, "reason": "nan"})
 
-    written = texts(drawn(2, study, runs, tmp_path))
+    figure = drawn(2, study, runs, tmp_path)
 
-    assert "every run diverged in its first epoch" in written
-    assert "diverged at update 81 in epoch 1" in written
+    assert "diverged at update 81 in epoch 1" in texts(figure)
+    loss, bleu = figure.axes[:2]
+    assert [points(line) for line in loss.lines] == [[(1, 1.0)]], "a cross on the upper edge"
+    assert [points(line) for line in bleu.lines] == [[(1, 0.0)]], "and on the lower one"
 
 
 def test_one_exploded_run_does_not_set_the_scale(tmp_path: Path) -> None:
@@ -208,8 +223,8 @@ def test_the_same_records_give_the_same_bytes(tmp_path: Path, suffix: str) -> No
     records_of(study, runs[0], tmp_path, [6.0, 5.0])
     first, second = tmp_path / f"first.{suffix}", tmp_path / f"second.{suffix}"
 
-    draw("2", study, runs, [], tmp_path, [first])
-    draw("2", study, runs, [], tmp_path, [tmp_path / "before.pdf", second])
+    draw(study, "2", tmp_path, [first])
+    draw(study, "2", tmp_path, [tmp_path / "before.pdf", second])
 
     assert first.read_bytes() == second.read_bytes()
 
@@ -222,25 +237,26 @@ def test_a_figure_that_fails_leaves_the_old_file_and_nothing_beside_it(
         raise OSError("disk full")
 
     study, runs = small_study()
+    records_of(study, runs[0], tmp_path, [6.0])
     out = tmp_path / "figures" / "figure-2.png"
     out.parent.mkdir()
     out.write_text("old")
     monkeypatch.setattr(Figure, "savefig", fail)
 
     with pytest.raises(OSError, match="disk full"):
-        draw("2", study, runs, [], tmp_path, [out])
+        draw(study, "2", tmp_path, [out])
 
     assert [path.name for path in out.parent.iterdir()] == ["figure-2.png"]
     assert out.read_text() == "old"
 
 
 def test_a_figure_or_format_that_there_is_not_is_refused(tmp_path: Path) -> None:
-    study, runs = small_study()
+    study, _ = small_study()
 
-    with pytest.raises(PrelnError, match="allowed: 2, 4, 6, 5"):
-        draw("7", study, runs, [], tmp_path, [tmp_path / "figure.pdf"])
+    with pytest.raises(PrelnError, match="figure 7: not known; allowed: 2, runs"):
+        draw(study, "7", tmp_path, [tmp_path / "figure.pdf"])
     with pytest.raises(PrelnError, match=r"allowed: .pdf, .png, .svg"):
-        draw("2", study, runs, [], tmp_path, [tmp_path / "figure.gif"])
+        draw(study, "2", tmp_path, [tmp_path / "figure.gif"])
 
 
 GRIDS = st.fixed_dictionaries(

@@ -25,7 +25,7 @@ def test_a_run_and_a_figure_that_the_study_has_no_more_are_not_on_the_page(tmp_p
         (figures / f"figure-{name}.png").write_bytes(b"an image")
 
     study, runs = small_study(ADAM)
-    page.write(study, runs, [], tmp_path, tmp_path / "report.html")
+    page.write(study, tmp_path, tmp_path / "report.html")
 
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert 'id="figure-2"' in text

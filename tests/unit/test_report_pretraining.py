@@ -17,11 +17,12 @@ from preln.config import Study, validate
 from preln.files import write_json
 from preln.pretraining.runs import expand, finetunings
 from preln.recording import RecordError
-from preln.report import figures
+from preln.report.catalogue import Catalogue
+from preln.report.core import forms
+from preln.report.core.figure import NothingDone
 from preln.report.pretraining import tables as pretraining_tables
-from preln.report.pretraining.records import chosen, fixed, load, reached, scores_of
+from preln.report.pretraining.records import SOURCE, Records, chosen, fixed, reached, scores_of
 from preln.report.reference import bert as paper
-from preln.report.translation import tables
 from tests.conftest import bert_content
 from tests.unit.test_report_tables import most_digits
 
@@ -29,6 +30,10 @@ POST = {"placement": "post", "warmup": 4, "learning_rate": 1e-3}
 PRE = {"placement": "pre", "learning_rate": 3e-3}
 HARDWARE = {"processor": "Processor 1", "cores": 2, "cores_used": 1, "gpus": []}
 LOSSES = {"post": [8.0, 7.0, 6.5, 6.0], "pre": [7.0, 6.0, 5.5, 5.0]}
+
+
+def load(study: Study, results: Path) -> Records:
+    return SOURCE.load(study, SOURCE.jobs(study), results)
 
 
 def write_records(results: Path, study: Study, seeds: int = 2) -> None:
@@ -149,15 +154,16 @@ def test_an_accuracy_stands_beside_the_rate_of_the_more_frequent_label(study: St
 
 
 def test_the_tables_are_written_in_every_form(study: Study, results: Path, tmp_path: Path) -> None:
-    for name in pretraining_tables.TABLES:
+    for name in ("pretraining", "finetuning"):
         out = [tmp_path / f"{name}{suffix}" for suffix in (".csv", ".md", ".tex")]
-        pretraining_tables.write(name, study, results, out)
+        Catalogue(study).table(name).write(study, load(study, results), out)
         assert all(path.stat().st_size > 100 for path in out)
-    assert most_digits((tmp_path / "finetuning.csv").read_text()) == tables.DIGITS
+    assert most_digits((tmp_path / "finetuning.csv").read_text()) == forms.DIGITS
     text = (tmp_path / "pretraining.md").read_text()
     assert "| Pre-LN  | 3e-3" in text
     assert "Reaches 7.000 at" in text
-    assert "Commit: abc. Hardware: Processor 1, 1 core(s) a run." in text
+    assert "\nCommit: abc.\n" in text
+    assert "\nHardware: Processor 1, 1 core(s) a run.\n" in text
     text = (tmp_path / "finetuning.md").read_text()
     assert "63.0 ± 12.7" in text
     assert "batch 16, lr 2e-3, 1 epochs" in text
@@ -167,7 +173,7 @@ def test_the_tables_are_written_in_every_form(study: Study, results: Path, tmp_p
 def test_figure_5_is_drawn_the_same_from_the_same_records(study: Study, results: Path, tmp_path: Path) -> None:
     out = [tmp_path / "one.svg", tmp_path / "other.svg"]
     for path in out:
-        figures.draw("5", study, [], [], results, [path])
+        Catalogue(study).figure("5").write(study, load(study, results), [path])
     text = out[0].read_text()
     assert text == out[1].read_text()
 
@@ -201,11 +207,22 @@ def test_a_diverged_run_is_shown_as_one(study: Study, results: Path) -> None:
 
 
 def test_a_study_that_is_partly_done_is_shown_with_how_much_of_it(study: Study, tmp_path: Path) -> None:
-    texts = texts_of(study, tmp_path)
-    assert "no finished runs" in texts
-    assert any("0 of 2 pre-training runs and 0 of 4 fine-tuned checkpoints are done." in text for text in texts)
-    for name in pretraining_tables.TABLES:
-        pretraining_tables.write(name, study, tmp_path, [tmp_path / "t.csv", tmp_path / "t.md", tmp_path / "t.tex"])
+    records = load(study, tmp_path)
+    assert records.progress.endswith("0 of 2 pre-training runs and 0 of 4 fine-tuned checkpoints are done.")
+    with pytest.raises(NothingDone):
+        texts_of(study, tmp_path)
+    for name in ("pretraining", "finetuning"):
+        out = [tmp_path / "t.csv", tmp_path / "t.md", tmp_path / "t.tex"]
+        Catalogue(study).table(name).write(study, records, out)
+        assert records.progress in out[1].read_text()
+
+
+def test_a_task_that_is_not_fine_tuned_has_no_panel(study: Study, results: Path) -> None:
+    for job in finetunings(study):
+        (results / study.study / "finetuning" / job.id / "run.json").unlink()
+    texts = texts_of(study, results)
+    assert "(a) Validation loss" in texts
+    assert "(b) pairs" not in texts
 
 
 def test_the_papers_curves_are_drawn_behind_runs_with_its_settings(tmp_path: Path) -> None:
@@ -220,7 +237,7 @@ def test_the_papers_curves_are_drawn_behind_runs_with_its_settings(tmp_path: Pat
     write_records(tmp_path, study)
     texts = texts_of(study, tmp_path)
     assert "the paper's Post-LN (read off; its unit is not stated)" in texts
-    pretraining_tables.write("pretraining", study, tmp_path, [tmp_path / "t.md"])
+    Catalogue(study).table("pretraining").write(study, load(study, tmp_path), [tmp_path / "t.md"])
     assert "1.69 is reached by Pre-LN at update 500,000, Post-LN at update 700,000" in (tmp_path / "t.md").read_text()
 
 

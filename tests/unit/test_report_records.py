@@ -12,7 +12,8 @@ import pytest
 
 from preln.config import Study, validate
 from preln.recording import RecordError
-from preln.report.translation.records import curves, require_same, run_folder, summary
+from preln.report.core.records import require_same
+from preln.report.translation.records import curves, run_folder, summary
 from preln.runs import Run, expand
 from preln.translation.curve import COLUMNS
 

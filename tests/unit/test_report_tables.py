@@ -13,12 +13,28 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from preln.config import Study
 from preln.errors import PrelnError
+from preln.report.core import forms
+from preln.report.core.forms import Content
 from preln.report.translation import tables
-from preln.report.translation.records import summary
+from preln.report.translation.records import load
+from preln.runs import Run
 from preln.values import short
 from tests.unit.test_report_figures import POST
 from tests.unit.test_report_records import records_of, small_study
+
+
+def made(study: Study, runs: list[Run], results: Path) -> Content:
+    return tables.make(study, load(study, runs, results))
+
+
+def write(study: Study, runs: list[Run], results: Path, out: list[Path]) -> None:
+    tables.RUNS.write(study, load(study, runs, results), out)
+
+
+def plain(study: Study, runs: list[Run], results: Path) -> str:
+    return forms.plain(made(study, runs, results))
 
 
 def most_digits(csv: str) -> int:
@@ -39,7 +55,7 @@ def most_digits(csv: str) -> int:
 )
 def test_what_is_computed_has_six_digits_and_what_is_recorded_all_of_its_own(value: float | None, written: str) -> None:
     table = pd.DataFrame({"recorded": [0.12345678901234566], "computed": [value]})
-    assert tables.in_csv(table, ["computed"]) == f"recorded,computed\n0.12345678901234566,{written}\n"
+    assert forms.in_csv(table, ["computed"]) == f"recorded,computed\n0.12345678901234566,{written}\n"
 
 
 def test_the_csv_has_the_values_of_the_records_and_the_settings_that_vary(tmp_path: Path) -> None:
@@ -47,7 +63,7 @@ def test_the_csv_has_the_values_of_the_records_and_the_settings_that_vary(tmp_pa
     for run in runs:
         records_of(study, run, tmp_path, [6.0, 5.123456789012345])
 
-    tables.write(study, runs, tmp_path, [tmp_path / "runs.csv"])
+    write(study, runs, tmp_path, [tmp_path / "runs.csv"])
     with open(tmp_path / "runs.csv", newline="") as file:
         rows = list(csv.DictReader(file))
 
@@ -63,10 +79,10 @@ def test_a_changed_record_changes_the_table(tmp_path: Path, suffix: str) -> None
     study, runs = small_study()
     out = tmp_path / f"runs.{suffix}"
     records_of(study, runs[0], tmp_path, [6.0], bleu=12.34)
-    tables.write(study, runs, tmp_path, [out])
+    write(study, runs, tmp_path, [out])
     before = out.read_text()
     records_of(study, runs[0], tmp_path, [6.0], bleu=23.45)
-    tables.write(study, runs, tmp_path, [out])
+    write(study, runs, tmp_path, [out])
 
     assert "12.34" in before and "23.45" not in before
     assert "23.45" in out.read_text() and "12.34" not in out.read_text()
@@ -76,7 +92,7 @@ def test_the_readable_forms_are_rounded_and_carry_the_signatures(tmp_path: Path)
     study, runs = small_study()
     records_of(study, runs[0], tmp_path, [5.98765])
 
-    text = tables.plain(study, runs, tmp_path)
+    text = plain(study, runs, tmp_path)
 
     assert "1 of 2 runs" in text
     assert "5.988" in text and "5.98765" not in text
@@ -90,9 +106,9 @@ def test_a_run_that_diverged_at_once_is_a_row_with_its_update(tmp_path: Path) ->
     study, runs = small_study()
     records_of(study, runs[0], tmp_path, [], diverged={"update": 81, "epoch": 1, "reason": "nan"})
 
-    tables.write(study, runs, tmp_path, [tmp_path / "runs.csv"])
+    write(study, runs, tmp_path, [tmp_path / "runs.csv"])
 
-    assert "diverged at 81" in tables.plain(study, runs, tmp_path)
+    assert "diverged at 81" in plain(study, runs, tmp_path)
     assert ",diverged,81,1,0," in (tmp_path / "runs.csv").read_text()
 
 
@@ -100,28 +116,28 @@ def test_a_study_with_nothing_done_has_a_table_that_says_so(tmp_path: Path) -> N
     study, runs = small_study()
     forms = {suffix: tmp_path / f"runs.{suffix}" for suffix in ("csv", "md", "tex")}
 
-    tables.write(study, runs, tmp_path, list(forms.values()))
+    write(study, runs, tmp_path, list(forms.values()))
 
     assert forms["csv"].read_text().startswith("run,placement,")
     assert "no finished runs" in forms["md"].read_text()
     assert "no finished runs" in forms["tex"].read_text()
-    assert "no finished runs" in tables.plain(study, runs, tmp_path)
+    assert "no finished runs" in plain(study, runs, tmp_path)
 
 
 def test_latex_is_escaped_and_uses_booktabs(tmp_path: Path) -> None:
     study, runs = small_study(description="100% of R&D, a_b #1 {x} ~ ^ \\ $")
     records_of(study, runs[0], tmp_path, [6.0])
 
-    tables.write(study, runs, tmp_path, [tmp_path / "runs.tex"])
+    write(study, runs, tmp_path, [tmp_path / "runs.tex"])
     text = (tmp_path / "runs.tex").read_text()
 
-    assert "100\\% of R\\&D, a\\_b \\#1 \\{x\\} \\textasciitilde{} \\textasciicircum{}" in text
+    assert "100\\% of R\\&D, a\\_b \\#1 \\{x\\} \\textasciitilde{} \\^{}" in text
     assert "\\textbackslash{} \\$" in text
     assert "Hardware: A \\& B" in text and "abc\\_123" in text
     for rule in ("\\toprule", "\\midrule", "\\bottomrule"):
         assert text.count(rule) == 1
     body = text[text.index("\\midrule") : text.index("\\bottomrule")]
-    head = next(line for line in text.splitlines() if line.startswith("Model"))
+    head = next(line for line in text.splitlines() if line.strip().startswith("Model"))
     assert all(line.count("&") == head.count("&") for line in body.splitlines() if line.endswith("\\\\"))
 
 
@@ -131,15 +147,15 @@ def test_latex_is_escaped_and_uses_booktabs(tmp_path: Path) -> None:
 @settings(max_examples=40)
 def test_the_description_is_text_in_markdown(description: str) -> None:
     study, runs = small_study(description=description)
-    table = tables.full(study, runs, summary(study, runs, Path("nowhere")))
+    content = made(study, runs, Path("nowhere"))
 
-    tokens = MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(tables.markdown(study, runs, table))
+    tokens = MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(forms.markdown(content))
 
     assert [token.type for token in tokens] == ["paragraph_open", "inline", "paragraph_close"]
     bold, *words, end = (child for child in tokens[1].children or [] if child.type != "text" or child.content)
     assert (bold.type, end.type) == ("strong_open", "strong_close")
     assert {word.type for word in words} <= {"text", "text_special"}
-    assert "".join(word.content for word in words) == tables.title(study, runs, table)
+    assert "".join(word.content for word in words) == content.title
 
 
 def test_the_papers_value_stands_beside_the_run_that_it_is_of(tmp_path: Path) -> None:
@@ -149,7 +165,7 @@ def test_the_papers_value_stands_beside_the_run_that_it_is_of(tmp_path: Path) ->
     for run in runs:
         records_of(study, run, tmp_path, [6.0])
 
-    text = tables.plain(study, runs, tmp_path)
+    text = plain(study, runs, tmp_path)
     lines = {line.split()[2]: line for line in text.splitlines() if "LN " in line}
 
     assert lines["5e-4"].rstrip().endswith("31.16 (BLEU)")
@@ -160,7 +176,7 @@ def test_a_study_that_is_not_the_papers_has_no_such_column(tmp_path: Path) -> No
     study, runs = small_study({**POST, "warmup": 500, "width": 512, "epochs": 15})
     records_of(study, runs[0], tmp_path, [6.0])
 
-    assert "Paper" not in tables.plain(study, runs, tmp_path)
+    assert "Paper" not in plain(study, runs, tmp_path)
 
 
 @pytest.mark.parametrize("suffix", ["csv", "md", "tex"])
@@ -169,7 +185,7 @@ def test_the_same_records_give_the_same_bytes(tmp_path: Path, suffix: str) -> No
     records_of(study, runs[0], tmp_path, [6.0])
     first, second = tmp_path / f"first.{suffix}", tmp_path / f"second.{suffix}"
 
-    tables.write(study, runs, tmp_path, [first, second])
+    write(study, runs, tmp_path, [first, second])
 
     assert first.read_bytes() == second.read_bytes()
 
@@ -178,7 +194,7 @@ def test_a_form_that_there_is_not_is_refused(tmp_path: Path) -> None:
     study, runs = small_study()
 
     with pytest.raises(PrelnError, match=r"runs.xls: no form of a table; allowed: .csv, .md, .tex"):
-        tables.write(study, runs, tmp_path, [tmp_path / "runs.xls"])
+        write(study, runs, tmp_path, [tmp_path / "runs.xls"])
 
 
 @given(st.floats(min_value=1e-9, max_value=10))

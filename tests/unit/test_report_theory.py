@@ -13,13 +13,14 @@ import pytest
 from matplotlib.figure import Figure
 
 from preln.config import Study, validate
-from preln.errors import PrelnError
 from preln.recording import RecordError
-from preln.report import figures
+from preln.report.catalogue import Catalogue
+from preln.report.core import forms
+from preln.report.core.figure import NothingDone
 from preln.report.reference import gradients as paper
+from preln.report.theory import figure_3
 from preln.report.theory import records as theory_records
 from preln.report.theory import tables as theory_tables
-from preln.report.translation import tables
 from preln.runs import expand
 from preln.theory import measurement_jobs
 from preln.theory.measurement_jobs import ExactJob, MeasurementJob
@@ -110,7 +111,8 @@ def texts(figure: Figure) -> str:
 
 
 def composed(name: str, study: Study, all_parts: list[MeasurementJob], results: Path) -> Figure:
-    return figures.OF_THEORY[name](theory_records.load(study, all_parts, results))
+    drawing: Figure = Catalogue(study).figure(name).compose(study, theory_records.load(study, all_parts, results))
+    return drawing
 
 
 # --- records
@@ -161,11 +163,46 @@ def test_growth_is_the_factor_from_layer_to_layer() -> None:
 
 
 @pytest.mark.parametrize("name", ["3", "theory", "gradients"])
-def test_nothing_measured_is_said(name: str, tmp_path: Path) -> None:
+def test_a_figure_of_nothing_measured_is_not_drawn(name: str, tmp_path: Path) -> None:
+    with pytest.raises(NothingDone):
+        composed(name, *small_study(), tmp_path)
+
+
+def panels(figure: Figure) -> str:
+    """The letters of the panels."""
+    return "".join(axes.get_title()[1] for axes in figure.axes if axes.get_title().startswith("("))
+
+
+@pytest.mark.parametrize(
+    ("name", "parts_done", "letters"),
+    [
+        ("3", ["post-6"], "abc"),
+        ("3", ["pre-6", "pre-8"], "abd"),
+        ("3", ["post-6-after-warm-up"], "ab"),
+        ("theory", ["exact-depths"], "d"),
+        ("theory", ["exact-layers", "exact-widths"], "abcef"),
+        ("theory", ["post-6"], "f"),
+    ],
+)
+def test_a_panel_with_nothing_to_show_is_left_out(
+    name: str, parts_done: list[str], letters: str, tmp_path: Path
+) -> None:
     study, all_parts = small_study()
-    written = texts(composed(name, study, all_parts, tmp_path))
-    assert "not measured" in written
-    assert f"0 of {len(all_parts)} parts" in written
+    for part in all_parts:
+        if part.id in parts_done:
+            write_part(study, part, rows_of(part), tmp_path)
+    figure = composed(name, study, all_parts, tmp_path)
+    assert panels(figure) == letters
+    assert f"{len(parts_done)} of {len(all_parts)} parts" in texts(figure)
+
+
+def test_the_gradients_of_what_is_not_measured_have_no_panels(tmp_path: Path) -> None:
+    study, all_parts = small_study()
+    for part in all_parts:
+        if part.id == "pre-6":
+            write_part(study, part, rows_of(part), tmp_path)
+    figure = composed("gradients", study, all_parts, tmp_path)
+    assert [axes.get_title() for axes in figure.axes if axes.has_data()] == ["Pre-LN, at initialisation"]
 
 
 @pytest.mark.parametrize("name", ["3", "theory", "gradients"])
@@ -173,7 +210,7 @@ def test_the_same_measurements_give_the_same_bytes(name: str, measured: Measured
     study, all_parts, results = measured
     for copy in ("a", "b"):
         out = [results / f"{copy}.{suffix}" for suffix in ("pdf", "png", "svg")]
-        figures.draw(name, study, [], all_parts, results, out)
+        Catalogue(study).figure(name).write(study, theory_records.load(study, all_parts, results), out)
     for suffix in ("pdf", "png", "svg"):
         assert (results / f"a.{suffix}").read_bytes() == (results / f"b.{suffix}").read_bytes()
 
@@ -218,9 +255,10 @@ def papers_study(tmp_path: Path, source: str = "iwslt14", **changes: Any) -> tup
 def test_the_papers_bars_stand_beside_models_that_are_the_papers(
     changes: dict[str, Any], beside: set[str], tmp_path: Path
 ) -> None:
-    records = theory_records.load(*papers_study(tmp_path, **changes), tmp_path)
+    study, all_parts = papers_study(tmp_path, **changes)
+    records = theory_records.load(study, all_parts, tmp_path)
     assert {bar.state for bar in records.bars} == beside
-    written = texts(figures.OF_THEORY["3"](records))
+    written = texts(figure_3.compose(study, records))
     assert ("the paper's bar" in written) == bool(beside)
     table = theory_tables.figure_3(records)
     with_paper = set(table[table["paper"].notna()]["model"])
@@ -235,18 +273,10 @@ def test_the_exponents_are_written_in_the_theorems_panels(measured: Measured) ->
     assert "Pre-LN: -0.50 ± 0.00" in written
 
 
-def test_a_figure_of_a_name_that_is_none_is_refused(measured: Measured) -> None:
-    study, all_parts, results = measured
-    with pytest.raises(PrelnError, match="figure 7: not drawn; allowed: 2, 4, 6, 5, 3, theory, gradients"):
-        figures.draw("7", study, [], all_parts, results, [])
-
-
 # --- tables
 
 
-def test_the_table_of_the_theory_sets_predictions_beside_measurements(
-    measured: Measured,
-) -> None:
+def test_the_table_of_the_theory_sets_predictions_beside_measurements(measured: Measured) -> None:
     study, all_parts, results = measured
     table = theory_tables.theory(theory_records.load(study, all_parts, results))
     law = table[table["statement"] == "Theorem 1"].set_index(["quantity", "model"])
@@ -278,10 +308,10 @@ def test_figure_3_in_numbers_has_the_papers_value_and_the_ratio(tmp_path: Path) 
 def test_every_form_of_a_table_has_its_origin_or_its_digits(name: str, measured: Measured, tmp_path: Path) -> None:
     study, all_parts, results = measured
     out = [tmp_path / f"table.{suffix}" for suffix in ("csv", "md", "tex")]
-    theory_tables.write(name, study, all_parts, results, out)
+    Catalogue(study).table(name).write(study, theory_records.load(study, all_parts, results), out)
     csv, markdown, latex = (path.read_text() for path in out)
     assert "measured" in csv.splitlines()[0]
-    assert most_digits(csv) == tables.DIGITS
+    assert most_digits(csv) == forms.DIGITS
     for text in (markdown, latex):
         assert "c0ffee" in text
         assert "an abacus" in text
@@ -294,19 +324,22 @@ def test_a_table_of_nothing_is_a_table(tmp_path: Path) -> None:
     study, all_parts = small_study()
     for name in ("theory", "figure-3"):
         out = [tmp_path / f"{name}.{suffix}" for suffix in ("csv", "md", "tex")]
-        theory_tables.write(name, study, all_parts, tmp_path, out)
+        Catalogue(study).table(name).write(study, theory_records.load(study, all_parts, tmp_path), out)
         assert "0 of" in out[1].read_text()
 
 
 def test_the_summary_has_the_exponents_of_theorem_1_alone(measured: Measured) -> None:
-    text = theory_tables.plain(*measured)
+    study, all_parts, results = measured
+    text = forms.plain(theory_tables.make_theory(study, theory_records.load(study, all_parts, results)))
     assert "10 of 10 parts" in text
     assert "-0.500 ± " in text
     assert "Lemma" not in text
 
 
 def test_the_summary_of_nothing_says_so(tmp_path: Path) -> None:
-    assert "0 of 10 parts" in theory_tables.plain(*small_study(), tmp_path)
+    study, all_parts = small_study()
+    made = theory_tables.make_theory(study, theory_records.load(study, all_parts, tmp_path))
+    assert "0 of 10 parts" in forms.plain(made)
 
 
 # --- the paper's bars

@@ -27,11 +27,11 @@ def again(trained: Workspace, tmp_path: Path) -> Workspace:
     return trained.copied(tmp_path / "the same again")
 
 
-def test_a_study_of_bert_alone_has_its_figure_and_tables(trained: Workspace) -> None:
+def test_a_study_of_bert_alone_has_its_figures_and_tables(trained: Workspace) -> None:
     results = trained.folder / "results" / "tiny"
     names = {path.name for folder in ("figures", "tables") for path in (results / folder).iterdir()}
     tables = {f"{name}.{form}" for name in ("pretraining", "finetuning") for form in ("csv", "md", "tex")}
-    assert names == {"figure-5.pdf", "figure-5.png"} | tables
+    assert names == {f"figure-{name}.{form}" for name in ("5", "pretraining") for form in ("pdf", "png")} | tables
     assert len(pd.read_csv(results / "tables" / "finetuning.csv")) == 4
     assert trained.would_run() == {}
 
@@ -43,17 +43,17 @@ def test_another_grid_fine_tunes_and_pre_trains_nothing(again: Workspace) -> Non
     assert again.would_run() == {
         "finetune": 4,
         "draw_figure": 1,
-        "tabulate_pretraining": 2,
+        "write_table": 2,
         "judge_claims": 1,
         "write_report": 1,
     }
 
 
-def test_another_fixed_point_renews_the_tables_alone(again: Workspace) -> None:
+def test_another_fixed_point_trains_nothing(again: Workspace) -> None:
     content = bert_content({"placement": ["post", "pre"]})
     content["finetuning"]["fixed"]["learning_rate"] = 2e-3
     again.write(content)
-    assert again.would_run() == {"draw_figure": 1, "tabulate_pretraining": 2, "judge_claims": 1, "write_report": 1}
+    assert again.would_run() == {"draw_figure": 2, "write_table": 2, "judge_claims": 1, "write_report": 1}
 
 
 def test_another_rate_of_a_run_trains_it_and_fine_tunes_its_checkpoints(again: Workspace) -> None:
@@ -61,8 +61,8 @@ def test_another_rate_of_a_run_trains_it_and_fine_tunes_its_checkpoints(again: W
     assert again.would_run() == {
         "pretrain": 1,
         "finetune": 2,
-        "draw_figure": 1,
-        "tabulate_pretraining": 2,
+        "draw_figure": 2,
+        "write_table": 2,
         "judge_claims": 1,
         "write_report": 1,
     }

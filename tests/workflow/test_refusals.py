@@ -150,6 +150,4 @@ def test_a_table_that_is_none_is_refused_with_all_that_are(fresh: Workspace) -> 
     (results / "study.yaml").write_text(yaml.safe_dump(study_content()), encoding="utf-8")
     outcome = fresh.run("preln", "table", "results/tiny", "run", "--out", "run.csv")
     assert outcome.code != 0
-    assert outcome.output.strip() == (
-        "preln: table run: not made; allowed: runs, pretraining, finetuning, theory, figure-3, claims"
-    )
+    assert outcome.output.strip() == ("preln: table run: not known; allowed: runs, claims")

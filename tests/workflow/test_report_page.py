@@ -16,8 +16,6 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 from preln.config import of_results
 from preln.report.html import page
-from preln.runs import expand
-from preln.theory import measurement_jobs
 from tests.debian import Unavailable, install
 from tests.unit.test_committed_results import COMMITTED
 
@@ -49,9 +47,8 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     found = {}
     for name in STUDIES:
         study = of_results(ROOT / "results" / name / "study.yaml")
-        runs = expand(study)
         found[name] = folder / f"{name}.html"
-        page.write(study, runs, measurement_jobs.expand(study, runs), ROOT / "results", found[name])
+        page.write(study, ROOT / "results", found[name])
     return found
 
 

@@ -25,7 +25,7 @@ def changed(number: int, **settings: Any) -> list[dict[str, Any]]:
 
 def test_a_finished_study_has_its_figures_and_tables(finished: Workspace) -> None:
     results = finished.folder / "results" / "tiny"
-    for number in (2, 4, 6):
+    for number in (2, 4, 6, "runs"):
         assert (results / "figures" / f"figure-{number}.pdf").read_bytes().startswith(b"%PDF")
         assert (results / "figures" / f"figure-{number}.png").read_bytes().startswith(b"\x89PNG")
     assert {path.name for path in (results / "tables").iterdir()} == {"runs.csv", "runs.md", "runs.tex"}
@@ -45,12 +45,12 @@ def test_a_finished_study_has_nothing_left_to_do(finished: Workspace) -> None:
     assert finished.would_run() == {}
 
 
-def test_a_runs_new_rate_trains_it_and_renews_its_figure_and_the_tables(again: Workspace) -> None:
+def test_a_runs_new_rate_trains_it_and_renews_its_figures_and_the_tables(again: Workspace) -> None:
     again.write_study(*changed(2, learning_rate=0.003))
     assert again.would_run() == {
         "train_translation": 1,
-        "draw_figure": 1,
-        "tabulate_runs": 1,
+        "draw_figure": 2,
+        "write_table": 1,
         "judge_claims": 1,
         "write_report": 1,
     }
@@ -61,11 +61,11 @@ def test_a_setting_that_changes_no_number_trains_nothing(again: Workspace) -> No
     assert again.would_run() == {}
 
 
-def test_a_run_that_is_removed_renews_its_figure_and_the_tables(again: Workspace) -> None:
+def test_a_run_that_is_removed_renews_its_figures_and_the_tables(again: Workspace) -> None:
     again.write_study(*RUNS[:1], *RUNS[2:])
     outcome = again.snakemake("--dry-run")
-    assert outcome.jobs == {"draw_figure": 1, "tabulate_runs": 1, "judge_claims": 1, "write_report": 1}
-    assert "Draw figure 4" in outcome.output
+    assert outcome.jobs == {"draw_figure": 2, "write_table": 1, "judge_claims": 1, "write_report": 1}
+    assert "Draw figure 4" in outcome.output and "Draw figure runs" in outcome.output
 
 
 def test_a_figures_code_redraws_that_figure(again: Workspace) -> None:
@@ -77,7 +77,7 @@ def test_a_figures_code_redraws_that_figure(again: Workspace) -> None:
 
 def test_the_tables_code_writes_the_tables(again: Workspace) -> None:
     again.edit("src/preln/report/translation/tables.py", lambda code: code + "\nADDED = 1\n")
-    assert again.would_run() == {"tabulate_runs": 1, "judge_claims": 1, "write_report": 1}
+    assert again.would_run() == {"write_table": 1, "write_report": 1}
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_a_workflow_that_is_killed_is_taken_up_again(fresh: Workspace, hold: New
     assert fresh.snakemake("--unlock").code == 0
     outcome = fresh.snakemake("--rerun-incomplete")
     assert outcome.code == 0, outcome.output
-    assert outcome.jobs.keys() == {"train_translation", "draw_figure", "tabulate_runs", "judge_claims", "write_report"}
+    assert outcome.jobs.keys() == {"train_translation", "draw_figure", "write_table", "judge_claims", "write_report"}
 
 
 def test_snakemakes_report_is_made(again: Workspace) -> None:

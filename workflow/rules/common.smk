@@ -11,7 +11,8 @@ from preln.config import StudyError, read, write
 from preln.corpora.registry import DOWNLOADS, languages, wikipedia_dump
 from preln.pretraining.runs import ENGLISH_VERSION
 from preln.remote import RemoteRefused, require_plain_path
-from preln.report import products
+from preln.report.catalogue import FIGURES, REPORT, TABLES, Catalogue, code
+from preln.report.claims.ledger import CLAIMS
 from preln.runs import PREPARATION_VERSION, corpus_id, digest
 from preln.workflow import (
     RESOURCES,
@@ -39,7 +40,6 @@ RUNS = {run.id: run for run in CHECKED.runs}
 PRETRAININGS = {run.id: run for run in CHECKED.pretrainings}
 FINETUNINGS = {job.id: job for job in CHECKED.finetunings}
 MEASUREMENTS = {job.id: job for job in CHECKED.measurement_jobs}
-EVERYTHING = [*RUNS.values(), *PRETRAININGS.values(), *FINETUNINGS.values(), *MEASUREMENTS.values()]
 RESULTS = f"results/{STUDY.study}"
 LOGS = f"logs/{STUDY.study}"
 CORPORA = {corpus_id(name, corpus): corpus for name, corpus in STUDY.corpora.items()}
@@ -56,9 +56,8 @@ wildcard_constraints:
     task=r"[a-z0-9-]+",
     longest=r"\d+",
     file="|".join([*map(re.escape, DOWNLOADS), wikipedia_dump(r"\d{8}")]),
-    figure=r"\d+|theory|gradients",
-    theory_table=r"theory|figure-3",
-    bert_table=r"pretraining|finetuning",
+    figure="|".join(FIGURES),
+    table="|".join(TABLES),
 
 
 def inputs(job):
@@ -81,53 +80,19 @@ def resources_of(runs):
     return {name: resource(name) for name in RESOURCES}
 
 
-def records(runs):
-    """The records of runs that figures and tables are made from."""
-    return [path for run in runs for path in output_paths(RESULTS, run, "curve.csv", "metrics.json")]
+CATALOGUE = Catalogue(STUDY)
 
 
-def measurements(chosen):
-    """The records of parts of the theory."""
-    return [path for part in chosen for path in output_paths(RESULTS, part)]
+def made_from(entry):
+    """The records that a figure or a table is made from, and the code that makes it: it is made anew when these change."""
+    return {"records": [f"{RESULTS}/{file}" for file in CATALOGUE.records(entry)], "code": relative(code(entry))}
 
 
-def pretrained():
-    """The records of all pre-training runs and their fine-tunings that figures and tables are made from."""
-    runs, jobs = PRETRAININGS.values(), FINETUNINGS.values()
-    return [
-        *(path for run in runs for path in output_paths(RESULTS, run, "curve.csv", "metrics.json")),
-        *(path for job in jobs for path in output_paths(RESULTS, job)),
-    ]
-
-
-def shown_in(figure):
-    """The runs or the parts of the theory that a figure shows."""
-    if figure == products.FIGURE_OF_PRETRAINING:
-        return [*PRETRAININGS.values(), *FINETUNINGS.values()]
-    if figure in products.FIGURES_OF_THEORY:
-        return list(MEASUREMENTS.values())
-    return [run for run in RUNS.values() if int(figure) in run.figures]
-
-
-def drawn_from(figure):
-    """The records of what a figure shows."""
-    if figure == products.FIGURE_OF_PRETRAINING:
-        return pretrained()
-    return measurements(shown_in(figure)) if figure in products.FIGURES_OF_THEORY else records(shown_in(figure))
-
-
-def code(*modules):
-    """The files that modules of the report compute by: what they compute is computed again when these change."""
-    # Relative where it can be, for a clone that is moved is still the same.
-    return [relpath(file) for file in products.code(*modules)]
+def relative(files):
+    """The paths of files of this project, relative where they can be: a clone that is moved is still the same."""
+    return [relpath(file) for file in files]
 
 
 def study_results():
     """Every end product of the study."""
-    return [
-        f"{RESULTS}/{products.REPORT}",
-        *records(RUNS.values()),
-        *pretrained(),
-        *measurements(MEASUREMENTS.values()),
-        *(f"{RESULTS}/{file}" for file in products.files(STUDY, RUNS.values())),
-    ]
+    return [f"{RESULTS}/{file}" for file in [REPORT, *CATALOGUE.files()]]

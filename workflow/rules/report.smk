@@ -1,18 +1,17 @@
-# Figures and tables. They are cheap, so they follow the modules that compute them.
+# Figures and tables, from the catalogue. They are cheap, so they follow the modules that compute them.
 
 
 rule draw_figure:
-    """Draw one of the paper's figures, or one of the theory, from the study's records."""
+    """Draw a figure from the records of what it shows."""
     input:
-        records=lambda wildcards: drawn_from(wildcards.figure),
-        code=lambda wildcards: code("core.save_figure", products.module_of_figure(wildcards.figure)),
+        unpack(lambda wildcards: made_from(FIGURES[wildcards.figure])),
     output:
         pdf=f"{RESULTS}/figures/figure-{{figure}}.pdf",
         png=report(
             f"{RESULTS}/figures/figure-{{figure}}.png",
-            caption="../report/figure.rst",
+            caption="../report/caption.rst",
             category="Figures",
-            labels={"figure": "{figure}"},
+            labels=lambda wildcards: {"figure": FIGURES[wildcards.figure].heading},
         ),
     log:
         f"{LOGS}/draw_figure/{{figure}}.log",
@@ -23,7 +22,8 @@ rule draw_figure:
         "../../environment.yml"
     params:
         study=f"{RESULTS}/study.yaml",
-        drawn=lambda wildcards: products.content(STUDY, shown_in(wildcards.figure)),
+        shown=lambda wildcards: CATALOGUE.content(CATALOGUE.jobs(FIGURES[wildcards.figure])),
+        caption=lambda wildcards: FIGURES[wildcards.figure].caption,
     message:
         "Draw figure {wildcards.figure}"
     shell:
@@ -35,108 +35,36 @@ rule draw_figure:
         """
 
 
-rule tabulate_runs:
-    """Write the table of all runs of the study."""
+rule write_table:
+    """Write a table from the records of what it shows."""
     input:
-        records=records(RUNS.values()),
-        code=code("translation.tables"),
+        unpack(lambda wildcards: made_from(TABLES[wildcards.table])),
     output:
-        csv=f"{RESULTS}/tables/runs.csv",
+        csv=f"{RESULTS}/tables/{{table}}.csv",
         markdown=report(
-            f"{RESULTS}/tables/runs.md",
-            caption="../report/runs-table.rst",
+            f"{RESULTS}/tables/{{table}}.md",
+            caption="../report/caption.rst",
             category="Tables",
-            labels={"table": "runs"},
+            labels=lambda wildcards: {"table": TABLES[wildcards.table].heading},
         ),
-        latex=f"{RESULTS}/tables/runs.tex",
+        latex=f"{RESULTS}/tables/{{table}}.tex",
     log:
-        f"{LOGS}/tabulate_runs.log",
+        f"{LOGS}/write_table/{{table}}.log",
     benchmark:
-        f"{LOGS}/tabulate_runs.tsv"
+        f"{LOGS}/write_table/{{table}}.tsv"
     localrule: True
     conda:
         "../../environment.yml"
     params:
         study=f"{RESULTS}/study.yaml",
-        grid=products.content(STUDY, RUNS.values()),
+        shown=lambda wildcards: CATALOGUE.content(CATALOGUE.jobs(TABLES[wildcards.table])),
+        caption=lambda wildcards: TABLES[wildcards.table].caption,
     message:
-        "Tabulate the runs"
+        "Write the table {wildcards.table}"
     shell:
         """
         exec &> >(tee {log:q})
-        preln table {params.study:q} runs \
-            --out {output.csv:q} \
-            --out {output.markdown:q} \
-            --out {output.latex:q}
-        """
-
-
-rule tabulate_theory:
-    """Write a table of the theory: predictions beside measurements, or figure 3 in numbers."""
-    input:
-        measurements=measurements(MEASUREMENTS.values()),
-        code=code("theory.tables"),
-    output:
-        csv=f"{RESULTS}/tables/{{theory_table}}.csv",
-        markdown=report(
-            f"{RESULTS}/tables/{{theory_table}}.md",
-            caption="../report/theory-table.rst",
-            category="Tables",
-            labels={"table": "{theory_table}"},
-        ),
-        latex=f"{RESULTS}/tables/{{theory_table}}.tex",
-    log:
-        f"{LOGS}/tabulate_theory/{{theory_table}}.log",
-    benchmark:
-        f"{LOGS}/tabulate_theory/{{theory_table}}.tsv"
-    localrule: True
-    conda:
-        "../../environment.yml"
-    params:
-        study=f"{RESULTS}/study.yaml",
-        measured=products.content(STUDY, MEASUREMENTS.values()),
-    message:
-        "Tabulate the theory: {wildcards.theory_table}"
-    shell:
-        """
-        exec &> >(tee {log:q})
-        preln table {params.study:q} {wildcards.theory_table} \
-            --out {output.csv:q} \
-            --out {output.markdown:q} \
-            --out {output.latex:q}
-        """
-
-
-rule tabulate_pretraining:
-    """Write a table of BERT: the pre-training runs, or the fine-tuned checkpoints."""
-    input:
-        records=pretrained(),
-        code=code("pretraining.tables"),
-    output:
-        csv=f"{RESULTS}/tables/{{bert_table}}.csv",
-        markdown=report(
-            f"{RESULTS}/tables/{{bert_table}}.md",
-            caption="../report/pretraining-table.rst",
-            category="Tables",
-            labels={"table": "{bert_table}"},
-        ),
-        latex=f"{RESULTS}/tables/{{bert_table}}.tex",
-    log:
-        f"{LOGS}/tabulate_pretraining/{{bert_table}}.log",
-    benchmark:
-        f"{LOGS}/tabulate_pretraining/{{bert_table}}.tsv"
-    localrule: True
-    conda:
-        "../../environment.yml"
-    params:
-        study=f"{RESULTS}/study.yaml",
-        shown=products.content(STUDY, [*PRETRAININGS.values(), *FINETUNINGS.values()]),
-    message:
-        "Tabulate BERT: {wildcards.bert_table}"
-    shell:
-        """
-        exec &> >(tee {log:q})
-        preln table {params.study:q} {wildcards.bert_table} \
+        preln table {params.study:q} {wildcards.table} \
             --out {output.csv:q} \
             --out {output.markdown:q} \
             --out {output.latex:q}
@@ -146,15 +74,14 @@ rule tabulate_pretraining:
 rule judge_claims:
     """Judge each of the paper's claims by all that the study has recorded."""
     input:
-        records=[*records(RUNS.values()), *pretrained(), *measurements(MEASUREMENTS.values())],
-        code=code("claims.ledger"),
+        unpack(lambda wildcards: made_from(CLAIMS)),
     output:
         csv=f"{RESULTS}/claims.csv",
         markdown=report(
             f"{RESULTS}/claims.md",
-            caption="../report/claims.rst",
+            caption="../report/caption.rst",
             category="Claims",
-            labels={"table": "claims"},
+            labels={"table": CLAIMS.heading},
         ),
     log:
         f"{LOGS}/judge_claims.log",
@@ -165,7 +92,8 @@ rule judge_claims:
         "../../environment.yml"
     params:
         study=f"{RESULTS}/study.yaml",
-        judged=products.content(STUDY, EVERYTHING),
+        shown=CATALOGUE.content(CATALOGUE.everything),
+        caption=CLAIMS.caption,
     message:
         "Judge the paper's claims"
     shell:
@@ -178,13 +106,13 @@ rule judge_claims:
 
 
 rule write_report:
-    """Write the report: the verdicts, every figure and table, the cost, and the deviations, in one page."""
+    """Write the report: the finding, the verdicts, every figure and table, the cost, and the deviations, in one page."""
     input:
         claims=f"{RESULTS}/claims.csv",
-        figures=[f"{RESULTS}/figures/figure-{name}.png" for name in products.figures(STUDY, RUNS.values())],
-        code=code("html.page"),
+        figures=[f"{RESULTS}/{file}" for file in CATALOGUE.pictures() if file.endswith(".png")],
+        code=relative(CATALOGUE.code()),
     output:
-        f"{RESULTS}/report.html",
+        f"{RESULTS}/{REPORT}",
     log:
         f"{LOGS}/write_report.log",
     benchmark:
@@ -194,7 +122,7 @@ rule write_report:
         "../../environment.yml"
     params:
         study=f"{RESULTS}/study.yaml",
-        told=products.content(STUDY, EVERYTHING),
+        shown=CATALOGUE.content(CATALOGUE.everything),
     message:
         "Write the report"
     shell:

@@ -19,10 +19,10 @@ from preln.freshness import checksums
 from preln.pretraining.runs import PretrainingRun
 from preln.recording import RecordError, read
 from preln.report.claims.samples import LOWER_IS_BETTER, worst
+from preln.report.core.records import flat
 from preln.report.core.statistics import mean
 from preln.report.pretraining import records as pretraining_records
 from preln.report.translation import records
-from preln.report.translation.records import flat
 from preln.runs import Run, corpus_id, expand
 from preln.translation.training import tested
 
@@ -126,7 +126,7 @@ def _numbers(study: Study, results: Path) -> Numbers:
     found: Numbers = defaultdict(dict)
     runs = expand(study)
     done = records.summary(study, runs, results).set_index("run")
-    bert = pretraining_records.load(study, results)
+    bert = pretraining_records.load(study, pretraining_records.SOURCE.jobs(study), results)
     for quantity in ("valid_loss", "test_bleu"):
         for run in runs:
             if run.id in done.index:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -15,13 +16,14 @@ from preln.pretraining import runs as pretraining
 from preln.report.claims import samples
 from preln.report.claims.rules import Finding
 from preln.report.claims.samples import Sample
+from preln.report.core.entries import Source
 from preln.report.core.statistics import Estimate
 from preln.report.pretraining import records as pretraining_records
 from preln.report.reference.claims import OfRuns, OfTheory
 from preln.report.theory import records as theory_records
 from preln.report.theory import tables as theory_tables
 from preln.report.translation import records
-from preln.runs import Run, expand
+from preln.runs import Run
 from preln.theory import measurement_jobs
 
 
@@ -112,18 +114,37 @@ class Evidence:
 
 
 def gather(study: Study, results: Path) -> Evidence:
-    """Read all that a study has recorded.
+    """Read all that a study has recorded; `results` is the folder of the results of all studies.
 
     Raises:
         RecordError: if a record cannot be used.
     """
-    runs = expand(study)
-    done = records.summary(study, runs, results)
+    translation = records.load(study, records.SOURCE.jobs(study), results)
+    done = translation.summary
     warmed_up = (done["status"] == "diverged") | (done["updates"] > done["warmup"])
     return Evidence(
-        records.curves(study, runs, results),
-        runs,
+        translation.curves,
+        translation.runs,
         frozenset(done.loc[warmed_up, "run"]),
-        pretraining_records.load(study, results),
-        theory_tables.theory(theory_records.load(study, measurement_jobs.expand(study, runs), results)),
+        pretraining_records.load(study, pretraining_records.SOURCE.jobs(study), results),
+        theory_tables.theory(theory_records.load(study, theory_records.SOURCE.jobs(study), results)),
     )
+
+
+_OF_KINDS: dict[Any, Source[Any, Any]] = {
+    Run: records.SOURCE,
+    pretraining.PretrainingRun | pretraining.Finetuning: pretraining_records.SOURCE,
+    measurement_jobs.ExactJob | measurement_jobs.GradientJob: theory_records.SOURCE,
+}
+
+
+def _jobs(study: Study) -> list[Any]:
+    return [job for source in _OF_KINDS.values() for job in source.jobs(study)]
+
+
+def _files(job: Any) -> Sequence[str]:
+    return next(source.files(job) for kind, source in _OF_KINDS.items() if isinstance(job, kind))
+
+
+SOURCE = Source(_jobs, _files, lambda study, jobs, results: gather(study, results))
+"""All that a study records."""

@@ -6,15 +6,15 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from itertools import chain
-from pathlib import Path
 
 import pandas as pd
 
 from preln.config import Study
 from preln.report.claims import evidence
 from preln.report.claims.rules import Verdict, reason, verdict
+from preln.report.core.forms import Content
+from preln.report.core.table import Table
 from preln.report.reference import claims as paper
-from preln.report.translation.tables import require_forms, write_forms
 
 NOT_COMPARED = "not compared"
 NOTE = (
@@ -51,45 +51,16 @@ class Entry:
     reason: str
 
 
-def write(study: Study, results: Path, out: Sequence[Path]) -> None:
-    """Write the ledger to each file of `out`, in the form of its suffix (csv, md, tex).
-
-    Args:
-        study: the study.
-        results: folder of the results of all studies.
-        out: the files to write.
-
-    Raises:
-        RecordError: if a record cannot be used.
-        PrelnError: if a suffix is of no such form.
-    """
-    require_forms(out)
-    entries = judge(study, results)
+def make(study: Study, records: evidence.Evidence) -> Content:
+    """The ledger as a table; a terminal shows the verdicts, a line each."""
+    entries = judge(study, records)
     table = pd.DataFrame([asdict(entry) for entry in entries], columns=[*Entry.__dataclass_fields__])
-    text = readable(table)
-    notes = f"Study {study.study}: {summary(entries)} {NOTE}"
-    write_forms(table, text, notes, f"tab:claims-{study.study}", out)
+    brief = table[["claim", "verdict", "statement"]].rename(columns=str.capitalize)
+    return Content(table, readable(table), f"Study {study.study}: {summary(entries)}", [NOTE], brief)
 
 
-def plain(study: Study, results: Path) -> str:
-    """The verdicts as text for a terminal, a line each.
-
-    Raises:
-        RecordError: if a record cannot be used.
-    """
-    entries = judge(study, results)
-    width = max(len(verdict) for verdict in Verdict)
-    lines = [f"{entry.claim:>4}  {entry.verdict:<{width}}  {entry.statement}" for entry in entries]
-    return "\n".join(["The paper's claims: " + summary(entries), "", *lines]) + "\n"
-
-
-def judge(study: Study, results: Path) -> list[Entry]:
-    """The verdict on each claim, from what the study has recorded.
-
-    Raises:
-        RecordError: if a record cannot be used.
-    """
-    records = evidence.gather(study, results)
+def judge(study: Study, records: evidence.Evidence) -> list[Entry]:
+    """The verdict on each claim, from what the study has recorded."""
     return [entry(study, claim, records) for claim in paper.load().claims]
 
 
@@ -97,6 +68,18 @@ def summary(entries: Sequence[Entry]) -> str:
     """How many claims have which verdict, in a sentence."""
     counts = Counter(entry.verdict for entry in entries)
     return "; ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict) + f", of {len(entries)} claims."
+
+
+def finding(entries: Sequence[Entry]) -> str:
+    """What the study found, in a sentence or two."""
+    counts = Counter(entry.verdict for entry in entries)
+    tested = len(entries) - counts[Verdict.NOT_TESTED]
+    if not tested:
+        return f"None of the paper's {len(entries)} claims is tested in this study yet."
+    parts = [
+        f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict] and verdict is not Verdict.NOT_TESTED
+    ]
+    return f"This study tests {tested} of the paper's {len(entries)} claims: {', '.join(parts)}."
 
 
 def readable(table: pd.DataFrame) -> pd.DataFrame:
@@ -134,3 +117,17 @@ def entry(study: Study, claim: paper.Claim, records: evidence.Evidence) -> Entry
         "; ".join(map(str, [*found, *values])),
         why,
     )
+
+
+CLAIMS = Table(
+    name="claims",
+    title="The paper's claims",
+    caption="What each claim says, where it stands, the paper's value and how that is known, the verdict on its "
+    "direction, and the reason. Values are compared where the study is at the paper's settings; a smaller "
+    "study can reproduce a direction and never a value. The rules with their tolerances are in "
+    "src/preln/report/reference/claims.yaml.",
+    source=evidence.SOURCE,
+    make=make,
+    folder="",
+    forms=(".csv", ".md"),
+)

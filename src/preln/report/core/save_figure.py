@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
-
-import matplotlib
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING, Any
 
 from preln.errors import PrelnError
 from preln.files import replaced
 from preln.report.core.style import RC
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _METADATA: dict[str, dict[str, Any]] = {
     ".pdf": {"CreationDate": None},
@@ -30,6 +29,8 @@ def save(compose: Callable[[], Figure], out: Sequence[Path]) -> None:
     for path in out:
         if path.suffix not in _METADATA:
             raise PrelnError(f"{path}: cannot be drawn; allowed: {', '.join(_METADATA)}")
+    import matplotlib
+
     # Drawn from matplotlib's own defaults: a reader's matplotlibrc does not change the figure.
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
@@ -42,10 +43,3 @@ def save(compose: Callable[[], Figure], out: Sequence[Path]) -> None:
             with replaced(path) as partial:
                 # The layout leaves no room for labels that are aligned with wider neighbours; tight cuts nothing off.
                 figure.savefig(partial, metadata=_METADATA[path.suffix], bbox_inches="tight", pad_inches=0.03)
-
-
-def say_empty(axes: Axes, message: str = "not measured") -> None:
-    """Write on axes that have nothing to show why they have not."""
-    axes.text(0.5, 0.5, message, transform=axes.transAxes, ha="center", va="center", color="0.3")
-    axes.set_xticks([])
-    axes.set_yticks([])

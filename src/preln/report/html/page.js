@@ -1,7 +1,8 @@
 // Draws the charts and folds the images that show the same, sorts and filters the tables, and unfolds before printing.
 for (const spec of document.querySelectorAll("script.spec")) {
   vegaEmbed(spec.previousElementSibling, JSON.parse(spec.textContent), { actions: false, renderer: "svg" }).then(() => {
-    spec.closest(".figure").querySelector("details").open = false;
+    const image = spec.closest(".figure").querySelector("details");
+    if (image) image.open = false;
   });
 }
 

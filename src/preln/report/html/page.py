@@ -1,4 +1,5 @@
-"""The page: the verdicts first, then each figure and table, what it cost, where it comes from, and what deviates."""
+"""The report: one page that needs no network. The finding and its picture come first, then the claims with their
+verdicts, then each figure and table, what it cost, where it comes from, and what deviates from the paper."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import altair
 import pandas as pd
@@ -18,29 +20,15 @@ from markupsafe import Markup
 from preln import recording
 from preln.config import Study
 from preln.files import write_text
-from preln.report import products
-from preln.report.claims import ledger
+from preln.report.catalogue import LEADING, Catalogue
+from preln.report.claims import evidence, ledger
 from preln.report.claims.rules import Verdict
-from preln.report.html import charts, content
-from preln.report.html.charts import Chart
-from preln.report.html.content import Content
-from preln.report.pretraining import tables as pretraining_tables
+from preln.report.core.records import hardware_line
+from preln.report.html.charts import specification
+from preln.report.pretraining import records as pretraining_records
 from preln.report.reference import claims as paper
-from preln.report.theory import tables as theory_tables
-from preln.report.translation import records, tables
-from preln.runs import Run
-from preln.theory.measurement_jobs import MeasurementJob
+from preln.report.translation import records as translation_records
 
-FIGURES = {
-    "2": "Is warm-up essential? Post-LN by Adam and by SGD (section 3.2)",
-    "3": "Gradients of the decoder's feed-forward sub-layers at initialisation (section 3.4)",
-    "4": "Pre-LN without warm-up beside Post-LN with it (section 4.1)",
-    "5": "BERT: pre-training, and fine-tuning on the way (section 4.2)",
-    "6": "Post-LN at a small rate, without warm-up (appendix H)",
-    "theory": "The lemmas, theorem 1 and appendix F beside what was measured",
-    "gradients": "The expected gradients of every matrix, by layer",
-}
-"""The figures in the order of the page, with what each asks."""
 VEGA_LITE = altair.SCHEMA_VERSION.removeprefix("v").rpartition(".")[0]
 """The version that the charts are written for."""
 SIGNS = {
@@ -54,31 +42,40 @@ SIGNS = {
 
 
 @dataclass(frozen=True)
+class Chart:
+    """One chart: its title, its Vega-Lite specification with the data in it, and what no curve shows."""
+
+    title: str
+    spec: dict[str, Any]
+    note: str
+
+
+@dataclass(frozen=True)
 class Figure:
-    """One of the figures: the image, and charts that show the same where there are any."""
+    """A figure: the image, and charts that show the same where there are any."""
 
     name: str
-    title: str
+    heading: str
+    caption: Sequence[str]
     image: str
     charts: list[Chart]
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table with what stands below it."""
+    """A table, with what stands above and below it."""
 
     title: str
+    caption: str
     rows: pd.DataFrame
-    notes: list[str]
+    notes: Sequence[str]
 
 
-def write(study: Study, runs: Sequence[Run], parts: Sequence[MeasurementJob], results: Path, out: Path) -> None:
+def write(study: Study, results: Path, out: Path) -> None:
     """Write the report of a study.
 
     Args:
         study: the study.
-        runs: all runs of the study.
-        parts: all parts of its theory.
         results: folder of the results of all studies; figures are taken from there, and one that is not drawn is left
             out.
         out: the file to write.
@@ -86,21 +83,27 @@ def write(study: Study, runs: Sequence[Run], parts: Sequence[MeasurementJob], re
     Raises:
         RecordError: if a record cannot be used.
     """
-    shown = content.load(study, runs, parts, results)
+    catalogue = Catalogue(study)
+    figures = _figures(catalogue, results)
+    leading = next((figures[name] for name in LEADING if name in figures), None)
+    entries = ledger.judge(study, catalogue.load(ledger.CLAIMS, results))
+    counts = Counter(entry.verdict for entry in entries)
     environment = Environment(
         loader=PackageLoader("preln.report.html", "."), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
-    entries = ledger.judge(study, results)
     text = environment.get_template("page.html.j2").render(
         study=study,
-        summary=ledger.summary(entries),
+        finding=ledger.finding(entries),
+        counts={verdict: counts[verdict] for verdict in Verdict if counts[verdict]},
         entries=entries,
+        claims=ledger.CLAIMS,
         note=ledger.NOTE,
         signs=SIGNS,
-        figures=_figures(shown),
-        tables=_tables(shown),
-        cost=_cost(shown),
-        provenance=_provenance(shown),
+        leading=leading,
+        figures=figures.values(),
+        tables=_tables(catalogue, results),
+        cost=_cost(catalogue, results),
+        provenance=_provenance(catalogue, results / study.study),
         errata=paper.load().errata,
         style=Markup(_read("page.css")),
         script=Markup(_read("page.js")),
@@ -109,37 +112,34 @@ def write(study: Study, runs: Sequence[Run], parts: Sequence[MeasurementJob], re
     write_text(out, text)
 
 
-def _figures(shown: Content) -> list[Figure]:
-    found = []
-    theirs = products.figures(shown.study, shown.runs)
-    for name, title in FIGURES.items():
-        image = shown.results / shown.study.study / "figures" / f"figure-{name}.png"
-        if name in theirs and image.exists():
+def _figures(catalogue: Catalogue, results: Path) -> dict[str, Figure]:
+    """The figures that are drawn, by name."""
+    study, found = catalogue.study, {}
+    for name, figure in catalogue.figures.items():
+        image = results / study.study / f"figures/figure-{name}.png"
+        if image.exists():
             encoded = base64.b64encode(image.read_bytes()).decode("ascii")
-            found.append(Figure(name, title, encoded, charts.of_figure(name, shown)))
+            curves = figure.curves(study, catalogue.load(figure, results))
+            charts = [Chart(one.title, specification(one), one.note) for one in curves]
+            found[name] = Figure(name, figure.heading, figure.caption.split("\n\n"), encoded, charts)
     return found
 
 
-def _tables(shown: Content) -> list[Table]:
-    study, runs, bert, theory = shown.study, shown.runs, shown.bert, shown.theory
+def _tables(catalogue: Catalogue, results: Path) -> list[Table]:
+    """The tables that have rows, but for the ledger, which has a section of its own."""
     found = []
-    if runs:
-        full = tables.full(study, runs, shown.done)
-        found.append(Table("The translation runs", tables.readable(runs, full), tables.notes(full)))
-    if study.pretraining:
-        for name, (make, readable, notes_of) in pretraining_tables.TABLES.items():
-            rows = readable(make(study, bert))
-            found.append(Table(f"BERT: {name}", rows, [bert.progress, *notes_of(study, bert), *bert.origin]))
-    if study.theory:
-        for name, title in (("theory", "The theory"), ("figure-3", "Figure 3 in numbers")):
-            rows = theory_tables.readable(theory_tables.TABLES[name](theory))
-            found.append(Table(title, rows, [theory.progress, theory_tables.NOTES[name], *theory.origin]))
+    for table in catalogue.tables.values():
+        if table is not ledger.CLAIMS:
+            made = table.make(catalogue.study, catalogue.load(table, results))
+            found.append(Table(table.title, table.caption, made.text, [made.title, *made.notes]))
     return [table for table in found if len(table.rows)]
 
 
-def _cost(shown: Content) -> list[str]:
+def _cost(catalogue: Catalogue, results: Path) -> list[str]:
     """How long the trainings took, in a sentence for each kind."""
-    done, bert = shown.done, shown.bert
+    study = catalogue.study
+    done = translation_records.summary(study, translation_records.SOURCE.jobs(study), results)
+    bert = pretraining_records.load(study, pretraining_records.SOURCE.jobs(study), results)
     found = []
     if len(done):
         hours, speed = done["seconds"].sum() / 3600, done["tokens_per_second"].median()
@@ -154,20 +154,23 @@ def _cost(shown: Content) -> list[str]:
             f"{len(bert.metrics)} pre-training runs: {hours:.1f} hours, {speed:,.0f} tokens a second in the median."
         )
     if len(bert.scores):
-        folders = [shown.results / shown.study.study / "finetuning" / job for job in sorted(bert.done)]
+        folders = [results / study.study / "finetuning" / job for job in sorted(bert.done)]
         hours = sum(recording.read(folder / "run.json")["seconds"] for folder in folders) / 3600
         found.append(f"{len(bert.scores)} fine-tunings: {hours:.1f} hours.")
     return found
 
 
-def _provenance(shown: Content) -> dict[str, list[str]]:
+def _provenance(catalogue: Catalogue, folder: Path) -> dict[str, list[str]]:
     """What the records were made with: each commit, machine and set of versions, with how many records it made."""
     counts: dict[str, Counter[str]] = {"Commit": Counter(), "Hardware": Counter(), "Versions": Counter()}
-    for folder in shown.folders():
-        record = recording.read(folder / "run.json")
+    for job in catalogue.everything:
+        paths = [folder / file for file in evidence.SOURCE.files(job)]
+        if not all(path.exists() for path in paths):
+            continue
+        record = recording.read(paths[0].with_name("run.json"))
         changed = ", with changes that are not committed" if record["commit_changed"] else ""
         counts["Commit"][f"{record['commit']}{changed}"] += 1
-        counts["Hardware"][records.hardware_line(record["hardware"])] += 1
+        counts["Hardware"][hardware_line(record["hardware"])] += 1
         counts["Versions"][", ".join(f"{name} {version}" for name, version in record["versions"].items())] += 1
     return {
         what: [f"{text} ({n} {'record' if n == 1 else 'records'})" for text, n in found.items()]

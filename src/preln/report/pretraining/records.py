@@ -18,8 +18,9 @@ from preln.pretraining import finetuning
 from preln.pretraining.curve import COLUMNS
 from preln.pretraining.runs import Finetuning, PretrainingRun, expand, finetunings
 from preln.recording import RecordError
+from preln.report.core.entries import Source
+from preln.report.core.records import Texts, origin_lines, require_same
 from preln.report.core.statistics import Estimate, estimate, mean
-from preln.report.translation.records import Texts, origin_lines, require_same
 
 POINT = list(GridPoint.model_fields)
 """The columns of a grid point."""
@@ -30,13 +31,13 @@ class Records:
     """What is done of a study's BERT.
 
     Attributes:
-        runs: all runs of the study.
+        runs: the runs, whether they are done or not.
         curves: a row a validation: `run` and the columns of curve.csv.
         metrics: metrics.json of the runs that are done, by id.
         scores: a row a fine-tuning that did not diverge: `finetuning`, `run`, `update`, `task`, and the columns of
             scores.csv.
         majority: the share of the more frequent label in the dev of each task.
-        jobs: all fine-tuning jobs of the study.
+        jobs: the fine-tunings, whether they are done or not.
         done: ids of those that are done.
         loss: the validation loss, in bits a token, that the runs are timed to; None where the first run has none.
         progress: how much is done, in a sentence.
@@ -64,14 +65,15 @@ class Score:
     f1: float
 
 
-def load(study: Study, results: Path) -> Records:
-    """The records of what is done.
+def load(study: Study, shown: Sequence[PretrainingRun | Finetuning], results: Path) -> Records:
+    """The records of what is done of some runs and fine-tunings; `results` is the folder of the results of all studies.
 
     Raises:
         RecordError: if a file is missing, damaged, or was made with other settings than the study's, or of another text
             than another run.
     """
-    runs, jobs = expand(study), finetunings(study)
+    runs = [job for job in shown if isinstance(job, PretrainingRun)]
+    jobs = [job for job in shown if isinstance(job, Finetuning)]
     origins: list[dict[str, Any]] = []
     curves, metrics = [], {}
     texts = Texts("text")
@@ -189,3 +191,16 @@ def _table(path: Path, columns: Sequence[str]) -> pd.DataFrame:
     if missing := [name for name in columns if name not in table.columns]:
         raise RecordError(f"{path}: without the columns {', '.join(missing)}")
     return table[list(columns)]
+
+
+def _jobs(study: Study) -> list[PretrainingRun | Finetuning]:
+    return [*expand(study), *finetunings(study)]
+
+
+def _files(job: PretrainingRun | Finetuning) -> list[str]:
+    if isinstance(job, PretrainingRun):
+        return [f"pretraining/{job.id}/{name}" for name in ("curve.csv", "metrics.json")]
+    return [f"finetuning/{job.id}/{name}" for name in ("run.json", "scores.csv")]
+
+
+SOURCE = Source(_jobs, _files, load)

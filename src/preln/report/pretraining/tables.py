@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from preln.config import PretrainingSettings, Study
+from preln.report.core.forms import MISSING, Content, rounded
 from preln.report.core.labels import PLACEMENTS
-from preln.report.pretraining.records import Records, Score, chosen, fixed, load, reached, scores_of
+from preln.report.core.table import Table
+from preln.report.pretraining.records import SOURCE, Records, Score, chosen, fixed, reached, scores_of
 from preln.report.reference import bert as paper
-from preln.report.translation.tables import MISSING, require_forms, rounded, write_forms
 from preln.values import short
 
 _ALWAYS = ("placement", "learning_rate", "warmup", "updates", "seed")
@@ -22,39 +21,6 @@ _COMPUTED = (
     *(f"{kind}_{name}" for kind in ("chosen", "fixed") for name in ("accuracy", "accuracy_low", "accuracy_high", "f1")),
 )
 """The columns of the tables that are computed from the records."""
-
-
-def write(name: str, study: Study, results: Path, out: Sequence[Path]) -> None:
-    """Write a table of BERT to each file of `out`, in the form of its suffix (csv, md, tex).
-
-    Args:
-        name: `pretraining` or `finetuning`.
-        study: the study.
-        results: folder of the results of all studies.
-        out: the files to write.
-
-    Raises:
-        RecordError: if a record cannot be used.
-        PrelnError: if a suffix is of no such form.
-    """
-    require_forms(out)
-    records = load(study, results)
-    make, readable, notes_of = TABLES[name]
-    table = make(study, records)
-    text, notes = readable(table), " ".join([records.progress, *notes_of(study, records), *records.origin])
-    write_forms(table, text, notes, f"tab:{name}-{study.study}", out, _COMPUTED)
-
-
-def plain(study: Study, results: Path) -> str:
-    """Both tables as text for a terminal.
-
-    Raises:
-        RecordError: if a record cannot be used.
-    """
-    records = load(study, results)
-    texts = [readable(make(study, records)) for make, readable, _ in TABLES.values()]
-    shown = [text.to_markdown(index=False, tablefmt="simple", disable_numparse=True) for text in texts if len(text)]
-    return "\n\n".join([records.progress, *shown]) + "\n"
 
 
 def pretraining(study: Study, records: Records) -> pd.DataFrame:
@@ -213,8 +179,36 @@ def _finetuning_notes(study: Study, records: Records) -> list[str]:
     return notes
 
 
-TABLES = {
-    "pretraining": (pretraining, _readable_pretraining, _pretraining_notes),
-    "finetuning": (finetuning, _readable_finetuning, _finetuning_notes),
-}
-"""The tables by name: how each is made, rounded for readers, and explained."""
+def make_pretraining(study: Study, records: Records) -> Content:
+    """The table of the pre-training runs."""
+    table = pretraining(study, records)
+    notes = [*_pretraining_notes(study, records), *records.origin]
+    return Content(table, _readable_pretraining(table), records.progress, notes)
+
+
+def make_finetuning(study: Study, records: Records) -> Content:
+    """The table of the fine-tuned checkpoints."""
+    table = finetuning(study, records)
+    notes = [*_finetuning_notes(study, records), *records.origin]
+    return Content(table, _readable_finetuning(table), records.progress, notes)
+
+
+PRETRAINING = Table(
+    name="pretraining",
+    title="BERT: the pre-training runs",
+    caption="A row for each run that is done: how it ended, its masked-LM losses in bits a masked token, and the "
+    "update at which it reaches the loss that the runs are timed to.",
+    source=SOURCE,
+    make=make_pretraining,
+    computed=_COMPUTED,
+)
+FINETUNING = Table(
+    name="finetuning",
+    title="BERT: the fine-tuned checkpoints",
+    caption="A row for each fine-tuned checkpoint: accuracy and F1 on dev over the seeds, at the point of the grid "
+    "that is best there, and at the point that the study names beforehand.",
+    source=SOURCE,
+    of=lambda study, jobs: jobs if study.finetuning else [],
+    make=make_finetuning,
+    computed=_COMPUTED,
+)

@@ -4,27 +4,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from string import ascii_lowercase
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-import seaborn
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
 
-from preln.placements import PAPER, in_order
+from preln.config import Study
 from preln.placements import PLACEMENTS as RECORDS
+from preln.placements import in_order
+from preln.report.core.curves import PAPER, Curves, means
+from preln.report.core.figure import Figure, NothingDone
 from preln.report.core.labels import PLACEMENTS
-from preln.report.core.save_figure import say_empty
 from preln.report.core.statistics import interval
 from preln.report.core.style import AFTER_WARMUP, TEXT_WIDTH
 from preln.report.reference import gradients as paper
 from preln.report.reference.gradients import Bar
-from preln.report.theory.records import STATES, Records, expected_gradients, seeds_of
+from preln.report.theory.records import SOURCE, STATES, Records, expected_gradients, seeds_of, with_gradients
 
-_ROW_HEIGHT, _LEGEND_HEIGHT = 2.0, 0.3  # inches
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawing
+
+_ROW_HEIGHT = 1.99  # inches
+_LEGEND_HEIGHT = 0.32
 _PAPER: dict[str, Any] = {
     "color": "black",
     "marker": "D",
@@ -34,24 +37,35 @@ _PAPER: dict[str, Any] = {
 }
 
 
-def compose(records: Records) -> Figure:
+def compose(study: Study, records: Records) -> Drawing:
     """The figure of a study's records."""
+    from matplotlib.figure import Figure as Drawing
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
     norms = expected_gradients(records.table)
     norms = norms[(norms["stack"] == "decoder") & (norms["variant"] == "")]
     norms = norms.assign(series=[_name(*pair) for pair in zip(norms["placement"], norms["state"], strict=True)])
-    # The paper's two, and what else the study has.
-    placements = in_order([*PAPER, *norms["placement"]])
-    rows = 1 + math.ceil(len(placements) / 2)
-    figure = Figure(figsize=(TEXT_WIDTH, _ROW_HEIGHT * rows + _LEGEND_HEIGHT), layout="constrained")
-    space = figure.add_gridspec(rows + 1, 2, height_ratios=[1] * rows + [0.16])
     looks = _looks(norms)
-    letters = iter(ascii_lowercase)
-    for column, matrix in enumerate(("W1", "W2")):
-        _by_layer(figure.add_subplot(space[0, column]), norms, looks, records.bars, next(letters), matrix)
-    for number, placement in enumerate(placements, start=2):
-        axes = figure.add_subplot(space[number // 2, number % 2])
-        _by_depth(axes, norms, looks, records.bars, next(letters), placement)
-    below = figure.add_subplot(space[rows, :])
+    panels = []
+    for matrix in ("W1", "W2"):
+        mine = norms[(norms["depth"] == norms["depth"].min()) & (norms["matrix"] == matrix)]
+        panels.append((mine, partial(_by_layer, looks=looks, bars=records.bars, matrix=matrix)))
+    last = norms[(norms["matrix"] == "W2") & (norms["layer"] == norms["depth"]) & (norms["state"] == "initial")]
+    for placement in in_order(last["placement"]):
+        mine = last[last["placement"] == placement]
+        panels.append((mine, partial(_by_depth, looks=looks, bars=records.bars, placement=placement)))
+    panels = [(mine, draw) for mine, draw in panels if len(mine)]
+    if not panels:
+        raise NothingDone
+    columns = min(2, len(panels))
+    rows = math.ceil(len(panels) / columns)
+    figure = Drawing(figsize=(TEXT_WIDTH, _ROW_HEIGHT * rows + _LEGEND_HEIGHT), layout="constrained")
+    space = figure.add_gridspec(rows + 1, columns, height_ratios=[*([1] * rows), 0.16])
+    for number, (mine, draw) in enumerate(panels):
+        axes = figure.add_subplot(space[number // columns, number % columns])
+        draw(axes, mine, letter=ascii_lowercase[number])
+    below = figure.add_subplot(space[-1, :])
     below.set_axis_off()
     handles: list[Patch | Line2D] = [
         Patch(facecolor=colour, hatch=hatch, edgecolor="white", linewidth=0, label=name)
@@ -84,14 +98,9 @@ def _looks(norms: pd.DataFrame) -> Looks:
     }
 
 
-def _by_layer(axes: Axes, norms: pd.DataFrame, looks: Looks, bars: Sequence[Bar], letter: str, matrix: str) -> None:
+def _by_layer(axes: Axes, mine: pd.DataFrame, looks: Looks, bars: Sequence[Bar], letter: str, matrix: str) -> None:
     """A bar for each layer and model."""
     axes.set_title(f"({letter}) $W^{matrix[1]}$ in the FFN sub-layers")
-    if norms.empty:
-        say_empty(axes)
-        return
-    depth = int(norms["depth"].min())
-    mine = norms[(norms["depth"] == depth) & (norms["matrix"] == matrix)]
     names = [name for name in looks if name in set(mine["series"])]
     _bars(axes, mine, "layer", {name: looks[name] for name in names})
     for bar in bars:
@@ -99,17 +108,12 @@ def _by_layer(axes: Axes, norms: pd.DataFrame, looks: Looks, bars: Sequence[Bar]
         if bar.matrix == matrix and name in names:
             offset = 0.8 * ((names.index(name) + 0.5) / len(names) - 0.5)
             axes.plot(bar.layer - 1 + offset, bar.value, linestyle="none", **_PAPER)
-    axes.set(xlabel=f"Decoder layer of {depth}-{depth}", ylabel="Gradient expectation")
+    axes.set(xlabel=f"Decoder layer of {(depth := mine['depth'].iloc[0])}-{depth}", ylabel="Gradient expectation")
 
 
-def _by_depth(axes: Axes, norms: pd.DataFrame, looks: Looks, bars: Sequence[Bar], letter: str, placement: str) -> None:
+def _by_depth(axes: Axes, mine: pd.DataFrame, looks: Looks, bars: Sequence[Bar], letter: str, placement: str) -> None:
     """A bar for each depth of the model: the last layer's gradient."""
     axes.set_title(f"({letter}) $W^2$ of the last FFN sub-layer, {PLACEMENTS[placement]}")
-    mine = norms[(norms["matrix"] == "W2") & (norms["placement"] == placement) & (norms["state"] == "initial")]
-    mine = mine[mine["layer"] == mine["depth"]]
-    if mine.empty:
-        say_empty(axes)
-        return
     name = _name(placement, "initial")
     _bars(axes, mine, "depth", {name: looks[name]})
     axes.set_xticks(axes.get_xticks(), [f"{depth}-{depth}" for depth in sorted(set(mine["depth"]))])
@@ -120,6 +124,8 @@ def _by_depth(axes: Axes, norms: pd.DataFrame, looks: Looks, bars: Sequence[Bar]
 
 def _bars(axes: Axes, mine: pd.DataFrame, x: str, looks: Looks) -> None:
     """Bars of the means over the seeds, with their 95% intervals."""
+    import seaborn
+
     seaborn.barplot(
         mine,
         x=x,
@@ -137,3 +143,43 @@ def _bars(axes: Axes, mine: pd.DataFrame, x: str, looks: Looks) -> None:
         for bar in container:
             bar.set(hatch=hatch, edgecolor="white", linewidth=0)
     axes.grid(axis="x", visible=False)
+
+
+def curves(study: Study, records: Records) -> list[Curves]:
+    """The figure as numbers: the gradients of the decoder's W^2 by layer, and of the last layer by depth."""
+    norms = expected_gradients(records.table)
+    norms = norms[(norms["stack"] == "decoder") & (norms["variant"] == "") & (norms["matrix"] == "W2")]
+    if norms.empty:
+        return []
+    norms = norms.assign(curve=[_name(*pair) for pair in zip(norms["placement"], norms["state"], strict=True)])
+    first = norms[norms["depth"] == norms["depth"].min()]
+    last = norms[(norms["layer"] == norms["depth"]) & (norms["state"] == "initial")]
+    bars = [
+        {"curve": f"{PAPER}: {_name(bar.placement, bar.state)}", "layer": bar.layer, "value": bar.value}
+        for bar in records.bars
+        if bar.matrix == "W2"
+    ]
+    title = "Expected gradient of W² by decoder layer"
+    found = [Curves(title, "layer", "Layer", "Norm", means(first, "layer"), pd.DataFrame(bars))]
+    if last["depth"].nunique() > 1:
+        title, axis = "The last layer's, by depth", "Layers of the decoder"
+        found.append(Curves(title, "depth", axis, "Norm", means(last, "depth"), pd.DataFrame()))
+    return found
+
+
+FIGURE = Figure(
+    name="3",
+    title="Gradients of the decoder's feed-forward sub-layers (section 3.4)",
+    caption="The expected gradient of each matrix: each entry's mean over the mini-batches, then the Frobenius norm. "
+    "(a) and (b) are of every layer, at initialisation and, for Post-LN, at the end of the warm-up of the "
+    "study's own run. (c) and (d) are of the last layer at initialisation, by the depth of the model. Bars "
+    "are means over seeds with their 95% intervals. Diamonds, beside models that are the paper's, are its "
+    "own bars: those of W2 are digitised, and those of W1 read off by eye.\n\n"
+    "The paper (section 3.4) states that Post-LN's gradient grows towards the output and remains around 1.6 "
+    "in the last layer at every depth, while Pre-LN's is about the same in every layer and falls with the "
+    "depth.",
+    source=SOURCE,
+    of=with_gradients,
+    compose=compose,
+    curves=curves,
+)

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import seaborn
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-
-from preln.placements import PAPER, in_order
+from preln.config import Study
+from preln.placements import in_order
+from preln.report.core.figure import Figure, NothingDone
 from preln.report.core.labels import PLACEMENTS
 from preln.report.core.statistics import interval
-from preln.report.core.style import TEXT_WIDTH
-from preln.report.theory.records import STATES, Records, expected_gradients, seeds_of
+from preln.report.core.style import PALETTE, TEXT_WIDTH
+from preln.report.theory.records import SOURCE, STATES, Records, expected_gradients, seeds_of, with_gradients
 
-_HEIGHT = 4.4  # inches
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawing
+
+_ROW_HEIGHT = 2.0  # inches
+_LEGEND_HEIGHT = 0.4
 _STACKS = ["encoder", "decoder"]
 _MATRICES = ["W1", "W2", "Q", "K", "V", "O", "cross-Q", "cross-K", "cross-V", "cross-O"]
-_COLOURS = seaborn.color_palette("colorblind").as_hex()
 _LOOKS: dict[str, dict[str, Any]] = {
-    name: {"color": _COLOURS[i % 6], "marker": marker, "linestyle": "-" if i < 6 else (0, (3.5, 1.5))}
+    name: {"color": PALETTE[i % 6], "marker": marker, "linestyle": "-" if i < 6 else (0, (3.5, 1.5))}
     for i, (name, marker) in enumerate(zip(_MATRICES, "so^vD*^vD*", strict=True))
 }
 _LABELS = {
@@ -28,21 +29,25 @@ _LABELS = {
 }
 
 
-def compose(records: Records) -> Figure:
+def compose(study: Study, records: Records) -> Drawing:
     """The figure of a study's records."""
+    import seaborn
+    from matplotlib.figure import Figure as Drawing
+    from matplotlib.lines import Line2D
+
     norms = expected_gradients(records.table)
     norms = norms[norms["variant"] == ""]
     # The other depths have the decoder's feed-forward matrices alone.
     norms = norms[norms["depth"] == norms["depth"].min()]
-    figure = Figure(figsize=(TEXT_WIDTH, _HEIGHT), layout="constrained")
-    trained = in_order(norms[norms["state"] == "after-warm-up"]["placement"])
-    columns = [
-        *((placement, "initial") for placement in in_order([*PAPER, *norms["placement"]])),
-        *((placement, "after-warm-up") for placement in trained or PAPER[:1]),
-    ]
-    space = figure.add_gridspec(3, len(columns), height_ratios=[1, 1, 0.2])
+    measured = set(zip(norms["placement"], norms["state"], strict=True))
+    columns = [(name, state) for state in STATES for name in in_order(norms["placement"]) if (name, state) in measured]
+    stacks = [stack for stack in _STACKS if stack in set(norms["stack"])]
+    if not columns or not stacks:
+        raise NothingDone
+    figure = Drawing(figsize=(TEXT_WIDTH, _ROW_HEIGHT * len(stacks) + _LEGEND_HEIGHT), layout="constrained")
+    space = figure.add_gridspec(len(stacks) + 1, len(columns), height_ratios=[*([1] * len(stacks)), 0.2])
     shared = None
-    for row, stack in enumerate(_STACKS):
+    for row, stack in enumerate(stacks):
         for column, (placement, state) in enumerate(columns):
             axes = shared = figure.add_subplot(space[row, column], sharey=shared)
             mine = norms[(norms["placement"] == placement) & (norms["state"] == state)]
@@ -69,16 +74,25 @@ def compose(records: Records) -> Figure:
                     )
             if len(embeddings):
                 axes.axhline(embeddings.mean(), color="0.4", linewidth=0.8, linestyle=":")
-            if mine.empty:
-                axes.text(0.5, 0.5, "not measured", transform=axes.transAxes, ha="center", va="center", color="0.3")
-                axes.set_xticks([])
             axes.set(xlabel=f"{stack.capitalize()} layer", ylabel="Gradient expectation" if column == 0 else "")
             if column:
                 axes.tick_params(labelleft=False)
-    below = figure.add_subplot(space[2, :])
+    below = figure.add_subplot(space[-1, :])
     below.set_axis_off()
     handles = [Line2D([], [], markersize=4, linewidth=0.9, label=_LABELS[name], **_LOOKS[name]) for name in _MATRICES]
     handles.append(Line2D([], [], color="0.4", linestyle=":", linewidth=0.8, label="shared embeddings"))
     below.legend(handles=handles, loc="center", ncols=6, frameon=False)
     figure.supxlabel(f"{records.progress}{seeds_of(norms)}", fontsize=6.5, color="0.3")
     return figure
+
+
+FIGURE = Figure(
+    name="gradients",
+    title="The expected gradients of every matrix, by layer",
+    caption="The expected gradient of every weight matrix by layer, for the models of figure 3. The paper computed "
+    "them, and shows those of the decoder's feed-forward sub-layers alone. Bands are 95% intervals of the "
+    "mean over seeds.",
+    source=SOURCE,
+    of=with_gradients,
+    compose=compose,
+)

@@ -5,27 +5,31 @@ from __future__ import annotations
 import itertools
 import math
 import textwrap
-from typing import Any
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-import seaborn
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, MaxNLocator
 
+from preln.config import Study
 from preln.placements import PLACEMENTS as RECORDS
 from preln.placements import in_order
 from preln.placements.base import Stack
+from preln.report.core.figure import Figure, NothingDone
 from preln.report.core.labels import PLACEMENTS
-from preln.report.core.save_figure import say_empty
 from preln.report.core.statistics import estimate, interval
 from preln.report.core.style import PLACEMENT_COLOURS, TEXT_WIDTH
-from preln.report.theory.records import Records, expected_gradients, exponents, profile, sweep
+from preln.report.theory.records import SOURCE, Records, expected_gradients, exponents, profile, sweep
 from preln.theory.closed_forms import DELTA, EPSILON
 from preln.theory.measurements import UNIT_OUTPUT
 
-_HEIGHT = 4.6  # inches
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawing
+
+_ROW_HEIGHT = 2.3  # inches
+_ACROSS = 3
 _LINES = {"encoder": "-", "decoder": (0, (3.5, 1.5))}
 _REMARK: dict[str, Any] = {
     "xycoords": ("axes fraction", "data"),
@@ -36,18 +40,28 @@ _REMARK: dict[str, Any] = {
 }
 
 
-def compose(records: Records) -> Figure:
+def compose(study: Study, records: Records) -> Drawing:
     """The figure of a study's records."""
+    from matplotlib.figure import Figure as Drawing
+
     measured = records.table
-    figure = Figure(figsize=(TEXT_WIDTH, _HEIGHT), layout="constrained")
-    axes = figure.subplots(2, 3)
     layers = profile(measured)
-    _hidden_states(axes[0, 0], layers)
-    _jacobians(axes[0, 1], layers)
-    _boundedness(axes[0, 2], measured)
-    _law(axes[1, 0], sweep(measured, "depth"), "depth", ("",))
-    _law(axes[1, 1], sweep(measured, "width"), "width", ("", UNIT_OUTPUT))
-    _decay(axes[1, 2], layers, expected_gradients(measured))
+    panels: list[tuple[pd.DataFrame, Callable[[Axes, pd.DataFrame], None]]] = [
+        (layers, _hidden_states),
+        (layers, _jacobians),
+        (_excess_shares(measured), _boundedness),
+        (sweep(measured, "depth"), partial(_law, over="depth", variants=("",))),
+        (sweep(measured, "width"), partial(_law, over="width", variants=("", UNIT_OUTPUT))),
+        (_by_layer(layers, expected_gradients(measured)), _decay),
+    ]
+    panels = [(rows, draw) for rows, draw in panels if len(rows)]
+    if not panels:
+        raise NothingDone
+    columns = min(_ACROSS, len(panels))
+    down = math.ceil(len(panels) / columns)
+    figure = Drawing(figsize=(TEXT_WIDTH, _ROW_HEIGHT * down), layout="constrained")
+    for number, (rows, draw) in enumerate(panels, start=1):
+        draw(figure.add_subplot(down, columns, number), rows)
     seeds = f" Means over {layers['seed'].nunique()} seeds with 95% intervals." if len(layers) else ""
     legend = (
         "Lines: encoder; broken lines: decoder; open markers: translation model in (c) and (f), $W^{emb}$ with "
@@ -61,6 +75,8 @@ def _series(
     axes: Axes, rows: pd.DataFrame, x: str, label: str | None, placement: str, stack: str, open_markers: bool = False
 ) -> None:
     """One measured line: the mean over the seeds, with its interval."""
+    import seaborn
+
     colour = PLACEMENT_COLOURS[placement]
     seaborn.lineplot(
         rows,
@@ -90,9 +106,9 @@ def _each(rows: pd.DataFrame, axes: Axes, quantity: str, open_markers: bool = Fa
 
 
 def _hidden_states(axes: Axes, layers: pd.DataFrame) -> None:
+    from matplotlib.ticker import LogLocator
+
     axes.set_title("(a) Lemma 2: hidden states")
-    if _nothing(axes, layers):
-        return
     numbers = sorted(set(layers["layer"]))
     stacks: tuple[tuple[Stack, float], ...] = (("encoder", 0.2), ("decoder", 0.1))
     for placement, (stack, alpha) in itertools.product(in_order(layers["placement"]), stacks):
@@ -112,8 +128,6 @@ def _hidden_states(axes: Axes, layers: pd.DataFrame) -> None:
 
 def _jacobians(axes: Axes, layers: pd.DataFrame) -> None:
     axes.set_title("(b) Lemma 3: Jacobian of LayerNorm")
-    if _nothing(axes, layers):
-        return
     _each(layers, axes, "jacobian_norm")
     closed = layers[layers["quantity"] == "jacobian_closed_form"]
     means = closed.groupby(["placement", "stack", "layer"], as_index=False)["value"].mean()
@@ -122,12 +136,13 @@ def _jacobians(axes: Axes, layers: pd.DataFrame) -> None:
     _name(axes, "Layer", "Spectral norm (dotted: lemma)")
 
 
-def _boundedness(axes: Axes, measured: pd.DataFrame) -> None:
-    axes.set_title("(c) Definition 1: boundedness")
+def _excess_shares(measured: pd.DataFrame) -> pd.DataFrame:
     rows = measured[(measured["quantity"] == "excess_share") & (measured["variant"] == "")]
-    rows = rows[rows["state"] == "initial"]
-    if _nothing(axes, rows):
-        return
+    return rows[rows["state"] == "initial"]
+
+
+def _boundedness(axes: Axes, rows: pd.DataFrame) -> None:
+    axes.set_title("(c) Definition 1: boundedness")
     # Where both were measured, what the paper measured: the exact model's share differs so much between seeds that it
     # would hide the other's.
     translation = rows[rows["model"] == "translation"]
@@ -140,9 +155,9 @@ def _boundedness(axes: Axes, measured: pd.DataFrame) -> None:
 
 
 def _law(axes: Axes, swept: pd.DataFrame, over: str, variants: tuple[str, ...]) -> None:
+    from matplotlib.ticker import LogLocator
+
     axes.set_title(f"({'d' if over == 'depth' else 'e'}) Theorem 1: {over}")
-    if _nothing(axes, swept):
-        return
     for variant in variants:
         for placement in in_order(swept["placement"]):
             mine = swept[(swept["placement"] == placement) & (swept["variant"] == variant)]
@@ -162,14 +177,17 @@ def _law(axes: Axes, swept: pd.DataFrame, over: str, variants: tuple[str, ...]) 
     _name(axes, {"depth": "Layers L", "width": "Width d"}[over], "$\\|\\nabla W^{2,L}\\|_F$", legend=True)
 
 
-def _decay(axes: Axes, layers: pd.DataFrame, translation: pd.DataFrame) -> None:
-    axes.set_title("(f) Appendix F: $\\nabla W^2$ by layer")
+def _by_layer(layers: pd.DataFrame, translation: pd.DataFrame) -> pd.DataFrame:
+    """The gradients of W^2 in every layer of both models."""
     exact = layers[(layers["quantity"] == "gradient_norm") & (layers["variant"] == "")]
     initial = translation[(translation["variant"] == "") & (translation["state"] == "initial")]
     rows = pd.concat([exact, initial[initial["depth"] == initial["depth"].min()]])
-    rows = rows[(rows["matrix"] == "W2") & (rows["stack"] != "")]
-    if _nothing(axes, rows):
-        return
+    found: pd.DataFrame = rows[(rows["matrix"] == "W2") & (rows["stack"] != "")]
+    return found
+
+
+def _decay(axes: Axes, rows: pd.DataFrame) -> None:
+    axes.set_title("(f) Appendix F: $\\nabla W^2$ by layer")
     # Relative to the last layer, seed by seed.
     keys = ["model", "placement", "stack", "seed"]
     last = rows[rows["layer"] == rows["depth"]].set_index(keys)["value"].rename("last")
@@ -195,6 +213,8 @@ def _decay(axes: Axes, layers: pd.DataFrame, translation: pd.DataFrame) -> None:
 
 
 def _name(axes: Axes, x: str, y: str, legend: bool = False) -> None:
+    from matplotlib.ticker import MaxNLocator
+
     axes.set(xlabel=x, ylabel=y)
     if axes.get_xscale() == "linear":
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
@@ -204,8 +224,17 @@ def _name(axes: Axes, x: str, y: str, legend: bool = False) -> None:
         shown.remove()
 
 
-def _nothing(axes: Axes, rows: pd.DataFrame) -> bool:
-    """Whether there is nothing to draw, which is then said."""
-    if rows.empty:
-        say_empty(axes)
-    return rows.empty
+FIGURE = Figure(
+    name="theory",
+    title="The lemmas, theorem 1 and appendix F beside what was measured",
+    caption="The lemmas, theorem 1 and appendix F, beside what was measured. Unbroken lines are the encoder of the "
+    "paper's proofs, and broken lines its decoder. (a) Squared norms of the residual sums; dotted is 3/2 for "
+    "Post-LN, and shaded are the bounds for Pre-LN. (b) Spectral norm of LayerNorm's Jacobian at these sums; "
+    "dotted is the lemma. (c) Share of the squared norms that exceed their mean by more than a tenth; open "
+    "markers are the translation model. (d) and (e) Norm of the last layer's gradient by depth and by width, "
+    "with the exponents of the power laws; open markers in (e) have an output matrix whose entries have "
+    "variance 1, the others 1/d, as trained models have. (f) Gradient of W2 by layer, relative to the last; "
+    "open markers are the translation model, and dotted is the factor of appendix F.",
+    source=SOURCE,
+    compose=compose,
+)

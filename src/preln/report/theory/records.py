@@ -11,12 +11,14 @@ import pandas as pd
 from preln import recording
 from preln.config import Study
 from preln.recording import RecordError
+from preln.report.core.entries import Source
 from preln.report.core.labels import PLACEMENTS
+from preln.report.core.records import Texts, origin_lines, require_same
 from preln.report.core.statistics import exponent
 from preln.report.reference import gradients as paper
 from preln.report.reference.gradients import Bar
-from preln.report.translation.records import Texts, origin_lines, require_same
-from preln.theory.measurement_jobs import ExactJob, GradientJob, MeasurementJob
+from preln.runs import expand as expand_runs
+from preln.theory.measurement_jobs import ExactJob, GradientJob, MeasurementJob, expand
 from preln.theory.measurements import COLUMNS, read
 
 STATES = {"initial": "at initialisation", "after-warm-up": "after warm-up"}
@@ -126,3 +128,15 @@ def growth(gradients: pd.DataFrame) -> list[float]:
         first, last = seed.iloc[0], seed.iloc[-1]
         factors.append(float((last["value"] / first["value"]) ** (1 / (last["layer"] - first["layer"]))))
     return factors
+
+
+def with_gradients(study: Study, parts: Sequence[MeasurementJob]) -> Sequence[MeasurementJob]:
+    """All parts of a theory that has gradients of translation models; none where the model of the proofs is alone."""
+    return parts if study.theory and study.theory.gradients else []
+
+
+def _files(part: MeasurementJob) -> list[str]:
+    return [f"theory/{part.id}/{name}" for name in ("run.json", "measurements.csv")]
+
+
+SOURCE = Source(lambda study: expand(study, expand_runs(study)), _files, load)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -13,21 +11,22 @@ import pandas as pd
 from preln.config import Study
 from preln.placements import PLACEMENTS as RECORDS
 from preln.placements.base import Stack
+from preln.report.core.forms import Content
 from preln.report.core.labels import PLACEMENTS
 from preln.report.core.statistics import Estimate, estimate, exponent, mean
+from preln.report.core.table import Table
 from preln.report.reference.gradients import AROUND, BY_DEPTH
 from preln.report.theory.records import (
+    SOURCE,
     Records,
     expected_gradients,
     exponents,
     growth,
-    load,
     profile,
     sweep,
+    with_gradients,
 )
-from preln.report.translation.tables import require_forms, write_forms
 from preln.theory.closed_forms import DELTA, EPSILON
-from preln.theory.measurement_jobs import MeasurementJob
 from preln.theory.measurements import UNIT_OUTPUT
 
 
@@ -56,51 +55,9 @@ class Row:
     predicted: str
 
 
-def write(name: str, study: Study, parts: Sequence[MeasurementJob], results: Path, out: Sequence[Path]) -> None:
-    """Write a table of the theory to each file of `out`, in the form of its suffix (csv, md, tex).
-
-    Args:
-        name: `theory` or `figure-3`.
-        study: the study.
-        parts: all parts of its theory.
-        results: folder of the results of all studies.
-        out: the files to write.
-
-    Raises:
-        RecordError: if a record cannot be used.
-        PrelnError: if a suffix is of no such form.
-    """
-    require_forms(out)
-    records = load(study, parts, results)
-    table = TABLES[name](records)
-    text = readable(table)
-    notes = " ".join([records.progress, NOTES[name], *records.origin])
-    write_forms(table, text, notes, f"tab:{name}-{study.study}", out, _COMPUTED)
-
-
-def plain(study: Study, parts: Sequence[MeasurementJob], results: Path) -> str:
-    """Theorem 1's exponents as text for a terminal, with a title; of the rest, the tables and figures tell.
-
-    Raises:
-        RecordError: if a record cannot be used.
-    """
-    records = load(study, parts, results)
-    table = theory(records)
-    text = readable(table[table["statement"] == "Theorem 1"])
-    shown = [text.to_markdown(index=False, tablefmt="simple", disable_numparse=True)] if len(text) else []
-    return "\n\n".join([records.progress, *shown]) + "\n"
-
-
 _COMPUTED = ("measured", "low", "high", "predicted_low", "predicted_high", "ratio")
 
 _MODELS = {"exact": "proofs", "translation": "translation"}
-NOTES = {
-    "theory": "Means over seeds, ± half of the 95% interval. Theorem 1 bounds gradients from above; its exponents are "
-    "those of the bounds.",
-    "figure-3": "Frobenius norms of the expected gradients of the decoder's feed-forward matrices by layer, and at "
-    "several depths of the last layer; means over seeds, ± half of the 95% interval. Values of the paper, where there "
-    "are any, are digitised, those of W1 read off.",
-}
 
 
 def theory(records: Records) -> pd.DataFrame:
@@ -356,4 +313,44 @@ def readable(table: pd.DataFrame) -> pd.DataFrame:
     return wide[[*(name for name in wide.columns if name != "Seeds"), "Seeds"]] if len(wide) else wide
 
 
-TABLES = {"theory": theory, "figure-3": figure_3}
+def make_theory(study: Study, records: Records) -> Content:
+    """The table of the theory; a terminal shows the exponents of theorem 1 alone."""
+    table = theory(records)
+    note = (
+        "Means over seeds, ± half of the 95% interval. Theorem 1 bounds gradients from above; its exponents are those "
+        "of the bounds."
+    )
+    brief = readable(table[table["statement"] == "Theorem 1"])
+    return Content(table, readable(table), records.progress, [note, *records.origin], brief)
+
+
+def make_figure_3(study: Study, records: Records) -> Content:
+    """The table of figure 3; it is long, and a terminal shows none of it."""
+    table = figure_3(records)
+    note = (
+        "Frobenius norms of the expected gradients of the decoder's feed-forward matrices by layer, and at several "
+        "depths of the last layer; means over seeds, ± half of the 95% interval. Values of the paper, where there are "
+        "any, are digitised, those of W1 read off."
+    )
+    text = readable(table)
+    return Content(table, text, records.progress, [note, *records.origin], text.iloc[:0])
+
+
+THEORY = Table(
+    name="theory",
+    title="The theory",
+    caption="What the lemmas, theorem 1 and appendix F predict, beside what was measured.",
+    source=SOURCE,
+    make=make_theory,
+    computed=_COMPUTED,
+)
+FIGURE_3 = Table(
+    name="figure-3",
+    title="Figure 3 in numbers",
+    caption="The gradients of figure 3, beside the paper's where the models are the same, and with what the paper "
+    "leaves open varied.",
+    source=SOURCE,
+    of=with_gradients,
+    make=make_figure_3,
+    computed=_COMPUTED,
+)

@@ -10,25 +10,25 @@ import math
 import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-import seaborn
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.ticker import MaxNLocator
 
 from preln.config import RunSettings, Study
+from preln.report.core.curves import EXTENT, PAPER, Curves, means
+from preln.report.core.figure import NothingDone
 from preln.report.core.labels import label, varying
-from preln.report.core.save_figure import save, say_empty
+from preln.report.core.statistics import extent
 from preln.report.core.style import COLUMN_WIDTH, TEXT_WIDTH, Style, line, styles
 from preln.report.reference import translation as paper
 from preln.report.reference.translation import Quantity, Reference
-from preln.report.translation.records import curves, summary
+from preln.report.translation.records import Records
 from preln.runs import Run, series
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 _QUANTITIES = {"valid_loss": "loss", "bleu": "BLEU"}
 _AXIS_LABELS = {"valid_loss": "Validation loss (bits/token)", "bleu": "Test BLEU"}
@@ -58,47 +58,23 @@ class Layout:
     but one value of them.
     """
 
-    number: int
     panels: Callable[[Study, Sequence[Run]], list[list[Panel]]]
     legend_by_column: bool = False
     always: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True)
-class Records:
-    """What the runs of a figure came to."""
-
-    curves: pd.DataFrame
-    summary: pd.DataFrame
+def in_figure(number: int) -> Callable[[Study, Sequence[Run]], list[Run]]:
+    """Which runs one of the paper's figures shows: those whose settings name it."""
+    return lambda study, runs: [run for run in runs if number in run.figures]
 
 
-def draw(layout: Layout, study: Study, runs: Sequence[Run], results: Path, out: Sequence[Path]) -> None:
-    """Draw a figure of a study to each file of `out`, in the format of its suffix (pdf, png, svg).
+def compose(layout: Layout, study: Study, records: Records) -> Figure:
+    """The figure as a matplotlib figure; `records` are those of its runs. A row or a column of panels none of whose
+    runs is done is left out."""
+    from matplotlib.figure import Figure
 
-    The same records give the same bytes. Runs that are not done are left out, and the figure says how many
-    are in.
-
-    Args:
-        layout: the figure.
-        study: the study.
-        runs: all runs of the study.
-        results: folder of the results of all studies.
-        out: the files to write.
-
-    Raises:
-        RecordError: if a record cannot be used.
-        PrelnError: if a suffix is of no such format.
-    """
-    drawn = [run for run in runs if layout.number in run.figures]
-    records = Records(curves(study, drawn, results), summary(study, drawn, results))
-    save(partial(compose, layout, study, runs, records), out)
-
-
-def compose(layout: Layout, study: Study, runs: Sequence[Run], records: Records) -> Figure:
-    """The figure as a matplotlib figure; `records` are those of its runs."""
-    mine = [run for run in runs if layout.number in run.figures]
-    grid = layout.panels(study, mine)
-    look = styles(mine)
+    grid = _with_runs(layout.panels(study, records.runs), records)
+    look = styles(records.runs)
     everything = [panel for row in grid for panel in row]
     markers = _paper_markers([entry for panel in everything for entry in panel.references])
     columns = list(zip(*grid, strict=True))
@@ -155,6 +131,58 @@ def panel(number: int, study: Study, title: str, quantity: Quantity, letter: str
     return Panel(title, quantity, tuple(runs), tuple(references))
 
 
+def curves(layout: Layout, study: Study, records: Records) -> list[Curves]:
+    """The figure as numbers: the curves of each panel, the paper's with them."""
+    differing = varying(run.settings for run in records.runs) | layout.always
+    diverged = records.summary[records.summary["status"] == "diverged"].set_index("run")["diverged_update"]
+    names = {run.id: label(series(run.settings), differing) for run in records.runs}
+    # A seed that diverged is no part of its run's mean.
+    names |= {run.id: f"{names[run.id]}, seed {run.settings.seed}" for run in records.runs if run.id in diverged.index}
+    found = []
+    for panel in [panel for row in layout.panels(study, records.runs) for panel in row]:
+        known = _recorded(panel, records)
+        if known.empty:
+            continue
+        known = known.assign(curve=known["run"].map(names), value=known[COLUMNS[panel.quantity]])
+        paper = [
+            {"curve": f"{PAPER}: {entry.series} ({entry.how_known})", "epoch": entry.x, "value": entry.y}
+            for entry in panel.references
+            if entry.y is not None
+        ]
+        axis = _AXIS_LABELS[panel.quantity]
+        ended = [f"{names[run.id]} at update {diverged[run.id]}" for run in panel.runs if run.id in diverged.index]
+        found.append(
+            Curves(
+                title=f"{panel.title}: {axis}" if panel.title else axis,
+                x="epoch",
+                x_title="Epoch",
+                y_title=axis,
+                table=means(known, "epoch", extent),
+                reference=pd.DataFrame(paper),
+                ends=EXTENT,
+                note=f"Diverged: {'; '.join(ended)}." if ended else "",
+            )
+        )
+    return found
+
+
+def _with_runs(grid: Sequence[Sequence[Panel]], records: Records) -> list[list[Panel]]:
+    """The rows and columns of a grid of panels in which some run is done.
+
+    Raises:
+        NothingDone: if there is none.
+    """
+    done = set(records.summary["run"])
+
+    def has_runs(panels: Sequence[Panel]) -> bool:
+        return any(run.id in done for panel in panels for run in panel.runs)
+
+    columns = [number for number, column in enumerate(zip(*grid, strict=True)) if has_runs(column)]
+    if not columns:
+        raise NothingDone
+    return [[row[number] for number in columns] for row in grid if has_runs(row)]
+
+
 def _draw_panel(
     axes: Axes,
     panel: Panel,
@@ -164,17 +192,17 @@ def _draw_panel(
     records: Records,
 ) -> None:
     """The curves of a panel, the paper's behind them."""
+    import seaborn
+    from matplotlib.ticker import MaxNLocator
+
     axes.set_ylabel(_AXIS_LABELS[panel.quantity])
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     column = COLUMNS[panel.quantity]
     done = records.summary[records.summary["run"].isin([run.id for run in panel.runs])].set_index("run")
     known = _recorded(panel, records)
     if known.empty:
-        message = "no finished runs" if panel.runs else "no runs in this study"
-        if len(done):
-            message = "every run diverged in its first epoch"
-        say_empty(axes, message)
-        return
+        # Every run that is done diverged in its first epoch: there are crosses, and no values.
+        axes.set_yticks([])
     _draw_references(axes, panel, markers)
     ceiling = _ceiling(panel, study, known)
     for key, members in _by_series(panel.runs).items():
@@ -194,22 +222,27 @@ def _draw_panel(
             )
         for run in members:
             if run.id in done.index and done.status[run.id] == "diverged":
-                _draw_diverged(axes, known[known["run"] == run.id], column, style, ceiling)
+                curve = known[known["run"] == run.id]
+                _draw_diverged(axes, curve, column, style, ceiling, done.diverged_epoch[run.id])
     # The plotting function names the axes after the columns.
     axes.set(xlabel="", ylabel=_AXIS_LABELS[panel.quantity])
     if ceiling is not None:
         lowest = min([known[column].min(), *(entry.y for entry in panel.references if entry.y is not None)])
         axes.set_ylim(lowest - 0.05 * (ceiling - lowest), ceiling)
-    if panel.quantity == "bleu":
+    if panel.quantity == "bleu" and len(known):
         # A model that has learned nothing is shown as flat, not its noise enlarged.
         top = max(1.0, axes.get_ylim()[1])
         axes.set_ylim(-0.02 * top, top)
 
 
-def _draw_diverged(axes: Axes, curve: pd.DataFrame, column: str, style: Style, ceiling: float | None) -> None:
-    """One seed that diverged, thinly, with a cross on its last epoch."""
+def _draw_diverged(
+    axes: Axes, curve: pd.DataFrame, column: str, style: Style, ceiling: float | None, epoch: int
+) -> None:
+    """One seed that diverged, thinly, with a cross on its last epoch; on the edge of the axes if it has none."""
     curve = curve[curve[column].map(math.isfinite)]
     if curve.empty:
+        edge = 1 if column == "valid_loss" else 0
+        axes.plot(epoch, edge, **_cross(style), clip_on=False, zorder=4, transform=axes.get_xaxis_transform())
         return
     axes.plot(curve["epoch"], curve[column], **{**_line_look(style), "linewidth": 0.6})
     last = curve.iloc[-1]
@@ -249,6 +282,8 @@ def _legend(
 ) -> list[tuple[tuple[Line2D, ...], str]]:
     """For each curve of the panels, the handles that are drawn over each other, and the text; labels have the
     settings that differ between the curves and those in `always`."""
+    from matplotlib.lines import Line2D
+
     runs = list(dict.fromkeys(run for panel in shown for run in panel.runs))
     done = records.summary.set_index("run")
     differing = varying(run.settings for run in runs) | always

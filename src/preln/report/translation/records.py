@@ -7,15 +7,17 @@ partly done gives the frames of what there is.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pandas as pd
 
 from preln.config import RunSettings, Study
-from preln.freshness import checksums
 from preln.recording import AGAIN, RecordError, read
-from preln.runs import Run
+from preln.report.core.entries import Source
+from preln.report.core.records import Texts, hardware_line, require_same
+from preln.runs import Run, expand
 from preln.translation.curve import COLUMNS
 
 SETTINGS = list(RunSettings.model_fields)
@@ -108,29 +110,6 @@ def _done(
         yield run, folder, metrics, record
 
 
-class Texts:
-    """The texts that records are of, which are the same for all that name the same one in the study; `kind` is the key
-    under which a record has its own."""
-
-    def __init__(self, kind: Literal["corpus", "text"]) -> None:
-        self._kind = kind
-        self._first: dict[str, tuple[str, dict[str, str]]] = {}
-
-    def require_same(self, name: str, record: dict[str, Any], path: Path) -> None:
-        """See that a record is of the text that the others of this name are of; `path` is its file.
-
-        Raises:
-            RecordError: with the files of the text that differ.
-        """
-        text = checksums(record.get(self._kind, {}))
-        other, first = self._first.setdefault(name, (path.parent.name, text))
-        if different := sorted(file for file in {**first, **text} if first.get(file) != text.get(file)):
-            raise RecordError(
-                f"{path}: is of another text than {other} ({', '.join(different)} of {self._kind} {name} differ); run "
-                "one of the two again"
-            )
-
-
 def _summary_row(metrics: dict[str, Any]) -> dict[str, Any]:
     """The values of metrics.json in the columns of a summary."""
     bleu = metrics["bleu"]
@@ -168,37 +147,6 @@ def _metrics(run: Run, folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     return metrics, record
 
 
-def require_same(identity: dict[str, Any], record: dict[str, Any], path: Path) -> None:
-    """See that a record is of what the study says now; `path` is its file.
-
-    Raises:
-        RecordError: with each key that differs, or is in one of them only.
-    """
-    now, then = flat(identity), flat(record.get("identity", {}))
-    changed = [
-        f"{key} was {then.get(key, 'not there')}, is {now.get(key, 'not there')}"
-        for key in {**now, **then}
-        if now.get(key) != then.get(key)
-    ]
-    if changed:
-        raise RecordError(f"{path}: made with other settings ({'; '.join(changed)}); run it again")
-
-
-def flat(content: Any, where: str = "") -> dict[str, str]:
-    """A nested content as text, by dotted keys."""
-    if isinstance(content, dict):
-        items = content.items()
-    elif isinstance(content, list | tuple):
-        items = dict(enumerate(content)).items()
-    else:
-        return {where: str(content)}
-    return {
-        key: found
-        for name, value in items
-        for key, found in flat(value, f"{where}.{name}" if where else str(name)).items()
-    }
-
-
 def _curve(path: Path, metrics: dict[str, Any]) -> pd.DataFrame:
     """The curve in a run's curve.csv, which ends as its metrics.json says."""
     try:
@@ -223,18 +171,28 @@ def _curve(path: Path, metrics: dict[str, Any]) -> pd.DataFrame:
     return curve
 
 
-def hardware_line(hardware: dict[str, Any]) -> str:
-    """What a run was computed on, in one line: its GPUs, or else its processor."""
-    gpus = hardware.get("gpus") or []
-    if gpus:
-        return f"{len(gpus)} x {gpus[0]}"
-    return f"{hardware.get('processor', 'unknown processor')}, {hardware.get('cores_used', '?')} core(s) a run"
+@dataclass(frozen=True)
+class Records:
+    """What some runs came to.
+
+    Attributes:
+        runs: the runs, whether they are done or not.
+        curves: a row for each of their epochs.
+        summary: a row for each of them that is done.
+    """
+
+    runs: tuple[Run, ...]
+    curves: pd.DataFrame
+    summary: pd.DataFrame
 
 
-def origin_lines(records: Sequence[dict[str, Any]]) -> tuple[str, ...]:
-    """Where records come from: their commits and their hardware, in a sentence each; nothing where there are none."""
-    if not records:
-        return ()
-    commits = sorted({str(record["commit"]) for record in records})
-    machines = sorted({hardware_line(record["hardware"]) for record in records})
-    return f"Commit: {'; '.join(commits)}.", f"Hardware: {'; '.join(machines)}."
+def load(study: Study, runs: Sequence[Run], results: Path) -> Records:
+    """The records of those of the runs that are done; the errors are those of `curves`."""
+    return Records(tuple(runs), curves(study, runs, results), summary(study, runs, results))
+
+
+def _files(run: Run) -> list[str]:
+    return [f"translation/{run.id}/{name}" for name in ("curve.csv", "metrics.json")]
+
+
+SOURCE = Source(expand, _files, load)

@@ -1,0 +1,181 @@
+"""The catalogue of figures and tables: found in the modules of the report, each of which declares its own.
+
+The command line, the rules, Snakemake's report and the page take from here which figures and tables a study has, what
+each is made from, and the code that makes it.
+"""
+
+from __future__ import annotations
+
+import ast
+import pkgutil
+from collections.abc import Iterable
+from functools import cache, cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import Any, TypeVar
+
+from preln.config import Study
+from preln.errors import PrelnError
+from preln.report.claims import evidence
+from preln.report.core.entries import Entry, Job, Source
+from preln.report.core.figure import Figure
+from preln.report.core.table import Table
+from preln.runs import digest
+
+REPORT = "report.html"
+LEADING = ("4", "runs", "pretraining", "theory")
+"""The figures of which the first that a study has is the picture of what it found."""
+
+_DATA = (".csv", ".yaml", ".j2", ".css", ".js")
+_SOURCE = Path(__file__).parents[1]
+_REGISTRIES = ("preln.placements", "preln.schedules")
+_FOLLOWED = ("preln.report", "preln.theory", *_REGISTRIES)
+"""Where code is cheap to run again. What trains is followed by version and not by its code (`preln.runs`)."""
+_SUBJECTS = ("translation", "pretraining", "theory", "claims")
+"""The packages of the report whose modules declare figures and tables."""
+
+E = TypeVar("E", bound=Entry[Any])
+
+
+@cache
+def _declared() -> dict[str, list[Entry[Any]]]:
+    """What each module of the subjects declares."""
+    found = {}
+    for subject in _SUBJECTS:
+        for module in pkgutil.iter_modules([str(Path(__file__).with_name(subject))]):
+            name = f"preln.report.{subject}.{module.name}"
+            found[name] = [value for value in vars(import_module(name)).values() if isinstance(value, Entry)]
+    return found
+
+
+def _all(kind: type[E]) -> dict[str, E]:
+    """All entries of a kind by name."""
+    return {entry.name: entry for entries in _declared().values() for entry in entries if isinstance(entry, kind)}
+
+
+# The paper's figures come first, by their numbers.
+FIGURES: dict[str, Figure[Any]] = dict(sorted(_all(Figure).items()))
+TABLES: dict[str, Table[Any]] = _all(Table)
+
+
+class Catalogue:
+    """The figures and tables of a study.
+
+    Attributes:
+        study: the study.
+        figures: those that it has, by name.
+        tables: likewise; the ledger of the claims is among them.
+    """
+
+    def __init__(self, study: Study) -> None:
+        self.study = study
+        self._jobs: dict[int, list[Any]] = {}
+        self.figures = {name: figure for name, figure in FIGURES.items() if self.jobs(figure)}
+        self.tables = {name: table for name, table in TABLES.items() if self.jobs(table)}
+
+    def figure(self, name: str) -> Figure[Any]:
+        """The figure of a name.
+
+        Raises:
+            PrelnError: if there is none, or the study has none.
+        """
+        return self._of_name("figure", name, FIGURES, self.figures)
+
+    def table(self, name: str) -> Table[Any]:
+        """The table of a name.
+
+        Raises:
+            PrelnError: if there is none, or the study has none.
+        """
+        return self._of_name("table", name, TABLES, self.tables)
+
+    def _of_name(self, kind: str, name: str, every: dict[str, E], mine: dict[str, E]) -> E:
+        if name not in mine:
+            why = f"study {self.study.study} has nothing that it shows" if name in every else "not known"
+            raise PrelnError(f"{kind} {name}: {why}; allowed: {', '.join(mine)}")
+        return mine[name]
+
+    def jobs(self, entry: Entry[Any]) -> list[Any]:
+        """The jobs that a figure or a table shows."""
+        return list(entry.of(self.study, self._jobs_of(entry.source)))
+
+    def _jobs_of(self, source: Source[Any, Any]) -> list[Any]:
+        if id(source) not in self._jobs:
+            self._jobs[id(source)] = list(source.jobs(self.study))
+        return self._jobs[id(source)]
+
+    @cached_property
+    def everything(self) -> list[Any]:
+        """All jobs of the study."""
+        return self._jobs_of(evidence.SOURCE)
+
+    def load(self, entry: Entry[Any], results: Path) -> Any:
+        """The records of what a figure or a table shows; `results` is the folder of the results of all studies.
+
+        Raises:
+            RecordError: if a record cannot be used.
+        """
+        return entry.source.load(self.study, self.jobs(entry), results)
+
+    def records(self, entry: Entry[Any]) -> list[str]:
+        """The files of these records, in the folder of the study's results."""
+        return [file for job in self.jobs(entry) for file in entry.source.files(job)]
+
+    def files(self) -> list[str]:
+        """Every record of the study, and every file of its figures and tables, in the folder of its results."""
+        records = [file for job in self.everything for file in evidence.SOURCE.files(job)]
+        return [*records, *self.pictures(), *(file for table in self.tables.values() for file in table.files)]
+
+    def pictures(self) -> list[str]:
+        """The files of its figures."""
+        return [file for figure in self.figures.values() for file in figure.files]
+
+    def code(self) -> list[Path]:
+        """The files that the page is computed by: its own, and those of all that it shows."""
+        entries: list[Entry[Any]] = [*self.figures.values(), *self.tables.values()]
+        return list(
+            dict.fromkeys([*_code_of("preln.report.html.page"), *(file for one in entries for file in code(one))])
+        )
+
+    def content(self, jobs: Iterable[Job]) -> str:
+        """A checksum of what a figure or a table says of these jobs beside their records: of what they are, and what
+        the study says of them."""
+        described = self.study.model_dump(mode="json", include={"description", "paper_settings", "paper_curves"})
+        if self.study.pretraining:
+            described["loss"] = self.study.pretraining.loss
+        if self.study.finetuning:
+            described["fixed"] = self.study.finetuning.fixed.model_dump()
+        return digest({**described, "shown": {job.id: job.identity for job in jobs}})
+
+
+def code(entry: Entry[Any]) -> list[Path]:
+    """The files that a figure or a table is computed by: it is made again when one of them changes."""
+    return _code_of(*(name for name, entries in _declared().items() if any(entry is mine for mine in entries)))
+
+
+def _code_of(*modules: str) -> list[Path]:
+    """The files that modules of the report (such as `preln.report.html.page`) compute by: their own, those of what they
+    import of the report and of the theory, and the data beside these."""
+    found: dict[Path, None] = {}
+    wanted = [_SOURCE.parent / f"{module.replace('.', '/')}.py" for module in modules]
+    while wanted:
+        path = wanted.pop()
+        if path not in found:
+            data = [file for file in sorted(path.parent.glob(f"{path.stem}.*")) if file.suffix in _DATA]
+            found |= dict.fromkeys([path, *data])
+            wanted += _imported(path)
+    return list(found)
+
+
+@cache
+def _imported(path: Path) -> list[Path]:
+    """The files of what a module imports, where they are followed."""
+    files: list[Path] = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith(_FOLLOWED):
+            place = _SOURCE.parent / node.module.replace(".", "/")
+            files += [place.with_suffix(".py"), place / "__init__.py"]
+            files += [place / f"{name.name}.py" for name in node.names]
+            # A registry imports what is beside it without naming it.
+            files += sorted(place.glob("*.py")) if node.module in _REGISTRIES else []
+    return [file for file in files if file.exists()]

@@ -1,0 +1,56 @@
+"""Curves as numbers: what an image draws, and what the page lets one look into."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from preln.report.core.statistics import Estimate, estimate
+
+INTERVAL = ("95% interval from", "to")
+EXTENT = ("Lowest", "Highest")
+"""What the ends of a band are called: of an `estimate`, and of an `extent`."""
+PAPER = "the paper"
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Some curves of one quantity.
+
+    Attributes:
+        title: what they show.
+        x: the column over which they go.
+        x_title, y_title: what stands at the axes.
+        table: a row a point: `curve`, the column `x`, `value`, `low` and `high` of the band, and `seeds`.
+        reference: rows with `curve`, the column `x` and `value` of what they are compared with; may be empty.
+        ends: what the ends of the band are called.
+        note: what no curve shows.
+    """
+
+    title: str
+    x: str
+    x_title: str
+    y_title: str
+    table: pd.DataFrame
+    reference: pd.DataFrame
+    ends: tuple[str, str] = INTERVAL
+    note: str = ""
+
+
+def means(data: pd.DataFrame, x: str, over: Callable[[Sequence[float]], Estimate] = estimate) -> pd.DataFrame:
+    """The mean of each curve at each `x` over the seeds, with the ends of its band where there are several.
+
+    Args:
+        data: a row a point and seed: `curve`, `x` and `value`.
+        x: the column over which the curves go.
+        over: gives the mean and the ends of the band.
+    """
+    rows = []
+    for (curve, where), group in data.groupby(["curve", x], sort=False):
+        found = over(group["value"].tolist())
+        rows.append(
+            {"curve": curve, x: where, "value": found.mean, "low": found.low, "high": found.high, "seeds": found.n}
+        )
+    return pd.DataFrame(rows, columns=["curve", x, "value", "low", "high", "seeds"])

@@ -1,0 +1,66 @@
+"""What a figure and a table declare of themselves: name, title, caption, what they need, and what makes them.
+
+The catalogue finds every declaration in the modules of the report. Each start of the workflow reads these modules, so
+they import matplotlib and seaborn only inside the functions that draw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, Protocol, TypeVar
+
+from preln.config import Study
+
+
+class Job(Protocol):
+    """A run, a fine-tuning or a part of the theory."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def identity(self) -> dict[str, Any]: ...
+
+
+J = TypeVar("J")
+R = TypeVar("R")
+
+
+@dataclass(frozen=True)
+class Source(Generic[J, R]):
+    """A kind of records.
+
+    Attributes:
+        jobs: all jobs of a study that make such records.
+        files: the records of a job, in the folder of the study's results.
+        load: reads what is done of some jobs; its last argument is the folder of the results of all studies.
+    """
+
+    jobs: Callable[[Study], Sequence[J]]
+    files: Callable[[J], Sequence[str]]
+    load: Callable[[Study, Sequence[J], Path], R]
+
+
+def every(study: Study, jobs: Sequence[Any]) -> Sequence[Any]:
+    """All jobs of a source: what an entry shows that says nothing else."""
+    return jobs
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry(Generic[R]):
+    """What figures and tables have in common.
+
+    Attributes:
+        name: what the command line and the files of the results call it.
+        title: what it shows, in a line.
+        caption: how it is read, and what the paper says of it. Plain text, in paragraphs.
+        source: the records that it is made from.
+        of: those of the source's jobs that it shows. A study has the entry if there is one.
+    """
+
+    name: str
+    title: str
+    caption: str
+    source: Source[Any, R]
+    of: Callable[[Study, Sequence[Any]], Sequence[Any]] = every

@@ -1,0 +1,119 @@
+"""The forms of a table: CSV for programs, Markdown and LaTeX for readers, plain text for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+from tabulate import LATEX_ESCAPE_RULES, tabulate
+
+from preln.errors import PrelnError
+from preln.files import write_text
+
+FORMS = (".csv", ".md", ".tex")
+MISSING = "–"
+DIGITS = 6
+"""Significant digits of what is computed from the records, of which those of single precision have seven. The last
+digits of a double would depend on the C library."""
+_NUMBER = rf"[\d.,e+-]+|{MISSING}|none|\d+:\d\d:\d\d"
+_LATEX = str.maketrans(LATEX_ESCAPE_RULES)
+# What LaTeX cannot read as it stands, though it is no command of its own.
+_SYMBOLS = str.maketrans({"×": "$\\times$", "±": "$\\pm$", "–": "--", "‖": "$\\Vert$", "|": "\\textbar{}"})
+# What Markdown reads anywhere in a line.
+_MARKDOWN = str.maketrans({character: f"\\{character}" for character in "\\`*_[]<>&|~$"})
+
+
+@dataclass(frozen=True)
+class Content:
+    """A table that is made.
+
+    Attributes:
+        full: in full precision, of which the CSV is made.
+        text: rounded to text for readers.
+        title: what it is of, and how much of that is done, in a sentence.
+        notes: how the numbers were computed, and where; a paragraph each.
+        brief: the text that a terminal shows, where that is not all of it.
+    """
+
+    full: pd.DataFrame
+    text: pd.DataFrame
+    title: str
+    notes: Sequence[str]
+    brief: pd.DataFrame | None = None
+
+
+def require(out: Sequence[Path]) -> None:
+    """See that each file's suffix is a form of a table, before any is written.
+
+    Raises:
+        PrelnError: if one is not.
+    """
+    for path in out:
+        if path.suffix not in FORMS:
+            raise PrelnError(f"{path}: no form of a table; allowed: {', '.join(FORMS)}")
+
+
+def write(content: Content, label: str, out: Sequence[Path], computed: Sequence[str] = ()) -> None:
+    """Write a table to each file of `out`, in the form of its suffix.
+
+    Args:
+        content: the table.
+        label: of the LaTeX table.
+        out: the files, of the forms that `require` lets pass.
+        computed: the columns of the CSV that are computed from the records, and not as they stand there.
+    """
+    texts = {".csv": in_csv(content.full, computed), ".md": markdown(content), ".tex": latex(content, label)}
+    for path in out:
+        write_text(path, texts[path.suffix])
+
+
+def in_csv(table: pd.DataFrame, computed: Sequence[str]) -> str:
+    """A table as CSV: the columns that are computed from the records to `DIGITS` significant digits, and all else as it
+    stands."""
+    rounded = {
+        name: table[name].map(lambda value: float(f"{value:.{DIGITS}g}"), na_action="ignore")
+        for name in computed
+        if name in table.columns
+    }
+    return table.assign(**rounded).to_csv(index=False, lineterminator="\n")
+
+
+def markdown(content: Content) -> str:
+    """The table in Markdown, with its title above it and the notes below."""
+    heading = f"**{content.title.translate(_MARKDOWN)}**"
+    return "\n\n".join([heading, *_grid(content.text, "github"), *content.notes]) + "\n"
+
+
+def plain(content: Content) -> str:
+    """The table as text for a terminal, with its title above it and the notes below; of a brief one without these."""
+    if content.brief is not None:
+        return "\n\n".join([content.title, *_grid(content.brief, "simple")]) + "\n"
+    return "\n\n".join([content.title, *_grid(content.text, "simple"), *content.notes]) + "\n"
+
+
+def latex(content: Content, label: str) -> str:
+    """The table as a LaTeX `table*`, which needs the package booktabs: the title is its caption."""
+    text = content.text
+    sides = ["right" if text[name].astype(str).str.fullmatch(_NUMBER).all() else "left" for name in text.columns]
+    lines = [
+        *("\\begin{table*}", "\\centering", f"\\caption{{{content.title.translate(_LATEX)}}}", f"\\label{{{label}}}"),
+        *("\\scriptsize", "\\setlength{\\tabcolsep}{3pt}", *_grid(text, "latex_booktabs", sides)),
+        *(f"\\par\\smallskip\\footnotesize {note.translate(_LATEX)}" for note in content.notes),
+        "\\end{table*}",
+    ]
+    return "\n".join(lines).translate(_SYMBOLS) + "\n"
+
+
+def _grid(text: pd.DataFrame, form: str, sides: Sequence[str] | None = None) -> list[str]:
+    """The rows in a form of tabulate's, or nothing where there are none."""
+    if text.empty:
+        return []
+    # Numbers are text already; the printer would write 1e-3 as 0.001.
+    return [tabulate(text.to_dict("list"), headers="keys", tablefmt=form, disable_numparse=True, colalign=sides)]
+
+
+def rounded(value: float, digits: int) -> str:
+    """A number for readers."""
+    return f"{value:.{digits}f}" if pd.notna(value) else MISSING

@@ -1,0 +1,81 @@
+"""What records of every kind share: that they are of the study's settings and of one text, and where they come from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from preln.freshness import checksums
+from preln.recording import RecordError
+
+
+class Texts:
+    """The texts that records are of, which are the same for all that name the same one in the study; `kind` is the key
+    under which a record has its own."""
+
+    def __init__(self, kind: Literal["corpus", "text"]) -> None:
+        self._kind = kind
+        self._first: dict[str, tuple[str, dict[str, str]]] = {}
+
+    def require_same(self, name: str, record: dict[str, Any], path: Path) -> None:
+        """See that a record is of the text that the others of this name are of; `path` is its file.
+
+        Raises:
+            RecordError: with the files of the text that differ.
+        """
+        text = checksums(record.get(self._kind, {}))
+        other, first = self._first.setdefault(name, (path.parent.name, text))
+        if different := sorted(file for file in {**first, **text} if first.get(file) != text.get(file)):
+            raise RecordError(
+                f"{path}: is of another text than {other} ({', '.join(different)} of {self._kind} {name} differ); run "
+                "one of the two again"
+            )
+
+
+def require_same(identity: dict[str, Any], record: dict[str, Any], path: Path) -> None:
+    """See that a record is of what the study says now; `path` is its file.
+
+    Raises:
+        RecordError: with each key that differs, or is in one of them only.
+    """
+    now, then = flat(identity), flat(record.get("identity", {}))
+    changed = [
+        f"{key} was {then.get(key, 'not there')}, is {now.get(key, 'not there')}"
+        for key in {**now, **then}
+        if now.get(key) != then.get(key)
+    ]
+    if changed:
+        raise RecordError(f"{path}: made with other settings ({'; '.join(changed)}); run it again")
+
+
+def flat(content: Any, where: str = "") -> dict[str, str]:
+    """A nested content as text, by dotted keys."""
+    if isinstance(content, dict):
+        items = content.items()
+    elif isinstance(content, list | tuple):
+        items = dict(enumerate(content)).items()
+    else:
+        return {where: str(content)}
+    return {
+        key: found
+        for name, value in items
+        for key, found in flat(value, f"{where}.{name}" if where else str(name)).items()
+    }
+
+
+def hardware_line(hardware: dict[str, Any]) -> str:
+    """What a run was computed on, in one line: its GPUs, or else its processor."""
+    gpus = hardware.get("gpus") or []
+    if gpus:
+        return f"{len(gpus)} x {gpus[0]}"
+    return f"{hardware.get('processor', 'unknown processor')}, {hardware.get('cores_used', '?')} core(s) a run"
+
+
+def origin_lines(records: Sequence[dict[str, Any]]) -> tuple[str, ...]:
+    """Where records come from: their commits and their hardware, in a sentence each; nothing where there are none."""
+    if not records:
+        return ()
+    commits = sorted({str(record["commit"]) for record in records})
+    machines = sorted({hardware_line(record["hardware"]) for record in records})
+    return f"Commit: {'; '.join(commits)}.", f"Hardware: {'; '.join(machines)}."

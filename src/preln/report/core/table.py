@@ -1,0 +1,48 @@
+"""What a table declares of itself, and how it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from preln.config import Study
+from preln.report.core import forms
+from preln.report.core.entries import Entry, R
+from preln.report.core.forms import Content
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table(Entry[R]):
+    """A table.
+
+    Attributes:
+        make: makes it from the records of the jobs that it shows.
+        computed: the columns of its CSV that are computed from the records, and not as they stand there.
+        folder: where its files lie, in the folder of the study's results.
+        forms: the suffixes of the files that the workflow writes.
+    """
+
+    make: Callable[[Study, R], Content]
+    computed: Sequence[str] = ()
+    folder: str = "tables/"
+    forms: tuple[str, ...] = forms.FORMS
+
+    @property
+    def heading(self) -> str:
+        """What stands above it."""
+        return self.title
+
+    @property
+    def files(self) -> list[str]:
+        """Its files, in the folder of the study's results."""
+        return [f"{self.folder}{self.name}{suffix}" for suffix in self.forms]
+
+    def write(self, study: Study, records: R, out: Sequence[Path]) -> None:
+        """Write it to each file of `out`, in the form of its suffix (csv, md, tex).
+
+        Raises:
+            PrelnError: if a suffix is of no such form.
+        """
+        forms.require(out)
+        forms.write(self.make(study, records), f"tab:{self.name}-{study.study}", out, self.computed)

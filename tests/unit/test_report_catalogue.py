@@ -1,0 +1,124 @@
+"""Which figures and tables a study has, what they are made from, and what is made again when code changes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from preln.config import Study, validate
+from preln.errors import PrelnError
+from preln.report import catalogue
+from preln.report.catalogue import FIGURES, TABLES, Catalogue
+from preln.runs import Run, expand
+from tests.conftest import bert_content, study_content
+
+ENTRIES = [*FIGURES.values(), *TABLES.values()]
+
+
+def study(**sections: Any) -> tuple[Study, list[Run]]:
+    content = validate(study_content({"figures": [4, 2]}, **sections), "my.yaml")
+    return content, expand(content)
+
+
+def test_a_study_has_the_figures_and_tables_of_its_runs_and_sections() -> None:
+    of_translation = Catalogue(study()[0])
+    assert list(of_translation.figures) == ["2", "4", "runs"]
+    assert list(of_translation.tables) == ["runs", "claims"]
+    assert list(Catalogue(study(theory={})[0]).figures) == ["2", "4", "runs", "theory"]
+    of_bert = Catalogue(validate(bert_content({"placement": "post"}), "my.yaml"))
+    assert list(of_bert.figures) == ["5", "pretraining"]
+    assert list(of_bert.tables) == ["pretraining", "finetuning", "claims"]
+
+
+def test_every_figure_and_table_of_the_report_is_in_the_catalogue() -> None:
+    assert {"2", "3", "4", "5", "6", "gradients", "theory", "runs", "pretraining"} <= FIGURES.keys()
+    assert {"runs", "pretraining", "finetuning", "theory", "figure-3", "claims"} <= TABLES.keys()
+
+
+def test_a_figure_is_made_from_the_records_of_the_jobs_that_it_shows() -> None:
+    content, runs = study()
+    shown = Catalogue(content)
+    other = {"placement": "post", "figures": [6]}
+    two = Catalogue(validate(study_content({"figures": [4]}, other), "my.yaml"))
+
+    expected = [f"translation/{run.id}/{name}" for run in runs for name in ("curve.csv", "metrics.json")]
+    assert shown.records(FIGURES["4"]) == expected
+    assert not set(two.records(FIGURES["4"])) & set(two.records(FIGURES["6"]))
+    assert {*two.records(FIGURES["4"]), *two.records(FIGURES["6"])} == set(two.records(FIGURES["runs"]))
+
+
+def test_the_files_of_a_study_have_the_records_and_every_figure_and_table() -> None:
+    content, runs = study()
+    files = Catalogue(content).files()
+    assert {f"translation/{runs[0].id}/metrics.json", "figures/figure-2.pdf", "tables/runs.tex", "claims.md"} <= set(
+        files
+    )
+    assert "claims.tex" not in files
+    assert len(set(files)) == len(files)
+
+
+@pytest.mark.parametrize("kind", ["figure", "table"])
+def test_what_a_study_has_not_is_refused_with_what_it_has(kind: str) -> None:
+    mine = Catalogue(study()[0])
+    with pytest.raises(PrelnError, match=rf"^{kind} theory: study \w+ has nothing that it shows; allowed: .*runs"):
+        getattr(mine, kind)("theory")
+    with pytest.raises(PrelnError, match=rf"^{kind} run: not known; allowed: .*runs"):
+        getattr(mine, kind)("run")
+
+
+@pytest.mark.parametrize(
+    ("changes", "other"),
+    [
+        ({"description": "Another line."}, True),
+        ({"paper_curves": True}, True),
+        ({"paper_settings": True}, True),
+        ({"execution": {"cpus": 2}}, False),
+    ],
+    ids=str,
+)
+def test_what_is_described_otherwise_is_other_content(changes: dict[str, Any], other: bool) -> None:
+    before, runs = study()
+    after, _ = study(**changes)
+    assert (Catalogue(before).content(runs) != Catalogue(after).content(runs)) == other
+
+
+def test_all_code_of_the_report_and_the_theory_that_an_entry_loads_is_followed() -> None:
+    modules = {name: entries for name, entries in catalogue._declared().items() if entries}
+    script = (
+        "import sys\nfrom importlib import import_module\n"
+        f"for module in {list(modules)}:\n"
+        "    for name in [name for name in sys.modules if name.startswith(('preln.report', 'preln.theory'))]:\n"
+        "        del sys.modules[name]\n"
+        "    import_module(module)\n"
+        "    print(module, *(n for n in sys.modules if n.startswith(('preln.report.', 'preln.theory.'))))"
+    )
+    loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    source = Path(catalogue.__file__).parents[2]
+    for line in loaded.splitlines():
+        module, *names = line.split()
+        files = {file for name in names if (file := source / f"{name.replace('.', '/')}.py").exists()}
+        for entry in modules[module]:
+            assert files <= set(catalogue.code(entry)), module
+
+
+def test_data_beside_a_module_is_followed_and_other_figures_are_not() -> None:
+    names = {path.name for path in catalogue.code(FIGURES["2"])}
+    assert {"figure_2.py", "save_figure.py", "translation.csv"} <= names
+    assert not names & {"figure_4.py", "figure_runs.py", "gradients.csv", "forms.py"}
+
+
+def test_the_page_follows_the_code_of_all_that_it_shows() -> None:
+    code = set(Catalogue(study(theory={})[0]).code())
+    assert set(catalogue.code(FIGURES["theory"])) | set(catalogue.code(TABLES["runs"])) <= code
+    assert {"page.py", "page.html.j2", "page.css", "charts.py"} <= {path.name for path in code}
+
+
+def test_reading_the_catalogue_loads_no_library_that_draws() -> None:
+    """Every start of the workflow reads it."""
+    script = "import sys, preln.report.catalogue; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
+    assert not {"matplotlib", "seaborn", "altair", "scipy"} & set(loaded)
