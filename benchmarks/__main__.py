@@ -18,7 +18,7 @@ from benchmarks import growth
 from benchmarks.interleaved import ROOT, Ratio, Side, ratios
 from preln.config import Execution
 from preln.provenance import commit, hardware
-from preln.report.translation.records import hardware_line
+from preln.report.core.records import hardware_line
 
 RECORD = ROOT / "benchmarks" / "record.json"
 ROUNDS = 7

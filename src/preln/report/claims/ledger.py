@@ -71,15 +71,13 @@ def summary(entries: Sequence[Entry]) -> str:
 
 
 def finding(entries: Sequence[Entry]) -> str:
-    """What the study found, in a sentence or two."""
+    """What the study found, in a sentence."""
     counts = Counter(entry.verdict for entry in entries)
     tested = len(entries) - counts[Verdict.NOT_TESTED]
-    if not tested:
-        return f"None of the paper's {len(entries)} claims is tested in this study yet."
-    parts = [
-        f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict] and verdict is not Verdict.NOT_TESTED
-    ]
-    return f"This study tests {tested} of the paper's {len(entries)} claims: {', '.join(parts)}."
+    reproduced = f"{counts[Verdict.REPRODUCED]} of them" if counts[Verdict.REPRODUCED] else "none of them"
+    if tested:
+        return f"This study tests {tested} of the paper's {len(entries)} claims, and reproduces {reproduced}."
+    return f"This study tests none of the paper's {len(entries)} claims."
 
 
 def readable(table: pd.DataFrame) -> pd.DataFrame:

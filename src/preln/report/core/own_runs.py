@@ -208,14 +208,14 @@ def _mean(members: Sequence[OwnRun], column: str, with_diverged: bool = False) -
     """The mean over the seeds that finished at each validation, with the lowest and the highest of them: `updates`,
     `value`, `low`, `high` and `seeds`. Seeds differ a little in the updates of an epoch; `updates` is their mean."""
     shown = [run for run in members if with_diverged or run.diverged is None]
-    known = [_recorded(run, column).reset_index(drop=True) for run in shown]
-    points = pd.concat([pd.DataFrame(columns=["updates", column]), *known]) if known else pd.DataFrame()
-    if points.empty:
-        return pd.DataFrame(columns=["updates", "value", "low", "high", "seeds"])
-    points = points.assign(curve="", step=points.index, value=points[column].astype(float))
-    table = means(points, "step", extent)
+    known = [_recorded(run, column).reset_index(drop=True)[["updates", column]].astype(float) for run in shown]
+    points = pd.concat([pd.DataFrame({"updates": [], column: []}, dtype=float), *known])
+    points = points.assign(curve="", step=points.index, value=points[column])
     updates = points.groupby("step")["updates"].agg(mean)
-    return table.assign(updates=table["step"].map(updates)).drop(columns=["curve", "step"])
+    table = means(points, "step", extent)
+    # Of no points, the columns would have no numbers.
+    numbers = table[["value", "low", "high"]].astype(float)
+    return numbers.assign(updates=table["step"].map(updates).astype(float), seeds=table["seeds"])
 
 
 def _by_series(runs: Sequence[OwnRun]) -> dict[Any, list[OwnRun]]:
