@@ -86,15 +86,18 @@ def test_what_is_described_otherwise_is_other_content(changes: dict[str, Any], o
     assert (Catalogue(before).content(runs) != Catalogue(after).content(runs)) == other
 
 
-def test_all_code_of_the_report_and_the_theory_that_an_entry_loads_is_followed() -> None:
+FOLLOWED = tuple(f"preln.{package}." for package in ("report", "theory", "placements", "schedules"))
+
+
+def test_all_code_of_the_report_and_what_it_takes_from_the_science_that_an_entry_loads_is_followed() -> None:
     modules = {name: entries for name, entries in catalogue._declared().items() if entries}
     script = (
         "import sys\nfrom importlib import import_module\n"
         f"for module in {list(modules)}:\n"
-        "    for name in [name for name in sys.modules if name.startswith(('preln.report', 'preln.theory'))]:\n"
+        f"    for name in [name for name in sys.modules if name.startswith({FOLLOWED})]:\n"
         "        del sys.modules[name]\n"
         "    import_module(module)\n"
-        "    print(module, *(n for n in sys.modules if n.startswith(('preln.report.', 'preln.theory.'))))"
+        f"    print(module, *(n for n in sys.modules if n.startswith({FOLLOWED})))"
     )
     loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
     source = Path(catalogue.__file__).parents[2]

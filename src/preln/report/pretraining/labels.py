@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from preln.config import PretrainingSettings
 from preln.pretraining.runs import PretrainingRun
 from preln.report.core.labels import PLACEMENTS
-from preln.runs import short
+from preln.values import short
 
 _TOLD = {"text", "placement", "learning_rate", "warmup", "seed"}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from preln.config import Study
+from preln.placements import PAPER as COMPARED
 from preln.placements import PLACEMENTS as RECORDS
 from preln.placements import in_order
 from preln.report.core.curves import PAPER, Curves, means
@@ -47,14 +48,19 @@ def compose(study: Study, records: Records) -> Drawing:
     norms = norms[(norms["stack"] == "decoder") & (norms["variant"] == "")]
     norms = norms.assign(series=[_name(*pair) for pair in zip(norms["placement"], norms["state"], strict=True)])
     looks = _looks(norms)
-    panels = []
+    letters = iter(ascii_lowercase)
+    panels: list[tuple[pd.DataFrame, Callable[[Axes, pd.DataFrame], None]]] = []
     for matrix in ("W1", "W2"):
         mine = norms[(norms["depth"] == norms["depth"].min()) & (norms["matrix"] == matrix)]
-        panels.append((mine, partial(_by_layer, looks=looks, bars=records.bars, matrix=matrix)))
+        of_matrix = partial(_by_layer, looks=looks, bars=records.bars, letter=next(letters), matrix=matrix)
+        panels.append((mine, of_matrix))
     last = norms[(norms["matrix"] == "W2") & (norms["layer"] == norms["depth"]) & (norms["state"] == "initial")]
-    for placement in in_order(last["placement"]):
+    # The paper's two, and what else the study has.
+    for placement in in_order([*COMPARED, *last["placement"]]):
         mine = last[last["placement"] == placement]
-        panels.append((mine, partial(_by_depth, looks=looks, bars=records.bars, placement=placement)))
+        of_placement = partial(_by_depth, looks=looks, bars=records.bars, letter=next(letters), placement=placement)
+        panels.append((mine, of_placement))
+    # The others keep the letters by which the caption names them.
     panels = [(mine, draw) for mine, draw in panels if len(mine)]
     if not panels:
         raise NothingDone
@@ -63,8 +69,7 @@ def compose(study: Study, records: Records) -> Drawing:
     figure = Drawing(figsize=(TEXT_WIDTH, _ROW_HEIGHT * rows + _LEGEND_HEIGHT), layout="constrained")
     space = figure.add_gridspec(rows + 1, columns, height_ratios=[*([1] * rows), 0.16])
     for number, (mine, draw) in enumerate(panels):
-        axes = figure.add_subplot(space[number // columns, number % columns])
-        draw(axes, mine, letter=ascii_lowercase[number])
+        draw(figure.add_subplot(space[number // columns, number % columns]), mine)
     below = figure.add_subplot(space[-1, :])
     below.set_axis_off()
     handles: list[Patch | Line2D] = [
