@@ -8,12 +8,17 @@ VENV ?= .venv
 CORES ?= all
 READY := $(VENV)/.ready
 BIN := $(VENV)/bin
+# A worker for each core, and no more than eight, for each takes a gigabyte of memory. One that has nothing left to do
+# takes over half of what another has before it: tests that share a training stay together until then.
+PARALLEL := --numprocesses logical --maxprocesses 8 --dist worksteal
 
-.PHONY: help reproduce test test-cluster test-faults test-processors bench lint docs
+.PHONY: help reproduce test quick-test test-cluster test-faults test-processors coverage bench lint docs
 
 help:
 	@echo "make reproduce        the default study: tables and figures in results/quick/"
 	@echo "make test             every test but those of a cluster; of the faults a sample"
+	@echo "make quick-test       the tests to run while working: none that trains (a minute)"
+	@echo "make coverage         what of the code the quick tests run, line by line, in htmlcov/"
 	@echo "make test-cluster     the workflow on a real Slurm that it brings up here (root; Debian or Ubuntu)"
 	@echo "make test-faults      hundreds of kills, damages and full disks (20 minutes)"
 	@echo "make test-processors  the tests that compare numbers, as on other processors than this (6 minutes)"
@@ -26,7 +31,6 @@ reproduce: $(READY)
 	"$(BIN)/preln" summary results/quick
 
 test: $(READY) $(VENV)/.docs-ready
-	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest -m "not cluster"
 
 # FAULTS="--only pre-training" strikes those alone; FAULTS="--out docs/faults.md" keeps the table.
 test-faults: $(READY)

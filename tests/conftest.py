@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+import shutil
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import hypothesis
 import pytest
+from filelock import FileLock
 
 from preln.config import EmbeddedCorpus, EmbeddedTask, EnglishText, RunSettings
 from tests.moments import Hold, NewHold
@@ -85,18 +87,45 @@ def hold(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NewHold]:
         one.let_go()
 
 
+MakeOnce = Callable[[str, Callable[[Path], object]], Path]
+"""What the fixture `make_once` is: it takes the name of a folder and what fills it, and returns the folder."""
+
+
 @pytest.fixture(scope="session")
-def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def make_once(tmp_path_factory: pytest.TempPathFactory) -> MakeOnce:
+    """Makes what many tests use. Where tests run in several processes, the first makes it and the others wait."""
+    # Each process of pytest-xdist has a folder of its own in the one that they share.
+    is_one_of_several = "PYTEST_XDIST_WORKER" in os.environ
+    own = tmp_path_factory.getbasetemp()
+    shared = own.parent if is_one_of_several else own
+
+    def make(name: str, fill: Callable[[Path], object]) -> Path:
+        folder, done = shared / name, shared / f"{name}.done"
+        with FileLock(shared / f"{name}.lock"):
+            if not done.exists():
+                # What another process began and could not finish.
+                shutil.rmtree(folder, ignore_errors=True)
+                folder.mkdir()
+                fill(folder)
+                done.touch()
+        return folder
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def prepared(make_once: MakeOnce) -> Path:
     """The small corpus, prepared: text/, bpe/ and binary/."""
     from preln.corpora import prepare
     from preln.fairseq_plugin.binarise import binarise
 
-    folder = tmp_path_factory.mktemp("prepared")
-    corpus = EmbeddedCorpus.model_validate(CORPUS)
-    prepare.prepare_text(corpus, folder / "downloads", folder / "text", 1)
-    prepare.prepare_bpe(folder / "text", corpus.vocabulary, folder / "bpe", 1)
-    binarise(folder / "bpe", "de", "en", folder / "binary", 1)
-    return folder
+    def fill(folder: Path) -> None:
+        corpus = EmbeddedCorpus.model_validate(CORPUS)
+        prepare.prepare_text(corpus, folder / "downloads", folder / "text", 1)
+        prepare.prepare_bpe(folder / "text", corpus.vocabulary, folder / "bpe", 1)
+        binarise(folder / "bpe", "de", "en", folder / "binary", 1)
+
+    return make_once("prepared", fill)
 
 
 def bert_content(*runs: dict[str, Any], checkpoints: Sequence[int] = (6, 12), **sections: Any) -> dict[str, Any]:
@@ -120,28 +149,30 @@ def bert_content(*runs: dict[str, Any], checkpoints: Sequence[int] = (6, 12), **
 
 
 @pytest.fixture(scope="session")
-def prepared_text(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def prepared_text(make_once: MakeOnce) -> Path:
     """The small English text, prepared: text/, bpe/ and binary/."""
     from preln.corpora.english import prepare
     from preln.fairseq_plugin.binarise import binarise_english
 
-    folder = tmp_path_factory.mktemp("prepared text")
-    text = EnglishText.model_validate(TEXT)
-    prepare.prepare_text(text, folder / "downloads", folder / "text", 1)
-    prepare.prepare_pieces(folder / "text", text.vocabulary, folder / "bpe", 1)
-    binarise_english(folder / "bpe", folder / "binary", 1)
-    return folder
+    def fill(folder: Path) -> None:
+        text = EnglishText.model_validate(TEXT)
+        prepare.prepare_text(text, folder / "downloads", folder / "text", 1)
+        prepare.prepare_pieces(folder / "text", text.vocabulary, folder / "bpe", 1)
+        binarise_english(folder / "bpe", folder / "binary", 1)
+
+    return make_once("prepared text", fill)
 
 
 @pytest.fixture(scope="session")
-def prepared_task(tmp_path_factory: pytest.TempPathFactory, prepared_text: Path) -> Path:
+def prepared_task(make_once: MakeOnce, prepared_text: Path) -> Path:
     """The small task, prepared for models of the small text: pieces/ and binary/."""
     from preln.corpora import tasks
     from preln.fairseq_plugin.binarise import binarise_task
 
-    folder = tmp_path_factory.mktemp("prepared task")
-    task = EmbeddedTask.model_validate(TASK)
-    model = prepared_text / "bpe" / "bpe.model"
-    tasks.prepare_task(task, folder / "downloads", model, PRETRAINING["sequence_length"], folder / "pieces")
-    binarise_task(folder / "pieces", prepared_text / "binary" / "dict.txt", folder / "binary")
-    return folder
+    def fill(folder: Path) -> None:
+        task = EmbeddedTask.model_validate(TASK)
+        model = prepared_text / "bpe" / "bpe.model"
+        tasks.prepare_task(task, folder / "downloads", model, PRETRAINING["sequence_length"], folder / "pieces")
+        binarise_task(folder / "pieces", prepared_text / "binary" / "dict.txt", folder / "binary")
+
+    return make_once("prepared task", fill)

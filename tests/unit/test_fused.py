@@ -67,7 +67,7 @@ def assert_equal(found: Any, expected: Any, dtype: torch.dtype) -> None:
     pairs = [(found, expected)] if isinstance(found, Tensor) else zip(found, expected, strict=True)
     for one, other in pairs:
         assert one.dtype == dtype
-        assert float((one.double() - other.double()).norm()) <= 1.5e-2 * float(other.double().norm()) + 1e-3
+        assert (one.double() - other.double()).norm().item() <= 1.5e-2 * other.double().norm().item() + 1e-3
 
 
 def in_doubles(*tensors: Tensor) -> list[Tensor]:
@@ -125,7 +125,7 @@ def test_the_loss_of_a_model_that_broke_is_not_finite(loops: str, broken: float)
         features, weight = numbers(3, 4).detach(), numbers(40, 4)
         features[1, entry] = broken
         loss, nll = smoothed_cross_entropy(features, weight, None, torch.arange(3), 0.1)
-        assert not math.isfinite(float(loss))
+        assert not math.isfinite(loss.item())
         assert not math.isfinite(float(nll))
         assert not torch.autograd.grad(loss, weight)[0].isfinite().all()
 
@@ -148,13 +148,13 @@ def test_the_gradient_of_the_loss_in_fp16_is_scaled_before_it_is_rounded() -> No
 def test_scores_that_are_far_apart_lose_nothing(loops: str) -> None:
     features, weight = torch.tensor([[1.0]]), torch.tensor([[0.0], [300.0], [-300.0]])
     loss, nll = smoothed_cross_entropy(features, weight, None, torch.tensor([2]), 0.0)
-    assert (float(loss), float(nll)) == (600.0, 600.0)
+    assert (loss.item(), nll.item()) == (600.0, 600.0)
 
 
 def test_no_targets_have_no_loss(loops: str) -> None:
     features, weight = numbers(0, 16), numbers(11, 16)
     loss, _ = smoothed_cross_entropy(features, weight, None, torch.empty(0, dtype=torch.long), 0.1)
-    assert float(loss) == 0.0
+    assert loss.item() == 0.0
     assert not torch.autograd.grad(loss, weight)[0].any()
 
 
@@ -186,7 +186,7 @@ def test_a_norm_sums_the_gradients_of_gain_and_bias_over_thousands_of_tokens(dty
     )
     computed = torch.autograd.grad(norm(x), [x, norm.weight, norm.bias], upstream.to(dtype))
     for one, other in zip(computed, expected, strict=True):
-        assert float((one.double() - other).norm()) <= 5e-3 * float(other.norm())
+        assert (one.double() - other).norm().item() <= 5e-3 * other.norm().item()
 
 
 def test_a_norm_that_is_looked_into_shows_the_sum(loops: str) -> None:

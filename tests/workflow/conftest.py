@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.conftest import study_content
+from tests.conftest import MakeOnce, study_content
 from tests.moments import Hold
 
 ROOT = Path(__file__).parents[2]
@@ -95,6 +95,17 @@ class Workspace:
         return Workspace(folder)
 
 
+def raise_version(workspace: Workspace, module: str, name: str) -> None:
+    """Raise one of the versions of the code by one."""
+
+    def raised(code: str) -> str:
+        changed, count = re.subn(rf"^{name} = (\d+)$", lambda found: f"{name} = {int(found[1]) + 1}", code, flags=re.M)
+        assert count == 1, f"{module} has no {name}"
+        return changed
+
+    workspace.edit(f"src/preln/{module}", raised)
+
+
 def copy_repository(to: Path) -> Workspace:
     for name in ("Snakefile", "environment.yml", "workflow", "src", "config", "slurm"):
         source = ROOT / name
@@ -114,13 +125,16 @@ RUNS: list[dict[str, Any]] = [
 
 
 @pytest.fixture(scope="session")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+def finished(make_once: MakeOnce) -> Workspace:
     """A study that has been run to its end; tests that change it work on a copy."""
-    workspace = copy_repository(tmp_path_factory.mktemp("workflow") / "a finished study")
-    workspace.write_study(*RUNS)
-    outcome = workspace.snakemake()
-    assert outcome.code == 0, outcome.output
-    return workspace
+
+    def fill(folder: Path) -> None:
+        workspace = copy_repository(folder)
+        workspace.write_study(*RUNS)
+        outcome = workspace.snakemake()
+        assert outcome.code == 0, outcome.output
+
+    return Workspace(make_once("a finished study", fill))
 
 
 @pytest.fixture

@@ -19,6 +19,8 @@ from preln.report.html import page
 from tests.debian import Unavailable, install
 from tests.unit.test_committed_results import COMMITTED
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 STUDIES = [path.parent.name for path in COMMITTED]
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.moments import NewHold, in_epoch
-from tests.workflow.conftest import RUNS, Workspace
+from tests.workflow.conftest import RUNS, Workspace, raise_version
 
 pytestmark = pytest.mark.slow
 
@@ -95,7 +95,7 @@ def test_a_new_pin_reruns_nothing(again: Workspace) -> None:
 
 
 def test_a_new_version_of_the_training_trains_everything(again: Workspace) -> None:
-    again.edit("src/preln/runs.py", lambda code: code.replace("TRAINING_VERSION = 2", "TRAINING_VERSION = 3"))
+    raise_version(again, "runs.py", "TRAINING_VERSION")
     assert again.would_run()["train_translation"] == len(RUNS)
 
 
@@ -146,7 +146,7 @@ def test_a_clone_with_some_records_trains_the_others_once_its_text_is_prepared(a
 
 
 def test_a_new_version_of_the_preparation_trains_everything_at_once(again: Workspace) -> None:
-    again.edit("src/preln/runs.py", lambda code: code.replace("PREPARATION_VERSION = 1", "PREPARATION_VERSION = 2"))
+    raise_version(again, "runs.py", "PREPARATION_VERSION")
     jobs = again.would_run()
     assert jobs["prepare_text"] == 1
     assert jobs["train_translation"] == len(RUNS)

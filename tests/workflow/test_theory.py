@@ -12,7 +12,7 @@ import pytest
 from preln.config import validate
 from preln.runs import expand
 from tests.conftest import study_content
-from tests.workflow.conftest import RUNS, Workspace
+from tests.workflow.conftest import RUNS, Workspace, raise_version
 
 pytestmark = pytest.mark.slow
 
@@ -154,14 +154,4 @@ def test_a_comment_in_the_measuring_code_reruns_nothing(module: str, theory: Wor
 
 
 def test_a_new_version_of_the_theory_measures_everything(theory: Workspace) -> None:
-    theory.edit(
-        "src/preln/theory/measurement_jobs.py", lambda code: code.replace("THEORY_VERSION = 1", "THEORY_VERSION = 2")
-    )
-    assert theory.would_run() == {"measure_theory": len(PARTS), **DRAWN}
-
-
-def test_a_run_that_is_not_in_the_study_is_refused_before_any_job(theory: Workspace) -> None:
-    theory.write_study(*RUNS, theory={**THEORY, "gradients": {"runs": ["post-nothing"]}})
-    outcome = theory.snakemake("--dry-run")
-    assert outcome.code != 0
-    assert "config/config.yaml: theory.gradients.runs: the study has no run post-nothing" in outcome.output
+    raise_version(theory, "theory/measurement_jobs.py", "THEORY_VERSION")

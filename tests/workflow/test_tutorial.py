@@ -41,12 +41,14 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     return made
 
 
+@pytest.mark.slow
 def test_a_placement_of_ones_own_is_trained_as_the_tutorial_says(workspace: Workspace) -> None:
     assert '"peri"' in (workspace.folder / "config" / "schema.json").read_text(encoding="utf-8")
     assert set(runs_of(workspace)["placement"]) == {"post", "pre", "peri"}
     assert "Peri-LN" in (workspace.folder / "results" / "peri" / "report.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_the_theory_measures_a_placement_of_ones_own_and_predicts_nothing_of_it(workspace: Workspace) -> None:
     results = workspace.folder / "results" / "peri"
     theory = pd.read_csv(results / "tables" / "theory.csv")
@@ -64,6 +66,7 @@ def test_the_theory_measures_a_placement_of_ones_own_and_predicts_nothing_of_it(
     }
 
 
+@pytest.mark.slow
 def test_a_schedule_of_ones_own_is_one_file(workspace: Workspace) -> None:
     text = EXTENDING.read_text(encoding="utf-8")
     (kind, content), *_ = BLOCK.findall(text[text.index("## A schedule") :])

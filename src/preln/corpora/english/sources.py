@@ -143,16 +143,16 @@ class Lines:
         number = 0
         try:
             require_text(self._content.peek(), self._name)
-            text = TextIOWrapper(self._content, encoding="utf-8-sig")
-            while line := text.readline(MOST_IN_MEMORY):
-                self._taken += 0 if line.isspace() else sys.getsizeof(line)
-                if max(self._taken, len(line)) >= MOST_IN_MEMORY:
-                    raise CorpusError(
-                        f"{self._name}: after line {number}: a document of more than {size(MOST_IN_MEMORY)}, the most "
-                        "that is held in memory; divide the text into smaller documents, and these into lines"
-                    )
-                number += 1
-                yield line.strip()
+            with TextIOWrapper(self._content, encoding="utf-8-sig") as text:
+                while line := text.readline(MOST_IN_MEMORY):
+                    self._taken += 0 if line.isspace() else sys.getsizeof(line)
+                    if max(self._taken, len(line)) >= MOST_IN_MEMORY:
+                        raise CorpusError(
+                            f"{self._name}: after line {number}: a document of more than {size(MOST_IN_MEMORY)}, the "
+                            "most that is held in memory; divide the text into smaller documents, and these into lines"
+                        )
+                    number += 1
+                    yield line.strip()
         except UnicodeDecodeError as error:
             raise CorpusError(f"{self._name}: after line {number}: not UTF-8 ({error.reason})") from None
         except BROKEN as error:
