@@ -22,6 +22,7 @@ from preln.config import StudyError, read
 from preln.config.grid import MOST_RUNS
 from preln.corpora import local
 from tests.conftest import RUN, bert_content, study_content
+from tests.refused import names
 
 SENTENCES = "".join(f"this is sentence {number}\n" for number in range(50))
 
@@ -63,22 +64,22 @@ def text(tmp_path: Path) -> Callable[..., dict[str, Any]]:
 
 
 @pytest.mark.parametrize(
-    ("content", "line", "message"),
+    ("content", "line", "parts"),
     [
-        (b"", None, "holds nothing; a study has keys"),
-        (b"a text\n", None, "holds 'a text'; a study has keys"),
-        (b"- a\n- b\n", None, "holds ['a', 'b']; a study has keys"),
-        (b"study: one\n\tdescription: two\n", 2, "not YAML: a tab, where YAML takes spaces alone"),
-        (b"study: one\ndescription: two\x07\n", 2, "not YAML: the control character U+0007; remove it"),
-        (b"\x93NUMPY\x01\x00", 1, "not UTF-8; save it as UTF-8"),
-        ("study: één\n".encode("latin-1"), 1, "not UTF-8; save it as UTF-8"),
-        ("study: one\n".encode("utf-16"), 1, "not UTF-8; save it as UTF-8"),
-        (b"study: &a [1, *a]\n", 1, "not YAML: *a stands within what it names"),
-        (b"study: one\ncorpora: " + b"[" * 100_000, 2, "not YAML: nested more than 50 deep"),
-        (b"study: one\ndescription: 2001-99-99\n", 2, "not YAML: '2001-99-99' cannot be read as timestamp"),
-        (b"study: !!int one\n", 1, "not YAML: 'one' cannot be read as int"),
-        (b"study: one\nstudy: two\n", 2, "not YAML: the key study is given twice"),
-        (EVER_MORE, 8, "not YAML: more than 10,000,000 values, with those that aliases repeat"),
+        (b"", None, ("nothing", "keys")),
+        (b"a text\n", None, ("'a text'", "keys")),
+        (b"- a\n- b\n", None, ("['a', 'b']", "keys")),
+        (b"study: one\n\tdescription: two\n", 2, ("YAML", "tab", "spaces")),
+        (b"study: one\ndescription: two\x07\n", 2, ("YAML", "U+0007", "remove")),
+        (b"\x93NUMPY\x01\x00", 1, ("UTF-8", "save")),
+        ("study: één\n".encode("latin-1"), 1, ("UTF-8", "save")),
+        ("study: one\n".encode("utf-16"), 1, ("UTF-8", "save")),
+        (b"study: &a [1, *a]\n", 1, ("YAML", "*a")),
+        (b"study: one\ncorpora: " + b"[" * 100_000, 2, ("YAML", "nested", "50")),
+        (b"study: one\ndescription: 2001-99-99\n", 2, ("YAML", "'2001-99-99'", "timestamp")),
+        (b"study: !!int one\n", 1, ("YAML", "'one'", "int")),
+        (b"study: one\nstudy: two\n", 2, ("YAML", "study", "twice")),
+        (EVER_MORE, 8, ("YAML", "10,000,000", "aliases")),
     ],
     ids=[
         *("empty", "text alone", "a list", "a tab", "a control character", "binary", "Latin-1", "UTF-16"),
@@ -86,12 +87,14 @@ def text(tmp_path: Path) -> Callable[..., dict[str, Any]]:
     ],
 )
 def test_a_file_that_is_no_study_is_refused_with_its_line(
-    content: bytes, line: int | None, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    content: bytes, line: int | None, parts: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "mine.yaml"
     path.write_bytes(content)
     place = f"{path}: line {line}" if line else str(path)
-    assert planned(path, monkeypatch).startswith(f"preln: {place}: {message}")
+    said = planned(path, monkeypatch)
+    assert said.startswith(f"preln: {place}: ")
+    assert names(said, *parts) and "\n" not in said, said
 
 
 def test_a_study_that_is_no_file_is_refused_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,28 +106,33 @@ def test_a_study_that_is_no_file_is_refused_at_once(tmp_path: Path, monkeypatch:
         ("none.yaml", "No such file or directory"),
         ("n" * 300, "File name too long"),
     ):
-        assert planned(tmp_path / name, monkeypatch).startswith(f"preln: {tmp_path / name}: cannot be read ({reason})")
+        said = planned(tmp_path / name, monkeypatch)
+        assert said.startswith(f"preln: {tmp_path / name}: ") and reason in said, said
 
 
-NO_FILES: list[tuple[str, str]] = [
-    ("folder", " is a folder; give a regular file"),
-    ("pipe", " is a pipe; give a regular file"),
-    ("socket", " is a socket; give a regular file"),
-    ("/dev/zero", " is a device; give a regular file"),
-    ("/dev/null", " is a device; give a regular file"),
-    ("/", " is a folder; give a regular file"),
-    ("empty", " is empty"),
-    ("none", " does not exist"),
-    ("loop", ": Too many levels of symbolic links"),
-    ("n" * 300, ": File name too long"),
-    ("train.nl/below", ": Not a directory"),
-    ("{x}.nl", ": {...} in a path is a wildcard of Snakemake; rename it without braces"),
+NO_FILES: list[tuple[str, tuple[str, ...]]] = [
+    ("folder", ("folder", "regular file")),
+    ("pipe", ("pipe", "regular file")),
+    ("socket", ("socket", "regular file")),
+    ("/dev/zero", ("device", "regular file")),
+    ("/dev/null", ("device", "regular file")),
+    ("/", ("folder", "regular file")),
+    ("empty", ("empty",)),
+    ("none", ("exist",)),
+    ("loop", ("Too many levels of symbolic links",)),
+    ("n" * 300, ("File name too long",)),
+    ("train.nl/below", ("Not a directory",)),
+    ("{x}.nl", ("{...}", "Snakemake", "rename")),
 ]
 
 
-@pytest.mark.parametrize(("name", "reason"), NO_FILES, ids=[name[:9] for name, _ in NO_FILES])
+@pytest.mark.parametrize(("name", "parts"), NO_FILES, ids=[name[:9] for name, _ in NO_FILES])
 def test_a_source_that_is_no_file_of_text_is_named_with_its_key(
-    name: str, reason: str, text: Callable[..., dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str,
+    parts: tuple[str, ...],
+    text: Callable[..., dict[str, Any]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     (tmp_path / "folder").mkdir()
     os.mkfifo(tmp_path / "pipe")
@@ -136,7 +144,10 @@ def test_a_source_that_is_no_file_of_text_is_named_with_its_key(
         bound.bind("socket")
         path = tmp_path / name
         content = text(valid={"source": str(path), "target": str(tmp_path / "valid.fr")})
-        assert refusal(content) == [f"my.yaml: corpora.tiny.valid.source: {path}{reason}"]
+        (line,) = refusal(content)
+        start = f"my.yaml: corpora.tiny.valid.source: {path}"
+        assert line.startswith(start)
+        assert names(line.removeprefix(start), *parts), line
 
 
 def test_a_file_that_is_given_twice_is_named_with_both_keys(
@@ -145,9 +156,8 @@ def test_a_file_that_is_given_twice_is_named_with_both_keys(
     (tmp_path / "again.nl").hardlink_to(tmp_path / "train.nl")
     content = text(valid={"source": str(tmp_path / "again.nl"), "target": str(tmp_path / "valid.fr")})
     (line,) = refusal(content)
-    assert line == f"my.yaml: corpora.tiny.valid.source: {tmp_path / 'again.nl'} is the same file as train.source; " + (
-        "give each its own file"
-    )
+    assert line.startswith(f"my.yaml: corpora.tiny.valid.source: {tmp_path / 'again.nl'} ")
+    assert "train.source" in line
 
 
 @pytest.mark.parametrize(("held_out", "enough"), [(24, True), (25, False), (1_000_000, False)])
@@ -158,9 +168,8 @@ def test_more_than_there_is_cannot_be_held_out(
         check(text(held_out=held_out), "my.yaml")
     else:
         (line,) = refusal(text(held_out=held_out))
-        assert line.startswith(
-            f"my.yaml: corpora.tiny.held_out: {2 * held_out:,} pairs are to be held out of train, which has 50 lines "
-        )
+        assert line.startswith("my.yaml: corpora.tiny.held_out: ")
+        assert names(line, f"{2 * held_out:,} pairs", "50 lines"), line
 
 
 def test_of_a_long_text_only_its_begin_is_read(
@@ -173,41 +182,46 @@ def test_of_a_long_text_only_its_begin_is_read(
 @pytest.mark.parametrize(
     ("section", "files", "missing"),
     [
-        ({"source": "iwslt14"}, [], " lacks de-en.tgz; or train.de, train.en, valid.de, valid.en, test.de, test.en"),
-        ({"source": "iwslt14"}, ["train.de", "train.en", "valid.de", "valid.en", "test.de"], "/test.en does not exist"),
-        ({"source": "wmt14"}, ["dev.tgz"], "/training-parallel-europarl-v7.tgz does not exist"),
+        ({"source": "iwslt14"}, [], ("de-en.tgz", "train.de, train.en, valid.de, valid.en, test.de, test.en")),
+        ({"source": "iwslt14"}, ["train.de", "train.en", "valid.de", "valid.en", "test.de"], ("/test.en ",)),
+        ({"source": "wmt14"}, ["dev.tgz"], ("/training-parallel-europarl-v7.tgz ",)),
     ],
 )
 def test_a_folder_that_lacks_what_is_read_from_it_is_named_with_that(
-    section: dict[str, Any], files: list[str], missing: str, tmp_path: Path
+    section: dict[str, Any], files: list[str], missing: tuple[str, ...], tmp_path: Path
 ) -> None:
     for name in files:
         (tmp_path / name).write_text(SENTENCES, encoding="utf-8")
     lines = refusal(study_content(corpora={"tiny": {**section, "folder": str(tmp_path)}}))
-    assert lines[0] == f"my.yaml: corpora.tiny.folder: {tmp_path}{missing}"
+    assert lines[0].startswith(f"my.yaml: corpora.tiny.folder: {tmp_path}")
+    assert names(lines[0], *missing), lines[0]
 
 
 def test_a_folder_that_is_a_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "de-en.tgz").write_text(SENTENCES, encoding="utf-8")
     path = tmp_path / "de-en.tgz"
-    assert refusal(study_content(corpora={"tiny": {"source": "iwslt14", "folder": str(path)}})) == [
-        f"my.yaml: corpora.tiny.folder: {path} is no folder; give the folder in which the files are"
-    ]
+    (line,) = refusal(study_content(corpora={"tiny": {"source": "iwslt14", "folder": str(path)}}))
+    assert line.startswith(f"my.yaml: corpora.tiny.folder: {path} ")
+    assert "give the folder" in line
 
 
 @pytest.mark.parametrize(
     ("task", "files", "missing"),
     [
-        ("rte", ["train.tsv"], "/dev.tsv does not exist"),
-        ("mrpc", ["dev_ids.tsv"], "/msr_paraphrase_train.txt does not exist"),
-        ("mrpc", [], " lacks msr_paraphrase_train.txt, mrpc_dev_ids.tsv or dev_ids.tsv"),
+        ("rte", ["train.tsv"], ("/dev.tsv ",)),
+        ("mrpc", ["dev_ids.tsv"], ("/msr_paraphrase_train.txt ",)),
+        ("mrpc", [], ("msr_paraphrase_train.txt", "mrpc_dev_ids.tsv or dev_ids.tsv")),
     ],
 )
-def test_a_task_whose_folder_lacks_a_file_is_refused(task: str, files: list[str], missing: str, tmp_path: Path) -> None:
+def test_a_task_whose_folder_lacks_a_file_is_refused(
+    task: str, files: list[str], missing: tuple[str, ...], tmp_path: Path
+) -> None:
     for name in files:
         (tmp_path / name).write_text("1\t2\n", encoding="utf-8")
     content = bert_content(tasks={"pairs": {"source": task, "folder": str(tmp_path)}})
-    assert refusal(content) == [f"my.yaml: tasks.pairs.folder: {tmp_path}{missing}"]
+    (line,) = refusal(content)
+    assert line.startswith(f"my.yaml: tasks.pairs.folder: {tmp_path}")
+    assert names(line, *missing), line
 
 
 @pytest.mark.parametrize("source", [{"source": "files", "path": ""}, {"source": "wikitext", "folder": ""}], ids=str)
@@ -216,7 +230,8 @@ def test_a_folder_without_text_is_refused(source: dict[str, Any], tmp_path: Path
     place = {key: value or str(tmp_path) for key, value in source.items()}
     key = "path" if "path" in source else "folder"
     (line,) = refusal(bert_content(texts={"tiny": {"sources": [place], "vocabulary": 300}}))
-    assert line.startswith(f"my.yaml: texts.tiny.sources.0.{key}: {tmp_path} holds no text; allowed: .txt,")
+    assert line.startswith(f"my.yaml: texts.tiny.sources.0.{key}: {tmp_path} ")
+    assert "allowed: .txt," in line
 
 
 def test_a_folder_of_everything_is_not_searched_to_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -231,9 +246,9 @@ def test_a_folder_of_everything_is_not_searched_to_its_end(tmp_path: Path, monke
 
     monkeypatch.setattr(local, "_files", endless)
     content = bert_content(texts={"tiny": {"sources": [{"source": "files", "path": str(tmp_path)}], "vocabulary": 300}})
-    assert refusal(content) == [
-        f"my.yaml: texts.tiny.sources.0.path: {tmp_path} holds more than 10 files; give the folder of the text alone"
-    ]
+    (line,) = refusal(content)
+    assert line.startswith(f"my.yaml: texts.tiny.sources.0.path: {tmp_path} ")
+    assert names(line, "10 files", "give the folder"), line
     assert seen == 11
 
 
@@ -270,8 +285,7 @@ def test_a_run_whose_id_is_too_long_for_a_file_is_refused_with_it() -> None:
         **{"length_penalty": 1.23456, "bleu_sentences": None, "precision": "bf16", "epochs": 12},
     }
     (line,) = refusal(study_content(changes))
-    assert "translation.runs.0: the run's id has 310 characters" in line
-    assert "too long for a file's name" in line
+    assert names(line, "translation.runs.0: ", "id", "310 characters"), line
 
 
 @pytest.mark.parametrize(
@@ -285,15 +299,15 @@ def test_a_run_whose_id_is_too_long_for_a_file_is_refused_with_it() -> None:
 )
 def test_a_grid_of_more_runs_than_anyone_means_is_refused_before_it_is_made(runs: list[dict[str, Any]]) -> None:
     (line,) = refusal(study_content(*runs))
-    assert line.endswith(" runs; allowed: 100,000 or fewer; divide the study")
+    assert names(line, "runs", "allowed: 100,000", "divide the study"), line
 
 
 def test_a_fine_tuning_of_more_points_than_anyone_means_is_refused_before_it_is_made() -> None:
     content = bert_content()
     content["finetuning"] |= {"batch_sizes": list(range(1, 1001)), "epochs": list(range(1, 1001))}
-    assert refusal(content) == [
-        "my.yaml: finetuning: batch_sizes, learning_rates, epochs: a grid of 2,000,000 points; allowed: 1,000 or fewer"
-    ]
+    (line,) = refusal(content)
+    assert line.startswith("my.yaml: finetuning: batch_sizes, learning_rates, epochs: ")
+    assert names(line, "2,000,000", "allowed: 1,000"), line
 
 
 @pytest.mark.parametrize("wrong", [{}, {"epochs": 0}], ids=["right", "wrong"])
@@ -346,10 +360,11 @@ def test_what_follows_from_a_mistake_alone_is_not_said() -> None:
 def test_runs_that_the_theory_names_are_checked_by_the_plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "mine.yaml"
     path.write_text(yaml.safe_dump(study_content(theory={"gradients": {"runs": ["a", "b"]}})), encoding="utf-8")
-    assert planned(path, monkeypatch).split("\n") == [
-        f"preln: {path}: theory.gradients.runs: the study has no run a; it has pre-adam-lr2e-3-wu10-s1",
-        f"{path}: theory.gradients.runs: the study has no run b; it has pre-adam-lr2e-3-wu10-s1",
-    ]
+    lines = planned(path, monkeypatch).removeprefix("preln: ").split("\n")
+    assert len(lines) == 2
+    for line, name in zip(lines, "ab", strict=True):
+        assert line.startswith(f"{path}: theory.gradients.runs: ")
+        assert names(line, f" {name};", "pre-adam-lr2e-3-wu10-s1"), line
 
 
 @pytest.mark.parametrize("path", sorted(Path("config").glob("*.yaml")), ids=lambda path: path.name)

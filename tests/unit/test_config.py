@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import pytest
 from preln.config import RunSettings, StudyError, load, read, validate, write
 from preln.runs import expand
 from tests.conftest import settings, study_content
+from tests.refused import refused
 
 
 def refusal(content: Any) -> str:
@@ -125,19 +125,19 @@ def test_a_home_that_is_not_there_is_named() -> None:
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(StudyError, match="missing.yaml: cannot be read"):
+    with refused(StudyError, "missing.yaml: "):
         load(tmp_path / "missing.yaml")
 
 
 def test_a_file_that_is_not_yaml_is_named(tmp_path: Path) -> None:
     (tmp_path / "broken.yaml").write_text("study: [", encoding="utf-8")
-    with pytest.raises(StudyError, match=r"broken\.yaml: line 1: not YAML: while parsing a flow node"):
+    with refused(StudyError, "broken.yaml: line 1: ", "YAML"):
         load(tmp_path / "broken.yaml")
 
 
 def test_a_key_that_is_given_twice_is_named_with_its_line(tmp_path: Path) -> None:
     (tmp_path / "twice.yaml").write_text("study: one\ncorpora: {}\nstudy: two\n", encoding="utf-8")
-    with pytest.raises(StudyError, match=r"twice\.yaml: line 3: not YAML: the key study is given twice$"):
+    with refused(StudyError, "twice.yaml: line 3: ", "YAML", "study"):
         load(tmp_path / "twice.yaml")
 
 
@@ -149,7 +149,7 @@ def test_a_key_that_is_taken_over_from_another_section_may_be_given_anew(tmp_pat
 
 def test_a_file_that_is_not_utf_8_is_named_with_its_line(tmp_path: Path) -> None:
     (tmp_path / "latin.yaml").write_bytes("study: one\ndescription: café\n".encode("latin-1"))
-    with pytest.raises(StudyError, match=r"latin\.yaml: line 2: not UTF-8"):
+    with refused(StudyError, "latin.yaml: line 2: ", "UTF-8"):
         load(tmp_path / "latin.yaml")
 
 
@@ -158,17 +158,17 @@ def test_a_list_without_a_value_is_refused_for_it_would_make_no_run() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "message"),
+    ("wrong", "parts"),
     [
-        ({"warmup": True}, "runs.0.warmup: True: must be a number"),
-        ({"epsilon": float("inf")}, "runs.0.epsilon: inf: Input should be a finite number"),
-        ({"seed": 2**31}, "runs.0.seed: 2147483648: Input should be less than 2147483648"),
-        ({"precision": "fp16"}, "runs.0.precision: fp16 needs a GPU"),
+        ({"warmup": True}, ("runs.0.warmup: True: ", "number")),
+        ({"epsilon": float("inf")}, ("runs.0.epsilon: inf: ", "finite")),
+        ({"seed": 2**31}, ("runs.0.seed: 2147483648: ", "less than 2147483648")),
+        ({"precision": "fp16"}, ("runs.0.precision: fp16 ", "GPU", "fp32, bf16")),
     ],
     ids=["truth", "infinity", "seed", "precision"],
 )
-def test_a_value_that_training_would_refuse_is_refused_before(wrong: dict[str, Any], message: str) -> None:
-    with pytest.raises(StudyError, match=re.escape(message)):
+def test_a_value_that_training_would_refuse_is_refused_before(wrong: dict[str, Any], parts: tuple[str, ...]) -> None:
+    with refused(StudyError, *parts):
         expand(validate(study_content(wrong), "my.yaml"))
 
 

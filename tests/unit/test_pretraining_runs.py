@@ -9,6 +9,7 @@ import pytest
 from preln.config import StudyError, validate
 from preln.pretraining.runs import PretrainingRun, expand, finetunings
 from tests.conftest import PRETRAINING, bert_content
+from tests.refused import refused
 
 
 def runs(*entries: dict[str, Any], **sections: Any) -> list[PretrainingRun]:
@@ -74,18 +75,18 @@ def test_the_point_that_is_reported_beside_the_chosen_one_is_no_identity() -> No
 
 
 @pytest.mark.parametrize(
-    ("entry", "message"),
+    ("entry", "parts"),
     [
-        ({"text": "other"}, r"my\.yaml: pretraining\.runs\.0\.text: 'other' is not defined; defined: tiny"),
-        ({"updates": 9}, r"pretraining\.runs\.0\.updates: 9 are fewer than the last of pretraining\.checkpoints, 12"),
-        ({"warmup": 12}, r"pretraining\.runs\.0\..*warmup: 12 is not below updates 12"),
-        ({"validate_every": 5}, r"validate_every: 5 does not divide updates 12"),
-        ({"heads": 3}, r"heads: 3 does not divide width 16"),
-        ({"seed": [1, 1]}, r"the run pre-lr2e-3-wu0-s1 is defined twice"),
+        ({"text": "other"}, ("my.yaml: pretraining.runs.0.text: 'other' ", "defined: tiny")),
+        ({"updates": 9}, ("pretraining.runs.0.updates: 9 ", "pretraining.checkpoints, 12")),
+        ({"warmup": 12}, ("pretraining.runs.0.", "warmup: 12 ", "updates 12")),
+        ({"validate_every": 5}, ("pretraining.runs.0.", "validate_every: 5 ", "updates 12")),
+        ({"heads": 3}, ("pretraining.runs.0.", "heads: 3 ", "width 16")),
+        ({"seed": [1, 1]}, ("pretraining.runs.0: ", "pre-lr2e-3-wu0-s1", "twice")),
     ],
 )
-def test_an_impossible_run_is_refused_with_its_place(entry: dict[str, Any], message: str) -> None:
-    with pytest.raises(StudyError, match=message):
+def test_an_impossible_run_is_refused_with_its_place(entry: dict[str, Any], parts: tuple[str, ...]) -> None:
+    with refused(StudyError, *parts):
         runs(entry)
 
 
@@ -94,36 +95,39 @@ def test_a_run_that_is_not_fine_tuned_may_end_before_the_last_checkpoint() -> No
 
 
 def test_gpus_that_do_not_divide_the_batch_are_refused() -> None:
-    with pytest.raises(StudyError, match=r"pretraining\.runs\.0\.accumulate: 1 cannot be shared by 2 GPUs"):
+    with refused(StudyError, "pretraining.runs.0.accumulate: 1 ", "2 GPUs (execution.gpus)"):
         runs(execution={"gpus": 2})
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("change", "parts"),
     [
-        ({"pretraining": None}, "finetuning: needs a section pretraining with checkpoints"),
-        ({"tasks": {}}, "finetuning.tasks: pairs not defined; defined: "),
+        ({"pretraining": None}, ("finetuning: ", "pretraining", "checkpoints")),
+        ({"tasks": {}}, ("finetuning.tasks: pairs ", "defined: ")),
         (
             {"pretraining": {"settings": {**PRETRAINING, "layer": 1}, "runs": [{}]}},
-            "pretraining: settings: unknown key layer; allowed: text, placement, layers",
+            ("pretraining: settings: ", "layer;", "allowed: text, placement, layers"),
         ),
-        ({"pretraining": {"settings": PRETRAINING, "runs": [{}], "checkpoints": [6, 3]}}, r"\[6, 3\] must ascend"),
+        (
+            {"pretraining": {"settings": PRETRAINING, "runs": [{}], "checkpoints": [6, 3]}},
+            ("pretraining.checkpoints", "[6, 3]", "ascend"),
+        ),
         (
             {"finetuning": {"tasks": ["pairs"], "fixed": {"batch_size": 5, "learning_rate": 1e-3, "epochs": 1}}},
-            "finetuning: fixed: no point of the grid",
+            ("finetuning: fixed: ", "grid"),
         ),
         (
             {"texts": {"tiny": {"sources": [{"source": "wikipedia"}]}}},
-            r"texts\.tiny\.sources\.0: date, file: give one of them",
+            ("texts.tiny.sources.0: ", "date, file"),
         ),
-        ({"tasks": {"pairs": {"source": "embedded", "pair": 5}}}, r"tasks\.pairs\.pair: unknown key"),
+        ({"tasks": {"pairs": {"source": "embedded", "pair": 5}}}, ("tasks.pairs.pair: ", "unknown")),
     ],
 )
-def test_a_wrong_section_is_refused_with_its_key(change: dict[str, Any], message: str) -> None:
-    with pytest.raises(StudyError, match=message):
+def test_a_wrong_section_is_refused_with_its_key(change: dict[str, Any], parts: tuple[str, ...]) -> None:
+    with refused(StudyError, *parts):
         validate({**bert_content(), **change}, "my.yaml")
 
 
 def test_a_study_needs_something_to_do() -> None:
-    with pytest.raises(StudyError, match="needs one of translation, theory and pretraining"):
+    with refused(StudyError, "my.yaml: ", "translation", "theory", "pretraining"):
         validate({"study": "empty"}, "my.yaml")

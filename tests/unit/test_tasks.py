@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from preln.config import EmbeddedTask, MrpcTask, RteTask
 from preln.corpora import CorpusError
 from preln.corpora.tasks import MRPC_COLUMNS, RTE_COLUMNS, mrpc, prepare_task, read, rte, shortened
+from tests.refused import refused
 
 GLUE = os.environ.get("PRELN_GLUE")
 
@@ -54,26 +55,26 @@ def test_glues_name_of_the_ids_is_known_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("rows", "message"),
+    ("rows", "parts"),
     [
-        ([PAIRS[0], ("1", "20", "21", "Only one .")], r"train\.txt, line 3: 4 fields parted by tabs, it should be 5"),
-        ([("2", *PAIRS[0][1:])], r"line 2: the label '2'; allowed: 0, 1"),
-        ([("1", "10", "11", " ", "B .")], r"line 2: a sentence cannot be used \(empty\)"),
-        ([("1", "10", "11", "A <s> .", "B .")], r"line 2: a sentence cannot be used \(reserved symbols\)"),
+        ([PAIRS[0], ("1", "20", "21", "Only one .")], ("line 3: 4 fields", "should be 5")),
+        ([("2", *PAIRS[0][1:])], ("line 2: ", "'2'", "allowed: 0, 1")),
+        ([("1", "10", "11", " ", "B .")], ("line 2: ", "empty")),
+        ([("1", "10", "11", "A <s> .", "B .")], ("line 2: ", "reserved symbols")),
     ],
 )
 def test_a_malformed_line_is_refused_with_its_file_and_number(
-    rows: list[tuple[str, ...]], message: str, tmp_path: Path
+    rows: list[tuple[str, ...]], parts: tuple[str, ...], tmp_path: Path
 ) -> None:
     write_mrpc(tmp_path, rows)
-    with pytest.raises(CorpusError, match=message):
+    with refused(CorpusError, "msr_paraphrase_train.txt, ", *parts):
         mrpc(tmp_path / "msr_paraphrase_train.txt", tmp_path / "mrpc_dev_ids.tsv")
 
 
 def test_another_header_is_refused(tmp_path: Path) -> None:
     write_rte(tmp_path)
     (tmp_path / "train.tsv").write_text("a\tb\n")
-    with pytest.raises(CorpusError, match=r"train\.tsv, line 1: the header is \['a', 'b'\]; it should be \['index'"):
+    with refused(CorpusError, "train.tsv, line 1: ", "['a', 'b']", "should be ['index'"):
         rte(tmp_path, "train")
 
 
@@ -81,23 +82,23 @@ def test_text_that_is_not_utf_8_is_refused_with_its_line(tmp_path: Path) -> None
     write_mrpc(tmp_path)
     with open(tmp_path / "msr_paraphrase_train.txt", "ab") as file:
         file.write(b"1\t1\t2\t\xff\tb\n")
-    with pytest.raises(CorpusError, match=r"line 5: not UTF-8"):
+    with refused(CorpusError, "msr_paraphrase_train.txt, line 5: ", "UTF-8"):
         mrpc(tmp_path / "msr_paraphrase_train.txt", tmp_path / "mrpc_dev_ids.tsv")
 
 
 def test_an_id_of_dev_without_its_pair_is_refused(tmp_path: Path) -> None:
     write_mrpc(tmp_path, dev="20\t21\n98\t99\n")
-    with pytest.raises(CorpusError, match=r"mrpc_dev_ids\.tsv: 1 of its pairs are not in .*, such as 98 99"):
+    with refused(CorpusError, "mrpc_dev_ids.tsv: 1 ", "98 99"):
         mrpc(tmp_path / "msr_paraphrase_train.txt", tmp_path / "mrpc_dev_ids.tsv")
 
 
 def test_a_missing_file_is_named_with_what_to_do(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match=r"train\.tsv: cannot be read .*`folder`"):
+    with refused(CorpusError, "train.tsv: ", "`folder`"):
         read(RteTask(source="rte", folder=tmp_path), tmp_path)
 
 
 def test_a_task_without_pairs_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match="no pairs of train"):
+    with refused(CorpusError, "pairs", "train"):
         rte(write_rte(tmp_path), "train")
 
 
@@ -110,18 +111,17 @@ def test_rte_is_read_from_its_archive_and_from_a_folder(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "zipped" / "RTE.zip", "w") as archive:
         archive.write(tmp_path / "train.tsv", "RTE/train.tsv")
     assert rte(tmp_path / "zipped", "train") == from_folder
-    with pytest.raises(CorpusError, match=r"RTE\.zip: without a readable RTE/dev\.tsv"):
+    with refused(CorpusError, "RTE.zip: ", "RTE/dev.tsv"):
         rte(tmp_path / "zipped", "dev")
 
 
 @pytest.mark.parametrize(
-    ("where", "by", "message"),
-    [
-        ("flags", b"\x01\x00", r"RTE\.zip: RTE/train\.tsv is encrypted; unpack the archive"),
-        ("content", b"\xff\xff", r"RTE\.zip: without a readable RTE/train\.tsv \(Error -3"),
-    ],
+    ("where", "by", "parts"),
+    [("flags", b"\x01\x00", ("encrypted", "unpack")), ("content", b"\xff\xff", ("Error -3",))],
 )
-def test_an_archive_that_cannot_be_read_is_refused_by_name(where: str, by: bytes, message: str, tmp_path: Path) -> None:
+def test_an_archive_that_cannot_be_read_is_refused_by_name(
+    where: str, by: bytes, parts: tuple[str, ...], tmp_path: Path
+) -> None:
     write_rte(tmp_path, *(f"{number}\tIt rains.\tIt is wet.\tentailment" for number in range(100)))
     archive = tmp_path / "RTE.zip"
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as written:
@@ -130,7 +130,7 @@ def test_an_archive_that_cannot_be_read_is_refused_by_name(where: str, by: bytes
     start = content.index(b"PK\x01\x02") + 8 if where == "flags" else content.index(b"train.tsv") + len("train.tsv")
     content[start : start + 2] = by
     archive.write_bytes(content)
-    with pytest.raises(CorpusError, match=message):
+    with refused(CorpusError, "RTE.zip: ", "RTE/train.tsv", *parts):
         rte(tmp_path, "train")
 
 

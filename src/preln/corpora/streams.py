@@ -91,7 +91,8 @@ def lines(file: BufferedReader, name: object) -> Iterator[bytes]:
 
 def members(archive: Path, wanted: Callable[[str], bool]) -> Generator[tuple[str, BufferedReader], None, None]:
     """The members of a zip or tar archive whose names are wanted, each with its name as it can be printed, in their
-    order. Nothing is unpacked to disk, so no path in the archive can lead anywhere.
+    order. Each can be read until the next one is asked for. Nothing is unpacked to disk, so no path in the archive can
+    lead anywhere.
 
     A link in the archive is not followed: the text that it leads to is read once, under its own name. The links that
     are left out so are told.
@@ -122,7 +123,8 @@ def members(archive: Path, wanted: Callable[[str], bool]) -> Generator[tuple[str
                     "what was in it as files if it is right"
                 )
             read.add(posixpath.normpath(member.name))
-            yield name, member.open()
+            with member.open() as content:
+                yield name, content
     except BROKEN as error:
         raise CorpusError(f"{archive}: cannot be read as an archive ({error}); is it whole?") from None
     told = [f"{name} (to {printable(target)})" for name, target in links.items()]
@@ -164,7 +166,8 @@ def _of_zip(archive: Path) -> Iterator[_Member]:
             def target(info: zipfile.ZipInfo = info) -> str | None:
                 if not stat.S_ISLNK(info.external_attr >> 16):
                     return None
-                return _target(info.filename, content(info).read(4096).decode("utf-8", "replace"))
+                with content(info) as link:
+                    return _target(info.filename, link.read(4096).decode("utf-8", "replace"))
 
             yield _Member(info.filename, info.file_size, content, bool(info.flag_bits & 0x1), target)
 
