@@ -18,7 +18,7 @@ help:
 	@echo "make reproduce        the default study: tables and figures in results/quick/"
 	@echo "make test             every test but those of a cluster; of the faults a sample"
 	@echo "make quick-test       the tests to run while working: none that trains (a minute)"
-	@echo "make coverage         what of the code the quick tests run, line by line, in htmlcov/"
+	@echo "make coverage         the quick tests, and which lines of the package they leave out"
 	@echo "make test-cluster     the workflow on a real Slurm that it brings up here (root; Debian or Ubuntu)"
 	@echo "make test-faults      hundreds of kills, damages and full disks (20 minutes)"
 	@echo "make test-processors  the tests that compare numbers, as on other processors than this (6 minutes)"
@@ -31,6 +31,14 @@ reproduce: $(READY)
 	"$(BIN)/preln" summary results/quick
 
 test: $(READY) $(VENV)/.docs-ready
+	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest -m "not cluster" $(PARALLEL)
+
+quick-test: $(READY) $(VENV)/.docs-ready
+	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest -m "not cluster and not slow" $(PARALLEL)
+
+# Of the quick tests alone: the others run the code in processes of their own, and would take twice as long.
+coverage: $(READY) $(VENV)/.docs-ready
+	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest -m "not cluster and not slow" $(PARALLEL) --cov --cov-report term
 
 # FAULTS="--only pre-training" strikes those alone; FAULTS="--out docs/faults.md" keeps the table.
 test-faults: $(READY)

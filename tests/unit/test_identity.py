@@ -4,14 +4,30 @@ not: a setting that is added later, while it has the value by which the code wen
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
 
-from preln.config import PretrainingSettings, RunSettings, Study, of_results, validate
-from preln.config.base import later
+import preln
+from preln.config import (
+    Corpus,
+    EnglishText,
+    PretrainingSettings,
+    RunSettings,
+    Settings,
+    Study,
+    Task,
+    of_results,
+)
+from preln.config import validate as validated
+from preln.config.pretraining_texts import TextSource
 from preln.pretraining import runs as pretraining
 from preln.runs import digest, expand
 from preln.theory import measurement_jobs
@@ -21,24 +37,12 @@ RESULTS = Path(__file__).parents[2] / "results"
 COMMITTED = [path for path in sorted(RESULTS.glob("*/study.yaml")) if path.parent.name != "quick"]
 
 
-class RunSettingsToCome(RunSettings):
-    """The settings of a run with a key that is added later."""
-
-    to_come: int = later(7, "A key of the future.")
-
-
-class PretrainingSettingsToCome(PretrainingSettings):
-    """Likewise."""
-
-    to_come: int = later(7, "A key of the future.")
-
-
 def with_theory(**changes: Any) -> Study:
     run = {"placement": "post", "warmup": 10, "schedule": "inverse-sqrt", **changes}
     content = study_content(run)
-    (name,) = (one.id for one in expand(validate(content, "study")))
+    (name,) = (one.id for one in expand(validated(content, "study")))
     content["theory"] = {"seeds": 2, "gradients": {"runs": [name], "depths": [1], "batches": 2}}
-    return validate(content, "study")
+    return validated(content, "study")
 
 
 def jobs_of(study: Study) -> dict[str, Any]:
@@ -56,38 +60,116 @@ def as_json(value: Any) -> Any:
     return json.loads(json.dumps(value))
 
 
-@pytest.mark.parametrize("path", COMMITTED, ids=lambda path: path.parent.name)
-def test_a_key_that_is_added_later_leaves_every_committed_record_as_it_is(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    study = of_results(path)
-    monkeypatch.setattr("preln.runs.RunSettings", RunSettingsToCome)
-    monkeypatch.setattr("preln.pretraining.runs.PretrainingSettings", PretrainingSettingsToCome)
+def stale(path: Path) -> list[str]:
+    """The jobs of a committed study whose records are not current."""
     rooms = {"run": "translation", "part": "theory", "pre-training": "pretraining", "fine-tuning": "finetuning"}
-    for name, job in jobs_of(study).items():
+    found = []
+    for name, job in jobs_of(of_results(path)).items():
         kind, identity = name.split(" ")
         record = json.loads((path.parent / rooms[kind] / identity / "run.json").read_text(encoding="utf-8"))
-        assert as_json(job.identity) == record["identity"], name
+        if as_json(job.identity) != record["identity"]:
+            found.append(f"{path.parent.name} {name}")
+    return found
 
 
-def test_a_key_that_is_added_later_counts_once_it_has_another_value(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("preln.runs.RunSettings", RunSettingsToCome)
-    monkeypatch.setattr("preln.config.translation.Translation.run", RunSettingsToCome)
-    before, after = (
-        {name.split("-s1")[0]: as_json(job.identity) for name, job in jobs_of(with_theory(**changes)).items()}
-        for changes in ({}, {"to_come": 8})
+@pytest.fixture(scope="module")
+def grown(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the code in which every class of settings has a key more, `to_come`, whose default is 7."""
+    folder = tmp_path_factory.mktemp("grown")
+    ignored = shutil.ignore_patterns("__pycache__", "*.so")
+    shutil.copytree(Path(preln.__file__).parent, folder / "preln", ignore=ignored)
+    base = folder / "preln" / "config" / "base.py"
+    head, of_settings = base.read_text(encoding="utf-8").split("class Settings(BaseModel):")
+    key = '\n    to_come: int = later(7, "A key of the future.")\n\n    @model_validator'
+    base.write_text(f"{head}class Settings(BaseModel):{of_settings.replace('    @model_validator', key, 1)}")
+    return folder
+
+
+def in_grown(code: Path, expression: str) -> Any:
+    """What an expression of this module's names is with the copy of the code."""
+    script = f"import json; from tests.unit.test_identity import *; print(json.dumps({expression}))"
+    variables = {**os.environ, "PYTHONPATH": str(code)}
+    folder = Path(__file__).parents[2]
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=folder, env=variables, capture_output=True, text=True, check=False
     )
-    unchanged = [name for name in before if before[name] == after.get(name)]
-    assert unchanged == ["part exact-layers", "part exact-depths", "part exact-widths"]
+    assert not done.returncode, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_a_key_that_every_class_of_settings_has_later_leaves_every_committed_record_as_it_is(grown: Path) -> None:
+    assert in_grown(grown, "'to_come' in EnglishText.model_fields")
+    assert in_grown(grown, "sum(map(stale, COMMITTED), [])") == []
+
+
+TOGETHER: dict[str, Any] = {**bert_content(), **study_content({"placement": "post"})}
+TOGETHER["theory"] = {"seeds": 2, "gradients": {"runs": ["post-adam-lr2e-3-wu10-s1"], "depths": [1], "batches": 2}}
+"""A study with a job of each kind."""
+PLACES: dict[str, tuple[str, ...]] = {
+    "corpora.tiny": ("run", "part post", "part pre"),
+    "translation.settings": ("run", "part post", "part pre"),
+    "theory.exact": ("part exact",),
+    "texts.tiny": ("pre-training", "fine-tuning"),
+    "texts.tiny.sources.0": ("pre-training", "fine-tuning"),
+    "pretraining.settings": ("pre-training", "fine-tuning"),
+    "tasks.pairs": ("fine-tuning",),
+}
+"""Where a key of a study stands that can change numbers, and the jobs whose numbers these are."""
+
+
+def changed_by(place: str) -> list[str]:
+    """The jobs that are others if the key to come has another value at a place."""
+    content = json.loads(json.dumps(TOGETHER))
+    before = jobs_of(validated(content, "study"))
+    section = content
+    for key in place.split("."):
+        section = section[int(key)] if isinstance(section, list) else section.setdefault(key, {})
+    section["to_come"] = 8
+    after = jobs_of(validated(content, "study"))
+    kept = [as_json(job.identity) for job in after.values()]
+    return [name for name, job in before.items() if as_json(job.identity) not in kept]
+
+
+def test_a_key_that_is_added_later_counts_where_it_has_another_value(grown: Path) -> None:
+    found = in_grown(
+        grown, "[list(jobs_of(validated(TOGETHER, 'study'))), {place: changed_by(place) for place in PLACES}]"
+    )
+    jobs, changed = found
+    for place, kinds in PLACES.items():
+        assert changed[place] == [job for job in jobs if job.startswith(kinds)], place
+
+
+def choices(annotation: Any) -> list[str]:
+    """The words that a setting may be."""
+    words = [annotation] if isinstance(annotation, str) else []
+    return words + [word for inner in get_args(annotation) for word in choices(inner)]
+
+
+def kind(annotation: Any) -> Callable[[Any], Any]:
+    """The first type that a setting may have."""
+    if isinstance(annotation, type) and issubclass(annotation, Path):
+        return lambda value: Path(str(value))
+    return annotation if isinstance(annotation, type) else kind(get_args(annotation)[0])
 
 
 def another(model: type[BaseModel], key: str, value: Any) -> Any:
     """Another value of a setting than the one that it has; it need not be a sensible one."""
-    if choices := [choice for choice in get_args(model.model_fields[key].annotation) if isinstance(choice, str)]:
-        return next(choice for choice in choices if choice != value)
-    if isinstance(value, bool):
-        return not value
-    return "another" if isinstance(value, str) else 1 if value is None else value + 1
+    if words := choices(model.model_fields[key].annotation):
+        return next(word for word in words if word != value)
+    match value:
+        case bool():
+            return not value
+        case str() | Path():
+            return type(value)("another")
+        case tuple():
+            return value + value
+        case BaseModel():
+            first = next(iter(type(value).model_fields))
+            return value.model_copy(update={first: another(type(value), first, getattr(value, first))})
+        case None:
+            return kind(model.model_fields[key].annotation)(1)
+        case _:
+            return value + 1
 
 
 @pytest.mark.parametrize("key", sorted(RunSettings.model_fields.keys()))
@@ -109,9 +191,44 @@ def test_every_setting_of_a_run_makes_all_stale_that_depends_on_it(key: str) -> 
         assert as_json(of_model.identity) != as_json(initial.identity)
 
 
+SECTIONS: dict[Any, list[dict[str, Any]]] = {
+    Corpus: [
+        {"source": "embedded"},
+        {"source": "iwslt14"},
+        {"source": "wmt14"},
+        {
+            **{"source": "files", "source_language": "nl", "target_language": "fr"},
+            **{part: {"source": f"{part}.nl", "target": f"{part}.fr"} for part in ("train", "valid", "test")},
+        },
+    ],
+    Task: [{"source": "embedded"}, {"source": "mrpc"}, {"source": "rte"}],
+    TextSource: [
+        *({"source": "embedded"}, {"source": "wikitext"}, {"source": "bookcorpus", "folder": "books"}),
+        *({"source": "wikipedia", "date": "20260101"}, {"source": "files", "path": "novels"}),
+    ],
+    EnglishText: [{"sources": [{"source": "embedded"}]}],
+}
+"""What a run or a fine-tuning is of: a section of each kind."""
+WHERE_IT_LIES = "folder"
+"""The key that says where this machine has a published text, which is the same wherever it lies."""
+
+
+@pytest.mark.parametrize(
+    ("kind", "content"),
+    [(kind, content) for kind, contents in SECTIONS.items() for content in contents],
+    ids=lambda value: value.get("source", "a text") if isinstance(value, dict) else "",
+)
+def test_every_setting_of_what_a_run_is_of_makes_it_another(kind: Any, content: dict[str, Any]) -> None:
+    section: Settings = TypeAdapter(kind).validate_python(content)
+    for key in type(section).model_fields.keys() - {"source"}:
+        value = Path("here") if key == WHERE_IT_LIES else another(type(section), key, getattr(section, key))
+        changed = section.model_copy(update={key: value})
+        assert (changed.identity == section.identity) is (key == WHERE_IT_LIES), key
+
+
 @pytest.mark.parametrize("key", sorted(PretrainingSettings.model_fields.keys()))
 def test_every_setting_of_a_pretraining_makes_all_stale_that_depends_on_it(key: str) -> None:
-    study = validate(bert_content(), "study")
+    study = validated(bert_content(), "study")
     (run,) = pretraining.expand(study)
     changed = run.settings.model_copy(update={key: another(PretrainingSettings, key, getattr(run.settings, key))})
     other = type(run)(run.id, changed, run.text, run.finetune, run.execution)

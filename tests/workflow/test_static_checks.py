@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import sys
@@ -17,23 +18,36 @@ from tests.workflow.conftest import ROOT, Workspace
 RULES = re.compile(r"^rule (\w+):\n(.*?)(?=^\S|\Z)", re.MULTILINE | re.DOTALL)
 
 
+CHECKS = [
+    ["ruff", "check", "."],
+    ["ruff", "format", "--check", "."],
+    ["mypy"],
+    ["snakefmt", "--check", "Snakefile", "workflow"],
+    ["snakemake", "--lint"],
+]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "command",
-    [
-        ["ruff", "check", "."],
-        ["ruff", "format", "--check", "."],
-        ["mypy"],
-        ["snakefmt", "--check", "Snakefile", "workflow"],
-        ["snakemake", "--lint"],
-    ],
-    ids=" ".join,
-)
+@pytest.mark.parametrize("command", CHECKS, ids=" ".join)
 def test_the_checker_finds_nothing(command: list[str]) -> None:
     program = shutil.which(command[0], path=str(Path(sys.executable).parent))
     assert program, f"{command[0]} is not installed"
     outcome = Workspace(ROOT).run(program, *command[1:])
     assert outcome.code == 0, outcome.output[-3000:]
+
+
+def test_what_is_checked_before_a_commit_is_checked_by_the_tests_too() -> None:
+    hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))["repos"][0]["hooks"]
+    assert [hook["entry"].split() for hook in hooks] == CHECKS[:-1]
+
+
+def test_the_workflow_on_github_calls_what_is_there() -> None:
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "tests.yml").read_text(encoding="utf-8"))
+    commands = [step["run"] for job in workflow["jobs"].values() for step in job["steps"] if "run" in step]
+    targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    for command in commands:
+        program, *arguments = command.split()
+        assert program == "git" or os.access(ROOT / program, os.X_OK) or (program == "make" and arguments[0] in targets)
 
 
 def rules() -> dict[str, str]:
