@@ -33,11 +33,11 @@ reproduce: $(READY)
 test: $(READY) $(VENV)/.docs-ready
 	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest -m "not cluster" $(PARALLEL)
 
-quick-test: $(READY) $(VENV)/.docs-ready
+quick-test: $(READY)
 	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest -m "not cluster and not slow" $(PARALLEL)
 
 # Of the quick tests alone: the others run the code in processes of their own, and would take twice as long.
-coverage: $(READY) $(VENV)/.docs-ready
+coverage: $(READY)
 	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest -m "not cluster and not slow" $(PARALLEL) --cov --cov-report term
 
 # FAULTS="--only pre-training" strikes those alone; FAULTS="--out docs/faults.md" keeps the table.

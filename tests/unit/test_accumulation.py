@@ -15,6 +15,8 @@ from preln.fairseq_plugin import options
 from tests.conftest import settings
 from tests.unit.test_training_equals_fairseqs import trainer
 
+pytestmark = pytest.mark.slow
+
 UPDATES = 5
 
 

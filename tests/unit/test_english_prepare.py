@@ -53,6 +53,7 @@ def test_every_document_is_in_one_part_whole(tmp_path: Path) -> None:
     assert not (tmp_path / "documents.txt").exists()
 
 
+@pytest.mark.slow
 def test_processes_change_nothing(tmp_path: Path) -> None:
     for processes in (1, 2):
         (tmp_path / str(processes)).mkdir()

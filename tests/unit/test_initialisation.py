@@ -19,6 +19,8 @@ from preln.fairseq_plugin.launch import configuration
 from preln.fairseq_plugin.probe import Probe
 from tests.conftest import PRETRAINING, settings
 
+pytestmark = pytest.mark.slow
+
 WIDTH, INNER = 64, 128
 CERTAIN = 1e-6
 """How unlikely a draw must be to count as one of another distribution."""

@@ -27,6 +27,8 @@ from preln.pretraining.runs import PretrainingRun, expand
 from tests.conftest import bert_content
 from tests.moments import Hold, NewHold, after_update, before_file
 
+pytestmark = pytest.mark.slow
+
 TIMES = ["tokens_per_second", "seconds"]
 
 
@@ -146,7 +148,6 @@ def uninterrupted(tmp_path_factory: pytest.TempPathFactory, prepared_text: Path)
     return folder, run
 
 
-@pytest.mark.slow
 def test_the_curve_has_a_row_for_each_validation(uninterrupted: tuple[Path, PretrainingRun]) -> None:
     folder, run = uninterrupted
     curve = pd.read_csv(folder / run.id / "curve.csv")
@@ -156,7 +157,6 @@ def test_the_curve_has_a_row_for_each_validation(uninterrupted: tuple[Path, Pret
     assert curve["valid_loss"].is_monotonic_decreasing
 
 
-@pytest.mark.slow
 def test_each_row_has_the_rate_of_its_update(uninterrupted: tuple[Path, PretrainingRun]) -> None:
     folder, run = uninterrupted
     curve = pd.read_csv(folder / run.id / "curve.csv")
@@ -164,7 +164,6 @@ def test_each_row_has_the_rate_of_its_update(uninterrupted: tuple[Path, Pretrain
     assert list(curve["learning_rate"]) == pytest.approx(expected)
 
 
-@pytest.mark.slow
 def test_the_weights_of_the_checkpoints_are_kept(uninterrupted: tuple[Path, PretrainingRun]) -> None:
     folder, run = uninterrupted
     kept = {update: state_of(folder, run) / weights_name(update) for update in (0, 4, 12)}
@@ -177,7 +176,6 @@ def test_the_weights_of_the_checkpoints_are_kept(uninterrupted: tuple[Path, Pret
     assert torch.equal(last["model"][name], weights[12][name])
 
 
-@pytest.mark.slow
 def test_the_run_tells_where_its_numbers_come_from(uninterrupted: tuple[Path, PretrainingRun]) -> None:
     folder, run = uninterrupted
     record = json.loads((folder / run.id / "run.json").read_text())
@@ -200,7 +198,6 @@ def kill_at(moments: list[Hold], folder: Path, run: PretrainingRun, prepared: Pa
         process.wait()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "moments",
     [
@@ -229,7 +226,6 @@ def test_a_killed_training_ends_with_the_numbers_of_an_uninterrupted_one(
         assert all(torch.equal(one[name], other[name]) for name in other)
 
 
-@pytest.mark.slow
 def test_a_training_that_is_killed_goes_on_into_the_same_next_epoch(
     hold: NewHold, prepared_text: Path, tmp_path: Path
 ) -> None:
@@ -244,7 +240,6 @@ def test_a_training_that_is_killed_goes_on_into_the_same_next_epoch(
     assert numbers(tmp_path / "killed", run) == numbers(tmp_path / "whole", run)
 
 
-@pytest.mark.slow
 def test_a_finished_training_is_not_done_again(
     uninterrupted: tuple[Path, PretrainingRun], prepared_text: Path, tmp_path: Path
 ) -> None:
@@ -259,7 +254,6 @@ def test_a_finished_training_is_not_done_again(
     assert (state_of(folder, run) / "record.jsonl").read_text() == record
 
 
-@pytest.mark.slow
 def test_a_divergence_is_a_result_with_its_update(prepared_text: Path, tmp_path: Path) -> None:
     _, run = write_study(tmp_path, learning_rate=10, placement="post", weight_decay=0, width=64, layers=2, updates=60)
     finish(tmp_path, run, prepared_text)
@@ -268,7 +262,6 @@ def test_a_divergence_is_a_result_with_its_update(prepared_text: Path, tmp_path:
     assert 1 <= values["diverged"]["update"] <= 60
 
 
-@pytest.mark.slow
 def test_a_gradient_that_is_not_finite_is_a_divergence_too(
     uninterrupted: tuple[Path, PretrainingRun], prepared_text: Path, tmp_path: Path
 ) -> None:

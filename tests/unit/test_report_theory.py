@@ -205,6 +205,7 @@ def test_the_gradients_of_what_is_not_measured_have_no_panels(tmp_path: Path) ->
     assert [axes.get_title() for axes in figure.axes if axes.has_data()] == ["Pre-LN, at initialisation"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["3", "theory", "gradients"])
 def test_the_same_measurements_give_the_same_bytes(name: str, measured: Measured) -> None:
     study, all_parts, results = measured

@@ -157,6 +157,7 @@ def test_of_a_long_pair_the_longer_sentence_loses_its_end(first: int, second: in
         assert len(kept[1]) >= len(kept[0]) - 1
 
 
+@pytest.mark.slow
 def test_a_prepared_task_is_the_pairs_as_the_model_reads_them(prepared_text: Path, prepared_task: Path) -> None:
     pieces = prepared_task / "pieces"
     lines = {name: (pieces / name).read_text().splitlines() for name in ("dev.input0", "dev.input1", "dev.label")}
@@ -173,6 +174,7 @@ def test_a_prepared_task_is_the_pairs_as_the_model_reads_them(prepared_text: Pat
     )
 
 
+@pytest.mark.slow
 def test_what_is_shortened_is_counted(prepared_text: Path, tmp_path: Path) -> None:
     task = EmbeddedTask(source="embedded", pairs=60, dev=20)
     prepare_task(task, tmp_path, prepared_text / "bpe" / "bpe.model", 12, tmp_path / "pieces")

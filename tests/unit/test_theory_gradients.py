@@ -83,7 +83,7 @@ def test_the_model_at_initialisation_is_what_the_training_begins_with(
     (batch,) = looked_at.batches(1)
     loss = looked_at.loss(batch)
     logged = log(trained, prepared, update=1)
-    assert float(loss) / math.log(2) == pytest.approx(logged["loss"], abs=6e-4)
+    assert loss.item() / math.log(2) == pytest.approx(logged["loss"], abs=6e-4)
     assert gradient_norm(looked_at.model, loss) == pytest.approx(logged["gnorm"], abs=6e-4)
 
 
@@ -96,7 +96,7 @@ def test_the_weights_after_warm_up_are_those_of_the_update_that_ends_it(
     *_, batch = looked_at.batches(WARMUP + 1)
     loss = looked_at.loss(batch)
     logged = log(trained, prepared, update=WARMUP + 1)
-    assert float(loss) / math.log(2) == pytest.approx(logged["loss"], abs=6e-4)
+    assert loss.item() / math.log(2) == pytest.approx(logged["loss"], abs=6e-4)
     assert gradient_norm(looked_at.model, loss) == pytest.approx(logged["gnorm"], abs=6e-4)
 
 

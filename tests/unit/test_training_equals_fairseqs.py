@@ -18,7 +18,7 @@ from preln.fairseq_plugin import options
 from preln.fairseq_plugin.launch import configuration
 from tests.conftest import settings
 
-pytestmark = pytest.mark.numbers
+pytestmark = [pytest.mark.numbers, pytest.mark.slow]
 
 UPDATES = 50
 
