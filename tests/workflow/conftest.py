@@ -126,7 +126,8 @@ RUNS: list[dict[str, Any]] = [
 
 @pytest.fixture(scope="session")
 def finished(make_once: MakeOnce) -> Workspace:
-    """A study that has been run to its end; tests that change it work on a copy."""
+    """A study that has been run to its end. Tests that change it, or call Snakemake in it, work on a copy: other
+    processes of pytest have the same folder."""
 
     def fill(folder: Path) -> None:
         workspace = copy_repository(folder)

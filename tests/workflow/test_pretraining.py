@@ -7,19 +7,21 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from tests.conftest import bert_content
+from tests.conftest import MakeOnce, bert_content
 from tests.workflow.conftest import Workspace, copy_repository
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def trained(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
-    workspace = copy_repository(tmp_path_factory.mktemp("workflow") / "a trained BERT")
-    workspace.write(bert_content({"placement": ["post", "pre"]}))
-    outcome = workspace.snakemake()
-    assert outcome.code == 0, outcome.output
-    return workspace
+def trained(make_once: MakeOnce) -> Workspace:
+    def fill(folder: Path) -> None:
+        workspace = copy_repository(folder)
+        workspace.write(bert_content({"placement": ["post", "pre"]}))
+        outcome = workspace.snakemake()
+        assert outcome.code == 0, outcome.output
+
+    return Workspace(make_once("a trained BERT", fill))
 
 
 @pytest.fixture
@@ -33,7 +35,10 @@ def test_a_study_of_bert_alone_has_its_figures_and_tables(trained: Workspace) ->
     tables = {f"{name}.{form}" for name in ("pretraining", "finetuning") for form in ("csv", "md", "tex")}
     assert names == {f"figure-{name}.{form}" for name in ("5", "pretraining") for form in ("pdf", "png")} | tables
     assert len(pd.read_csv(results / "tables" / "finetuning.csv")) == 4
-    assert trained.would_run() == {}
+
+
+def test_a_finished_study_of_bert_has_nothing_left_to_do(again: Workspace) -> None:
+    assert again.would_run() == {}
 
 
 def test_another_grid_fine_tunes_and_pre_trains_nothing(again: Workspace) -> None:

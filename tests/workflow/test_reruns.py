@@ -41,8 +41,8 @@ def test_the_tables_numbers_are_the_records(finished: Workspace) -> None:
         assert float(row["final_valid_loss"]) == metrics["final"]["valid_loss"]
 
 
-def test_a_finished_study_has_nothing_left_to_do(finished: Workspace) -> None:
-    assert finished.would_run() == {}
+def test_a_finished_study_has_nothing_left_to_do(again: Workspace) -> None:
+    assert again.would_run() == {}
 
 
 def test_a_runs_new_rate_trains_it_and_renews_its_figures_and_the_tables(again: Workspace) -> None:
@@ -189,7 +189,7 @@ def test_a_workflow_that_is_killed_is_taken_up_again(fresh: Workspace, hold: New
     process = fresh.start("snakemake", "--cores", "2", hold=(here := hold(in_epoch(1))))
     here.wait(process)
     os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+    process.communicate()
     assert fresh.snakemake("--unlock").code == 0
     outcome = fresh.snakemake("--rerun-incomplete")
     assert outcome.code == 0, outcome.output

@@ -11,7 +11,7 @@ import pytest
 
 from preln.config import validate
 from preln.runs import expand
-from tests.conftest import study_content
+from tests.conftest import MakeOnce, study_content
 from tests.workflow.conftest import RUNS, Workspace, raise_version
 
 pytestmark = pytest.mark.slow
@@ -30,15 +30,19 @@ DRAWN = {"draw_figure": 3, "write_table": 2, "judge_claims": 1, "write_report": 
 
 
 @pytest.fixture(scope="module")
-def measured(finished: Workspace, tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+def measured(finished: Workspace, make_once: MakeOnce) -> Workspace:
     """The finished study with a theory, measured to its end."""
-    workspace = finished.copied(tmp_path_factory.mktemp("theory") / "a finished theory")
-    workspace.write_study(*RUNS, theory=THEORY)
-    outcome = workspace.snakemake()
-    assert outcome.code == 0, outcome.output
-    # The training that was there already is used as it is.
-    assert outcome.jobs == {"measure_theory": len(PARTS), **DRAWN}
-    return workspace
+
+    def fill(folder: Path) -> None:
+        folder.rmdir()
+        workspace = finished.copied(folder)
+        workspace.write_study(*RUNS, theory=THEORY)
+        outcome = workspace.snakemake()
+        assert outcome.code == 0, outcome.output
+        # The training that was there already is used as it is.
+        assert outcome.jobs == {"measure_theory": len(PARTS), **DRAWN}
+
+    return Workspace(make_once("a finished theory", fill))
 
 
 @pytest.fixture
@@ -112,8 +116,8 @@ def test_a_clone_trains_and_measures_nothing_on_a_copy_of_its_text_wherever_it_l
     assert (jobs["train_translation"], jobs["measure_theory"]) == (1, len(of_the_text))
 
 
-def test_a_measured_theory_has_nothing_left_to_do(measured: Workspace) -> None:
-    assert measured.would_run() == {}
+def test_a_measured_theory_has_nothing_left_to_do(theory: Workspace) -> None:
+    assert theory.would_run() == {}
 
 
 def test_another_warm_up_trains_the_run_and_measures_it_at_its_new_end(theory: Workspace) -> None:
