@@ -196,7 +196,6 @@ def test_a_panel_with_nothing_to_show_is_left_out(
     assert f"{len(parts_done)} of {len(all_parts)} parts" in texts(figure)
 
 
-@pytest.mark.slow
 def test_the_gradients_of_what_is_not_measured_have_no_panels(tmp_path: Path) -> None:
     study, all_parts = small_study()
     for part in all_parts:
