@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import re
 from types import ModuleType
 from typing import Any
 
 from preln.errors import PrelnError
+from preln.values import NAME
 
 
 def defined(package: ModuleType, attribute: str) -> dict[str, Any]:
@@ -15,7 +17,7 @@ def defined(package: ModuleType, attribute: str) -> dict[str, Any]:
     `base`, which the others build on, has none.
 
     Raises:
-        PrelnError: if a module has none, or one with another's name.
+        PrelnError: if a module has none, or one with another's name or with one that no file can have.
     """
     found: dict[str, Any] = {}
     for info in pkgutil.iter_modules(package.__path__):
@@ -25,6 +27,11 @@ def defined(package: ModuleType, attribute: str) -> dict[str, Any]:
         if not hasattr(module, attribute):
             raise PrelnError(f"{module.__file__}: defines no {attribute}; see the other modules there")
         one = getattr(module, attribute)
+        if not re.fullmatch(NAME, one.name):
+            raise PrelnError(
+                f"{module.__file__}: {attribute}: {one.name!r} is no name; allowed: lower-case letters, digits and "
+                "hyphens, for it is a part of file names"
+            )
         if one.name in found:
             raise PrelnError(f"{module.__file__}: {attribute}: another module has the name {one.name!r} already")
         found[one.name] = one

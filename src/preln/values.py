@@ -1,9 +1,12 @@
-"""Values of settings as text."""
+"""Values of settings as text, and names."""
 
 from __future__ import annotations
 
 from decimal import Decimal
 from typing import Any
+
+NAME = "[a-z0-9][a-z0-9-]*"
+"""What a name is that becomes a part of file names, as a regular expression."""
 
 
 def short(value: Any) -> str:

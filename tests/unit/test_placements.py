@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from fairseq.models.transformer import TransformerConfig
 from torch import Tensor, nn
 
 import preln
+from preln.errors import PrelnError
 from preln.fairseq_plugin.transformer import PlacedTransformer
 from preln.placements import PAPER, PLACEMENTS
 from preln.placements.base import Place, Placement, Residual, places
@@ -193,8 +195,22 @@ def imported_with(folder: Path, content: str) -> str:
     [
         ("", "another.py: defines no PLACEMENT; see the other modules there"),
         ("from preln.placements.pre_ln import PLACEMENT", "PLACEMENT: another module has the name 'pre' already"),
+        (
+            "from dataclasses import replace\nfrom preln.placements.pre_ln import PLACEMENT\n"
+            "PLACEMENT = replace(PLACEMENT, name='my_ln')",
+            "PLACEMENT: 'my_ln' is no name; allowed: lower-case letters, digits and hyphens",
+        ),
     ],
-    ids=["nothing", "a copy"],
+    ids=["nothing", "a copy", "a name that no study can have"],
 )
 def test_a_module_without_a_placement_of_its_own_is_refused(tmp_path: Path, content: str, message: str) -> None:
     assert message in imported_with(tmp_path, content)
+
+
+def test_a_connection_that_does_not_say_which_sum_its_norm_is_given_is_refused() -> None:
+    class Silent(Residual):
+        """One that says nothing."""
+
+    silent = replace(PLACEMENTS["pre"], residual=Silent)
+    with pytest.raises(PrelnError, match="Silent: has no normalises_sum"):
+        silent.connection(8, 0.0, Place("encoder", 1, "feed-forward", 1, 1))

@@ -13,6 +13,7 @@ from preln.config import Study, validate
 from preln.errors import PrelnError
 from preln.report import catalogue
 from preln.report.catalogue import FIGURES, TABLES, Catalogue
+from preln.report.core.figure import Figure
 from preln.runs import Run, expand
 from tests.conftest import bert_content, study_content
 
@@ -37,6 +38,13 @@ def test_a_study_has_the_figures_and_tables_of_its_runs_and_sections() -> None:
 def test_every_figure_and_table_of_the_report_is_in_the_catalogue() -> None:
     assert {"2", "3", "4", "5", "6", "gradients", "theory", "runs", "pretraining"} <= FIGURES.keys()
     assert {"runs", "pretraining", "finetuning", "theory", "figure-3", "claims"} <= TABLES.keys()
+
+
+def test_two_figures_of_one_name_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    twice = {"preln.report.one": [FIGURES["2"]], "preln.report.another": [FIGURES["2"]]}
+    monkeypatch.setattr(catalogue, "_declared", lambda: twice)
+    with pytest.raises(PrelnError, match="preln.report.another: another module has a figure of the name '2' already"):
+        catalogue._all(Figure)
 
 
 def test_a_figure_is_made_from_the_records_of_the_jobs_that_it_shows() -> None:

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preln import schedules
+from preln.errors import PrelnError
 from preln.fairseq_plugin.schedule import LinearConfig, LinearScheduler, Schedule, ScheduleConfig
 from tests.conftest import settings
 
@@ -163,6 +164,12 @@ def test_berts_linear_decay_is_the_schedule_of_that_name() -> None:
     bert = LinearScheduler(LinearConfig(warmup=10, total_updates=100, lr=[PEAK]), None)
     expected = rates(1, 10, 55, 100, schedule="linear", warmup=10, decay_updates=100)
     assert [bert.step_update(update - 1) for update in (1, 10, 55, 100)] == expected
+
+
+def test_a_schedule_that_reads_what_no_run_has_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schedules, "SETTINGS", schedules.SETTINGS | {"half_life"})
+    with pytest.raises(PrelnError, match=r"half_life, which no run has; add it to RunSettings"):
+        schedules.not_for(settings())
 
 
 def test_the_drop_is_noted_at_its_epoch_and_survives_a_checkpoint() -> None:

@@ -20,7 +20,9 @@ from pydantic import (
     model_validator,
 )
 
-Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=64)]
+from preln.values import NAME
+
+Name = Annotated[str, Field(pattern=f"^{NAME}$", max_length=64)]
 """Folders and files have it in their names, which are no longer than 255 bytes."""
 
 MOST_UPDATES = 100_000_000

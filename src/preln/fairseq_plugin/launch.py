@@ -208,14 +208,13 @@ def _work_together(job: Job, execution: Execution) -> None:
 def _srun(execution: Execution) -> list[str]:
     """Slurm's command that starts a process on each node for each of its GPUs, or for each of its processes."""
     return [
-        *(
-            "srun",
-            f"--nodes={execution.nodes}",
-            f"--ntasks={execution.workers}",
-            f"--ntasks-per-node={execution.on_each_node}",
-        ),
-        *(f"--cpus-per-task={execution.cpus}"),
-        *("--overlap", "--kill-on-bad-exit=1"),
+        "srun",
+        f"--nodes={execution.nodes}",
+        f"--ntasks={execution.workers}",
+        f"--ntasks-per-node={execution.on_each_node}",
+        f"--cpus-per-task={execution.cpus}",
+        "--overlap",
+        "--kill-on-bad-exit=1",
         *((f"--gres=gpu:{execution.on_each_node}",) if execution.gpus else ()),
     ]
 

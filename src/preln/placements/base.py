@@ -12,6 +12,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
+from preln.errors import PrelnError
+
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
@@ -59,16 +61,16 @@ class Residual:
     """A residual connection: it joins a sub-layer F (attention or feed-forward), with dropout, to its input x.
 
     A placement derives its class from this one and writes its equation as `forward`. It is a torch module once it is in
-    a model (`Placement.connection`), so it may have parameters and modules of its own; a stack may also hand it, in
-    place of x, what the connection before it in the same layer returned.
+    a model (`Placement.connection`), so it may have parameters and modules of its own.
 
     Attributes:
         norm: the LayerNorm that each connection has.
         place: where in the model it is.
     """
 
-    normalises_sum = False
-    """Whether `norm` is given the sum of x and F, which lemma 2 is about. If not, the sum is what `forward` returns."""
+    normalises_sum: bool
+    """Whether `norm` is given the sum of x and F, which lemma 2 is about. If not, the sum is what `forward` returns.
+    Each placement says it: otherwise, the theory would measure the wrong vectors."""
 
     norm: LayerNorm
     training: bool
@@ -152,8 +154,17 @@ class Placement:
     predictions: Predictions = field(default_factory=Predictions)
 
     def connection(self, width: int, dropout: float, place: Place) -> nn.Module:
-        """The residual connection of a place in a model."""
+        """The residual connection of a place in a model.
+
+        Raises:
+            PrelnError: if it does not say which sum its norm is given.
+        """
         module: nn.Module = self._module(width, dropout, place)
+        if not hasattr(module, "normalises_sum"):
+            raise PrelnError(
+                f"{self.residual.__name__}: has no normalises_sum; True if its norm is given x + F, False if x + F is "
+                "what it returns"
+            )
         return module
 
     def stack_norm(self, width: int) -> nn.Module | None:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 class PreLN(Residual):
     """x <- x + dropout(F(LayerNorm(x)))."""
 
+    normalises_sum = False
+
     def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
         """`x`, of shape (..., width), after `sublayer`, in the same shape."""
         return self.sum(x, sublayer(self.norm(x)))

@@ -29,7 +29,7 @@ LEADING = ("4", "runs", "pretraining", "theory")
 _DATA = (".csv", ".yaml", ".j2", ".css", ".js")
 _SOURCE = Path(__file__).parents[1]
 _REGISTRIES = ("preln.placements", "preln.schedules")
-_FOLLOWED = ("preln.report", "preln.theory", *_REGISTRIES)
+_FOLLOWED = ("preln.report", "preln.theory", "preln.values", *_REGISTRIES)
 """Where code is cheap to run again. What trains is followed by version and not by its code (`preln.runs`)."""
 _SUBJECTS = ("translation", "pretraining", "theory", "claims")
 """The packages of the report whose modules declare figures and tables."""
@@ -49,8 +49,20 @@ def _declared() -> dict[str, list[Entry[Any]]]:
 
 
 def _all(kind: type[E]) -> dict[str, E]:
-    """All entries of a kind by name."""
-    return {entry.name: entry for entries in _declared().values() for entry in entries if isinstance(entry, kind)}
+    """All entries of a kind by name.
+
+    Raises:
+        PrelnError: if two have one name, for each would write the other's files.
+    """
+    found: dict[str, E] = {}
+    for module, entries in _declared().items():
+        for entry in entries:
+            if isinstance(entry, kind):
+                if entry.name in found:
+                    what = kind.__name__.lower()
+                    raise PrelnError(f"{module}: another module has a {what} of the name {entry.name!r} already")
+                found[entry.name] = entry
+    return found
 
 
 # The paper's figures come first, by their numbers.

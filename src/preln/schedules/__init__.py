@@ -9,6 +9,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from preln.discovery import defined
+from preln.errors import PrelnError
 from preln.schedules.base import Schedule
 
 if TYPE_CHECKING:
@@ -27,9 +28,18 @@ def of(settings: RunSettings) -> Schedule:
 
 
 def not_for(settings: RunSettings) -> frozenset[str]:
-    """The schedules' settings that a run with its schedule must leave as they are: those that it does not read. A
-    number may be given all the same, for all runs of a study to share."""
+    """The schedules' settings that a run with its schedule must leave as they are: those that it does not read. Numbers
+    are exempt: a study may set them for all runs, read or not.
+
+    Raises:
+        PrelnError: if a schedule reads what is no setting of a run.
+    """
     defaults = {key: field.default for key, field in type(settings).model_fields.items()}
+    if unknown := SETTINGS - defaults.keys():
+        raise PrelnError(
+            f"a schedule reads {', '.join(sorted(unknown))}, which no run has; add it to RunSettings in "
+            "preln/config/translation.py"
+        )
     unread = SETTINGS - SCHEDULES[settings.schedule].reads()
     return frozenset(key for key in unread if not isinstance(defaults[key], int | float))
 

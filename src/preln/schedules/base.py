@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 class Schedule(ABC):
     """The learning rate of each update, in closed form. An update is counted from 1.
 
-    A schedule is a class with a field for each setting of a run that it reads; a setting that may not be left out is
-    one whose field may not be None. Every schedule may begin with the paper's linear warm-up (Eq. 1); without it, the
+    A schedule is a class with a field for each setting of a run that it reads. A field whose type excludes None is
+    required. Every schedule may begin with the paper's linear warm-up (Eq. 1); without it, the
     first update already has the schedule's full rate.
 
     Attributes:

@@ -38,7 +38,11 @@ AFTER_WARMUP = "after-warm-up"
 
 @dataclass(frozen=True)
 class ExactJob:
-    """One sweep of the model of the proofs, of each placement."""
+    """One sweep of the model of the proofs: of the paper's two placements, or of another one.
+
+    Each other placement has a job of its own, so that a run of it in a study leaves the paper's measurements as they
+    are.
+    """
 
     sweep: str
     setting: ExactTheory
@@ -47,8 +51,8 @@ class ExactJob:
 
     @property
     def id(self) -> str:
-        """For example `exact-depths`."""
-        return f"exact-{self.sweep}"
+        """For example `exact-depths`, or `exact-depths-peri`."""
+        return "-".join(["exact", self.sweep, *(self.placements if self.placements != PAPER else ())])
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -127,8 +131,12 @@ def expand(study: Study, runs: Sequence[Run], origin: str = "study") -> list[Mea
     theory = study.theory
     if theory is None:
         return []
-    placements = tuple(in_order([*PAPER, *(run.settings.placement for run in runs)]))
-    jobs: list[MeasurementJob] = [ExactJob(sweep, theory.exact, theory.seeds, placements) for sweep in EXACT]
+    placements = in_order([*PAPER, *(run.settings.placement for run in runs)])
+    jobs: list[MeasurementJob] = [
+        ExactJob(sweep, theory.exact, theory.seeds, measured)
+        for measured in (PAPER, *((name,) for name in placements if name not in PAPER))
+        for sweep in EXACT
+    ]
     if theory.gradients is None:
         return jobs
     gradients = theory.gradients

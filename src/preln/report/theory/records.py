@@ -96,12 +96,12 @@ def seeds_of(measured: pd.DataFrame) -> str:
 
 def profile(measured: pd.DataFrame) -> pd.DataFrame:
     """What was measured in every layer of the model of the proofs."""
-    return measured[measured["part"] == "exact-layers"]
+    return measured[measured["part"].str.startswith("exact-layers")]
 
 
 def sweep(measured: pd.DataFrame, over: str) -> pd.DataFrame:
     """The last layer's gradient of W^2 in the sweep over `depth` or `width`."""
-    mine = measured[measured["part"] == f"exact-{over}s"]
+    mine = measured[measured["part"].str.startswith(f"exact-{over}s")]
     return mine[mine["quantity"] == "gradient_norm"]
 
 
