@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from fairseq import tasks, utils
+from fairseq import optim, tasks, utils
 from torch import Tensor, nn
 
 from preln.config import Execution, RunSettings
@@ -63,6 +63,7 @@ class Probe:
         self._task = tasks.setup_task(cfg.task)
         self.model = self._task.build_model(cfg.model).to(self._device).train()
         self._criterion = self._task.build_criterion(cfg.criterion).train()
+        self._optimizer = optim.build_optimizer(cfg.optimizer, list(self.model.parameters()))
 
     def batches(self, count: int) -> Iterator[Any]:
         """The first `count` batches of the training's first epoch."""
@@ -83,6 +84,38 @@ class Probe:
         """The loss of a batch, with the run's label smoothing, in nats a target token."""
         total, tokens, _ = self._criterion(self.model, batch)
         return total / tokens
+
+    def differentiate(self, batches: Sequence[Any], update: int) -> None:
+        """Leave in the weights the gradient of an update's batches, as fairseq's trainer does, with its dropout."""
+        utils.set_torch_seed(self._cfg.common.seed + update - 1)
+        self._optimizer.zero_grad()
+        tokens = 0
+        for batch in batches:
+            total, count, _ = self._criterion(self.model, batch)
+            self._optimizer.backward(total)
+            tokens += count
+        self._optimizer.multiply_grads(1 / tokens)
+        self._optimizer.clip_grad_norm(self._cfg.optimization.clip_norm)
+
+    def step(self, rate: float) -> None:
+        """Change the weights by the gradient that is in them, with a learning rate."""
+        self._optimizer.set_lr(rate)
+        self._optimizer.step()
+
+    def held_out(self, tokens: int) -> Any:
+        """The first sentences of the validation text, of no more than so many tokens in all."""
+        self._task.load_dataset("valid")
+        valid = self._task.dataset("valid")
+        lengths = np.maximum(valid.src_sizes, valid.tgt_sizes)
+        count = max(1, int((np.maximum.accumulate(lengths) * np.arange(1, len(lengths) + 1) <= tokens).sum()))
+        batch = valid.collater([valid[i] for i in range(count)])
+        return utils.move_to_cuda(batch) if self._device.type == "cuda" else batch
+
+    def last_states(self, batch: Any) -> Tensor:
+        """The decoder's last hidden states of a batch's words, of shape (words, d)."""
+        states, _ = self.model(**batch["net_input"], features_only=True)
+        found: Tensor = states[self.words(batch, "decoder")]
+        return found
 
     def words(self, batch: Any, stack: str) -> Tensor:
         """Which positions hold words and no padding, in the shape (batch, length) of a stack's hidden states."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
@@ -35,13 +35,10 @@ def measure(probe: Probe, batches: int, base: Measurement) -> Iterator[Measureme
     expectations = [Expectation(weight.detach(), batches) for weight in weights]
     hidden: dict[str, list[list[Tensor]]] = {}
     for batch in probe.batches(batches):
-        with sums_of(probe.model.encoder) as encoder_sums, sums_of(probe.model.decoder) as decoder_sums:
-            loss = probe.loss(batch)
-        for stack, sums in zip(_STACKS, (encoder_sums, decoder_sums), strict=True):
-            words = probe.words(batch, stack)
-            layers = hidden.setdefault(stack, [[] for _ in sums])
-            for layer, (x,) in zip(layers, sums, strict=True):
-                layer.append(square_norms(x)[words])
+        loss, norms = loss_and_square_norms(probe, batch)
+        for stack, of_layers in norms.items():
+            for layer, values in zip(hidden.setdefault(stack, [[] for _ in of_layers]), of_layers, strict=True):
+                layer.append(values)
         for expectation, gradient in zip(expectations, torch.autograd.grad(loss, weights), strict=True):
             expectation.add(gradient)
     for matrix, expectation in zip(matrices, expectations, strict=True):
@@ -60,3 +57,13 @@ def measure(probe: Probe, batches: int, base: Measurement) -> Iterator[Measureme
             yield replace(row, quantity="square_norm", value=float(values.mean()))
             yield replace(row, quantity="excess_share", value=excess_share(values, float(values.mean())))
             yield replace(row, quantity="excess_quantile", value=excess_quantile(values, DELTA))
+
+
+def loss_and_square_norms(probe: Probe, batch: Any) -> tuple[Tensor, dict[str, list[Tensor]]]:
+    """The loss of a batch, and by stack and layer ||x||^2 / d of each word, of the residual sum x behind the layer."""
+    with sums_of(probe.model.encoder) as encoder_sums, sums_of(probe.model.decoder) as decoder_sums:
+        loss = probe.loss(batch)
+    sums = dict(zip(_STACKS, (encoder_sums, decoder_sums), strict=True))
+    return loss, {
+        stack: [square_norms(x)[probe.words(batch, stack)] for (x,) in layers] for stack, layers in sums.items()
+    }

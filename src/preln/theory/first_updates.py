@@ -1,0 +1,185 @@
+"""The first updates of a run, one by one: what each does to the function that the model computes, and why.
+
+The training is repeated outside of fairseq's trainer, in fp32, with the run's weights, batches, dropout, optimizer and
+rates. One batch of the validation text, without dropout, tells what the model computes after each update.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import torch
+from torch import Tensor, nn
+from tqdm import tqdm
+
+from preln import schedules
+from preln.config import RunSettings
+from preln.errors import PrelnError
+from preln.theory.gradients import loss_and_square_norms
+from preln.theory.observe import square_norms
+
+if TYPE_CHECKING:
+    from preln.fairseq_plugin.probe import Probe
+
+FIXED_TOKENS = 1024
+"""Tokens of the batch that tells what the model computes."""
+POWER_ITERATIONS = 8
+"""Of the sharpness. Each begins with the vector that the one before has found."""
+
+_LAYER = re.compile(r"(?P<stack>encoder|decoder)\.layers\.(?P<index>\d+)\.")
+
+
+class TooFewUpdates(PrelnError):
+    """A run whose first epoch has fewer updates than are to be traced."""
+
+
+def trace(probe: Probe, settings: RunSettings, updates: int, sharpness_every: int) -> pd.DataFrame:
+    """Make a run's first updates, and measure what the model computes before the first and after each.
+
+    Args:
+        probe: the run's model, as its training begins with it.
+        settings: the run's.
+        updates: how many are made. A loss that is not finite ends the trace before.
+        sharpness_every: updates between two measurements of the sharpness.
+
+    Returns:
+        A row for each number of updates made, 0, 1, ..., `updates`, with the columns
+
+        - `update`, `learning_rate`: how many are made, and the rate of the last one;
+        - `loss`: of the fixed batch, label-smoothed, in bits a token;
+        - `function_change`: the root of the mean of ||h' - h||^2 / d over the fixed batch's words, where h and h' are
+          the decoder's last hidden states before and after the update;
+        - `function_distance`: the same with h of the model at initialisation, which Wang et al. (2022, section 3) call
+          the model update;
+        - `cosine`: the mean cosine of the angle between the last hidden states of two words;
+        - `input_norm.STACK.LAYER`: the root of the mean of ||x||^2 / d, where the LayerNorm behind the layer takes x;
+        - `gradient_norm.STACK.LAYER`, `update_norm.STACK.LAYER`: of all the layer's weights, the norm of the gradient
+          of the update's mini-batch, and of the update; with `rest` for the weights that are in no layer;
+        - `sharpness`: the largest eigenvalue of the Hessian of the fixed batch's loss in nats a token, where measured.
+
+    Raises:
+        TooFewUpdates: if the first epoch has not so many updates.
+    """
+    model = probe.model
+    schedule = schedules.of(settings)
+    fixed = probe.held_out(FIXED_TOKENS)
+    batches = probe.batches(updates * settings.accumulate)
+    direction: list[Tensor] | None = None
+    first: Tensor | None = None
+    before: Tensor | None = None
+    rows: list[dict[str, float]] = []
+    for update in tqdm(range(updates + 1), desc="updates", unit="update", mininterval=5):
+        row: dict[str, float] = {"update": update}
+        if update:
+            mine = list(islice(batches, settings.accumulate))
+            if len(mine) < settings.accumulate:
+                raise TooFewUpdates(f"updates: the run's first epoch has {update - 1}; {updates} cannot be traced")
+            row["learning_rate"] = schedule.rate(update)
+            probe.differentiate(mine, update)
+            row |= norms_by_layer("gradient_norm", model, {name: p.grad for name, p in model.named_parameters()})
+            weights = {name: p.detach().clone() for name, p in model.named_parameters()}
+            probe.step(row["learning_rate"])
+            changes = {name: p.detach() - weights[name] for name, p in model.named_parameters()}
+            row |= norms_by_layer("update_norm", model, changes)
+        model.eval()
+        with torch.no_grad():
+            loss, sums = loss_and_square_norms(probe, fixed)
+            states = probe.last_states(fixed)
+        row |= {"loss": float(loss) / math.log(2), "cosine": mean_cosine(states)}
+        if first is None or before is None:
+            first = states
+        else:
+            row["function_change"] = _distance(states, before)
+            row["function_distance"] = _distance(states, first)
+        before = states
+        for stack, layers in sums.items():
+            row |= {f"input_norm.{stack}.{i}": float(values.mean().sqrt()) for i, values in enumerate(layers, start=1)}
+        if update % sharpness_every == 0:
+            row["sharpness"], direction = sharpness(lambda: probe.loss(fixed), list(model.parameters()), direction)
+        model.train()
+        rows.append(row)
+        if not math.isfinite(row["loss"]):
+            break
+    return pd.DataFrame(rows)
+
+
+def _distance(states: Tensor, others: Tensor) -> float:
+    """The root of the mean of ||h' - h||^2 / d over the words of two tensors of shape (words, d)."""
+    return float(square_norms(states - others).mean().sqrt())
+
+
+def norms_by_layer(quantity: str, model: nn.Module, tensors: Mapping[str, Tensor | None]) -> dict[str, float]:
+    """The Frobenius norm of all that a layer has of `tensors`, which are named as the model's parameters.
+
+    Returns:
+        A value for each layer, named `QUANTITY.STACK.LAYER`, and one for all that is in no layer, `QUANTITY.rest`.
+    """
+    squares: dict[str, float] = {}
+    for name, tensor in tensors.items():
+        match = _LAYER.match(name)
+        place = f"{match['stack']}.{int(match['index']) + 1}" if match else "rest"
+        square = 0.0 if tensor is None else float(tensor.square().sum())
+        squares[f"{quantity}.{place}"] = squares.get(f"{quantity}.{place}", 0.0) + square
+    return {key: math.sqrt(square) for key, square in squares.items()}
+
+
+def mean_cosine(states: Tensor) -> float:
+    """The mean cosine of the angle between two different rows of `states`, of shape (words, d)."""
+    directions = nn.functional.normalize(states, dim=-1)
+    count = len(directions)
+    return float((directions.sum(0).square().sum() - directions.square().sum()) / (count * (count - 1)))
+
+
+def sharpness(
+    loss: Callable[[], Tensor], weights: Sequence[Tensor], start: Sequence[Tensor] | None, step: float = 1e-3
+) -> tuple[float, list[Tensor]]:
+    """The Hessian's eigenvalue of the largest magnitude, by power iteration.
+
+    H v is (g(w + e v) - g(w - e v)) / 2e, for the compiled loops have no second derivatives.
+
+    Args:
+        loss: computes the loss, by the weights as they are.
+        weights: leave as they came.
+        start: a vector to begin with, in the weights' shapes; a random one where there is none.
+        step: e times the norm of v, as a share of the norm of the weights.
+
+    Returns:
+        The eigenvalue and its vector, of norm 1.
+    """
+    generator = torch.Generator().manual_seed(1)
+    vector = [torch.randn(w.shape, generator=generator).to(w) for w in weights] if start is None else list(start)
+    length = step * float(_norm(list(weights)))
+    value = math.nan
+    for _ in range(POWER_ITERATIONS):
+        norm = _norm(vector)
+        vector = [v / norm for v in vector]
+        above, below = (_gradient_at(loss, weights, vector, sign * length) for sign in (1.0, -1.0))
+        product = [(a - b) / (2 * length) for a, b in zip(above, below, strict=True)]
+        value = float(sum((v * p).sum() for v, p in zip(vector, product, strict=True)))
+        vector = product
+    norm = _norm(vector)
+    return value, [v / norm for v in vector]
+
+
+def _gradient_at(
+    loss: Callable[[], Tensor], weights: Sequence[Tensor], vector: Sequence[Tensor], length: float
+) -> list[Tensor]:
+    """The gradient so far along the vector."""
+    before = [w.detach().clone() for w in weights]
+    with torch.no_grad():
+        for weight, v in zip(weights, vector, strict=True):
+            weight += length * v
+    found = torch.autograd.grad(loss(), weights, allow_unused=True)
+    with torch.no_grad():
+        for weight, was in zip(weights, before, strict=True):
+            weight.copy_(was)
+    return [torch.zeros_like(w) if g is None else g for w, g in zip(weights, found, strict=True)]
+
+
+def _norm(tensors: Sequence[Tensor]) -> Tensor:
+    return torch.stack([tensor.detach().square().sum() for tensor in tensors]).sum().sqrt()

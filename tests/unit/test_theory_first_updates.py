@@ -1,0 +1,139 @@
+"""The traced first updates are those of a real training, and what is measured of them is what it is called."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from torch import nn
+
+from preln.config import Execution, RunSettings, validate, write
+from preln.fairseq_plugin.probe import Probe
+from preln.runs import expand
+from preln.theory.first_updates import TooFewUpdates, mean_cosine, norms_by_layer, sharpness, trace
+from preln.translation.training import state_of
+from tests.conftest import settings, study_content
+
+pytestmark = pytest.mark.slow
+
+UPDATES = 12
+
+
+def columns(found: pd.DataFrame, prefix: str) -> list[str]:
+    return [name for name in map(str, found.columns) if name.startswith(prefix)]
+
+
+def probe(run: RunSettings, prepared: Path) -> Probe:
+    return Probe(run, prepared / "binary", prepared / "text", ("de", "en"), Execution())
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"placement": "post", "dropout": 0.1},
+        {"placement": "pre", "optimizer": "radam", "accumulate": 2, "batch_tokens": 256, "clip_norm": 0.5},
+        {"placement": "post", "optimizer": "sgd", "weight_decay": 0.01, "learning_rate": 0.5},
+    ],
+    ids=["Adam with dropout", "RAdam in two batches, clipped", "SGD"],
+)
+def test_the_updates_are_those_of_the_training(changes: dict[str, Any], prepared: Path, tmp_path: Path) -> None:
+    study = validate(study_content({"epochs": 1, **changes}, execution={"log_interval": 1}), "study")
+    run = expand(study)[0]
+    write(study, tmp_path / "study.yaml")
+    # In a process of its own, for fairseq writes its log only where it configures logging itself.
+    command = [*(sys.executable, "-m", "preln", "train", str(tmp_path), run.id), *("--prepared", str(prepared))]
+    subprocess.run([*command, "--out", str(tmp_path / run.id)], check=True)
+    lines = state_of(run, prepared, tmp_path / run.id).log.read_text().splitlines()
+    logged = [json.loads(line) for line in lines if line.startswith("{") and '"gnorm"' in line]
+    found = trace(probe(run.settings, prepared), run.settings, UPDATES, UPDATES)
+    norms = found[columns(found, "gradient_norm.")].to_numpy()
+    for update in range(1, UPDATES + 1):
+        gradient = float(np.linalg.norm(norms[update]))
+        said = next(line for line in logged if int(line["num_updates"]) == update)
+        clip = run.settings.clip_norm or math.inf
+        # The log has the norm before it is clipped, to three digits.
+        assert gradient == pytest.approx(min(float(said["gnorm"]), clip), abs=2e-3, rel=2e-3)
+
+
+def test_an_update_at_rate_zero_changes_nothing(prepared: Path) -> None:
+    run = settings(schedule="constant", warmup=0, learning_rate=1e-30)
+    found = trace(probe(run, prepared), run, 2, 10)
+    assert list(found["function_change"].dropna()) == list(found["function_distance"].dropna()) == [0.0, 0.0]
+    assert found["loss"].nunique() == 1
+    assert (found[columns(found, "update_norm.")].to_numpy()[1:] < 1e-20).all()
+
+
+def test_the_distance_from_the_beginning_is_that_of_the_first_update_at_first(prepared: Path) -> None:
+    run = settings(schedule="constant", warmup=0)
+    found = trace(probe(run, prepared), run, 3, 10)
+    change, distance = found["function_change"].to_numpy(), found["function_distance"].to_numpy()
+    assert change[1] == distance[1] > 0
+    # No longer than the way.
+    assert 0 < distance[3] <= change[1:].sum() * (1 + 1e-6)
+
+
+def test_post_ln_gives_its_norms_inputs_that_lemma_2_predicts(prepared: Path) -> None:
+    run = settings(placement="post", encoder_layers=2, decoder_layers=2, width=64, initialisation="xavier")
+    found = trace(probe(run, prepared), run, 1, 10)
+    # ||x||^2 / d is 3/2 in lemma 2, and less where attention averages less than all positions.
+    assert 1.0 < found["input_norm.decoder.2"].to_numpy()[0] ** 2 < 2.0
+    assert math.isfinite(found["sharpness"].to_numpy()[0])
+
+
+def test_more_updates_than_the_first_epoch_has_are_refused(prepared: Path) -> None:
+    run = settings(batch_tokens=4096)
+    with pytest.raises(TooFewUpdates, match=r"first epoch has \d+; 500 cannot be traced"):
+        trace(probe(run, prepared), run, 500, 500)
+
+
+def test_every_weight_is_in_one_norm() -> None:
+    model = nn.ModuleDict(
+        {
+            "encoder": nn.ModuleDict({"layers": nn.ModuleList([nn.Linear(2, 2), nn.Linear(2, 2)])}),
+            "output": nn.Linear(2, 2),
+        }
+    )
+    tensors = {name: torch.full_like(p, 2.0) for name, p in model.named_parameters()}
+    found = norms_by_layer("norm", model, tensors)
+    assert found == pytest.approx({f"norm.{place}": math.sqrt(24) for place in ("encoder.1", "encoder.2", "rest")})
+
+
+def test_the_mean_cosine_is_numpys() -> None:
+    states = torch.randn(20, 7, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
+    units = (states / states.norm(dim=1, keepdim=True)).numpy()
+    cosines = units @ units.T
+    assert mean_cosine(states) == pytest.approx(cosines[~np.eye(20, dtype=bool)].mean())
+
+
+def test_the_sharpness_is_the_largest_eigenvalue_of_the_hessian() -> None:
+    torch.manual_seed(1)
+    x, y = torch.randn(50, 4, dtype=torch.float64), torch.randn(50, 1, dtype=torch.float64)
+    weights = [
+        torch.randn(4, 3, dtype=torch.float64, requires_grad=True),
+        torch.randn(3, 1, dtype=torch.float64, requires_grad=True),
+    ]
+
+    def loss(a: torch.Tensor = weights[0], b: torch.Tensor = weights[1]) -> torch.Tensor:
+        return ((x @ a).tanh() @ b - y).square().mean()
+
+    def flat(vector: torch.Tensor) -> torch.Tensor:
+        return loss(vector[:12].view(4, 3), vector[12:].view(3, 1))
+
+    hessian = torch.autograd.functional.hessian(  # type: ignore[no-untyped-call]
+        flat, torch.cat([w.detach().flatten() for w in weights])
+    )
+    largest = float(torch.linalg.eigvalsh(hessian).abs().max())
+    direction = None
+    before = [w.detach().clone() for w in weights]
+    for _ in range(6):
+        found, direction = sharpness(loss, weights, direction, step=1e-4)
+    assert found == pytest.approx(largest, rel=1e-3)
+    assert all(torch.equal(w, was) for w, was in zip(weights, before, strict=True))
