@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,13 +11,17 @@ from typing import Any
 import pytest
 import torch
 from fairseq import tasks
+from fairseq.models.transformer import TransformerConfig
 from scipy.stats import ks_2samp
 from torch import Tensor, nn
 
 from preln.config import Execution, PretrainingSettings
 from preln.fairseq_plugin import options
+from preln.fairseq_plugin.initialisation import redraw_feed_forward
 from preln.fairseq_plugin.launch import configuration
 from preln.fairseq_plugin.probe import Probe
+from preln.fairseq_plugin.transformer import PlacedTransformer
+from preln.theory.exact import ExactStack
 from tests.conftest import PRETRAINING, settings
 
 pytestmark = pytest.mark.slow
@@ -161,3 +166,89 @@ def test_a_bert_of_width_768_is_the_same_either_way(prepared_text: Path, tmp_pat
         for std in ("fixed", "scaled")
     )
     assert all(torch.equal(weight, scaled[name]) for name, weight in fixed.items())
+
+
+# --- the scale of a placement, by the place in the model
+
+
+DEPTHS = {"encoder_layers": 4, "decoder_layers": 2}
+
+
+def scaled_matrices(model: Any) -> Iterator[tuple[str, str, int]]:
+    """The name, the stack and the layer (from 1) of each matrix that a placement's scale is of."""
+    for name, weight in model.named_parameters():
+        match = re.match(r"(encoder|decoder)\.layers\.(\d+)\..*(fc1|fc2|v_proj|out_proj)\.weight", name)
+        if match and weight.dim() == 2:
+            yield name, match[1], int(match[2]) + 1
+
+
+@pytest.mark.parametrize("initialisation", ["fairseq", "xavier"])
+@pytest.mark.parametrize("projections", ["packed", "separate"])
+def test_post_ln_init_is_post_ln_with_the_matrices_of_lower_layers_scaled(
+    initialisation: str, projections: str, prepared: Path
+) -> None:
+    drawn = {**DEPTHS, "initialisation": initialisation, "projections": projections}
+    usual = translation(prepared, placement="post", **drawn).state_dict()
+    model = translation(prepared, placement="post-init", **drawn)
+    factors = {
+        # k_l = N - l + 1 (DeepNet, section 3), in each stack by itself.
+        name: 1 / (DEPTHS[f"{stack}_layers"] - layer + 1)
+        for name, stack, layer in scaled_matrices(model)
+    }
+    # Four of each of the encoder's layers, and two more of the decoder's, which have a second attention.
+    assert len(factors) == 4 * 4 + 2 * 6
+    assert sorted(set(factors.values())) == [1 / 4, 1 / 3, 1 / 2, 1]
+    for name, weight in model.state_dict().items():
+        torch.testing.assert_close(weight, factors.get(name, 1.0) * usual[name], rtol=1e-6, atol=0.0)
+
+
+def test_a_feed_forward_branch_of_post_ln_init_has_the_variance_of_its_closed_form(prepared: Path) -> None:
+    model = translation(prepared, placement="post-init", initialisation="xavier", width=128, ffn_width=256, **DEPTHS)
+    x = torch.randn(2000, 128, generator=torch.Generator().manual_seed(1))
+    for layer, k in zip(model.encoder.layers, (4, 3, 2, 1), strict=True):
+        with torch.no_grad():
+            added = float(layer.fc2(layer.activation_fn(layer.fc1(x))).square().mean())
+        # d inner / 2 times the variances of the two matrices, each of which is divided by k.
+        assert added == pytest.approx(2 * 128 * 256 / (128 + 256) ** 2 / k**4, rel=0.1)
+
+
+def test_matrices_that_are_drawn_anew_are_scaled_like_those_before(prepared: Path) -> None:
+    model = translation(prepared, placement="post-init", initialisation="xavier", **DEPTHS)
+    torch.manual_seed(7)
+    redraw_feed_forward(model)
+    for layer, k in zip(model.encoder.layers, (4, 3, 2, 1), strict=True):
+        assert_uniform(pooled([layer.fc1.weight]), math.sqrt(6 / (WIDTH + INNER)) / k)
+
+
+def test_a_bert_and_the_model_of_the_proofs_have_the_same_scales(prepared_text: Path, tmp_path: Path) -> None:
+    for scaled, usual in (
+        [bert(prepared_text, tmp_path, placement=name, layers=4).state_dict() for name in ("post-init", "post")],
+        [
+            ExactStack(WIDTH, 4, name, "encoder", torch.Generator().manual_seed(1)).state_dict()
+            for name in ("post-init", "post")
+        ],
+    ):
+        changed = {name: float(weight.std() / usual[name].std()) for name, weight in scaled.items() if weight.dim() > 1}
+        for layer, k in enumerate((4, 3, 2, 1)):
+            mine = {name: factor for name, factor in changed.items() if f"layers.{layer}." in name}
+            of_size = [factor for name, factor in mine.items() if not re.search("[qk]_proj", name)]
+            assert of_size == pytest.approx([1 / k] * len(of_size), rel=1e-5) and of_size
+            assert [f for name, f in mine.items() if re.search("[qk]_proj", name)] in ([], [1.0, 1.0])
+        assert all(factor == 1.0 for name, factor in changed.items() if "layers." not in name)
+
+
+@pytest.mark.parametrize("placement", ["post", "pre"])
+def test_a_placement_without_a_scale_leaves_every_weight_as_it_was_drawn(placement: str, prepared: Path) -> None:
+    run = settings(width=WIDTH, ffn_width=INNER, placement=placement, **DEPTHS)
+    arguments = options.translation(
+        run, prepared / "binary", prepared / "text", ("de", "en"), prepared / "binary", Execution()
+    )
+    cfg = configuration(arguments, "fp32")
+    torch.manual_seed(1)
+    # The model before the weights are changed in any way.
+    transformer = TransformerConfig.from_namespace(cfg.model)
+    transformer.placement = placement
+    drawn = super(PlacedTransformer, PlacedTransformer).build_model(transformer, tasks.setup_task(cfg.task))
+    torch.manual_seed(1)
+    ours = PlacedTransformer.build_model(cfg.model, tasks.setup_task(cfg.task))
+    assert all(torch.equal(weight, ours.state_dict()[name]) for name, weight in drawn.state_dict().items())

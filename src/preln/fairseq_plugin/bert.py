@@ -19,7 +19,7 @@ from fairseq.modules.transformer_sentence_encoder import init_bert_params
 from torch import nn
 
 from preln.config import PretrainingSettings
-from preln.fairseq_plugin.initialisation import scale_to_width
+from preln.fairseq_plugin.initialisation import scale_attention, scale_feed_forward, scale_to_width
 from preln.fairseq_plugin.transformer import PlacedEncoder
 from preln.fused.norm import LayerNorm
 
@@ -64,6 +64,9 @@ class PlacedBert(RobertaModel):
         model = cls(args, PlacedBertEncoder(args, task.source_dictionary))
         if settings.initial_std == "scaled":
             scale_to_width(model, args.encoder_embed_dim)
+        layers = model.encoder.sentence_encoder.layers
+        scale_feed_forward(layers)
+        scale_attention(layers)
         return model
 
 

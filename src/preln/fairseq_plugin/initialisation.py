@@ -6,7 +6,7 @@ begins; the training and the measurements of the theory both begin with the mode
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import torch
@@ -22,6 +22,8 @@ def initialise(model: nn.Module, initialisation: str, projections: str) -> None:
         draw_feed_forward_by_xavier(model)
     if projections == "separate":
         separate_projections(model)
+    scale_feed_forward(_layers(model))
+    scale_attention(_layers(model))
 
 
 @torch.no_grad()
@@ -50,6 +52,24 @@ def separate_projections(model: nn.Module) -> None:
 
 
 @torch.no_grad()
+def scale_feed_forward(layers: Iterable[Any]) -> None:
+    """Multiply W^1 and W^2 of each layer by the scale that the placement gives them."""
+    for layer in layers:
+        for linear in (layer.fc1, layer.fc2):
+            linear.weight.mul_(layer.feed_forward_residual.initial_scale)
+
+
+@torch.no_grad()
+def scale_attention(layers: Iterable[Any]) -> None:
+    """Multiply W^V and W^O of each attention of each layer by the scale that the placement gives them."""
+    for layer in layers:
+        for name, residual in (("self_attn", "attention_residual"), ("encoder_attn", "encoder_attention_residual")):
+            if attention := getattr(layer, name, None):
+                for projection in (attention.v_proj, attention.out_proj):
+                    projection.weight.mul_(getattr(layer, residual).initial_scale)
+
+
+@torch.no_grad()
 def scale_to_width(model: nn.Module, width: int) -> None:
     """Scale all matrices and embeddings of a BERT of this width, which fairseq draws from N(0, 0.02^2), to N(0, s^2)
     with s = 0.02 sqrt(768/width).
@@ -60,6 +80,12 @@ def scale_to_width(model: nn.Module, width: int) -> None:
     for weight in model.parameters():
         if weight.dim() > 1:
             weight.mul_((BERT_WIDTH / width) ** 0.5)
+
+
+def redraw_feed_forward(model: nn.Module) -> None:
+    """Draw W^1 and W^2 of a model that is initialised already by Xavier, with the placement's scale."""
+    draw_feed_forward_by_xavier(model)
+    scale_feed_forward(_layers(model))
 
 
 def _layers(model: Any) -> Iterator[Any]:

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from preln.config import Execution, RunSettings
 from preln.fairseq_plugin import options
 from preln.fairseq_plugin.checkpoints import load_weights
-from preln.fairseq_plugin.initialisation import draw_feed_forward_by_xavier, separate_projections
+from preln.fairseq_plugin.initialisation import redraw_feed_forward, separate_projections
 from preln.fairseq_plugin.launch import configuration, set_up_cuda
 
 _PARAMETER = re.compile(r"(?P<stack>encoder|decoder)\.layers\.(?P<index>\d+)\.(?P<name>.+)\.weight")
@@ -152,6 +152,6 @@ def separate_output(probe: Probe) -> None:
 VARIED_WEIGHTS: dict[str, Callable[[Probe], None]] = {
     "separate-output": separate_output,
     "unpacked-projections": lambda probe: separate_projections(probe.model),
-    "xavier-feed-forward": lambda probe: draw_feed_forward_by_xavier(probe.model),
+    "xavier-feed-forward": lambda probe: redraw_feed_forward(probe.model),
 }
 """The variants that are of the weights."""

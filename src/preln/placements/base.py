@@ -89,6 +89,12 @@ class Residual:
         raise NotImplementedError
 
     @property
+    def initial_scale(self) -> float:
+        """What the matrices of F that decide its size are multiplied by before the training begins: W^1 and W^2 of a
+        feed-forward sub-layer, W^V and W^O of an attention. The draws are those of the run's seed at every scale."""
+        return 1.0
+
+    @property
     def dropout(self) -> float:
         """The probability with which an element of F is dropped now."""
         return self._dropout if self.training else 0.0

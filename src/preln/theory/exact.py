@@ -7,6 +7,8 @@ decoder layers, which figure 3 shows, have the same matrices and a second attent
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Generator, Tensor, nn
 
@@ -35,21 +37,22 @@ class ExactLayer(nn.Module):
     ) -> None:
         super().__init__()
 
-        def xavier_normal() -> nn.Parameter:
-            return nn.Parameter(torch.randn(width, width, generator=generator) * width**-0.5)
-
-        def residual(sublayer: Sublayer) -> nn.Module:
+        def residual(sublayer: Sublayer) -> Any:
             return PLACEMENTS[placement].connection(width, 0.0, Place(stack, number, sublayer, depth, depth))
 
+        def xavier_normal(scale: float) -> nn.Parameter:
+            return nn.Parameter(torch.randn(width, width, generator=generator) * width**-0.5 * scale)
+
         self.attend = attend_to_all if stack == "encoder" else attend_to_past
-        self.value = xavier_normal()
-        self.w1, self.w2 = xavier_normal(), xavier_normal()
-        self.activation = nn.ReLU()
         self.attention_residual = residual("self-attention")
         self.feed_forward_residual = residual("feed-forward")
+        self.value = xavier_normal(self.attention_residual.initial_scale)
+        scale = self.feed_forward_residual.initial_scale
+        self.w1, self.w2 = xavier_normal(scale), xavier_normal(scale)
+        self.activation = nn.ReLU()
         if stack == "decoder":
-            self.encoder_value = xavier_normal()
             self.encoder_attention_residual = residual("cross-attention")
+            self.encoder_value = xavier_normal(self.encoder_attention_residual.initial_scale)
 
     def forward(self, x: Tensor, encoder_output: Tensor | None = None) -> Tensor:
         """`x` of shape (..., n, d) after the layer."""
