@@ -19,8 +19,9 @@ from preln.corpora import local
 from preln.pretraining import runs as pretraining
 from preln.pretraining.runs import Finetuning, PretrainingRun
 from preln.runs import Run, combinations, expand, undefined
-from preln.theory import measurement_jobs
+from preln.theory import measurement_jobs, trace_jobs
 from preln.theory.measurement_jobs import MeasurementJob
+from preln.theory.trace_jobs import TraceJob
 
 Found = TypeVar("Found")
 
@@ -37,6 +38,7 @@ class _Grid:
 
 GRIDS = (
     _Grid("translation", RunSettings, "corpus", "corpora"),
+    _Grid("first_updates", RunSettings, "corpus", "corpora"),
     _Grid("pretraining", PretrainingSettings, "text", "texts"),
 )
 
@@ -50,6 +52,7 @@ class Checked:
     pretrainings: list[PretrainingRun]
     finetunings: list[Finetuning]
     measurement_jobs: list[MeasurementJob]
+    traces: list[TraceJob]
 
 
 def check_file(path: Path) -> Checked:
@@ -85,11 +88,14 @@ def check(content: Any, origin: str) -> Checked:
     pretrainings: list[PretrainingRun] = []
     finetunings: list[Finetuning] = []
     theory: list[MeasurementJob] = []
+    traces: list[TraceJob] = []
     for grid in GRIDS:
         if sections & {grid.section, "execution"}:
             wrong += _of_settings(content, grid, origin)
     if not sections & {"translation", "execution"}:
         runs = tried(lambda: expand(found, origin), [])
+    if not sections & {"first_updates", "execution"}:
+        traces = tried(lambda: trace_jobs.expand(found, origin), [])
     if not sections & {"pretraining", "execution"}:
         pretrainings = tried(lambda: pretraining.expand(found, origin), [])
     if whole and pretrainings:
@@ -98,7 +104,7 @@ def check(content: Any, origin: str) -> Checked:
         theory = tried(lambda: measurement_jobs.expand(found, runs, origin), [])
     wrong += [f"{origin}: {line}" for line in local.mistakes(found)]
     refuse(wrong)
-    return Checked(found, runs, pretrainings, finetunings, theory)
+    return Checked(found, runs, pretrainings, finetunings, theory, traces)
 
 
 def _of_settings(content: dict[str, Any], grid: _Grid, origin: str) -> list[str]:

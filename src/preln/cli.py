@@ -269,6 +269,20 @@ def measure(
 
 
 @app.command()
+def trace(
+    study: StudyFile,
+    run: Annotated[str, typer.Argument(metavar="RUN", help="The id of a run of the study's first_updates.")],
+    prepared: Annotated[Path, typer.Option(help="Folder of the prepared corpus.")],
+    out: Out,
+) -> None:
+    """Trace the first updates of one run, and write its records."""
+    from preln.theory import measuring, trace_jobs
+
+    path, content, _ = _read(study)
+    measuring.trace_run(content, _find(trace_jobs.expand(content, str(path)), run, "trace"), prepared, out)
+
+
+@app.command()
 def plan(
     study: StudyFile,
     gpu: Annotated[str, typer.Option(help="The GPU: v100, a100, h100 or h200.")] = "a100",

@@ -212,7 +212,7 @@ def show(asked: Checked, path: Path, name: str, results: Path, prepared: Path) -
     lines += [f"In all {total:,.1f} {gpu.name} hours; the longest chain of jobs takes {longest:,.1f}."]
     lines.append(
         "Updates of translation are estimates, for batches are not quite full: with small ones there may be a third "
-        "more. Translating, validating and the theory are not in it."
+        "more. Translating, validating, the theory and traces of first updates are not in it."
     )
     if not all(item.measured for item in planned):
         lines.append(

@@ -16,6 +16,7 @@ from preln.config import (
     Corpus,
     Entry,
     Execution,
+    Grid,
     PretrainingSettings,
     RunSettings,
     Settings,
@@ -24,6 +25,7 @@ from preln.config import (
     refuse,
 )
 from preln.config.base import listed
+from preln.config.translation import RunEntry
 from preln.values import short
 
 TRAINING_VERSION = 2
@@ -79,17 +81,30 @@ def expand(study: Study, origin: str = "study") -> list[Run]:
     """The runs of a study's translation grid, in the order of the file.
 
     Raises:
+        StudyError: as `runs_of`.
+    """
+    return runs_of(study.translation, "translation", study, origin) if study.translation else []
+
+
+def runs_of(grid: Grid[Any], section: str, study: Study, origin: str) -> list[Run]:
+    """The translation runs of a grid of a study, in the order of the file.
+
+    Args:
+        grid: the grid.
+        section: its key in the study.
+        study: the study.
+        origin: the study's file, for messages.
+
+    Raises:
         StudyError: with a line for each entry that is impossible, names a corpus that is not defined, or defines a run
             that another entry defines already.
     """
-    if study.translation is None:
-        return []
-    common = study.translation.settings
+    common = grid.settings
     usual = usual_values(RunSettings, common, _TOLD)
     runs: dict[str, Run] = {}
     wrong: list[str] = []
-    for number, entry in enumerate(study.translation.runs):
-        where = f"{origin}: translation.runs.{number}"
+    for number, entry in enumerate(grid.runs):
+        where = f"{origin}: {section}.runs.{number}"
         execution = execution_of(entry, study, where, wrong)
         for settings in combinations(RunSettings, common, entry.own, where, wrong):
             if settings.corpus not in study.corpora:
@@ -97,7 +112,8 @@ def expand(study: Study, origin: str = "study") -> list[Run]:
                 continue
             run_id = _run_id(settings, common, usual, several_corpora=len(study.corpora) > 1)
             wrong += misfits(run_id, runs, settings, execution, where)
-            runs[run_id] = Run(run_id, settings, study.corpora[settings.corpus], entry.figures, execution)
+            figures = entry.figures if isinstance(entry, RunEntry) else ()
+            runs[run_id] = Run(run_id, settings, study.corpora[settings.corpus], figures, execution)
     refuse(wrong)
     return list(runs.values())
 

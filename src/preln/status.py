@@ -11,6 +11,7 @@ from rich.live import Live
 
 from preln.config import Study
 from preln.pretraining import status as pretraining
+from preln.theory import status as theory
 from preln.translation import status as translation
 
 WATCH_SECONDS = 5
@@ -22,7 +23,11 @@ def show(study: Study, results: Path, watch: bool) -> None:
 
     def current() -> Group:
         now = time.time()
-        sections = [*translation.sections(study, results, now), *pretraining.sections(study, results, now)]
+        sections = [
+            *translation.sections(study, results, now),
+            *theory.sections(study, results),
+            *pretraining.sections(study, results, now),
+        ]
         return Group(*(section.table() for section in sections if section.rows))
 
     if not watch:

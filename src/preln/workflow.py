@@ -16,8 +16,9 @@ from preln.freshness import is_current, is_of_text
 from preln.pretraining.runs import Finetuning, PretrainingRun
 from preln.runs import Run, corpus_id
 from preln.theory.measurement_jobs import ExactJob, GradientJob, MeasurementJob
+from preln.theory.trace_jobs import TraceJob
 
-Job = Run | PretrainingRun | Finetuning | MeasurementJob
+Job = Run | PretrainingRun | Finetuning | MeasurementJob | TraceJob
 
 DOWNLOADS_FOLDER = "resources/downloads"
 
@@ -27,6 +28,7 @@ RECORDS: dict[type[Job], tuple[str, tuple[str, ...]]] = {
     Finetuning: ("finetuning", ("run.json", "scores.csv")),
     ExactJob: ("theory", ("run.json", "measurements.csv")),
     GradientJob: ("theory", ("run.json", "measurements.csv")),
+    TraceJob: ("first-updates", ("run.json", "updates.csv")),
 }
 """For each kind of job: the folder in a study's results in which its jobs have theirs, and the names of its records."""
 
@@ -63,7 +65,7 @@ def inputs_of(results: str, job: Job) -> dict[str, Input | list[Input]]:
         job: the job.
     """
     match job:
-        case Run():
+        case Run() | TraceJob():
             return {stage: _of_corpus(results, job, stage) for stage in ("text", "binary")}
         case PretrainingRun():
             folder = text_folder(job)
@@ -91,7 +93,7 @@ def inputs_of(results: str, job: Job) -> dict[str, Input | list[Input]]:
             }
 
 
-def _of_corpus(results: str, job: Run | GradientJob, stage: str) -> Input:
+def _of_corpus(results: str, job: Run | GradientJob | TraceJob, stage: str) -> Input:
     """A stage of the corpus that a job reads."""
     folder = corpus_folder(job)
     return _input(f"{folder}/{stage}", results, job, job.corpus, f"{folder}/text/corpus.json")
@@ -129,8 +131,8 @@ def sources(wanted: Corpus | TextSource | Task) -> list[str]:
     return [*downloaded, *map(str, local_files(wanted))]
 
 
-def corpus_folder(job: Run | GradientJob) -> str:
-    """The folder of the prepared corpus of a run, or of a measurement of gradients."""
+def corpus_folder(job: Run | GradientJob | TraceJob) -> str:
+    """The folder of the prepared corpus of a run, of its trace, or of a measurement of gradients."""
     return f"resources/corpora/{corpus_id(job.settings.corpus, job.corpus)}"
 
 

@@ -31,9 +31,9 @@ from preln.pretraining import finetuning, runs
 from preln.pretraining import training as pretraining
 from preln.run_state import RunState
 from preln.runs import expand
-from preln.theory import measurement_jobs, measuring
+from preln.theory import measurement_jobs, measuring, trace_jobs
 from preln.translation import training
-from tests.conftest import bert_content, settings, study_content
+from tests.conftest import RUN, bert_content, settings, study_content
 
 pytestmark = pytest.mark.slow
 
@@ -67,7 +67,12 @@ def measured(folder: Path, prepared: Path, text: Path, task: Path) -> None:
     measuring.measure(study, part, prepared, folder, folder)
 
 
-@pytest.mark.parametrize("computed", [trained, pretrained, finetuned, measured])
+def traced(folder: Path, prepared: Path, text: Path, task: Path) -> None:
+    study = validate(study_content(**ONE, first_updates={"settings": RUN, "runs": [{}]}), "study")
+    measuring.trace_run(study, trace_jobs.expand(study)[0], prepared, folder)
+
+
+@pytest.mark.parametrize("computed", [trained, pretrained, finetuned, measured, traced])
 def test_whatever_computes_on_a_gpu_claims_it_before_anything_else(
     computed: Callable[[Path, Path, Path, Path], None],
     monkeypatch: pytest.MonkeyPatch,

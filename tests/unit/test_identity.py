@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
@@ -30,8 +31,8 @@ from preln.config import validate as validated
 from preln.config.pretraining_texts import TextSource
 from preln.pretraining import runs as pretraining
 from preln.runs import digest, expand
-from preln.theory import measurement_jobs
-from tests.conftest import bert_content, study_content
+from preln.theory import measurement_jobs, trace_jobs
+from tests.conftest import RUN, bert_content, study_content
 
 RESULTS = Path(__file__).parents[2] / "results"
 COMMITTED = [path for path in sorted(RESULTS.glob("*/study.yaml")) if path.parent.name != "quick"]
@@ -51,6 +52,7 @@ def jobs_of(study: Study) -> dict[str, Any]:
     return {
         **{f"run {run.id}": run for run in runs},
         **{f"part {part.id}": part for part in measurement_jobs.expand(study, runs)},
+        **{f"trace {job.id}": job for job in trace_jobs.expand(study)},
         **{f"pre-training {run.id}": run for run in pretraining.expand(study)},
         **{f"fine-tuning {job.id}": job for job in pretraining.finetunings(study)},
     }
@@ -62,7 +64,10 @@ def as_json(value: Any) -> Any:
 
 def stale(path: Path) -> list[str]:
     """The jobs of a committed study whose records are not current."""
-    rooms = {"run": "translation", "part": "theory", "pre-training": "pretraining", "fine-tuning": "finetuning"}
+    rooms = {
+        **{"run": "translation", "part": "theory", "trace": "first-updates"},
+        **{"pre-training": "pretraining", "fine-tuning": "finetuning"},
+    }
     found = []
     for name, job in jobs_of(of_results(path)).items():
         kind, identity = name.split(" ")
@@ -104,11 +109,13 @@ def test_a_key_that_every_class_of_settings_has_later_leaves_every_committed_rec
 
 TOGETHER: dict[str, Any] = {**bert_content(), **study_content({"placement": "post"})}
 TOGETHER["theory"] = {"seeds": 2, "gradients": {"runs": ["post-adam-lr2e-3-wu10-s1"], "depths": [1], "batches": 2}}
+TOGETHER["first_updates"] = {"settings": RUN, "runs": [{}]}
 """A study with a job of each kind."""
 PLACES: dict[str, tuple[str, ...]] = {
-    "corpora.tiny": ("run", "part post", "part pre"),
+    "corpora.tiny": ("run", "part post", "part pre", "trace"),
     "translation.settings": ("run", "part post", "part pre"),
     "theory.exact": ("part exact",),
+    "first_updates.settings": ("trace",),
     "texts.tiny": ("pre-training", "fine-tuning"),
     "texts.tiny.sources.0": ("pre-training", "fine-tuning"),
     "pretraining.settings": ("pre-training", "fine-tuning"),
@@ -250,3 +257,26 @@ def test_a_sweep_of_the_proofs_is_measured_again_for_each_of_its_own_settings() 
             changed = exact.model_copy(update={key: (*value, 4096) if isinstance(value, tuple) else value + 1})
             one, other = (measurement_jobs.ExactJob(sweep, setting, 2) for setting in (exact, changed))
             assert (one.identity != other.identity) is (key in keys), (sweep, key)
+
+
+TRACED = {**study_content(), "first_updates": {"settings": RUN, "runs": [{}]}}
+
+
+@pytest.mark.parametrize("key", sorted(RunSettings.model_fields.keys()))
+def test_every_setting_of_a_run_makes_its_trace_stale_but_those_that_the_trace_does_not_reach(key: str) -> None:
+    (job,) = trace_jobs.expand(validated(TRACED, "study"))
+    changed = job.run.settings.model_copy(update={key: another(RunSettings, key, getattr(job.run.settings, key))})
+    other = replace(job, run=replace(job.run, settings=changed))
+    # The text is told by what it was prepared from, and not by its name.
+    is_same = key in trace_jobs.BEHIND_A_TRACE | {"corpus"}
+    assert (as_json(other.identity) == as_json(job.identity)) is is_same
+
+
+def test_a_trace_that_is_longer_or_has_more_of_the_sharpness_is_another() -> None:
+    (job,) = trace_jobs.expand(validated(TRACED, "study"))
+    assert len({digest(one.identity) for one in (job, replace(job, updates=7), replace(job, sharpness_every=7))}) == 3
+
+
+@pytest.mark.parametrize("path", COMMITTED, ids=lambda path: path.parent.name)
+def test_a_study_without_traces_is_written_as_before_there_were_any(path: Path) -> None:
+    assert "first_updates" not in of_results(path).identity

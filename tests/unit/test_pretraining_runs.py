@@ -129,5 +129,5 @@ def test_a_wrong_section_is_refused_with_its_key(change: dict[str, Any], parts: 
 
 
 def test_a_study_needs_something_to_do() -> None:
-    with refused(StudyError, "my.yaml: ", "translation", "theory", "pretraining"):
+    with refused(StudyError, "my.yaml: ", "translation", "theory", "first_updates", "pretraining"):
         validate({"study": "empty"}, "my.yaml")

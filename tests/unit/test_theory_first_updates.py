@@ -15,10 +15,11 @@ import pytest
 import torch
 from torch import nn
 
-from preln.config import Execution, RunSettings, validate, write
+from preln.config import Execution, RunSettings, validate
+from preln.config import write as write_study
 from preln.fairseq_plugin.probe import Probe
 from preln.runs import expand
-from preln.theory.first_updates import TooFewUpdates, mean_cosine, norms_by_layer, sharpness, trace
+from preln.theory.first_updates import TooFewUpdates, mean_cosine, norms_by_layer, sharpness, trace, write
 from preln.translation.training import state_of
 from tests.conftest import settings, study_content
 
@@ -47,7 +48,7 @@ def probe(run: RunSettings, prepared: Path) -> Probe:
 def test_the_updates_are_those_of_the_training(changes: dict[str, Any], prepared: Path, tmp_path: Path) -> None:
     study = validate(study_content({"epochs": 1, **changes}, execution={"log_interval": 1}), "study")
     run = expand(study)[0]
-    write(study, tmp_path / "study.yaml")
+    write_study(study, tmp_path / "study.yaml")
     # In a process of its own, for fairseq writes its log only where it configures logging itself.
     command = [*(sys.executable, "-m", "preln", "train", str(tmp_path), run.id), *("--prepared", str(prepared))]
     subprocess.run([*command, "--out", str(tmp_path / run.id)], check=True)
@@ -78,6 +79,21 @@ def test_the_distance_from_the_beginning_is_that_of_the_first_update_at_first(pr
     assert change[1] == distance[1] > 0
     # No longer than the way.
     assert 0 < distance[3] <= change[1:].sum() * (1 + 1e-6)
+
+
+def test_a_loss_that_is_not_finite_ends_the_trace(prepared: Path) -> None:
+    run = settings()
+    broken = probe(run, prepared)
+    with torch.no_grad():
+        broken.model.decoder.layers[0].fc1.weight.fill_(math.nan)
+    found = trace(broken, run, 5, 5)
+    assert found["update"].tolist() == [0]
+    assert found["loss"].isna().all()
+
+
+def test_a_trace_is_written_with_five_digits(tmp_path: Path) -> None:
+    write(pd.DataFrame({"update": [0, 1], "loss": [1 / 3, math.nan]}), tmp_path / "updates.csv")
+    assert (tmp_path / "updates.csv").read_text() == "update,loss\n0,0.33333\n1,\n"
 
 
 def test_post_ln_gives_its_norms_inputs_that_lemma_2_predicts(prepared: Path) -> None:

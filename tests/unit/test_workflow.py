@@ -23,7 +23,7 @@ from preln.workflow import (
     resources_of_training,
     sources,
 )
-from tests.conftest import bert_content, study_content
+from tests.conftest import RUN, bert_content, study_content
 
 RESULTS = "results/tiny"
 
@@ -34,6 +34,7 @@ def asked(**sections: Any) -> Checked:
     content = {
         **bert_content(),
         **study_content({"placement": "post"}, {"placement": "pre"}, theory=theory),
+        "first_updates": {"settings": RUN, "runs": [{"placement": "post", "warmup": 0}]},
         **sections,
     }
     return check(content, "study.yaml")
@@ -41,7 +42,7 @@ def asked(**sections: Any) -> Checked:
 
 def jobs(found: Checked) -> dict[str, Job]:
     """Its jobs by their ids."""
-    every: list[Job] = [*found.runs, *found.pretrainings, *found.finetunings, *found.measurement_jobs]
+    every: list[Job] = [*found.runs, *found.pretrainings, *found.finetunings, *found.measurement_jobs, *found.traces]
     return {job.id: job for job in every}
 
 
@@ -72,6 +73,7 @@ def test_each_kind_of_job_has_its_folder_and_its_records() -> None:
         "finetuning/pre-lr2e-3-wu0-s1-u6-pairs/scores.csv",
         "theory/exact-depths/measurements.csv",
         "theory/post-1/run.json",
+        "first-updates/post-adam-lr2e-3-wu0-s1/updates.csv",
     }
     run = found["post-adam-lr2e-3-wu10-s1"]
     assert output_paths("results/a", run, "curve.csv") == [f"results/a/translation/{run.id}/curve.csv"]
@@ -82,6 +84,8 @@ def test_a_job_reads_the_stages_of_its_own_text() -> None:
     found = jobs(study)
     corpus, text, task = (path.removesuffix("/binary") for path in prepared_texts(study))
     assert paths(found["post-adam-lr2e-3-wu10-s1"]) == {"text": f"{corpus}/text", "binary": f"{corpus}/binary"}
+    traced = paths(found["post-adam-lr2e-3-wu0-s1"])
+    assert traced == {"text": f"{corpus}/text", "binary": f"{corpus}/binary"}
     assert paths(found["pre-lr2e-3-wu0-s1"]) == {stage: f"{text}/{stage}" for stage in ("text", "bpe", "binary")}
     assert paths(found["pre-lr2e-3-wu0-s1-u6-pairs"]) == {
         "metrics": f"{RESULTS}/pretraining/pre-lr2e-3-wu0-s1/metrics.json",
@@ -108,7 +112,11 @@ def test_the_model_of_the_proofs_has_neither_a_corpus_nor_a_gpu() -> None:
 
 
 @pytest.mark.parametrize(
-    "job_id", ["post-adam-lr2e-3-wu10-s1", "pre-lr2e-3-wu0-s1", "post-1", "pre-lr2e-3-wu0-s1-u6-pairs"]
+    "job_id",
+    [
+        *("post-adam-lr2e-3-wu10-s1", "pre-lr2e-3-wu0-s1", "post-1", "pre-lr2e-3-wu0-s1-u6-pairs"),
+        "post-adam-lr2e-3-wu0-s1",
+    ],
 )
 def test_the_age_of_an_input_counts_until_the_records_are_of_the_job(
     job_id: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

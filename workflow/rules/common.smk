@@ -40,6 +40,7 @@ RUNS = {run.id: run for run in CHECKED.runs}
 PRETRAININGS = {run.id: run for run in CHECKED.pretrainings}
 FINETUNINGS = {job.id: job for job in CHECKED.finetunings}
 MEASUREMENTS = {job.id: job for job in CHECKED.measurement_jobs}
+TRACES = {job.id: job for job in CHECKED.traces}
 RESULTS = f"results/{STUDY.study}"
 LOGS = f"logs/{STUDY.study}"
 CORPORA = {corpus_id(name, corpus): corpus for name, corpus in STUDY.corpora.items()}

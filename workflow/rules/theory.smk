@@ -1,4 +1,5 @@
-# The theory, measured: a job for each sweep of the model of the proofs, and for each translation model of figure 3.
+# The theory, measured: a job for each sweep of the model of the proofs, and for each translation model of figure 3; and a
+# job for each run whose first updates are traced.
 
 
 rule measure_theory:
@@ -33,5 +34,35 @@ rule measure_theory:
         PRELN_CONSOLE=3 exec preln measure {params.study:q} {wildcards.part:q} \
             {params.prepared:q} \
             --runs {params.runs:q} \
+            --out "$(dirname {output.run:q})"
+        """
+
+
+rule trace_first_updates:
+    """Make the first updates of a run, and measure after each what the model computes."""
+    input:
+        unpack(lambda wildcards: inputs(TRACES[wildcards.run])),
+    output:
+        run=f"{RESULTS}/first-updates/{{run}}/run.json",
+        updates=f"{RESULTS}/first-updates/{{run}}/updates.csv",
+    log:
+        f"{LOGS}/trace_first_updates/{{run}}.log",
+    benchmark:
+        f"{LOGS}/trace_first_updates/{{run}}.tsv"
+    conda:
+        "../../environment.yml"
+    threads: lambda wildcards: TRACES[wildcards.run].execution.cores
+    resources:
+        **resources_of(TRACES),
+    params:
+        study=f"{RESULTS}/study.yaml",
+        identity=lambda wildcards: digest(TRACES[wildcards.run].identity),
+    message:
+        "Trace {wildcards.run}"
+    shell:
+        """
+        exec 3>&2 &>{log:q}
+        PRELN_CONSOLE=3 exec preln trace {params.study:q} {wildcards.run:q} \
+            --prepared "$(dirname {input.binary:q})" \
             --out "$(dirname {output.run:q})"
         """

@@ -9,6 +9,7 @@ from preln.config.base import Settings
 from preln.config.corpora import Corpus, EmbeddedCorpus, FilesCorpus, Iwslt14Corpus, TextPaths, Wmt14Corpus
 from preln.config.execution import Execution
 from preln.config.finetuning import GridPoint
+from preln.config.first_updates import FirstUpdates
 from preln.config.grid import Entry, Grid, Placement, Precision
 from preln.config.pretraining import InitialStd, PretrainingSettings
 from preln.config.pretraining_texts import (
@@ -37,6 +38,7 @@ __all__ = [
     "ExactTheory",
     "Execution",
     "FilesCorpus",
+    "FirstUpdates",
     "Gradients",
     "Grid",
     "GridPoint",

@@ -14,6 +14,7 @@ from pydantic_core import PydanticUndefined
 from preln.config.corpora import CORPORA, TextPaths
 from preln.config.execution import Execution
 from preln.config.finetuning import Finetuning
+from preln.config.first_updates import FirstUpdates, TracedEntry
 from preln.config.pretraining import Pretraining, PretrainingEntry, PretrainingSettings
 from preln.config.pretraining_texts import (
     BookcorpusSource,
@@ -61,6 +62,8 @@ SECTIONS: list[tuple[str, type[BaseModel]]] = [
     ("`theory`", Theory),
     ("`theory.exact`", ExactTheory),
     ("`theory.gradients`", Gradients),
+    ("`first_updates`", FirstUpdates),
+    ("`first_updates.runs`", TracedEntry),
     ("`texts.<name>`", EnglishText),
     *_by_source(
         "texts.<name>.sources", EmbeddedSource, WikitextSource, WikipediaSource, BookcorpusSource, TextFilesSource

@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 from typing import Any, get_args
 
+from preln.config.first_updates import FirstUpdates
 from preln.config.grid import Grid
 from preln.config.pretraining import Pretraining
 from preln.config.study import Study
 from preln.config.translation import Translation
 
-GRIDS: tuple[type[Grid[Any]], ...] = (Translation, Pretraining)
+GRIDS: tuple[type[Grid[Any]], ...] = (Translation, FirstUpdates, Pretraining)
 
 
 def schema() -> dict[str, Any]:

@@ -10,6 +10,7 @@ from preln.config.base import Name, Settings, later, listed
 from preln.config.corpora import Corpus
 from preln.config.execution import Execution
 from preln.config.finetuning import Finetuning
+from preln.config.first_updates import FirstUpdates
 from preln.config.pretraining import Pretraining
 from preln.config.pretraining_texts import EnglishText
 from preln.config.tasks import Task
@@ -42,6 +43,9 @@ class Study(Settings):
     corpora: dict[Name, Corpus] = Field(default_factory=dict, description="The parallel corpora, by name.")
     translation: Translation | None = Field(None, description="The translation runs. Without it, there are none.")
     theory: Theory | None = Field(None, description="The checks of the theory. Without it, there are none.")
+    first_updates: FirstUpdates | None = later(
+        None, "The runs whose first updates are traced. Without it, there are none."
+    )
     texts: dict[Name, EnglishText] = Field(
         default_factory=dict, description="The texts to pre-train on, by name: `sources`, `vocabulary` and `seed`."
     )
@@ -59,8 +63,8 @@ class Study(Settings):
         problems: list[str] = []
         if self.paper_settings and self.paper_curves:
             problems.append("paper_curves: paper_settings draws the paper's curves already; give one of them")
-        if not (self.translation or self.theory or self.pretraining):
-            problems.append("needs one of translation, theory and pretraining")
+        if not (self.translation or self.theory or self.first_updates or self.pretraining):
+            problems.append("needs one of translation, theory, first_updates and pretraining")
         if self.theory and self.theory.gradients and not self.translation:
             problems.append("theory.gradients: needs the runs of a section translation")
         if self.finetuning and not (self.pretraining and self.pretraining.checkpoints):

@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -20,6 +21,7 @@ from tqdm import tqdm
 from preln import schedules
 from preln.config import RunSettings
 from preln.errors import PrelnError
+from preln.files import replaced
 from preln.theory.gradients import loss_and_square_norms
 from preln.theory.observe import square_norms
 
@@ -106,6 +108,12 @@ def trace(probe: Probe, settings: RunSettings, updates: int, sharpness_every: in
         if not math.isfinite(row["loss"]):
             break
     return pd.DataFrame(rows)
+
+
+def write(found: pd.DataFrame, path: Path) -> None:
+    """Write a trace as CSV, with five significant digits."""
+    with replaced(path) as partial:
+        found.to_csv(partial, index=False, float_format="%.5g", lineterminator="\n")
 
 
 def _distance(states: Tensor, others: Tensor) -> float:

@@ -1,4 +1,4 @@
-"""One measurement of a study's theory: take it, and write its measurements.csv and run.json."""
+"""One measurement of a study's theory, or one trace of a run's first updates: take it, and write its records."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from preln.corpora.registry import languages
 from preln.errors import PrelnError
 from preln.machine import claim
 from preln.provenance import commit, hardware, versions
-from preln.theory import gradients, lemmas
+from preln.theory import first_updates, gradients, lemmas
 from preln.theory.measurement_jobs import ExactJob, GradientJob, MeasurementJob
 from preln.theory.measurements import Measurement, write
+from preln.theory.trace_jobs import TraceJob
 from preln.translation.training import after_warmup
 
 
@@ -56,7 +57,46 @@ def measure(study: Study, job: MeasurementJob, prepared: Path | None, runs: Path
         measured_on = {"corpus": prepared_text.record(prepared)}
         rows = list(_gradients(job, prepared, runs, execution))
     write(rows, folder / "measurements.csv")
+    record = {**_origin(study, job, execution, started), **measured_on}
+    recording.write(folder, record, ["measurements.csv"])
+
+
+def trace_run(study: Study, job: TraceJob, prepared: Path, folder: Path) -> None:
+    """Trace the first updates of a run and write its records to `folder`.
+
+    Args:
+        study: the study that the trace belongs to.
+        job: what is traced.
+        prepared: folder of the prepared corpus.
+        folder: the trace's folder.
+
+    Raises:
+        TooFewUpdates: if the run's first epoch has not so many updates.
+        MachineRefused: if a GPU is asked for that is not there.
+    """
+    execution = job.execution
+    claim(execution)
+    started = time.monotonic()
+    torch.set_num_threads(execution.cpus)
+    prepared_text.require_parallel(prepared)
+    # As below: importing fairseq takes seconds.
+    from preln.fairseq_plugin.probe import Probe
+
+    probe = Probe(job.settings, prepared / "binary", prepared / "text", languages(job.corpus), execution)
+    found = first_updates.trace(probe, job.settings, job.updates, job.sharpness_every)
+    first_updates.write(found, folder / "updates.csv")
     record = {
+        **_origin(study, job, execution, started),
+        "status": "finished" if math.isfinite(found["loss"].iloc[-1]) else "diverged",
+        "updates": len(found) - 1,
+        "corpus": prepared_text.record(prepared),
+    }
+    recording.write(folder, record, ["updates.csv"])
+
+
+def _origin(study: Study, job: MeasurementJob | TraceJob, execution: Execution, started: float) -> dict[str, Any]:
+    """What every record says: of what it is, and how and where it was computed since the time `started`."""
+    return {
         "id": job.id,
         "study": study.study,
         "identity": job.identity,
@@ -64,9 +104,7 @@ def measure(study: Study, job: MeasurementJob, prepared: Path | None, runs: Path
         **commit(),
         "hardware": hardware(execution),
         "seconds": round(time.monotonic() - started, 1),
-        **measured_on,
     }
-    recording.write(folder, record, ["measurements.csv"])
 
 
 def _gradients(job: GradientJob, prepared: Path, runs: Path, execution: Execution) -> Iterator[Measurement]:

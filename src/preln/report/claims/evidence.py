@@ -22,9 +22,11 @@ from preln.report.pretraining import records as pretraining_records
 from preln.report.reference.claims import OfRuns, OfTheory
 from preln.report.theory import records as theory_records
 from preln.report.theory import tables as theory_tables
+from preln.report.theory import traces
 from preln.report.translation import records
 from preln.runs import Run
 from preln.theory import measurement_jobs
+from preln.theory.trace_jobs import TraceJob
 
 
 @dataclass(frozen=True)
@@ -135,6 +137,7 @@ _OF_KINDS: dict[Any, Source[Any, Any]] = {
     Run: records.SOURCE,
     pretraining.PretrainingRun | pretraining.Finetuning: pretraining_records.SOURCE,
     measurement_jobs.ExactJob | measurement_jobs.GradientJob: theory_records.SOURCE,
+    TraceJob: traces.SOURCE,
 }
 
 

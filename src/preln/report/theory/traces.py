@@ -1,0 +1,98 @@
+"""The traces of first updates as one frame, and what the figure and the table show of each run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from preln import recording
+from preln.config import RunSettings, Study
+from preln.recording import RecordError
+from preln.report.core.entries import Source
+from preln.report.core.labels import label, varying
+from preln.report.core.records import Texts, origin_lines, require_same
+from preln.runs import series
+from preln.theory.trace_jobs import TraceJob, expand
+
+
+@dataclass(frozen=True)
+class Records:
+    """What is traced of a study's runs.
+
+    Attributes:
+        jobs: all traces that are shown, done or not.
+        table: a row an update, in the columns of the files and `run`, the run's id, `curve`, the name of the runs that
+            differ from it in the seed alone, and `seed`.
+        diverged: the ids of the runs that ended with a loss that is not finite.
+        progress: how many of the traces are done, in a sentence.
+        origin: commits and hardware, in a sentence each.
+    """
+
+    jobs: tuple[TraceJob, ...]
+    table: pd.DataFrame
+    diverged: frozenset[str]
+    progress: str
+    origin: tuple[str, ...]
+
+    @property
+    def curves(self) -> dict[str, RunSettings]:
+        """The settings of each curve that is done, but for the seed, by its name."""
+        done = set(self.table["run"]) if len(self.table) else set()
+        named = zip(names(self.jobs), self.jobs, strict=True)
+        return {name: series(job.run.settings) for name, job in named if job.id in done}
+
+
+def names(jobs: Sequence[TraceJob]) -> list[str]:
+    """What figures and tables call the curve of each trace: traces that differ in the seed alone are one."""
+    settings = [series(job.run.settings) for job in jobs]
+    differing = varying(settings) | {"placement"}
+    return [label(one, differing) for one in settings]
+
+
+def load(study: Study, jobs: Sequence[TraceJob], results: Path) -> Records:
+    """The records of the traces that are done.
+
+    Raises:
+        RecordError: if a file is damaged, or was traced with other settings than the study's or on another text than
+            another trace.
+    """
+    tables, origins, diverged = [], [], set()
+    texts = Texts("corpus")
+    for name, job in zip(names(jobs), jobs, strict=True):
+        folder = results / study.study / "first-updates" / job.id
+        if not (folder / "run.json").exists():
+            continue
+        record = recording.read(folder / "run.json")
+        require_same(job.identity, record, folder / "run.json")
+        texts.require_same(job.settings.corpus, record, folder / "run.json")
+        try:
+            table = pd.read_csv(folder / "updates.csv")
+        except OSError as error:
+            raise RecordError(f"{error.filename}: cannot be read ({error.strerror}); {recording.AGAIN}") from None
+        tables.append(table.assign(run=job.id, curve=name, seed=job.settings.seed))
+        origins.append(record)
+        if record["status"] == "diverged":
+            diverged.add(job.id)
+    failed = f", {len(diverged)} diverged" if diverged else ""
+    return Records(
+        tuple(jobs),
+        pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=["run", "curve", "seed", "update"]),
+        frozenset(diverged),
+        f"Study {study.study}: the first updates of {len(tables)} of {len(jobs)} runs traced{failed}.",
+        origin_lines(origins),
+    )
+
+
+def of_layer(quantity: str, settings: RunSettings, last: bool) -> str:
+    """The column of a quantity in the first or the last layer of a run's decoder."""
+    return f"{quantity}.decoder.{settings.decoder_layers if last else 1}"
+
+
+def _files(job: TraceJob) -> list[str]:
+    return [f"first-updates/{job.id}/{name}" for name in ("run.json", "updates.csv")]
+
+
+SOURCE = Source(expand, _files, load)

@@ -1,0 +1,76 @@
+"""A study's first updates become traces: of which runs, and what is wrong is said as of a grid of trainings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from preln.checking import check
+from preln.config import Study, StudyError, validate
+from preln.runs import expand as expand_runs
+from preln.theory.trace_jobs import expand
+from tests.conftest import CORPUS, RUN, study_content
+
+
+def content(*runs: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    """A study of traces alone: of the small run with the changes of each of `runs`."""
+    section = {"settings": RUN, "runs": list(runs) or [{}], **changes}
+    return {"study": "tiny", "corpora": {"tiny": CORPUS}, "first_updates": section}
+
+
+def study(*runs: dict[str, Any], **changes: Any) -> Study:
+    return validate(content(*runs, **changes), "my.yaml")
+
+
+def test_a_trace_has_the_id_that_the_training_would_have_and_is_not_trained() -> None:
+    grid = {"placement": ["post", "pre", "post-init"], "seed": [1, 2]}
+    traces = expand(study(grid))
+    trained = expand_runs(validate(study_content(grid), "my.yaml"))
+    assert [job.id for job in traces] == [run.id for run in trained]
+    assert len(traces) == 6
+    assert check(content(grid), "my.yaml").runs == []
+
+
+def test_a_study_has_200_updates_and_a_sharpness_of_each_20_unless_it_says_otherwise() -> None:
+    (usual,) = expand(study())
+    (other,) = expand(study(updates=3, sharpness_every=2))
+    assert (usual.updates, usual.sharpness_every) == (200, 20)
+    assert (other.updates, other.sharpness_every) == (3, 2)
+
+
+def test_a_study_without_the_section_has_no_traces() -> None:
+    assert expand(validate(study_content(), "my.yaml")) == []
+
+
+def test_a_trace_is_computed_in_fp32_and_by_one_process() -> None:
+    said = {**content({"precision": "bf16"}), "execution": {"processes": 4, "cpus": 2}}
+    (job,) = expand(validate(said, "my.yaml"))
+    assert job.settings.precision == "fp32"
+    assert (job.execution.processes, job.execution.cpus) == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("section", "line"),
+    [
+        ({"updates": 0}, "first_updates.updates: 0: Input should be greater than or equal to 1"),
+        ({"updates": 10_001}, "first_updates.updates: 10001: Input should be less than or equal to 10000"),
+        ({"sharpness_every": 0}, "first_updates.sharpness_every: 0: Input should be greater than or equal to 1"),
+        ({"runs": []}, "first_updates.runs: needs 1 or more"),
+        ({"runs": [{"figures": [4]}]}, "first_updates: runs.0: unknown key figures; allowed: corpus, placement,"),
+        ({"runs": [{"placement": "past"}]}, "first_updates.runs.0.placement: 'past': Input should be"),
+        ({"runs": [{"corpus": "huge"}]}, "first_updates.runs.0.corpus: 'huge' is not defined; defined: tiny"),
+        ({"runs": [{}, {}]}, "first_updates.runs.1: the run pre-adam-lr2e-3-wu10-s1 is defined twice"),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_what_is_wrong_is_said_with_its_key_before_any_job(section: dict[str, Any], line: str) -> None:
+    with pytest.raises(StudyError) as caught:
+        check(content(**section), "my.yaml")
+    assert [said.startswith(f"my.yaml: {line}") for said in str(caught.value).split("\n")] == [True]
+
+
+def test_a_mistake_in_another_section_does_not_hide_one_in_the_traces() -> None:
+    wrong = {**content({"heads": 3}), "execution": {"cpus": 0}}
+    with pytest.raises(StudyError, match=r"first_updates\.runs\.0\.heads: 3 does not divide width 16"):
+        check(wrong, "my.yaml")
