@@ -36,8 +36,8 @@ def test_a_study_has_the_figures_and_tables_of_its_runs_and_sections() -> None:
 
 
 def test_every_figure_and_table_of_the_report_is_in_the_catalogue() -> None:
-    assert {"2", "3", "4", "5", "6", "gradients", "theory", "runs", "pretraining"} <= FIGURES.keys()
-    assert {"runs", "pretraining", "finetuning", "theory", "figure-3", "claims"} <= TABLES.keys()
+    assert {"2", "3", "4", "5", "6", "gradients", "theory", "first-updates", "runs", "pretraining"} <= FIGURES.keys()
+    assert {"runs", "pretraining", "finetuning", "theory", "figure-3", "first-updates", "claims"} <= TABLES.keys()
 
 
 def test_two_figures_of_one_name_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,172 @@
+"""The figure and the table of the first updates say what is traced, of how much, and of nothing else."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import matplotlib.pyplot as plt
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+
+from preln import recording
+from preln.config import Study, validate
+from preln.report.catalogue import Catalogue
+from preln.report.core import forms
+from preln.report.core.figure import NothingDone
+from preln.report.theory import traces
+from preln.report.theory.figure_first_updates import QUANTITIES
+from preln.theory.first_updates import write
+from preln.theory.status import sections
+from preln.theory.trace_jobs import TraceJob, expand
+from tests.unit.test_theory_trace_jobs import content
+
+UPDATES = 12
+GRID = {"placement": ["post", "pre"], "warmup": [0, 10], "decoder_layers": 2, "seed": [1, 2]}
+
+
+def made_up(job: TraceJob, updates: int = UPDATES) -> pd.DataFrame:
+    """A trace of simple form: every number is known by the update and the seed."""
+    seed = job.settings.seed
+    rows = []
+    for update in range(updates + 1):
+        row: dict[str, float] = {"update": update, "loss": 9.0 - 0.1 * update + seed, "cosine": 0.05 * update}
+        row |= {f"input_norm.decoder.{layer}": 1.0 + layer for layer in (1, 2)}
+        if update:
+            # The largest change is not among the first ten.
+            row |= {"function_change": float(update) * seed, "function_distance": 2.0 * update, "learning_rate": 1e-3}
+            row |= {f"gradient_norm.decoder.{layer}": 0.5 * layer**2 for layer in (1, 2)}
+        if update % 4 == 0:
+            row["sharpness"] = 10.0 + update
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def done(study: Study, job: TraceJob, results: Path, trace: pd.DataFrame, status: str = "finished") -> None:
+    folder = results / study.study / "first-updates" / job.id
+    write(trace, folder / "updates.csv")
+    record = {"identity": job.identity, "commit": "c0ffee", "hardware": {"gpus": [], "processor": "an abacus"}}
+    recording.write(folder, {**record, "status": status, "updates": len(trace) - 1}, ["updates.csv"])
+
+
+@pytest.fixture
+def traced(tmp_path: Path) -> tuple[Study, list[TraceJob], Path]:
+    """Two placements with and without a warm-up, in two seeds, all done."""
+    study = validate(content(GRID, updates=UPDATES), "my.yaml")
+    jobs = expand(study)
+    for job in jobs:
+        done(study, job, tmp_path, made_up(job))
+    return study, jobs, tmp_path
+
+
+def composed(study: Study, results: Path) -> Figure:
+    catalogue = Catalogue(study)
+    figure = catalogue.figure("first-updates")
+    drawing: Figure = figure.compose(study, catalogue.load(figure, results))
+    return drawing
+
+
+def table(study: Study, results: Path) -> forms.Content:
+    catalogue = Catalogue(study)
+    found = catalogue.table("first-updates")
+    made: forms.Content = found.make(study, catalogue.load(found, results))
+    return made
+
+
+def test_a_study_of_traces_alone_has_their_figure_and_their_table() -> None:
+    catalogue = Catalogue(validate(content(), "my.yaml"))
+    assert list(catalogue.figures) == ["first-updates"]
+    assert list(catalogue.tables) == ["first-updates", "claims"]
+    assert "first-updates/pre-adam-lr2e-3-wu10-s1/updates.csv" in catalogue.files()
+
+
+def test_each_quantity_has_a_panel_with_a_curve_of_each_series(traced: tuple[Study, list[TraceJob], Path]) -> None:
+    study, _, results = traced
+    drawing = composed(study, results)
+    panels = {axes.get_title(): axes for axes in drawing.axes if axes.get_title()}
+    assert list(panels) == [quantity.title for quantity in QUANTITIES]
+    assert all(len(axes.lines) == 4 for axes in panels.values())
+    loss = panels["Loss"].lines[0]
+    assert list(loss.get_xdata()) == list(range(UPDATES + 1))
+    # The mean of the seeds 1 and 2.
+    assert list(loss.get_ydata()) == pytest.approx([10.5 - 0.1 * update for update in range(UPDATES + 1)])
+    assert list(panels["Sharpness"].lines[0].get_xdata()) == [0, 4, 8, 12]
+    assert panels["Update of the function"].get_yscale() == "log"
+    last, first = (panels[f"Gradient, {which} decoder layer"] for which in ("last", "first"))
+    assert set(last.lines[0].get_ydata()) == {2.0} and set(first.lines[0].get_ydata()) == {0.5}
+    assert last.get_ylim() == first.get_ylim()
+    plt.close("all")
+
+
+def test_colour_tells_the_placement_and_the_line_the_warm_up(traced: tuple[Study, list[TraceJob], Path]) -> None:
+    study, _, results = traced
+    lines: list[Any] = list(composed(study, results).axes[0].lines)
+    post, post_with, pre, pre_with = [(line.get_color(), line.get_linestyle()) for line in lines]
+    assert post[0] == post_with[0] != pre[0] == pre_with[0]
+    assert post[1] == pre[1] != post_with[1] == pre_with[1]
+
+
+def test_curves_that_differ_in_something_else_have_markers(tmp_path: Path) -> None:
+    study = validate(content({"learning_rate": [1e-3, 2e-3]}, updates=UPDATES), "my.yaml")
+    for job in expand(study):
+        done(study, job, tmp_path, made_up(job))
+    lines: list[Any] = list(composed(study, tmp_path).axes[0].lines)
+    assert len({line.get_marker() for line in lines}) == 2
+
+
+def test_a_figure_of_nothing_traced_is_not_drawn(tmp_path: Path) -> None:
+    with pytest.raises(NothingDone):
+        composed(validate(content(), "my.yaml"), tmp_path)
+
+
+def test_the_table_has_the_numbers_of_each_series_over_its_seeds(traced: tuple[Study, list[TraceJob], Path]) -> None:
+    study, _, results = traced
+    full = table(study, results).full
+    assert len(full["runs"].unique()) == 4
+    mine = full[full["runs"] == full["runs"].iloc[0]].set_index("quantity")
+    means = mine["mean"].to_dict()
+    assert means == pytest.approx(
+        {
+            # Of the first ten updates, and not of all.
+            **{"largest_change": 15.0, "distance": 20.0, "loss": 10.5 - 0.1 * UPDATES, "cosine": 0.05 * UPDATES},
+            **{"last_gradient": 2.0, "gradient_ratio": 4.0, "sharpness": 10.0, "largest_sharpness": 22.0},
+        }
+    )
+    assert set(mine["seeds"]) == {2}
+
+
+def test_the_figure_and_the_table_say_how_much_is_done_and_what_diverged(tmp_path: Path) -> None:
+    study = validate(content(GRID, updates=UPDATES), "my.yaml")
+    first, second, *_ = expand(study)
+    done(study, first, tmp_path, made_up(first))
+    done(study, second, tmp_path, made_up(second, 5).assign(loss=math.nan), "diverged")
+    title = table(study, tmp_path).title
+    assert title == "Study tiny: the first updates of 2 of 8 runs traced, 1 diverged."
+    assert title in composed(study, tmp_path).get_supxlabel()
+    losses = table(study, tmp_path).full.query("quantity == 'loss'")
+    assert losses["seeds"].tolist() == [1]
+
+
+def test_a_trace_that_is_cut_off_or_of_other_settings_is_refused(traced: tuple[Study, list[TraceJob], Path]) -> None:
+    study, jobs, results = traced
+    longer = validate(content(GRID, updates=UPDATES + 1), "my.yaml")
+    with pytest.raises(recording.RecordError, match=r"made with other settings \(updates was 12, is 13\)"):
+        traces.load(longer, expand(longer), results)
+    path = results / "tiny" / "first-updates" / jobs[0].id / "updates.csv"
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(lines[:-1]))
+    with pytest.raises(recording.RecordError, match="damaged: its checksum is another"):
+        traces.load(study, jobs, results)
+
+
+def test_the_status_counts_the_traces_that_are_done(traced: tuple[Study, list[TraceJob], Path]) -> None:
+    study, jobs, results = traced
+    (results / "tiny" / "first-updates" / jobs[0].id / "run.json").unlink()
+    (results / "tiny" / "first-updates" / jobs[1].id / "updates.csv").write_text("")
+    (section,) = sections(study, results / "tiny")
+    assert [(row.state, row.done) for row in section.rows[:3]] == [
+        *(("waiting", 0), ("damaged: updates.csv", 0), ("finished", UPDATES)),
+    ]
+    assert section.rows[2].is_done
