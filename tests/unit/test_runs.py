@@ -14,6 +14,7 @@ from preln.config import EmbeddedCorpus, RunSettings, StudyError, load, validate
 from preln.pretraining import runs as pretraining
 from preln.runs import Run, corpus_id, digest, expand
 from preln.schedules import SCHEDULES, SETTINGS
+from preln.theory import trace_jobs
 from preln.values import short
 from tests.conftest import RUN, study_content
 from tests.refused import refused
@@ -205,7 +206,7 @@ def test_a_digest_does_not_depend_on_the_order_of_keys() -> None:
 @pytest.mark.parametrize("path", sorted(Path("config").glob("*.yaml")), ids=lambda path: path.name)
 def test_the_grids_that_come_along_expand(path: Path) -> None:
     study = load(path)
-    assert expand(study) or pretraining.expand(study)
+    assert expand(study) or pretraining.expand(study) or trace_jobs.expand(study)
 
 
 def test_a_run_may_have_more_gpus_than_the_others_and_is_the_same_run() -> None:
