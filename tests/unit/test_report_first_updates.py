@@ -85,7 +85,7 @@ def test_a_study_of_traces_alone_has_their_figure_and_their_table() -> None:
 def test_each_quantity_has_a_panel_with_a_curve_of_each_series(traced: tuple[Study, list[TraceJob], Path]) -> None:
     study, _, results = traced
     drawing = composed(study, results)
-    panels = {axes.get_title(): axes for axes in drawing.axes if axes.get_title()}
+    panels: dict[str, Any] = {axes.get_title(): axes for axes in drawing.axes if axes.get_title()}
     assert list(panels) == [quantity.title for quantity in QUANTITIES]
     assert all(len(axes.lines) == 4 for axes in panels.values())
     loss = panels["Loss"].lines[0]
@@ -94,7 +94,7 @@ def test_each_quantity_has_a_panel_with_a_curve_of_each_series(traced: tuple[Stu
     assert list(loss.get_ydata()) == pytest.approx([10.5 - 0.1 * update for update in range(UPDATES + 1)])
     assert list(panels["Sharpness"].lines[0].get_xdata()) == [0, 4, 8, 12]
     assert panels["Update of the function"].get_yscale() == "log"
-    last, first = (panels[f"Gradient, {which} decoder layer"] for which in ("last", "first"))
+    last, first = (panels[f"Gradient, {which} layer"] for which in ("last", "first"))
     assert set(last.lines[0].get_ydata()) == {2.0} and set(first.lines[0].get_ydata()) == {0.5}
     assert last.get_ylim() == first.get_ylim()
     plt.close("all")

@@ -30,8 +30,9 @@ if TYPE_CHECKING:
 
 FIXED_TOKENS = 1024
 """Tokens of the batch that tells what the model computes."""
-POWER_ITERATIONS = 8
-"""Of the sharpness. Each begins with the vector that the one before has found."""
+LANCZOS_STEPS = 8
+"""Of a measurement of the sharpness, which begins with the vector that the one before has found; the first has twice as
+many."""
 
 _LAYER = re.compile(r"(?P<stack>encoder|decoder)\.layers\.(?P<index>\d+)\.")
 
@@ -146,9 +147,10 @@ def mean_cosine(states: Tensor) -> float:
 def sharpness(
     loss: Callable[[], Tensor], weights: Sequence[Tensor], start: Sequence[Tensor] | None, step: float = 1e-3
 ) -> tuple[float, list[Tensor]]:
-    """The Hessian's eigenvalue of the largest magnitude, by power iteration.
+    """The largest eigenvalue of the Hessian, by Lanczos.
 
-    H v is (g(w + e v) - g(w - e v)) / 2e, for the compiled loops have no second derivatives.
+    H v is (g(w + e v) - g(w - e v)) / 2e, for the compiled loops have no second derivatives. Power iteration would find
+    the eigenvalue of the largest magnitude, which is a negative one in some models at initialisation.
 
     Args:
         loss: computes the loss, by the weights as they are.
@@ -157,21 +159,45 @@ def sharpness(
         step: e times the norm of v, as a share of the norm of the weights.
 
     Returns:
-        The eigenvalue and its vector, of norm 1.
+        The eigenvalue and its vector, of norm 1; no number where a gradient is not finite.
     """
     generator = torch.Generator().manual_seed(1)
-    vector = [torch.randn(w.shape, generator=generator).to(w) for w in weights] if start is None else list(start)
+    first = [torch.randn(w.shape, generator=generator).to(w) for w in weights] if start is None else list(start)
     length = step * float(_norm(list(weights)))
-    value = math.nan
-    for _ in range(POWER_ITERATIONS):
-        norm = _norm(vector)
-        vector = [v / norm for v in vector]
-        above, below = (_gradient_at(loss, weights, vector, sign * length) for sign in (1.0, -1.0))
+    basis = [_scaled(first, 1 / float(_norm(first)))]
+    matrix = torch.zeros(0, 0, dtype=torch.float64)
+    for _ in range(LANCZOS_STEPS if start is not None else 2 * LANCZOS_STEPS):
+        above, below = (_gradient_at(loss, weights, basis[-1], sign * length) for sign in (1.0, -1.0))
         product = [(a - b) / (2 * length) for a, b in zip(above, below, strict=True)]
-        value = float(sum((v * p).sum() for v, p in zip(vector, product, strict=True)))
-        vector = product
-    norm = _norm(vector)
-    return value, [v / norm for v in vector]
+        column = torch.tensor([_inner(vector, product) for vector in basis], dtype=torch.float64)
+        if not bool(column.isfinite().all()):
+            return math.nan, basis[0]
+        # The projection of H on the basis; H is symmetric.
+        grown = torch.zeros(len(basis), len(basis), dtype=torch.float64)
+        grown[:-1, :-1], grown[:, -1], grown[-1, :] = matrix, column, column
+        matrix = grown
+        # Twice, for rounding leaves a part of the basis in it the first time.
+        for _ in range(2):
+            for vector in basis:
+                share = _inner(vector, product)
+                product = [p - share * v for p, v in zip(product, vector, strict=True)]
+        rest = float(_norm(product))
+        if rest <= 1e-6 * float(matrix.abs().max()):
+            break
+        basis.append(_scaled(product, 1 / rest))
+    values, vectors = torch.linalg.eigh(matrix)
+    found = [torch.zeros_like(w) for w in weights]
+    for share, vector in zip(vectors[:, -1].tolist(), basis, strict=False):
+        found = [f + share * v for f, v in zip(found, vector, strict=True)]
+    return float(values[-1]), _scaled(found, 1 / float(_norm(found)))
+
+
+def _inner(one: Sequence[Tensor], other: Sequence[Tensor]) -> float:
+    return float(sum((a * b).sum() for a, b in zip(one, other, strict=True)))
+
+
+def _scaled(vector: Sequence[Tensor], factor: float) -> list[Tensor]:
+    return [factor * v for v in vector]
 
 
 def _gradient_at(

@@ -47,8 +47,8 @@ class Quantity:
 QUANTITIES = (
     Quantity("Loss", "bits a token", lambda run: "loss", log=False),
     Quantity("Update of the function", r"$\Vert\Delta f\Vert$", lambda run: "function_change", log=True),
-    Quantity("Gradient, last decoder layer", "norm", lambda run: of_layer("gradient_norm", run, last=True), log=True),
-    Quantity("Gradient, first decoder layer", "norm", lambda run: of_layer("gradient_norm", run, last=False), log=True),
+    Quantity("Gradient, last layer", "norm", lambda run: of_layer("gradient_norm", run, last=True), log=True),
+    Quantity("Gradient, first layer", "norm", lambda run: of_layer("gradient_norm", run, last=False), log=True),
     Quantity(
         "Input of the last LayerNorm",
         r"$\Vert x\Vert/\sqrt{d}$",
@@ -119,13 +119,14 @@ def values(records: Records, quantity: Quantity) -> pd.DataFrame:
 
 def _draw(axes: Axes, quantity: Quantity, found: pd.DataFrame, looks: dict[str, dict[str, Any]]) -> None:
     """The curves of a panel."""
-    from matplotlib.ticker import MaxNLocator
+    from matplotlib.ticker import LogFormatter, MaxNLocator
 
     axes.set_title(quantity.title)
     axes.set_ylabel(quantity.unit)
-    # The largest eigenvalue may be negative, and at rate 0 no function changes.
+    # The largest eigenvalue may be negative, and at rate 0 no function changes; a logarithm is of neither.
     if quantity.log and (found["value"] > 0).all():
         axes.set_yscale("log")
+        axes.yaxis.set_minor_formatter(LogFormatter(minor_thresholds=(1.2, 0.5)))
     for name, mine in found.groupby("curve", sort=False):
         look = looks[str(name)]
         axes.plot(mine["update"], mine["value"], **look)
@@ -154,8 +155,8 @@ FIGURE = Figure(
     "are of one batch of the validation text, without dropout. The update of the function is how far the decoder's "
     "last states move in one update, as the root of the mean of the squared distance over d. The cosine is that of the "
     "angle between the last states of two words: where it is 1, the model gives every word the same. The sharpness is "
-    "the eigenvalue of the Hessian with the largest magnitude. Gradients are of each update's own mini-batch, and of "
-    "all weights of a layer.\n\n"
+    "the largest eigenvalue of the Hessian. Gradients are of each update's own mini-batch, and of all weights of the "
+    "decoder's last or first layer. The input of the last LayerNorm is the sum behind the decoder's last layer.\n\n"
     "The paper says that large gradients in the last layers make Post-LN fail without a warm-up. Wang et al. (2022) "
     "say that the size of the function's first updates does.",
     source=SOURCE,
