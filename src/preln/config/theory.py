@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from preln.config.base import Settings, ascending, distinct
+from preln.config.base import Settings, ascending, distinct, later
 
 VARIANTS = {
     "no-dropout": "gradients without dropout",
@@ -49,6 +49,13 @@ class ExactTheory(Settings):
         (64, 128, 256, 512, 1024), description="Widths of theorem 1's law: three or more, ascending."
     )
     length: int = Field(64, ge=2, le=4096, description="Positions n of a sequence.")
+    seeds: int | None = later(
+        None,
+        "Initialisations of this model, where they are others than `theory.seeds`: it takes minutes, and the "
+        "translation models hours.",
+        ge=2,
+        le=1000,
+    )
 
 
 class Gradients(Settings):

@@ -30,8 +30,12 @@ setting that is missing here costs a measurement, and never passes an old one of
 _SAID_ELSEWHERE = {"corpus", "seed"}
 """The corpus's name, beside its settings, and the seed, of which a job has several."""
 
-EXACT = {"layers": {"depths", "widths"}, "depths": {"depth", "widths"}, "widths": {"width", "depths"}}
-"""The sweeps of the model of the proofs, each with the settings that it does not depend on."""
+EXACT = {
+    "layers": {"depths", "widths", "seeds"},
+    "depths": {"depth", "widths", "seeds"},
+    "widths": {"width", "depths", "seeds"},
+}
+"""The sweeps of the model of the proofs, each with the settings that it does not depend on, or names itself."""
 
 AFTER_WARMUP = "after-warm-up"
 
@@ -133,7 +137,7 @@ def expand(study: Study, runs: Sequence[Run], origin: str = "study") -> list[Mea
         return []
     placements = in_order([*PAPER, *(run.settings.placement for run in runs)])
     jobs: list[MeasurementJob] = [
-        ExactJob(sweep, theory.exact, theory.seeds, measured)
+        ExactJob(sweep, theory.exact, theory.exact.seeds or theory.seeds, measured)
         for measured in (PAPER, *((name,) for name in placements if name not in PAPER))
         for sweep in EXACT
     ]
