@@ -12,6 +12,9 @@ from pathlib import Path
 
 import pandas as pd
 
+from preln.report.translation.budgets import of_the_paper
+from preln.schedules.inverse_sqrt import InverseSqrt
+
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "results"
 PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))]
@@ -368,6 +371,45 @@ def variants() -> str:
     )
 
 
+def rate_budgets() -> str:
+    """What the paper's curve with the warm-up has where it has spent what another of its runs spends in all."""
+    rows = []
+    for one in of_the_paper():
+        schedule, unit = one.schedule, "BLEU" if one.quantity == "bleu" else "loss"
+        told = "fixed"
+        if isinstance(schedule, InverseSqrt):
+            told = f"T = {max(schedule.warmup, 1)}, `{schedule.anchor}`"
+        value = f"{one.value:.1f} ({one.low:.1f} to {one.high:.1f})" if one.quantity == "bleu" else f"{one.value:.2f}"
+        epoch = "never: it ends with less" if one.at_the_end else f"{one.epoch:.1f}"
+        rows.append(
+            (rate(schedule.learning_rate), told, f"{one.budget:.2f}", epoch, f"{unit} {value}", f"{one.paper:g}")
+        )
+    return grid(["peak rate", "schedule", "sum of rates", "spent at epoch", "the warm-up has there", "the paper"], rows)
+
+
+def own_budgets() -> str:
+    """The same of our runs without the full warm-up: what the study's own run with it has."""
+    rows = []
+    for study in ("iwslt14-50k-cpu", "iwslt14-cpu"):
+        recorded = table(study, "rate-budgets")
+        settings = table(study, "runs").set_index("run")
+        for _, run in recorded[recorded["reference"].notna()].iterrows():
+            own = settings.loc[run["run"]]
+            if own["warmup"] == settings["warmup"].max():
+                continue
+            known = pd.notna(run["reference_valid_loss"])
+            rows.append((
+                study,
+                PLACEMENTS[own["placement"]] + ", " + OPTIMIZERS[own["optimizer"]],
+                rate(own["learning_rate"]) + _schedule(own),
+                warm_up(own["warmup"]),
+                f"{run['sum_of_rates']:,.2f}",
+                f"{run['valid_loss']:.2f}",
+                f"{run['reference_valid_loss']:.2f}" if known else "before its first epoch",
+            ))  # fmt: skip
+    return grid(["study", "", "peak rate", "warm-up", "sum of rates", "its loss", "the warm-up has there"], rows)
+
+
 TABLES: dict[str, Callable[..., str]] = {
     "runs": runs,
     "pretraining": pretraining,
@@ -379,6 +421,8 @@ TABLES: dict[str, Callable[..., str]] = {
     "theorem": theorem,
     "lemmas": lemmas,
     "variants": variants,
+    "rate-budgets": rate_budgets,
+    "own-budgets": own_budgets,
 }
 """The tables by the name that a page has them under, which may be followed by a study."""
 

@@ -23,6 +23,12 @@ _MODEL = {
 }
 """The settings that all of these runs share (Section 3.2, Appendix A.1)."""
 
+UPDATES_AN_EPOCH = 1100
+"""Updates of an epoch of the paper's IWSLT14. The paper does not say how many: so many batches of 4,096 target tokens
+hold its 153,000 pairs."""
+UPDATES_AN_EPOCH_WITHIN = (1000, 1200)
+"""Between these they lie, by how full its batches were and by where the field's pairs and the paper's differ."""
+
 
 @dataclass(frozen=True)
 class Reference:

@@ -1,0 +1,113 @@
+"""Budgets of rate: what a training with a warm-up had when it had spent the same sum of learning rates.
+
+"No warm-up" with a decay that begins at once is also a much smaller sum of rates than a run with the warm-up has. To
+see what that alone would do, the loss or BLEU of a run with a warm-up is read off where it has spent the sum that the
+other run spends in all. This is a heuristic: it takes progress to depend on the sum of the rates alone. It knows
+nothing of failure, and it gives too little of a run with small rates at its end, which lower the loss by more than
+their sum says.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import get_args
+
+from preln.report.reference import translation as paper
+from preln.report.reference.translation import Quantity
+from preln.schedules.base import Schedule
+from preln.schedules.constant import Constant
+from preln.schedules.inverse_sqrt import Anchor, InverseSqrt
+
+WARMED_UP = InverseSqrt(learning_rate=5e-4, warmup=4000, anchor="warmup", decay_period=4000)
+"""The schedule of the paper's Post-LN with a warm-up in figure 4(a, b), whose curve is read."""
+SERIES = "Post-LN Adam w/ warm-up"
+
+
+def sum_of_rates(schedule: Schedule, updates: int, drop_update: int | None = None) -> float:
+    """The sum of the rates of the first `updates` updates; `drop_update` is the schedule's."""
+    return math.fsum(schedule.rate(update, drop_update) for update in range(1, updates + 1))
+
+
+def read_at(spent: Sequence[float], values: Sequence[float], budget: float) -> float:
+    """A curve's value where `budget` is spent, on a straight line between two of its points.
+
+    Args:
+        spent: the sum of rates at each point of the curve, ascending.
+        values: the curve's values there.
+        budget: where it is read.
+
+    Returns:
+        The value; NaN before the first point. Behind the last point, the last value.
+    """
+    if not spent or budget < spent[0]:
+        return math.nan
+    if budget >= spent[-1]:
+        return values[-1]
+    after = bisect_left(spent, budget, lo=1)
+    share = (budget - spent[after - 1]) / (spent[after] - spent[after - 1])
+    return values[after - 1] + share * (values[after] - values[after - 1])
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A number of the paper, and what its curve with the warm-up has where it has spent as much.
+
+    Attributes:
+        schedule: of the run that the number is of, as far as the paper says; it leaves open the rate of 8.45, and where
+            the decay begins with a warm-up that is shorter than 4,000 updates.
+        epochs: the run's length.
+        quantity: what is read.
+        paper: the paper's number.
+        budget: the run's sum of rates.
+        epoch: where the curve with the warm-up has spent as much; its last where it spends less in all.
+        value: what it has there.
+        low, high: the same over the updates that an epoch may have had, and over the curve's reading error.
+        at_the_end: whether the run spends no less than the whole curve.
+    """
+
+    schedule: Schedule
+    epochs: int
+    quantity: Quantity
+    paper: float
+    budget: float
+    epoch: float
+    value: float
+    low: float
+    high: float
+    at_the_end: bool
+
+
+def of_the_paper() -> Iterator[Reading]:
+    """Every number that the paper's text gives of a Post-LN run by Adam without the full warm-up, in every reading."""
+    told = {
+        (one.warmup, one.learning_rate): one.y for one in paper.load() if one.figure == 2 and one.optimizer == "adam"
+    }
+    for warmup, rates in ((0, (5e-4, 1e-3)), (500, (5e-4, 1e-3))):
+        for rate in rates:
+            number = told.get((warmup, rate), told.get((warmup, None)))
+            for anchor in get_args(Anchor):
+                if number is not None and anchor != "shift":
+                    yield _reading(InverseSqrt(rate, warmup, anchor, WARMED_UP.warmup), 15, "bleu", number)
+    for one in paper.load():
+        if one.figure == 6 and one.y is not None and one.learning_rate is not None:
+            yield _reading(Constant(one.learning_rate, 0, None, 1.0), int(one.x), "valid_loss", one.y)
+
+
+def _reading(schedule: Schedule, epochs: int, quantity: Quantity, number: float) -> Reading:
+    """What the paper's curve with the warm-up has where it has spent as much as a run with this schedule."""
+    curve = [one for one in paper.load() if one.series == SERIES and one.quantity == quantity and not one.statement]
+    points = [(one.x, one.y, one.error or 0.0) for one in curve if one.y is not None]
+    possible = []
+    for updates in (paper.UPDATES_AN_EPOCH, *paper.UPDATES_AN_EPOCH_WITHIN):
+        budget = sum_of_rates(schedule, epochs * updates)
+        spent = [sum_of_rates(WARMED_UP, round(x * updates)) for x, _, _ in points]
+        for sign in (0, -1, 1):
+            value = read_at(spent, [y + sign * error for _, y, error in points], budget)
+            epoch = read_at(spent, [x for x, _, _ in points], budget)
+            possible.append((value, budget, epoch, budget >= spent[-1]))
+    (value, budget, epoch, at_the_end), *_ = possible
+    low, high = (extreme(value for value, *_ in possible) for extreme in (min, max))
+    return Reading(schedule, epochs, quantity, number, budget, epoch, value, low, high, at_the_end)

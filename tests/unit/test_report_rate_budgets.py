@@ -1,0 +1,123 @@
+"""Budgets of rate: sums of learning rates, and a curve read where so much is spent."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from preln.report.catalogue import Catalogue
+from preln.report.reference.claims import load as load_claims
+from preln.report.translation.budgets import of_the_paper, read_at, sum_of_rates
+from preln.report.translation.table_rate_budgets import make
+from preln.schedules.constant import Constant
+from preln.schedules.inverse_sqrt import InverseSqrt
+from preln.schedules.linear import Linear
+from tests.unit.test_report_records import records_of, small_study
+
+pytestmark = pytest.mark.numbers
+
+
+def inverse_sqrt(warmup: int, anchor: str = "warmup", period: int = 100) -> InverseSqrt:
+    return InverseSqrt(learning_rate=2.0, warmup=warmup, anchor=anchor, decay_period=period)  # type: ignore[arg-type]
+
+
+@given(st.integers(1, 400))
+def test_a_warm_up_sums_to_a_triangle(warmup: int) -> None:
+    assert sum_of_rates(inverse_sqrt(warmup), warmup) == pytest.approx(2.0 * (warmup + 1) / 2)
+
+
+@given(st.integers(1, 2000))
+def test_a_decay_from_the_first_update_on_sums_to_two_roots(updates: int) -> None:
+    # 2 sqrt(n) - 2 < sum of 1/sqrt(t) < 2 sqrt(n) - 1
+    found = sum_of_rates(inverse_sqrt(0), updates) / 2.0
+    assert 2 * math.sqrt(updates) - 2 < found <= 2 * math.sqrt(updates) - 1 + 1e-9
+
+
+@given(st.integers(1, 100))
+def test_a_peak_that_is_held_sums_to_so_many_peaks(updates: int) -> None:
+    assert sum_of_rates(inverse_sqrt(0, "hold"), updates) == pytest.approx(2.0 * updates)
+
+
+@given(st.integers(1, 500))
+def test_a_line_to_zero_sums_to_half_of_its_length(updates: int) -> None:
+    assert sum_of_rates(Linear(2.0, 0, updates), updates) == pytest.approx(2.0 * (updates - 1) / 2)
+
+
+def test_a_rate_that_drops_sums_to_both_of_its_parts() -> None:
+    assert sum_of_rates(Constant(2.0, 0, 3, 0.1), 50, drop_update=30) == pytest.approx(2.0 * 30 + 0.2 * 20)
+
+
+def test_a_curve_is_read_on_straight_lines_and_not_beyond_its_ends() -> None:
+    spent, values = [1.0, 3.0, 4.0], [10.0, 20.0, 50.0]
+    found = [read_at(spent, values, budget) for budget in (1.0, 2.0, 3.0, 3.5, 4.0, 9.0)]
+    assert found == [10.0, 15.0, 20.0, 35.0, 50.0, 50.0]
+    assert math.isnan(read_at(spent, values, 0.9))
+
+
+@given(st.floats(0, 1))
+def test_of_a_straight_curve_every_point_is_read(share: float) -> None:
+    assert read_at([1.0, 2.0, 5.0], [1.0, 2.0, 5.0], 1 + 4 * share) == pytest.approx(1 + 4 * share)
+
+
+def test_the_papers_curve_has_the_numbers_of_runs_that_spend_as_much() -> None:
+    read = {
+        (one.schedule.warmup, one.schedule.learning_rate, getattr(one.schedule, "anchor", "")): one
+        for one in of_the_paper()
+    }
+    # T = 500 at 5e-4 spends 0.125 + 2 x 5e-4 sqrt(500) (sqrt(16500) - sqrt(500)); with T = 4000 the same is spent at
+    # update ((2.497 - 1) / (1e-3 sqrt(4000)) + sqrt(4000))^2, some 7,560, in the seventh epoch.
+    short = read[500, 5e-4, "warmup"]
+    assert short.budget == pytest.approx(2.498, abs=2e-3)
+    assert 6.8 < short.epoch < 6.9
+    assert short.low < short.value < short.high
+    assert 28.4 < short.value < 30.7
+    assert not short.at_the_end
+    held = read[500, 5e-4, "hold"]
+    assert (held.at_the_end, held.value) == (True, 33.2)
+
+
+def test_a_run_is_set_beside_the_warmed_up_one_where_that_has_spent_as_much(tmp_path: Path) -> None:
+    post = {"placement": "post", "optimizer": "adam", "learning_rate": 1e-3}
+    study, runs = small_study(
+        {"figures": [2], **post, "schedule": "inverse-sqrt", "warmup": 200},
+        {"figures": [2], **post, "schedule": "constant", "warmup": 0, "seed": [1, 2]},
+    )
+    warmed_up, constant, other_seed = runs
+    records_of(study, warmed_up, tmp_path, [9.0, 7.0, 6.0])
+    records_of(study, constant, tmp_path, [8.0])
+    records_of(study, other_seed, tmp_path, [8.0])
+    catalogue = Catalogue(study)
+    table = catalogue.table("rate-budgets")
+
+    full = make(study, catalogue.load(table, tmp_path)).full.set_index("run")
+
+    # 100 updates at the peak. The warm-up has spent 25.25 peaks after 100 updates, and 100.5 after 200.
+    row = full.loc[constant.id]
+    assert row["sum_of_rates"] == pytest.approx(0.1)
+    assert row["reference"] == warmed_up.id
+    share = (100 - 25.25) / (100.5 - 25.25)
+    assert row["reference_epoch"] == pytest.approx(1 + share)
+    assert row["reference_valid_loss"] == pytest.approx(9.0 - 2.0 * share)
+    assert full["reference"].notna().to_dict() == {warmed_up.id: False, constant.id: True, other_seed.id: False}
+
+
+def test_a_study_without_a_warm_up_has_no_such_table() -> None:
+    study, _ = small_study({"placement": "post", "optimizer": "adam", "learning_rate": 1e-3, "schedule": "constant"})
+    assert "rate-budgets" not in Catalogue(study).tables
+
+
+def test_the_erratum_says_what_is_computed() -> None:
+    (said,) = [one.evidence for one in load_claims().errata if "8.45" in one.statement]
+    for one in of_the_paper():
+        if getattr(one.schedule, "anchor", "") == "warmup" and one.paper != 2.77:
+            assert f"{one.value:.1f} ({one.low:.1f} to {one.high:.1f})" in said
+    recorded = pd.read_csv("results/iwslt14-50k-cpu/tables/rate-budgets.csv").set_index("run")
+    fixed = recorded.loc["post-adam-lr1e-4-const-s1"]
+    assert f"ends {fixed['reference_valid_loss'] - fixed['valid_loss']:.2f} bits below its reading" in " ".join(
+        said.split()
+    )
