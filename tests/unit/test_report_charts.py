@@ -36,8 +36,12 @@ def test_a_seed_that_diverged_is_a_curve_of_its_own_and_no_part_of_the_mean(tmp_
     losses = specification(curves_of_figure_2(study, tmp_path)[0])
 
     (rows,) = losses["datasets"].values()
-    drawn = {(row["curve"], row["epoch"]): (row["value"], row["seeds"]) for row in rows}
-    assert drawn == {("no warm-up", 1): (6.5, 2), ("no warm-up", 2): (5.5, 2), ("no warm-up, seed 3", 1): (90.0, 1)}
+    drawn = {(row["curve"], row["update"]): (row["value"], row["seeds"]) for row in rows}
+    assert drawn == {
+        ("no warm-up", 100): (6.5, 2),
+        ("no warm-up", 200): (5.5, 2),
+        ("no warm-up, seed 3", 100): (90.0, 1),
+    }
 
 
 def test_the_band_goes_from_the_lowest_seed_to_the_highest_as_in_the_image(tmp_path: Path) -> None:

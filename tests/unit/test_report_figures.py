@@ -57,6 +57,19 @@ def test_a_figure_with_nothing_done_is_not_drawn_and_says_why(tmp_path: Path, na
         draw(study, name, tmp_path, [tmp_path / "figure.pdf"])
 
 
+def test_the_papers_epochs_are_placed_by_their_updates_beside_a_short_run(tmp_path: Path) -> None:
+    study, runs = paper_study(paper_settings=False, paper_curves=True)
+    records_of(study, runs[0], tmp_path, [6.0, 5.0])
+
+    figure = drawn(4, study, runs, tmp_path)
+
+    grey, ours = figure.axes[0].lines[0], figure.axes[0].lines[-1]
+    assert [x for x, _ in points(grey)][:2] == [1100, 3300], "its first and its third epoch"
+    assert [x for x, _ in points(ours)] == [100, 200]
+    assert figure.axes[0].get_xlim()[0] == 0
+    assert "1,100 updates an epoch, each of 4,096 tokens" in texts(figure)
+
+
 @pytest.mark.parametrize("number", [4, 6])
 def test_a_study_without_runs_of_the_figure_says_which_it_has(tmp_path: Path, number: int) -> None:
     study, runs = small_study()
@@ -84,7 +97,7 @@ def test_a_partial_grid_shows_what_there_is_and_how_much(tmp_path: Path) -> None
     assert "1 of 2 runs" in texts(figure)
     assert "warm-up 400" in texts(figure)
     assert "no warm-up" not in texts(figure)
-    assert points(figure.axes[0].lines[0]) == [(1, 6.0), (2, 5.0)]
+    assert points(figure.axes[0].lines[0]) == [(100, 6.0), (200, 5.0)]
 
 
 def test_seeds_are_one_mean_with_a_band_from_lowest_to_highest(tmp_path: Path) -> None:
@@ -96,7 +109,7 @@ def test_seeds_are_one_mean_with_a_band_from_lowest_to_highest(tmp_path: Path) -
     axes = figure.axes[0]
 
     assert len(axes.lines) == 1
-    assert points(axes.lines[0]) == [(1, 6.0), (2, 6.0)]
+    assert points(axes.lines[0]) == [(100, 6.0), (200, 6.0)]
     band = np.asarray(axes.collections[0].get_paths()[0].vertices)
     assert (min(band[:, 1]), max(band[:, 1])) == (4.0, 9.0)
     assert "n = 3" in texts(figure)
@@ -109,7 +122,7 @@ def test_a_run_that_diverged_is_drawn_to_its_last_epoch_with_a_cross(tmp_path: P
     figure = drawn(2, study, runs, tmp_path)
     crosses = [one for one in figure.axes[0].lines if one.get_marker() == "x"]
 
-    assert [points(cross) for cross in crosses] == [[(2, 7.0)]]
+    assert [points(cross) for cross in crosses] == [[(200, 7.0)]]
     assert "diverged at update 2345" in texts(figure)
 
 
@@ -120,7 +133,7 @@ def test_a_seed_that_diverged_is_no_part_of_the_mean(tmp_path: Path) -> None:
 
     figure = drawn(2, study, runs, tmp_path)
 
-    assert points(figure.axes[0].lines[0]) == [(1, 6.0), (2, 5.0)]
+    assert points(figure.axes[0].lines[0]) == [(100, 6.0), (200, 5.0)]
     assert "n = 1; 1 of 2 diverged at update 150" in texts(figure)
 
 
@@ -132,8 +145,8 @@ def test_divergence_in_the_first_epoch_is_in_the_legend(tmp_path: Path) -> None:
 
     assert "diverged at update 81 in epoch 1" in texts(figure)
     loss, bleu = figure.axes[:2]
-    assert [points(line) for line in loss.lines] == [[(1, 1.0)]], "a cross on the upper edge"
-    assert [points(line) for line in bleu.lines] == [[(1, 0.0)]], "and on the lower one"
+    assert [points(line) for line in loss.lines] == [[(81, 1.0)]], "a cross on the upper edge"
+    assert [points(line) for line in bleu.lines] == [[(81, 0.0)]], "and on the lower one"
 
 
 def test_one_exploded_run_does_not_set_the_scale(tmp_path: Path) -> None:

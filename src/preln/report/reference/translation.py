@@ -23,6 +23,8 @@ _MODEL = {
 }
 """The settings that all of these runs share (Section 3.2, Appendix A.1)."""
 
+BATCH_TOKENS = 4096
+"""Target tokens of a mini-batch, at most (Appendix A.1)."""
 UPDATES_AN_EPOCH = 1100
 """Updates of an epoch of the paper's IWSLT14. The paper does not say how many: so many batches of 4,096 target tokens
 hold its 153,000 pairs."""
@@ -67,6 +69,11 @@ class Reference:
     error: float | None
     statement: str
     source: str
+
+    @property
+    def update(self) -> float:
+        """Where it lies among the updates of a training."""
+        return self.x * UPDATES_AN_EPOCH
 
     def is_of(self, settings: RunSettings) -> bool:
         """Whether this is the number of a run with these settings, as far as the paper says; the run's corpus

@@ -1,5 +1,8 @@
 """How the paper's figures are drawn from the records of a study's runs; each figure's own module says what is in it.
 
+Curves go over updates, so that a short run lies where it belongs beside the paper's curves, whose epochs are placed by
+their updates: an epoch is of whatever text a study has.
+
 Lines are means over the seeds that finished; the band is from the lowest to the highest of them. A seed that
 diverged is no part of the mean: it is drawn by itself, thinly, up to its last epoch, which bears a cross.
 """
@@ -99,7 +102,7 @@ def compose(layout: Layout, study: Study, records: Records) -> Figure:
                 axes.set_title(panel.title)
             _draw_panel(axes, panel, study, look, markers, records)
             if i == len(grid) - 1:
-                axes.set_xlabel("Epoch")
+                axes.set_xlabel("Update")
     for j, legend in enumerate(legends):
         below = figure.add_subplot(space[-1, j] if len(legends) > 1 else space[-1, :])
         below.set_axis_off()
@@ -145,7 +148,7 @@ def curves(layout: Layout, study: Study, records: Records) -> list[Curves]:
             continue
         known = known.assign(curve=known["run"].map(names), value=known[COLUMNS[panel.quantity]])
         paper = [
-            {"curve": f"{PAPER}: {entry.series} ({entry.how_known})", "epoch": entry.x, "value": entry.y}
+            {"curve": f"{PAPER}: {entry.series} ({entry.how_known})", "update": entry.update, "value": entry.y}
             for entry in panel.references
             if entry.y is not None
         ]
@@ -154,10 +157,10 @@ def curves(layout: Layout, study: Study, records: Records) -> list[Curves]:
         found.append(
             Curves(
                 title=f"{panel.title}: {axis}" if panel.title else axis,
-                x="epoch",
-                x_title="Epoch",
+                x="update",
+                x_title="Update",
                 y_title=axis,
-                table=means(known, "epoch", extent),
+                table=means(known, "update", extent),
                 reference=pd.DataFrame(paper),
                 ends=EXTENT,
                 note=f"Diverged: {'; '.join(ended)}." if ended else "",
@@ -196,7 +199,7 @@ def _draw_panel(
     from matplotlib.ticker import MaxNLocator
 
     axes.set_ylabel(_AXIS_LABELS[panel.quantity])
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.xaxis.set_major_locator(MaxNLocator(nbins=5, integer=True))
     column = COLUMNS[panel.quantity]
     done = records.summary[records.summary["run"].isin([run.id for run in panel.runs])].set_index("run")
     known = _recorded(panel, records)
@@ -211,7 +214,7 @@ def _draw_panel(
         if finished:
             seaborn.lineplot(
                 known[known["run"].isin(finished)],
-                x="epoch",
+                x="update",
                 y=column,
                 # The interval of 100 percent: from the lowest to the highest.
                 errorbar=("pi", 100),
@@ -223,9 +226,10 @@ def _draw_panel(
         for run in members:
             if run.id in done.index and done.status[run.id] == "diverged":
                 curve = known[known["run"] == run.id]
-                _draw_diverged(axes, curve, column, style, ceiling, done.diverged_epoch[run.id])
+                _draw_diverged(axes, curve, column, style, ceiling, done.diverged_update[run.id])
     # The plotting function names the axes after the columns.
     axes.set(xlabel="", ylabel=_AXIS_LABELS[panel.quantity])
+    axes.set_xlim(left=0)
     if ceiling is not None:
         lowest = min([known[column].min(), *(entry.y for entry in panel.references if entry.y is not None)])
         axes.set_ylim(lowest - 0.05 * (ceiling - lowest), ceiling)
@@ -236,33 +240,38 @@ def _draw_panel(
 
 
 def _draw_diverged(
-    axes: Axes, curve: pd.DataFrame, column: str, style: Style, ceiling: float | None, epoch: int
+    axes: Axes, curve: pd.DataFrame, column: str, style: Style, ceiling: float | None, update: int
 ) -> None:
-    """One seed that diverged, thinly, with a cross on its last epoch; on the edge of the axes if it has none."""
+    """One seed that diverged, thinly, with a cross on its last epoch; on the edge of the axes if it has none, at the
+    update at which it diverged."""
     curve = curve[curve[column].map(math.isfinite)]
     if curve.empty:
         edge = 1 if column == "valid_loss" else 0
-        axes.plot(epoch, edge, **_cross(style), clip_on=False, zorder=4, transform=axes.get_xaxis_transform())
+        axes.plot(update, edge, **_cross(style), clip_on=False, zorder=4, transform=axes.get_xaxis_transform())
         return
-    axes.plot(curve["epoch"], curve[column], **{**_line_look(style), "linewidth": 0.6})
+    axes.plot(curve["update"], curve[column], **{**_line_look(style), "linewidth": 0.6})
     last = curve.iloc[-1]
     height = last[column] if ceiling is None else min(last[column], ceiling)
-    axes.plot(last["epoch"], height, **_cross(style), clip_on=False, zorder=4)
+    axes.plot(last["update"], height, **_cross(style), clip_on=False, zorder=4)
 
 
 def _draw_references(axes: Axes, panel: Panel, markers: dict[Reference, str]) -> None:
     """The paper's curves and single values, in grey."""
     for entries in _paper_curves(panel.references).values():
-        points = [(entry.x, entry.y) for entry in entries if entry.y is not None]
+        points = [(entry.update, entry.y) for entry in entries if entry.y is not None]
         axes.plot(*zip(*points, strict=True), **_paper_line(entries[0]))
     for entry in panel.references:
         if entry in markers and entry.y is not None:
-            axes.plot(entry.x, entry.y, **_paper_marker(markers[entry]))
+            axes.plot(entry.update, entry.y, **_paper_marker(markers[entry]))
 
 
 def _recorded(panel: Panel, records: Records) -> pd.DataFrame:
-    """What is known of the curves of a panel's runs."""
-    return records.curves[records.curves["run"].isin([run.id for run in panel.runs])]
+    """What is known of the curves of a panel's runs. `update` is where an epoch is drawn: seeds differ a little in the
+    updates of an epoch, and their mean is that of a curve."""
+    known = records.curves[records.curves["run"].isin([run.id for run in panel.runs])]
+    numbers = {run.id: number for number, runs in enumerate(_by_series(panel.runs).values()) for run in runs}
+    updates = known["updates"].astype(float).groupby([known["run"].map(numbers), known["epoch"]])
+    return known.assign(update=updates.transform("mean"))
 
 
 def _ceiling(panel: Panel, study: Study, known: pd.DataFrame) -> float | None:
@@ -416,14 +425,14 @@ def _note(study: Study, panels: Sequence[Panel], records: Records) -> str:
         parts.append("Losses are cut off at a uniform guess, log$_2$ of the vocabulary")
     references = [entry for panel in panels for entry in panel.references]
     if references:
-        parts.append(_of_the_paper(study, references))
+        parts.append(_of_the_paper(study, references, list(runs)))
     if any(len(members) > 1 for members in _by_series(list(runs)).values()):
         parts.append("Lines: mean of the n seeds that finished; bands: lowest to highest")
     return ". ".join(parts) + "."
 
 
-def _of_the_paper(study: Study, references: Sequence[Reference]) -> str:
-    """What the grey curves and marks are, and how the curves are known."""
+def _of_the_paper(study: Study, references: Sequence[Reference], runs: Sequence[Run]) -> str:
+    """What the grey curves and marks are, where they are placed, and how the curves are known."""
     text = "Grey: the paper's" if study.paper_settings else "Grey: the paper's, at its own settings"
     curves = [entry for curve in _paper_curves(references).values() for entry in curve]
     for quantity in dict.fromkeys(entry.quantity for entry in curves):
@@ -432,4 +441,6 @@ def _of_the_paper(study: Study, references: Sequence[Reference]) -> str:
         errors = sorted({entry.error for entry in mine if entry.error is not None})
         within = f", ±{'–'.join(f'{error:g}' for error in errors)}" if errors else ""
         text += f"; its {_QUANTITIES[quantity]} curves {how}{within}"
-    return text
+    sizes = sorted({run.settings.batch_tokens * run.settings.accumulate for run in runs})
+    ours = "" if sizes == [paper.BATCH_TOKENS] else f" (here of {' or '.join(f'{size:,}' for size in sizes)})"
+    return f"{text}; at {paper.UPDATES_AN_EPOCH:,} updates an epoch, each of {paper.BATCH_TOKENS:,} tokens{ours}"

@@ -32,8 +32,8 @@ FIGURE = Figure(
     name="2",
     title="Is warm-up essential? Post-LN by Adam and by SGD (section 3.2)",
     caption="Post-LN, trained by (a) Adam and (b) SGD, with and without warm-up: the validation loss above, and BLEU "
-    "on test below, after each epoch. Colour and the shape of the marker are the warm-up, its filling is the "
-    "peak learning rate, and the line says where the decay begins. Several seeds are a mean line, with a "
+    "on test below, after each epoch, over updates. Colour and the shape of the marker are the warm-up, its filling "
+    "is the peak learning rate, and the line says where the decay begins. Several seeds are a mean line, with a "
     "band from the lowest to the highest. A cross ends a run that diverged. The axis of losses is cut off at "
     "the loss of a uniform guess, where a curve goes above it.\n\n"
     "The paper (section 3.2) states for Adam a BLEU of only 8.45 without warm-up and around 34 with it. For "

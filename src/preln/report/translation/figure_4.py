@@ -37,10 +37,10 @@ FIGURE = Figure(
     name="4",
     title="Pre-LN without warm-up beside Post-LN with it (section 4.1)",
     caption="Pre-LN without warm-up and Post-LN with it, by Adam and RAdam: the validation loss on the left, and "
-    "BLEU on test on the right, after each epoch; a row for each corpus. Unbroken lines are Post-LN, and "
+    "BLEU on test on the right, after each epoch, over updates; a row for each corpus. Unbroken lines are Post-LN, and "
     "dashed lines Pre-LN. Colour and marker say how training starts: with warm-up, without it, or with "
     "RAdam. Several seeds are a mean line, with a band from the lowest to the highest. A cross ends a run "
-    "that diverged. Grey lines, where there are any, are the paper's.\n\n"
+    "that diverged. Grey lines, where there are any, are the paper's, with 1,100 updates an epoch.\n\n"
     "The paper (section 4) states that Pre-LN without warm-up reaches a BLEU around 34 and a validation loss "
     "around 4, comparable to Post-LN with warm-up; that its 9th checkpoint is as good as the 15th of Post- "
     "LN; and that RAdam helps Post-LN but makes little difference for Pre-LN. In the paper the two also "

@@ -23,8 +23,8 @@ FIGURE = Figure(
     name="6",
     title="Post-LN at a small rate, without warm-up (appendix H)",
     caption="Post-LN, trained by Adam at a small fixed rate without warm-up, and at the large rate with warm-up and "
-    "without it: the validation loss after each epoch. Several seeds are a mean line, with a band from the "
-    "lowest to the highest. A cross ends a run that diverged.\n\n"
+    "without it: the validation loss after each epoch, over updates. Several seeds are a mean line, with a band from "
+    "the lowest to the highest. A cross ends a run that diverged.\n\n"
     "The paper (appendix H) states that the fixed rate 1e-4 reaches a validation loss around 4.3 in 27 "
     "epochs. That is much lower than the large rate without warm-up, and still worse than the large rate "
     "with it.",
