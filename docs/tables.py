@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from preln.report.reference import claims as paper
 from preln.report.translation.budgets import of_the_paper
 from preln.schedules.inverse_sqrt import InverseSqrt
 
@@ -149,6 +150,20 @@ def reasons() -> str:
         if VERDICTS[ledger["verdict"][claim]]
     ]
     return grid(["claim", "study", "reason"], rows)
+
+
+def changes() -> str:
+    """Which rules were changed after results were known, with the verdicts before and after."""
+    rows = [
+        (claim.id, str(change.date), change.rule, change.why, _by_study(change.before), _by_study(change.after))
+        for claim in paper.load().claims
+        for change in claim.changed
+    ]
+    return grid(["claim", "date", "the rule before", "why", "verdicts before", "after"], rows)
+
+
+def _by_study(found: dict[str, str]) -> str:
+    return "; ".join(f"{study}: {word}" for study, word in found.items())
 
 
 def final(study: str, settings: str, column: str = "final_valid_loss") -> float:
@@ -350,8 +365,8 @@ def collapse(study: str, matrix: str = "W2") -> pd.Series:
 def variants() -> str:
     """Figure 3's bars of the first and the last layer, with what the paper leaves open varied."""
     recorded = table("iwslt14-theory", "figure-3")
-    paper = recorded[(recorded["matrix"] == "W2") & recorded["paper"].notna() & recorded["variant"].isna()]
-    known = {model: of_model.set_index("layer")["paper"] for model, of_model in paper.groupby("model")}
+    bars_of_paper = recorded[(recorded["matrix"] == "W2") & recorded["paper"].notna() & recorded["variant"].isna()]
+    known = {model: of_model.set_index("layer")["paper"] for model, of_model in bars_of_paper.groupby("model")}
 
     def cells(post: pd.Series, pre: pd.Series) -> list[str]:
         growth = (post[6] / post[1]) ** (1 / 5)
@@ -416,6 +431,7 @@ TABLES: dict[str, Callable[..., str]] = {
     "verdicts": verdicts,
     "statements": statements,
     "reasons": reasons,
+    "changes": changes,
     "findings": findings,
     "radam": radam,
     "theorem": theorem,

@@ -16,6 +16,7 @@ from preln.freshness import checksums, read_or_nothing
 from preln.run_state import RunState
 from preln.runs import Run
 from preln.training import KeptWeights, Training
+from preln.translation.constant_guess import of_prepared
 from preln.translation.curve import curve, has_translations, read_epochs, translations
 
 
@@ -111,8 +112,10 @@ def write_records(study: Study, run: Run, prepared: Path, state: RunState) -> No
     rows = curve(record)
     with replaced(state.job / "curve.csv") as table:
         rows.to_csv(table, index=False)
-    origin = {**state.origin(study, run.id, run.identity), "corpus": prepared_text.record(prepared)}
-    recording.write(state.job, origin, ["curve.csv"], metrics(run, record, rows, diverged))
+    corpus = prepared_text.record(prepared)
+    guess = of_prepared(prepared, corpus["languages"]["target"], run.settings.label_smoothing)
+    found = {**metrics(run, record, rows, diverged), "constant_guess": guess and round(guess, 4)}
+    recording.write(state.job, {**state.origin(study, run.id, run.identity), "corpus": corpus}, ["curve.csv"], found)
 
 
 def metrics(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -24,6 +24,7 @@ from preln.report.theory import records as theory_records
 from preln.report.theory import tables as theory_tables
 from preln.report.theory import traces
 from preln.report.translation import records
+from preln.report.translation.budgets import spent
 from preln.runs import Run
 from preln.theory import measurement_jobs
 from preln.theory.trace_jobs import TraceJob
@@ -38,6 +39,7 @@ class Evidence:
         runs: the translation runs, of which those in `done` are.
         done: ids of the translation runs that are done, but for those that ended before their warm-up did, which say
             nothing of it.
+        guesses: the loss of a constant guess by the translation runs' ids, where it is known.
         bert: the records of BERT.
         theory: the table of the theory.
     """
@@ -45,6 +47,7 @@ class Evidence:
     curves: pd.DataFrame
     runs: Sequence[Run]
     done: frozenset[str]
+    guesses: Mapping[str, float]
     bert: pretraining_records.Records
     theory: pd.DataFrame
 
@@ -57,9 +60,13 @@ class Evidence:
     def _of_theory(self, test: OfTheory) -> list[Finding]:
         table = self.theory
         found = []
-        for row in table[table["statement"] == test.statement].to_dict("records"):
-            if test.quantity not in row["quantity"] or test.model not in row["model"]:
-                continue
+        rows = [
+            row
+            for row in table[table["statement"] == test.statement].to_dict("records")
+            if test.quantity in row["quantity"] and all(word in row["model"] for word in test.model.split(", "))
+        ]
+        preferred = [row for row in rows if test.rather and test.rather in row["quantity"]]
+        for row in preferred or rows:
             if test.margin is None:
                 low, high = test.bounds
             else:
@@ -83,13 +90,16 @@ class Evidence:
 
     def _of_run(self, run: Run, quantity: str, at: float) -> Sample:
         settings = run.settings.model_dump(mode="json", exclude={"seed"})
-        curve = self.curves[self.curves["run"] == run.id]
+        curve = self.curves[self.curves["run"] == run.id].sort_values("epoch")
+        sums = spent(run.settings, curve["updates"].tolist()) if len(curve) == run.settings.epochs else ()
+        points = tuple(zip(sums, curve[quantity].tolist(), strict=True)) if sums else ()
+        constant = self.guesses.get(run.id, math.nan) if quantity == "valid_loss" else math.nan
         epoch = max(1, round(at * run.settings.epochs))
         value = curve.loc[curve["epoch"] == epoch, quantity]
         if len(value):
-            return Sample(settings, run.settings.seed, float(value.iloc[0]))
+            return Sample(settings, run.settings.seed, float(value.iloc[0]), constant, points)
         # A run that diverged has no more epochs.
-        return Sample(settings, run.settings.seed, samples.worst(quantity))
+        return Sample(settings, run.settings.seed, samples.worst(quantity), constant)
 
     def _of_pretraining(self, run: pretraining.PretrainingRun, quantity: str, at: float) -> Sample:
         settings = run.settings.model_dump(mode="json", exclude={"seed"})
@@ -111,7 +121,8 @@ class Evidence:
                 continue
             by_seed = pretraining_records.accuracies(self.bert, job, best.point)
             settings = {**job.run.settings.model_dump(mode="json"), "task": job.task_name, "updates": job.update}
-            found += [Sample(settings, seed, accuracy) for seed, accuracy in by_seed.items()]
+            majority = self.bert.majority.get(job.task_name, math.nan)
+            found += [Sample(settings, seed, accuracy, majority) for seed, accuracy in by_seed.items()]
         return found
 
 
@@ -128,6 +139,7 @@ def gather(study: Study, results: Path) -> Evidence:
         translation.curves,
         translation.runs,
         frozenset(done.loc[warmed_up, "run"]),
+        {run: float(guess) for run, guess in zip(done["run"], done["constant_guess"], strict=True)},
         pretraining_records.load(study, pretraining_records.SOURCE.jobs(study), results),
         theory_tables.theory(theory_records.load(study, theory_records.SOURCE.jobs(study), results)),
     )

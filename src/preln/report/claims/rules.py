@@ -36,18 +36,20 @@ class Finding:
         what: the quantity, and of which runs or model.
         found: ours, with its 95% interval where there are several seeds.
         low, high: the bounds; infinite where there is none.
+        undecided: why it decides nothing, whatever its value; empty where it does.
     """
 
     what: str
     found: Estimate
     low: float
     high: float
+    undecided: str = ""
 
     @property
     def outcome(self) -> Outcome:
         """Of several seeds, the whole interval of the mean must lie within the bounds to hold, and the whole beside
         them to fail; one seed has no interval, and its value decides."""
-        if math.isnan(self.found.mean):
+        if self.undecided or math.isnan(self.found.mean):
             return Outcome.UNCLEAR
         least, most = self.found.mean, self.found.mean
         if self.found.n > 1 and not math.isnan(self.found.low):
@@ -68,7 +70,8 @@ class Finding:
         spread = f" ± {self.found.high - self.found.mean:.2g}" if math.isfinite(self.found.high) else ""
         mean = "not known" if math.isnan(self.found.mean) else f"{self.found.mean:.3g}"
         seeds = "one seed" if self.found.n == 1 else f"{self.found.n} seeds"
-        return f"{self.what}: {mean}{spread} ({seeds}), asked: {asked}"
+        undecided = f", but {self.undecided}" if self.undecided else ""
+        return f"{self.what}: {mean}{spread} ({seeds}), asked: {asked}{undecided}"
 
 
 def verdict(findings: Sequence[Finding]) -> Verdict:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from preln.report.claims.rules import Finding
 from preln.report.core.statistics import Estimate, estimate, mean
 from preln.report.reference.claims import OfRuns
+from preln.report.translation.budgets import read_at
 
-SUPERLATIVES = ("longest", "short", "highest", "lowest")
+SUPERLATIVES = ("longest", "short", "highest", "lowest", "lower")
 LOWER_IS_BETTER = {"valid_loss": True, "updates_to_loss": True, "test_bleu": False, "accuracy": False}
 """The quantities of runs, and whether a lower value is the better one."""
 
@@ -23,20 +24,30 @@ def worst(quantity: str) -> float:
 
 @dataclass(frozen=True)
 class Sample:
-    """A quantity of a run: the run's settings without the seed, the seed, and the value; infinite where a loss exploded
-    or was never reached."""
+    """A quantity of a run.
+
+    Attributes:
+        settings: the run's, without the seed.
+        seed: its seed.
+        value: the quantity; infinite where a loss exploded or was never reached.
+        constant: what a constant guess has; NaN where that is not known.
+        curve: at the end of each epoch, the sum of rates that is spent, and the quantity.
+    """
 
     settings: Mapping[str, Any]
     seed: int
     value: float
+    constant: float = math.nan
+    curve: tuple[tuple[float, float], ...] = ()
 
 
 @dataclass(frozen=True)
 class Series:
-    """Runs that differ in the seed alone."""
+    """Runs that differ in the seed alone: their settings, the quantity, and the samples that it is of, by seed."""
 
     settings: Mapping[str, Any]
     by_seed: Mapping[int, float]
+    samples: Mapping[int, Sample] = field(default_factory=dict)
 
     @property
     def mean(self) -> float:
@@ -46,15 +57,18 @@ class Series:
 
 def series(samples: Iterable[Sample]) -> list[Series]:
     """The samples by what they share, in their order."""
-    found: list[tuple[Mapping[str, Any], dict[int, float]]] = []
+    found: list[tuple[Mapping[str, Any], dict[int, Sample]]] = []
     for sample in samples:
         for settings, by_seed in found:
             if settings == sample.settings:
-                by_seed[sample.seed] = sample.value
+                by_seed[sample.seed] = sample
                 break
         else:
-            found.append((sample.settings, {sample.seed: sample.value}))
-    return [Series(settings, by_seed) for settings, by_seed in found]
+            found.append((sample.settings, {sample.seed: sample}))
+    return [
+        Series(settings, {seed: sample.value for seed, sample in by_seed.items()}, by_seed)
+        for settings, by_seed in found
+    ]
 
 
 def chosen(candidates: Sequence[Series], wanted: Mapping[str, Any]) -> list[Series]:
@@ -67,8 +81,8 @@ def chosen(candidates: Sequence[Series], wanted: Mapping[str, Any]) -> list[Seri
         values = [one.settings[key] for one in left if one.settings[key] > (1 if key == "warmup" else 0)]
         if not values:
             return []
-        if word == "short":
-            left = [one for one in left if 1 < one.settings[key] < max(values)]
+        if word in ("short", "lower"):
+            left = [one for one in left if min(values) <= one.settings[key] < max(values)]
         else:
             extreme = min(values) if word == "lowest" else max(values)
             left = [one for one in left if one.settings[key] == extreme]
@@ -90,17 +104,30 @@ def findings(test: OfRuns, sampled: Callable[[float], Sequence[Sample]]) -> list
     for one in mine:
         what = f"{test.quantity} of {_named(test.runs, one, mine)}"
         if compared is None:
-            found.append(Finding(what, _mean(list(one.by_seed.values())), low, high))
+            if test.gain:
+                what = f"gain over a constant guess in {what}"
+            values = [_gain(test, sample) if test.gain else sample.value for sample in one.samples.values()]
+            found.append(Finding(what, _mean(values), low, high))
             continue
         others = series(sampled(test.at if test.minus_at is None else test.minus_at))
         partners = _partners(test, compared, one, others)
-        if partners:
-            # Those that are left differ in what they may: the best of them is the measure.
-            sign = 1 if LOWER_IS_BETTER[test.quantity] else -1
-            best = min(partners, key=lambda other: sign * other.mean)
-            word = "minus" if test.over is None else "over"
-            values = _compared(test, _as_long_as(best, one, sampled), best)
-            found.append(Finding(f"{what} {word} {_named(compared, best, partners)}", values, low, high))
+        ends = _partners(test, test.gap_to, one, others) if test.gap_to is not None else []
+        if not partners or (test.gap_to is not None and not ends):
+            continue
+        best = _best(test, partners)
+        mine_then = _as_long_as(best, one, sampled)
+        name = _named(compared, best, partners)
+        if test.gap_to is not None:
+            end = _best(test, ends)
+            gap = _share_of_gap(one, best, end)
+            name = f"the way from {name} to {_named(test.gap_to, end, ends)}"
+            found.append(Finding(f"{what}, of {name}", gap, low, high))
+            continue
+        word = "minus" if test.over is None else "over"
+        theirs, undecided = _at_equal_rates(mine_then, best) if test.equal_rates else (best, "")
+        undecided = undecided or _undecided(test, one, best, sampled)
+        estimated = _compared(test, mine_then, theirs)
+        found.append(Finding(f"{what} {word} {name}", estimated, low, high, undecided))
     if test.any and found:
         return [min(found, key=lambda finding: max(low - finding.found.mean, finding.found.mean - high))]
     return found
@@ -111,7 +138,7 @@ def _partners(test: OfRuns, compared: Mapping[str, Any], one: Series, others: Se
     both have, so that the best is chosen by what it is compared by."""
     free = {*test.runs, *compared, *test.differ}
     alike = [
-        Series(other.settings, {seed: other.by_seed[seed] for seed in one.by_seed if seed in other.by_seed})
+        _of_seeds(other, one.by_seed)
         for other in others
         if all(other.settings[key] == value for key, value in one.settings.items() if key not in free)
         and other.by_seed.keys() & one.by_seed.keys()
@@ -124,6 +151,70 @@ def _partners(test: OfRuns, compared: Mapping[str, Any], one: Series, others: Se
         if key not in test.differ
     }
     return chosen(alike, {**same, **compared})
+
+
+def _of_seeds(one: Series, seeds: Iterable[int]) -> Series:
+    """The series, of those of the seeds that it has."""
+    mine = [seed for seed in seeds if seed in one.by_seed]
+    return Series(one.settings, {seed: one.by_seed[seed] for seed in mine}, {seed: one.samples[seed] for seed in mine})
+
+
+def _best(test: OfRuns, among: Sequence[Series]) -> Series:
+    """Of runs that differ in what they may, the best: it is the measure."""
+    sign = 1 if LOWER_IS_BETTER[test.quantity] else -1
+    return min(among, key=lambda other: sign * other.mean)
+
+
+def _gain(test: OfRuns, sample: Sample) -> float:
+    """How far a run is better than a constant guess."""
+    return (sample.constant - sample.value) * (1 if LOWER_IS_BETTER[test.quantity] else -1)
+
+
+def _share_of_gap(one: Series, start: Series, end: Series) -> Estimate:
+    """How much of the way from `start` to `end` a series has gone, seed by seed."""
+    seeds = [seed for seed in sorted(one.by_seed) if seed in start.by_seed and seed in end.by_seed]
+    ways = [(one.by_seed[seed], start.by_seed[seed], end.by_seed[seed]) for seed in seeds]
+    shares = [(value - first) / (last - first) if last != first else math.nan for value, first, last in ways]
+    return _mean(shares) if shares else Estimate(math.nan, math.nan, math.nan, 0)
+
+
+def _at_equal_rates(one: Series, other: Series) -> tuple[Series, str]:
+    """The other series where it has spent what this one spends in all, if it spends more, and why that decides nothing,
+    if it does not."""
+    values = dict(other.by_seed)
+    for seed in other.by_seed:
+        mine, theirs = one.samples[seed].curve, other.samples[seed].curve
+        if mine and theirs and mine[-1][0] < theirs[-1][0]:
+            values[seed] = read_at([sum_ for sum_, _ in theirs], [value for _, value in theirs], mine[-1][0])
+    early = any(map(math.isnan, values.values()))
+    return Series(other.settings, values, other.samples), "it spends a smaller sum of rates" if early else ""
+
+
+def _undecided(test: OfRuns, one: Series, other: Series, sampled: Callable[[float], Sequence[Sample]]) -> str:
+    """Why a comparison decides nothing, whatever its value; empty where it decides."""
+    if test.settled is not None and not all(_is_settled(series_, test.settled, sampled) for series_ in (one, other)):
+        return f"a loss still falls by more than {test.settled:g} in the last fifth"
+    if test.beyond_chance and not any(_is_beyond_chance(test, series_) for series_ in (one, other)):
+        return "neither is better than a constant guess"
+    return ""
+
+
+def _is_settled(one: Series, within: float, sampled: Callable[[float], Sequence[Sample]]) -> bool:
+    """Whether a series changes by no more than this in the last fifth of its epochs, of which it has one at least."""
+    epochs = one.settings["epochs"]
+    before = next(same for same in series(sampled(math.floor(0.8 * epochs) / epochs)) if same.settings == one.settings)
+    after = next(same for same in series(sampled(1.0)) if same.settings == one.settings)
+    return epochs > 1 and all(abs(after.by_seed[seed] - before.by_seed[seed]) <= within for seed in one.by_seed)
+
+
+def _is_beyond_chance(test: OfRuns, one: Series) -> bool:
+    """Whether a series is better than a constant guess for sure, or as far as one seed can tell. A constant guess that
+    is not known is no objection."""
+    gains = [_gain(test, sample) for sample in one.samples.values()]
+    if any(map(math.isnan, gains)):
+        return True
+    found = _mean(gains)
+    return (found.mean if found.n == 1 else found.low) > 0
 
 
 def _as_long_as(other: Series, one: Series, sampled: Callable[[float], Sequence[Sample]]) -> Series:

@@ -6,6 +6,7 @@ at any size of model; the `values` ask for the paper's numbers, and only of stud
 
 from __future__ import annotations
 
+import datetime
 import math
 from importlib.resources import files
 from typing import Annotated, Any, Literal
@@ -40,12 +41,20 @@ class OfRuns(_Bounded):
         quantity: `valid_loss` in bits a token, `test_bleu` in percent, `updates_to_loss`, or `accuracy` as a fraction.
         at: where in the run, as a share of its length; for fine-tunings, the first checkpoint that is as far.
         runs: settings of the runs: a value, or a word: of `warmup`, `none` (0 or 1), `some`, `longest` or `short` (some
-            that is not the longest); of `learning_rate`, `highest` or `lowest`. Superlatives are among the
-            runs with the rest.
+            that is not the longest); of `learning_rate`, `highest`, `lowest` or `lower` (one that is not the highest).
+            Superlatives are among the runs with the rest.
         minus: settings of the runs whose quantity is taken off, where they differ from `runs`.
         over: the same, but the quantity is divided by theirs.
         differ: further settings in which the two may differ.
         minus_at: where in those, if elsewhere.
+        gap_to: settings of further runs; the quantity is how much of the way from those of `minus` to these is gone.
+        gain: whether the quantity is how far it is better than a constant guess: than always giving each piece its
+            frequency, or the more frequent answer.
+        equal_rates: whether the others are read where they have spent the same sum of learning rates, if they spend
+            more in all (`preln.report.translation.budgets`). Nothing is decided where that is in their first epoch.
+        settled: by how much each of the two may still change in the last fifth of its epochs; where one changes by
+            more, they have not come to their end, and nothing is decided.
+        beyond_chance: whether nothing is decided unless one of the two is better than a constant guess.
         any: whether it is enough that one of the runs is so, for the paper does not say which it was.
     """
 
@@ -57,17 +66,24 @@ class OfRuns(_Bounded):
     over: dict[str, Any] | None = None
     differ: tuple[str, ...] = ()
     minus_at: float | None = None
+    gap_to: dict[str, Any] | None = None
+    gain: bool = False
+    equal_rates: bool = False
+    settled: float | None = None
+    beyond_chance: bool = False
     any: bool = False
 
 
 class OfTheory(_Bounded):
     """Rows of the table of the theory: those whose statement is `statement`, and whose quantity and model contain the
-    words; each is to lie within what is predicted of it, widened by `margin`, or where there is none between bounds."""
+    words, which commas separate; each is to lie within what is predicted of it, widened by `margin`, or where there is
+    none between bounds. Where a study has such rows whose quantity contains `rather` too, these alone count."""
 
     of: Literal["theory"]
     statement: str
     quantity: str = ""
     model: str = ""
+    rather: str = ""
     margin: float | None = None
 
     @model_validator(mode="after")
@@ -78,6 +94,23 @@ class OfTheory(_Bounded):
 
 
 Test = Annotated[OfRuns | OfTheory, Field(discriminator="of")]
+
+
+class Change(_Frozen):
+    """A change of a claim's rule.
+
+    Attributes:
+        date: when it was changed.
+        rule: the rule before it, in words.
+        why: the reason.
+        before, after: the verdicts of the committed studies that test the claim, by study.
+    """
+
+    date: datetime.date
+    rule: str
+    why: str
+    before: dict[str, str]
+    after: dict[str, str]
 
 
 class Claim(_Frozen):
@@ -91,6 +124,7 @@ class Claim(_Frozen):
         how_known: how that is known; see the package `preln.report.reference`.
         tests: what decides on the claim's direction; none where no study can test it yet.
         values: what decides on its value.
+        changed: how the tests were changed after results were known, in the order of time; and why some were kept.
     """
 
     id: str
@@ -100,6 +134,7 @@ class Claim(_Frozen):
     how_known: KnownAs
     tests: tuple[Test, ...]
     values: tuple[Test, ...] = ()
+    changed: tuple[Change, ...] = ()
 
 
 class Erratum(_Frozen):

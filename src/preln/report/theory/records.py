@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -117,8 +118,16 @@ def expected_gradients(measured: pd.DataFrame) -> pd.DataFrame:
     return measured[(measured["model"] == "translation") & (measured["quantity"] == "expected_gradient_norm")]
 
 
+def unbiased_gradients(measured: pd.DataFrame) -> pd.DataFrame:
+    """The same without the bias of the mini-batches' noise, where a study has measured it: the root of the unbiased
+    estimate of its square. It is zero where the noise hides it."""
+    mine = measured[(measured["model"] == "translation") & (measured["quantity"] == "gradient_square")]
+    return mine.assign(value=[math.sqrt(max(square, 0.0)) for square in mine["value"]])
+
+
 def growth(gradients: pd.DataFrame) -> list[float]:
-    """For each seed, the factor by which the gradient grows from one layer to the next, towards the output.
+    """For each seed, the factor by which the gradient grows from one layer to the next, towards the output; seeds of
+    which noise hides the first layer's have none.
 
     Args:
         gradients: the norms of one matrix in every layer of one model, for all seeds.
@@ -126,7 +135,8 @@ def growth(gradients: pd.DataFrame) -> list[float]:
     factors = []
     for _, seed in gradients.sort_values("layer").groupby("seed"):
         first, last = seed.iloc[0], seed.iloc[-1]
-        factors.append(float((last["value"] / first["value"]) ** (1 / (last["layer"] - first["layer"]))))
+        if first["value"] > 0:
+            factors.append(float((last["value"] / first["value"]) ** (1 / (last["layer"] - first["layer"]))))
     return factors
 
 

@@ -24,9 +24,11 @@ from preln.report.theory.records import (
     growth,
     profile,
     sweep,
+    unbiased_gradients,
     with_gradients,
 )
 from preln.theory.closed_forms import DELTA, EPSILON
+from preln.theory.measurement_jobs import DRAWN_SO
 from preln.theory.measurements import UNIT_OUTPUT
 
 
@@ -84,7 +86,10 @@ def theory(records: Records) -> pd.DataFrame:
             rows.append(
                 _row("Theorem 1", what, f"{PLACEMENTS[str(placement)]} encoder, {_MODELS['exact']}", found, *predicted)
             )
-    hidden = measured[(measured["variant"] == "") & (measured["state"] == "initial")]
+    initial = measured[measured["state"] == "initial"]
+    hidden = initial[initial["variant"] == ""]
+    # Boundedness is a matter of how the weights are drawn, which the paper does not say.
+    drawn = initial[initial["variant"].map(_is_of_the_weights).astype(bool)]
     for quantity, what, most in (
         ("excess_share", f"share of squared norms above {1 + EPSILON:g} of their mean, last layer", DELTA),
         (
@@ -93,9 +98,9 @@ def theory(records: Records) -> pd.DataFrame:
             EPSILON,
         ),
     ):
-        mine = hidden[(hidden["quantity"] == quantity) & (hidden["layer"] == hidden["depth"])]
-        for (model, placement, stack), group in mine.groupby(["model", "placement", "stack"]):
-            label = f"{PLACEMENTS[str(placement)]} {stack}, {_MODELS[str(model)]}"
+        mine = drawn[(drawn["quantity"] == quantity) & (drawn["layer"] == drawn["depth"])]
+        for (model, variant, placement, stack), group in mine.groupby(["model", "variant", "placement", "stack"]):
+            label = f"{PLACEMENTS[str(placement)]} {stack}, {_MODELS[str(model)]}{variant and f', {variant}'}"
             rows.append(
                 _row(
                     "Definition 1",
@@ -125,8 +130,19 @@ def theory(records: Records) -> pd.DataFrame:
             about = _growth(str(placement), str(model), mean(sums["value"]))
             what = "growth of the gradient of W^2 a layer, towards the output"
             rows.append(_row("Appendix F", what, label, estimate(growth(group)), *about))
+            without_bias = unbiased_gradients(hidden)
+            without_bias = without_bias[(without_bias["matrix"] == "W2") & (without_bias["stack"] == stack)]
+            without_bias = without_bias[without_bias["depth"] == group["depth"].iloc[0]]
+            factors = growth(without_bias[without_bias["placement"] == placement]) if model == "translation" else []
+            if factors:
+                rows.append(_row("Appendix F", f"{what}, unbiased", label, estimate(factors), *about))
     rows += _of_figure_3(records)
     return pd.DataFrame([asdict(row) for row in rows], columns=[*Row.__dataclass_fields__])
+
+
+def _is_of_the_weights(variant: str) -> bool:
+    """Whether a variant departs from the models as they are trained in how the weights are drawn, if in anything."""
+    return set(filter(None, variant.split("+"))) <= DRAWN_SO.keys()
 
 
 def _lemmas(layers: pd.DataFrame, placement: str, stack: Stack) -> list[Row]:
@@ -169,17 +185,17 @@ def _of_figure_3(records: Records) -> list[Row]:
     """What figure 3 shows of the last decoder layer's W^2, in numbers: its gradient after the warm-up over that at
     initialisation, how it changes with the depth, and its ratio to the paper's, where the model is the paper's."""
     rows = []
-    norms = expected_gradients(records.table)
-    norms = norms[(norms["stack"] == "decoder") & (norms["matrix"] == "W2")]
-    norms = norms[(norms["variant"] == "") & (norms["layer"] == norms["depth"])]
+    norms, without_bias = (_last(of(records.table)) for of in (expected_gradients, unbiased_gradients))
     for placement, label in PLACEMENTS.items():
         model = f"{label} decoder, {_MODELS['translation']}"
         mine = norms[norms["placement"] == placement]
         initial, later = (mine[mine["state"] == state] for state in ("initial", "after-warm-up"))
         if len(later):
-            before = mean(initial[initial["depth"] == later["depth"].iloc[0]]["value"])
-            ratios = estimate([value / before for value in later["value"]])
-            rows.append(_row("Figure 3", "last gradient of W^2, after warm-up over initial", model, ratios, *_NOTHING))
+            what = "last gradient of W^2, after warm-up over initial"
+            rows.append(_row("Figure 3", f"{what}, biased", model, _collapse(mine), *_NOTHING))
+            unbiased = without_bias[without_bias["placement"] == placement]
+            if len(unbiased[unbiased["state"] == "after-warm-up"]) and len(unbiased[unbiased["state"] == "initial"]):
+                rows.append(_row("Figure 3", f"{what}, unbiased", model, _collapse(unbiased), *_NOTHING))
         if initial["depth"].nunique() > 1:
             found = estimate(exponents(initial, "depth"))
             what = "last gradient of W^2, exponent of the depth"
@@ -199,6 +215,24 @@ def _of_figure_3(records: Records) -> list[Row]:
         near = 1 - error, 1 + error, f"1 ± {error:.2g}" if error else "1"
         rows.append(_row("Figure 3", what, f"{row['model']}, {_MODELS['translation']}", ratio, *near))
     return rows
+
+
+def _last(norms: pd.DataFrame) -> pd.DataFrame:
+    """The gradients of the last decoder layer's W^2 in the models as they are trained."""
+    norms = norms[(norms["stack"] == "decoder") & (norms["matrix"] == "W2")]
+    return norms[(norms["variant"] == "") & (norms["layer"] == norms["depth"])]
+
+
+def _collapse(norms: pd.DataFrame) -> Estimate:
+    """A model's gradient after the warm-up over that of the same seed at initialisation."""
+    later = norms[norms["state"] == "after-warm-up"]
+    initial = norms[(norms["state"] == "initial") & (norms["depth"] == later["depth"].iloc[0])]
+    before = dict(zip(initial["seed"], initial["value"], strict=True))
+    # A seed beyond those of the initialisations is divided by their mean.
+    return estimate([
+        value / before.get(seed, mean(initial["value"]))
+        for seed, value in zip(later["seed"], later["value"], strict=True)
+    ])  # fmt: skip
 
 
 Predicted = tuple[float, float, str]

@@ -13,10 +13,14 @@ import math
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
 from typing import get_args
 
+from preln.config import RunSettings
 from preln.report.reference import translation as paper
 from preln.report.reference.translation import Quantity
+from preln.schedules import of as schedule_of
 from preln.schedules.base import Schedule
 from preln.schedules.constant import Constant
 from preln.schedules.inverse_sqrt import Anchor, InverseSqrt
@@ -29,6 +33,24 @@ SERIES = "Post-LN Adam w/ warm-up"
 def sum_of_rates(schedule: Schedule, updates: int, drop_update: int | None = None) -> float:
     """The sum of the rates of the first `updates` updates; `drop_update` is the schedule's."""
     return math.fsum(schedule.rate(update, drop_update) for update in range(1, updates + 1))
+
+
+@cache
+def spent_by(schedule: Schedule, ends: tuple[int, ...], drop_update: int | None = None) -> tuple[float, ...]:
+    """The sum of the rates up to each of some updates, which ascend."""
+    parts = [
+        math.fsum(schedule.rate(update, drop_update) for update in range(first + 1, last + 1))
+        for first, last in pairwise((0, *ends))
+    ]
+    return tuple(math.fsum(parts[: number + 1]) for number in range(len(parts)))
+
+
+def spent(settings: RunSettings, updates: Sequence[int]) -> tuple[float, ...]:
+    """The sum of a run's rates at the end of each of its epochs; `updates` are the updates up to there."""
+    ends = tuple(int(end) for end in updates)
+    drop = settings.drop_epoch
+    drop_update = ends[drop - 1] if drop is not None and drop <= len(ends) else None
+    return spent_by(schedule_of(settings), ends, drop_update)
 
 
 def read_at(spent: Sequence[float], values: Sequence[float], budget: float) -> float:

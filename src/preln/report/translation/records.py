@@ -17,6 +17,7 @@ from preln.config import RunSettings, Study
 from preln.recording import AGAIN, RecordError, read
 from preln.report.core.entries import Source
 from preln.report.core.records import Texts, hardware_line, require_same
+from preln.report.translation.constant_guesses import known
 from preln.runs import Run, expand
 from preln.translation.curve import COLUMNS
 
@@ -35,7 +36,7 @@ SUMMARY = [
     *("status", "diverged_update", "diverged_epoch", "updates", "parameters", "seconds", "tokens_per_second"),
     *(f"{which}_{name}" for which in ("final", "best") for name in _OF_AN_EPOCH),
     *("signature_tokenised", "signature_sacrebleu", "sentences_valid", "sentences_test"),
-    *("commit", "hardware"),
+    *("constant_guess", "commit", "hardware"),
 ]
 """The columns of a summary that come from the records."""
 
@@ -70,8 +71,9 @@ def curves(study: Study, runs: Iterable[Run], results: Path) -> pd.DataFrame:
 def summary(study: Study, runs: Iterable[Run], results: Path) -> pd.DataFrame:
     """One row for each run that is done: the run's id, its settings, and the columns `SUMMARY`.
 
-    `final_` is the last epoch and `best_` the epoch of the lowest validation loss, in the units of `curves`;
-    `tokens_per_second` is the median over the epochs, `seconds` the time of all epochs.
+    `constant_guess` is the loss of a model that knows how frequent each piece is, and nothing else. `final_` is the
+    last epoch and `best_` the epoch of the lowest validation loss, in the units of `curves`; `tokens_per_second` is the
+    median over the epochs, `seconds` the time of all epochs.
 
     Raises:
         RecordError: if a file is missing, damaged, or was made with other settings than the study's.
@@ -82,6 +84,7 @@ def summary(study: Study, runs: Iterable[Run], results: Path) -> pd.DataFrame:
         try:
             row = _summary_row(metrics) | {
                 "tokens_per_second": speed,
+                "constant_guess": metrics.get("constant_guess") or known(run.settings, record),
                 "commit": record["commit"],
                 "hardware": hardware_line(record["hardware"]),
             }

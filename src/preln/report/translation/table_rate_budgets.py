@@ -11,11 +11,10 @@ from preln.config import RunSettings, Study
 from preln.report.core.forms import Content, rounded
 from preln.report.core.labels import label, varying
 from preln.report.core.table import Table
-from preln.report.translation.budgets import read_at, sum_of_rates
+from preln.report.translation.budgets import read_at, spent
 from preln.report.translation.records import SOURCE, Records
 from preln.runs import Run, series
 from preln.schedules import SETTINGS
-from preln.schedules import of as schedule_of
 from preln.values import short
 
 _FREE = SETTINGS | {"schedule", "learning_rate", "warmup", "epochs", "figures"}
@@ -51,21 +50,12 @@ def comparable(study: Study, runs: Sequence[Run]) -> Sequence[Run]:
     return runs if any(references(run, runs) for run in runs) else []
 
 
-def spent(run: Run, curve: pd.DataFrame) -> list[float]:
-    """The sum of a run's rates at the end of each epoch; `curve` are the rows of its epochs, in order."""
-    ends = [int(updates) for updates in curve["updates"]]
-    drop = run.settings.drop_epoch
-    drop_update = ends[drop - 1] if drop is not None and drop <= len(ends) else None
-    schedule = schedule_of(run.settings)
-    return [sum_of_rates(schedule, end, drop_update) for end in ends]
-
-
 def make(study: Study, records: Records) -> Content:
     """The table of those of the runs that finished."""
     finished = set(records.summary.loc[records.summary["status"] == "finished", "run"])
     runs = [run for run in records.runs if run.id in finished]
     curves = {run.id: records.curves[records.curves["run"] == run.id].sort_values("epoch") for run in runs}
-    sums = {run.id: spent(run, curves[run.id]) for run in runs}
+    sums = {run.id: spent(run.settings, curves[run.id]["updates"].tolist()) for run in runs}
     differing = varying(run.settings for run in runs) | {"seed"} if runs else set()
     rows, text = [], []
     for run in runs:

@@ -1,0 +1,75 @@
+"""The loss of a constant guess is the least that a model can have which does not look at its input."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from preln.config import RunSettings
+from preln.report.translation.constant_guesses import known
+from preln.translation.constant_guess import constant_guess, of_prepared
+
+COUNTS = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(1, 50), min_size=1)
+
+
+@given(COUNTS)
+def test_without_smoothing_it_is_the_entropy_of_the_text(counts: dict[str, int]) -> None:
+    total = sum(counts.values())
+    entropy = -sum(count / total * math.log2(count / total) for count in counts.values())
+    assert constant_guess(counts, counts, 12, 0.0) == pytest.approx(entropy)
+
+
+@given(COUNTS, COUNTS)
+def test_of_a_text_with_other_frequencies_no_guess_is_better_than_its_own(
+    train: dict[str, int], valid: dict[str, int]
+) -> None:
+    assert constant_guess(train, valid, 12, 0.1) >= constant_guess(valid, valid, 12, 0.1) - 1e-9
+
+
+@pytest.mark.numbers
+def test_no_constant_output_has_a_lower_smoothed_loss() -> None:
+    counts, vocabulary, smoothing = {"a": 7, "b": 2, "c": 1}, 6, 0.1
+    scores = torch.zeros(vocabulary, dtype=torch.float64, requires_grad=True)
+    weights = torch.tensor([*counts.values(), 0, 0, 0], dtype=torch.float64) / 10
+    other = smoothing / (vocabulary - 1)
+    optimizer = torch.optim.LBFGS([scores], max_iter=200)
+
+    def loss() -> torch.Tensor:
+        bits = -torch.log_softmax(scores, 0) / math.log(2)
+        value = (1 - smoothing - other) * (weights * bits).sum() + other * bits.sum()
+        optimizer.zero_grad()
+        value.backward()
+        return value
+
+    optimizer.step(loss)
+    assert constant_guess(counts, counts, vocabulary, smoothing) == pytest.approx(loss().item(), abs=1e-6)
+
+
+def test_it_is_computed_from_the_pieces_of_a_prepared_text(tmp_path: Path) -> None:
+    for name, text in {
+        "bpe/train.en": "a b\na\n",
+        "bpe/valid.en": "a\n",
+        "binary/dict.en.txt": "a 2\nb 1\n",
+    }.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    train, valid = Counter({"a": 2, "b": 1, "</s>": 2}), Counter({"a": 1, "</s>": 1})
+    assert of_prepared(tmp_path, "en", 0.1) == constant_guess(train, valid, 6, 0.1)
+    (tmp_path / "bpe/train.en").unlink()
+    assert of_prepared(tmp_path, "en", 0.1) is None
+
+
+def test_a_text_of_a_run_before_is_known_by_its_checksum() -> None:
+    setting = {"corpus": "c", "placement": "post", "optimizer": "adam", "learning_rate": 1.0, "schedule": "constant"}
+    settings = RunSettings.model_validate(setting)
+    file = {"sha256": "683e5b3f9a20153a35c0d43dbc43ec1cb7eccd935e2f5b6248692ea0e3d78e0a"}
+    corpus = {"settings": {"vocabulary": 10000}, "parts": {"train": {"files": {"train.en": file}}}}
+    assert known(settings, {"corpus": corpus}) == 9.9038
+    assert math.isnan(known(settings.model_copy(update={"label_smoothing": 0.0}), {"corpus": corpus}))
+    assert math.isnan(known(settings, {}))
