@@ -397,6 +397,14 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
         ("{:.1f} ± {:.1f}% do (and", lambda: theory(THEORY, SHARE, "Pre-LN decoder, translation", 100)),
         ("exceed the mean by {:.1f} ± {:.1f}%", lambda: theory(THEORY, EXCESS, "Pre-LN decoder, translation", 100)),
         ("At width 256 it is {:.1f} ± {:.1f}%", lambda: theory(BIG, SHARE, "Pre-LN decoder, translation", 100)),
+        (
+            "{:.1f} ± {:.1f}% in the decoder and {:.1f} ± {:.1f}% in the encoder",
+            lambda: [
+                number
+                for stack in ("decoder", "encoder")
+                for number in theory(THEORY, SHARE, f"Pre-LN {stack}, translation, xavier-feed-forward", 100)
+            ],
+        ),
         ("encoder layer: {:.1f} ± {:.1f}%", lambda: theory(THEORY, SHARE, "Pre-LN encoder, translation", 100)),
         (
             "{:.2f} ± {:.2f} (Post-LN) and {:.2f} ± {:.2f} (Pre-LN)",

@@ -367,3 +367,83 @@ def test_the_papers_bars_are_all_there() -> None:
 
 def is_beside(bar: paper.Bar, other: paper.Bar) -> bool:
     return (bar.placement, bar.state, bar.matrix) == (other.placement, other.state, other.matrix)
+
+
+# --- without the bias of the mini-batches' noise
+
+
+def with_squares(part: MeasurementJob) -> list[Measurement]:
+    """The made-up measurements, with an unbiased norm of half of the biased one, and after the warm-up of a tenth."""
+    rows = rows_of(part)
+    for row in [row for row in rows if row.quantity == "expected_gradient_norm"]:
+        norm = row.value * (0.1 if row.state == "after-warm-up" else 0.5)
+        for quantity, value in {
+            "gradient_square": norm**2,
+            "gradient_square_error": 0.01 * norm**2,
+            "gradient_noise": 3.0,
+        }.items():
+            rows.append(replace(row, quantity=quantity, value=value))
+    return rows
+
+
+@pytest.fixture
+def measured_without_bias(tmp_path: Path) -> Measured:
+    study, all_parts = small_study()
+    for part in all_parts:
+        write_part(study, part, with_squares(part), tmp_path)
+    return study, all_parts, tmp_path
+
+
+def test_the_table_of_figure_3_has_the_norm_without_bias_its_error_and_the_noise(
+    measured_without_bias: Measured,
+) -> None:
+    records = theory_records.load(*measured_without_bias)
+    table = theory_tables.figure_3(records)
+    last = table[(table["matrix"] == "W2") & (table["layer"] == 6) & (table["depth"] == 6) & (table["variant"] == "")]
+    initial = last[last["model"] == "Post-LN, initial"].iloc[0]
+    # Seeds have factors of 1.01, 1.02 and 1.03: the root of their mean square, and its error over the seeds.
+    squares = [(0.5 * factor) ** 2 for factor in (1.01, 1.02, 1.03)]
+    assert initial["unbiased"] == pytest.approx(math.sqrt(sum(squares) / 3))
+    error = pd.Series(squares).std() / math.sqrt(3)
+    assert initial["unbiased_error"] == pytest.approx(error / (2 * initial["unbiased"]), rel=0.02)
+    assert initial["noise"] == 3.0
+    text = theory_tables.readable(table)
+    assert {"unbiased", "no-dropout, unbiased"} <= set(text["Variant"])
+
+
+def test_of_one_seed_the_error_is_that_over_its_mini_batches() -> None:
+    rows = {"gradient_square": 4.0, "gradient_square_error": 0.4, "gradient_noise": 1.0}
+    table = pd.DataFrame([{"seed": 1, "quantity": quantity, "value": value} for quantity, value in rows.items()])
+    found = theory_records.without_bias(table)
+    assert (found.norm, found.error, found.noise) == (2.0, pytest.approx(0.1, rel=0.03), 1.0)
+
+
+def test_a_square_that_noise_hides_is_zero_within_its_error() -> None:
+    table = pd.DataFrame([
+        {"seed": 1, "quantity": "gradient_square", "value": -0.01},
+        {"seed": 1, "quantity": "gradient_square_error", "value": 0.04},
+    ])  # fmt: skip
+    found = theory_records.without_bias(table)
+    assert (found.norm, found.error) == (0.0, pytest.approx(0.2))
+
+
+def test_what_is_not_measured_without_bias_has_no_such_rows_and_no_such_circles(measured: Measured) -> None:
+    records = theory_records.load(*measured)
+    assert theory_tables.figure_3(records)["unbiased"].isna().all()
+    assert not theory_tables.theory(records)["quantity"].str.contains("unbiased").any()
+    assert "without the mini-batches' noise" not in texts(composed("3", *measured))
+
+
+def test_figure_3_has_a_circle_without_bias_on_each_bar(measured_without_bias: Measured) -> None:
+    figure = composed("3", *measured_without_bias)
+    assert "without the mini-batches' noise" in texts(figure)
+    matrices = figure.axes[1]
+    circles = [line for line in matrices.lines if line.get_marker() == "o"]
+    assert len(circles) == len([bar for container in matrices.containers[:3] for bar in container])
+
+
+def test_the_collapse_is_of_each_seed_by_itself_and_stands_without_bias_too(measured_without_bias: Measured) -> None:
+    table = theory_tables.theory(theory_records.load(*measured_without_bias)).set_index("quantity")["measured"]
+    what = "last gradient of W^2, after warm-up over initial"
+    assert table[f"{what}, biased"] == pytest.approx(1.0)
+    assert table[f"{what}, unbiased"] == pytest.approx(0.2)

@@ -15,13 +15,15 @@ from preln.recording import RecordError
 from preln.report.core.entries import Source
 from preln.report.core.labels import PLACEMENTS
 from preln.report.core.records import Texts, origin_lines, require_same
-from preln.report.core.statistics import exponent
+from preln.report.core.statistics import exponent, mean
 from preln.report.reference import gradients as paper
 from preln.report.reference.gradients import Bar
 from preln.runs import expand as expand_runs
 from preln.theory.measurement_jobs import ExactJob, GradientJob, MeasurementJob, expand
 from preln.theory.measurements import COLUMNS, read
 
+UNBIASED = ("gradient_square", "gradient_square_error", "gradient_noise")
+"""The quantities of a gradient without the bias of the mini-batches' noise; older measurements are without them."""
 STATES = {"initial": "at initialisation", "after-warm-up": "after warm-up"}
 
 
@@ -123,6 +125,37 @@ def unbiased_gradients(measured: pd.DataFrame) -> pd.DataFrame:
     estimate of its square. It is zero where the noise hides it."""
     mine = measured[(measured["model"] == "translation") & (measured["quantity"] == "gradient_square")]
     return mine.assign(value=[math.sqrt(max(square, 0.0)) for square in mine["value"]])
+
+
+@dataclass(frozen=True)
+class WithoutBias:
+    """A gradient's expected norm without the bias of the mini-batches' noise.
+
+    Attributes:
+        norm: the root of the mean over the seeds of the unbiased estimates of its square; zero where noise hides it.
+        error: its standard error upwards: over the seeds, or of one seed over its mini-batches.
+        noise: the root of the summed variances of one mini-batch's gradient, the mean over the seeds.
+    """
+
+    norm: float
+    error: float
+    noise: float
+
+
+def without_bias(measured: pd.DataFrame) -> WithoutBias:
+    """What the rows of one matrix of one model say, a seed and a quantity each; no numbers where it is not measured."""
+    by_quantity = {
+        str(quantity): group.sort_values("seed")["value"].tolist() for quantity, group in measured.groupby("quantity")
+    }
+    squares = by_quantity.get("gradient_square", [])
+    if not squares:
+        return WithoutBias(math.nan, math.nan, math.nan)
+    square, error = mean(squares), mean(by_quantity.get("gradient_square_error", []))
+    if len(squares) > 1:
+        variance = math.fsum((value - square) ** 2 for value in squares) / (len(squares) - 1)
+        error = math.sqrt(variance / len(squares))
+    norm = math.sqrt(max(square, 0.0))
+    return WithoutBias(norm, math.sqrt(norm**2 + error) - norm, mean(by_quantity.get("gradient_noise", [])))
 
 
 def growth(gradients: pd.DataFrame) -> list[float]:

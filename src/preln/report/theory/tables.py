@@ -18,6 +18,7 @@ from preln.report.core.table import Table
 from preln.report.reference.gradients import AROUND, BY_DEPTH
 from preln.report.theory.records import (
     SOURCE,
+    UNBIASED,
     Records,
     expected_gradients,
     exponents,
@@ -26,6 +27,7 @@ from preln.report.theory.records import (
     sweep,
     unbiased_gradients,
     with_gradients,
+    without_bias,
 )
 from preln.theory.closed_forms import DELTA, EPSILON
 from preln.theory.measurement_jobs import DRAWN_SO
@@ -57,7 +59,10 @@ class Row:
     predicted: str
 
 
-_COMPUTED = ("measured", "low", "high", "predicted_low", "predicted_high", "ratio")
+_COMPUTED = (
+    *("measured", "low", "high", "predicted_low", "predicted_high", "ratio"),
+    *("unbiased", "unbiased_error", "noise"),
+)
 
 _MODELS = {"exact": "proofs", "translation": "translation"}
 
@@ -130,11 +135,10 @@ def theory(records: Records) -> pd.DataFrame:
             about = _growth(str(placement), str(model), mean(sums["value"]))
             what = "growth of the gradient of W^2 a layer, towards the output"
             rows.append(_row("Appendix F", what, label, estimate(growth(group)), *about))
-            without_bias = unbiased_gradients(hidden)
-            without_bias = without_bias[(without_bias["matrix"] == "W2") & (without_bias["stack"] == stack)]
-            without_bias = without_bias[without_bias["depth"] == group["depth"].iloc[0]]
-            factors = growth(without_bias[without_bias["placement"] == placement]) if model == "translation" else []
-            if factors:
+            alone = unbiased_gradients(hidden)
+            alone = alone[(alone["matrix"] == "W2") & (alone["stack"] == stack) & (alone["placement"] == placement)]
+            alone = alone[alone["depth"] == group["depth"].iloc[0]]
+            if model == "translation" and (factors := growth(alone)):
                 rows.append(_row("Appendix F", f"{what}, unbiased", label, estimate(factors), *about))
     rows += _of_figure_3(records)
     return pd.DataFrame([asdict(row) for row in rows], columns=[*Row.__dataclass_fields__])
@@ -185,7 +189,7 @@ def _of_figure_3(records: Records) -> list[Row]:
     """What figure 3 shows of the last decoder layer's W^2, in numbers: its gradient after the warm-up over that at
     initialisation, how it changes with the depth, and its ratio to the paper's, where the model is the paper's."""
     rows = []
-    norms, without_bias = (_last(of(records.table)) for of in (expected_gradients, unbiased_gradients))
+    norms, unbiased = (_last(of(records.table)) for of in (expected_gradients, unbiased_gradients))
     for placement, label in PLACEMENTS.items():
         model = f"{label} decoder, {_MODELS['translation']}"
         mine = norms[norms["placement"] == placement]
@@ -193,9 +197,9 @@ def _of_figure_3(records: Records) -> list[Row]:
         if len(later):
             what = "last gradient of W^2, after warm-up over initial"
             rows.append(_row("Figure 3", f"{what}, biased", model, _collapse(mine), *_NOTHING))
-            unbiased = without_bias[without_bias["placement"] == placement]
-            if len(unbiased[unbiased["state"] == "after-warm-up"]) and len(unbiased[unbiased["state"] == "initial"]):
-                rows.append(_row("Figure 3", f"{what}, unbiased", model, _collapse(unbiased), *_NOTHING))
+            alone = unbiased[unbiased["placement"] == placement]
+            if {"initial", "after-warm-up"} <= set(alone["state"]):
+                rows.append(_row("Figure 3", f"{what}, unbiased", model, _collapse(alone), *_NOTHING))
         if initial["depth"].nunique() > 1:
             found = estimate(exponents(initial, "depth"))
             what = "last gradient of W^2, exponent of the depth"
@@ -279,21 +283,25 @@ def figure_3(records: Records) -> pd.DataFrame:
     """Figure 3 in numbers: a row for each model, matrix and layer.
 
     The columns are `figure` (such as `3(a)` or `3(b, c)`; empty for what the paper has not), `model`, `variant`,
-    `matrix`, `depth`, `layer`, the mean over the seeds, its interval, `seeds`, and, where the models are comparable,
-    the `paper`'s value, how it is `known`, and the `ratio` of ours to it.
+    `matrix`, `depth`, `layer`, the mean over the seeds, its interval, `seeds`, where it was measured the `unbiased`
+    norm with its standard error and the `noise` of one mini-batch (`WithoutBias`), and, where the models are
+    comparable, the `paper`'s value, how it is `known`, and the `ratio` of ours to it.
     """
+    square = records.table[records.table["quantity"].isin(UNBIASED)]
     norms = expected_gradients(records.table)
     norms = norms[(norms["stack"] == "decoder") & norms["matrix"].isin(["W1", "W2"])]
     bars = {(bar.placement, bar.state, bar.matrix, bar.layer): bar for bar in records.bars}
     first = norms["depth"].min()
     rows = []
     keys = ["depth", "variant", "state", "placement", "matrix", "layer"]
+    squares: Any = dict(list(square[square["stack"] == "decoder"].groupby(keys)))
     models: Any = norms.groupby(keys)
     for (depth, variant, state, placement, matrix, layer), group in models:
         deeper = depth > first
         if deeper and (layer < depth or matrix != "W2"):
             continue
         found = estimate(group["value"].tolist())
+        alone = without_bias(squares.get((depth, variant, state, placement, matrix, layer), square.iloc[:0]))
         bar = bars.get((placement, state, matrix, layer)) if depth == first else None
         panels = [] if deeper else [{"W1": "a", "W2": "b"}[matrix]]
         if matrix == "W2" and layer == depth and state == "initial" and placement in BY_DEPTH:
@@ -310,12 +318,16 @@ def figure_3(records: Records) -> pd.DataFrame:
                 "low": found.low,
                 "high": found.high,
                 "seeds": found.n,
+                "unbiased": alone.norm,
+                "unbiased_error": alone.error,
+                "noise": alone.noise,
                 "paper": bar.value if bar else math.nan,
                 "known": bar.how_known if bar else "",
                 "ratio": found.mean / bar.value if bar else math.nan,
             }
         )
     columns = ["figure", "model", "variant", "matrix", "depth", "layer", "measured", "low", "high", "seeds"]
+    columns += ["unbiased", "unbiased_error", "noise"]
     return pd.DataFrame(rows, columns=[*columns, "paper", "known", "ratio"])
 
 
@@ -337,6 +349,14 @@ def readable(table: pd.DataFrame) -> pd.DataFrame:
             cells = {"Last": group["measured"].iloc[0]}
         about = {"Figure": group["figure"].iloc[0], "Matrix": matrix, "Layers": f"{depth}-{depth}", "Model": model}
         rows.append({**about, "Variant": variant, **cells, "Seeds": str(group["seeds"].iloc[0])})
+        if group["unbiased"].notna().any():
+            alone = [
+                f"{norm:#.3g}" + ("" if math.isnan(error) else f" ± {error:.2g}")
+                for norm, error in zip(group["unbiased"], group["unbiased_error"], strict=True)
+            ]
+            alone_by = dict(zip(cells, alone, strict=True))
+            named = f"{variant}, unbiased" if variant else "unbiased"
+            rows.append({**about, "Variant": named, **alone_by, "Seeds": str(group["seeds"].iloc[0])})
         # Once for each model; what is varied stands below it.
         if group["paper"].notna().any() and not variant:
             known = {
@@ -363,8 +383,9 @@ def make_figure_3(study: Study, records: Records) -> Content:
     table = figure_3(records)
     note = (
         "Frobenius norms of the expected gradients of the decoder's feed-forward matrices by layer, and at several "
-        "depths of the last layer; means over seeds, ± half of the 95% interval. Values of the paper, where there are "
-        "any, are digitised, those of W1 read off."
+        "depths of the last layer; means over seeds, ± half of the 95% interval. Rows that are called unbiased are "
+        "without the noise of the mini-batches, ± one standard error. Values of the paper, where there are any, are "
+        "digitised, those of W1 read off."
     )
     text = readable(table)
     return Content(table, text, records.progress, [note, *records.origin], text.iloc[:0])
