@@ -104,8 +104,8 @@ def theory(records: Records) -> pd.DataFrame:
         ),
     ):
         mine = drawn[(drawn["quantity"] == quantity) & (drawn["layer"] == drawn["depth"])]
-        for (model, variant, placement, stack), group in mine.groupby(["model", "variant", "placement", "stack"]):
-            label = f"{PLACEMENTS[str(placement)]} {stack}, {_MODELS[str(model)]}{variant and f', {variant}'}"
+        for (model, drawn_so, placement, stack), group in mine.groupby(["model", "variant", "placement", "stack"]):
+            label = f"{PLACEMENTS[str(placement)]} {stack}, {_MODELS[str(model)]}{drawn_so and f', {drawn_so}'}"
             rows.append(
                 _row(
                     "Definition 1",

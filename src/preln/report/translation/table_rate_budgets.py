@@ -88,9 +88,7 @@ def _read(sums: Sequence[float], values: pd.Series, budget: float) -> float:
     return read_at(sums, [float(value) for value in values], budget)
 
 
-def _readable(
-    run: Run, row: dict[str, object], other: Run | None, beyond: bool, differing: set[str] | frozenset[str]
-) -> dict[str, str]:
+def _readable(run: Run, row: dict[str, object], other: Run | None, beyond: bool, differing: set[str]) -> dict[str, str]:
     """A row for readers; the runs by what differs between them."""
 
     def number(name: str, digits: int) -> str:
