@@ -22,6 +22,7 @@ from preln.config import Study, validate
 from preln.fairseq_plugin.checkpoints import CheckpointRefused, is_whole, newest_checkpoint
 from preln.files import write_json
 from preln.runs import Run, expand
+from preln.translation.constant_guess import of_prepared
 from preln.translation.curve import COLUMNS
 from preln.translation.training import state_of
 from tests.conftest import study_content
@@ -81,13 +82,17 @@ def test_the_curve_has_a_row_for_each_epoch(uninterrupted: tuple[Path, Run]) -> 
     assert curve["valid_loss"].is_monotonic_decreasing
 
 
-def test_the_metrics_say_how_it_ended_and_how_bleu_was_computed(uninterrupted: tuple[Path, Run]) -> None:
+def test_the_metrics_say_how_it_ended_and_how_bleu_was_computed(
+    uninterrupted: tuple[Path, Run], prepared: Path
+) -> None:
     values = metrics(*uninterrupted)
     assert values["status"] == "finished"
     assert values["epochs"] == 3
     assert values["final"]["epoch"] == 3
     assert "tok:none" in values["bleu"]["tokenised"]
     assert values["bleu"]["sentences"] == {"valid": 10, "test": 10}
+    smoothing = uninterrupted[1].settings.label_smoothing
+    assert values["constant_guess"] == pytest.approx(of_prepared(prepared, "en", smoothing), abs=1e-4)
 
 
 def test_the_run_tells_where_its_numbers_come_from(uninterrupted: tuple[Path, Run]) -> None:
