@@ -111,9 +111,9 @@ def later(before: Any, description: str, **bounds: Any) -> Any:
     """A field that was added when studies had been recorded already; its default is the value `before`, by which the
     code went until then.
 
-    Nothing that is written names such a field while it has that value, so records of the time before are of the same
-    identity still. A field without this is part of every identity: whoever forgets it makes records stale, and never
-    takes them for what they are not.
+    While it has that value the field is left out of what is written, so older records keep their identity. A field
+    without this is part of every identity: whoever forgets it makes records stale, and never takes them for what they
+    are not.
     """
     return Field(before, description=description, exclude_if=lambda value: bool(value == before), **bounds)
 

@@ -43,7 +43,7 @@ class Source(Generic[J, R]):
 
 
 def every(study: Study, jobs: Sequence[Any]) -> Sequence[Any]:
-    """All jobs of a source: what an entry shows that says nothing else."""
+    """The default of `of`: every job of the source."""
     return jobs
 
 
