@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from preln import schedules
 from preln.config import Corpus, ExactTheory, Gradients, RunSettings, Study, StudyError, describe, refuse
 from preln.config.base import listed
 from preln.placements import PAPER, in_order
@@ -21,8 +22,8 @@ they had been the masters' roundings; docs/theory.md says which committed measur
 
 OF_THE_TRAINING = {
     *("optimizer", "beta1", "beta2", "epsilon", "weight_decay", "clip_norm", "learning_rate", "schedule", "warmup"),
-    *("anchor", "decay_period", "drop_epoch", "drop_factor", "decay_updates", "epochs", "accumulate", "precision"),
-    *("beam", "length_penalty", "bleu_sentences"),
+    *("epochs", "accumulate", "precision", "beam", "length_penalty", "bleu_sentences"),
+    *schedules.SETTINGS,
 }
 """The settings of a run that say nothing of its gradients before it is trained. All others do, also those to come: a
 setting that is missing here costs a measurement, and never passes an old one off as new."""
