@@ -28,7 +28,8 @@ def test_a_finished_study_has_its_figures_and_tables(finished: Workspace) -> Non
     for number in (2, 4, 6, "runs"):
         assert (results / "figures" / f"figure-{number}.pdf").read_bytes().startswith(b"%PDF")
         assert (results / "figures" / f"figure-{number}.png").read_bytes().startswith(b"\x89PNG")
-    assert {path.name for path in (results / "tables").iterdir()} == {"runs.csv", "runs.md", "runs.tex"}
+    names = {f"{table}.{form}" for table in ("runs", "rate-budgets") for form in ("csv", "md", "tex")}
+    assert {path.name for path in (results / "tables").iterdir()} == names
 
 
 def test_the_tables_numbers_are_the_records(finished: Workspace) -> None:
@@ -50,7 +51,7 @@ def test_a_runs_new_rate_trains_it_and_renews_its_figures_and_the_tables(again: 
     assert again.would_run() == {
         "train_translation": 1,
         "draw_figure": 2,
-        "write_table": 1,
+        "write_table": 2,
         "judge_claims": 1,
         "write_report": 1,
     }
@@ -64,7 +65,7 @@ def test_a_setting_that_changes_no_number_trains_nothing(again: Workspace) -> No
 def test_a_run_that_is_removed_renews_its_figures_and_the_tables(again: Workspace) -> None:
     again.write_study(*RUNS[:1], *RUNS[2:])
     outcome = again.snakemake("--dry-run")
-    assert outcome.jobs == {"draw_figure": 2, "write_table": 1, "judge_claims": 1, "write_report": 1}
+    assert outcome.jobs == {"draw_figure": 2, "write_table": 2, "judge_claims": 1, "write_report": 1}
     assert "Draw figure 4" in outcome.output and "Draw figure runs" in outcome.output
 
 
