@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 # How long an example takes says nothing where other processes have the cores.
 hypothesis.settings.register_profile("preln", deadline=None)
 hypothesis.settings.load_profile("preln")
+
+ROOT = Path(__file__).parents[1]
 
 CORPUS: dict[str, Any] = {"source": "embedded", "pairs": 1000, "held_out": 40, "vocabulary": 400}
 RUN: dict[str, Any] = {
@@ -56,6 +59,15 @@ PRETRAINING: dict[str, Any] = {
     "validate_every": 3,
 }
 TASK: dict[str, Any] = {"source": "embedded", "pairs": 60, "dev": 20}
+
+
+def committed_studies() -> list[Path]:
+    """The studies whose results come with a clone. One that is run in it lies beside them: it is not theirs, and may be
+    of half a grid. Where git does not know the folder, it is all of them but the default study."""
+    listing = ["git", "ls-files", "--", "results/*/study.yaml"]
+    known = subprocess.run(listing, cwd=ROOT, capture_output=True, text=True, check=False).stdout.split()
+    found = [path for path in sorted((ROOT / "results").glob("*/study.yaml")) if path.parent.name != "quick"]
+    return [path for path in found if not known or path.relative_to(ROOT).as_posix() in known]
 
 
 def settings(**changes: Any) -> RunSettings:

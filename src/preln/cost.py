@@ -7,7 +7,7 @@ from functools import cache
 
 from preln.config import PretrainingSettings, RunSettings
 from preln.placements import PLACEMENTS
-from preln.placements.base import places
+from preln.placements.base import Shape, places
 
 # <s>, <pad>, </s> of fairseq's dictionary, beside the pieces, <unk> among them.
 SPECIALS = 3
@@ -38,8 +38,11 @@ def translation(settings: RunSettings, vocabulary: int) -> Cost:
     encoder = 4 * _linear(d, d) + _feed_forward(d, settings.ffn_width)
     decoder = 8 * _linear(d, d) + _feed_forward(d, settings.ffn_width)
     stacks = settings.encoder_layers * encoder + settings.decoder_layers * decoder
-    stacks += _connections(settings.placement, d, settings.encoder_layers, settings.decoder_layers)
-    final = 2 * _final_norm(settings.placement, d)
+    shape = Shape(d, settings.ffn_width, norm=settings.norm)
+    stacks += _connections(settings.placement, shape, settings.encoder_layers, settings.decoder_layers)
+    # The learnt factor of each attention.
+    stacks += settings.qk_norm * (settings.encoder_layers + 2 * settings.decoder_layers)
+    final = 2 * _ends(settings.placement, shape)
     # Sentences are short beside the width: what attention's scores cost is left out.
     flops = 6 * (stacks + final + d * entries)
     tokens = settings.batch_tokens
@@ -53,9 +56,13 @@ def pretraining(settings: PretrainingSettings, vocabulary: int) -> Cost:
     # And the mask.
     entries = _entries(vocabulary) + 1
     stack = settings.layers * (4 * _linear(d, d) + _feed_forward(d, settings.ffn_width))
-    stack += _connections(settings.placement, d, settings.layers, 0) + _final_norm(settings.placement, d)
+    shape = Shape(d, settings.ffn_width, norm=settings.norm)
+    stack += _connections(settings.placement, shape, settings.layers, 0) + settings.qk_norm * settings.layers
+    stack += _ends(settings.placement, shape)
     # fairseq's positions begin after that of <pad>.
-    embeddings = entries * d + (n + 2) * d + (_norm(d) if settings.embedding_norm else 0)
+    embeddings = entries * d + (n + 2) * d
+    if settings.embedding_norm and not PLACEMENTS[settings.placement].embedding_norm:
+        embeddings += _norm(d)
     head = _linear(d, d) + _norm(d) + entries
     parameters = embeddings + stack + head
     # The head and the output are computed of the masked tokens alone, 15% of all; scores and sums of attention
@@ -86,15 +93,17 @@ def _norm(d: int) -> int:
 
 
 @cache
-def _connections(placement: str, d: int, encoder_layers: int, decoder_layers: int) -> int:
+def _connections(placement: str, shape: Shape, encoder_layers: int, decoder_layers: int) -> int:
     """The residual connections of a model, with their norms."""
-    made = (PLACEMENTS[placement].connection(d, 0.0, place) for place in places(encoder_layers, decoder_layers))
+    made = (PLACEMENTS[placement].connection(shape, place) for place in places(encoder_layers, decoder_layers))
     return sum(parameter.numel() for connection in made for parameter in connection.parameters())
 
 
-def _final_norm(placement: str, d: int) -> int:
-    """The norm behind the last layer, where there is one."""
-    return _norm(d) if PLACEMENTS[placement].final_norm else 0
+def _ends(placement: str, shape: Shape) -> int:
+    """What the placement has before the first layer of a stack and behind its last, where it has anything."""
+    one = PLACEMENTS[placement]
+    norms = [shape.new_norm() if one.embedding_norm else None, one.stack_norm(shape)]
+    return sum(parameter.numel() for norm in norms if norm is not None for parameter in norm.parameters())
 
 
 def _width_of(precision: str) -> int:

@@ -7,7 +7,7 @@ import itertools
 import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -26,6 +26,7 @@ from preln.config import (
 )
 from preln.config.base import listed
 from preln.config.translation import RunEntry
+from preln.jobs import Job
 from preln.values import short
 
 TRAINING_VERSION = 2
@@ -45,10 +46,12 @@ LONGEST_ID = 200
 
 
 @dataclass(frozen=True)
-class Run:
+class Run(Job):
     """One training: its id in the study, its settings, its corpus, the figures that draw it, and on what it is
     computed, which is not part of what it is."""
 
+    room: ClassVar[str] = "translation"
+    records: ClassVar[tuple[str, ...]] = ("run.json", "curve.csv", "metrics.json")
     id: str
     settings: RunSettings
     corpus: Corpus

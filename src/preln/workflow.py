@@ -18,22 +18,9 @@ from preln.runs import Run, corpus_id
 from preln.theory.measurement_jobs import ExactJob, GradientJob, MeasurementJob
 from preln.theory.trace_jobs import TraceJob
 
-Job = Run | PretrainingRun | Finetuning | MeasurementJob | TraceJob
+StudyJob = Run | PretrainingRun | Finetuning | MeasurementJob | TraceJob
 
 DOWNLOADS_FOLDER = "resources/downloads"
-
-RECORDS: dict[type[Job], tuple[str, tuple[str, ...]]] = {
-    Run: ("translation", ("run.json", "curve.csv", "metrics.json")),
-    PretrainingRun: ("pretraining", ("run.json", "curve.csv", "metrics.json")),
-    Finetuning: ("finetuning", ("run.json", "scores.csv")),
-    ExactJob: ("theory", ("run.json", "measurements.csv")),
-    GradientJob: ("theory", ("run.json", "measurements.csv")),
-    TraceJob: ("first-updates", ("run.json", "updates.csv")),
-}
-"""For each kind of job: the folder in a study's results in which its jobs have theirs, and the names of its records."""
-
-RESOURCES = ("runtime", "mem_mb", "gpu", "nodes", "mpi", "cpus_per_task", "tasks", "tasks_per_node", "tasks_per_gpu")
-"""The names of what a training asks of a cluster."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +32,7 @@ class Input:
     is_current: bool
 
 
-def output_paths(results: str, job: Job, *names: str) -> list[str]:
+def output_paths(results: str, job: StudyJob, *names: str) -> list[str]:
     """The records of a job.
 
     Args:
@@ -53,11 +40,10 @@ def output_paths(results: str, job: Job, *names: str) -> list[str]:
         job: the job.
         names: of the records; all of them where none is given.
     """
-    room, every = next(place for kind, place in RECORDS.items() if isinstance(job, kind))
-    return [f"{results}/{room}/{job.id}/{name}" for name in names or every]
+    return [f"{results}/{job.folder}/{name}" for name in names or job.records]
 
 
-def inputs_of(results: str, job: Job) -> dict[str, Input | list[Input]]:
+def inputs_of(results: str, job: StudyJob) -> dict[str, Input | list[Input]]:
     """What a job reads, by the names that the rules have for it.
 
     Args:
@@ -100,7 +86,11 @@ def _of_corpus(results: str, job: Run | GradientJob | TraceJob, stage: str) -> I
 
 
 def _input(
-    path: str, results: str, job: Job, made_from: Corpus | EnglishText | Task | None = None, text: str | None = None
+    path: str,
+    results: str,
+    job: StudyJob,
+    made_from: Corpus | EnglishText | Task | None = None,
+    text: str | None = None,
 ) -> Input:
     """An input of a job.
 
@@ -171,7 +161,7 @@ def resources_of_training(execution: Execution, attempt: int) -> dict[str, Any]:
     for."""
     several = execution.nodes > 1
     # On one node a training is one task of Slurm's, which starts its processes; on several, srun starts them.
-    values = {
+    return {
         "runtime": execution.runtime_minutes,
         # Twice as much from the second attempt on, for want of memory may have ended the first.
         "mem_mb": execution.memory_mb * min(attempt, 2),
@@ -184,4 +174,7 @@ def resources_of_training(execution: Execution, attempt: int) -> dict[str, Any]:
         # The plugin takes `tasks` for it otherwise, and Slurm refuses both.
         "tasks_per_gpu": 0 if several and execution.gpus else None,
     }
-    return {name: values[name] for name in RESOURCES}
+
+
+RESOURCES = tuple(resources_of_training(Execution(), attempt=1))
+"""The names of what a training asks of a cluster."""

@@ -339,16 +339,17 @@ def report(outcomes: list[Outcome], seed: int, seconds: float) -> str:
 
 
 _INTRODUCTION = """\
-What `make test-faults` found. Each fault strikes a small study of its own. Then the same commands are called again, and
-their records are compared with those of the undisturbed run on the same machine.
+This page has what `make test-faults` found. Each fault disturbs a small study of its own. Then the same commands are
+called again, and their records are compared with those of an undisturbed run on the same machine.
 
-- *Equal*: to the byte, but for times.
-- *Refused in a line*: a command said in one line which file is damaged and what to do. That was done, and then all was
+- *After the end*: how many of the faults came when the command had already ended.
+- *Equal*: the records are the same to the byte, except for times.
+- *Refused in a line*: a command said in one line which file is damaged and what to do. After that was done, all was
   equal.
 - *Wrong*: anything else, such as a traceback, other numbers, a process that hangs, or foreign code that is executed.
-- *After the end*: so many of them came when the command had ended.
+- *Not here*: the fault could not be made.
 
-`tests/faults/` has the faults; `python -m tests.faults --only NAME` repeats one."""
+An empty cell is a zero. `tests/faults/` has the faults; `python -m tests.faults --only NAME` repeats one."""
 
 
 def _row(subject: str, kind: str, outcomes: list[Outcome]) -> str:

@@ -36,7 +36,8 @@ STUDIES = sorted(CONFIG.glob("*.yaml"))
 
 
 def test_the_file_is_that_of_the_data_model() -> None:
-    assert json.loads((CONFIG / "schema.json").read_text(encoding="utf-8")) == schema()
+    same = json.loads((CONFIG / "schema.json").read_text(encoding="utf-8")) == schema()
+    assert same, "config/schema.json is old: python -m preln.config.schema > config/schema.json"
 
 
 @pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.name)
@@ -49,7 +50,7 @@ def test_the_studies_that_come_along_are_valid_and_name_it(path: Path) -> None:
     ("section", "change"),
     [
         ("translation", {"learningrate": 1e-3}),
-        ("translation", {"placement": "sandwich"}),
+        ("translation", {"placement": "No name"}),
         ("translation", {"warmup": [100, "long"]}),
         ("pretraining", {"batch_tokens": 100}),
     ],

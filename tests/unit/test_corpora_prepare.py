@@ -10,7 +10,9 @@ import pytest
 from preln import generated_text
 from preln.config import EmbeddedCorpus, FilesCorpus, Iwslt14Corpus, TextPaths
 from preln.corpora import CorpusError, prepare
+from preln.corpora.registry import require_alike
 from preln.corpora.text import lines_of
+from preln.errors import PrelnError
 from preln.files import MANIFEST
 from preln.prepared_stage import TextDamaged
 
@@ -235,3 +237,15 @@ def test_no_pieces_are_made_of_a_text_that_is_damaged(name: str, tmp_path: Path)
 def test_a_folder_without_a_record_is_refused(tmp_path: Path) -> None:
     with pytest.raises(CorpusError, match=r"corpus\.json: not the record of a prepared corpus"):
         prepare.prepare_bpe(tmp_path, 200, tmp_path / "bpe", threads=1)
+
+
+@pytest.mark.parametrize(
+    ("sources", "settings", "message"),
+    [
+        (["one"], ["one", "two"], "config/corpora.py: the source 'two' has no module; add one to src/preln/corpora/"),
+        (["one", "two"], ["one"], "the SOURCE of name 'two' has no settings; give a class of the union Corpus"),
+    ],
+)
+def test_a_source_has_both_its_module_and_its_settings(sources: list[str], settings: list[str], message: str) -> None:
+    with pytest.raises(PrelnError, match=message):
+        require_alike(sources, settings)

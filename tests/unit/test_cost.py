@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from preln import cost
 from preln.config import Execution, PretrainingSettings
 from preln.fairseq_plugin import launch, options
+from preln.placements import PLACEMENTS
 from tests.conftest import PRETRAINING, settings
 
 
@@ -29,17 +30,32 @@ def entries(binary: Path, dictionary: str) -> int:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("placement", ["post", "pre"])
-def test_a_translation_models_parameters_are_fairseqs(placement: str, prepared: Path, tmp_path: Path) -> None:
-    run = settings(placement=placement, encoder_layers=2, width=24, ffn_width=40)
+@pytest.mark.parametrize(
+    "changes",
+    [*({"placement": name} for name in PLACEMENTS), {"placement": "peri", "norm": "rms", "qk_norm": True}],
+    ids=lambda changes: "-".join(map(str, changes.values())),
+)
+def test_a_translation_models_parameters_are_the_models(
+    changes: dict[str, Any], prepared: Path, tmp_path: Path
+) -> None:
+    run = settings(**{"encoder_layers": 2, "width": 24, "ffn_width": 40, **changes})
     arguments = options.translation(run, prepared / "binary", prepared / "text", ("de", "en"), tmp_path, Execution())
     known = entries(prepared / "binary", "dict.en.txt")
     assert cost.translation(run, known + 1).parameters == parameters(arguments)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("changes", [{"placement": "post"}, {"placement": "pre", "embedding_norm": False}])
-def test_berts_parameters_are_fairseqs(changes: dict[str, Any], prepared_text: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"placement": "post"},
+        {"placement": "pre", "embedding_norm": False},
+        {"placement": "sub-ln"},
+        {"placement": "peri", "norm": "rms", "qk_norm": True},
+    ],
+    ids=lambda changes: "-".join(map(str, changes.values())),
+)
+def test_berts_parameters_are_the_models(changes: dict[str, Any], prepared_text: Path, tmp_path: Path) -> None:
     run = PretrainingSettings.model_validate({**PRETRAINING, "layers": 2, "width": 24, "ffn_width": 40, **changes})
     arguments = options.pretraining(run, prepared_text / "binary", tmp_path, (), Execution())
     known = entries(prepared_text / "binary", "dict.txt")

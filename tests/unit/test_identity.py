@@ -32,10 +32,9 @@ from preln.config.pretraining_texts import TextSource
 from preln.pretraining import runs as pretraining
 from preln.runs import digest, expand
 from preln.theory import measurement_jobs, trace_jobs
-from tests.conftest import RUN, bert_content, study_content
+from tests.conftest import RUN, bert_content, committed_studies, study_content
 
-RESULTS = Path(__file__).parents[2] / "results"
-COMMITTED = [path for path in sorted(RESULTS.glob("*/study.yaml")) if path.parent.name != "quick"]
+COMMITTED = committed_studies()
 
 
 def with_theory(**changes: Any) -> Study:

@@ -247,7 +247,7 @@ def test_a_placement_without_a_scale_leaves_every_weight_as_it_was_drawn(placeme
     torch.manual_seed(1)
     # The model before the weights are changed in any way.
     transformer = TransformerConfig.from_namespace(cfg.model)
-    transformer.placement = placement
+    transformer.placement, transformer.norm, transformer.qk_norm = placement, run.norm, run.qk_norm
     drawn = super(PlacedTransformer, PlacedTransformer).build_model(transformer, tasks.setup_task(cfg.task))
     torch.manual_seed(1)
     ours = PlacedTransformer.build_model(cfg.model, tasks.setup_task(cfg.task))

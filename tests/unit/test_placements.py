@@ -20,12 +20,13 @@ import preln
 from preln.errors import PrelnError
 from preln.fairseq_plugin.transformer import PlacedTransformer
 from preln.placements import PAPER, PLACEMENTS
-from preln.placements.base import Place, Placement, Residual, places
+from preln.placements.base import Place, Placement, Residual, Shape, places
 from preln.theory.exact import ExactStack
 
 pytestmark = pytest.mark.numbers
 
 WIDTH = 8
+SHAPE = Shape(WIDTH, 2 * WIDTH)
 FIRST = Place("encoder", 1, "self-attention", encoder_layers=6, decoder_layers=6)
 
 
@@ -42,7 +43,7 @@ def x() -> Tensor:
 
 
 def connection(placement: str) -> Any:
-    return PLACEMENTS[placement].connection(WIDTH, 0.0, FIRST)
+    return PLACEMENTS[placement].connection(SHAPE, FIRST)
 
 
 def randomised(residual: Any) -> Any:
@@ -69,8 +70,8 @@ def test_pre_ln_is_the_identity_around_a_silent_sublayer_and_post_ln_is_not(x: T
 
 
 def test_only_pre_ln_has_a_final_norm() -> None:
-    assert isinstance(PLACEMENTS["pre"].stack_norm(WIDTH), torch.nn.LayerNorm)
-    assert PLACEMENTS["post"].stack_norm(WIDTH) is None
+    assert isinstance(PLACEMENTS["pre"].stack_norm(SHAPE), torch.nn.LayerNorm)
+    assert PLACEMENTS["post"].stack_norm(SHAPE) is None
 
 
 def test_the_papers_placements_come_first() -> None:
@@ -87,7 +88,8 @@ def test_a_record_is_complete(placement: Placement) -> None:
 
 
 def test_the_records_are_read_without_torch() -> None:
-    script = "import sys, preln.config, preln.theory.measurement_jobs; sys.exit('torch' in sys.modules)"
+    # An import of it then fails, and the error names the line.
+    script = "import sys; sys.modules['torch'] = None; import preln.config, preln.theory.measurement_jobs"
     subprocess.run([sys.executable, "-c", script], check=True)
 
 
@@ -97,11 +99,10 @@ def test_the_records_are_read_without_torch() -> None:
 class Mixed(Residual):
     """Post-LN in the first quarter of the layers, Pre-LN in the others; and x is scaled in the decoder."""
 
-    def __init__(self, width: int, dropout: float, place: Place) -> None:
-        super().__init__(width, dropout, place)
-        depth = place.encoder_layers if place.stack == "encoder" else place.decoder_layers
-        self.normalises_sum = place.layer <= depth // 4
-        self.scale = nn.Parameter(torch.tensor(1.0 if place.stack == "encoder" else 2.0))
+    def build(self) -> None:
+        super().build()
+        self.normalises_sum = self.place.layer <= self.place.depth // 4
+        self.scale = nn.Parameter(torch.tensor(1.0 if self.place.stack == "encoder" else 2.0))
 
     def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
         x = self.scale * x
@@ -134,7 +135,7 @@ class Task:
 
 def model(encoder_layers: int, decoder_layers: int) -> PlacedTransformer:
     cfg = TransformerConfig()
-    cfg.placement = "mixed"
+    cfg.placement, cfg.norm, cfg.qk_norm = "mixed", "layer", False
     cfg.encoder.layers, cfg.decoder.layers = encoder_layers, decoder_layers
     for half in (cfg.encoder, cfg.decoder):
         half.embed_dim, half.ffn_embed_dim, half.attention_heads = WIDTH, WIDTH, 2
@@ -213,4 +214,4 @@ def test_a_connection_that_does_not_say_which_sum_its_norm_is_given_is_refused()
 
     silent = replace(PLACEMENTS["pre"], residual=Silent)
     with pytest.raises(PrelnError, match="Silent: has no normalises_sum"):
-        silent.connection(8, 0.0, Place("encoder", 1, "feed-forward", 1, 1))
+        silent.connection(SHAPE, FIRST)

@@ -101,6 +101,16 @@ def test_the_text_counts_what_is_worse(tmp_path: Path) -> None:
     assert "1 of 2 numbers are worse" in text(found)
 
 
+@pytest.mark.parametrize(("processor", "said"), [("an abacus", False), ("a slide rule", True)])
+def test_other_hardware_is_said(processor: str, said: bool, tmp_path: Path) -> None:
+    one, two = (write_results(tmp_path / name, {"pre": {1: 4.0}}) for name in ("one", "two"))
+    for record in two.rglob("run.json"):
+        record.write_text(record.read_text().replace("an abacus", processor))
+    shown = text(compare(one, two))
+    assert ("The hardware differs" in shown) == said
+    assert (processor in shown) == said
+
+
 def test_the_bootstrap_tells_a_system_that_translates_from_one_that_does_not() -> None:
     words = random.Random(1)
     references = [" ".join(words.choices("abcdefghij", k=12)) for _ in range(100)]

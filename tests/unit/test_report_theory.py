@@ -159,6 +159,11 @@ def test_growth_is_the_factor_from_layer_to_layer() -> None:
     assert theory_records.growth(rows) == pytest.approx([2.0, 1.0])
 
 
+def test_a_gradient_of_zero_has_no_exponent() -> None:
+    rows = pd.DataFrame({"seed": [1, 1, 2, 2], "depth": [1, 4, 1, 4], "value": [1.0, 0.5, 0.0, 0.0]})
+    assert theory_records.exponents(rows, "depth") == pytest.approx([-0.5])
+
+
 # --- figures
 
 

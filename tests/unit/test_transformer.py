@@ -32,7 +32,7 @@ def dictionary() -> Dictionary:
 def build(model: type[TransformerModelBase], placement: str, heads: int = 4) -> Any:
     """A 3+2-layer model of width 32 with random weights, LayerNorms included, without dropout."""
     cfg = TransformerConfig()
-    cfg.placement = placement
+    cfg.placement, cfg.norm, cfg.qk_norm = placement, "layer", False
     cfg.dropout = 0.0
     cfg.share_all_embeddings = True
     for half, layers in ((cfg.encoder, 3), (cfg.decoder, 2)):

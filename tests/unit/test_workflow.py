@@ -14,7 +14,7 @@ from preln.files import write_json
 from preln.workflow import (
     RESOURCES,
     Input,
-    Job,
+    StudyJob,
     gpus_of,
     inputs_of,
     output_paths,
@@ -40,13 +40,19 @@ def asked(**sections: Any) -> Checked:
     return check(content, "study.yaml")
 
 
-def jobs(found: Checked) -> dict[str, Job]:
+def jobs(found: Checked) -> dict[str, StudyJob]:
     """Its jobs by their ids."""
-    every: list[Job] = [*found.runs, *found.pretrainings, *found.finetunings, *found.measurement_jobs, *found.traces]
+    every: list[StudyJob] = [
+        *found.runs,
+        *found.pretrainings,
+        *found.finetunings,
+        *found.measurement_jobs,
+        *found.traces,
+    ]
     return {job.id: job for job in every}
 
 
-def paths(job: Job) -> dict[str, Any]:
+def paths(job: StudyJob) -> dict[str, Any]:
     """What a job reads, as paths alone."""
     return {
         name: [one.path for one in found] if isinstance(found, list) else found.path
@@ -54,13 +60,13 @@ def paths(job: Job) -> dict[str, Any]:
     }
 
 
-def done(job: Job, **record: Any) -> None:
+def done(job: StudyJob, **record: Any) -> None:
     """Leave the records of a job that is done."""
     for path in map(Path, output_paths(RESULTS, job)):
         write_json(path, {"identity": job.identity, **record} if path.name == "run.json" else {})
 
 
-def are_current(job: Job) -> dict[str, bool]:
+def are_current(job: StudyJob) -> dict[str, bool]:
     """Of what a job reads, what is current."""
     return {name: found.is_current for name, found in inputs_of(RESULTS, job).items() if isinstance(found, Input)}
 

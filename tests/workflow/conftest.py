@@ -117,6 +117,14 @@ def copy_repository(to: Path) -> Workspace:
     return Workspace(to)
 
 
+def copy_with_tests(to: Path) -> Workspace:
+    """A copy in which pytest, ruff and mypy run too."""
+    workspace = copy_repository(to)
+    shutil.copytree(ROOT / "tests", to / "tests", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", to)
+    return workspace
+
+
 RUNS: list[dict[str, Any]] = [
     {"placement": "post", "figures": [2, 4], "epochs": 2},
     {"placement": "pre", "figures": [4], "epochs": 2},

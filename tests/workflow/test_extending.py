@@ -3,33 +3,62 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import study_content
-from tests.workflow.conftest import Workspace
+from tests.workflow.conftest import Workspace, copy_with_tests
+from tests.workflow.recipes import blocks, files
 
 PAGE = Path("docs/extending.md")
-BLOCK = re.compile(r"^```(diff|python|sh)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+TUTORIAL = Path("docs/tutorial.md")
+PROVERBS = "src/preln/corpora/parallel/proverbs.py"
+# The tests that go through every placement, schedule, setting, corpus, figure or table.
+OF_ALL = (
+    *("placements", "schedules", "config", "config_schema", "identity", "report_catalogue", "report_captions"),
+    "corpora_prepare",
+)
 
 
-def recipe(heading: str) -> dict[str, str]:
-    """The blocks of code of a section, by their languages, and the commands that the page gives for all sections."""
+def follow(workspace: Workspace, heading: str = "") -> None:
+    """Do what the page tells for all recipes and, of the recipes, what the one with a heading does, or all do."""
     page = PAGE.read_text(encoding="utf-8")
-    blocks = BLOCK.findall(page.partition("\n## ")[0] + page.partition(f"\n## {heading}\n")[2].partition("\n## ")[0])
-    assert len({kind for kind, _ in blocks}) == len(blocks)
-    return dict(blocks)
+    preamble, _, recipes = page.partition("\n## ")
+    section = page.partition(f"\n## {heading}\n")[2].partition("\n## ")[0] if heading else recipes
+    for path, content in files(section).items():
+        (workspace.folder / path).write_text(content, encoding="utf-8")
+    (change,) = (content for kind, content, _ in blocks(section) if kind == "diff")
+    (workspace.folder / "change.diff").write_text(change, encoding="utf-8")
+    (commands,) = (content for kind, content, _ in blocks(preamble) if kind == "sh")
+    outcome = workspace.run("bash", "-e", "-c", f"patch --strip 1 --input change.diff\n{commands}")
+    assert outcome.code == 0, outcome.output
+
+
+@pytest.mark.slow
+def test_all_that_the_pages_add_passes_its_tests_and_the_checks_and_breaks_no_other_test(tmp_path: Path) -> None:
+    workspace = copy_with_tests(tmp_path / "preln")
+    made = {**files(PAGE.read_text(encoding="utf-8")), **files(TUTORIAL.read_text(encoding="utf-8"))}
+    paths = [path for path in made if path.endswith(".py")]
+    tests = [path for path in paths if path.startswith("tests/")]
+    assert len(paths) == 2 * len(tests) == 10
+    for path in paths:
+        (workspace.folder / path).write_text(made[path], encoding="utf-8")
+    follow(workspace)
+    for command in (
+        ["ruff", "check", *paths],
+        ["ruff", "format", "--check", *paths],
+        ["mypy", *paths],
+        ["python", "-m", "pytest", "-q", "-n0", *tests, *(f"tests/unit/test_{name}.py" for name in OF_ALL)],
+    ):
+        outcome = workspace.run(*command)
+        assert outcome.code == 0, outcome.output[-5000:]
 
 
 @pytest.mark.slow
 def test_a_corpus_is_its_settings_and_a_module_of_its_own(fresh: Workspace) -> None:
-    blocks = recipe("A corpus")
-    (fresh.folder / "corpus.diff").write_text(blocks["diff"], encoding="utf-8")
-    (fresh.folder / "src/preln/corpora/parallel/proverbs.py").write_text(blocks["python"], encoding="utf-8")
-    outcome = fresh.run("bash", "-e", "-c", f"patch --strip 1 --input corpus.diff\n{blocks['sh']}")
-    assert outcome.code == 0, outcome.output
+    (fresh.folder / "tests" / "unit").mkdir(parents=True)
+    follow(fresh, "A corpus")
     assert '"proverbs"' in (fresh.folder / "config" / "schema.json").read_text(encoding="utf-8")
 
     fresh.write(study_content(corpora={"tiny": {"source": "proverbs", "vocabulary": 100, "held_out": 5}}))
@@ -48,7 +77,7 @@ def test_a_corpus_is_its_settings_and_a_module_of_its_own(fresh: Workspace) -> N
 
 @pytest.mark.slow
 def test_a_corpus_without_a_module_is_said(fresh: Workspace) -> None:
-    (fresh.folder / "src/preln/corpora/parallel/proverbs.py").write_text("", encoding="utf-8")
+    (fresh.folder / PROVERBS).write_text("", encoding="utf-8")
     outcome = fresh.snakemake("--dry-run")
     assert outcome.code != 0
     assert "proverbs.py: defines no SOURCE; see the other modules there" in outcome.output

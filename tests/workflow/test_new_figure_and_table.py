@@ -2,36 +2,32 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 from pathlib import Path
 
 import pytest
 
-from tests.workflow.conftest import ROOT, Workspace, copy_repository
+from tests.workflow.conftest import ROOT, Workspace, copy_with_tests
+from tests.workflow.recipes import blocks
 
 STUDY = "iwslt14-theory"
-BLOCK = re.compile(r"^```(python|sh)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Workspace:
     """A clone with the records of a committed study."""
-    workspace = copy_repository(tmp_path / "preln")
-    for name in ("tests", f"results/{STUDY}"):
-        shutil.copytree(ROOT / name, workspace.folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(ROOT / "pyproject.toml", workspace.folder)
+    workspace = copy_with_tests(tmp_path / "preln")
+    shutil.copytree(ROOT / "results" / STUDY, workspace.folder / "results" / STUDY)
     return workspace
 
 
 def test_a_figure_and_a_table_are_added_by_a_module_each(clone: Workspace) -> None:
     document = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
-    blocks = BLOCK.findall(document[document.index("## A figure") :])
-    for kind, content in blocks:
-        if kind == "python":
-            name, code = content.removeprefix("# ").split("\n", maxsplit=1)
-            (clone.folder / name).write_text(code, encoding="utf-8")
-    for kind, content in blocks:
+    steps = blocks(document[document.index("## A figure") : document.index("## Before you commit")])
+    for _, content, path in steps:
+        if path:
+            (clone.folder / path).write_text(content, encoding="utf-8")
+    for kind, content, _ in steps:
         if kind == "sh":
             outcome = clone.run("bash", "-e", "-c", content)
             assert outcome.code == 0, outcome.output

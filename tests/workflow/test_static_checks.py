@@ -93,4 +93,5 @@ def test_whatever_the_package_imports_is_pinned_for_both() -> None:
 
 
 def test_the_list_of_keys_is_that_of_the_data_model() -> None:
-    assert (ROOT / "config" / "README.md").read_text(encoding="utf-8") == markdown()
+    same = (ROOT / "config" / "README.md").read_text(encoding="utf-8") == markdown()
+    assert same, "config/README.md is old: python -m preln.config.reference > config/README.md"

@@ -7,7 +7,8 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from preln.config.base import MOST_UPDATES, WIDEST, Name, Settings, ascending, later
-from preln.config.grid import PLACEMENT, Entry, Grid, Placement, Precision
+from preln.config.grid import NORM, PLACEMENT, QK_NORM, Entry, Grid, Placement, Precision
+from preln.placements.base import NormName
 
 InitialStd = Literal["fixed", "scaled"]
 
@@ -17,6 +18,8 @@ class PretrainingSettings(Settings):
 
     text: Name = Field(description="A name under `texts`.")
     placement: Placement = Field(description=PLACEMENT)
+    norm: NormName = later("layer", NORM)
+    qk_norm: bool = later(False, QK_NORM)
     layers: int = Field(12, ge=1, le=100, description="Layers.")
     width: int = Field(768, ge=8, le=WIDEST, description="Width of embeddings and hidden states.")
     ffn_width: int = Field(3072, ge=8, le=4 * WIDEST, description="Width of the feed-forward sub-layer.")

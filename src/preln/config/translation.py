@@ -8,7 +8,8 @@ from pydantic import Field, model_validator
 
 from preln import schedules
 from preln.config.base import MOST_UPDATES, WIDEST, Name, Settings, later
-from preln.config.grid import PLACEMENT, Entry, Grid, Placement, Precision
+from preln.config.grid import NORM, PLACEMENT, QK_NORM, Entry, Grid, Placement, Precision
+from preln.placements.base import NormName
 from preln.schedules.inverse_sqrt import Anchor
 
 Optimizer = Literal["adam", "radam", "sgd"]
@@ -25,6 +26,8 @@ class RunSettings(Settings):
 
     corpus: Name = Field(description="A name under `corpora`.")
     placement: Placement = Field(description=PLACEMENT)
+    norm: NormName = later("layer", NORM)
+    qk_norm: bool = later(False, QK_NORM)
     encoder_layers: int = Field(6, ge=1, le=100, description="Encoder layers.")
     decoder_layers: int = Field(6, ge=1, le=100, description="Decoder layers.")
     width: int = Field(512, ge=8, le=WIDEST, description="Width of embeddings and hidden states (d).")
@@ -97,6 +100,9 @@ class RunSettings(Settings):
         if problems:
             raise ValueError("\n".join(problems))
         return self
+
+
+schedules.require(RunSettings.model_fields)
 
 
 class RunEntry(Entry):

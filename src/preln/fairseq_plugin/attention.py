@@ -6,6 +6,7 @@ projections of one input are one product.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -13,31 +14,70 @@ from torch import Tensor
 from torch.nn import functional
 
 from preln.fused.attention import attend, words_between
+from preln.fused.qk_norm import QKNorm
+from preln.placements.base import as_it_is
 
 
 def attention(
-    module: Any, h: Tensor, source: Tensor | None = None, padding: Tensor | None = None, causal: bool = False
+    module: Any,
+    h: Tensor,
+    source: Tensor | None = None,
+    padding: Tensor | None = None,
+    causal: bool = False,
+    inside: Callable[[Tensor], Tensor] = as_it_is,
 ) -> Tensor:
     """What attention adds to each position.
 
     Args:
-        module: fairseq's.
+        module: fairseq's, prepared by `prepare`.
         h: of shape (batch, length, width).
         source: what the positions attend to, of shape (batch, source length, width); without it, to `h` itself.
         padding: where what is attended to is padding, of shape (batch, length of it).
         causal: whether a position sees only itself and those before it. Padding behind the words needs no mask then.
+        inside: what the heads go through before W^O.
     """
     if source is None:
-        projected, of_source = functional.linear(h, *in_one(module, "qkv")), None
+        projected, of_source = project(module, h, "qkv"), None
     else:
-        projected, of_source = module.q_proj(h), functional.linear(source, *in_one(module, "kv"))
+        projected, of_source = project(module, h, "q"), project(module, source, "kv")
     p = module.dropout_module.p if module.training else 0.0
     seen = None if padding is None else words_between(padding)
-    projected = module.out_proj(attend(projected, of_source, seen, module.num_heads, causal, p))
-    return projected
+    attended: Tensor = module.out_proj(inside(attend(projected, of_source, seen, module.num_heads, causal, p)))
+    return attended
+
+
+def attention_of_the_last(state: Any, module: Any, h: Tensor, inside: Callable[[Tensor], Tensor] = as_it_is) -> Tensor:
+    """`attention` of the last position to itself and those before it, of shape (batch, 1, width).
+
+    The keys and values so far are kept in fairseq's incremental `state`, under the name that fairseq's own attention
+    has for its own, so that its beam search moves them with their hypotheses.
+    """
+    query, seen = project(module, h, "qkv").tensor_split([h.size(-1)], dim=-1)
+    if kept := module.get_incremental_state(state, "attn_state"):
+        seen = torch.cat([kept["prev_key"], seen], dim=1)
+    module.set_incremental_state(state, "attn_state", {"prev_key": seen})
+    attended: Tensor = module.out_proj(inside(attend(query, seen, None, module.num_heads, False, 0.0)))
+    return attended
+
+
+def prepare(module: Any, qk_norm: bool) -> None:
+    """Give fairseq's `module` what it has not: QK-norm, where a run has it."""
+    module.qk_norm = QKNorm(module.embed_dim, module.num_heads) if qk_norm else None
+
+
+def project(module: Any, h: Tensor, names: str) -> Tensor:
+    """The projections of `h`, such as queries, keys and values (qkv), side by side, as attention takes them."""
+    return normalised(module, functional.linear(h, *in_one(module, names)), names)
+
+
+def normalised(module: Any, projected: Tensor, names: str) -> Tensor:
+    """Projections with QK-norm, where the module has it."""
+    return projected if module.qk_norm is None else module.qk_norm(projected, names)
 
 
 def in_one(module: Any, names: str) -> tuple[Tensor, Tensor]:
     """Projections of one input, such as to queries, keys and values (qkv), as one matrix and one bias."""
     projections = [getattr(module, f"{name}_proj") for name in names]
+    if len(projections) == 1:
+        return projections[0].weight, projections[0].bias
     return torch.cat([one.weight for one in projections]), torch.cat([one.bias for one in projections])

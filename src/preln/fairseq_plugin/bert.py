@@ -19,9 +19,10 @@ from fairseq.modules.transformer_sentence_encoder import init_bert_params
 from torch import nn
 
 from preln.config import PretrainingSettings
-from preln.fairseq_plugin.initialisation import scale_attention, scale_feed_forward, scale_to_width
+from preln.fairseq_plugin.initialisation import apply_placement, scale_to_width
 from preln.fairseq_plugin.transformer import PlacedEncoder
 from preln.fused.norm import LayerNorm
+from preln.placements import PLACEMENTS
 
 
 class PlacedBertEncoder(RobertaEncoder):
@@ -33,7 +34,7 @@ class PlacedBertEncoder(RobertaEncoder):
         cfg.decoder.layers = 0
         encoder = PlacedEncoder(cfg, dictionary, embed_tokens)
         encoder.apply(init_bert_params)
-        if encoder.layernorm_embedding is not None:
+        if args.layernorm_embedding and not PLACEMENTS[args.placement].embedding_norm:
             encoder.layernorm_embedding = LayerNorm(args.encoder_embed_dim)
         return encoder
 
@@ -59,14 +60,13 @@ class PlacedBert(RobertaModel):
         """The model of the run."""
         settings = PretrainingSettings.model_validate_json(args.run_settings)
         args.placement, args.layernorm_embedding = settings.placement, settings.embedding_norm
+        args.norm, args.qk_norm = settings.norm, settings.qk_norm
         base_architecture(args)
         args.max_source_positions = args.max_positions
         model = cls(args, PlacedBertEncoder(args, task.source_dictionary))
         if settings.initial_std == "scaled":
             scale_to_width(model, args.encoder_embed_dim)
-        layers = model.encoder.sentence_encoder.layers
-        scale_feed_forward(layers)
-        scale_attention(layers)
+        apply_placement(PLACEMENTS[settings.placement], [model.encoder.sentence_encoder], task.source_dictionary, model)
         return model
 
 

@@ -9,17 +9,18 @@ when it has `beam` finished ones; the best is that with the highest log-probabil
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import torch
 from torch import Tensor
-from torch.nn import functional
 
-from preln.fairseq_plugin.attention import in_one
+from preln.fairseq_plugin.attention import in_one, normalised, project
 from preln.fairseq_plugin.transformer import PlacedDecoderLayer, PlacedTransformer
 from preln.fused.attention import words_between
 from preln.fused.linear import Linear
 from preln.fused.search import Source, attend_to_path, best_continuations
+from preln.placements.base import as_it_is
 
 LENGTH_FACTOR, LENGTH_MARGIN = 1.5, 10
 """A translation has at most so many pieces for each piece of its source, and so many more: a model that is half trained
@@ -110,6 +111,8 @@ class _Steps:
         decoder = self._decoder
         position = decoder.embed_positions.weights[decoder.padding_idx + step + 1].to(tokens.device)
         x = decoder.embed_scale * decoder.embed_tokens(tokens) + position
+        if decoder.layernorm_embedding is not None:
+            x = decoder.layernorm_embedding(x)
         for layer in self._layers:
             x = layer.after(x, path, step)
         if decoder.layer_norm is not None:
@@ -133,23 +136,32 @@ class _Layer:
         self._of_past, self._of_source, self._inner, self._outer = (
             Linear(one.weight, one.bias) for one in (to_past.out_proj, to_source.out_proj, layer.fc1, layer.fc2)
         )
-        self._source = Source(functional.linear(encoded, *in_one(to_source, "kv")), seen, to_source.num_heads)
+        self._source = Source(project(to_source, encoded, "kv"), seen, to_source.num_heads)
         self._past = encoded.new_empty(len(encoded), most, beam, 2 * encoded.size(2))
 
     def after(self, x: Tensor, path: Tensor, step: int) -> Tensor:
         """The hypotheses' vectors of one step, (sentences, beam, width), after the layer."""
         layer = self._layer
-        x = layer.attention_residual(x, lambda h: self._of_past(self._attended(h, path, step)))
-        x = layer.encoder_attention_residual(x, lambda h: self._of_source(self._source.attend(self._query(h))))
-        return layer.feed_forward_residual(x, lambda h: self._outer(layer.activation_fn(self._inner(h))))
+
+        def to_past(h: Tensor, inside: Callable[[Tensor], Tensor] = as_it_is) -> Tensor:
+            projected = normalised(layer.self_attn, self._projection(h), "qkv")
+            return self._of_past(inside(attend_to_path(projected, self._past, path, step + 1, self._heads)))
+
+        def to_source(h: Tensor, inside: Callable[[Tensor], Tensor] = as_it_is) -> Tensor:
+            query = normalised(layer.encoder_attn, self._query(h), "q")
+            return self._of_source(inside(self._source.attend(query)))
+
+        def feed_forward(h: Tensor, inside: Callable[[Tensor], Tensor] = as_it_is) -> Tensor:
+            return self._outer(inside(layer.activation_fn(self._inner(h))))
+
+        x = layer.attention_residual(x, to_past)
+        x = layer.encoder_attention_residual(x, to_source)
+        return layer.feed_forward_residual(x, feed_forward)
 
     def leave(self, gone: Tensor, steps: int) -> None:
         """Go on without the sentences that are gone, of which so many steps are done."""
         self._source.keep(partial(_close, gone=gone))
         self._past = _close(self._past, gone, steps)
-
-    def _attended(self, h: Tensor, path: Tensor, step: int) -> Tensor:
-        return attend_to_path(self._projection(h), self._past, path, step + 1, self._heads)
 
 
 def _close(rows: Tensor, gone: Tensor, columns: int | None = None) -> Tensor:

@@ -6,24 +6,81 @@ begins; the training and the measurements of the theory both begin with the mode
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
+
+from preln.config import RunSettings
+from preln.placements import PLACEMENTS
+from preln.placements.base import Placement, Residual, profiling
 
 BERT_WIDTH = 768
 """The width of BERT base, for which Devlin et al. (2019) chose their standard deviation of 0.02."""
 
 
-def initialise(model: nn.Module, initialisation: str, projections: str) -> None:
+PROFILED_SENTENCES, PROFILED_LENGTH = 32, 32
+"""Of the batch that a model computes once before the training, where its placement asks for that."""
+
+
+def initialise(model: Any, settings: RunSettings) -> None:
     """Draw a translation model's weights as a run asks for; fairseq has drawn them as `fairseq` and `packed`."""
-    if initialisation == "xavier":
+    if settings.initialisation == "xavier":
         draw_feed_forward_by_xavier(model)
-    if projections == "separate":
+    if settings.projections == "separate":
         separate_projections(model)
-    scale_feed_forward(_layers(model))
-    scale_attention(_layers(model))
+
+    def compute(tokens: Tensor) -> None:
+        # What the decoder is given begins with the end of the sentence before.
+        model(tokens, torch.full([len(tokens)], tokens.size(1)), tokens.roll(1, dims=1))
+
+    placement = PLACEMENTS[settings.placement]
+    apply_placement(placement, [model.encoder, model.decoder], model.decoder.dictionary, compute)
+
+
+@torch.no_grad()
+def apply_placement(
+    placement: Placement, stacks: Sequence[Any], dictionary: Any, compute: Callable[[Tensor], object]
+) -> None:
+    """Change drawn weights as the placement of a model asks for: by its scales, and by a first pass.
+
+    Args:
+        placement: the model's.
+        stacks: its encoder, and its decoder if it has one.
+        dictionary: of its words, with their counts in the training text.
+        compute: passes tokens, of shape (sentences, length), through the model.
+    """
+    layers = [layer for stack in stacks for layer in stack.layers]
+    scale_feed_forward(layers)
+    scale_attention(layers)
+    if placement.embedding_scale is not None:
+        depths = [len(stack.layers) for stack in stacks]
+        # The stacks may share their embeddings.
+        for weight in {stack.embed_tokens.weight for stack in stacks}:
+            weight.mul_(placement.embedding_scale(depths[0], sum(depths[1:])))
+    if placement.profiled:
+        with ExitStack() as until:
+            for stack in stacks:
+                until.enter_context(profiling([part for part in stack.modules() if isinstance(part, Residual)]))
+                until.callback(stack.train, stack.training)
+                stack.eval()
+            length = min(PROFILED_LENGTH, *(stack.max_positions() for stack in stacks))
+            compute(frequent_words(dictionary, PROFILED_SENTENCES, length))
+
+
+def frequent_words(dictionary: Any, sentences: int, length: int) -> Tensor:
+    """Sentences of words that are as frequent as in the training text, with their end, of shape (sentences, length).
+
+    They are the same for every model of the dictionary, and drawing them leaves PyTorch's generator as it is.
+    """
+    counts = torch.tensor(dictionary.count, dtype=torch.double)
+    counts[: dictionary.nspecial] = 0
+    words = torch.multinomial(counts, sentences * length, replacement=True, generator=torch.Generator().manual_seed(1))
+    words = words.view(sentences, length)
+    words[:, -1] = dictionary.eos()
+    return words
 
 
 @torch.no_grad()

@@ -1,13 +1,14 @@
 """The encoder-decoder Transformer with the placement of LayerNorm as a parameter.
 
 Embeddings, attention, feed-forward sub-layers and incremental decoding are fairseq's; how a sub-layer is joined to its
-input, and whether a final LayerNorm follows, is the placement's (`preln.placements`); where the weights are not drawn
-as fairseq draws them, `initialisation` beside this does it.
+input, and what is before the first layer and behind the last, is the placement's (`preln.placements`); where the
+weights are not drawn as fairseq draws them, `initialisation` beside this does it.
 """
 
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -22,23 +23,30 @@ from fairseq.modules.transformer_layer import TransformerDecoderLayerBase, Trans
 from torch import Tensor, nn
 
 from preln.config import RunSettings
-from preln.fairseq_plugin.attention import attention
+from preln.fairseq_plugin.attention import attention, attention_of_the_last, prepare
 from preln.fairseq_plugin.initialisation import initialise
 from preln.fused.dropout import Dropout
 from preln.placements import PLACEMENTS
-from preln.placements.base import Place, Stack, Sublayer
+from preln.placements.base import Place, Shape, Stack, Sublayer, as_it_is
+
+
+def shape(cfg: TransformerConfig, stack: Stack) -> Shape:
+    """What the residual connections of a stack share, in the model of a configuration."""
+    half = getattr(cfg, stack)
+    return Shape(half.embed_dim, half.ffn_embed_dim, cfg.dropout, cfg.norm)
 
 
 def connection(cfg: TransformerConfig, stack: Stack, layer: int, sublayer: Sublayer) -> nn.Module:
     """The residual connection of a place in the model of a configuration; layers are counted from 1."""
-    half = getattr(cfg, stack)
     place = Place(stack, layer, sublayer, cfg.encoder.layers, cfg.decoder.layers)
-    return PLACEMENTS[cfg.placement].connection(half.embed_dim, cfg.dropout, place)
+    return PLACEMENTS[cfg.placement].connection(shape(cfg, stack), place)
 
 
-def feed_forward(layer: PlacedEncoderLayer | PlacedDecoderLayer, h: Tensor) -> Tensor:
-    """ReLU(h W1 + b1) W2 + b2 of a layer."""
-    transformed: Tensor = layer.fc2(layer.activation_fn(layer.fc1(h)))
+def feed_forward(
+    layer: PlacedEncoderLayer | PlacedDecoderLayer, h: Tensor, inside: Callable[[Tensor], Tensor] = as_it_is
+) -> Tensor:
+    """ReLU(h W1 + b1) W2 + b2 of a layer; `inside` is what W2 takes its input through."""
+    transformed: Tensor = layer.fc2(inside(layer.activation_fn(layer.fc1(h))))
     return transformed
 
 
@@ -49,15 +57,18 @@ class PlacedEncoderLayer(TransformerEncoderLayerBase):
         """The layer `number` of the encoder, counted from 1."""
         super().__init__(cfg)
         del self.self_attn_layer_norm, self.final_layer_norm
+        prepare(self.self_attn, cfg.qk_norm)
         self.attention_residual = connection(cfg, "encoder", number, "self-attention")
         self.feed_forward_residual = connection(cfg, "encoder", number, "feed-forward")
 
     def forward(self, x: Tensor, encoder_padding_mask: Tensor | None, attn_mask: Tensor | None = None) -> Tensor:
-        """`x` of shape (length, batch, width), as fairseq has it; the mask is true where a position is padding."""
+        """`x` of shape (length, batch, width), as fairseq has it, or of several streams, (streams, length, batch,
+        width); the mask is true where a position is padding."""
         # Sentences one after the other, each with its vectors side by side in memory.
-        x = x.transpose(0, 1)
+        x = x.transpose(-3, -2)
         x = self.attention_residual(x, partial(attention, self.self_attn, padding=encoder_padding_mask))
-        return self.feed_forward_residual(x, partial(feed_forward, self)).transpose(0, 1)
+        x = self.feed_forward_residual(x, partial(feed_forward, self))
+        return x.transpose(-3, -2)
 
 
 class PlacedDecoderLayer(TransformerDecoderLayerBase):
@@ -67,6 +78,8 @@ class PlacedDecoderLayer(TransformerDecoderLayerBase):
         """The layer `number` of the decoder, counted from 1."""
         super().__init__(cfg)
         del self.self_attn_layer_norm, self.encoder_attn_layer_norm, self.final_layer_norm
+        prepare(self.self_attn, cfg.qk_norm)
+        prepare(self.encoder_attn, cfg.qk_norm)
         self.attention_residual = connection(cfg, "decoder", number, "self-attention")
         self.encoder_attention_residual = connection(cfg, "decoder", number, "cross-attention")
         self.feed_forward_residual = connection(cfg, "decoder", number, "feed-forward")
@@ -79,40 +92,27 @@ class PlacedDecoderLayer(TransformerDecoderLayerBase):
         incremental_state: dict[str, dict[str, Tensor | None]] | None = None,
         **unused: Any,
     ) -> tuple[Tensor, None, None]:
-        """`x` of shape (length, batch, width). With an incremental state, as fairseq's own beam search has one, it is
-        of the last position alone."""
-        if incremental_state is None:
-            to_past, to_source = partial(attention, causal=True), attention
-        else:
-            to_past = to_source = partial(_attention_step_by_step, incremental_state)
-        x = x.transpose(0, 1)
+        """`x` of shape (length, batch, width), or of several streams, as in the encoder. With an incremental state, as
+        fairseq's own beam search has one, it is of the last position alone."""
+        to_past: Callable[..., Tensor] = partial(attention, causal=True)
+        if incremental_state is not None:
+            to_past = partial(attention_of_the_last, incremental_state)
+        x = x.transpose(-3, -2)
         seen: dict[str, Any] = {"source": encoder_out.transpose(0, 1), "padding": encoder_padding_mask}
         x = self.attention_residual(x, partial(to_past, self.self_attn))
-        x = self.encoder_attention_residual(x, partial(to_source, self.encoder_attn, **seen))
-        return self.feed_forward_residual(x, partial(feed_forward, self)).transpose(0, 1), None, None
-
-
-def _attention_step_by_step(
-    state: Any, module: Any, h: Tensor, source: Tensor | None = None, padding: Tensor | None = None
-) -> Tensor:
-    """fairseq's own attention, which keeps what it has seen in `state`."""
-    query = h.transpose(0, 1)
-    seen = query if source is None else source.transpose(0, 1)
-    attended: Tensor
-    attended, _ = module(
-        query, seen, seen, padding, incremental_state=state, need_weights=False, static_kv=source is not None
-    )
-    return attended.transpose(0, 1)
+        x = self.encoder_attention_residual(x, partial(attention, self.encoder_attn, **seen))
+        x = self.feed_forward_residual(x, partial(feed_forward, self))
+        return x.transpose(-3, -2), None, None
 
 
 class PlacedEncoder(TransformerEncoderBase):
-    """fairseq's encoder over placed layers, with the placement's final norm."""
+    """fairseq's encoder over placed layers, with the placement's norms before and behind them."""
 
     def __init__(self, cfg: TransformerConfig, dictionary: Any, embed_tokens: nn.Embedding) -> None:
         # fairseq does not tell a layer which one it is.
         self._built = 0
         super().__init__(cfg, dictionary, embed_tokens)
-        self.layer_norm = PLACEMENTS[cfg.placement].stack_norm(cfg.encoder.embed_dim)
+        _put_norms(self, cfg, "encoder")
         self.dropout_module = Dropout(cfg.dropout)
 
     def build_encoder_layer(self, cfg: TransformerConfig) -> PlacedEncoderLayer:
@@ -122,18 +122,26 @@ class PlacedEncoder(TransformerEncoderBase):
 
 
 class PlacedDecoder(TransformerDecoderBase):
-    """fairseq's decoder over placed layers, with the placement's final norm."""
+    """fairseq's decoder over placed layers, with the placement's norms before and behind them."""
 
     def __init__(self, cfg: TransformerConfig, dictionary: Any, embed_tokens: nn.Embedding) -> None:
         self._built = 0
         super().__init__(cfg, dictionary, embed_tokens)
-        self.layer_norm = PLACEMENTS[cfg.placement].stack_norm(cfg.decoder.embed_dim)
+        _put_norms(self, cfg, "decoder")
         self.dropout_module = Dropout(cfg.dropout)
 
     def build_decoder_layer(self, cfg: TransformerConfig, no_encoder_attn: bool = False) -> PlacedDecoderLayer:
         """The next layer."""
         self._built += 1
         return PlacedDecoderLayer(cfg, self._built)
+
+
+def _put_norms(of: PlacedEncoder | PlacedDecoder, cfg: TransformerConfig, stack: Stack) -> None:
+    """Put the placement's norms where fairseq has those of a stack: on the embeddings and behind the last layer."""
+    placement = PLACEMENTS[cfg.placement]
+    if placement.embedding_norm:
+        of.layernorm_embedding = shape(cfg, stack).new_norm()
+    of.layer_norm = placement.stack_norm(shape(cfg, stack))
 
 
 @register_model("preln_transformer")
@@ -151,9 +159,9 @@ class PlacedTransformer(TransformerModelBase):
         """The model of the run, with its weights as they are when the training begins."""
         settings = RunSettings.model_validate_json(args.run_settings)
         cfg = TransformerConfig.from_namespace(args)
-        cfg.placement = settings.placement
+        cfg.placement, cfg.norm, cfg.qk_norm = settings.placement, settings.norm, settings.qk_norm
         model: PlacedTransformer = super().build_model(cfg, task)
-        initialise(model, settings.initialisation, settings.projections)
+        initialise(model, settings)
         return model
 
     @classmethod

@@ -29,6 +29,16 @@ def dropped_sum(x: Tensor, f: Tensor, p: float) -> Tensor:
     return x + functional.dropout(f, p)
 
 
+def dropped(x: Tensor, p: float) -> Tensor:
+    """dropout(x) with the probability `p`, of `x` of any shape."""
+    if p == 0.0:
+        return x
+    if native.takes(x):
+        kept: Tensor = _DroppedSum.apply(None, x, p)  # type: ignore[no-untyped-call]
+        return kept
+    return functional.dropout(x, p)
+
+
 class Dropout(nn.Module):
     """dropout(x) in training, and x otherwise."""
 
@@ -38,12 +48,7 @@ class Dropout(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """`x`, of any shape."""
-        if not self.training or self.p == 0.0:
-            return x
-        if native.takes(x):
-            dropped: Tensor = _DroppedSum.apply(None, x, self.p)  # type: ignore[no-untyped-call]
-            return dropped
-        return functional.dropout(x, self.p)
+        return dropped(x, self.p if self.training else 0.0)
 
 
 class _DroppedSum(torch.autograd.Function):

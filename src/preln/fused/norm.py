@@ -1,4 +1,4 @@
-"""LayerNorm, alone and of a residual connection's sum."""
+"""LayerNorm and RMSNorm, alone and of a residual connection's sum."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
 from preln.fused import native
-from preln.fused.dropout import new_key
+from preln.fused.dropout import dropped_sum, new_key
 
 
 class LayerNorm(nn.LayerNorm):
@@ -21,13 +21,34 @@ class LayerNorm(nn.LayerNorm):
 
     def forward(self, x: Tensor) -> Tensor:
         """`x`, of shape (..., width), normalised, in the same shape."""
-        if x.is_cuda or x.dtype == torch.float32:
+        if x.is_cuda or torch.finfo(x.dtype).bits > 16:
             return super().forward(x)
         return functional.layer_norm(x, self.normalized_shape, eps=self.eps) * self.weight + self.bias
 
 
-def norm_of_sum(x: Tensor, f: Tensor, p: float, norm: nn.LayerNorm) -> Tensor:
-    """LayerNorm(x + dropout(f)), with dropout's probability `p`; both are of shape (..., width)."""
+class RMSNorm(nn.Module):
+    """x over its root mean square, times a gain (Zhang and Sennrich, 2019): LayerNorm without its mean and its bias."""
+
+    def __init__(self, width: int, eps: float = 1e-5) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(width))
+        self.eps = eps
+
+    def forward(self, x: Tensor) -> Tensor:
+        """`x`, of shape (..., width), normalised, in the same shape."""
+        return functional.rms_norm(x, self.weight.shape, eps=self.eps) * self.weight
+
+
+Norm = LayerNorm | RMSNorm
+NORMS: dict[str, type[Norm]] = {"layer": LayerNorm, "rms": RMSNorm}
+"""By the name that a study has for them."""
+
+
+def norm_of_sum(x: Tensor, f: Tensor, p: float, norm: nn.LayerNorm | RMSNorm) -> Tensor:
+    """norm(x + dropout(f)), with dropout's probability `p`; both are of shape (..., width)."""
+    if isinstance(norm, RMSNorm):
+        scaled: Tensor = norm(dropped_sum(x, f, p))
+        return scaled
     # One that is looked into is called as a module, for its hooks to see the sum.
     if native.takes(x, f, norm.weight) and not norm._forward_pre_hooks:
         normal: Tensor = _NormOfSum.apply(x, f, norm.weight, norm.bias, p, norm.eps)  # type: ignore[no-untyped-call]

@@ -6,24 +6,28 @@ model is built; nor does the file of a placement, but inside of a method.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from preln.errors import PrelnError
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
-    from preln.fused.norm import LayerNorm
+    from preln.fused.norm import Norm
 
 Stack = Literal["encoder", "decoder"]
 Sublayer = Literal["self-attention", "cross-attention", "feed-forward"]
 ENCODER: tuple[Sublayer, ...] = ("self-attention", "feed-forward")
 DECODER: tuple[Sublayer, ...] = ("self-attention", "cross-attention", "feed-forward")
 """The sub-layers of a layer, in their order."""
+
+NormName = Literal["layer", "rms"]
+"""What normalises: LayerNorm, or RMSNorm in its place."""
 
 Line = str | tuple[float, tuple[float, ...]]
 """A line as matplotlib has it."""
@@ -46,6 +50,16 @@ class Place:
     encoder_layers: int
     decoder_layers: int
 
+    @property
+    def depth(self) -> int:
+        """The layers of its stack."""
+        return self.encoder_layers if self.stack == "encoder" else self.decoder_layers
+
+    @property
+    def sublayers(self) -> tuple[Sublayer, ...]:
+        """Those of each layer of its stack."""
+        return ENCODER if self.stack == "encoder" else DECODER
+
 
 def places(encoder_layers: int, decoder_layers: int) -> Iterator[Place]:
     """The places of a model of such depths, the encoder's first."""
@@ -57,14 +71,55 @@ def places(encoder_layers: int, decoder_layers: int) -> Iterator[Place]:
             yield Place("decoder", layer, sublayer, encoder_layers, decoder_layers)
 
 
+@dataclass(frozen=True)
+class Shape:
+    """What the residual connections of a stack share.
+
+    Attributes:
+        width: of the hidden states.
+        inner: of what is between the two matrices of a feed-forward sub-layer.
+        dropout: the probability with which training drops an element of F.
+        norm: what normalises.
+    """
+
+    width: int
+    inner: int
+    dropout: float = 0.0
+    norm: NormName = "layer"
+
+    def new_norm(self, width: int | None = None) -> Norm:
+        """A norm of the hidden states, or of vectors of another width."""
+        from preln.fused.norm import NORMS
+
+        return NORMS[self.norm](width or self.width)
+
+
+class Function(Protocol):
+    """A sub-layer F: attention or feed-forward."""
+
+    def __call__(self, h: Tensor, *, inside: Callable[[Tensor], Tensor] = ...) -> Tensor:
+        """F(h), of the shape of `h`. `inside` is applied to what F's last matrix takes: W^O of an attention takes the
+        heads side by side, W^2 of a feed-forward sub-layer takes ReLU(h W^1)."""
+
+
+def as_it_is(x: Tensor) -> Tensor:
+    """What is inside of F where the placement puts nothing there."""
+    return x
+
+
 class Residual:
     """A residual connection: it joins a sub-layer F (attention or feed-forward), with dropout, to its input x.
 
     A placement derives its class from this one and writes its equation as `forward`. It is a torch module once it is in
     a model (`Placement.connection`), so it may have parameters and modules of its own.
 
+    What goes from one connection to the next is a stream x of shape (..., width). A placement may have several: its
+    connections then return them stacked, (streams, ..., width). A stack begins with one stream, the embeddings, and the
+    placement's `Output` makes one of them again.
+
     Attributes:
-        norm: the LayerNorm that each connection has.
+        norm: the norm of the connection.
+        shape: what it shares with the other connections of its stack.
         place: where in the model it is.
     """
 
@@ -72,19 +127,19 @@ class Residual:
     """Whether `norm` is given the sum of x and F, which lemma 2 is about. If not, the sum is what `forward` returns.
     Each placement says it: otherwise, the theory would measure the wrong vectors."""
 
-    norm: LayerNorm
+    norm: Norm
     training: bool
 
-    def __init__(self, width: int, dropout: float, place: Place) -> None:
-        """A connection of vectors of `width`; in training it drops elements of F with the probability `dropout`."""
-        from preln.fused.norm import LayerNorm
-
+    def __init__(self, shape: Shape, place: Place) -> None:
         super().__init__()
-        self.norm = LayerNorm(width)
-        self.place = place
-        self._dropout = dropout
+        self.shape, self.place = shape, place
+        self.build()
 
-    def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
+    def build(self) -> None:
+        """Make what the connection has: `norm`, and whatever a placement adds or has in place of it."""
+        self.norm = self.shape.new_norm()
+
+    def forward(self, x: Tensor, sublayer: Function) -> Tensor:
         """`x`, of shape (..., width), after `sublayer`, in the same shape."""
         raise NotImplementedError
 
@@ -94,10 +149,23 @@ class Residual:
         feed-forward sub-layer, W^V and W^O of an attention. The draws are those of the run's seed at every scale."""
         return 1.0
 
+    def profile(self, x: Tensor, sublayer: Function, before: float) -> float:
+        """Set what the connection takes from a first pass through the model, before the training begins.
+
+        Args:
+            x: what it is given in this pass.
+            sublayer: F.
+            before: what the connection before it returned; 1 for the first of a stack.
+
+        Returns:
+            What the connection behind it is given as `before`.
+        """
+        raise NotImplementedError
+
     @property
     def dropout(self) -> float:
         """The probability with which an element of F is dropped now."""
-        return self._dropout if self.training else 0.0
+        return self.shape.dropout if self.training else 0.0
 
     def sum(self, x: Tensor, f: Tensor) -> Tensor:
         """x + dropout(f)."""
@@ -105,11 +173,29 @@ class Residual:
 
         return dropped_sum(x, f, self.dropout)
 
+    def dropped(self, f: Tensor) -> Tensor:
+        """dropout(f)."""
+        from preln.fused.dropout import dropped
+
+        return dropped(f, self.dropout)
+
     def norm_of_sum(self, x: Tensor, f: Tensor) -> Tensor:
-        """LayerNorm(x + dropout(f))."""
+        """norm(x + dropout(f))."""
         from preln.fused.norm import norm_of_sum
 
         return norm_of_sum(x, f, self.dropout, self.norm)
+
+
+class Output:
+    """What makes one output of the several streams behind a stack's last layer; a torch module in a model."""
+
+    def __init__(self, shape: Shape) -> None:
+        super().__init__()
+        self.norm = shape.new_norm()
+
+    def forward(self, streams: Tensor) -> Tensor:
+        """`streams`, of shape (streams, ..., width), as one, (..., width)."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
@@ -144,7 +230,11 @@ class Placement:
         marker: in these figures, as matplotlib has it.
         hatch: of its bars.
         lines: its lines, by the anchor of an inverse square root; other anchors and schedules have that of `warmup`.
-        final_norm: whether a LayerNorm follows the last layer.
+        final_norm: whether a norm follows the last layer.
+        output: what follows it instead, of a placement with several streams.
+        embedding_norm: whether a norm precedes the first layer.
+        embedding_scale: what the embeddings are multiplied by before the training begins, by the depths of the encoder
+            and of the decoder; None leaves them as they are drawn.
         predictions: what theory says of it.
     """
 
@@ -157,15 +247,18 @@ class Placement:
     hatch: str
     lines: Mapping[str, Line]
     final_norm: bool = False
+    output: type[Output] | None = None
+    embedding_norm: bool = False
+    embedding_scale: Callable[[int, int], float] | None = None
     predictions: Predictions = field(default_factory=Predictions)
 
-    def connection(self, width: int, dropout: float, place: Place) -> nn.Module:
+    def connection(self, shape: Shape, place: Place) -> nn.Module:
         """The residual connection of a place in a model.
 
         Raises:
             PrelnError: if it does not say which sum its norm is given.
         """
-        module: nn.Module = self._module(width, dropout, place)
+        module: nn.Module = self._connection(shape, place)
         if not hasattr(module, "normalises_sum"):
             raise PrelnError(
                 f"{self.residual.__name__}: has no normalises_sum; True if its norm is given x + F, False if x + F is "
@@ -173,15 +266,44 @@ class Placement:
             )
         return module
 
-    def stack_norm(self, width: int) -> nn.Module | None:
-        """What normalises the output of a stack's last layer, if anything does."""
-        from preln.fused.norm import LayerNorm
-
-        return LayerNorm(width) if self.final_norm else None
+    def stack_norm(self, shape: Shape) -> nn.Module | None:
+        """What makes the output of a stack from what its last layer returns, if anything does."""
+        if self.output is not None:
+            output: nn.Module = _as_module(self.output)(shape)
+            return output
+        return shape.new_norm() if self.final_norm else None
 
     @cached_property
-    def _module(self) -> Any:
+    def _connection(self) -> Any:
         """The class of its residual connections, as torch modules."""
-        from torch import nn
+        return _as_module(self.residual)
 
-        return type(self.residual.__name__, (self.residual, nn.Module), {})
+    @property
+    def profiled(self) -> bool:
+        """Whether its connections take something from a first pass through the model."""
+        return self.residual.profile is not Residual.profile
+
+
+@contextmanager
+def profiling(connections: Iterable[Any]) -> Iterator[None]:
+    """Within it, each of a stack's residual connections, which are in their order, takes what it needs from the pass
+    before it computes."""
+    carried = 1.0
+
+    def profile(connection: Any, given: tuple[Any, ...]) -> None:
+        nonlocal carried
+        carried = connection.profile(*given, carried)
+
+    handles = [connection.register_forward_pre_hook(profile) for connection in connections]
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+def _as_module(part: type[Residual] | type[Output]) -> Any:
+    """The class as one of torch modules."""
+    from torch import nn
+
+    return type(part.__name__, (part, nn.Module), {})

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from preln.placements.base import Placement, Predictions, Residual, Stack
+from preln.placements.base import Function, Placement, Predictions, Residual, Stack
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -18,7 +17,7 @@ class PostLN(Residual):
 
     normalises_sum = True
 
-    def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
+    def forward(self, x: Tensor, sublayer: Function) -> Tensor:
         """`x`, of shape (..., width), after `sublayer`, in the same shape."""
         return self.norm_of_sum(x, sublayer(x))
 

@@ -20,9 +20,7 @@ class PostLNInit(PostLN):
     @property
     def initial_scale(self) -> float:
         """1/k_l = 1/(N - l + 1), of the layer l of a stack of N: 1/N at the input, 1 in the last layer."""
-        place = self.place
-        depth = place.encoder_layers if place.stack == "encoder" else place.decoder_layers
-        return 1 / (depth - place.layer + 1)
+        return 1 / (self.place.depth - self.place.layer + 1)
 
 
 PLACEMENT = Placement(

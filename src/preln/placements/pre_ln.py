@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from preln.placements.base import Placement, Predictions, Residual, Stack
+from preln.placements.base import Function, Placement, Predictions, Residual, Stack
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -17,7 +16,7 @@ class PreLN(Residual):
 
     normalises_sum = False
 
-    def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
+    def forward(self, x: Tensor, sublayer: Function) -> Tensor:
         """`x`, of shape (..., width), after `sublayer`, in the same shape."""
         return self.sum(x, sublayer(self.norm(x)))
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from preln.config import EnglishText, Execution, GridPoint, PretrainingSettings, Study, Task, refuse
 from preln.config.grid import MOST_RUNS
+from preln.jobs import Job
 from preln.runs import combinations, execution_of, misfits, undefined, unusual, usual_values
 from preln.values import short
 
@@ -22,10 +23,12 @@ FINETUNING_VERSION = 1
 
 
 @dataclass(frozen=True)
-class PretrainingRun:
+class PretrainingRun(Job):
     """One pre-training: its id in the study, its settings, its text, whether its checkpoints are fine-tuned, and on
     what it is computed, which is not part of what it is."""
 
+    room: ClassVar[str] = "pretraining"
+    records: ClassVar[tuple[str, ...]] = ("run.json", "curve.csv", "metrics.json")
     id: str
     settings: PretrainingSettings
     text: EnglishText
@@ -44,9 +47,11 @@ class PretrainingRun:
 
 
 @dataclass(frozen=True)
-class Finetuning:
+class Finetuning(Job):
     """The fine-tuning of a run's checkpoint of the `update` on one task: the whole grid, and all seeds."""
 
+    room: ClassVar[str] = "finetuning"
+    records: ClassVar[tuple[str, ...]] = ("run.json", "scores.csv")
     run: PretrainingRun
     update: int
     task_name: str

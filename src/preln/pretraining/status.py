@@ -20,8 +20,8 @@ UPDATES = Counting("updates", {"valid": "valid_loss"}, read_validations)
 def sections(study: Study, results: Path, now: float) -> list[Section]:
     """The progress of the pre-trainings, with losses in bits a masked token, and of the fine-tunings, with the mean
     accuracy on dev of those that are done."""
-    pretrainings = [pretraining(run, results / "pretraining" / run.id, now) for run in expand(study)]
-    jobs = [finetuning(job, results / "finetuning" / job.id, now) for job in finetunings(study)]
+    pretrainings = [pretraining(run, results / run.folder, now) for run in expand(study)]
+    jobs = [finetuning(job, results / job.folder, now) for job in finetunings(study)]
     return [
         Section("pre-trainings", "update", 0, ("train", "valid"), pretrainings),
         Section("checkpoints' fine-tunings", "fine-tuning", 0, ("accuracy",), jobs),

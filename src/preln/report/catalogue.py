@@ -16,14 +16,15 @@ from typing import Any, TypeVar
 
 from preln.config import Study
 from preln.errors import PrelnError
+from preln.jobs import Job
 from preln.report.claims import evidence
-from preln.report.core.entries import Entry, Job, Source
+from preln.report.core.entries import Entry, Source
 from preln.report.core.figure import Figure
 from preln.report.core.table import Table
 from preln.runs import digest
 
 REPORT = "report.html"
-LEADING = ("4", "runs", "pretraining", "theory", "first-updates")
+LEADING = ("4", "failure-map", "runs", "pretraining", "theory", "first-updates")
 """The figures of which the first that a study has is the picture of what it found."""
 
 _DATA = (".csv", ".yaml", ".j2", ".css", ".js")
@@ -131,11 +132,11 @@ class Catalogue:
 
     def records(self, entry: Entry[Any]) -> list[str]:
         """The files of these records, in the folder of the study's results."""
-        return [file for job in self.jobs(entry) for file in entry.source.files(job)]
+        return [file for job in self.jobs(entry) for file in job.files]
 
     def files(self) -> list[str]:
         """Every record of the study, and every file of its figures and tables, in the folder of its results."""
-        records = [file for job in self.everything for file in evidence.SOURCE.files(job)]
+        records = [file for job in self.everything for file in job.files]
         return [*records, *self.pictures(), *(file for table in self.tables.values() for file in table.files)]
 
     def pictures(self) -> list[str]:

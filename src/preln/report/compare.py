@@ -18,8 +18,9 @@ from preln.files import sha256
 from preln.freshness import checksums
 from preln.pretraining.runs import PretrainingRun
 from preln.recording import RecordError, read
+from preln.report.claims import evidence
 from preln.report.claims.samples import LOWER_IS_BETTER, worst
-from preln.report.core.records import flat
+from preln.report.core.records import flat, hardware_line
 from preln.report.core.statistics import mean
 from preln.report.pretraining import records as pretraining_records
 from preln.report.translation import records
@@ -60,11 +61,19 @@ class Difference:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What differs between two studies: settings (the key, before, after) and numbers; and runs that only one has."""
+    """What differs between two studies.
+
+    Attributes:
+        settings: the key, before, after.
+        numbers: of the runs that both have done.
+        alone: runs that only one has done, in words.
+        hardware: what the runs of each were computed on.
+    """
 
     settings: list[tuple[str, str, str]]
     numbers: list[Difference]
     alone: list[str]
+    hardware: tuple[str, str]
 
     @property
     def is_worse(self) -> bool:
@@ -94,7 +103,8 @@ def compare(before: Path, after: Path) -> Comparison:
             numbers.append(_difference(*key, first[key], second[key], by_sentences))
         else:
             alone.append(f"{', '.join(key)}: only in {before if key in first else after}")
-    return Comparison(list(_changed(*(flat(study.model_dump(mode="json")) for study in studies))), numbers, alone)
+    settings = list(_changed(*(flat(study.model_dump(mode="json")) for study in studies)))
+    return Comparison(settings, numbers, alone, (_hardware(studies[0], before), _hardware(studies[1], after)))
 
 
 def text(comparison: Comparison) -> str:
@@ -118,7 +128,19 @@ def text(comparison: Comparison) -> str:
         f"sentences where there is one seed; where no p is known, by {NOTICEABLE['valid_loss']} bits of loss, "
         f"{NOTICEABLE['test_bleu']:g} of BLEU or {NOTICEABLE['accuracy']:.0%} of accuracy."
     )
+    first, second = comparison.hardware
+    if first != second:
+        parts.append(
+            f"The hardware differs: {first}, and {second}. Rounding differs with the kind of processor, and grows with "
+            "every update: a run ends as with another seed. docs/speed.md says which digits are promised where."
+        )
     return "\n\n".join(parts)
+
+
+def _hardware(study: Study, folder: Path) -> str:
+    """What the jobs of a study that are done were computed on."""
+    paths = [folder / job.files[0] for job in evidence.SOURCE.jobs(study)]
+    return "; ".join(sorted({hardware_line(read(path)["hardware"]) for path in paths if path.exists()}))
 
 
 def _numbers(study: Study, results: Path) -> Numbers:
@@ -176,7 +198,7 @@ def _bootstrap(before: Path, after: Path, runs: dict[str, Run], name: str, seed:
     """The p-value of the paired bootstrap over the last epoch's translations of a run; NaN where they are gone, or are
     not of the same text."""
     run = runs[f"{name}-s{seed}"]
-    folders = [results / "translation" / run.id for results in (before, after)]
+    folders = [results / run.folder for results in (before, after)]
     corpora = after.resolve().parent.parent / "resources" / "corpora"
     test = f"test.{languages(run.corpus)[1]}"
     text = corpora / corpus_id(run.settings.corpus, run.corpus) / "text" / test

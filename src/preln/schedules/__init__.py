@@ -6,6 +6,7 @@ To add a schedule is to add a module. Studies, trainings, ids, figures and table
 from __future__ import annotations
 
 import sys
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from preln.discovery import defined
@@ -27,19 +28,24 @@ def of(settings: RunSettings) -> Schedule:
     return SCHEDULES[settings.schedule].of(settings)
 
 
-def not_for(settings: RunSettings) -> frozenset[str]:
-    """The schedules' settings that a run with its schedule must leave as they are: those that it does not read. Numbers
-    are exempt: a study may set them for all runs, read or not.
+def require(settings: Collection[str]) -> None:
+    """See that the settings of a run have all that the schedules read.
 
     Raises:
-        PrelnError: if a schedule reads what is no setting of a run.
+        PrelnError: if one is missing.
     """
+    for name, schedule in SCHEDULES.items():
+        if unknown := sorted(schedule.reads().difference(settings)):
+            raise PrelnError(
+                f"the schedule {name} reads {', '.join(unknown)}, which no run has; add it to RunSettings in "
+                "src/preln/config/translation.py (docs/extending.md, A setting)"
+            )
+
+
+def not_for(settings: RunSettings) -> frozenset[str]:
+    """The schedules' settings that a run with its schedule must leave as they are: those that it does not read. Numbers
+    are exempt: a study may set them for all runs, read or not."""
     defaults = {key: field.default for key, field in type(settings).model_fields.items()}
-    if unknown := SETTINGS - defaults.keys():
-        raise PrelnError(
-            f"a schedule reads {', '.join(sorted(unknown))}, which no run has; add it to RunSettings in "
-            "preln/config/translation.py"
-        )
     unread = SETTINGS - SCHEDULES[settings.schedule].reads()
     return frozenset(key for key in unread if not isinstance(defaults[key], int | float))
 
@@ -49,7 +55,9 @@ def problems(settings: RunSettings) -> list[str]:
     chosen = SCHEDULES[settings.schedule]
     found = [f"{key}: needed by the schedule {chosen.name}" for key in chosen.needs() if getattr(settings, key) is None]
     for key in sorted(not_for(settings)):
-        if getattr(settings, key) != type(settings).model_fields[key].default:
-            readers = [name for name, schedule in SCHEDULES.items() if key in schedule.reads()]
-            found.append(f"{key}: only for {' and '.join(readers)}, not {chosen.name}")
+        default = type(settings).model_fields[key].default
+        if getattr(settings, key) != default:
+            readers = " and ".join(name for name, schedule in SCHEDULES.items() if key in schedule.reads())
+            usual = f"{key}: {'null' if default is None else default}"
+            found.append(f"{key}: only for {readers}, not {chosen.name}; leave it out, or give this run {usual}")
     return found or list(of(settings).problems())

@@ -7,6 +7,7 @@ decoder layers, which figure 3 shows, have the same matrices and a second attent
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -14,7 +15,7 @@ from torch import Generator, Tensor, nn
 
 from preln.config import Placement
 from preln.placements import PLACEMENTS
-from preln.placements.base import Place, Stack, Sublayer
+from preln.placements.base import Place, Residual, Shape, Stack, Sublayer, as_it_is, profiling
 
 
 def attend_to_all(h: Tensor) -> Tensor:
@@ -38,7 +39,7 @@ class ExactLayer(nn.Module):
         super().__init__()
 
         def residual(sublayer: Sublayer) -> Any:
-            return PLACEMENTS[placement].connection(width, 0.0, Place(stack, number, sublayer, depth, depth))
+            return PLACEMENTS[placement].connection(Shape(width, width), Place(stack, number, sublayer, depth, depth))
 
         def xavier_normal(scale: float) -> nn.Parameter:
             return nn.Parameter(torch.randn(width, width, generator=generator) * width**-0.5 * scale)
@@ -55,27 +56,52 @@ class ExactLayer(nn.Module):
             self.encoder_value = xavier_normal(self.encoder_attention_residual.initial_scale)
 
     def forward(self, x: Tensor, encoder_output: Tensor | None = None) -> Tensor:
-        """`x` of shape (..., n, d) after the layer."""
-        x = self.attention_residual(x, lambda h: self.attend(h) @ self.value)
+        """`x` of shape (..., n, d), or of several streams, (streams, ..., n, d), after the layer."""
+
+        def attention(h: Tensor, inside: Callable[[Tensor], Tensor] = as_it_is) -> Tensor:
+            return inside(self.attend(h) @ self.value)
+
+        def feed_forward(h: Tensor, inside: Callable[[Tensor], Tensor] = as_it_is) -> Tensor:
+            return inside(self.activation(h @ self.w1)) @ self.w2
+
+        x = self.attention_residual(x, attention)
         if encoder_output is not None:
             attended = encoder_output.mean(dim=-2, keepdim=True) @ self.encoder_value
-            x = self.encoder_attention_residual(x, attended.expand_as)
-        x = self.feed_forward_residual(x, lambda h: self.activation(h @ self.w1) @ self.w2)
+
+            def encoder_attention(h: Tensor, inside: Callable[[Tensor], Tensor] = as_it_is) -> Tensor:
+                return inside(attended).expand_as(h)
+
+            x = self.encoder_attention_residual(x, encoder_attention)
+        x = self.feed_forward_residual(x, feed_forward)
         return x
 
 
 class ExactStack(nn.Module):
-    """L layers, and the placement's final norm."""
+    """L layers, and what the placement has before the first and behind the last."""
 
     def __init__(self, width: int, depth: int, placement: Placement, stack: Stack, generator: Generator) -> None:
         super().__init__()
         self.layers = nn.ModuleList(
             ExactLayer(width, number, depth, placement, stack, generator) for number in range(1, depth + 1)
         )
-        self.layer_norm = PLACEMENTS[placement].stack_norm(width)
+        self._placement = PLACEMENTS[placement]
+        self.first_norm = Shape(width, width).new_norm() if self._placement.embedding_norm else None
+        self.layer_norm = self._placement.stack_norm(Shape(width, width))
+        scale = self._placement.embedding_scale
+        self._scale = 1.0 if scale is None else scale(depth, depth)
+
+    @torch.no_grad()
+    def profile(self, x: Tensor, encoder_output: Tensor | None = None) -> None:
+        """Let the placement take what it needs from a first pass, of `x`."""
+        if self._placement.profiled:
+            with profiling([part for part in self.modules() if isinstance(part, Residual)]):
+                self(x, encoder_output)
 
     def forward(self, x: Tensor, encoder_output: Tensor | None = None) -> Tensor:
         """`x` of shape (..., n, d) after all layers."""
+        x = self._scale * x
+        if self.first_norm is not None:
+            x = self.first_norm(x)
         for layer in self.layers:
             x = layer(x, encoder_output)
         if self.layer_norm is not None:

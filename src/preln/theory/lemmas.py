@@ -135,11 +135,14 @@ class Pass:
         encoder_output = None
         if stack == "decoder":
             encoder = ExactStack(width, depth, placement, "encoder", generator)
+            source = InputSequence.draw(length, width, generator).vectors
+            encoder.profile(source)
             with torch.no_grad():
-                encoder_output = encoder(InputSequence.draw(length, width, generator).vectors)
+                encoder_output = encoder(source)
         model = ExactStack(width, depth, placement, stack, generator)
         directions = torch.randn(VOCABULARY, width, generator=generator)
         sequence = InputSequence.draw(length, width, generator)
+        model.profile(sequence.vectors, encoder_output)
         activations = [layer.get_submodule("activation") for layer in model.layers]
         with sums_of(model) as sums, inputs_of(activations) as preactivations:
             states = model(sequence.vectors, encoder_output)

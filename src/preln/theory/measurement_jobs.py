@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import ValidationError
 
 from preln import schedules
 from preln.config import Corpus, ExactTheory, Gradients, RunSettings, Study, StudyError, describe, refuse
 from preln.config.base import listed
+from preln.jobs import Job
 from preln.placements import PAPER, in_order
 from preln.runs import PREPARATION_VERSION, Run, series
 
@@ -42,13 +43,15 @@ AFTER_WARMUP = "after-warm-up"
 
 
 @dataclass(frozen=True)
-class ExactJob:
+class ExactJob(Job):
     """One sweep of the model of the proofs: of the paper's two placements, or of another one.
 
     Each other placement has a job of its own, so that a run of it in a study leaves the paper's measurements as they
     are.
     """
 
+    room: ClassVar[str] = "theory"
+    records: ClassVar[tuple[str, ...]] = ("run.json", "measurements.csv")
     sweep: str
     setting: ExactTheory
     seeds: int
@@ -73,7 +76,7 @@ class ExactJob:
 
 
 @dataclass(frozen=True)
-class GradientJob:
+class GradientJob(Job):
     """The gradients of one translation model, for several seeds.
 
     Attributes:
@@ -87,6 +90,8 @@ class GradientJob:
         every_matrix: whether all matrices are recorded, or the decoder's feed-forward matrices alone.
     """
 
+    room: ClassVar[str] = "theory"
+    records: ClassVar[tuple[str, ...]] = ("run.json", "measurements.csv")
     settings: RunSettings
     corpus: Corpus
     variant: str

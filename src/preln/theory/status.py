@@ -13,7 +13,7 @@ from preln.theory.trace_jobs import TraceJob, expand
 
 def sections(study: Study, results: Path) -> list[Section]:
     """The traces: the updates that are made of each that is done. Nothing is written before."""
-    rows = [progress(job, results / "first-updates" / job.id) for job in expand(study)]
+    rows = [progress(job, results / job.folder) for job in expand(study)]
     return [Section("traces of first updates", "update", 0, (), rows)]
 
 

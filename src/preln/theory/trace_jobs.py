@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from preln.config import Corpus, Execution, RunSettings, Study
+from preln.jobs import Job
 from preln.runs import PREPARATION_VERSION, Run, runs_of
 from preln.theory.measurement_jobs import THEORY_VERSION
 
@@ -18,7 +19,7 @@ translates nothing. It depends on all others, also those to come."""
 
 
 @dataclass(frozen=True)
-class TraceJob:
+class TraceJob(Job):
     """The trace of a run's first updates.
 
     Attributes:
@@ -27,6 +28,8 @@ class TraceJob:
         sharpness_every: updates between two measurements of the sharpness.
     """
 
+    room: ClassVar[str] = "first-updates"
+    records: ClassVar[tuple[str, ...]] = ("run.json", "updates.csv")
     run: Run
     updates: int
     sharpness_every: int

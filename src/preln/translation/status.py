@@ -14,7 +14,7 @@ EPOCHS = Counting("epochs", {"valid": "valid_loss", "BLEU": "test_bleu"}, read_e
 
 def sections(study: Study, results: Path, now: float) -> list[Section]:
     """The translation runs' progress: losses of training and of valid in bits a token, BLEU of test in percent."""
-    rows = [progress(run, results / "translation" / run.id, now) for run in expand(study)]
+    rows = [progress(run, results / run.folder, now) for run in expand(study)]
     return [Section("runs", "epoch", 1, ("train", "valid", "BLEU"), rows)]
 
 

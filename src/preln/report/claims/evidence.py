@@ -26,8 +26,6 @@ from preln.report.theory import traces
 from preln.report.translation import records
 from preln.report.translation.budgets import spent
 from preln.runs import Run
-from preln.theory import measurement_jobs
-from preln.theory.trace_jobs import TraceJob
 
 
 @dataclass(frozen=True)
@@ -145,21 +143,17 @@ def gather(study: Study, results: Path) -> Evidence:
     )
 
 
-_OF_KINDS: dict[Any, Source[Any, Any]] = {
-    Run: records.SOURCE,
-    pretraining.PretrainingRun | pretraining.Finetuning: pretraining_records.SOURCE,
-    measurement_jobs.ExactJob | measurement_jobs.GradientJob: theory_records.SOURCE,
-    TraceJob: traces.SOURCE,
-}
+_SOURCES: tuple[Source[Any, Any], ...] = (
+    records.SOURCE,
+    pretraining_records.SOURCE,
+    theory_records.SOURCE,
+    traces.SOURCE,
+)
 
 
 def _jobs(study: Study) -> list[Any]:
-    return [job for source in _OF_KINDS.values() for job in source.jobs(study)]
+    return [job for source in _SOURCES for job in source.jobs(study)]
 
 
-def _files(job: Any) -> Sequence[str]:
-    return next(source.files(job) for kind, source in _OF_KINDS.items() if isinstance(job, kind))
-
-
-SOURCE = Source(_jobs, _files, lambda study, jobs, results: gather(study, results))
+SOURCE = Source(_jobs, lambda study, jobs, results: gather(study, results))
 """All that a study records."""

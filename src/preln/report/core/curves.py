@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import pandas as pd
 
 from preln.report.core.statistics import Estimate, estimate
+from preln.runs import Settled, series
 
 INTERVAL = ("95% interval from", "to")
 EXTENT = ("Lowest", "Highest")
 """What the ends of a band are called: of an `estimate`, and of an `extent`."""
 PAPER = "the paper"
+
+S = TypeVar("S", bound=Settled)
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,14 @@ class Curves:
     reference: pd.DataFrame
     ends: tuple[str, str] = INTERVAL
     note: str = ""
+
+
+def by_series(runs: Iterable[S]) -> dict[Any, list[S]]:
+    """The runs of each curve: those that differ in the seed alone, by the settings that they share."""
+    grouped: dict[Any, list[S]] = {}
+    for run in runs:
+        grouped.setdefault(series(run.settings), []).append(run)
+    return grouped
 
 
 def means(data: pd.DataFrame, x: str, over: Callable[[Sequence[float]], Estimate] = estimate) -> pd.DataFrame:

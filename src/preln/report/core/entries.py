@@ -9,21 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from preln.config import Study
+from preln.jobs import Job
 
-
-class Job(Protocol):
-    """A run, a fine-tuning or a part of the theory."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def identity(self) -> dict[str, Any]: ...
-
-
-J = TypeVar("J")
+J = TypeVar("J", bound=Job)
 R = TypeVar("R")
 
 
@@ -33,12 +24,10 @@ class Source(Generic[J, R]):
 
     Attributes:
         jobs: all jobs of a study that make such records.
-        files: the records of a job, in the folder of the study's results.
         load: reads what is done of some jobs; its last argument is the folder of the results of all studies.
     """
 
     jobs: Callable[[Study], Sequence[J]]
-    files: Callable[[J], Sequence[str]]
     load: Callable[[Study, Sequence[J], Path], R]
 
 

@@ -33,8 +33,9 @@ def varying(settings: Iterable[RunSettings]) -> set[str]:
     return {key for key in RunSettings.model_fields if len({getattr(one, key) for one in values}) > 1}
 
 
-def label(settings: RunSettings, differing: set[str]) -> str:
-    """The name of a curve among curves that differ in the keys `differing`."""
+def label(settings: RunSettings, differing: set[str], *, with_warmup: bool = True) -> str:
+    """The name of a curve among curves that differ in the keys `differing`; its warm-up is left out where something
+    else tells it."""
     parts = []
     if "placement" in differing:
         parts.append(PLACEMENTS[settings.placement])
@@ -42,7 +43,8 @@ def label(settings: RunSettings, differing: set[str]) -> str:
         parts.append(OPTIMIZERS[settings.optimizer])
     if "learning_rate" in differing:
         parts.append(f"lr {short(settings.learning_rate)}")
-    parts.append(warmup(settings))
+    if with_warmup:
+        parts.append(warmup(settings))
     if _TOLD_BY_SCHEDULE & differing:
         parts.append(schedule(settings))
     for key in RunSettings.model_fields:

@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 
 from preln.config import PretrainingSettings, RunSettings
-from preln.report.core.curves import EXTENT, Curves, means
+from preln.report.core.curves import EXTENT, Curves, by_series, means
 from preln.report.core.figure import NothingDone
 from preln.report.core.statistics import extent, mean
-from preln.report.core.style import COLUMN_WIDTH, PALETTE, TEXT_WIDTH, line
+from preln.report.core.style import COLUMN_WIDTH, PALETTE, TEXT_WIDTH, cross, line
 from preln.runs import series
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def curves(runs: Sequence[OwnRun], quantities: Sequence[Quantity]) -> list[Curve
     found = []
     for panel in (panel for row in _grid(runs, quantities) for panel in row):
         tables = []
-        for members in _by_series(panel.runs).values():
+        for members in by_series(panel.runs).values():
             tables.append(_mean(members, panel.quantity.column).assign(curve=members[0].name))
             for run in members:
                 if run.diverged is not None and run.curve is not None:
@@ -160,7 +160,7 @@ def _draw(axes: Axes, panel: _Panel, looks: dict[Any, dict[str, Any]]) -> None:
     column = panel.quantity.column
     highest, lowest = -math.inf, math.inf
     guess = max(run.guess for run in panel.runs)
-    for key, members in _by_series(panel.runs).items():
+    for key, members in by_series(panel.runs).items():
         look = looks[key]
         shown = _mean(members, column)
         if len(shown):
@@ -176,7 +176,12 @@ def _draw(axes: Axes, panel: _Panel, looks: dict[Any, dict[str, Any]]) -> None:
             # On the edge of the axes, for what diverges has no value there.
             edge = 1.0 if panel.quantity.is_loss else 0.0
             axes.plot(
-                [run.diverged], [edge], **_cross(look), transform=axes.get_xaxis_transform(), clip_on=False, zorder=4
+                [run.diverged],
+                [edge],
+                **cross(look["color"]),
+                transform=axes.get_xaxis_transform(),
+                clip_on=False,
+                zorder=4,
             )
         for run in members:
             values = _recorded(run, column)[column]
@@ -216,14 +221,6 @@ def _mean(members: Sequence[OwnRun], column: str, with_diverged: bool = False) -
     # Of no points, the columns would have no numbers.
     numbers = table[["value", "low", "high"]].astype(float)
     return numbers.assign(updates=table["step"].map(updates).astype(float), seeds=table["seeds"])
-
-
-def _by_series(runs: Sequence[OwnRun]) -> dict[Any, list[OwnRun]]:
-    """The runs of each curve: those that differ in the seed alone."""
-    grouped: dict[Any, list[OwnRun]] = {}
-    for run in runs:
-        grouped.setdefault(series(run.settings), []).append(run)
-    return grouped
 
 
 def _diverged(runs: Sequence[OwnRun]) -> list[OwnRun]:
@@ -269,7 +266,7 @@ def _legend(
     from matplotlib.lines import Line2D
 
     entries = []
-    for key, members in _by_series(runs).items():
+    for key, members in by_series(runs).items():
         done = [run for run in members if run.curve is not None]
         if not done:
             continue
@@ -284,13 +281,9 @@ def _legend(
             text += f"; {of}diverged at update{'s' if len(failed) > 1 else ''} {updates}"
         handles = [Line2D([], [], **looks[key], linewidth=1.1, markersize=3.2)]
         if failed:
-            handles.append(Line2D([], [], **_cross(looks[key])))
+            handles.append(Line2D([], [], **cross(looks[key]["color"])))
         entries.append((tuple(handles), textwrap.fill(text, width=width)))
     return entries
-
-
-def _cross(look: dict[str, Any]) -> dict[str, Any]:
-    return {"color": look["color"], "linestyle": "none", "marker": "x", "markersize": 6, "markeredgewidth": 1.4}
 
 
 def _progress(study: str, runs: Sequence[OwnRun]) -> str:
@@ -300,6 +293,6 @@ def _progress(study: str, runs: Sequence[OwnRun]) -> str:
     parts = [f"Study {study}, {texts}: {len(done)} of {len(runs)} runs"]
     if failed := _diverged(done):
         parts[0] += f", {len(failed)} diverged (×)"
-    if any(len(members) > 1 for members in _by_series(runs).values()):
+    if any(len(members) > 1 for members in by_series(runs).values()):
         parts.append("Lines: mean of the n seeds that finished; bands: lowest to highest")
     return ". ".join(parts) + "."

@@ -82,6 +82,11 @@ def line(placement: str, anchor: str = "warmup") -> Any:
     return lines.get(anchor, lines["warmup"])
 
 
+def cross(colour: str) -> dict[str, Any]:
+    """The mark of a run that diverged."""
+    return {"color": colour, "linestyle": "none", "marker": "x", "markersize": 6, "markeredgewidth": 1.4}
+
+
 def styles(runs: Sequence[Run]) -> dict[RunSettings, Style]:
     """The style of each series of a figure, whose runs are `runs`.
 

@@ -21,7 +21,7 @@ from preln import recording
 from preln.config import Study
 from preln.files import write_text
 from preln.report.catalogue import LEADING, Catalogue
-from preln.report.claims import evidence, ledger
+from preln.report.claims import ledger
 from preln.report.claims.rules import Verdict
 from preln.report.core.records import hardware_line
 from preln.report.html.charts import specification
@@ -164,10 +164,10 @@ def _provenance(catalogue: Catalogue, folder: Path) -> dict[str, list[str]]:
     """What the records were made with: each commit, machine and set of versions, with how many records it made."""
     counts: dict[str, Counter[str]] = {"Commit": Counter(), "Hardware": Counter(), "Versions": Counter()}
     for job in catalogue.everything:
-        paths = [folder / file for file in evidence.SOURCE.files(job)]
+        paths = [folder / file for file in job.files]
         if not all(path.exists() for path in paths):
             continue
-        record = recording.read(paths[0].with_name("run.json"))
+        record = recording.read(paths[0])
         changed = ", with changes that are not committed" if record["commit_changed"] else ""
         counts["Commit"][f"{record['commit']}{changed}"] += 1
         counts["Hardware"][hardware_line(record["hardware"])] += 1

@@ -78,7 +78,7 @@ def load(study: Study, shown: Sequence[PretrainingRun | Finetuning], results: Pa
     curves, metrics = [], {}
     texts = Texts("text")
     for run in runs:
-        folder = results / study.study / "pretraining" / run.id
+        folder = results / study.study / run.folder
         if (folder / "metrics.json").exists():
             metrics[run.id] = recording.read(folder / "metrics.json")
             origins.append(_origin(folder, run.identity))
@@ -87,7 +87,7 @@ def load(study: Study, shown: Sequence[PretrainingRun | Finetuning], results: Pa
     scores, majority = [], {}
     done = set()
     for job in jobs:
-        folder = results / study.study / "finetuning" / job.id
+        folder = results / study.study / job.folder
         if (folder / "run.json").exists():
             record = _origin(folder, job.identity)
             origins.append(record)
@@ -197,10 +197,4 @@ def _jobs(study: Study) -> list[PretrainingRun | Finetuning]:
     return [*expand(study), *finetunings(study)]
 
 
-def _files(job: PretrainingRun | Finetuning) -> list[str]:
-    if isinstance(job, PretrainingRun):
-        return [f"pretraining/{job.id}/{name}" for name in ("curve.csv", "metrics.json")]
-    return [f"finetuning/{job.id}/{name}" for name in ("run.json", "scores.csv")]
-
-
-SOURCE = Source(_jobs, _files, load)
+SOURCE = Source(_jobs, load)

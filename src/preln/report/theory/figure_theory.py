@@ -164,7 +164,8 @@ def _law(axes: Axes, swept: pd.DataFrame, over: str, variants: tuple[str, ...]) 
             slope = estimate(exponents(mine, over))
             error = "" if math.isnan(slope.low) else f" ± {slope.high - slope.mean:.2f}"
             # Plus zero, for a zero that has no sign.
-            name = f"{PLACEMENTS[placement]}: {round(slope.mean, 2) + 0:.2f}{error}"
+            power = "none" if math.isnan(slope.mean) else f"{round(slope.mean, 2) + 0:.2f}{error}"
+            name = f"{PLACEMENTS[placement]}: {power}"
             _series(axes, mine, over, name, placement, "encoder", open_markers=bool(variant))
     axes.set(xscale="log", yscale="log")
     values = sorted(set(swept[over]))

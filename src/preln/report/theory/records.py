@@ -54,7 +54,7 @@ def load(study: Study, parts: Sequence[MeasurementJob], results: Path) -> Record
     tables, origins, bars = [], [], []
     texts = Texts("corpus")
     for part in parts:
-        folder = results / study.study / "theory" / part.id
+        folder = results / study.study / part.folder
         if not (folder / "run.json").exists():
             continue
         record = recording.read(folder / "run.json")
@@ -109,9 +109,12 @@ def sweep(measured: pd.DataFrame, over: str) -> pd.DataFrame:
 
 
 def exponents(swept: pd.DataFrame, over: str) -> list[float]:
-    """The exponent of each seed's gradient in the depth or the width, in the order of the seeds."""
+    """The exponent of each seed's gradient in the depth or the width, in the order of the seeds; a gradient of zero, as
+    ReZero's is before the first update, has none."""
     return [
-        exponent(seed[over].tolist(), seed["value"].tolist()) for _, seed in swept.sort_values(over).groupby("seed")
+        exponent(seed[over].tolist(), seed["value"].tolist())
+        for _, seed in swept.sort_values(over).groupby("seed")
+        if seed["value"].gt(0).all()
     ]
 
 
@@ -178,8 +181,4 @@ def with_gradients(study: Study, parts: Sequence[MeasurementJob]) -> Sequence[Me
     return parts if study.theory and study.theory.gradients else []
 
 
-def _files(part: MeasurementJob) -> list[str]:
-    return [f"theory/{part.id}/{name}" for name in ("run.json", "measurements.csv")]
-
-
-SOURCE = Source(lambda study: expand(study, expand_runs(study)), _files, load)
+SOURCE = Source(lambda study: expand(study, expand_runs(study)), load)

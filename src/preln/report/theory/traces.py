@@ -62,7 +62,7 @@ def load(study: Study, jobs: Sequence[TraceJob], results: Path) -> Records:
     tables, origins, diverged = [], [], set()
     texts = Texts("corpus")
     for name, job in zip(names(jobs), jobs, strict=True):
-        folder = results / study.study / "first-updates" / job.id
+        folder = results / study.study / job.folder
         if not (folder / "run.json").exists():
             continue
         record = recording.read(folder / "run.json")
@@ -91,8 +91,4 @@ def of_layer(quantity: str, settings: RunSettings, last: bool) -> str:
     return f"{quantity}.decoder.{settings.decoder_layers if last else 1}"
 
 
-def _files(job: TraceJob) -> list[str]:
-    return [f"first-updates/{job.id}/{name}" for name in ("run.json", "updates.csv")]
-
-
-SOURCE = Source(expand, _files, load)
+SOURCE = Source(expand, load)

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from preln.config import RunSettings, Study
-from preln.report.core.curves import EXTENT, PAPER, Curves, means
+from preln.report.core.curves import EXTENT, PAPER, Curves, by_series, means
 from preln.report.core.figure import NothingDone
 from preln.report.core.labels import label, varying
 from preln.report.core.statistics import extent
-from preln.report.core.style import COLUMN_WIDTH, TEXT_WIDTH, Style, line, styles
+from preln.report.core.style import COLUMN_WIDTH, TEXT_WIDTH, Style, cross, line, styles
 from preln.report.reference import translation as paper
 from preln.report.reference.translation import Quantity, Reference
 from preln.report.translation.records import Records
@@ -208,7 +208,7 @@ def _draw_panel(
         axes.set_yticks([])
     _draw_references(axes, panel, markers)
     ceiling = _ceiling(panel, study, known)
-    for key, members in _by_series(panel.runs).items():
+    for key, members in by_series(panel.runs).items():
         style = look[key]
         finished = [run.id for run in members if run.id in done.index and done.status[run.id] == "finished"]
         if finished:
@@ -247,12 +247,12 @@ def _draw_diverged(
     curve = curve[curve[column].map(math.isfinite)]
     if curve.empty:
         edge = 1 if column == "valid_loss" else 0
-        axes.plot(update, edge, **_cross(style), clip_on=False, zorder=4, transform=axes.get_xaxis_transform())
+        axes.plot(update, edge, **cross(style.colour), clip_on=False, zorder=4, transform=axes.get_xaxis_transform())
         return
     axes.plot(curve["update"], curve[column], **{**_line_look(style), "linewidth": 0.6})
     last = curve.iloc[-1]
     height = last[column] if ceiling is None else min(last[column], ceiling)
-    axes.plot(last["update"], height, **_cross(style), clip_on=False, zorder=4)
+    axes.plot(last["update"], height, **cross(style.colour), clip_on=False, zorder=4)
 
 
 def _draw_references(axes: Axes, panel: Panel, markers: dict[Reference, str]) -> None:
@@ -269,7 +269,7 @@ def _recorded(panel: Panel, records: Records) -> pd.DataFrame:
     """What is known of the curves of a panel's runs. `update` is where an epoch is drawn: seeds differ a little in the
     updates of an epoch, and their mean is that of a curve."""
     known = records.curves[records.curves["run"].isin([run.id for run in panel.runs])]
-    numbers = {run.id: number for number, runs in enumerate(_by_series(panel.runs).values()) for run in runs}
+    numbers = {run.id: number for number, runs in enumerate(by_series(panel.runs).values()) for run in runs}
     updates = known["updates"].astype(float).groupby([known["run"].map(numbers), known["epoch"]])
     return known.assign(update=updates.transform("mean"))
 
@@ -298,7 +298,7 @@ def _legend(
     differing = varying(run.settings for run in runs) | always
     with_curve = set(records.curves["run"]) & {run.id for run in runs}
     entries: list[tuple[tuple[Line2D, ...], str]] = []
-    for key, members in _by_series(runs).items():
+    for key, members in by_series(runs).items():
         recorded = [run.id for run in members if run.id in done.index]
         if not recorded:
             continue
@@ -313,7 +313,7 @@ def _legend(
         if with_curve & set(recorded):
             handles.append(Line2D([], [], **_line_look(look[key])))
         if len(diverged):
-            handles.append(Line2D([], [], **_cross(look[key])))
+            handles.append(Line2D([], [], **cross(look[key].colour)))
         entries.append((tuple(handles), _wrapped(text)))
     if not with_curve:
         return entries
@@ -344,16 +344,6 @@ def _line_look(style: Style) -> dict[str, Any]:
     }
 
 
-def _cross(style: Style) -> dict[str, Any]:
-    return {
-        "color": style.colour,
-        "linestyle": "none",
-        "marker": "x",
-        "markersize": 6,
-        "markeredgewidth": 1.4,
-    }
-
-
 def _paper_line(entry: Reference) -> dict[str, Any]:
     return {
         "color": _PAPER_GREY[entry.optimizer],
@@ -374,14 +364,6 @@ def _paper_marker(marker: str) -> dict[str, Any]:
         "clip_on": False,
         "zorder": 5,
     }
-
-
-def _by_series(runs: Sequence[Run]) -> dict[RunSettings, list[Run]]:
-    """The runs of each curve: those that differ in the seed alone."""
-    grouped: dict[RunSettings, list[Run]] = {}
-    for run in runs:
-        grouped.setdefault(series(run.settings), []).append(run)
-    return grouped
 
 
 def _paper_curves(references: Sequence[Reference]) -> dict[str, list[Reference]]:
@@ -426,7 +408,7 @@ def _note(study: Study, panels: Sequence[Panel], records: Records) -> str:
     references = [entry for panel in panels for entry in panel.references]
     if references:
         parts.append(_of_the_paper(study, references, list(runs)))
-    if any(len(members) > 1 for members in _by_series(list(runs)).values()):
+    if any(len(members) > 1 for members in by_series(list(runs)).values()):
         parts.append("Lines: mean of the n seeds that finished; bands: lowest to highest")
     return ". ".join(parts) + "."
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from preln.config import Study
 from preln.report.core import own_runs
-from preln.report.core.curves import Curves
+from preln.report.core.curves import Curves, by_series
 from preln.report.core.figure import Figure
 from preln.report.core.labels import label, varying
 from preln.report.core.own_runs import OwnRun, Quantity
 from preln.report.translation.records import SOURCE, Records
-from preln.runs import series
+from preln.runs import Run, series
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
@@ -53,6 +54,14 @@ def curves(study: Study, records: Records) -> list[Curves]:
     return own_runs.curves(runs(records), QUANTITIES)
 
 
+_MOST_CURVES = 48
+
+
+def legible(study: Study, runs: Sequence[Run]) -> Sequence[Run]:
+    """All runs of a study, unless they are more curves than a reader can tell apart."""
+    return runs if len(by_series(runs)) <= _MOST_CURVES else []
+
+
 FIGURE = Figure(
     name="runs",
     title="The study's own translation runs",
@@ -62,6 +71,7 @@ FIGURE = Figure(
     "the highest. A run that diverged is a thin line, and a cross on the edge at the update at which it did. "
     "The axis of losses is cut off at the loss of a uniform guess, where a curve goes above it.",
     source=SOURCE,
+    of=legible,
     compose=compose,
     curves=curves,
 )

@@ -48,7 +48,7 @@ _WHOLE = [
 
 def run_folder(study: Study, run: Run, results: Path) -> Path:
     """The folder of a run's records; `results` is the folder of all studies."""
-    return results / study.study / "translation" / run.id
+    return results / study.study / run.folder
 
 
 def curves(study: Study, runs: Iterable[Run], results: Path) -> pd.DataFrame:
@@ -194,8 +194,4 @@ def load(study: Study, runs: Sequence[Run], results: Path) -> Records:
     return Records(tuple(runs), curves(study, runs, results), summary(study, runs, results))
 
 
-def _files(run: Run) -> list[str]:
-    return [f"translation/{run.id}/{name}" for name in ("curve.csv", "metrics.json")]
-
-
-SOURCE = Source(expand, _files, load)
+SOURCE = Source(expand, load)

@@ -1,0 +1,37 @@
+"""QK-norm: queries and keys of length 1, and a learnable factor in place of 1/sqrt(d) (Henry et al., 2020)."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+
+class QKNorm(nn.Module):
+    """Scores g cos(q, k) in place of <q, k> / sqrt(d), where d is the width of a head.
+
+    The factor g is learnt, one for all heads. It begins with sqrt(d), which gives random queries and keys the spread of
+    scores that they have without QK-norm; Henry et al. begin with a number that depends on the length of the text.
+    """
+
+    def __init__(self, width: int, heads: int) -> None:
+        super().__init__()
+        self._heads, self._root = heads, (width // heads) ** 0.5
+        self.scale = nn.Parameter(torch.tensor([self._root]))
+
+    def forward(self, projected: Tensor, names: str) -> Tensor:
+        """Projections side by side, of shape (..., width times their number), as an attention takes them that divides
+        scores by sqrt(d). `names` says what each is, such as qkv; values are left as they are."""
+        parts = projected.chunk(len(names), dim=-1)
+        return torch.cat([getattr(self, f"_{name}")(part) for name, part in zip(names, parts, strict=True)], dim=-1)
+
+    def _q(self, query: Tensor) -> Tensor:
+        scaled: Tensor = self._k(query) * (self.scale * self._root)
+        return scaled
+
+    def _k(self, key: Tensor) -> Tensor:
+        heads = key.unflatten(-1, (self._heads, -1))  # type: ignore[no-untyped-call]
+        return functional.normalize(heads, dim=-1).flatten(-2)
+
+    def _v(self, value: Tensor) -> Tensor:
+        return value

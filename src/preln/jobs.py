@@ -1,0 +1,35 @@
+"""What a study's jobs have in common: a run, a fine-tuning, a measurement of the theory, a trace of first updates."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+
+class Job(ABC):
+    """A job of a study, which leaves records.
+
+    Attributes:
+        room: the folder in a study's results in which jobs of its kind have a folder each.
+        records: the names of its records in this folder. The first says what it is.
+        id: its name, which no other job of its kind has in the study.
+        identity: all that can change its numbers, as plain JSON values.
+    """
+
+    room: ClassVar[str]
+    records: ClassVar[tuple[str, ...]]
+    id: Any
+
+    @property
+    @abstractmethod
+    def identity(self) -> dict[str, Any]: ...
+
+    @property
+    def folder(self) -> str:
+        """The folder of its records, in the folder of the study's results."""
+        return f"{self.room}/{self.id}"
+
+    @property
+    def files(self) -> list[str]:
+        """Its records, in the folder of the study's results."""
+        return [f"{self.folder}/{name}" for name in self.records]

@@ -1,0 +1,36 @@
+"""Res-Post-LN: LayerNorm on what a sub-layer adds (Liu et al., 2022, Swin Transformer V2, section 3.2).
+
+OLMo 2 has it too, with RMSNorm and QK-norm (`norm: rms`, `qk_norm: true`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from preln.placements.base import Function, Placement, Residual
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+class ResPostLN(Residual):
+    """x <- x + dropout(LayerNorm(F(x)))."""
+
+    normalises_sum = False
+
+    def forward(self, x: Tensor, sublayer: Function) -> Tensor:
+        """`x`, of shape (..., width), after `sublayer`, in the same shape."""
+        return self.sum(x, self.norm(sublayer(x)))
+
+
+PLACEMENT = Placement(
+    name="res-post",
+    label="Res-Post-LN",
+    source="Liu et al. (2022), Swin Transformer V2",
+    residual=ResPostLN,
+    final_norm=True,
+    colour="#029e73",
+    marker="<",
+    hatch="||",
+    lines={"warmup": (0, (4, 1.5, 2, 1.5))},
+)

@@ -1,0 +1,38 @@
+"""Sandwich-LN: LayerNorm on what a sub-layer is given, and on what it adds (Ding et al., 2021, CogView)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from preln.placements.base import Function, Placement, Residual
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+class SandwichLN(Residual):
+    """x <- x + dropout(LayerNorm(F(LayerNorm(x))))."""
+
+    normalises_sum = False
+
+    def build(self) -> None:
+        """Two norms."""
+        super().build()
+        self.after = self.shape.new_norm()
+
+    def forward(self, x: Tensor, sublayer: Function) -> Tensor:
+        """`x`, of shape (..., width), after `sublayer`, in the same shape."""
+        return self.sum(x, self.after(sublayer(self.norm(x))))
+
+
+PLACEMENT = Placement(
+    name="sandwich",
+    label="Sandwich-LN",
+    source="Ding et al. (2021), CogView",
+    residual=SandwichLN,
+    final_norm=True,
+    colour="#de8f05",
+    marker="^",
+    hatch="\\\\",
+    lines={"warmup": (0, (6, 1.5, 1, 1.5))},
+)

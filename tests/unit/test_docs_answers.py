@@ -1,0 +1,203 @@
+"""The answers to docs/departures.md follow from its rules, whatever was found."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from docs import answers
+from docs.answers import (
+    Corner,
+    FirstUpdates,
+    Limits,
+    UnderSchedules,
+    large_gradients_or_large_updates,
+    where_training_fails,
+)
+
+GUESS = 9.9
+STUCK = FirstUpdates(seeds=3, loss=9.8, last_gradient=2.0, largest_step=1.0, first_gradient_kept=0.05, input_growth=2.0)
+LEARNING = FirstUpdates(
+    seeds=3, loss=8.0, last_gradient=0.5, largest_step=0.3, first_gradient_kept=1.0, input_growth=1.0
+)
+
+
+def answer(
+    post: FirstUpdates = STUCK,
+    pre: FirstUpdates = LEARNING,
+    control: FirstUpdates = LEARNING,
+    warmed_up: FirstUpdates = LEARNING,
+) -> list[str]:
+    return large_gradients_or_large_updates(post, pre, control, warmed_up, GUESS)
+
+
+def test_a_control_that_learns_with_as_large_a_gradient_speaks_against_gradients_and_for_updates() -> None:
+    found = answer(control=replace(LEARNING, last_gradient=2.1))
+    assert found == ["against large gradients", "for large updates", "for the mechanism of Wang et al."]
+
+
+def test_both_explanations_may_be_consistent_with_what_is_found() -> None:
+    assert answer() == ["for large gradients", "for large updates", "for the mechanism of Wang et al."]
+
+
+def test_a_large_step_of_a_model_that_learns_speaks_against_large_updates() -> None:
+    warmed_up = replace(LEARNING, largest_step=0.95)
+    assert answer(warmed_up=warmed_up)[:2] == ["for large gradients", "against large updates"]
+
+
+@pytest.mark.parametrize("changed", [{"first_gradient_kept": 0.2}, {"input_growth": 1.2}])
+def test_the_mechanism_needs_both_of_its_signs(changed: dict[str, Any]) -> None:
+    assert "for the mechanism of Wang et al." not in answer(post=replace(STUCK, **changed))
+
+
+def test_the_mechanism_is_not_shown_where_the_control_has_a_sign_of_it() -> None:
+    assert "for the mechanism of Wang et al." not in answer(control=replace(LEARNING, input_growth=1.6))
+
+
+@pytest.mark.parametrize("models", [{"post": LEARNING}, {"pre": STUCK}], ids=["Post-LN learns", "Pre-LN is stuck"])
+def test_there_is_nothing_to_explain_unless_the_placements_differ(models: dict[str, FirstUpdates]) -> None:
+    (found,) = answer(**models)
+    assert found.startswith("nothing to explain")
+
+
+def test_a_control_that_is_stuck_tells_nothing_apart() -> None:
+    assert answer(control=STUCK)[-1].startswith("Post-LN-init is stuck")
+
+
+def test_in_between_the_question_stays_open() -> None:
+    near = replace(LEARNING, last_gradient=1.75, largest_step=0.8)
+    assert answer(pre=near, control=near, warmed_up=near) == ["the question stays open"]
+
+
+@given(st.floats(0.1, 20), st.floats(0.1, 20))
+def test_no_case_holds_for_and_against_large_updates_at_once(mine: float, theirs: float) -> None:
+    found = answer(post=replace(STUCK, largest_step=mine), pre=replace(LEARNING, largest_step=theirs))
+    assert not {"for large updates", "against large updates"} <= set(found)
+
+
+@pytest.mark.parametrize(
+    ("post", "pre", "large", "found"),
+    [
+        (Limits(1e-3, 6.5e-3), Limits(6.5e-3, 1.4e-2), Limits(3e-3, None), {"needs", "does not need", "noise"}),
+        (Limits(1e-3, 3e-3), Limits(6.5e-3, 6.5e-3), Limits(1e-3, None), {"does not need"}),
+        (Limits(None, 3e-3), Limits(1e-3, 6.5e-3), Limits(None, None), {"needs"}),
+        (Limits(1e-3, 1e-3), Limits(1e-3, None), Limits(None, None), {"none"}),
+    ],
+)
+def test_the_map_is_read_by_its_limits(post: Limits, pre: Limits, large: Limits, found: set[str]) -> None:
+    said = where_training_fails(post, pre, large)
+    assert len(said) == len(found)
+    assert all(any(word in one for one in said) for word in found)
+
+
+def test_a_trace_is_read_as_the_rule_says(tmp_path: Path) -> None:
+    updates = range(201)
+    trace = pd.DataFrame(
+        {
+            "update": updates,
+            "loss": [10.0 - update / 64 for update in updates],
+            # The largest is behind the tenth update, and does not count.
+            "function_change": [0.0, *[0.1] * 9, 0.4, 5.0, *[0.1] * 189],
+            "gradient_norm.decoder.1": [0.0, *[4.0] * 190, *[1.0] * 10],
+            "gradient_norm.decoder.2": [0.0, 3.0, *[7.0] * 199],
+            "input_norm.decoder.1": [1.0] * 201,
+            "input_norm.decoder.2": [2.0, *[9.0] * 190, *[5.0] * 10],
+        }
+    )
+    for seed in (1, 2):
+        folder = tmp_path / "first-updates" / f"post-s{seed}"
+        folder.mkdir(parents=True)
+        trace.to_csv(folder / "updates.csv", index=False)
+
+    assert answers.traced(tmp_path, "post") == FirstUpdates(
+        seeds=2, loss=6.875, last_gradient=3.0, largest_step=0.4, first_gradient_kept=0.25, input_growth=2.5
+    )
+
+
+OTHERS = {
+    Corner(batches, initialisation, beta2): [9.7]
+    for batches in (1, 4)
+    for initialisation in ("fairseq", "xavier")
+    for beta2 in (0.98, 0.999)
+}
+
+
+@pytest.mark.parametrize(
+    ("changed", "found"),
+    [
+        ({}, ["no cause found, and not explained"]),
+        ({Corner(4): [8.6]}, ["the batch is a cause"]),
+        ({Corner(4): [9.0]}, ["no cause found, and not explained"]),
+        ({Corner(4): [9.1, 9.1, 9.2]}, ["the batch is a cause"]),
+        ({Corner(1, "xavier"): [8.0], Corner(beta2=0.999): [8.0]}, ["the initialisation is a cause", "β2 is a cause"]),
+        ({Corner(4, "xavier"): [8.0, 8.1, 9.5]}, ["explained"]),
+        ({Corner(4, "xavier"): [8.0, 8.1, 9.7]}, ["no cause found, and not explained"]),
+    ],
+)
+def test_radam_is_read_by_what_changes_alone_and_by_the_papers_side(
+    changed: dict[Corner, list[float]], found: list[str]
+) -> None:
+    assert answers.why_radam_fails({**OTHERS, Corner(): [9.6, 9.7, 9.8], **changed}, GUESS) == found
+
+
+@pytest.mark.parametrize(("losses", "is_it"), [([8.9, 7.9], True), ([8.0, 8.91], False)])
+def test_radam_trains_at_the_papers_size_if_it_does_in_every_seed(losses: list[float], is_it: bool) -> None:
+    assert answers.of_size(losses) == is_it
+
+
+@pytest.mark.parametrize(
+    ("losses", "found"),
+    [
+        ((6.4, 8.0, 9.8), ["as in the paper", "Post-LN without a warm-up fails as in the paper"]),
+        ((7.0, 7.9, 9.8), ["Post-LN without a warm-up fails as in the paper"]),
+        ((6.4, 8.8, 9.5), ["neither"]),
+    ],
+)
+def test_the_first_epoch_asks_for_the_order_and_for_the_values(
+    losses: tuple[float, float, float], found: list[str]
+) -> None:
+    assert answers.the_first_epoch(*losses, GUESS) == found
+
+
+@pytest.mark.parametrize(
+    ("without", "control", "word"), [(8.0, 7.8, "sum"), (8.0, 7.5, "harm"), (8.0, 8.5, "large rate")]
+)
+def test_a_missing_warm_up_is_held_against_as_small_a_sum_of_rates(without: float, control: float, word: str) -> None:
+    assert word in answers.failure_or_small_sum(without, control)
+
+
+@pytest.mark.parametrize(
+    ("pre", "post", "found"),
+    [
+        ((6.0, 6.1), (6.7, 6.6), "the placement"),
+        ((6.0, 6.8), (6.2, 6.5), "the schedule"),
+        ((6.0, 6.4), (6.7, 6.6), "both"),
+    ],
+)
+def test_the_placement_decides_if_it_matters_more_than_the_schedule(
+    pre: tuple[float, float], post: tuple[float, float], found: str
+) -> None:
+    assert answers.placement_or_schedule(UnderSchedules(*pre), UnderSchedules(*post)) == found
+
+
+@pytest.mark.parametrize(
+    ("higher", "warmed_up", "found"),
+    [
+        (([8.0, 8.2], [7.0, 7.1]), [7.2], ["hid", "lacks"]),
+        (([8.0, 8.2], [7.0, 7.1]), [7.9], ["hid"]),
+        (([7.2, 8.2], [7.0, 7.3]), [7.0], ["open"]),
+        (([7.1, 7.1], [7.05, 7.1]), [7.0], ["not why"]),
+    ],
+)
+def test_a_small_bert_shows_a_gap_only_where_the_seeds_do_not_overlap(
+    higher: tuple[list[float], list[float]], warmed_up: list[float], found: list[str]
+) -> None:
+    said = answers.small_bert({1e-3: ([7.0, 7.1], [7.0, 7.1]), 3e-3: higher}, warmed_up)
+    assert len(said) == len(found)
+    assert all(word in one for word, one in zip(found, said, strict=True))

@@ -1,0 +1,485 @@
+"""Every placement: its formula, its beginning, its depth, its fast path, and its models."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from argparse import Namespace
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from fairseq.models.transformer import TransformerConfig
+from torch import Tensor, nn
+
+from preln.config import ExactTheory, PretrainingSettings
+from preln.fairseq_plugin.bert import PlacedBert
+from preln.fairseq_plugin.initialisation import apply_placement, frequent_words
+from preln.fairseq_plugin.transformer import PlacedTransformer
+from preln.fused import native
+from preln.fused.norm import RMSNorm
+from preln.placements import PLACEMENTS
+from preln.placements.base import Place, Residual, Shape, as_it_is, places, profiling
+from preln.theory import lemmas
+from preln.theory.exact import ExactStack
+from preln.theory.observe import square_norms, sums_of
+from tests import conftest
+from tests.unit import test_bert
+from tests.unit.formulas import FORMULAS, Layers, Toy, norm
+from tests.unit.test_decoding import fairseqs, sentences, together
+from tests.unit.test_fused import only
+from tests.unit.test_transformer import dictionary
+
+pytestmark = pytest.mark.numbers
+
+WIDTH, INNER = 8, 12
+EVERY = pytest.mark.parametrize("placement", PLACEMENTS)
+DEPTHS = {"encoder": (8, 4), "decoder": (8, 4), "encoder alone": (8, 0)}
+
+
+# --- the formula
+
+
+def randomised(module: Any) -> Any:
+    """The module with random numbers in all its parameters, vectors and factors among them."""
+    for parameter in module.parameters():
+        nn.init.normal_(parameter)
+    return module
+
+
+def stack_of(name: str, kind: str, norm: str) -> tuple[Layers, Any, list[Tensor]]:
+    """The connections of a stack with sub-layers, what is behind the last, and all that has a gradient."""
+    torch.manual_seed(1)
+    stack = kind.split()[0]
+    shape = Shape(WIDTH, INNER, norm="rms" if norm == "rms" else "layer")
+    flat, leaves = [], []
+    for place in places(*DEPTHS[kind]):
+        if place.stack == stack:
+            inner = INNER if place.sublayer == "feed-forward" else WIDTH
+            toy = Toy(*(torch.randn(*sizes).double().requires_grad_() for sizes in ((WIDTH, inner), (inner, WIDTH))))
+            connection = randomised(PLACEMENTS[name].connection(shape, place)).double()
+            flat.append((connection, toy))
+            leaves += [toy.a, toy.b, *connection.parameters()]
+    end: Any = PLACEMENTS[name].stack_norm(shape)
+    if end is not None:
+        leaves += randomised(end).double().parameters()
+    layers = [list(layer) for _, layer in itertools.groupby(flat, key=lambda one: one[0].place.layer)]
+    return layers, end, leaves
+
+
+@pytest.mark.parametrize("norm", ["layer", "rms"])
+@pytest.mark.parametrize("kind", DEPTHS)
+@pytest.mark.parametrize("placement", FORMULAS)
+def test_it_is_its_formula(placement: str, kind: str, norm: str) -> None:
+    layers, end, leaves = stack_of(placement, kind, norm)
+    x = torch.randn(3, 2, WIDTH).double().requires_grad_()
+    found: Any = x
+    for connection, toy in itertools.chain.from_iterable(layers):
+        found = connection(found, toy)
+    found = found if end is None else end(found)
+    expected = FORMULAS[placement](x, layers, end)
+    torch.testing.assert_close(found, expected)
+    weights = torch.randn_like(expected)
+    torch.testing.assert_close(
+        *(torch.autograd.grad((output * weights).sum(), [x, *leaves]) for output in (found, expected))
+    )
+
+
+@EVERY
+def test_it_is_compared_with_its_equation_here_or_in_a_test_of_its_own(placement: str) -> None:
+    module = PLACEMENTS[placement].residual.__module__.rpartition(".")[2]
+    assert placement in FORMULAS or Path(__file__).with_name(f"test_{module}.py").exists()
+
+
+# --- where it begins
+
+
+def connection(name: str, place: Place | None = None) -> Any:
+    return PLACEMENTS[name].connection(Shape(WIDTH, INNER), place or Place("encoder", 1, "self-attention", 6, 6))
+
+
+def exact(name: str, stack: Any = "encoder", depth: int = 4, width: int = WIDTH) -> ExactStack:
+    return ExactStack(width, depth, name, stack, torch.Generator().manual_seed(1))
+
+
+def test_rezero_begins_as_the_identity() -> None:
+    x = torch.randn(5, WIDTH)
+    torch.testing.assert_close(exact("rezero")(x), x, rtol=0.0, atol=0.0)
+
+
+@pytest.mark.parametrize(
+    ("depths", "stack", "alpha", "beta"),
+    [
+        ((6, 6), "encoder", 1.4179, 0.4970),
+        ((6, 6), "decoder", 2.0598, 0.3433),
+        ((18, 18), "encoder", 1.9987, 0.3526),
+        ((18, 18), "decoder", 2.7108, 0.2608),
+        ((12, 0), "encoder", 2.2134, 0.3195),
+    ],
+)
+def test_deepnorm_has_the_factors_of_its_paper(depths: Any, stack: Any, alpha: float, beta: float) -> None:
+    found = connection("deepnorm", Place(stack, 1, "feed-forward", *depths))
+    assert found.alpha == pytest.approx(alpha, abs=2e-4)
+    assert found.initial_scale == pytest.approx(beta, abs=2e-4)
+
+
+@pytest.mark.parametrize(
+    ("depths", "stack", "gamma"),
+    [
+        # sqrt(ln(18) ln(12) / 3), sqrt(ln 18) and sqrt(ln 24).
+        ((6, 6), "encoder", 1.5473),
+        ((6, 6), "decoder", 1.7001),
+        ((12, 0), "encoder", 1.7827),
+    ],
+)
+def test_sub_ln_has_the_factor_of_its_paper(depths: Any, stack: Any, gamma: float) -> None:
+    found = connection("sub-ln", Place(stack, 1, "feed-forward", *depths))
+    assert found.initial_scale == pytest.approx(gamma, abs=2e-4)
+
+
+def test_t_fixup_has_neither_norms_nor_parameters_and_the_scales_of_its_paper() -> None:
+    encoder, decoder = (
+        connection("t-fixup", Place(stack, 2, "feed-forward", 6, 6)) for stack in ("encoder", "decoder")
+    )
+    assert not list(encoder.parameters())
+    assert encoder.initial_scale == pytest.approx(0.4281, abs=1e-4)
+    assert decoder.initial_scale == pytest.approx(0.3689, abs=1e-4)
+    plain, scaled = (model(name) for name in ("rezero", "t-fixup"))
+    assert scaled.encoder.layer_norm is None
+    torch.testing.assert_close(
+        scaled.encoder.embed_tokens.weight, 0.48549 * plain.encoder.embed_tokens.weight, rtol=1e-3, atol=0.0
+    )
+
+
+def test_mix_ln_without_post_ln_layers_is_pre_ln_and_has_them_at_the_input() -> None:
+    x = torch.randn(5, WIDTH)
+    torch.testing.assert_close(exact("mix-ln", depth=3)(x), exact("pre", depth=3)(x))
+    for depth, first in ((12, 3), (24, 6)):
+        layers: Any = exact("mix-ln", depth=depth).layers
+        found = [layer.feed_forward_residual.normalises_sum for layer in layers]
+        assert found == [True] * first + [False] * (depth - first)
+
+
+@pytest.mark.parametrize("layer", [1, 4, 9])
+def test_layernorm_scaling_divides_what_f_is_given_by_the_root_of_the_layer(layer: int) -> None:
+    given: list[Tensor] = []
+
+    def keep(h: Tensor) -> Tensor:
+        given.append(h)
+        return h
+
+    connection("lns", Place("encoder", layer, "feed-forward", 9, 9))(torch.randn(5, 100 * WIDTH)[:, :WIDTH], keep)
+    assert given[0].square().mean().item() == pytest.approx(1 / layer, rel=1e-3)
+
+
+@pytest.mark.parametrize("name", ["sandwich", "peri", "res-post"])
+def test_a_norm_behind_f_makes_its_size_unimportant(name: str) -> None:
+    x, matrix, one = torch.randn(5, WIDTH), torch.randn(WIDTH, WIDTH), connection(name)
+    torch.testing.assert_close(
+        one(x, lambda h: 1000 * h @ matrix), one(x, lambda h: 100 * h @ matrix), rtol=1e-4, atol=1e-4
+    )
+
+
+def test_keel_weighs_its_input_with_the_number_of_sublayers() -> None:
+    assert connection("keel", Place("encoder", 1, "feed-forward", 6, 4)).alpha == 12
+    assert connection("keel", Place("decoder", 1, "feed-forward", 6, 4)).alpha == 12
+
+
+def test_b2t_carries_what_a_layer_is_given_around_its_norms() -> None:
+    x = torch.randn(5, WIDTH)
+    first, last = (connection("b2t", Place("encoder", 3, part, 6, 6)) for part in ("self-attention", "feed-forward"))
+    streams = first(x, torch.zeros_like)
+    assert torch.equal(streams[1], x)
+    torch.testing.assert_close(last(streams, torch.zeros_like), norm(x + norm(x, first.norm), last.norm))
+
+
+def test_the_second_stream_of_residual_is_the_plain_sum_and_ends_with_the_stack() -> None:
+    x, added = torch.randn(5, WIDTH), torch.randn(6, 5, WIDTH)
+    flat = [connection("resi-dual", place) for place in places(3, 0)]
+    streams = x
+    for one, f in zip(flat, added, strict=True):
+        streams = one(streams, lambda h, f=f: f)
+    torch.testing.assert_close(streams[1], x + added.sum(0))
+    output: Any = PLACEMENTS["resi-dual"].stack_norm(Shape(WIDTH, INNER))
+    assert output(streams).shape == x.shape
+
+
+@pytest.mark.parametrize("stack", ["encoder", "decoder"])
+def test_peri_lns_square_norm_grows_by_the_same_amount_each_layer(stack: Any) -> None:
+    predicted = PLACEMENTS["peri"].predictions.square_norm
+    assert predicted is not None
+    rows = lemmas.by_layer(ExactTheory(width=128, depth=4, length=32), ["peri"], 6)
+    for layer in range(1, 5):
+        mine = [row.value for row in rows if (row.quantity, row.stack, row.layer) == ("square_norm", stack, layer)]
+        assert len(mine) == 6
+        assert sum(mine) / 6 == pytest.approx(predicted(layer, stack)[0], rel=0.1)
+
+
+def test_peri_ln_normalises_the_embeddings_of_both_stacks() -> None:
+    found = model("peri")
+    for stack in (found.encoder, found.decoder):
+        assert isinstance(stack.layernorm_embedding, nn.LayerNorm)
+    assert model("sandwich").encoder.layernorm_embedding is None
+
+
+# --- Admin's first pass
+
+
+def test_admin_with_factors_of_one_is_post_ln() -> None:
+    x, matrix = torch.randn(5, WIDTH), torch.randn(WIDTH, WIDTH)
+    torch.testing.assert_close(*(connection(name)(x, lambda h: h @ matrix) for name in ("admin", "post")))
+
+
+def test_admins_factors_are_the_deviations_of_the_sums_without_norms() -> None:
+    x = torch.randn(64, WIDTH)
+    stack = exact("admin")
+    stack.profile(x)
+    post, variance = exact("post"), 1.0
+    with torch.no_grad():
+        mine: Any
+        f: Any
+        for mine, theirs in zip(stack.layers, post.layers, strict=True):
+            for residual, f in (
+                (mine.attention_residual, lambda h, of=theirs: of.attend(h) @ of.value),
+                (mine.feed_forward_residual, lambda h, of=theirs: (h @ of.w1).relu() @ of.w2),
+            ):
+                torch.testing.assert_close(residual.omega, torch.full([WIDTH], math.sqrt(variance)), rtol=1e-4, atol=0)
+                added = f(x)
+                scaled = math.sqrt(variance) * x
+                variance = float(scaled.var(correction=0) + added.var(correction=0))
+                x = norm(scaled + added, residual.norm)
+    # The pass is over: nothing is measured any more.
+    before = [parameter.clone() for parameter in stack.parameters()]
+    stack(torch.randn(64, WIDTH))
+    assert all(torch.equal(one, other) for one, other in zip(before, stack.parameters(), strict=True))
+
+
+def test_the_first_pass_is_part_of_a_models_beginning_and_draws_nothing_of_the_seed() -> None:
+    admin, after_admin = model("admin"), torch.rand(3)
+    again, post, after_post = model("admin"), model("post"), torch.rand(3)
+    assert torch.equal(after_admin, after_post)
+    mine, other = admin.state_dict(), post.state_dict()
+    assert all(torch.equal(mine[name], weight) for name, weight in again.state_dict().items())
+    assert all(torch.equal(mine[name], weight) for name, weight in other.items())
+    for stack in (admin.encoder, admin.decoder):
+        connections: list[Any] = [part for part in stack.modules() if isinstance(part, Residual)]
+        factors = [part.omega[0].item() for part in connections]
+        assert factors[0] == 1.0 and factors == sorted(factors) and factors[-1] > 1.2
+    assert admin.training
+
+
+def test_words_of_the_first_pass_are_as_frequent_as_in_the_text() -> None:
+    words = dictionary()
+    words.count = [0] * len(words)
+    words.count[10], words.count[11] = 30, 10
+    drawn = frequent_words(words, 100, 50)
+    assert set(drawn[:, :-1].flatten().tolist()) == {10, 11}
+    assert float((drawn == 10).double().mean()) == pytest.approx(0.735, abs=0.03)
+    assert (drawn[:, -1] == words.eos()).all()
+
+
+# --- its models
+
+
+def model(
+    name: str, depth: int = 2, norm: Any = "layer", qk_norm: bool = False, random: bool = False, width: int = 32
+) -> Any:
+    """A translation model as its training begins, or with random numbers in what is no matrix."""
+    cfg = TransformerConfig()
+    cfg.placement, cfg.norm, cfg.qk_norm = name, norm, qk_norm
+    cfg.dropout, cfg.share_all_embeddings = 0.0, True
+    for half in (cfg.encoder, cfg.decoder):
+        half.layers, half.embed_dim, half.ffn_embed_dim, half.attention_heads = depth, width, 48, 2
+    cfg.decoder.input_dim = cfg.decoder.output_dim = width
+    words = dictionary()
+    torch.manual_seed(3)
+    task = Namespace(source_dictionary=words, target_dictionary=words)
+    built: Any = super(PlacedTransformer, PlacedTransformer).build_model(cfg, task)
+
+    def compute(tokens: Tensor) -> None:
+        built(tokens, torch.full([len(tokens)], tokens.size(1)), tokens.roll(1, dims=1))
+
+    apply_placement(PLACEMENTS[name], [built.encoder, built.decoder], words, compute)
+    if random:
+        for parameter in built.parameters():
+            if parameter.dim() == 1:
+                nn.init.normal_(parameter, std=0.5)
+    return built
+
+
+BATCH = {
+    "src_tokens": torch.tensor([[1, 1, 5, 6, 2], [7, 8, 9, 10, 2]]),
+    "src_lengths": torch.tensor([3, 5]),
+    "prev_output_tokens": torch.tensor([[2, 11, 12, 13], [2, 14, 15, 16]]),
+}
+
+
+def loss(of: Any) -> Tensor:
+    logits, _ = of(**BATCH)
+    total: Tensor = logits.log_softmax(-1)[..., 7].sum()
+    return total
+
+
+@EVERY
+def test_gradients_are_finite_at_depth_64(placement: str) -> None:
+    deep = model(placement, depth=64, width=16)
+    gradients = torch.autograd.grad(loss(deep), list(deep.parameters()))
+    assert all(gradient.isfinite().all() for gradient in gradients)
+
+
+@pytest.mark.parametrize(("norm", "qk_norm"), [("layer", False), ("rms", True)])
+@EVERY
+def test_the_fast_path_is_the_plain_one(placement: str, norm: str, qk_norm: bool) -> None:
+    built = model(placement, norm=norm, qk_norm=qk_norm, random=True)
+    assert native.compiled()
+    found = []
+    for level in (native.LEVEL, "none"):
+        with only(level):
+            value = loss(built)
+            found.append((value.detach(), torch.autograd.grad(value, list(built.parameters()))))
+    torch.testing.assert_close(found[0][0], found[1][0], rtol=1e-5, atol=1e-4)
+    for one, other in zip(found[0][1], found[1][1], strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-3, atol=1e-4 * float(other.abs().max() + 1e-2))
+
+
+@pytest.mark.parametrize(("norm", "qk_norm"), [("layer", False), ("rms", True)])
+@EVERY
+def test_beam_search_finds_what_fairseqs_own_finds(placement: str, norm: str, qk_norm: bool) -> None:
+    built = model(placement, norm=norm, qk_norm=qk_norm, random=True).eval()
+    nn.init.normal_(built.decoder.embed_tokens.weight, std=0.4)
+    sources = sentences(1)[:4]
+    assert together(built, sources, 3, 1.0) == [fairseqs(built, source, 3, 1.0) for source in sources]
+
+
+@EVERY
+def test_decoding_word_by_word_gives_the_logits_of_the_whole_sentence(placement: str) -> None:
+    built = model(placement, qk_norm=True, random=True).eval()
+    source = built.encoder(BATCH["src_tokens"], BATCH["src_lengths"])
+    target, state = BATCH["prev_output_tokens"], dict[str, Any]()
+    steps = [built.decoder(target[:, : i + 1], encoder_out=source, incremental_state=state)[0] for i in range(4)]
+    torch.testing.assert_close(
+        torch.cat(steps, dim=1), built.decoder(target, encoder_out=source)[0], rtol=1e-4, atol=1e-4
+    )
+
+
+@pytest.mark.parametrize(("norm", "qk_norm"), [("layer", False), ("rms", True)])
+@EVERY
+def test_a_bert_of_it_learns_with_every_parameter(placement: str, norm: str, qk_norm: bool) -> None:
+    given = test_bert.options(placement)
+    changes = {"placement": placement, "norm": norm, "qk_norm": qk_norm}
+    run = PretrainingSettings.model_validate({**conftest.PRETRAINING, **changes})
+    given.run_settings = run.model_dump_json()
+    built = PlacedBert.build_model(given, test_bert.task())
+    tokens = torch.tensor([[0, 7, 8, 9, 10, 2], [0, 11, 12, 2, 1, 1]])
+    logits, _ = built(tokens)
+    logits.logsumexp(-1).sum().backward()
+    assert all(parameter.grad is not None for parameter in built.parameters())
+    of_placement = [
+        part for part in built.encoder.sentence_encoder.layers.modules() if isinstance(part, nn.LayerNorm | RMSNorm)
+    ]
+    assert all(isinstance(part, RMSNorm) is (norm == "rms") for part in of_placement)
+
+
+@EVERY
+def test_every_parameter_of_a_translation_model_has_a_gradient(placement: str) -> None:
+    built = model(placement, qk_norm=True)
+    gradients = torch.autograd.grad(loss(built), list(built.parameters()), allow_unused=True)
+    assert all(gradient is not None for gradient in gradients)
+
+
+# --- the theory
+
+
+@EVERY
+def test_the_theory_observes_one_sum_of_each_layer(placement: str) -> None:
+    stack = exact(placement, "decoder")
+    with sums_of(stack) as seen:
+        stack(torch.randn(5, WIDTH), torch.randn(5, WIDTH))
+    assert [[x.shape for x in layer] for layer in seen] == [[(5, WIDTH)]] * 4
+    assert all(float(square_norms(x).mean()) > 0 for (x,) in seen)
+
+
+@EVERY
+def test_the_model_of_the_proofs_measures_it(placement: str) -> None:
+    rows = lemmas.by_layer(ExactTheory(width=16, depth=3, length=8), [placement], 1)
+    assert all(math.isfinite(row.value) for row in rows)
+    gradients = [row.value for row in rows if row.quantity == "gradient_norm"]
+    # With factors of 0, no matrix of a sub-layer has a gradient.
+    assert any(gradients) is (placement != "rezero")
+
+
+# --- the options
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_rmsnorm_is_its_formula(dtype: torch.dtype) -> None:
+    one = randomised(RMSNorm(WIDTH)).to(dtype)
+    x = torch.randn(5, WIDTH).to(dtype)
+    expected = norm(x.double(), one.double())
+    torch.testing.assert_close(
+        one.to(dtype)(x).double(), expected, rtol=2e-2 if dtype != torch.float32 else 1e-5, atol=1e-5
+    )
+
+
+def test_qk_norm_scores_by_the_angle_alone_and_begins_with_the_root_of_a_heads_width() -> None:
+    plain = model("pre", qk_norm=True)
+    scales = [part.qk_norm.scale.item() for part in plain.modules() if getattr(part, "qk_norm", None) is not None]
+    # Two attentions to oneself in each stack, and two to the encoder's output.
+    assert scales == pytest.approx([4.0] * 6)
+    before = loss(plain)
+    with torch.no_grad():
+        for name, parameter in plain.named_parameters():
+            if "q_proj" in name or "k_proj" in name:
+                parameter *= 3
+    torch.testing.assert_close(loss(plain), before)
+
+
+def test_the_scores_of_qk_norm_are_their_formula() -> None:
+    layer = model("pre", qk_norm=True).encoder.layers[0]
+    nn.init.constant_(layer.self_attn.qk_norm.scale, 2.5)
+    h = torch.randn(2, 5, 32)
+    query, key, value = (
+        getattr(layer.self_attn, f"{name}_proj")(h).unflatten(-1, (2, 16)).transpose(1, 2) for name in "qkv"
+    )
+    cosine = torch.nn.functional.cosine_similarity(query.unsqueeze(-2), key.unsqueeze(-3), dim=-1)
+    expected = layer.self_attn.out_proj(((2.5 * cosine).softmax(-1) @ value).transpose(1, 2).flatten(2))
+    seen: list[Tensor] = []
+    layer.attention_residual.norm = nn.Identity()
+
+    def attention(x: Tensor) -> Tensor:
+        seen.append(layer_attention(layer, x))
+        return x
+
+    layer.attention_residual(h, attention)
+    torch.testing.assert_close(seen[0], expected, rtol=1e-4, atol=1e-5)
+
+
+def layer_attention(layer: Any, h: Tensor) -> Tensor:
+    from preln.fairseq_plugin.attention import attention
+
+    return attention(layer.self_attn, h)
+
+
+def test_nothing_is_inside_of_f_unless_a_placement_puts_it_there() -> None:
+    x = torch.randn(3)
+    assert as_it_is(x) is x
+
+
+def test_profiling_ends_with_its_block() -> None:
+    one = connection("admin")
+    with profiling([one]):
+        assert one._forward_pre_hooks
+    assert not one._forward_pre_hooks
+
+
+def norms_of(built: Any) -> Iterator[Any]:
+    return (part for part in built.modules() if isinstance(part, nn.LayerNorm | RMSNorm))
+
+
+@EVERY
+def test_rmsnorm_takes_the_place_of_every_layernorm_of_a_translation_model(placement: str) -> None:
+    layer, rms = (list(norms_of(model(placement, norm=kind))) for kind in ("layer", "rms"))
+    assert len(layer) == len(rms)
+    assert not any(isinstance(part, nn.LayerNorm) for part in rms)

@@ -1,0 +1,133 @@
+"""The map of failure: which runs fail, which rates train, and where the border is drawn."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from matplotlib.collections import LineCollection
+
+from preln.config import Study
+from preln.recording import RecordError
+from preln.report.catalogue import Catalogue
+from preln.report.translation.failure_map import Map, maps
+from preln.report.translation.records import run_folder
+from preln.runs import Run
+from tests.unit.test_report_records import records_of, small_study
+
+GUESS = 8.0
+LEARNED, STUCK = 5.0, 7.9
+RATES, WARMUPS = [1e-4, 1e-3, 1e-2], [0, 50]
+GRID: dict[str, Any] = {
+    **{"placement": "post", "optimizer": "adam", "schedule": "constant"},
+    **{"learning_rate": RATES, "warmup": WARMUPS},
+}
+
+
+def recorded(study: Study, run: Run, results: Path, loss: float | None) -> None:
+    """A run that ended with a loss, or diverged."""
+    if loss is None:
+        records_of(study, run, results, [], diverged={"update": 7, "epoch": 1})
+    else:
+        records_of(study, run, results, [9.0, loss])
+    path = run_folder(study, run, results) / "metrics.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"constant_guess": GUESS}))
+
+
+def of(tmp_path: Path, loss: Callable[[float, int, int], float | None], **changes: Any) -> tuple[Study, Any, list[Map]]:
+    """A study whose runs ended with the loss of their rate, warm-up and seed; its records, and its maps."""
+    study, runs = small_study({**GRID, **changes})
+    for run in runs:
+        recorded(study, run, tmp_path, loss(run.settings.learning_rate, run.settings.warmup, run.settings.seed))
+    catalogue = Catalogue(study)
+    records = catalogue.load(catalogue.figure("failure-map"), tmp_path)
+    return study, records, maps(records)
+
+
+@pytest.mark.parametrize(
+    ("loss", "failed"),
+    [(GUESS - 0.31, 0), (GUESS - 0.29, 1), (GUESS + 1, 1), (None, 1)],
+    ids=["learns", "hardly better than the guess", "worse than the guess", "diverges"],
+)
+def test_a_run_fails_that_diverges_or_hardly_beats_the_constant_guess(
+    tmp_path: Path, loss: float | None, failed: int
+) -> None:
+    _, _, (found,) = of(tmp_path, lambda rate, warmup, seed: loss)
+    assert {cell.failed for cell in found.cells.values()} == {failed}
+
+
+@pytest.mark.parametrize(("failing", "trains"), [(0, True), (1, True), (2, False), (3, False)])
+def test_a_rate_trains_of_which_at_most_a_third_of_the_seeds_fail(tmp_path: Path, failing: int, trains: bool) -> None:
+    _, _, (found,) = of(tmp_path, lambda rate, warmup, seed: STUCK if seed <= failing else LEARNED, seed=[1, 2, 3])
+    assert {cell.trains for cell in found.cells.values()} == {trains}
+
+
+def test_the_limit_is_the_largest_rate_that_trains_while_a_lower_one_does(tmp_path: Path) -> None:
+    trains = {0: [1e-4], 50: [1e-4, 1e-2]}
+    _, _, (found,) = of(tmp_path, lambda rate, warmup, seed: LEARNED if rate in trains[warmup] else STUCK)
+    assert [found.limit(warmup) for warmup in WARMUPS] == [None, 1e-2]
+
+
+def test_the_loss_of_a_cell_is_the_mean_of_what_ended(tmp_path: Path) -> None:
+    _, _, (found,) = of(tmp_path, lambda rate, warmup, seed: {1: 4.0, 2: 5.0, 3: None}[seed], seed=[1, 2, 3])
+    assert {cell.loss for cell in found.cells.values()} == {4.5}
+
+
+def test_each_model_has_a_map_of_its_own(tmp_path: Path) -> None:
+    _, _, found = of(tmp_path, lambda rate, warmup, seed: LEARNED, placement=["post", "pre"], batch_tokens=[512, 1024])
+    assert [one.name for one in found] == [
+        *("Post-LN, batch tokens 512", "Post-LN, batch tokens 1024"),
+        *("Pre-LN, batch tokens 512", "Pre-LN, batch tokens 1024"),
+    ]
+
+
+def test_the_border_lies_between_cells_that_train_and_cells_that_do_not(tmp_path: Path) -> None:
+    study, records, _ = of(tmp_path, lambda rate, warmup, seed: STUCK if rate == 1e-2 and warmup == 0 else LEARNED)
+    drawing = Catalogue(study).figure("failure-map").compose(study, records)
+
+    (border,) = (shape for shape in drawing.axes[0].collections if isinstance(shape, LineCollection))
+    edges = {frozenset((float(x), float(y)) for x, y in edge) for edge in border.get_segments()}
+    # The cell that fails is the upper left one: an edge to its right, and one below it.
+    assert edges == {frozenset({(0.5, 1.5), (0.5, 2.5)}), frozenset({(-0.5, 1.5), (0.5, 1.5)})}
+
+
+def test_the_cells_say_their_losses_and_how_many_runs_fail(tmp_path: Path) -> None:
+    ends: dict[int, dict[int, float | None]] = {0: {1: 5.0, 2: None, 3: STUCK}, 50: {1: 4.0, 2: 4.0, 3: 4.0}}
+    study, records, _ = of(tmp_path, lambda rate, warmup, seed: ends[warmup][seed], seed=[1, 2, 3])
+    drawing = Catalogue(study).figure("failure-map").compose(study, records)
+    assert {text.get_text() for text in drawing.axes[0].texts} == {"6.5 ×2", "4.0"}
+
+
+def test_the_table_has_the_limit_and_the_best_rate_of_each_warm_up(tmp_path: Path) -> None:
+    losses = {1e-4: 6.0, 1e-3: 4.5, 1e-2: 5.0}
+    study, records, _ = of(tmp_path, lambda rate, warmup, seed: None if (rate, warmup) == (1e-2, 0) else losses[rate])
+    table = Catalogue(study).table("failure-limits").make(study, records).full
+    expected = {"warmup": [0, 50], "limit": [1e-3, 1e-2], "best_rate": [1e-3, 1e-3], "failed": [1, 0], "runs": [3, 3]}
+    pd.testing.assert_frame_equal(table[list(expected)], pd.DataFrame(expected))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"learning_rate": [1e-4, 1e-3]}, {"warmup": 50}],
+    ids=["two rates", "one warm-up"],
+)
+def test_a_study_without_such_a_grid_has_no_map(changes: dict[str, Any]) -> None:
+    study, _ = small_study({**GRID, **changes})
+    assert "failure-map" not in Catalogue(study).figures
+
+
+def test_a_grid_with_a_hole_is_no_map() -> None:
+    study, _ = small_study({**GRID, "learning_rate": RATES[:2]}, {**GRID, "learning_rate": RATES[2], "warmup": 0})
+    assert "failure-map" not in Catalogue(study).figures
+
+
+def test_runs_without_the_constant_guess_are_not_judged(tmp_path: Path) -> None:
+    study, runs = small_study(GRID)
+    records_of(study, runs[0], tmp_path, [5.0])
+    catalogue = Catalogue(study)
+    with pytest.raises(RecordError, match="constant_guess"):
+        maps(catalogue.load(catalogue.figure("failure-map"), tmp_path))

@@ -1,0 +1,28 @@
+"""The code of a page of the docs, as a reader of it has it."""
+
+from __future__ import annotations
+
+import re
+
+BLOCK = re.compile(r"^```(diff|python|sh|yaml)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_NAMED = re.compile(r"# ([\w/]+\.py)\n")
+_SAVED = re.compile(r"[Ss]ave\s+this\s+\w+\s+as\s+`([\w/.-]+)`[^`]*\Z")
+
+
+def blocks(page: str) -> list[tuple[str, str, str | None]]:
+    """The blocks of code of a page or of a section, in order: language, content, and the file that it is, if it is one.
+    Its name is the first line, or stands in the sentence above it."""
+    found = []
+    for block in BLOCK.finditer(page):
+        language, content = block.groups()
+        if named := _NAMED.match(content):
+            found.append((language, content[named.end() :], named[1]))
+        else:
+            saved = _SAVED.search(page, 0, block.start())
+            found.append((language, content, saved and saved[1]))
+    return found
+
+
+def files(page: str) -> dict[str, str]:
+    """The files that a page or a section has its reader make, by their paths."""
+    return {path: content for _, content, path in blocks(page) if path}

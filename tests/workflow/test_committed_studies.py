@@ -1,0 +1,40 @@
+"""A clone comes with records of whole studies, and neither trains nor measures any of them again."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from preln.config import load
+from tests.workflow.conftest import ROOT, copy_repository
+
+COMMITTED = sorted(path.parent for path in (ROOT / "results").glob("*/study.yaml") if path.parent.name != "quick")
+LOCAL = {
+    "bert-novels": [
+        *("one-per-author.tar.xz", "wikitext-2-raw/wiki.train.raw", "wikitext-2-raw/wiki.valid.raw"),
+        *("wikitext-2-raw/wiki.test.raw", "glue/MRPC/msr_paraphrase_train.txt", "glue/MRPC/dev_ids.tsv"),
+        *("glue/RTE/train.tsv", "glue/RTE/dev.tsv"),
+    ]
+}
+"""The user's own texts, which are not in the repository. A dry run sees that they are there and not newer than
+the records, and does not read them."""
+MAKES_NUMBERS = {"train_translation", "pretrain", "finetune", "measure_theory", "trace_first_updates"}
+
+
+@pytest.mark.parametrize("committed", COMMITTED, ids=lambda path: path.name)
+def test_a_dry_run_of_a_committed_study_trains_and_measures_nothing(committed: Path, tmp_path: Path) -> None:
+    workspace = copy_repository(tmp_path / "clone")
+    # A record of the default study is named otherwise, for whoever runs that study has its folder.
+    study = load(committed / "study.yaml").study
+    shutil.copytree(committed, workspace.folder / "results" / study)
+    for name in LOCAL.get(study, []):
+        path = workspace.folder / "resources" / "local" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("a line\n", encoding="utf-8")
+        os.utime(path, (0, 0))
+    outcome = workspace.snakemake("--dry-run", "--configfile", f"results/{study}/study.yaml")
+    assert outcome.code == 0, outcome.output
+    assert not outcome.jobs.keys() & MAKES_NUMBERS, outcome.output
