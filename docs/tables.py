@@ -12,6 +12,9 @@ from pathlib import Path
 
 import pandas as pd
 
+from docs import answers
+from preln.placements import PLACEMENTS as RECORDS
+from preln.placements.base import Residual
 from preln.report.reference import claims as paper
 from preln.report.translation.budgets import of_the_paper
 from preln.schedules.inverse_sqrt import InverseSqrt
@@ -425,6 +428,67 @@ def own_budgets() -> str:
     return grid(["study", "", "peak rate", "warm-up", "sum of rates", "its loss", "the warm-up has there"], rows)
 
 
+GUESS = 9.90
+"""The loss of the constant guess on the third of IWSLT14, as the rules of docs/departures.md have it."""
+TRACED = {
+    "Post-LN, no warm-up": "post-adam-lr5e-4-wu0-hold1333",
+    "Pre-LN, no warm-up": "pre-adam-lr5e-4-wu0-hold1333",
+    "Post-LN-init, no warm-up": "post-init-adam-lr5e-4-wu0-hold1333",
+    "Post-LN, warm-up of 1,333": "post-adam-lr5e-4-wu1333",
+}
+
+
+def first_updates() -> str:
+    """The models of `first-updates` in the numbers of the rule, and the answer."""
+    found = {name: answers.traced(RESULTS / "first-updates", runs) for name, runs in TRACED.items()}
+    rows = [
+        (
+            name,
+            f"{one.loss:.2f}",
+            f"{one.last_gradient:.2f}",
+            f"{one.largest_step:#.2g}",
+            f"{one.first_gradient_kept:.2g}",
+            f"{one.input_growth:.2f}",
+            str(one.seeds),
+        )
+        for name, one in found.items()
+    ]
+    post, pre, control, warmed_up = found.values()
+    answer = answers.large_gradients_or_large_updates(post, pre, control, warmed_up, GUESS)
+    head = [
+        "",
+        "loss after 200",
+        "last gradient",
+        "largest step",
+        "first gradient kept",
+        "growth of the input",
+        "seeds",
+    ]
+    return f"{grid(head, rows)}\n**The answer by the rule: {'; '.join(answer)}.**\n"
+
+
+def placements() -> str:
+    """Every placement: its name in a study, its equation and what else belongs to it, as its file has them."""
+
+    def said(text: str | None) -> str:
+        return " ".join((text or "").split()).rstrip(".").replace("<-", "←").replace(" * ", " ⊙ ")
+
+    rows = []
+    for name, one in RECORDS.items():
+        beside = {
+            "LayerNorm on the embeddings": one.embedding_norm,
+            "LayerNorm behind the last layer": one.final_norm,
+            f"the output is {said(one.output.__doc__ if one.output else None)}": one.output,
+            "scaled matrices of F at first": one.residual.initial_scale is not Residual.initial_scale,
+            "scaled embeddings at first": one.embedding_scale,
+            "factors from a first pass": one.profiled,
+        }
+        rows.append(
+            (f"`{name}`", one.label, said(one.residual.__doc__), "; ".join(filter(beside.get, beside)), one.source)
+        )
+    return grid(["`placement`", "name", "residual connection", "beside it", "source"], rows)
+
+
 TABLES: dict[str, Callable[..., str]] = {
     "runs": runs,
     "pretraining": pretraining,
@@ -439,6 +503,8 @@ TABLES: dict[str, Callable[..., str]] = {
     "variants": variants,
     "rate-budgets": rate_budgets,
     "own-budgets": own_budgets,
+    "first-updates": first_updates,
+    "placements": placements,
 }
 """The tables by the name that a page has them under, which may be followed by a study."""
 

@@ -1,0 +1,245 @@
+"""The answers to the questions of docs/departures.md, from committed records, by the rules that stand there.
+
+Each rule is a function of numbers, so that a test can show what it says of any. `docs/tables.py` writes the answers
+into the page.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pandas as pd
+
+from preln.report.core.statistics import mean
+from preln.report.theory.table_first_updates import FIRST
+
+LEARNS = 0.3
+"""A model that learns is so many bits below the constant guess."""
+STEP_OF_THE_GRID = 2.2
+LAST_UPDATES = (191, 200)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The largest rates at which a placement trains, without a warm-up and with the longest; None where none does."""
+
+    without: float | None
+    longest: float | None
+
+    @property
+    def ratio(self) -> float:
+        """By how much the longest warm-up raises the limit. Infinite where nothing trains without one."""
+        if self.longest is None:
+            return math.nan
+        return math.inf if self.without is None else self.longest / self.without
+
+
+def where_training_fails(post: Limits, pre: Limits, post_of_large_batches: Limits) -> list[str]:
+    """What the map of failure says. A limit of a batch of four times the tokens is of one seed."""
+    found = []
+    if post.ratio >= 4:
+        found.append("Post-LN needs the warm-up")
+    if pre.ratio <= STEP_OF_THE_GRID:
+        found.append("Pre-LN does not need it")
+    raised = Limits(post.without, post_of_large_batches.without).ratio
+    # The grid's steps are 2.14 to 2.17, and its rates have two digits.
+    if raised >= 2.1:
+        found.append("noise sets Post-LN's limit")
+    return found or ["none of the three"]
+
+
+@dataclass(frozen=True)
+class FirstUpdates:
+    """The first updates of a model: means over the seeds.
+
+    Attributes:
+        seeds: how many.
+        loss: of the fixed batch after the last update, in bits a token.
+        last_gradient: norm of the gradient of the last decoder layer, before the first update.
+        largest_step: the largest ‖Δf‖ of the first ten updates.
+        first_gradient_kept: the gradient of the first decoder layer over updates 191 to 200, over that before the first
+            update.
+        input_growth: the input of the last decoder layer's LayerNorm over the same updates, over that at
+            initialisation.
+    """
+
+    seeds: int
+    loss: float
+    last_gradient: float
+    largest_step: float
+    first_gradient_kept: float
+    input_growth: float
+
+    @property
+    def vanishes(self) -> bool:
+        """Whether the gradient of the first decoder layer is at most a tenth of what it was."""
+        return self.first_gradient_kept <= 0.1
+
+    @property
+    def swells(self) -> bool:
+        """Whether the input of the last LayerNorm is at least half as large again."""
+        return self.input_growth >= 1.5
+
+
+def large_gradients_or_large_updates(
+    post: FirstUpdates, pre: FirstUpdates, control: FirstUpdates, warmed_up: FirstUpdates, guess: float
+) -> list[str]:
+    """What the first updates say.
+
+    Args:
+        post, pre, control: Post-LN, Pre-LN and Post-LN-init without a warm-up.
+        warmed_up: Post-LN with one.
+        guess: the loss of the constant guess.
+    """
+    without = [post, pre, control]
+    stuck = [one for one in without if not one.loss <= guess - LEARNS]
+    learning = [one for one in without if one not in stuck]
+    if post not in stuck or pre not in learning:
+        return ["nothing to explain here, for Post-LN learns or Pre-LN does not"]
+    found = []
+    gradients_for = all(one.last_gradient >= 1.25 * other.last_gradient for one in stuck for other in learning)
+    gradients_against = control in learning and control.last_gradient >= 0.9 * post.last_gradient
+    updates_for = all(one.largest_step >= 2 * other.largest_step for one in stuck for other in [*learning, warmed_up])
+    updates_against = any(other.largest_step >= 0.9 * post.largest_step for other in [*learning, warmed_up])
+    for holds, answer in (
+        (gradients_for, "for large gradients"),
+        (gradients_against, "against large gradients"),
+        (updates_for, "for large updates"),
+        (updates_against, "against large updates"),
+    ):
+        if holds:
+            found.append(answer)
+    if control in stuck:
+        return [*found, "Post-LN-init is stuck, so the two explanations are not told apart"]
+    if not found or (gradients_for and gradients_against) or (updates_for and updates_against):
+        return [*found, "the question stays open"]
+    if post.vanishes and post.swells and not control.vanishes and not control.swells:
+        found.append("for the mechanism of Wang et al.")
+    return found
+
+
+@dataclass(frozen=True)
+class Corner:
+    """How a run of RAdam departs from ours of half the width: tokens an update, initialisation and β2."""
+
+    batches: int = 1
+    initialisation: str = "fairseq"
+    beta2: float = 0.98
+
+
+OURS = Corner()
+ALONE = {
+    "the batch": replace(OURS, batches=4),
+    "the initialisation": replace(OURS, initialisation="xavier"),
+    "β2": replace(OURS, beta2=0.999),
+}
+"""Each factor changed alone."""
+
+
+def why_radam_fails(losses: Mapping[Corner, Sequence[float]], guess: float) -> list[str]:
+    """What the runs of RAdam say. `losses` are of all seeds of each of the eight corners."""
+    ours = losses[OURS]
+    found = []
+    for factor, corner in ALONE.items():
+        enough = 0.5 if min(len(ours), len(losses[corner])) >= 3 else 1.0
+        if mean(ours) - mean(losses[corner]) >= enough:
+            found.append(f"{factor} is a cause")
+    if all(loss <= guess - LEARNS for loss in losses[Corner(4, "xavier")]):
+        found.append("explained")
+    return found or ["no cause found, and not explained"]
+
+
+def of_size(radam: Sequence[float]) -> bool:
+    """Whether RAdam trains Post-LN at the paper's size as it does there, in every seed."""
+    return all(loss <= 8.9 for loss in radam)
+
+
+def the_first_epoch(pre: float, post: float, without: float, guess: float) -> list[str]:
+    """What the updates of the paper's first epoch say: losses of Pre-LN, of Post-LN with a warm-up, and without."""
+    found = []
+    if post - pre >= 1 and abs(pre - 6.4) <= 0.7 and abs(post - 8.0) <= 0.7:
+        found.append("as in the paper")
+    if without > guess - LEARNS:
+        found.append("Post-LN without a warm-up fails as in the paper")
+    return found or ["neither"]
+
+
+def failure_or_small_sum(without: float, with_as_large_a_sum: float) -> str:
+    """What a run without a warm-up says, beside one with a warm-up whose rates sum to as much."""
+    if abs(without - with_as_large_a_sum) <= 0.3:
+        return "the sum of the rates explains the loss"
+    if without > with_as_large_a_sum:
+        return "the missing warm-up does harm of its own"
+    return "a large rate at the beginning helps"
+
+
+@dataclass(frozen=True)
+class UnderSchedules:
+    """The mean losses of a placement: with an inverse square root, and with a constant rate that drops."""
+
+    inverse_sqrt: float
+    constant: float
+
+
+def placement_or_schedule(pre: UnderSchedules, post: UnderSchedules) -> str:
+    """What decides."""
+    of_schedule = max(abs(one.inverse_sqrt - one.constant) for one in (pre, post))
+    ahead = (post.inverse_sqrt - pre.inverse_sqrt, post.constant - pre.constant)
+    if all(difference > of_schedule for difference in ahead):
+        return "the placement"
+    if all(abs(difference) < of_schedule for difference in ahead):
+        return "the schedule"
+    return "both"
+
+
+def small_bert(rates: Mapping[float, tuple[Sequence[float], Sequence[float]]], warmed_up: Sequence[float]) -> list[str]:
+    """What the scaled initialisation says.
+
+    Args:
+        rates: by peak rate, the losses of all seeds of Post-LN and of Pre-LN, both without a warm-up.
+        warmed_up: those of Post-LN with a warm-up, at the higher rate.
+    """
+    gaps = {rate: mean(post) - mean(pre) for rate, (post, pre) in rates.items()}
+    apart = [rate for rate, (post, pre) in rates.items() if gaps[rate] >= 0.2 and max(pre) < min(post)]
+    if all(abs(gap) <= 0.1 for gap in gaps.values()):
+        return ["the initialisation is not why"]
+    found = ["the initialisation hid the difference"] if apart else []
+    highest = max(rates)
+    if highest in apart and mean(rates[highest][0]) - mean(warmed_up) >= gaps[highest] / 2:
+        found.append("a warm-up is what Post-LN lacks there")
+    return found or ["the question stays open"]
+
+
+def limits(recorded: pd.DataFrame, model: str) -> Limits:
+    """The limits of a model in the table `failure-limits`: those of the shortest and of the longest warm-up."""
+    found = recorded[recorded["model"] == model].sort_values("warmup")["limit"]
+    first, last = (None if math.isnan(limit) else float(limit) for limit in (found.iloc[0], found.iloc[-1]))
+    return Limits(first, last)
+
+
+def traced(results: Path, runs: str) -> FirstUpdates:
+    """The first updates of the runs of a study, in the folder of its results, whose id begins so."""
+    traces = [pd.read_csv(path) for path in sorted(results.glob(f"first-updates/{runs}-s*/updates.csv"))]
+    if not traces:
+        raise KeyError(f"{results} has no trace of {runs}")
+    layers = [name for name in map(str, traces[0]) if name.startswith("gradient_norm.decoder.")]
+    last = max(int(name.rpartition(".")[2]) for name in layers)
+    at_end = slice(LAST_UPDATES[0], LAST_UPDATES[1])
+
+    def over_seeds(number: Callable[[pd.DataFrame], float]) -> float:
+        return mean([number(trace.set_index("update")) for trace in traces])
+
+    # The gradient of update 1 is that of the initial weights.
+    return FirstUpdates(
+        seeds=len(traces),
+        loss=over_seeds(lambda trace: float(trace["loss"].iloc[-1])),
+        last_gradient=over_seeds(lambda trace: float(trace[f"gradient_norm.decoder.{last}"][1])),
+        largest_step=over_seeds(lambda trace: float(trace["function_change"].loc[1:FIRST].max())),
+        first_gradient_kept=over_seeds(lambda trace: float(trace["gradient_norm.decoder.1"].loc[at_end].mean()))
+        / over_seeds(lambda trace: float(trace["gradient_norm.decoder.1"][1])),
+        input_growth=over_seeds(lambda trace: float(trace[f"input_norm.decoder.{last}"].loc[at_end].mean()))
+        / over_seeds(lambda trace: float(trace[f"input_norm.decoder.{last}"][0])),
+    )
