@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from preln.report.core.statistics import mean
+from preln.report.core.statistics import Estimate, mean
 from preln.report.theory.table_first_updates import FIRST
 
 LEARNS = 0.3
@@ -211,6 +211,27 @@ def small_bert(rates: Mapping[float, tuple[Sequence[float], Sequence[float]]], w
     if highest in apart and mean(rates[highest][0]) - mean(warmed_up) >= gaps[highest] / 2:
         found.append("a warm-up is what Post-LN lacks there")
     return found or ["the question stays open"]
+
+
+@dataclass(frozen=True)
+class ByDepth:
+    """The exponents of the depth, over the seeds: of the first step of the function, and of the last gradient."""
+
+    step: Estimate
+    gradient: Estimate
+
+
+def amplified(post: ByDepth, pre: ByDepth, control: ByDepth) -> list[str]:
+    """What the first updates by depth say; `control` is Post-LN-init."""
+    found = []
+    if post.step.mean >= 0.25 and post.step.low > 0:
+        found.append("Post-LN amplifies")
+        if abs(post.gradient.mean) <= 0.15:
+            found.append("the gradient does not tell it")
+    for other, answer in ((pre, "more than Pre-LN"), (control, "the control does not amplify as much")):
+        if post.step.mean - other.step.mean >= 0.2 and post.step.low > other.step.high:
+            found.append(answer)
+    return found or ["the depth does not amplify the first update"]
 
 
 def limits(recorded: pd.DataFrame, model: str) -> Limits:

@@ -13,13 +13,16 @@ from hypothesis import strategies as st
 
 from docs import answers
 from docs.answers import (
+    ByDepth,
     Corner,
     FirstUpdates,
     Limits,
     UnderSchedules,
+    amplified,
     large_gradients_or_large_updates,
     where_training_fails,
 )
+from preln.report.core.statistics import Estimate
 
 GUESS = 9.9
 STUCK = FirstUpdates(seeds=3, loss=9.8, last_gradient=2.0, largest_step=1.0, first_gradient_kept=0.05, input_growth=2.0)
@@ -92,6 +95,30 @@ def test_no_case_holds_for_and_against_large_updates_at_once(mine: float, theirs
 )
 def test_the_map_is_read_by_its_limits(post: Limits, pre: Limits, large: Limits, found: set[str]) -> None:
     said = where_training_fails(post, pre, large)
+    assert len(said) == len(found)
+    assert all(any(word in one for one in said) for word in found)
+
+
+def by_depth(step: float, gradient: float = 0.0, half: float = 0.05) -> ByDepth:
+    return ByDepth(*(Estimate(mean, mean - half, mean + half, 3) for mean in (step, gradient)))
+
+
+@pytest.mark.parametrize(
+    ("post", "pre", "control", "found"),
+    [
+        (by_depth(0.5), by_depth(0.1), by_depth(0.1), {"amplifies", "gradient", "more than Pre-LN", "control"}),
+        # A gradient that changes with the depth may tell it.
+        (by_depth(0.5, gradient=0.3), by_depth(0.1), by_depth(0.4), {"amplifies", "more than Pre-LN"}),
+        # Too wide an interval shows nothing.
+        (by_depth(0.5, half=0.6), by_depth(0.1), by_depth(0.1), {"does not amplify"}),
+        (by_depth(0.2), by_depth(0.1), by_depth(-0.1), {"control"}),
+        (by_depth(0.1), by_depth(0.1), by_depth(0.1), {"does not amplify"}),
+    ],
+)
+def test_amplification_is_read_by_the_exponents_and_their_intervals(
+    post: ByDepth, pre: ByDepth, control: ByDepth, found: set[str]
+) -> None:
+    said = amplified(post, pre, control)
     assert len(said) == len(found)
     assert all(any(word in one for one in said) for word in found)
 

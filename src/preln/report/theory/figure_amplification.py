@@ -1,0 +1,148 @@
+"""How far the first update moves the function, and how large the last layer's gradient is, by depth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from preln.config import RunSettings, Study
+from preln.placements import PLACEMENTS
+from preln.report.core.curves import EXTENT, Curves, means
+from preln.report.core.figure import Figure, NothingDone
+from preln.report.core.labels import label, varying
+from preln.report.core.statistics import Estimate, estimate, exponent, extent
+from preln.report.core.style import TEXT_WIDTH
+from preln.report.theory.traces import SOURCE, Records, of_layer
+from preln.runs import series
+from preln.theory.trace_jobs import TraceJob
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawing
+
+_FEWEST_DEPTHS = 3
+_DEPTHS = {"encoder_layers", "decoder_layers"}
+
+Number = Callable[[pd.DataFrame, RunSettings], float]
+QUANTITIES: dict[str, tuple[str, Number]] = {
+    "First step of the function": (
+        r"$\Vert\Delta f\Vert$",
+        lambda trace, run: float(trace["function_change"].iloc[1]),
+    ),
+    "Last layer's gradient": (
+        "norm, before the first update",
+        lambda trace, run: float(trace[of_layer("gradient_norm", run, last=True)].iloc[1]),
+    ),
+}
+"""What the panels show, by their titles: the unit, and the number of a trace. Row 1 of a trace is the first update."""
+
+
+def of_depths(study: Study, jobs: Sequence[TraceJob]) -> Sequence[TraceJob]:
+    """The traces of the models that have as many layers in the encoder as in the decoder, where these are of three
+    depths or more; else none."""
+    even = [job for job in jobs if job.settings.encoder_layers == job.settings.decoder_layers]
+    return even if len({job.settings.decoder_layers for job in even}) >= _FEWEST_DEPTHS else []
+
+
+def values(records: Records, number: Number) -> pd.DataFrame:
+    """A number of each trace: `curve`, the name of the models that differ in depth and seed alone; `placement`;
+    `layers` of either stack; `seed`; and `value`."""
+    settings = {job.id: job.run.settings for job in records.jobs}
+    differing = (varying(series(one) for one in settings.values()) | {"placement"}) - _DEPTHS
+    rows = [
+        (
+            label(series(settings[run]), differing),
+            settings[run].placement,
+            settings[run].decoder_layers,
+            settings[run].seed,
+            number(trace, settings[run]),
+        )
+        for run, trace in records.table.groupby("run", sort=False)
+        if len(trace) > 1
+    ]
+    return pd.DataFrame(rows, columns=["curve", "placement", "layers", "seed", "value"])
+
+
+def slope(mine: pd.DataFrame) -> Estimate:
+    """The exponent of the depth in the values of a curve: the mean of those of the seeds that have every depth."""
+    depths = mine["layers"].nunique()
+    return estimate(
+        [
+            exponent(seed["layers"].tolist(), seed["value"].tolist())
+            for _, seed in mine.groupby("seed")
+            if len(seed) == depths > 1
+        ]
+    )
+
+
+def compose(study: Study, records: Records) -> Drawing:
+    """The figure of a study's records."""
+    from matplotlib.figure import Figure as Drawing
+
+    drawn = [(title, unit, values(records, number)) for title, (unit, number) in QUANTITIES.items()]
+    if not len(drawn[0][-1]):
+        raise NothingDone
+    figure = Drawing(figsize=(TEXT_WIDTH, 2.4), layout="constrained")
+    for axes, (title, unit, found) in zip(figure.subplots(1, len(drawn)), drawn, strict=True):
+        axes.set(title=title, xlabel="Layers of the encoder, and of the decoder", ylabel=unit)
+        _draw(axes, found)
+    note = "Points: means over seeds; bars: lowest to highest. In brackets: the exponent of the depth."
+    figure.supxlabel(f"{records.progress} {note}", fontsize=6.5, color="0.3")
+    return figure
+
+
+def _draw(axes: Axes, found: pd.DataFrame) -> None:
+    """The points of a panel, a line a curve."""
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    for curve, mine in found.groupby("curve", sort=False):
+        look = PLACEMENTS[mine["placement"].iloc[0]]
+        points = means(mine, "layers", extent).sort_values("layers")
+        bars: Any = [points["value"] - points["low"], points["high"] - points["value"]]
+        axes.errorbar(
+            points["layers"],
+            points["value"],
+            yerr=None if points["low"].isna().any() else bars,
+            color=look.colour,
+            marker=look.marker,
+            markersize=4,
+            linewidth=1.0,
+            capsize=2,
+            label=f"{curve} ({_text(slope(mine))})",
+        )
+    depths = sorted(set(found["layers"]))
+    axes.set_xticks(depths, [str(depth) for depth in depths])
+    axes.minorticks_off()
+    axes.legend(frameon=False)
+
+
+def _text(found: Estimate) -> str:
+    """An exponent with half of its interval."""
+    interval = f" ± {found.high - found.mean:.2f}" if found.n > 1 else ""
+    return f"{found.mean:.2f}{interval}" if found.n else "not known"
+
+
+def curves(study: Study, records: Records) -> list[Curves]:
+    """The figure as numbers."""
+    return [
+        Curves(title, "layers", "Layers", unit.replace(r"$\Vert\Delta f\Vert$", "‖Δf‖"), table, pd.DataFrame(), EXTENT)
+        for title, (unit, number) in QUANTITIES.items()
+        if len(table := means(values(records, number), "layers", extent))
+    ]
+
+
+FIGURE = Figure(
+    name="amplification",
+    title="The first update, by the depth of the model",
+    caption="How far the first update moves the function that the model computes, and the gradient of the decoder's "
+    "last layer before it, by the depth. The step of the function, ‖Δf‖, is how far the decoder's last states move on "
+    "a batch of the validation text, as the root of the mean of the squared distance over d.\n\n"
+    "Theorem 1 is about the gradient: it is as large at every depth in Post-LN and falls in Pre-LN. Liu et al. (2020) "
+    "are about the step: in Post-LN random changes of the weights move the output by more, the deeper the model is.",
+    source=SOURCE,
+    of=of_depths,
+    compose=compose,
+    curves=curves,
+)

@@ -1,0 +1,98 @@
+"""The figure of the first update by depth: points are those of the traces, exponents those of the points."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from preln.config import Study, validate
+from preln.report.catalogue import Catalogue
+from preln.report.core.figure import NothingDone
+from preln.report.theory.figure_amplification import QUANTITIES, slope, values
+from preln.theory.trace_jobs import TraceJob, expand
+from tests.unit.test_report_first_updates import done
+from tests.unit.test_theory_trace_jobs import content
+
+DEPTHS = (1, 2, 4)
+STEP, GRADIENT = (number for _, number in QUANTITIES.values())
+
+
+def study_of(depths: tuple[int, ...] = DEPTHS) -> Study:
+    grid = [
+        {"placement": ["post", "pre"], "encoder_layers": depth, "decoder_layers": depth, "seed": [1, 2]}
+        for depth in depths
+    ]
+    return validate(content(*grid, updates=3), "my.yaml")
+
+
+def made_up(job: TraceJob) -> pd.DataFrame:
+    """The step of Post-LN grows with the depth, that of Pre-LN does not; the gradients do the reverse."""
+    depth, seed = job.settings.decoder_layers, job.settings.seed
+    grows, stays = seed * depth**0.5, float(seed)
+    step, gradient = (grows, stays) if job.settings.placement == "post" else (stays, grows)
+    later = {"function_change": 100.0, f"gradient_norm.decoder.{depth}": 100.0}
+    first = {"function_change": step, f"gradient_norm.decoder.{depth}": gradient}
+    rows = [{}, first, later, later]
+    return pd.DataFrame([{"update": update, "loss": 9.0, "cosine": 0.0, **row} for update, row in enumerate(rows)])
+
+
+@pytest.fixture
+def traced(tmp_path: Path) -> tuple[Study, Path]:
+    study = study_of()
+    for job in expand(study):
+        done(study, job, tmp_path, made_up(job))
+    return study, tmp_path
+
+
+def records(study: Study, results: Path) -> Any:
+    catalogue = Catalogue(study)
+    return catalogue.load(catalogue.figure("amplification"), results)
+
+
+def test_the_exponents_are_those_of_the_first_update_by_depth(traced: tuple[Study, Path]) -> None:
+    for number, expected in ((STEP, {"post": 0.5, "pre": 0.0}), (GRADIENT, {"post": 0.0, "pre": 0.5})):
+        found = values(records(*traced), number)
+        assert {name: slope(mine).mean for name, mine in found.groupby("placement")} == pytest.approx(expected)
+
+
+def test_an_exponent_is_of_seeds_that_have_every_depth(traced: tuple[Study, Path]) -> None:
+    study, results = traced
+    last = expand(study)[-1]
+    (results / study.study / last.folder / "run.json").unlink()
+    found = values(records(study, results), STEP)
+    counts = {name: slope(mine).n for name, mine in found.groupby("placement")}
+    assert counts == {"post": 2, "pre": 1}
+
+
+def test_each_panel_has_a_line_of_each_placement_with_its_exponent(traced: tuple[Study, Path]) -> None:
+    study, results = traced
+    drawing = Catalogue(study).figure("amplification").compose(study, records(study, results))
+    assert [axes.get_title() for axes in drawing.axes] == list(QUANTITIES)
+    step = drawing.axes[0]
+    names = [text.get_text() for text in step.get_legend().get_texts()]
+    assert [name.rpartition(" (")[2] for name in names] == ["0.50 ± 0.00)", "0.00 ± 0.00)"]
+    # The mean of the seeds 1 and 2; records have five digits.
+    assert list(step.containers[0].lines[0].get_ydata()) == pytest.approx(
+        [1.5 * depth**0.5 for depth in DEPTHS], rel=1e-4
+    )
+
+
+def test_the_page_has_the_points_as_numbers(traced: tuple[Study, Path]) -> None:
+    study, results = traced
+    step, _ = Catalogue(study).figure("amplification").curves(study, records(study, results))
+    assert step.table.groupby("curve", sort=False)["value"].last().tolist() == pytest.approx([3.0, 1.5])
+    assert set(step.table["seeds"]) == {2}
+
+
+@pytest.mark.parametrize("depths", [(1, 2), (2,)])
+def test_a_study_of_fewer_than_three_depths_does_not_have_it(depths: tuple[int, ...]) -> None:
+    assert "amplification" not in Catalogue(study_of(depths)).figures
+
+
+def test_a_figure_of_nothing_traced_is_not_drawn(tmp_path: Path) -> None:
+    study = study_of()
+    with pytest.raises(NothingDone):
+        Catalogue(study).figure("amplification").compose(study, records(study, tmp_path))
