@@ -1,0 +1,58 @@
+"""The figure of figure 3's variants: a row for each, with the bars of the first and the last layer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from preln.config import Study
+from preln.report.catalogue import Catalogue
+from preln.report.core.figure import NothingDone
+from preln.report.theory.figure_variants import values
+from tests.unit.test_report_theory import rows_of, small_study, write_part
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Study:
+    made, parts = small_study()
+    for part in parts:
+        write_part(made, part, rows_of(part), tmp_path)
+    return made
+
+
+def records(study: Study, results: Path) -> Any:
+    catalogue = Catalogue(study)
+    return catalogue.load(catalogue.figure("variants"), results)
+
+
+def test_it_has_the_first_and_the_last_layer_of_each_variant_at_the_least_depth(study: Study, tmp_path: Path) -> None:
+    found = values(records(study, tmp_path))
+    assert set(found["variant"]) == {"", "no-dropout"}
+    # Gradients double with each of six layers, whatever the seed.
+    bars = found[found["variant"] == "no-dropout"].pivot_table(
+        index=["placement", "seed"], columns="end", values="value"
+    )
+    assert (bars["last"] / bars["first"]).tolist() == pytest.approx([32.0] * len(bars))
+
+
+def test_each_placement_has_a_panel_with_a_row_for_each_variant(study: Study, tmp_path: Path) -> None:
+    drawing = Catalogue(study).figure("variants").compose(study, records(study, tmp_path))
+    rows = [label.get_text() for label in drawing.axes[0].get_yticklabels()]
+    assert rows == ["the paper", "as the study trains it", "no-dropout"]
+    assert [axes.get_title() for axes in drawing.axes] == ["Post-LN", "Pre-LN"]
+
+
+def test_a_study_without_variants_does_not_have_it() -> None:
+    made, _ = small_study()
+    assert made.theory is not None and made.theory.gradients is not None
+    plain = made.theory.gradients.model_copy(update={"variants": ()})
+    theory = made.theory.model_copy(update={"gradients": plain})
+    assert "variants" not in Catalogue(made.model_copy(update={"theory": theory})).figures
+
+
+def test_a_figure_of_nothing_measured_is_not_drawn(tmp_path: Path) -> None:
+    made, _ = small_study()
+    with pytest.raises(NothingDone):
+        Catalogue(made).figure("variants").compose(made, records(made, tmp_path))
