@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from docs import tables
+from docs import answers, tables
 from docs.tables import bars, collapse, final, table
 
 ROOT = Path(__file__).parents[2]
@@ -154,6 +154,11 @@ def shares(study: str) -> list[float]:
 def variants() -> list[str]:
     found = table(THEORY, "figure-3")["variant"].fillna("").unique()
     return sorted(found)
+
+
+def traced(name: str) -> answers.FirstUpdates:
+    """The first updates of a model."""
+    return answers.traced(ROOT / "results" / "first-updates", tables.TRACED[name])
 
 
 def growth(variant: str) -> float:
@@ -326,6 +331,28 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
             lambda: [100 * float(share) for share in table(BERT, "finetuning").groupby("task")["majority"].first()],
         ),
     ],
+    "docs/explanation.md": [
+        (
+            "are {:.3f} ± {:.3f} and {:.3f} ± {:.3f}; the theorem",
+            lambda: [*theory(THEORY, DEPTH, LEMMA_1[1]), *theory(THEORY, DEPTH, "Pre-LN encoder, proofs")],
+        ),
+        (
+            "at initialisation is {:.2f}, Post-LN's is {:.2f}",
+            lambda: [traced(name).last_gradient for name in ("Post-LN-init, no warm-up", "Post-LN, no warm-up")],
+        ),
+        (
+            "is {:.1f} in Post-LN, {:.2f} in Pre-LN and {:.2f} in Post-LN-init. With the warm-up, Post-LN's is {:.3f}",
+            lambda: [traced(name).largest_step for name in tables.TRACED],
+        ),
+        (
+            "Today's fairseq gives {:.2f} and {:.2f}",
+            lambda: [bars(THEORY, f"{name}, initial")[6] for name in ("Post-LN", "Pre-LN")],
+        ),
+        (
+            "without both, Post-LN has {:.2f}",
+            lambda: interval(THEORY, "no-dropout+no-label-smoothing+xavier-feed-forward", model="Post-LN")[:1],
+        ),
+    ],
     "docs/theory.md": [
         ("is {:.2f} in Post-LN (the paper: 1.66)", lambda: [bars(THEORY, "Post-LN, initial")[6]]),
         ("and {:.2f} in Pre-LN (0.29)", lambda: [bars(THEORY, "Pre-LN, initial")[6]]),
@@ -445,6 +472,8 @@ ELSEWHERE = {
     # sacreBLEU's version; settings; what was tried and not recorded; shares of a run; RAdam's factor; an earlier run.
     "docs/results.md": f"{PAPER} {GUESSES} {BOUNDS} 2.6 0.5 1.0 0.98 9.72 10.92 9.73 11.31 0.0001 0.005 7.59 3.6 3.0 "
     "0.82 0.96 1.1 0.13 0.06 6.17 4.5",
+    # A cosine that is rounded up.
+    "docs/explanation.md": f"{PAPER} 1.00",
     # Sections; roots and logarithms of settings.
     "docs/theory.md": f"{PAPER} {BOUNDS} 3.3 3.4 0.87 9.2 22.6",
 }
