@@ -7,12 +7,14 @@ import logging
 import os
 import sys
 from collections.abc import Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, NoReturn, Protocol, TypeVar
 
 import typer
 from pydantic import TypeAdapter, ValidationError
 
+from preln import __version__
 from preln.config import Corpus, EnglishText, Study, StudyError, Task, describe, load, of_results
 from preln.config.base import listed
 from preln.errors import PrelnError
@@ -22,9 +24,11 @@ from preln.runs import Run, expand
 app = typer.Typer(
     help="Reproduce 'On Layer Normalization in the Transformer Architecture'.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
+
+STUDY, LOOK, STAGE = "A study", "What is done", "The stages, which the workflow calls"
+"""The groups of the commands in the help."""
 
 StudyFile = Annotated[Path, typer.Argument(metavar="STUDY", help="A study file, or a folder with study.yaml.")]
 ResultsOf = Annotated[
@@ -33,6 +37,21 @@ ResultsOf = Annotated[
 CorpusJson = Annotated[str, typer.Option("--corpus", help="A corpus's settings, as JSON.")]
 Downloads = Annotated[Path, typer.Option(help="Folder of the downloads.")]
 Out = Annotated[Path, typer.Option("--out", help="Where the result is written.")]
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        print(f"preln {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _common(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Options of all commands."""
 
 
 def main() -> None:
@@ -88,7 +107,138 @@ def _settings(option: str, kind: Any, text: str) -> Any:
         raise StudyError("\n".join(f"{option}: {line}" for line in describe(error, content))) from None
 
 
-@app.command()
+@app.command(rich_help_panel=STUDY)
+def plan(
+    study: StudyFile,
+    gpu: Annotated[
+        str, typer.Option(help="The GPU, such as rtx4090 or h100. A wrong name lists those known.")
+    ] = "a100",
+    gpu_tflops: Annotated[
+        float | None, typer.Option(min=0.1, max=1e6, help="Its peak, in place of the data sheet's.")
+    ] = None,
+) -> None:
+    """Check a study, and say what it will cost, before anything is launched: updates, tokens, memory and GPU hours."""
+    from preln.checking import check_file
+    from preln.plan import show
+
+    path = _study_file(study)
+    show(check_file(path), path, gpu, Path("results"), Path("resources/corpora"), gpu_tflops)
+
+
+@app.command(rich_help_panel=STUDY)
+def status(
+    results: ResultsOf,
+    watch: Annotated[bool, typer.Option("--watch", help="Keep showing it, every few seconds.")] = False,
+) -> None:
+    """Show how far each run is, its scores, speed and time left; it only reads files."""
+    from preln.status import show
+
+    folder, study, _ = _read_results(results)
+    show(study, folder, watch)
+
+
+@app.command(rich_help_panel=STUDY)
+def summary(results: ResultsOf) -> None:
+    """Print the tables of what is done, the verdicts on the paper's claims, and where the figures are."""
+    from preln.report.catalogue import REPORT, Catalogue
+    from preln.report.core import forms
+
+    folder, study, _ = _read_results(results)
+    catalogue = Catalogue(study)
+    for written in catalogue.tables.values():
+        print(forms.plain(written.make(study, catalogue.load(written, folder.parent))))
+    for picture in catalogue.pictures():
+        if (folder / picture).exists():
+            print(folder / picture)
+    if (folder / REPORT).exists():
+        print(f"All of it on one page: {folder / REPORT}")
+
+
+@app.command(rich_help_panel=STUDY)
+def compare(
+    before: Annotated[Path, typer.Argument(metavar="RESULTS", help="A study's results, such as results/quick.")],
+    after: Annotated[Path, typer.Argument(metavar="RESULTS", help="The results to compare with them.")],
+) -> None:
+    """Say which settings and numbers differ between two studies; fails if a number is worse."""
+    from preln.report.compare import compare, text
+
+    found = compare(before, after)
+    print(text(found))
+    if found.is_worse:
+        raise typer.Exit(1)
+
+
+@app.command(rich_help_panel=LOOK)
+def report(
+    results: ResultsOf,
+    out: Annotated[Path, typer.Option("--out", help="The HTML file to write.")],
+) -> None:
+    """Write the report of what is done: one page that needs no network."""
+    from preln.report.html import page
+
+    folder, study, _ = _read_results(results)
+    page.write(study, folder.parent, out)
+
+
+@app.command(rich_help_panel=LOOK)
+def figure(
+    results: ResultsOf,
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="Such as 4, for figure 4. A wrong name lists those allowed.")
+    ],
+    out: Annotated[list[Path], typer.Option("--out", help="A file to draw: pdf, png or svg. Repeatable.")],
+) -> None:
+    """Draw a figure from what is done."""
+    from preln.report.catalogue import Catalogue
+
+    folder, study, _ = _read_results(results)
+    catalogue = Catalogue(study)
+    drawn = catalogue.figure(name)
+    drawn.write(study, catalogue.load(drawn, folder.parent), out)
+
+
+@app.command(rich_help_panel=LOOK)
+def table(
+    results: ResultsOf,
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="Such as runs or claims. A wrong name lists those allowed.")
+    ],
+    out: Annotated[list[Path], typer.Option("--out", help="A file to write: csv, md or tex. Repeatable.")],
+) -> None:
+    """Write a table of what is done."""
+    from preln.report.catalogue import Catalogue
+
+    folder, study, _ = _read_results(results)
+    catalogue = Catalogue(study)
+    written = catalogue.table(name)
+    written.write(study, catalogue.load(written, folder.parent), out)
+
+
+@app.command(rich_help_panel=LOOK)
+def translate(
+    results: ResultsOf,
+    runs: Annotated[
+        list[str], typer.Argument(metavar="RUN...", help="The ids of trained runs; several are shown side by side.")
+    ],
+    file: Annotated[
+        typer.FileText | None, typer.Option("--file", help="Sentences, one a line; without it, standard input.")
+    ] = None,
+    beam: Annotated[int | None, typer.Option(min=1, help="Hypotheses kept; by default those of the run.")] = None,
+    alternatives: Annotated[int, typer.Option(min=1, max=100, help="Translations of each sentence.")] = 1,
+    scores: Annotated[bool, typer.Option("--scores", help="Show the log-probability of each, per piece.")] = False,
+    prepared: Annotated[
+        Path | None, typer.Option(help="Folder of the prepared corpus; by default that of the workflow.")
+    ] = None,
+) -> None:
+    """Translate sentences with trained runs of a study, prepared as its text was."""
+    from preln.translation.translating import TrainedRun, show
+
+    folder, _, all_runs = _read_results(results)
+    models = [TrainedRun(_find(all_runs, run, "run"), folder, prepared) for run in runs]
+    show(models, file or sys.stdin, beam, alternatives, scores)
+
+
+@app.command(rich_help_panel=STAGE)
 def download(
     name: Annotated[str, typer.Argument(metavar="NAME", help="A name in the registry of downloads.")], out: Out
 ) -> None:
@@ -98,7 +248,7 @@ def download(
     fetch(registered(name), out)
 
 
-@app.command()
+@app.command(rich_help_panel=STAGE)
 def prepare_text(
     corpus: CorpusJson,
     downloads: Downloads,
@@ -111,7 +261,7 @@ def prepare_text(
     prepare.prepare_text(_settings("--corpus", Corpus, corpus), downloads, out, processes)
 
 
-@app.command()
+@app.command(rich_help_panel=STAGE)
 def prepare_bpe(
     text: Annotated[Path, typer.Option(help="Folder of the tokenised text.")],
     vocabulary: Annotated[int, typer.Option(help="Size of the joint vocabulary.")],
@@ -124,7 +274,7 @@ def prepare_bpe(
     prepare.prepare_bpe(text, vocabulary, out, threads)
 
 
-@app.command()
+@app.command(rich_help_panel=STAGE)
 def binarise(
     pieces: Annotated[Path, typer.Option(help="Folder of the BPE pieces.")],
     source: Annotated[str, typer.Option(help="Source language.")],
@@ -138,7 +288,7 @@ def binarise(
     binarise_pieces(pieces, source, target, out, workers)
 
 
-@app.command()
+@app.command(rich_help_panel=STAGE)
 def prepare_english(
     text: Annotated[str, typer.Option("--text", help="A text's settings, as JSON.")],
     downloads: Downloads,
@@ -151,7 +301,7 @@ def prepare_english(
     prepare.prepare_text(_settings("--text", EnglishText, text), downloads, out, processes)
 
 
-@app.command()
+@app.command(rich_help_panel=STAGE)
 def prepare_english_bpe(
     text: Annotated[Path, typer.Option(help="Folder of the sentences.")],
     vocabulary: Annotated[int, typer.Option(help="Size of the vocabulary.")],
@@ -164,7 +314,7 @@ def prepare_english_bpe(
     prepare.prepare_pieces(text, vocabulary, out, threads)
 
 
-@app.command()
+@app.command(rich_help_panel=STAGE)
 def binarise_english(
     pieces: Annotated[Path, typer.Option(help="Folder of the BPE pieces.")],
     out: Out,
@@ -176,7 +326,7 @@ def binarise_english(
     binarise.binarise_english(pieces, out, workers)
 
 
-@app.command()
+@app.command(rich_help_panel=STAGE)
 def prepare_task(
     task: Annotated[str, typer.Option("--task", help="A task's settings, as JSON.")],
     downloads: Downloads,
@@ -191,7 +341,7 @@ def prepare_task(
     tasks.prepare_task(read, downloads, model, longest, out)
 
 
-@app.command()
+@app.command(rich_help_panel=STAGE)
 def binarise_task(
     pieces: Annotated[Path, typer.Option(help="Folder of the task's pieces.")],
     dictionary: Annotated[Path, typer.Option(help="The dictionary of the text that the models are pre-trained on.")],
@@ -203,7 +353,7 @@ def binarise_task(
     binarise.binarise_task(pieces, dictionary, out)
 
 
-@app.command()
+@app.command(rich_help_panel=STAGE)
 def train(
     study: StudyFile,
     run: Annotated[str, typer.Argument(metavar="RUN", help="The id of a run of the study.")],
@@ -217,7 +367,7 @@ def train(
     train_run(content, _find(runs, run, "run"), prepared, out)
 
 
-@app.command()
+@app.command(rich_help_panel=STAGE)
 def pretrain(
     study: StudyFile,
     run: Annotated[str, typer.Argument(metavar="RUN", help="The id of a pre-training run of the study.")],
@@ -232,7 +382,7 @@ def pretrain(
     pretrain_run(content, _find(pretraining.expand(content, str(path)), run, "pre-training run"), prepared, out)
 
 
-@app.command()
+@app.command(rich_help_panel=STAGE)
 def finetune(
     study: StudyFile,
     finetuning: Annotated[str, typer.Argument(metavar="FINETUNING", help="The id of a fine-tuning of the study.")],
@@ -250,7 +400,7 @@ def finetune(
     finetune_checkpoint(content, found, prepared, task, runs, out)
 
 
-@app.command()
+@app.command(rich_help_panel=STAGE)
 def measure(
     study: StudyFile,
     job: Annotated[str, typer.Argument(metavar="MEASUREMENT", help="The id of a measurement of the study's theory.")],
@@ -268,7 +418,7 @@ def measure(
     measuring.measure(content, found, prepared, runs, out)
 
 
-@app.command()
+@app.command(rich_help_panel=STAGE)
 def trace(
     study: StudyFile,
     run: Annotated[str, typer.Argument(metavar="RUN", help="The id of a run of the study's first_updates.")],
@@ -280,108 +430,6 @@ def trace(
 
     path, content, _ = _read(study)
     measuring.trace_run(content, _find(trace_jobs.expand(content, str(path)), run, "trace"), prepared, out)
-
-
-@app.command()
-def plan(
-    study: StudyFile,
-    gpu: Annotated[str, typer.Option(help="The GPU: v100, a100, h100 or h200.")] = "a100",
-) -> None:
-    """Check a study, and say what it will cost, before anything is launched: updates, tokens, memory and GPU hours."""
-    from preln.checking import check_file
-    from preln.plan import show
-
-    path = _study_file(study)
-    show(check_file(path), path, gpu, Path("results"), Path("resources/corpora"))
-
-
-@app.command()
-def status(
-    results: ResultsOf,
-    watch: Annotated[bool, typer.Option("--watch", help="Keep showing it, every few seconds.")] = False,
-) -> None:
-    """Show how far each run is, its scores, speed and time left; it only reads files."""
-    from preln.status import show
-
-    folder, study, _ = _read_results(results)
-    show(study, folder, watch)
-
-
-@app.command()
-def figure(
-    results: ResultsOf,
-    name: Annotated[
-        str, typer.Argument(metavar="NAME", help="Such as 4, for figure 4. A wrong name lists those allowed.")
-    ],
-    out: Annotated[list[Path], typer.Option("--out", help="A file to draw: pdf, png or svg. Repeatable.")],
-) -> None:
-    """Draw a figure from what is done."""
-    from preln.report.catalogue import Catalogue
-
-    folder, study, _ = _read_results(results)
-    catalogue = Catalogue(study)
-    drawn = catalogue.figure(name)
-    drawn.write(study, catalogue.load(drawn, folder.parent), out)
-
-
-@app.command()
-def table(
-    results: ResultsOf,
-    name: Annotated[
-        str, typer.Argument(metavar="NAME", help="Such as runs or claims. A wrong name lists those allowed.")
-    ],
-    out: Annotated[list[Path], typer.Option("--out", help="A file to write: csv, md or tex. Repeatable.")],
-) -> None:
-    """Write a table of what is done."""
-    from preln.report.catalogue import Catalogue
-
-    folder, study, _ = _read_results(results)
-    catalogue = Catalogue(study)
-    written = catalogue.table(name)
-    written.write(study, catalogue.load(written, folder.parent), out)
-
-
-@app.command()
-def report(
-    results: ResultsOf,
-    out: Annotated[Path, typer.Option("--out", help="The HTML file to write.")],
-) -> None:
-    """Write the report of what is done: one page that needs no network."""
-    from preln.report.html import page
-
-    folder, study, _ = _read_results(results)
-    page.write(study, folder.parent, out)
-
-
-@app.command()
-def compare(
-    before: Annotated[Path, typer.Argument(metavar="RESULTS", help="A study's results, such as results/quick.")],
-    after: Annotated[Path, typer.Argument(metavar="RESULTS", help="The results to compare with them.")],
-) -> None:
-    """Say which settings and numbers differ between two studies; fails if a number is worse."""
-    from preln.report.compare import compare, text
-
-    found = compare(before, after)
-    print(text(found))
-    if found.is_worse:
-        raise typer.Exit(1)
-
-
-@app.command()
-def summary(results: ResultsOf) -> None:
-    """Print the tables of what is done, the verdicts on the paper's claims, and where the figures are."""
-    from preln.report.catalogue import REPORT, Catalogue
-    from preln.report.core import forms
-
-    folder, study, _ = _read_results(results)
-    catalogue = Catalogue(study)
-    for written in catalogue.tables.values():
-        print(forms.plain(written.make(study, catalogue.load(written, folder.parent))))
-    for picture in catalogue.pictures():
-        if (folder / picture).exists():
-            print(folder / picture)
-    if (folder / REPORT).exists():
-        print(f"All of it on one page: {folder / REPORT}")
 
 
 class _Identified(Protocol):
@@ -401,4 +449,6 @@ def _find(choices: Sequence[Found], wanted: str, kind: str) -> Found:
     for choice in choices:
         if choice.id == wanted:
             return choice
-    raise StudyError(f"the study has no {kind} {wanted}; it has {listed(choice.id for choice in choices)}")
+    ids = [choice.id for choice in choices]
+    meant = "".join(f" (did you mean {near}?)" for near in get_close_matches(wanted, ids, n=1))
+    raise StudyError(f"the study has no {kind} {wanted}{meant}; it has {listed(ids)}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -55,8 +56,8 @@ Speeds = Mapping[tuple[object, ...], float]
 
 @dataclass(frozen=True)
 class Gpu:
-    """A GPU by its data sheet: its name as the driver has it, dense peaks in 10^12 operations a second, and memory in
-    10^9 bytes."""
+    """A GPU by its data sheet: its name as the driver has it, dense peaks in 10^12 operations a second (`half` sums in
+    fp32), and memory in 10^9 bytes."""
 
     name: str
     half: float
@@ -69,10 +70,17 @@ class Gpu:
 
 
 GPUS = {
+    "t4": Gpu("T4", 65, 8.1, 16),
+    "l4": Gpu("L4", 121, 30.3, 24),
+    "l40s": Gpu("L40S", 362, 91.6, 48),
+    "rtx3090": Gpu("RTX 3090", 71, 35.6, 24),
+    "rtx4090": Gpu("RTX 4090", 165, 82.6, 24),
+    "rtx5090": Gpu("RTX 5090", 210, 105, 32),
     "v100": Gpu("V100", 125, 15.7, 32),
     "a100": Gpu("A100", 312, 19.5, 80),
     "h100": Gpu("H100", 989, 67, 80),
     "h200": Gpu("H200", 989, 67, 141),
+    "b200": Gpu("B200", 2250, 75, 180),
 }
 
 
@@ -181,7 +189,8 @@ def _speeds(results: Path, gpu: Gpu) -> Speeds:
         kind = path.parts[-3]
         record = read_or_nothing(path) if kind in ("translation", "pretraining") else {}
         names = record.get("hardware", {}).get("gpus")
-        if names and all(gpu.name in name for name in names):
+        # A whole word: an L40S is no L4.
+        if names and all(re.search(rf"\b{gpu.name}\b", name) for name in names):
             curve = pd.read_csv(path.with_name("curve.csv"))
             speed = float(curve["tokens_per_second"].median()) / len(names)
             found[kind, *(record["identity"].get(key) for key in _SHAPE)].append(speed)
@@ -193,15 +202,19 @@ def _shape(settings: RunSettings | PretrainingSettings) -> tuple[object, ...]:
     return tuple(said.get(key) for key in _SHAPE)
 
 
-def show(asked: Checked, path: Path, name: str, results: Path, prepared: Path) -> None:
-    """Print the plan of a study, whose file is at `path`, on a GPU of the given name.
+def show(asked: Checked, path: Path, name: str, results: Path, prepared: Path, peak: float | None = None) -> None:
+    """Print the plan of a study, whose file is at `path`, on a GPU of the given name; `peak`, in 10^12 operations a
+    second, is taken in place of its data sheet's.
 
     Raises:
         PrelnError: if there is no such GPU in the list.
     """
     if name not in GPUS:
-        raise PrelnError(f"--gpu {name}: not known; known: {', '.join(GPUS)}")
-    gpu = GPUS[name]
+        raise PrelnError(
+            f"--gpu {name}: not known; known: {', '.join(GPUS)}. Of another card, name one with as much memory, and "
+            "give its peak with --gpu-tflops"
+        )
+    gpu = GPUS[name] if peak is None else replace(GPUS[name], half=peak, single=peak)
     planned = items(asked, gpu, results, prepared)
     console = Console(width=None if Console().is_terminal else WIDTH)
     console.print(_table(planned[:MOST_ROWS], gpu))

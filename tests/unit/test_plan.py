@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,8 @@ def test_small_models_are_held_up_by_the_number_of_updates(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("gpus", "measured"), [(["NVIDIA H100 80GB HBM3"] * 2, True), (["NVIDIA A100"], False), ([], False)]
+    ("gpus", "measured"),
+    [(["NVIDIA H100 80GB HBM3"] * 2, True), (["NVIDIA A100"], False), (["NVIDIA H1000"], False), ([], False)],
 )
 def test_a_recorded_speed_of_such_a_gpu_is_taken(gpus: list[str], measured: bool, tmp_path: Path) -> None:
     study = check(bert_content(BASE), "my.yaml")
@@ -95,7 +97,7 @@ def test_the_papers_study_is_planned_whole(tmp_path: Path) -> None:
 
 
 def test_an_unknown_gpu_is_refused_with_those_that_are_known(tmp_path: Path) -> None:
-    with pytest.raises(PrelnError, match="known: v100, a100, h100, h200"):
+    with pytest.raises(PrelnError, match="known: t4, l4, l40s, .*, h200, b200. Of another card"):
         plan.show(check(study_content(), "my.yaml"), Path("my.yaml"), "tpu", tmp_path, tmp_path)
 
 
@@ -108,3 +110,16 @@ def test_a_corpus_that_is_cut_has_fewer_updates(tmp_path: Path) -> None:
         return item.updates
 
     assert updates(pairs=16024) == pytest.approx(updates() / 10, rel=0.01)
+
+
+def test_a_peak_of_ones_own_is_taken_in_place_of_the_data_sheets(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = check_file(Path("config/paper.yaml"))
+
+    def hours(peak: float | None) -> float:
+        plan.show(asked, Path("my.yaml"), "a100", tmp_path, tmp_path, peak)
+        (total,) = re.findall(r"In all ([\d,.]+) A100 hours", capsys.readouterr().out)
+        return float(total.replace(",", ""))
+
+    assert hours(1.0) > 10 * hours(None)

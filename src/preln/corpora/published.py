@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from preln.corpora import CorpusError
 from preln.corpora.text import Part
+from preln.corpora.tokenisation import LinePreparation
 
 GERMAN_ENGLISH = ("de", "en")
 ENGLISH_GERMAN = ("en", "de")
@@ -43,6 +44,7 @@ class Source:
         languages: source and target; None where the study says them as `source_language` and `target_language`.
         prepare: makes train, valid and test, tokenised, of a corpus's settings, the folder of the downloads and a
             number of processes; a part may come in pieces that fit into memory.
+        line: what is done to a line of raw text, by the corpus's settings and the line's language.
         downloads: the files that are downloaded unless the study names a local `folder`.
         local: the files that such a folder holds: one of several sets, each file by any of its names.
         published: the git blob ids of prepared files (`train.de`, ...) where others published them, so that a
@@ -55,6 +57,7 @@ class Source:
     licence: str
     languages: tuple[str, str] | None
     prepare: Callable[[Any, Path, int], Mapping[str, Part | Iterable[Part]]]
+    line: Callable[[Any, str], LinePreparation] = lambda corpus, language: LinePreparation(language)
     downloads: tuple[Download, ...] = ()
     local: tuple[tuple[tuple[str, ...], ...], ...] = ()
     published: Mapping[str, str] = field(default_factory=dict)

@@ -100,6 +100,21 @@ def newest_checkpoint(folder: Path) -> Path | None:
     return None
 
 
+def trained_weights(state: Path) -> tuple[Moment, dict[str, Tensor]]:
+    """The weights of a state's newest whole checkpoint, in fp32 and by their names, and when it was written.
+
+    Raises:
+        CheckpointRefused: if there is none, or as `newest_checkpoint`.
+    """
+    path = newest_checkpoint(state / CHECKPOINTS)
+    if path is None:
+        raise CheckpointRefused(f"{state / CHECKPOINTS}: has no checkpoint; train the run, or go on with it, first")
+    weights = _content(path)["model"]
+    return checkpoints(path.parent)[path], {
+        name: value.float() if value.is_floating_point() else value.clone() for name, value in weights.items()
+    }
+
+
 def set_aside_unrecorded(state: Path, is_recorded: Callable[[Moment], bool]) -> bool:
     """Move away the checkpoints whose past is not in the state's record, so that it is trained again.
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -27,11 +28,27 @@ LENGTH_FACTOR, LENGTH_MARGIN = 1.5, 10
 does not stop by itself."""
 
 
-@torch.no_grad()
+class Hypothesis(NamedTuple):
+    """A finished translation: its log-probability over length^penalty, in nats; and its indices in the dictionary,
+    without the end of sentence."""
+
+    score: float
+    pieces: list[int]
+
+
 def translate(
     model: PlacedTransformer, source: Tensor, lengths: Tensor, beam: int, length_penalty: float
 ) -> list[list[int]]:
-    """The best translation of each sentence, as indices of the dictionary without the end of sentence.
+    """The best translation of each sentence, as indices of the dictionary without the end of sentence; the arguments
+    are those of `search`."""
+    return [found[0].pieces for found in search(model, source, lengths, beam, length_penalty)]
+
+
+@torch.no_grad()
+def search(
+    model: PlacedTransformer, source: Tensor, lengths: Tensor, beam: int, length_penalty: float
+) -> list[list[Hypothesis]]:
+    """The translations of each sentence that the beam search found, the best first.
 
     Args:
         model: in evaluation mode.
@@ -57,7 +74,7 @@ def translate(
     said = torch.full((len(source), most + 1, beam), end, device=device)
     path = torch.zeros(len(source), beam, most + 1, dtype=torch.int32, device=device)
     path[:, :, 0] = torch.arange(beam, device=device)
-    finished: list[list[tuple[float, list[int]]]] = [[] for _ in range(len(source))]
+    finished: list[list[Hypothesis]] = [[] for _ in range(len(source))]
     for step in range(most):
         logits = steps.following(said[:, step], path, step)
         # Nothing ends before it has begun.
@@ -76,7 +93,7 @@ def translate(
             if len(hypotheses) < beam:
                 way = path[row, parents[row, rank], 1 : step + 1].long()
                 text = said[row, 1 : step + 1].gather(1, way[:, None])[:, 0].tolist()
-                hypotheses.append((float(summed[row, rank]) / (step + 1) ** length_penalty, text))
+                hypotheses.append(Hypothesis(float(summed[row, rank]) / (step + 1) ** length_penalty, text))
         done = torch.tensor([len(finished[sentence]) == beam for sentence in sentences.tolist()], device=device)
         if done.all():
             break
@@ -91,7 +108,7 @@ def translate(
             steps.leave(done, step + 1)
     if not all(finished):
         raise FloatingPointError("a translation's scores are not finite")
-    return [max(hypotheses, key=lambda one: one[0])[1] for hypotheses in finished]
+    return [sorted(hypotheses, key=lambda one: -one.score) for hypotheses in finished]
 
 
 class _Steps:

@@ -24,12 +24,13 @@ def prepare(corpus: FilesCorpus, downloads: Path, processes: int) -> dict[str, P
         if paths is not None
     }
     require_distinct({f"{name}.{side}": path for name, paths in given.items() for side, path in paths})
-    preparations = [
-        LinePreparation(language, tokenise=corpus.tokenise, lowercase=corpus.lowercase)
-        for language in (corpus.source_language, corpus.target_language)
-    ]
+    preparations = [_line(corpus, language) for language in (corpus.source_language, corpus.target_language)]
     parts = {name: _prepared(name, paths, preparations, processes) for name, paths in given.items()}
     return divide(parts, corpus.held_out, corpus.seed)
+
+
+def _line(corpus: FilesCorpus, language: str) -> LinePreparation:
+    return LinePreparation(language, tokenise=corpus.tokenise, lowercase=corpus.lowercase)
 
 
 def _prepared(name: str, paths: TextPaths, preparations: list[LinePreparation], processes: int) -> Part:
@@ -45,4 +46,5 @@ SOURCE = Source(
     licence="as the owner of the files says",
     languages=None,
     prepare=prepare,
+    line=_line,
 )

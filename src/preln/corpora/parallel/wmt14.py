@@ -106,9 +106,14 @@ def _cleaned(pairs: Iterable[Pair], held_out: set[Pair], processes: int) -> Iter
         yield Part(kept, part.drops + Drops(held_out=len(part.pairs) - len(kept)))
 
 
+def _line(language: str) -> LinePreparation:
+    """WMT14 keeps its case."""
+    return LinePreparation(language, lowercase=False)
+
+
 def _tokenised(pairs: Iterable[Pair], processes: int, label: str) -> Part:
     usable = screen(Part(list(pairs)))
-    preparations = [LinePreparation(language, lowercase=False) for language in ENGLISH_GERMAN]
+    preparations = [_line(language) for language in ENGLISH_GERMAN]
     return Part(prepare_pairs(usable.pairs, preparations, processes, label), usable.drops)
 
 
@@ -175,6 +180,7 @@ SOURCE = Source(
     licence="free for research; Common Crawl's text has no licence of its own",
     languages=ENGLISH_GERMAN,
     prepare=prepare,
+    line=lambda corpus, language: _line(language),
     downloads=tuple(ARCHIVES.values()),
     local=(tuple((name,) for name in ARCHIVES), text_files(GERMAN_ENGLISH)),
 )

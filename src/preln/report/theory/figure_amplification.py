@@ -51,17 +51,12 @@ def values(records: Records, number: Number) -> pd.DataFrame:
     `layers` of either stack; `seed`; and `value`."""
     settings = {job.id: job.run.settings for job in records.jobs}
     differing = (varying(series(one) for one in settings.values()) | {"placement"}) - _DEPTHS
-    rows = [
-        (
-            label(series(settings[run]), differing),
-            settings[run].placement,
-            settings[run].decoder_layers,
-            settings[run].seed,
-            number(trace, settings[run]),
-        )
-        for run, trace in records.table.groupby("run", sort=False)
-        if len(trace) > 1
-    ]
+    rows = []
+    for run, trace in records.table.groupby("run", sort=False):
+        one = settings[str(run)]
+        if len(trace) > 1:
+            name = label(series(one), differing)
+            rows.append((name, one.placement, one.decoder_layers, one.seed, number(trace, one)))
     return pd.DataFrame(rows, columns=["curve", "placement", "layers", "seed", "value"])
 
 

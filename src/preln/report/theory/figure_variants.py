@@ -83,7 +83,8 @@ def _draw(axes: Axes, placement: str, mine: pd.DataFrame, names: Sequence[str], 
     last = max((bar.layer for bar in records.bars), default=0)
     known = {bar.layer: bar.value for bar in records.bars if bar.placement == placement and bar.matrix == "W2"}
     if known:
-        _row(axes, 0, *(Estimate(known[layer], math.nan, math.nan, 0) for layer in (1, last)), "black")
+        first, end = (Estimate(known[layer], math.nan, math.nan, 0) for layer in (1, last))
+        _row(axes, 0, first, end, "black")
         for layer in (1, last):
             axes.axvline(known[layer], color="0.5", linewidth=0.7, linestyle=":")
     for y, name in enumerate(names, start=1):

@@ -1,0 +1,78 @@
+"""A trained translation model that translates sentences, outside of a training."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import torch
+from fairseq import tasks
+from fairseq.data import data_utils
+from torch import Tensor
+
+from preln.config import Precision
+from preln.fairseq_plugin import decoding
+from preln.fairseq_plugin.launch import configuration
+
+_TOKENS = 4096
+"""Tokens of the source, with padding, that are translated together."""
+
+
+class Translator:
+    """A model with the weights of a training."""
+
+    def __init__(self, options: list[str], precision: Precision, weights: Mapping[str, Tensor]) -> None:
+        """
+        Args:
+            options: fairseq's options of the run.
+            precision: of the run.
+            weights: the model's, by their names.
+        """
+        cfg = configuration(options, precision)
+        task = tasks.setup_task(cfg.task)
+        self._model = task.build_model(cfg.model).eval()
+        self._model.load_state_dict(weights, strict=True)
+        self._source, self._target = task.source_dictionary, task.target_dictionary
+
+    def unknown(self, pieces: Sequence[str]) -> list[str]:
+        """The pieces that the model has no entry for."""
+        return [piece for piece in pieces if self._source.index(piece) == self._source.unk()]
+
+    def translate(
+        self, sentences: Sequence[Sequence[str]], beam: int, length_penalty: float
+    ) -> list[list[tuple[float, str]]]:
+        """The translations of each sentence that the beam search found, the best first.
+
+        Args:
+            sentences: BPE pieces of each.
+            beam: hypotheses kept.
+            length_penalty: the exponent.
+
+        Returns:
+            For each sentence, tokenised text with its score: the log-probability over length^penalty, in nats.
+        """
+        encoded = [self._source.encode_line(" ".join(pieces), add_if_not_exist=False).long() for pieces in sentences]
+        found: list[list[tuple[float, str]]] = [[] for _ in encoded]
+        for batch in _batches([len(one) for one in encoded]):
+            together = [encoded[index] for index in batch]
+            source = data_utils.collate_tokens(together, self._source.pad(), self._source.eos(), left_pad=True)
+            lengths = torch.tensor([len(one) for one in together])
+            for index, hypotheses in zip(
+                batch, decoding.search(self._model, source, lengths, beam, length_penalty), strict=True
+            ):
+                found[index] = [(one.score, self._words(one.pieces)) for one in hypotheses]
+        return found
+
+    def _words(self, pieces: list[int]) -> str:
+        """The text of BPE pieces, joined to words."""
+        return str(self._target.string(torch.tensor(pieces), bpe_symbol="sentencepiece"))
+
+
+def _batches(lengths: Sequence[int]) -> list[list[int]]:
+    """The indices of sentences of like length that are translated together."""
+    batches: list[list[int]] = []
+    for index in sorted(range(len(lengths)), key=lengths.__getitem__):
+        if batches and (len(batches[-1]) + 1) * lengths[index] <= _TOKENS:
+            batches[-1].append(index)
+        else:
+            batches.append([index])
+    return batches
