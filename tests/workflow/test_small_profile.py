@@ -1,0 +1,28 @@
+"""The study in .test goes through every stage, so that a person sees in two minutes that all of them work."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+NOT_IN_IT = {"download", "prepared", "all"}
+"""What needs a network, and what makes nothing of its own."""
+
+
+def test_every_stage_of_the_workflow_is_in_it(tmp_path: Path) -> None:
+    rules = {
+        name
+        for path in (ROOT / "workflow" / "rules").glob("*.smk")
+        for name in re.findall(r"^rule (\w+):", path.read_text(encoding="utf-8"), re.MULTILINE)
+    }
+    rules |= set(re.findall(r"^rule (\w+):", (ROOT / "workflow" / "Snakefile").read_text(), re.MULTILINE))
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / "config.yaml").write_bytes((ROOT / ".test" / "config" / "config.yaml").read_bytes())
+    command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--directory", str(tmp_path)]
+    outcome = subprocess.run([*command, "--dry-run", "--cores", "1"], cwd=ROOT, capture_output=True, text=True)
+    assert outcome.returncode == 0, outcome.stderr
+    jobs = set(re.findall(r"^(\w+) +\d+$", outcome.stdout, re.MULTILINE)) - {"default", "total"}
+    assert jobs == rules - NOT_IN_IT
