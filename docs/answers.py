@@ -6,6 +6,7 @@ into the page.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,8 +14,13 @@ from pathlib import Path
 
 import pandas as pd
 
+from preln.config import load as load_study
 from preln.report.core.statistics import Estimate, mean
+from preln.report.theory import traces
+from preln.report.theory.figure_amplification import QUANTITIES, slope, values
 from preln.report.theory.table_first_updates import FIRST
+from preln.runs import expand
+from preln.theory.trace_jobs import expand as expand_traces
 
 LEARNS = 0.3
 """A model that learns is so many bits below the constant guess."""
@@ -137,19 +143,27 @@ ALONE = {
     "β2": replace(OURS, beta2=0.999),
 }
 """Each factor changed alone."""
+PAPERS = Corner(4, "xavier")
+"""The paper's side of the factors that are known of it."""
 
 
 def why_radam_fails(losses: Mapping[Corner, Sequence[float]], guess: float) -> list[str]:
     """What the runs of RAdam say. `losses` are of all seeds of each of the eight corners."""
-    ours = losses[OURS]
-    found = []
-    for factor, corner in ALONE.items():
-        enough = 0.5 if min(len(ours), len(losses[corner])) >= 3 else 1.0
-        if mean(ours) - mean(losses[corner]) >= enough:
-            found.append(f"{factor} is a cause")
-    if all(loss <= guess - LEARNS for loss in losses[Corner(4, "xavier")]):
+    found = causes(losses)
+    if all(loss <= guess - LEARNS for loss in losses[PAPERS]):
         found.append("explained")
     return found or ["no cause found, and not explained"]
+
+
+def causes(losses: Mapping[Corner, Sequence[float]]) -> list[str]:
+    """The factors that lower the loss enough by themselves, of those of which both sides are known."""
+    found = []
+    for factor, corner in ALONE.items():
+        ours, theirs = (losses.get(one, ()) for one in (OURS, corner))
+        enough = 0.5 if min(len(ours), len(theirs)) >= 3 else 1.0
+        if ours and theirs and mean(ours) - mean(theirs) >= enough:
+            found.append(f"{factor} is a cause")
+    return found
 
 
 def of_size(radam: Sequence[float]) -> bool:
@@ -232,6 +246,33 @@ def amplified(post: ByDepth, pre: ByDepth, control: ByDepth) -> list[str]:
         if post.step.mean - other.step.mean >= 0.2 and post.step.low > other.step.high:
             found.append(answer)
     return found or ["the depth does not amplify the first update"]
+
+
+def amplification(results: Path) -> dict[str, ByDepth]:
+    """The exponents of each placement in `amplification`, by the placement's name."""
+    study = load_study(Path(__file__).parents[1] / "config" / "amplification.yaml")
+    found = traces.load(study, expand_traces(study), results)
+    of_step, of_gradient = (values(found, number) for _, number in QUANTITIES.values())
+    return {
+        str(name): ByDepth(slope(steps), slope(of_gradient[of_gradient["placement"] == name]))
+        for name, steps in of_step.groupby("placement", sort=False)
+    }
+
+
+def radam(results: Path) -> dict[Corner, dict[str, list[float]]]:
+    """The last validation loss and the test BLEU of each seed of the runs of RAdam in `confounds` that are done."""
+    study = load_study(Path(__file__).parents[1] / "config" / "confounds.yaml")
+    found: dict[Corner, dict[str, list[float]]] = {}
+    for run in expand(study):
+        metrics = results / study.study / run.folder / "metrics.json"
+        if run.settings.optimizer == "radam" and metrics.exists():
+            settings = run.settings
+            corner = Corner(settings.accumulate, settings.initialisation, settings.beta2)
+            last = json.loads(metrics.read_text(encoding="utf-8"))["final"]
+            mine = found.setdefault(corner, {"valid_loss": [], "test_bleu": []})
+            for name, numbers in mine.items():
+                numbers.append(last[name])
+    return found
 
 
 def limits(recorded: pd.DataFrame, model: str) -> Limits:

@@ -15,6 +15,7 @@ import pandas as pd
 from docs import answers
 from preln.placements import PLACEMENTS as RECORDS
 from preln.placements.base import Residual
+from preln.report.core.statistics import Estimate
 from preln.report.reference import claims as paper
 from preln.report.translation.budgets import of_the_paper
 from preln.schedules.inverse_sqrt import InverseSqrt
@@ -467,6 +468,46 @@ def first_updates() -> str:
     return f"{grid(head, rows)}\n**The answer by the rule: {'; '.join(answer)}.**\n"
 
 
+def amplification() -> str:
+    """The exponents of the depth of `amplification`, and the answer."""
+    found = answers.amplification(RESULTS)
+
+    def number(one: Estimate) -> str:
+        return f"{one.mean:.2f} ± {one.high - one.mean:.2f}".replace("-", "−")
+
+    rows = [
+        (RECORDS[name].label, number(one.step), number(one.gradient), str(one.step.n)) for name, one in found.items()
+    ]
+    answer = answers.amplified(found["post"], found["pre"], found["post-init"])
+    head = ["", "exponent of the step", "exponent of the last gradient", "seeds"]
+    return f"{grid(head, rows)}\n**The answer by the rule: {'; '.join(answer)}.**\n"
+
+
+def radam_corners() -> str:
+    """The runs of RAdam in `confounds`, and the answer where the rule's are done."""
+    found = answers.radam(RESULTS)
+    order = sorted(found, key=lambda corner: (corner.batches, corner.initialisation, corner.beta2))
+    rows = [
+        (
+            f"{corner.batches} x 1,024" if corner.batches > 1 else "1,024",
+            f"`{corner.initialisation}`",
+            f"{corner.beta2:g}",
+            ", ".join(f"{loss:.2f}" for loss in found[corner]["valid_loss"]),
+            ", ".join(f"{bleu:.1f}" for bleu in found[corner]["test_bleu"]),
+        )
+        for corner in order
+    ]
+    losses = {corner: numbers["valid_loss"] for corner, numbers in found.items()}
+    asked = {answers.OURS, *answers.ALONE.values(), answers.PAPERS}
+    if asked <= losses.keys():
+        answer = f"The answer by the rule: {'; '.join(answers.why_radam_fails(losses, GUESS))}"
+    else:
+        causes = answers.causes(losses)
+        answer = f"So far, by the rule: {'; '.join(causes) if causes else 'no cause found'}"
+    head = ["tokens an update", "initialisation", "β2", "loss of each seed", "BLEU"]
+    return f"{grid(head, rows)}\n**{answer}.**\n"
+
+
 def placements() -> str:
     """Every placement: its name in a study, its equation and what else belongs to it, as its file has them."""
 
@@ -504,6 +545,8 @@ TABLES: dict[str, Callable[..., str]] = {
     "rate-budgets": rate_budgets,
     "own-budgets": own_budgets,
     "first-updates": first_updates,
+    "amplification": amplification,
+    "radam-corners": radam_corners,
     "placements": placements,
 }
 """The tables by the name that a page has them under, which may be followed by a study."""
