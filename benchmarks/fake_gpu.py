@@ -101,7 +101,7 @@ def fake_gpu() -> Iterator[Seen]:
 
     seen = Seen()
 
-    class WithoutDevice(FakeTensorMode):
+    class WithoutDevice(FakeTensorMode):  # type: ignore[no-untyped-call]
         """Tensors without numbers on a device that is not there, though `torch.cuda` says that it is."""
 
         avoid_device_init = True
@@ -112,7 +112,7 @@ def fake_gpu() -> Iterator[Seen]:
             return True
         return any(isinstance(x, torch.Tensor) and x.device.type == "cuda" for x in tree_leaves((tensors, options)))
 
-    class Dispatched(TorchDispatchMode):
+    class Dispatched(TorchDispatchMode):  # type: ignore[no-untyped-call]
         """Counts what is dispatched, and answers what depends on numbers."""
 
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -131,12 +131,11 @@ def fake_gpu() -> Iterator[Seen]:
             if isinstance(made, FakeTensor):
                 # A number that PyTorch may know, such as that of a constant, is none that a GPU would tell.
                 made.constant = None
-                made.made_by = name
+                made.made_by = name  # type: ignore[attr-defined]
             return made
 
         def _count(self, name: str, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-            to_cpu = name == "_to_copy" and kwargs.get("device") is not None and kwargs["device"].type == "cpu"
-            if to_cpu or (name == "copy_" and args[0].device.type == "cpu"):
+            if _waits(name, args, kwargs):
                 seen.waits[_line()] += 1
             if name == "nonzero":
                 seen.waits[_line()] += 1
@@ -182,7 +181,7 @@ def fake_gpu() -> Iterator[Seen]:
         for module in ("torch.optim.optimizer", "torch.utils._foreach_utils"):
             known = getattr(sys.modules[module], "_foreach_supported_types")  # noqa: B009
             stack.enter_context(mock.patch(f"{module}._foreach_supported_types", [*known, FakeTensor]))
-        stack.enter_context(Dispatched())
+        stack.enter_context(Dispatched())  # type: ignore[no-untyped-call]
         stack.enter_context(Called())
         yield seen
 
@@ -218,6 +217,17 @@ def _answer(number: Tensor) -> bool | float | int:
     return 1.0 if number.is_floating_point() else 1
 
 
+def _waits(name: str, args: Any, options: dict[str, Any]) -> bool:
+    """Whether an operation is a copy between the CPU and the GPU for which the process waits."""
+    if name == "_to_copy":
+        to, given, without_waiting = options.get("device"), args[0].device, options.get("non_blocking", False)
+    elif name == "copy_":
+        to, given, without_waiting = args[0].device, args[1].device, len(args) > 2 and args[2]
+    else:
+        return False
+    return to is not None and to.type != given.type and not without_waiting
+
+
 def _line() -> str:
     """The line of preln or fairseq that is being run."""
     frame = sys._getframe(2)
@@ -249,22 +259,26 @@ def _attention(
     """
     import torch
 
-    aten = torch.ops.aten
+    aten: Any = torch.ops.aten
     fused = all(x.dim() == 4 and x.stride(-1) == 1 for x in (query, key, value))
     if not fused:
         seen.attentions["math"] += 1
-        return aten._scaled_dot_product_attention_math(
+        of_operations: Tensor = aten._scaled_dot_product_attention_math(
             query, key, value, attn_mask, dropout_p, is_causal, None, scale=scale
         )[0]
+        return of_operations
     if attn_mask is None and query.dtype in (torch.float16, torch.bfloat16):
         seen.attentions["flash"] += 1
-        return aten._scaled_dot_product_flash_attention(query, key, value, dropout_p, is_causal, scale=scale)[0]
+        in_half = aten._scaled_dot_product_flash_attention(query, key, value, dropout_p, is_causal, scale=scale)
+        flash: Tensor = in_half[0]
+        return flash
     seen.attentions["efficient"] += 1
     bias = None if attn_mask is None else _bias(attn_mask, query, key)
     with_gradient = torch.is_grad_enabled()
-    return aten._scaled_dot_product_efficient_attention(
+    efficient: Tensor = aten._scaled_dot_product_efficient_attention(
         query, key, value, bias, with_gradient, dropout_p, is_causal, scale=scale
     )[0]
+    return efficient
 
 
 def _bias(mask: Tensor, query: Tensor, key: Tensor) -> Tensor:

@@ -71,6 +71,8 @@ IWSLT_VOCABULARY, IWSLT_BATCH = 10000, (160, 24)
 """Sentences of a batch, and their length, with which it has nearly the paper's 4,096 tokens."""
 BASE: dict[str, Any] = {"layers": 12, "width": 768, "ffn_width": 3072, "heads": 12, "sequence_length": 512}
 BASE_VOCABULARY, BASE_SEQUENCES = 32000, 32
+PAD = 1
+"""Padding in fairseq's dictionaries."""
 BEFORE = 1
 """Updates before the one that is looked at: the first makes the optimizer's state."""
 
@@ -86,6 +88,7 @@ def _look(case: Case) -> Outcome:
     from benchmarks.samples import LANGUAGES
     from preln.config import Execution, PretrainingSettings, RunSettings
     from preln.fairseq_plugin import options
+    from preln.fairseq_plugin.batches import Noted
     from preln.fairseq_plugin.launch import configuration
 
     execution = Execution(gpus=1)
@@ -105,13 +108,15 @@ def _look(case: Case) -> Outcome:
         precision, accumulate = bert.precision, bert.accumulate
     cfg = configuration(stock.options(arguments) if case.toolkit == "stock" else arguments, precision)
     task = tasks.setup_task(cfg.task)
+    sample = _pairs() if case.model == "iwslt" else _masked()
+    if case.toolkit == "preln":
+        sample = Noted(lambda _: sample, PAD)(None)
     with fake_gpu.fake_gpu() as seen:
         with torch.device("cuda"):
             model = task.build_model(cfg.model)
         trainer = Trainer(cfg, task, model, task.build_criterion(cfg.criterion))
-        make = _pairs if case.model == "iwslt" else _masked
         for _ in range(BEFORE + 1):
-            samples = [make(task) for _ in range(accumulate)]
+            samples = [sample] * accumulate
             for counted in (seen.operations, seen.waits, seen.attentions, seen.lines):
                 counted.clear()
             with metrics.aggregate(new_root=True):
@@ -127,34 +132,35 @@ def _dictionaries(size: int) -> Path:
     return dictionaries(size)
 
 
-def _pairs(task: Any) -> dict[str, Any]:
+def _pairs() -> dict[str, Any]:
     """A batch of sentence pairs with padding, as the CPU gives it to the trainer."""
     import torch
 
     sentences, length = IWSLT_BATCH
     tokens = torch.zeros(sentences, length, dtype=torch.long)
+    source, target = tokens.clone(), tokens.clone()
+    source[0, 0] = target[0, -1] = PAD
+    lengths = source.ne(PAD).sum(1)
     return {
         "id": torch.arange(sentences),
-        "net_input": {
-            "src_tokens": tokens,
-            "src_lengths": torch.full((sentences,), length),
-            "prev_output_tokens": tokens,
-        },
-        "target": tokens,
-        "ntokens": tokens.numel(),
+        "net_input": {"src_tokens": source, "src_lengths": lengths, "prev_output_tokens": target},
+        "target": target,
+        "ntokens": int(target.ne(PAD).sum()),
         "nsentences": sentences,
     }
 
 
-def _masked(task: Any) -> dict[str, Any]:
-    """A batch of whole sequences, as the CPU gives it to the trainer."""
+def _masked() -> dict[str, Any]:
+    """A batch of whole sequences, of which every seventh token is masked, as the CPU gives it to the trainer."""
     import torch
 
     tokens = torch.zeros(BASE_SEQUENCES, BASE["sequence_length"], dtype=torch.long)
+    target = torch.full_like(tokens, PAD)
+    target[:, ::7] = 0
     return {
         "id": torch.arange(BASE_SEQUENCES),
         "net_input": {"src_tokens": tokens, "src_lengths": torch.full((len(tokens),), tokens.size(1))},
-        "target": tokens,
+        "target": target,
         "ntokens": tokens.numel(),
         "nsentences": BASE_SEQUENCES,
     }

@@ -31,14 +31,22 @@ class _FusedAdam(torch.optim.AdamW):
     def __init__(self, params: Any, eps: float, **options: Any) -> None:
         super().__init__(params, eps=eps, fused=True, **options)
         self._epsilon = eps
+        self._made: int | None = None
 
     def step(self, closure: Callable[[], float] | None = None) -> Any:
         """One update."""
+        if self._made is None:
+            self._made = next((int(state["step"]) for state in self.state.values()), 0)
+        # Counted here as well: torch's own count is on the weights' device, and reading it waits for a GPU.
+        self._made += 1
         for group in self.param_groups:
-            states = [self.state[weight] for weight in group["params"] if weight in self.state]
-            update = 1 + int(states[0]["step"]) if states else 1
-            group["eps"] = self._epsilon / (1.0 - group["betas"][1] ** update) ** 0.5
+            group["eps"] = self._epsilon / (1.0 - group["betas"][1] ** self._made) ** 0.5
         return super().step(closure)
+
+    def load_state_dict(self, state_dict: Any) -> None:
+        """Take up the state of a checkpoint."""
+        super().load_state_dict(state_dict)
+        self._made = None
 
 
 class _TorchOptimizer(FairseqOptimizer):
@@ -64,14 +72,22 @@ class _TorchOptimizer(FairseqOptimizer):
         }
 
     def clip_grad_norm(self, max_norm: float, aggregate_norm_fn: Callable[[Tensor], Tensor] | None = None) -> Tensor:
-        """The norm of all gradients, which are clipped to `max_norm` where that is not 0."""
+        """The norm of all gradients, which are clipped to `max_norm` where that is not 0.
+
+        It is on the CPU, whatever device they are on: fairseq looks at it several times an update.
+        """
         gradients = [weight.grad for weight in self.params if weight.grad is not None]
         norm = torch.nn.utils.get_total_norm(gradients)
         if aggregate_norm_fn is not None:
             norm = aggregate_norm_fn(norm)
         if max_norm > 0:
             torch._foreach_mul_(gradients, (max_norm / (norm + 1e-6)).clamp(max=1.0))
-        return norm
+        return norm.cpu()
+
+    def multiply_grads(self, c: Tensor | float) -> None:
+        """Multiply all gradients by `c`; a number of the CPU's takes no copy to the device."""
+        gradients = [weight.grad for weight in self.params if weight.grad is not None]
+        torch._foreach_mul_(gradients, c.item() if isinstance(c, Tensor) and c.device.type == "cpu" else c)
 
     @property
     def supports_flat_params(self) -> bool:
