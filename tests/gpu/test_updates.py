@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -56,6 +57,33 @@ CASES = FULL | RUNS
 def test_an_update_has_no_device_or_dtype_error(name: str, seen: Seen) -> None:
     assert not seen[name].error
     assert seen[name].launches > 0
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_an_update_waits_for_the_norm_of_its_gradients_and_for_its_losses_and_for_nothing_else(
+    name: str, seen: Seen
+) -> None:
+    functions = [line.rsplit(":", 1)[0] for line in seen[name].waits]
+    assert sorted(functions) == [
+        "fairseq_plugin/optimizers.py:clip_grad_norm",
+        "fairseq_plugin/recorded_task.py:on_cpu",
+    ]
+    assert seen[name].syncs == 2
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_attention_has_one_kernel(name: str, seen: Seen) -> None:
+    assert seen[name].attentions
+    assert not set(seen[name].attentions) - {"flash", "efficient"}
+
+
+@pytest.mark.parametrize("precision", ["bf16", "fp16"])
+@pytest.mark.parametrize("model", MODELS)
+def test_weights_and_masters_are_copied_together(model: str, precision: str, seen: Seen) -> None:
+    of_all = Counter(seen[f"{model}-{precision}"].operations)
+    assert of_all["_foreach_copy_"] == 2
+    of_fp32 = Counter(seen[f"{model}-fp32"].operations)
+    assert of_all["copy_"] + of_all["zero_"] <= of_fp32["copy_"] + of_fp32["zero_"] + 1
 
 
 @pytest.mark.parametrize("name", FULL)

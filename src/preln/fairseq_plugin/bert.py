@@ -51,12 +51,13 @@ class PlacedBertEncoder(RobertaEncoder):
         src_tokens: Tensor,
         features_only: bool = False,
         return_all_hiddens: bool = False,
+        masked_tokens: Tensor | None = None,
         padded: bool | None = None,
         **unused: Any,
     ) -> tuple[Tensor, dict[str, Any]]:
-        """The features, or the scores of the vocabulary at each position."""
+        """The features, or the scores of the vocabulary at each position, or at each that `masked_tokens` says."""
         x, extra = self.extract_features(src_tokens, return_all_hiddens, padded)
-        return x if features_only else self.output_layer(x), extra
+        return x if features_only else self.output_layer(x, masked_tokens=masked_tokens), extra
 
     def build_lm_head(self, embed_dim: int, **arguments: Any) -> nn.Module:
         """The head that guesses masked tokens."""

@@ -38,7 +38,7 @@ def translation(
     optimizer = {
         "adam": ["--optimizer", "preln_adam", *moments],
         "radam": ["--optimizer", "preln_radam", *moments],
-        "sgd": ["--optimizer", "sgd", "--momentum", "0"],
+        "sgd": ["--optimizer", "preln_sgd"],
     }[settings.optimizer]
     return [
         str(binary),
