@@ -56,6 +56,10 @@ class GuardedTask(FairseqTask):
             # What fairseq looks with cannot pass an encoder, whose output is more than a tensor.
             raise FloatingPointError("a gradient is not finite") from error
 
+    def reduce_metrics(self, logging_outputs: list[dict[str, Any]], criterion: Any) -> None:
+        """Sum up the workers' logs, for fairseq's log."""
+        super().reduce_metrics(on_cpu(logging_outputs), criterion)
+
     def optimizer_step(self, optimizer: Any, model: Any, update_num: int) -> None:
         """Make the update of the weights."""
         if self._copies is None:
@@ -157,7 +161,8 @@ class RecordedTask(GuardedTask):
         """
         # An update that was computed last may not have been made.
         progress.update = self._made
-        if not all(torch.isfinite(parameter).all() for parameter in model.parameters()):
+        # One answer for all of them: on a GPU each is waited for.
+        if not torch.stack([torch.isfinite(parameter).all() for parameter in model.parameters()]).all():
             raise FloatingPointError("a weight is not finite")
         self._keep(model)
 
