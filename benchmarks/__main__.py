@@ -11,6 +11,8 @@ import statistics
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -90,12 +92,28 @@ def of_growth() -> Iterator[Entry]:
         yield {"name": f"growth-{name}", "baseline": "the smallest", **found, **_provenance(1)}
 
 
+def of_launches() -> Iterator[Entry]:
+    """What an update asks of a GPU, beside fairseq as it comes."""
+    from benchmarks import fake_gpu, launches
+
+    library = fake_gpu.build(_folder("launches"))
+    names = list(product(launches.MODELS, launches.PRECISIONS))
+    cases = [launches.Case(model, {"precision": precision}) for model, precision in names]
+    stock = [replace(case, toolkit="stock") for case in cases]
+    found = launches.outcomes([*cases, *stock], library)
+    for (model, precision), ours, theirs in zip(names, found[: len(names)], found[len(names) :], strict=True):
+        for what in ("launches", "syncs"):
+            values = {"value": getattr(ours, what), "stock": getattr(theirs, what)}
+            yield {"name": f"{what}-{model}-{precision}", "baseline": "stock fairseq", **values, **_provenance(1)}
+
+
 GROUPS: dict[str, Callable[[], Iterator[Entry]]] = {
     "train": of_training,
     "decode": of_decoding,
     "prepare": of_preparation,
     "two-processes": of_processes,
     "growth": of_growth,
+    "launches": of_launches,
 }
 
 
@@ -107,7 +125,7 @@ def main(wanted: list[str]) -> None:
             continue
         for entry in run():
             known[entry["name"]] = entry
-            print(f"{entry['name']}: {entry['ratio']:.2f} ({entry['low']:.2f} to {entry['high']:.2f})", flush=True)
+            print(f"{entry['name']}: {_told(entry)}", flush=True)
             RECORD.write_text(json.dumps(list(known.values()), indent=1) + "\n", encoding="utf-8")
 
 
@@ -123,6 +141,13 @@ def _steps(size: str, others: list[tuple[str, str]], threads: int, rounds: int) 
         name += "-2-threads" if threads == 2 else ""
         speed = 1 / ratio.seconds
         yield _entry(name, f"stock fairseq, fp32, {threads} thread(s)", ratio, tokens_per_second=speed, cores=threads)
+
+
+def _told(entry: Entry) -> str:
+    """What an entry says: a ratio, or a count beside stock fairseq's."""
+    if "ratio" in entry:
+        return f"{entry['ratio']:.2f} ({entry['low']:.2f} to {entry['high']:.2f})"
+    return f"{entry['value']} ({entry['baseline']}: {entry['stock']})"
 
 
 def _folder(name: str) -> Path:

@@ -17,6 +17,7 @@ _FAIRSEQS = {
     "preln_translation_loss": "label_smoothed_cross_entropy",
     "preln_masked_lm_loss": "masked_lm",
     "preln_adam": "adam",
+    "preln_sgd": "sgd",
     "preln_schedule": "fixed",
     "preln_linear": "fixed",
 }

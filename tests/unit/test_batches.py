@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from itertools import chain
+from typing import Any
 
 import pytest
-from fairseq.data import FairseqDataset
+import torch
+from fairseq.data import Dictionary, FairseqDataset, LanguagePairDataset
 from fairseq.data.iterators import EpochBatchIterator, GroupedIterator
 from hypothesis import given
 from hypothesis import strategies as st
+from torch.utils.data import DataLoader
 
-from preln.fairseq_plugin.batches import SharedBatches, TooFewSentences, divided
+from preln.fairseq_plugin.batches import Noted, SharedBatches, TooFewSentences, divided, words
 
 ACCUMULATE = 8
 
@@ -102,3 +107,62 @@ def test_batches_are_divided_from_the_largest_on(
 def test_fewer_sentences_than_processes_are_refused() -> None:
     with pytest.raises(TooFewSentences, match="ends with 1 sentence"):
         divided([[1]], 2)
+
+
+# --- what is noted of a batch
+
+
+def parallel(count: int) -> LanguagePairDataset:
+    """Sentence pairs, of which each is one token longer than the one before it."""
+    dictionary = Dictionary()
+    for number in range(count + 10):
+        dictionary.add_symbol(str(number))
+    sentences = [torch.arange(4, 5 + length) for length in range(count)]
+    sizes = [len(sentence) for sentence in sentences]
+    return LanguagePairDataset(sentences, sizes, dictionary, sentences, sizes, dictionary)
+
+
+def of_pairs(pairs: LanguagePairDataset, batches: list[list[int]], workers: int) -> list[dict[str, Any]]:
+    """The batches of one epoch, with what is noted of them, collated by so many processes."""
+    collate = Noted.by(pairs.collater, pairs.src_dict.pad())
+    iterator = EpochBatchIterator(pairs, collate, batches, seed=1, num_workers=workers)
+    return list(iterator.next_epoch_itr(shuffle=False))
+
+
+def test_the_words_and_the_padding_of_a_batch_are_noted() -> None:
+    pairs = parallel(6)
+    padded, plain = of_pairs(pairs, [[1, 4, 2], [3]], workers=0)
+    for batch, has_padding in ((padded, True), (plain, False)):
+        assert batch["net_input"]["padded"] is has_padding
+        target = batch["target"]
+        assert target.flatten()[batch["words"]].tolist() == target[target.ne(pairs.tgt_dict.pad())].tolist()
+        assert words({"target": target}, pairs.tgt_dict.pad()).equal(batch["words"])
+
+
+def test_batches_are_noted_once() -> None:
+    noted = Noted.by(dict, 1)
+    assert Noted.by(noted, 1) is noted
+
+
+def test_a_process_that_collates_gives_the_same_batches() -> None:
+    pairs = parallel(8)
+    batches = [[0, 1, 2], [3], [4, 5], [6, 7]]
+    for alone, shared in zip(of_pairs(pairs, batches, 0), of_pairs(pairs, batches, 1), strict=True):
+        assert alone["net_input"]["padded"] == shared["net_input"]["padded"]
+        assert alone["net_input"]["src_tokens"].equal(shared["net_input"]["src_tokens"])
+        assert alone["target"].equal(shared["target"])
+        assert alone["words"].equal(shared["words"])
+
+
+def test_a_process_that_collates_leaves_signals_to_the_training() -> None:
+    pairs = parallel(30)
+    loader = DataLoader(
+        pairs,
+        batch_sampler=[[number] for number in range(30)],
+        collate_fn=Noted.by(pairs.collater, pairs.src_dict.pad()),
+        num_workers=1,
+    )
+    batches: Any = iter(loader)
+    next(batches)
+    os.kill(batches._workers[0].pid, signal.SIGTERM)
+    assert len(list(batches)) == 29

@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from preln.fused import native
-from preln.fused.attention import attend, words_between
+from preln.fused.attention import attend, visible, words_between
 from preln.fused.dropout import Dropout, dropped_sum
 from preln.fused.linear import Linear
 from preln.fused.loss import smoothed_cross_entropy
@@ -298,7 +298,7 @@ def test_attention_to_a_source_with_padding(loops: str, side: str, dtype: torch.
     padding = place >= words[:, None]
     doubles = in_doubles(queries, source)
     expected = reference_attention(doubles[0], doubles[1], padding[:, None].expand(-1, 6, -1), 4)
-    found = attend(queries, source, words_between(padding), 4, False, 0.0)
+    found = attend(queries, source, visible(padding, queries), 4, False, 0.0)
     assert_equal(found, expected.to(dtype), dtype)
     computed = gradients(found, queries, source)
     assert_equal(computed, lowered(gradients(expected, *doubles), dtype), dtype)

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from preln.fused.attention import attend, words_between
+from preln.fused.attention import attend
 from preln.fused.qk_norm import QKNorm
 from preln.placements.base import as_it_is
 
@@ -22,7 +22,7 @@ def attention(
     module: Any,
     h: Tensor,
     source: Tensor | None = None,
-    padding: Tensor | None = None,
+    seen: Tensor | None = None,
     causal: bool = False,
     inside: Callable[[Tensor], Tensor] = as_it_is,
 ) -> Tensor:
@@ -32,7 +32,7 @@ def attention(
         module: fairseq's, prepared by `prepare`.
         h: of shape (batch, length, width).
         source: what the positions attend to, of shape (batch, source length, width); without it, to `h` itself.
-        padding: where what is attended to is padding, of shape (batch, length of it).
+        seen: which of the positions are attended to, as `visible` says it; without it, all are.
         causal: whether a position sees only itself and those before it. Padding behind the words needs no mask then.
         inside: what the heads go through before W^O.
     """
@@ -41,7 +41,6 @@ def attention(
     else:
         projected, of_source = project(module, h, "q"), project(module, source, "kv")
     p = module.dropout_module.p if module.training else 0.0
-    seen = None if padding is None else words_between(padding)
     attended: Tensor = module.out_proj(inside(attend(projected, of_source, seen, module.num_heads, causal, p)))
     return attended
 

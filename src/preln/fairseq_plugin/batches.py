@@ -1,11 +1,16 @@
 """The batches of train, shared by the processes of a training so that each update has the same ones, however many
 share them."""
 
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from fairseq.data.data_utils import numpy_seed
 from fairseq.data.iterators import EpochBatchIterator
+from torch import Tensor
+from torch.utils.data import get_worker_info
 
 from preln.errors import PrelnError
 
@@ -59,6 +64,43 @@ class SharedBatches(EpochBatchIterator):
         super().load_state_dict(
             {**state_dict, "iterations_in_epoch": state_dict["iterations_in_epoch"] // self.num_shards}
         )
+
+
+@dataclass(frozen=True)
+class Noted:
+    """What collates a batch, and notes of it what a model would otherwise have to wait for a GPU to learn.
+
+    Attributes:
+        collate: what collates it.
+        padding: the index of padding.
+    """
+
+    collate: Callable[[Any], dict[str, Any]]
+    padding: int
+
+    @classmethod
+    def by(cls, collate: Callable[[Any], dict[str, Any]], padding: int) -> Self:
+        """What collates as `collate` does, and notes; it may already."""
+        return collate if isinstance(collate, cls) else cls(collate, padding)
+
+    def __call__(self, samples: Any) -> dict[str, Any]:
+        """A batch of `samples`: `padded` in the model's input is whether its source has padding, and `words` are the
+        places of the target's words."""
+        if get_worker_info() is not None:
+            # What a training is told by a signal is for the training, which then ends its workers: without them it
+            # could not come to a checkpoint.
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        batch = self.collate(samples)
+        if batch:
+            batch["net_input"]["padded"] = bool(batch["net_input"]["src_tokens"].eq(self.padding).any())
+            batch["words"] = words(batch, self.padding)
+        return batch
+
+
+def words(batch: dict[str, Any], padding: int) -> Tensor:
+    """The places of a batch's words in its target, one sentence after the other; as noted, or looked for."""
+    noted: Tensor | None = batch.get("words")
+    return batch["target"].ne(padding).flatten().nonzero()[:, 0] if noted is None else noted
 
 
 def divided(batches: list[Any], parts: int) -> list[Any]:

@@ -16,11 +16,11 @@ from fairseq.models import register_model, register_model_architecture
 from fairseq.models.roberta import RobertaEncoder, RobertaModel, base_architecture
 from fairseq.models.transformer import TransformerConfig
 from fairseq.modules.transformer_sentence_encoder import init_bert_params
-from torch import nn
+from torch import Tensor, nn
 
 from preln.config import PretrainingSettings
 from preln.fairseq_plugin.initialisation import apply_placement, scale_to_width
-from preln.fairseq_plugin.transformer import PlacedEncoder
+from preln.fairseq_plugin.transformer import PlacedEncoder, in_one_step
 from preln.fused.norm import LayerNorm
 from preln.placements import PLACEMENTS
 
@@ -38,11 +38,34 @@ class PlacedBertEncoder(RobertaEncoder):
             encoder.layernorm_embedding = LayerNorm(args.encoder_embed_dim)
         return encoder
 
+    def extract_features(
+        self, src_tokens: Tensor, return_all_hiddens: bool = False, padded: bool | None = None, **unused: Any
+    ) -> tuple[Tensor, dict[str, Any]]:
+        """The features of tokens of shape (batch, length), of shape (batch, length, width); `padded` is the layers'."""
+        found = self.sentence_encoder(src_tokens, return_all_hiddens=return_all_hiddens, padded=padded)
+        states = found["encoder_states"] if return_all_hiddens else None
+        return found["encoder_out"][0].transpose(0, 1), {"inner_states": states}
+
+    def forward(
+        self,
+        src_tokens: Tensor,
+        features_only: bool = False,
+        return_all_hiddens: bool = False,
+        masked_tokens: Tensor | None = None,
+        padded: bool | None = None,
+        **unused: Any,
+    ) -> tuple[Tensor, dict[str, Any]]:
+        """The features, or the scores of the vocabulary at each position, or at each that `masked_tokens` says."""
+        x, extra = self.extract_features(src_tokens, return_all_hiddens, padded)
+        return x if features_only else self.output_layer(x, masked_tokens=masked_tokens), extra
+
     def build_lm_head(self, embed_dim: int, **arguments: Any) -> nn.Module:
         """The head that guesses masked tokens."""
-        head: nn.Module = super().build_lm_head(embed_dim, **arguments)
+        head: Any = super().build_lm_head(embed_dim, **arguments)
         head.layer_norm = LayerNorm(embed_dim)
-        return head
+        head.activation_fn = in_one_step(head.activation_fn)
+        made: nn.Module = head
+        return made
 
 
 @register_model("preln_bert")

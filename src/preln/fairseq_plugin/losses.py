@@ -15,6 +15,7 @@ from fairseq.criterions.label_smoothed_cross_entropy import (
 from fairseq.criterions.masked_lm import MaskedLmConfig, MaskedLmLoss
 from torch import Tensor
 
+from preln.fairseq_plugin.batches import words
 from preln.fused.loss import smoothed_cross_entropy
 
 
@@ -25,11 +26,11 @@ class TranslationLoss(LabelSmoothedCrossEntropyCriterion):
     def forward(self, model: Any, sample: Any, reduce: bool = True) -> tuple[Tensor, int, dict[str, Any]]:
         """The loss of a batch in nats, the number of its target tokens, and what is logged."""
         features, _ = model(**sample["net_input"], features_only=True)
-        words = sample["target"].ne(self.padding_idx)
+        target, places = sample["target"], words(sample, self.padding_idx)
         weight = model.decoder.output_projection.weight
-        loss, nll = smoothed_cross_entropy(features[words], weight, None, sample["target"][words], self.eps)
+        loss, nll = smoothed_cross_entropy(_at(features, places), weight, None, _at(target, places), self.eps)
         tokens = sample["ntokens"]
-        log = {"loss": loss.data, "nll_loss": nll.data, "ntokens": tokens, "nsentences": len(words)}
+        log = {"loss": loss.data, "nll_loss": nll.data, "ntokens": tokens, "nsentences": len(target)}
         return loss, tokens, {**log, "sample_size": tokens}
 
 
@@ -37,13 +38,18 @@ class TranslationLoss(LabelSmoothedCrossEntropyCriterion):
 class MaskedLanguageLoss(MaskedLmLoss):
     """The cross-entropy of the masked tokens."""
 
-    def forward(self, model: Any, sample: Any, reduce: bool = True) -> tuple[Tensor, Tensor, dict[str, Any]]:
+    def forward(self, model: Any, sample: Any, reduce: bool = True) -> tuple[Tensor, int, dict[str, Any]]:
         """The loss of a batch in nats, the number of its masked tokens, and what is logged."""
-        masked = sample["target"].ne(self.padding_idx)
+        masked = words(sample, self.padding_idx)
         features, _ = model(**sample["net_input"], features_only=True)
         head = model.encoder.lm_head
-        hidden = head.layer_norm(head.activation_fn(head.dense(features[masked])))
-        loss, _ = smoothed_cross_entropy(hidden, head.weight, head.bias, sample["target"][masked], 0.0)
-        count = masked.int().sum()
+        hidden = head.layer_norm(head.activation_fn(head.dense(_at(features, masked))))
+        loss, _ = smoothed_cross_entropy(hidden, head.weight, head.bias, _at(sample["target"], masked), 0.0)
+        count = len(masked)
         log = {"loss": loss.data, "ntokens": sample["ntokens"], "nsentences": sample["nsentences"]}
         return loss, count, {**log, "sample_size": count}
+
+
+def _at(x: Tensor, places: Tensor) -> Tensor:
+    """Of `x`, of shape (batch, length, ...), what is at the places of a batch's words, of shape (words, ...)."""
+    return x.flatten(0, 1).index_select(0, places)

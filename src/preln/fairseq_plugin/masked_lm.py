@@ -17,7 +17,7 @@ from fairseq.tasks.masked_lm import MaskedLMConfig, MaskedLMTask
 
 from preln.config import PretrainingSettings
 from preln.fairseq_plugin.divergence import progress
-from preln.fairseq_plugin.recorded_task import RecordedTask, summed
+from preln.fairseq_plugin.recorded_task import RecordedTask, on_cpu, summed
 from preln.run_state import RunState
 
 VALID_SEED = 1
@@ -70,6 +70,7 @@ class RecordedMaskedLM(RecordedTask, MaskedLMTask):
 
     def reduce_metrics(self, logging_outputs: list[dict[str, Any]], criterion: Any) -> None:
         """Sum up the workers' losses, for fairseq's log and for the record."""
+        logging_outputs = on_cpu(logging_outputs)
         super().reduce_metrics(logging_outputs, criterion)
         if criterion.training:
             self._loss += summed(logging_outputs, "loss")

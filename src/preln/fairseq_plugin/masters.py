@@ -6,6 +6,7 @@ do so from rounded masters, and know the value of the loss scale but not when it
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import torch
@@ -16,6 +17,47 @@ from torch import Tensor
 def in_half_precision(optimizer: Any) -> bool:
     """Whether an optimizer of fairseq's trainer has masters."""
     return isinstance(optimizer, FP16Optimizer)
+
+
+class Copies:
+    """The copies between weights and masters, of all of them at once.
+
+    fairseq copies them one by one: on a GPU each copy is a launch, and three for each weight are half of all that an
+    update launches. What is copied is the same.
+    """
+
+    def __init__(self, optimizer: FP16Optimizer) -> None:
+        self._optimizer = optimizer
+        self._weights: list[Tensor] = optimizer.fp16_params
+        self._masters = _one_by_one(optimizer, optimizer.params)
+        self._kept: list[Tensor] = [master.grad for master in optimizer.params]
+        self._gradients = _one_by_one(optimizer, self._kept)
+
+    @torch.no_grad()
+    def take_gradients(self) -> None:
+        """Give the masters the gradients of the weights, after the last of an update's backward passes."""
+        for master, gradient in zip(self._optimizer.params, self._kept, strict=True):
+            master.grad = gradient
+        pairs = list(zip(self._gradients, self._weights, strict=True))
+        if unused := [gradient for gradient, weight in pairs if weight.grad is None]:
+            torch._foreach_zero_(unused)
+        used = [(gradient, weight.grad) for gradient, weight in pairs if weight.grad is not None]
+        torch._foreach_copy_([gradient for gradient, _ in used], [given for _, given in used])
+        self._optimizer._needs_sync = False
+
+    @torch.no_grad()
+    def step(self) -> None:
+        """Make the update of the masters, and round them to the weights, as fairseq's optimizer does."""
+        optimizer = self._optimizer
+        optimizer._unscale_grads()
+        optimizer.fp32_optimizer.step()
+        if optimizer.scaler is not None:
+            optimizer.scaler.update()
+        torch._foreach_copy_(self._weights, self._masters)
+        if not optimizer.has_flat_params:
+            # fairseq would set them to zero one by one, before they are given new values.
+            for master in optimizer.params:
+                master.grad = None
 
 
 def state_of(optimizer: FP16Optimizer) -> dict[str, Any]:
@@ -40,17 +82,17 @@ def weights_in_fp32(model: Any, optimizer: Any) -> dict[str, Tensor]:
     if not in_half_precision(optimizer):
         weights: dict[str, Tensor] = model.state_dict()
         return weights
-    masters = dict(zip(optimizer.fp16_params, _one_by_one(optimizer), strict=True))
+    masters = dict(zip(optimizer.fp16_params, _one_by_one(optimizer, optimizer.params), strict=True))
     return {
         name: masters.get(value, value.float() if value.is_floating_point() else value)
         for name, value in model.state_dict(keep_vars=True).items()
     }
 
 
-def _one_by_one(optimizer: FP16Optimizer) -> list[Tensor]:
-    """The master of each weight; fairseq keeps all of fp16 in one tensor."""
+def _one_by_one(optimizer: FP16Optimizer, values: Iterable[Tensor]) -> list[Tensor]:
+    """The values of each weight, such as its master, in its shape; fairseq keeps all of fp16 in one tensor."""
     weights = optimizer.fp16_params
-    masters = [master.detach() for master in optimizer.params]
+    found = [value.detach() for value in values]
     if optimizer.has_flat_params:
-        masters = list(masters[0].split([weight.numel() for weight in weights]))
-    return [master.view_as(weight) for master, weight in zip(masters, weights, strict=True)]
+        found = list(torch.split(found[0], [weight.numel() for weight in weights]))
+    return [value.view_as(weight) for value, weight in zip(found, weights, strict=True)]

@@ -11,7 +11,7 @@ from fairseq.tasks import FairseqTask
 from torch import Tensor
 
 from preln.fairseq_plugin import masters
-from preln.fairseq_plugin.batches import SharedBatches
+from preln.fairseq_plugin.batches import Noted, SharedBatches
 from preln.fairseq_plugin.checkpoints import OF_STATE, CheckpointRefused, flush_newest, keep_weights
 from preln.fairseq_plugin.divergence import LIMIT, progress
 from preln.fairseq_plugin.interruption import interruption
@@ -19,7 +19,16 @@ from preln.run_state import RunState
 
 
 class GuardedTask(FairseqTask):
-    """A fairseq task whose failures are told as what they are; tasks put it in front of fairseq's own."""
+    """A fairseq task whose failures are told as what they are, and which asks a GPU for little; tasks put it in front
+    of fairseq's own."""
+
+    _copies: masters.Copies | None = None
+
+    def get_batch_iterator(self, dataset: Any, *args: Any, **kwargs: Any) -> Any:
+        """The batches of a dataset, of which is noted what a GPU would be asked for."""
+        batches = super().get_batch_iterator(dataset, *args, **kwargs)
+        batches.collate_fn = Noted.by(batches.collate_fn, self.source_dictionary.pad())
+        return batches
 
     def train_step(
         self, sample: Any, model: Any, criterion: Any, optimizer: Any, update_num: int, ignore_grad: bool = False
@@ -31,8 +40,13 @@ class GuardedTask(FairseqTask):
             FloatingPointError: if a gradient was not finite, and fairseq looks for the layer where that begins.
         """
         progress.update = update_num + 1
+        if self._copies is None and masters.in_half_precision(optimizer) and not _is_reduced_later(model):
+            self._copies = masters.Copies(optimizer)
         try:
-            return super().train_step(sample, model, criterion, optimizer, update_num, ignore_grad)
+            found = super().train_step(sample, model, criterion, optimizer, update_num, ignore_grad)
+            if self._copies is not None:
+                self._copies.take_gradients()
+            return found
         except torch.OutOfMemoryError as error:
             raise MemoryError(
                 f"update {update_num + 1} does not fit into the GPU's memory ({error}); make the batch smaller and "
@@ -41,6 +55,17 @@ class GuardedTask(FairseqTask):
         except StopIteration as error:
             # What fairseq looks with cannot pass an encoder, whose output is more than a tensor.
             raise FloatingPointError("a gradient is not finite") from error
+
+    def reduce_metrics(self, logging_outputs: list[dict[str, Any]], criterion: Any) -> None:
+        """Sum up the workers' logs, for fairseq's log."""
+        super().reduce_metrics(on_cpu(logging_outputs), criterion)
+
+    def optimizer_step(self, optimizer: Any, model: Any, update_num: int) -> None:
+        """Make the update of the weights."""
+        if self._copies is None:
+            super().optimizer_step(optimizer, model, update_num)
+        else:
+            self._copies.step()
 
 
 class RecordedTask(GuardedTask):
@@ -108,6 +133,7 @@ class RecordedTask(GuardedTask):
         Raises:
             FloatingPointError: in all workers alike, since each sees the same sums.
         """
+        logging_outputs = on_cpu(logging_outputs)
         super().reduce_metrics(logging_outputs, criterion)
         if not criterion.training:
             return
@@ -135,7 +161,8 @@ class RecordedTask(GuardedTask):
         """
         # An update that was computed last may not have been made.
         progress.update = self._made
-        if not all(torch.isfinite(parameter).all() for parameter in model.parameters()):
+        # One answer for all of them: on a GPU each is waited for.
+        if not torch.stack([torch.isfinite(parameter).all() for parameter in model.parameters()]).all():
             raise FloatingPointError("a weight is not finite")
         self._keep(model)
 
@@ -179,6 +206,28 @@ class RecordedTask(GuardedTask):
             return
         plain = {k: float(v) if isinstance(v, Tensor | np.floating) else v for k, v in values.items()}
         self.run_state.add(plain)
+
+
+def on_cpu(logging_outputs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The workers' logs with their tensors, which have one number each, on the CPU: all are copied at once, for each
+    copy waits for the GPU."""
+    places = [(i, key) for i, log in enumerate(logging_outputs) for key in log if _is_elsewhere(log[key])]
+    if not places:
+        return logging_outputs
+    copied = torch.stack([logging_outputs[i][key] for i, key in places]).cpu().unbind()
+    found = [dict(log) for log in logging_outputs]
+    for (i, key), number in zip(places, copied, strict=True):
+        found[i][key] = number
+    return found
+
+
+def _is_elsewhere(value: Any) -> bool:
+    return isinstance(value, Tensor) and value.device.type != "cpu"
+
+
+def _is_reduced_later(model: Any) -> bool:
+    """Whether the processes of a training exchange their gradients after the backward pass, and not within it."""
+    return hasattr(model, "all_reduce_grads")
 
 
 def summed(logging_outputs: list[dict[str, Any]], key: str) -> float:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from fairseq import utils
 from fairseq.models import register_model, register_model_architecture
 from fairseq.models.transformer import (
     TransformerConfig,
@@ -19,12 +20,15 @@ from fairseq.models.transformer import (
     TransformerEncoderBase,
     TransformerModelBase,
 )
+from fairseq.modules import gelu
 from fairseq.modules.transformer_layer import TransformerDecoderLayerBase, TransformerEncoderLayerBase
 from torch import Tensor, nn
+from torch.nn import functional
 
 from preln.config import RunSettings
 from preln.fairseq_plugin.attention import attention, attention_of_the_last, prepare
 from preln.fairseq_plugin.initialisation import initialise
+from preln.fused.attention import visible
 from preln.fused.dropout import Dropout
 from preln.placements import PLACEMENTS
 from preln.placements.base import Place, Shape, Stack, Sublayer, as_it_is
@@ -42,6 +46,11 @@ def connection(cfg: TransformerConfig, stack: Stack, layer: int, sublayer: Subla
     return PLACEMENTS[cfg.placement].connection(shape(cfg, stack), place)
 
 
+def in_one_step(activation: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
+    """The same activation; of fairseq's GELU torch's, which computes in fp32 too, but stores no copies in it."""
+    return functional.gelu if activation is gelu else activation
+
+
 def feed_forward(
     layer: PlacedEncoderLayer | PlacedDecoderLayer, h: Tensor, inside: Callable[[Tensor], Tensor] = as_it_is
 ) -> Tensor:
@@ -57,16 +66,17 @@ class PlacedEncoderLayer(TransformerEncoderLayerBase):
         """The layer `number` of the encoder, counted from 1."""
         super().__init__(cfg)
         del self.self_attn_layer_norm, self.final_layer_norm
+        self.activation_fn: Callable[[Tensor], Tensor] = in_one_step(utils.get_activation_fn(cfg.activation_fn))
         prepare(self.self_attn, cfg.qk_norm)
         self.attention_residual = connection(cfg, "encoder", number, "self-attention")
         self.feed_forward_residual = connection(cfg, "encoder", number, "feed-forward")
 
-    def forward(self, x: Tensor, encoder_padding_mask: Tensor | None, attn_mask: Tensor | None = None) -> Tensor:
+    def forward(self, x: Tensor, seen: Tensor | None) -> Tensor:
         """`x` of shape (length, batch, width), as fairseq has it, or of several streams, (streams, length, batch,
-        width); the mask is true where a position is padding."""
+        width); `seen` is `attend`'s."""
         # Sentences one after the other, each with its vectors side by side in memory.
         x = x.transpose(-3, -2)
-        x = self.attention_residual(x, partial(attention, self.self_attn, padding=encoder_padding_mask))
+        x = self.attention_residual(x, partial(attention, self.self_attn, seen=seen))
         x = self.feed_forward_residual(x, partial(feed_forward, self))
         return x.transpose(-3, -2)
 
@@ -88,21 +98,21 @@ class PlacedDecoderLayer(TransformerDecoderLayerBase):
         self,
         x: Tensor,
         encoder_out: Tensor,
-        encoder_padding_mask: Tensor | None = None,
+        seen: Tensor | None = None,
         incremental_state: dict[str, dict[str, Tensor | None]] | None = None,
-        **unused: Any,
-    ) -> tuple[Tensor, None, None]:
-        """`x` of shape (length, batch, width), or of several streams, as in the encoder. With an incremental state, as
-        fairseq's own beam search has one, it is of the last position alone."""
+    ) -> Tensor:
+        """`x` of shape (length, batch, width), or of several streams, as in the encoder; `seen` is `attend`'s, of the
+        encoder's output. With an incremental state, as fairseq's own beam search has one, it is of the last position
+        alone."""
         to_past: Callable[..., Tensor] = partial(attention, causal=True)
         if incremental_state is not None:
             to_past = partial(attention_of_the_last, incremental_state)
         x = x.transpose(-3, -2)
-        seen: dict[str, Any] = {"source": encoder_out.transpose(0, 1), "padding": encoder_padding_mask}
+        source = encoder_out.transpose(0, 1)
         x = self.attention_residual(x, partial(to_past, self.self_attn))
-        x = self.encoder_attention_residual(x, partial(attention, self.encoder_attn, **seen))
+        x = self.encoder_attention_residual(x, partial(attention, self.encoder_attn, source=source, seen=seen))
         x = self.feed_forward_residual(x, partial(feed_forward, self))
-        return x.transpose(-3, -2), None, None
+        return x.transpose(-3, -2)
 
 
 class PlacedEncoder(TransformerEncoderBase):
@@ -120,6 +130,51 @@ class PlacedEncoder(TransformerEncoderBase):
         self._built += 1
         return PlacedEncoderLayer(cfg, self._built)
 
+    def forward(
+        self,
+        src_tokens: Tensor,
+        src_lengths: Tensor | None = None,
+        return_all_hiddens: bool = False,
+        token_embeddings: Tensor | None = None,
+        padded: bool | None = None,
+    ) -> dict[str, list[Tensor]]:
+        """fairseq's own, which asks in each layer whether there is padding, and with it a GPU.
+
+        Args:
+            src_tokens: of shape (batch, length).
+            src_lengths: not needed.
+            return_all_hiddens: whether `encoder_states` has the hidden states before and behind each layer.
+            token_embeddings: in place of those of the tokens.
+            padded: whether there is padding; where it is not known, it is looked for.
+
+        Returns:
+            What fairseq's decoder and beam search take: `encoder_out` is of shape (length, batch, width), and
+            `encoder_padding_mask` is what `visible` says of the padding, if there is any.
+        """
+        padding = src_tokens.eq(self.padding_idx)
+        if padded is None:
+            padded = bool(padding.any())
+        x, embedded = self.forward_embedding(src_tokens, token_embeddings)
+        seen = None
+        if padded:
+            x = x * (1 - padding.unsqueeze(-1).type_as(x))
+            seen = visible(padding, x)
+        x = x.transpose(0, 1)
+        states = [x]
+        for layer in self.layers:
+            x = layer(x, seen)
+            states.append(x)
+        if self.layer_norm is not None:
+            x = self.layer_norm(x)
+        return {
+            "encoder_out": [x],
+            "encoder_padding_mask": [] if seen is None else [seen],
+            "encoder_embedding": [embedded],
+            "encoder_states": states if return_all_hiddens else [],
+            "src_tokens": [],
+            "src_lengths": [],
+        }
+
 
 class PlacedDecoder(TransformerDecoderBase):
     """fairseq's decoder over placed layers, with the placement's norms before and behind them."""
@@ -134,6 +189,40 @@ class PlacedDecoder(TransformerDecoderBase):
         """The next layer."""
         self._built += 1
         return PlacedDecoderLayer(cfg, self._built)
+
+    def extract_features(
+        self,
+        prev_output_tokens: Tensor,
+        encoder_out: dict[str, list[Tensor]],
+        incremental_state: dict[str, dict[str, Tensor | None]] | None = None,
+        **unused: Any,
+    ) -> tuple[Tensor, dict[str, list[Any]]]:
+        """fairseq's own without masks of the target, which no layer here takes, and for which it asks a GPU.
+
+        Args:
+            prev_output_tokens: of shape (batch, length).
+            encoder_out: what the encoder returns.
+            incremental_state: of fairseq's own beam search, for which only the last position is computed.
+
+        Returns:
+            The features, of shape (batch, length, width), and the hidden states before and behind each layer.
+        """
+        positions = self.embed_positions(prev_output_tokens, incremental_state=incremental_state)
+        if incremental_state is not None:
+            prev_output_tokens, positions = prev_output_tokens[:, -1:], positions[:, -1:]
+        x = self.embed_scale * self.embed_tokens(prev_output_tokens.contiguous())
+        x += positions
+        if self.layernorm_embedding is not None:
+            x = self.layernorm_embedding(x)
+        x = self.dropout_module(x).transpose(0, 1)
+        (source,), mask = encoder_out["encoder_out"], encoder_out["encoder_padding_mask"]
+        states = [x]
+        for layer in self.layers:
+            x = layer(x, source, mask[0] if mask else None, incremental_state)
+            states.append(x)
+        if self.layer_norm is not None:
+            x = self.layer_norm(x)
+        return x.transpose(0, 1), {"attn": [None], "inner_states": states}
 
 
 def _put_norms(of: PlacedEncoder | PlacedDecoder, cfg: TransformerConfig, stack: Stack) -> None:
@@ -163,6 +252,19 @@ class PlacedTransformer(TransformerModelBase):
         model: PlacedTransformer = super().build_model(cfg, task)
         initialise(model, settings)
         return model
+
+    def forward(
+        self,
+        src_tokens: Tensor,
+        src_lengths: Tensor,
+        prev_output_tokens: Tensor,
+        features_only: bool = False,
+        padded: bool | None = None,
+    ) -> Any:
+        """The decoder's output, for the source and the target so far, both of shape (batch, length); `padded` is the
+        encoder's."""
+        source = self.encoder(src_tokens, src_lengths, padded=padded)
+        return self.decoder(prev_output_tokens, encoder_out=source, features_only=features_only)
 
     @classmethod
     def build_encoder(cls, cfg: TransformerConfig, src_dict: Any, embed_tokens: nn.Embedding) -> Any:

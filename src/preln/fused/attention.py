@@ -21,8 +21,7 @@ def attend(
     Args:
         projected: Q, K and V of the positions side by side, of shape (batch, length, 3 width); with a source, Q alone.
         of_source: K and V of the source side by side, of shape (batch, source length, 2 width).
-        seen: of each sentence the first position that is attended to and the one behind the last, of shape (batch, 2);
-            without it, all are.
+        seen: which positions are attended to, as `visible` says it; without it, all are.
         heads: their number, which divides the width.
         causal: whether a position sees only itself and those before it.
 
@@ -35,11 +34,7 @@ def attend(
     query, key, value = (
         x.reshape(*x.shape[:2], heads, -1).transpose(1, 2) for x in _queries_keys_values(projected, of_source)
     )
-    mask = None
-    if seen is not None:
-        place = torch.arange(key.size(2), device=key.device)
-        mask = ((place >= seen[:, :1]) & (place < seen[:, 1:]))[:, None, None, :]
-    attended = functional.scaled_dot_product_attention(query, key, value, mask, p, causal)
+    attended = functional.scaled_dot_product_attention(query, key, value, seen, p, causal)
     return attended.transpose(1, 2).flatten(2)
 
 
@@ -89,8 +84,27 @@ def _queries_keys_values(projected: Tensor, of_source: Tensor | None) -> tuple[T
     return projected.chunk(3, dim=-1) if of_source is None else (projected, *of_source.chunk(2, dim=-1))
 
 
+_ROW = 16
+"""GPUs' attention takes a mask whose rows begin at every so many numbers; another is copied, for each attention."""
+
+
+def visible(padding: Tensor, like: Tensor) -> Tensor:
+    """Which positions are attended to, for `attend` on tensors of the type and device of `like`; it is the same for all
+    that attend to these positions.
+
+    The compiled loops take what `words_between` gives, and PyTorch takes a mask that is added to the scores, of shape
+    (batch, 1, 1, length). `padding` is true where a position is padding, of shape (batch, length): before all words, or
+    behind them.
+    """
+    if native.takes(like):
+        return words_between(padding)
+    batch, length = padding.shape
+    mask = like.new_zeros(batch, 1, 1, -(-length // _ROW) * _ROW)[..., :length]
+    return mask.masked_fill_(padding[:, None, None], -torch.inf)
+
+
 def words_between(padding: Tensor) -> Tensor:
-    """Of each sentence the first word and the position behind the last, of shape (batch, 2), for `attend`.
+    """Of each sentence the first word and the position behind the last, of shape (batch, 2).
 
     `padding` is true where a position is padding, of shape (batch, length): before all words, or behind them.
     """

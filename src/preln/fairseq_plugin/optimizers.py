@@ -1,4 +1,5 @@
-"""Adam and RAdam for fairseq by torch's: its own Adam is slow on a CPU, and it has no RAdam (Liu et al., 2020)."""
+"""Optimizers for fairseq by torch's: its own Adam is slow on a CPU, it has no RAdam (Liu et al., 2020), and of the norm
+of gradients on a GPU it asks several times whether it is finite."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -12,13 +13,19 @@ from torch import Tensor
 
 
 @dataclass
-class AdamConfig(FairseqDataclass):
-    """The options of both; their names are those of fairseq's Adam."""
+class OptimizerConfig(FairseqDataclass):
+    """The options of all; their names are fairseq's."""
+
+    weight_decay: float = field(default=0.0, metadata={"help": "weight decay"})
+    lr: List[float] = II("optimization.lr")
+
+
+@dataclass
+class AdamConfig(OptimizerConfig):
+    """Those of Adam and RAdam."""
 
     adam_betas: str = field(default="(0.9, 0.98)", metadata={"help": "decay rates"})
     adam_eps: float = field(default=1e-9, metadata={"help": "epsilon"})
-    weight_decay: float = field(default=0.0, metadata={"help": "weight decay"})
-    lr: List[float] = II("optimization.lr")
 
 
 class _FusedAdam(torch.optim.AdamW):
@@ -31,20 +38,28 @@ class _FusedAdam(torch.optim.AdamW):
     def __init__(self, params: Any, eps: float, **options: Any) -> None:
         super().__init__(params, eps=eps, fused=True, **options)
         self._epsilon = eps
+        self._made: int | None = None
 
     def step(self, closure: Callable[[], float] | None = None) -> Any:
         """One update."""
+        if self._made is None:
+            self._made = next((int(state["step"]) for state in self.state.values()), 0)
+        # Counted here as well: torch's own count is on the weights' device, and reading it waits for a GPU.
+        self._made += 1
         for group in self.param_groups:
-            states = [self.state[weight] for weight in group["params"] if weight in self.state]
-            update = 1 + int(states[0]["step"]) if states else 1
-            group["eps"] = self._epsilon / (1.0 - group["betas"][1] ** update) ** 0.5
+            group["eps"] = self._epsilon / (1.0 - group["betas"][1] ** self._made) ** 0.5
         return super().step(closure)
+
+    def load_state_dict(self, state_dict: Any) -> None:
+        """Take up the state of a checkpoint."""
+        super().load_state_dict(state_dict)
+        self._made = None
 
 
 class _TorchOptimizer(FairseqOptimizer):
     """An optimizer of torch behind fairseq's interface."""
 
-    def __init__(self, cfg: AdamConfig, params: Iterable[torch.nn.Parameter]) -> None:
+    def __init__(self, cfg: OptimizerConfig, params: Iterable[torch.nn.Parameter]) -> None:
         super().__init__(cfg)
         self._optimizer = self.build(params, **self.optimizer_config)
 
@@ -55,23 +70,25 @@ class _TorchOptimizer(FairseqOptimizer):
     @property
     def optimizer_config(self) -> dict[str, Any]:
         """Arguments of the optimizer; a checkpoint's are overridden by them."""
-        first, second = (float(beta) for beta in self.cfg.adam_betas.strip("()").split(","))
-        return {
-            "lr": self.cfg.lr[0],
-            "betas": (first, second),
-            "eps": self.cfg.adam_eps,
-            "weight_decay": self.cfg.weight_decay,
-        }
+        return {"lr": self.cfg.lr[0], "weight_decay": self.cfg.weight_decay}
 
     def clip_grad_norm(self, max_norm: float, aggregate_norm_fn: Callable[[Tensor], Tensor] | None = None) -> Tensor:
-        """The norm of all gradients, which are clipped to `max_norm` where that is not 0."""
+        """The norm of all gradients, which are clipped to `max_norm` where that is not 0.
+
+        It is on the CPU, whatever device they are on: fairseq looks at it several times an update.
+        """
         gradients = [weight.grad for weight in self.params if weight.grad is not None]
         norm = torch.nn.utils.get_total_norm(gradients)
         if aggregate_norm_fn is not None:
             norm = aggregate_norm_fn(norm)
         if max_norm > 0:
             torch._foreach_mul_(gradients, (max_norm / (norm + 1e-6)).clamp(max=1.0))
-        return norm
+        return norm.cpu()
+
+    def multiply_grads(self, c: Tensor | float) -> None:
+        """Multiply all gradients by `c`; a number of the CPU's takes no copy to the device."""
+        gradients = [weight.grad for weight in self.params if weight.grad is not None]
+        torch._foreach_mul_(gradients, c.item() if isinstance(c, Tensor) and c.device.type == "cpu" else c)
 
     @property
     def supports_flat_params(self) -> bool:
@@ -79,8 +96,18 @@ class _TorchOptimizer(FairseqOptimizer):
         return True
 
 
+class _WithMoments(_TorchOptimizer):
+    """Adam or RAdam."""
+
+    @property
+    def optimizer_config(self) -> dict[str, Any]:
+        """Also the moments' decay rates, and epsilon."""
+        first, second = (float(beta) for beta in self.cfg.adam_betas.strip("()").split(","))
+        return {**super().optimizer_config, "betas": (first, second), "eps": self.cfg.adam_eps}
+
+
 @register_optimizer("preln_adam", dataclass=AdamConfig)
-class Adam(_TorchOptimizer):
+class Adam(_WithMoments):
     """The update of fairseq's Adam."""
 
     def build(self, params: Iterable[torch.nn.Parameter], **options: Any) -> torch.optim.Optimizer:
@@ -89,9 +116,18 @@ class Adam(_TorchOptimizer):
 
 
 @register_optimizer("preln_radam", dataclass=AdamConfig)
-class RAdam(_TorchOptimizer):
+class RAdam(_WithMoments):
     """Rectified Adam."""
 
     def build(self, params: Iterable[torch.nn.Parameter], **options: Any) -> torch.optim.Optimizer:
         """torch's RAdam, with weight decay as Adam has it."""
         return torch.optim.RAdam(params, decoupled_weight_decay=True, **options)
+
+
+@register_optimizer("preln_sgd", dataclass=OptimizerConfig)
+class SGD(_TorchOptimizer):
+    """Stochastic gradient descent, without momentum."""
+
+    def build(self, params: Iterable[torch.nn.Parameter], **options: Any) -> torch.optim.Optimizer:
+        """torch's, as fairseq's own is."""
+        return torch.optim.SGD(params, **options)

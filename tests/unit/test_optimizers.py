@@ -11,7 +11,7 @@ from fairseq.optim import FairseqOptimizer
 from fairseq.optim.adam import FairseqAdam
 from omegaconf import OmegaConf
 
-from preln.fairseq_plugin.adam import Adam, AdamConfig, RAdam
+from preln.fairseq_plugin.optimizers import Adam, AdamConfig, RAdam
 
 pytestmark = pytest.mark.numbers
 

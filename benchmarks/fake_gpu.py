@@ -1,0 +1,293 @@
+"""A GPU whose tensors have a shape, a type and a device, and no numbers: what a computation asks of a GPU, without one.
+
+Autograd and fairseq's trainer run on it as they are. What is seen is which operations are dispatched to the GPU, where
+the process waits for a number of its, and which kernel an attention would have. Nothing is said about time.
+
+`load` changes PyTorch for the whole process, which must not have imported it; so it is done in a process of its own
+(`benchmarks.launches`).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from unittest import mock
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+SOURCE = Path(__file__).with_name("fake_gpu.cpp")
+LIBRARY = "libfake_gpu.so"
+
+
+class NotBuilt(Exception):
+    """The fake GPU's library could not be built; it says why."""
+
+
+def build(folder: Path) -> Path:
+    """The library that stands in for CUDA, built in a folder against the installed PyTorch, in seconds.
+
+    Raises:
+        NotBuilt: if there is no C++ compiler, or PyTorch is built with CUDA, or does not fit.
+    """
+    compiler = shutil.which("c++")
+    if compiler is None:
+        raise NotBuilt("there is no C++ compiler")
+    torch = _torch()
+    if list((torch / "lib").glob("libtorch_cuda*")):
+        raise NotBuilt("this PyTorch is built with CUDA, which leaves no place for another")
+    library = folder / LIBRARY
+    command = [compiler, "-shared", "-fPIC", "-std=c++20", str(SOURCE), "-o", str(library), f"-I{torch / 'include'}"]
+    command += [f"-L{torch / 'lib'}", "-lc10", "-ltorch_cpu", f"-Wl,-rpath,{torch / 'lib'}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise NotBuilt(f"the compiler failed: {done.stderr.strip()[:2000]}")
+    return library
+
+
+def load(library: Path) -> None:
+    """Have PyTorch, which this process has not imported yet, find the fake GPU."""
+    assert "torch" not in sys.modules, "PyTorch asks for its GPU once, when it is imported"
+    ctypes.CDLL(str(library), mode=ctypes.RTLD_GLOBAL)
+
+
+def _torch() -> Path:
+    """The folder of PyTorch, which is not imported."""
+    found = importlib.util.find_spec("torch")
+    assert found is not None and found.origin is not None
+    return Path(found.origin).parent
+
+
+@dataclass
+class Seen:
+    """What a computation asked of the GPU.
+
+    Attributes:
+        operations: how often each operation was dispatched that is neither a view nor an allocation.
+        waits: how often the process waited for the GPU, by the line of preln or fairseq that did.
+        attentions: how many attentions the kernel of each name has.
+        lines: the operations by the line of preln or fairseq that asks for them; autograd's own are of `backward`.
+    """
+
+    operations: Counter[str] = field(default_factory=Counter)
+    waits: Counter[str] = field(default_factory=Counter)
+    attentions: Counter[str] = field(default_factory=Counter)
+    lines: Counter[str] = field(default_factory=Counter)
+
+
+_ALLOCATIONS = {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "is_pinned", "_unsafe_view"}
+"""What is dispatched and launches nothing, beside views."""
+_HOLDS = {"any", "all", "mul", "logical_and"}
+"""The operations whose truth values hold: a batch has padding, and numbers are finite. Others do not."""
+
+
+@contextmanager
+def fake_gpu() -> Iterator[Seen]:
+    """In it, tensors on `cuda` are fake, and so are those on the CPU that are made or copied; yields what is seen."""
+    import torch
+    from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+    from torch.overrides import TorchFunctionMode
+    from torch.utils._python_dispatch import TorchDispatchMode
+    from torch.utils._pytree import tree_leaves
+
+    seen = Seen()
+
+    class WithoutDevice(FakeTensorMode):  # type: ignore[no-untyped-call]
+        """Tensors without numbers on a device that is not there, though `torch.cuda` says that it is."""
+
+        avoid_device_init = True
+
+    def is_on_gpu(tensors: Any, options: dict[str, Any]) -> bool:
+        given = options.get("device")
+        if given is not None and torch.device(given).type == "cuda":
+            return True
+        return any(isinstance(x, torch.Tensor) and x.device.type == "cuda" for x in tree_leaves((tensors, options)))
+
+    class Dispatched(TorchDispatchMode):  # type: ignore[no-untyped-call]
+        """Counts what is dispatched, and answers what depends on numbers."""
+
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            kwargs = kwargs or {}
+            name = func.overloadpacket.__name__
+            on_gpu = is_on_gpu(args, kwargs)
+            if name == "_local_scalar_dense":
+                if on_gpu:
+                    seen.waits[_line()] += 1
+                return _answer(args[0])
+            if on_gpu:
+                args = self._count(name, func, args, kwargs)
+                if args is None:
+                    return kwargs["found"]
+            made = func(*args, **kwargs)
+            if isinstance(made, FakeTensor):
+                # A number that PyTorch may know, such as that of a constant, is none that a GPU would tell.
+                made.constant = None
+                made.made_by = name  # type: ignore[attr-defined]
+            return made
+
+        def _count(self, name: str, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+            if _waits(name, args, kwargs):
+                seen.waits[_line()] += 1
+            if name == "nonzero":
+                seen.waits[_line()] += 1
+                kwargs["found"] = args[0].new_empty((args[0].numel(), args[0].dim()), dtype=torch.long)
+            if name in ("index", "index_put", "index_put_", "_index_put_impl_", "_unsafe_index"):
+                args = (args[0], self._places(name, args[1]), *args[2:])
+            if not (func.is_view or func.namespace == "prim" or name in _ALLOCATIONS):
+                seen.operations[name] += 1
+                seen.lines[_line()] += 1
+            return None if name == "nonzero" else args
+
+        def _places(self, name: str, indices: list[Any]) -> list[Any]:
+            """Indices in the place of masks, whose true elements the GPU would have to count: all of them."""
+            found: list[Any] = []
+            for index in indices:
+                if index is None or index.dtype not in (torch.bool, torch.uint8):
+                    found.append(index)
+                    continue
+                seen.waits[_line()] += 1
+                seen.operations["nonzero"] += 1
+                found += [index.new_empty(index.numel(), dtype=torch.long) for _ in range(index.dim())]
+            return found
+
+    class Called(TorchFunctionMode):
+        """Gives attentions the kernel that CUDA would: the CPU's build knows none of them."""
+
+        def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            if func is torch.nn.functional.scaled_dot_product_attention and args[0].device.type == "cuda":
+                return _attention(seen, *args, **(kwargs or {}))
+            return func(*args, **(kwargs or {}))
+
+    def moved(module: Any, change: Callable[[Any], Any], recurse: bool = True) -> Any:
+        """Module.to and its like; PyTorch's own swaps a fake parameter, which it cannot while autograd knows it."""
+        for tensor in (*module.parameters(), *module.buffers()):
+            tensor.data = change(tensor.detach())
+        return module
+
+    with ExitStack() as stack:
+        stack.enter_context(WithoutDevice(allow_non_fake_inputs=True))
+        stack.enter_context(mock.patch.multiple("torch.cuda", **_CUDA))
+        stack.enter_context(mock.patch.object(torch.nn.Module, "_apply", moved))
+        stack.enter_context(mock.patch("torch.onnx.operators.shape_as_tensor", lambda x: list(x.shape)))
+        for module in ("torch.optim.optimizer", "torch.utils._foreach_utils"):
+            known = getattr(sys.modules[module], "_foreach_supported_types")  # noqa: B009
+            stack.enter_context(mock.patch(f"{module}._foreach_supported_types", [*known, FakeTensor]))
+        stack.enter_context(Dispatched())  # type: ignore[no-untyped-call]
+        stack.enter_context(Called())
+        yield seen
+
+
+class _Properties:
+    """Of the GPU that is not there."""
+
+    name, major, minor, total_memory, multi_processor_count = "fake", 9, 0, 141 * 2**30, 132
+
+
+_CUDA: dict[str, Any] = {
+    "is_available": lambda: True,
+    "device_count": lambda: 1,
+    "current_device": lambda: 0,
+    "get_device_capability": lambda *device: (9, 0),
+    "get_device_properties": lambda *device: _Properties,
+    "is_current_stream_capturing": lambda: False,
+    "empty_cache": lambda: None,
+    "max_memory_allocated": lambda *device: 0,
+    "reset_peak_memory_stats": lambda *device: None,
+    "get_rng_state": lambda *device: None,
+    "set_rng_state": lambda *state: None,
+}
+"""What fairseq's trainer and torch's optimizers ask `torch.cuda`."""
+
+
+def _answer(number: Tensor) -> bool | float | int:
+    """The number of a tensor that has none."""
+    import torch
+
+    if number.dtype == torch.bool:
+        return getattr(number, "made_by", "") in _HOLDS
+    return 1.0 if number.is_floating_point() else 1
+
+
+def _waits(name: str, args: Any, options: dict[str, Any]) -> bool:
+    """Whether an operation is a copy between the CPU and the GPU for which the process waits."""
+    if name == "_to_copy":
+        to, given, without_waiting = options.get("device"), args[0].device, options.get("non_blocking", False)
+    elif name == "copy_":
+        to, given, without_waiting = args[0].device, args[1].device, len(args) > 2 and args[2]
+    else:
+        return False
+    return to is not None and to.type != given.type and not without_waiting
+
+
+def _line() -> str:
+    """The line of preln or fairseq that is being run."""
+    frame = sys._getframe(2)
+    while frame is not None:
+        path = frame.f_code.co_filename
+        for package in ("/src/preln/", "/site-packages/fairseq/", "/site-packages/fairseq_cli/"):
+            if package in path:
+                return f"{path.split(package)[1]}:{frame.f_code.co_name}:{frame.f_lineno}"
+        if frame.f_back is None:
+            break
+        frame = frame.f_back
+    return "backward"
+
+
+def _attention(
+    seen: Seen,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+) -> Tensor:
+    """Attention by the kernel that PyTorch chooses on a GPU where cuDNN's is off.
+
+    Flash and memory-efficient attention take tensors of four dimensions whose last has the stride 1; flash takes half
+    precision without a mask. Everything else is done operation by operation ("math").
+    """
+    import torch
+
+    aten: Any = torch.ops.aten
+    fused = all(x.dim() == 4 and x.stride(-1) == 1 for x in (query, key, value))
+    if not fused:
+        seen.attentions["math"] += 1
+        of_operations: Tensor = aten._scaled_dot_product_attention_math(
+            query, key, value, attn_mask, dropout_p, is_causal, None, scale=scale
+        )[0]
+        return of_operations
+    if attn_mask is None and query.dtype in (torch.float16, torch.bfloat16):
+        seen.attentions["flash"] += 1
+        in_half = aten._scaled_dot_product_flash_attention(query, key, value, dropout_p, is_causal, scale=scale)
+        flash: Tensor = in_half[0]
+        return flash
+    seen.attentions["efficient"] += 1
+    bias = None if attn_mask is None else _bias(attn_mask, query, key)
+    with_gradient = torch.is_grad_enabled()
+    efficient: Tensor = aten._scaled_dot_product_efficient_attention(
+        query, key, value, bias, with_gradient, dropout_p, is_causal, scale=scale
+    )[0]
+    return efficient
+
+
+def _bias(mask: Tensor, query: Tensor, key: Tensor) -> Tensor:
+    """A mask as the memory-efficient kernel takes it: added to the scores, in rows that begin at every 16th number."""
+    import torch
+    from torch.nn import functional
+
+    if mask.dtype == torch.bool:
+        mask = torch.where(mask, 0.0, -torch.inf).to(query.dtype)
+    if mask.stride(-1) != 1 or any(stride % 16 for stride in mask.stride()[:-1]):
+        mask = functional.pad(mask, (0, -mask.size(-1) % 16 or 16))[..., : mask.size(-1)]
+    return mask.expand(*query.shape[:-1], key.size(-2))

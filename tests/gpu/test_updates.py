@@ -1,0 +1,77 @@
+"""What updates ask of a GPU, seen on one that is not there."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from benchmarks.interleaved import ROOT
+from benchmarks.launches import MODELS, PRECISIONS, Case
+from preln.placements import PLACEMENTS
+from tests.gpu.conftest import Seen
+
+pytestmark = pytest.mark.slow
+
+SMALL: dict[str, Any] = {"encoder_layers": 1, "decoder_layers": 1, "width": 32, "ffn_width": 64, "heads": 2}
+SMALL_BERT: dict[str, Any] = {"layers": 1, "width": 32, "ffn_width": 64, "heads": 2}
+MORE: dict[str, Any] = {"accumulate": 2, "clip_norm": 0.5, "weight_decay": 0.01, "norm": "rms", "qk_norm": True}
+
+FULL = {f"{model}-{precision}": Case(model, {"precision": precision}) for model in MODELS for precision in PRECISIONS}
+"""The updates of the record."""
+RUNS = {f"{name}, bf16": Case("iwslt", {**SMALL, "placement": name, "precision": "bf16"}) for name in PLACEMENTS}
+for precision in PRECISIONS:
+    small, bert = {**SMALL, "precision": precision}, {**SMALL_BERT, "precision": precision}
+    RUNS |= {
+        # The paper's placements, and one with two streams.
+        f"{name}, {precision}": Case("iwslt", {**small, "placement": name})
+        for name in ("post", "pre", "resi-dual")
+    }
+    RUNS |= {f"{name}, {precision}": Case("iwslt", {**small, "optimizer": name}) for name in ("radam", "sgd")}
+    RUNS[f"more settings, {precision}"] = Case("iwslt", {**small, **MORE})
+    RUNS[f"BERT, {precision}"] = Case("bert-base", {**bert, "placement": "pre", "accumulate": 2})
+CASES = FULL | RUNS
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_an_update_has_no_device_or_dtype_error(name: str, seen: Seen) -> None:
+    assert not seen[name].error
+    assert seen[name].launches > 0
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_an_update_waits_for_the_norm_of_its_gradients_and_for_its_losses_and_for_nothing_else(
+    name: str, seen: Seen
+) -> None:
+    functions = [line.rsplit(":", 1)[0] for line in seen[name].waits]
+    assert sorted(functions) == [
+        "fairseq_plugin/optimizers.py:clip_grad_norm",
+        "fairseq_plugin/recorded_task.py:on_cpu",
+    ]
+    assert seen[name].syncs == 2
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_attention_has_one_kernel(name: str, seen: Seen) -> None:
+    assert seen[name].attentions
+    assert not set(seen[name].attentions) - {"flash", "efficient"}
+
+
+@pytest.mark.parametrize("precision", ["bf16", "fp16"])
+@pytest.mark.parametrize("model", MODELS)
+def test_weights_and_masters_are_copied_together(model: str, precision: str, seen: Seen) -> None:
+    of_all = Counter(seen[f"{model}-{precision}"].operations)
+    assert of_all["_foreach_copy_"] == 2
+    of_fp32 = Counter(seen[f"{model}-fp32"].operations)
+    assert of_all["copy_"] + of_all["zero_"] <= of_fp32["copy_"] + of_fp32["zero_"] + 1
+
+
+@pytest.mark.parametrize("name", FULL)
+@pytest.mark.parametrize("what", ["launches", "syncs"])
+def test_an_update_asks_no_more_of_a_gpu_than_the_record_says(what: str, name: str, seen: Seen) -> None:
+    record = {entry["name"]: entry for entry in json.loads((ROOT / "benchmarks" / "record.json").read_text())}
+    found, recorded = getattr(seen[name], what), record[f"{what}-{name}"]["value"]
+    by = seen[name].lines if what == "launches" else seen[name].waits
+    assert found <= recorded, sorted(by.items(), key=lambda one: -one[1])[:20]
