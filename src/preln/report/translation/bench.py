@@ -102,20 +102,26 @@ def is_plain(settings: RunSettings) -> bool:
     return settings.norm == "layer" and not settings.qk_norm
 
 
-def cost(found: Records, model: Map) -> float:
-    """The time of an update over that of Post-LN with the same batches, from the median speeds of all their runs; NaN
-    where Post-LN is not done, or the runs are of several kinds of hardware."""
+def costs(found: Records) -> dict[RunSettings, float]:
+    """The time of an update of each model over that of Post-LN with the same batches, from the median speeds of all
+    their runs; by what the runs of a model share. It is left out where Post-LN is not done, or where the runs are of
+    several kinds of hardware."""
     done = found.runs.summary
+    if done["hardware"].nunique() > 1:
+        return {}
+    recorded = dict(zip(done["run"], done["tokens_per_second"], strict=True))
     speeds: dict[RunSettings, list[float]] = {}
     for run in found.runs.runs:
-        of_run = done.loc[done["run"] == run.id, "tokens_per_second"].dropna().tolist()
-        speeds.setdefault(model_of(run.settings), []).extend(of_run)
-    mine = speeds[model_of(model.settings)]
-    post = model.settings.model_copy(update={"placement": "post", "norm": "layer", "qk_norm": False})
-    theirs = speeds.get(model_of(post), [])
-    if not mine or not theirs or done["hardware"].nunique() > 1:
-        return math.nan
-    return statistics.median(theirs) / statistics.median(mine)
+        # A run that diverged in its first epoch has no speed.
+        if (speed := recorded.get(run.id, math.nan)) > 0:
+            speeds.setdefault(model_of(run.settings), []).append(speed)
+    medians = {model: statistics.median(of_model) for model, of_model in speeds.items()}
+    plain_post = {"placement": "post", "norm": "layer", "qk_norm": False}
+    return {
+        model: medians[post] / median
+        for model, median in medians.items()
+        if (post := model.model_copy(update=plain_post)) in medians
+    }
 
 
 def depth_exponent(theory: pd.DataFrame, placement: str) -> float:

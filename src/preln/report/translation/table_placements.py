@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
-from preln.config import Study
+from preln.config import RunSettings, Study
 from preln.report.core.forms import MISSING, Content, rounded
 from preln.report.core.table import Table
 from preln.report.translation.bench import (
     SOURCE,
     Line,
     Records,
-    cost,
+    costs,
     depth_exponent,
     is_plain,
     lines,
@@ -23,7 +23,7 @@ from preln.report.translation.bench import (
     state_growth,
     theory,
 )
-from preln.report.translation.failure_map import MARGIN
+from preln.report.translation.failure_map import MARGIN, model_of
 from preln.values import short
 
 _COLUMNS = [
@@ -37,8 +37,8 @@ _COMPUTED = ["best_valid_loss", "sensitivity", "constant_guess", "depth_exponent
 def make(study: Study, records: Records) -> Content:
     """The table of the runs that are done: a row for each model and warm-up. For readers, a row for each model, with
     its shortest warm-up and its longest."""
-    of_theory = theory(records)
-    full = pd.DataFrame([_row(line, records, of_theory) for line in lines(records)], columns=_COLUMNS)
+    of_theory, relative = theory(records), costs(records)
+    full = pd.DataFrame([_row(line, records, of_theory, relative) for line in lines(records)], columns=_COLUMNS)
     text = pd.DataFrame([_text(rows.to_dict("records")) for _, rows in full.groupby("model", sort=False)])
     done, every = len(records.runs.summary), len(records.runs.runs)
     lengths = sorted(set(full["warmup"]))
@@ -47,7 +47,9 @@ def make(study: Study, records: Records) -> Content:
     return Content(full, text, f"Study {study.study}: {done} of {every} runs.", [note] if len(full) else [])
 
 
-def _row(line: Line, records: Records, of_theory: pd.DataFrame) -> dict[str, Any]:
+def _row(
+    line: Line, records: Records, of_theory: pd.DataFrame, relative: Mapping[RunSettings, float]
+) -> dict[str, Any]:
     """A model with a warm-up, in full precision."""
     cells = [cell for (_, warmup), cell in line.model.cells.items() if warmup == line.warmup]
     training = list(line.model.training(line.warmup))
@@ -74,7 +76,7 @@ def _row(line: Line, records: Records, of_theory: pd.DataFrame) -> dict[str, Any
         "failed": sum(cell.failed for cell in cells),
         "depth_exponent": depth_exponent(of_theory, settings.placement) if plain else math.nan,
         "state_growth": state_growth(records.theory.table, settings.placement) if plain else math.nan,
-        "cost": cost(records, line.model),
+        "cost": relative.get(model_of(settings), math.nan),
     }
 
 
