@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 _ACROSS = 5
 _ROW_HEIGHT = 1.12  # inches
 _LEGEND_HEIGHT = 0.75
+_MOST_NAMED = 4
+"""Rates that have room for their names below a panel; of more, every other one has one."""
 _HEADROOM = 0.08
 """Of the axis of losses above the constant guess, as a share of its range: for the crosses."""
 _SHORTEST: dict[str, Any] = {"linestyle": (0, (3.5, 1.5)), "markerfacecolor": "white"}
@@ -56,8 +58,9 @@ def compose(study: Study, records: Records) -> Drawing:
     for axes in list(panels.flat)[len(by_model) :]:
         axes.set_axis_off()
     rates = sorted({rate for line in drawn for rate in line.model.rates})
+    every = 1 if len(rates) <= _MOST_NAMED else 2
     panels[0, 0].set_xscale("log")
-    panels[0, 0].set_xticks(rates, [short(rate) if i % 2 == 0 else "" for i, rate in enumerate(rates)])
+    panels[0, 0].set_xticks(rates, [short(rate) if i % every == 0 else "" for i, rate in enumerate(rates)])
     panels[0, 0].minorticks_off()
     panels[0, 0].set_ylim(top=top + _HEADROOM * (guess - min(lowest, guess - MARGIN)))
     # A panel above one that is left out has the rates too.
