@@ -15,6 +15,7 @@ import pandas as pd
 from docs import answers
 from preln.placements import PLACEMENTS as RECORDS
 from preln.placements.base import Residual
+from preln.report.claims.placements import CLAIMS as OF_OTHERS
 from preln.report.core.statistics import Estimate
 from preln.report.reference import claims as paper
 from preln.report.translation.budgets import of_the_paper
@@ -530,6 +531,22 @@ def placements() -> str:
     return grid(["`placement`", "name", "residual connection", "beside it", "source"], rows)
 
 
+def claims_of_others() -> str:
+    """The claims of the papers behind the placements, with their rules."""
+    rows = [
+        (
+            claim.id,
+            claim.statement,
+            claim.source,
+            f"{claim.published} ({claim.how_known})",
+            claim.rule,
+            str(claim.written),
+        )
+        for claim in OF_OTHERS
+    ]
+    return grid(["claim", "what its paper says", "paper", "its number", "rule", "written on"], rows)
+
+
 TABLES: dict[str, Callable[..., str]] = {
     "runs": runs,
     "pretraining": pretraining,
@@ -548,6 +565,7 @@ TABLES: dict[str, Callable[..., str]] = {
     "amplification": amplification,
     "radam-corners": radam_corners,
     "placements": placements,
+    "claims-of-others": claims_of_others,
 }
 """The tables by the name that a page has them under, which may be followed by a study."""
 

@@ -131,3 +131,9 @@ def test_runs_without_the_constant_guess_are_not_judged(tmp_path: Path) -> None:
     catalogue = Catalogue(study)
     with pytest.raises(RecordError, match="constant_guess"):
         maps(catalogue.load(catalogue.figure("failure-map"), tmp_path))
+
+
+def test_a_study_of_more_models_than_a_page_is_wide_has_the_table_alone() -> None:
+    study, _ = small_study({**GRID, "placement": ["post", "pre", "peri"], "batch_tokens": [512, 1024]})
+    assert "failure-map" not in Catalogue(study).figures
+    assert "failure-limits" in Catalogue(study).tables

@@ -23,7 +23,7 @@ from preln.report.theory import records as theory_records
 from preln.report.theory import tables as theory_tables
 from preln.runs import expand
 from preln.theory import measurement_jobs
-from preln.theory.measurement_jobs import ExactJob, MeasurementJob
+from preln.theory.measurement_jobs import ExactJob, GradientJob, MeasurementJob
 from preln.theory.measurements import Measurement, write
 from tests.conftest import study_content
 from tests.unit.test_report_tables import most_digits
@@ -208,6 +208,35 @@ def test_the_gradients_of_what_is_not_measured_have_no_panels(tmp_path: Path) ->
             write_part(study, part, rows_of(part), tmp_path)
     figure = composed("gradients", study, all_parts, tmp_path)
     assert [axes.get_title() for axes in figure.axes if axes.has_data()] == ["Pre-LN, at initialisation"]
+
+
+MANY = ["post", "pre", "peri", "deepnorm", "sandwich", "keel", "lns"]
+
+
+@pytest.mark.parametrize("name", ["3", "gradients"])
+@pytest.mark.parametrize(("placements", "shown"), [(MANY[:6], MANY[:6]), (MANY, ["post", "pre"])])
+def test_of_many_placements_the_papers_two_are_drawn(name: str, placements: list[str], shown: list[str]) -> None:
+    study, _ = small_study({**RUN, "placement": placements})
+    parts = Catalogue(study).jobs(Catalogue(study).figure(name))
+    assert {part.settings.placement for part in parts if isinstance(part, GradientJob)} == set(shown)
+
+
+def test_the_table_of_figure_3_has_every_placement() -> None:
+    study, all_parts = small_study({**RUN, "placement": MANY})
+    assert Catalogue(study).jobs(Catalogue(study).table("figure-3")) == all_parts
+
+
+@pytest.mark.parametrize(("placements", "shared"), [(MANY[:6], 0), (MANY, 1)])
+def test_many_placements_share_a_legend(placements: list[str], shared: int, tmp_path: Path) -> None:
+    study, all_parts = small_study({**RUN, "placement": placements})
+    for part in all_parts:
+        if part.id.startswith("exact-depths"):
+            rows = [replace(row, placement=name) for name in part.placements for row in rows_of(part)]  # type: ignore[union-attr]
+            write_part(study, part, rows, tmp_path)
+    figure = composed("theory", study, all_parts, tmp_path)
+    (panel,) = figure.axes
+    assert len(figure.legends) == shared
+    assert bool(panel.get_legend()) is not bool(shared)
 
 
 @pytest.mark.slow

@@ -24,7 +24,7 @@ from preln.report.core.table import Table
 from preln.runs import digest
 
 REPORT = "report.html"
-LEADING = ("4", "failure-map", "runs", "pretraining", "theory", "first-updates")
+LEADING = ("4", "placements", "failure-map", "runs", "pretraining", "theory", "first-updates")
 """The figures of which the first that a study has is the picture of what it found."""
 
 _DATA = (".csv", ".yaml", ".j2", ".css", ".js")

@@ -13,8 +13,14 @@ PLACEMENTS = {name: placement.label for name, placement in RECORDS.items()}
 OPTIMIZERS = {"adam": "Adam", "radam": "RAdam", "sgd": "SGD"}
 TASKS = {"mrpc": "MRPC", "rte": "RTE"}
 
+OPTIONS: dict[str, dict[object, str]] = {
+    "norm": {"layer": "", "rms": "RMSNorm"},
+    "qk_norm": {False: "", True: "QK-norm"},
+}
+"""What a label says of the options of every placement: nothing where a model is without one."""
+
 _TOLD_BY_SCHEDULE = {"schedule", *SETTINGS}
-_TOLD = {"placement", "optimizer", "learning_rate", "warmup", "seed"} | _TOLD_BY_SCHEDULE
+_TOLD = {"placement", "optimizer", "learning_rate", "warmup", "seed"} | _TOLD_BY_SCHEDULE | OPTIONS.keys()
 
 
 def warmup(settings: RunSettings) -> str:
@@ -47,6 +53,7 @@ def label(settings: RunSettings, differing: set[str], *, with_warmup: bool = Tru
         parts.append(warmup(settings))
     if _TOLD_BY_SCHEDULE & differing:
         parts.append(schedule(settings))
+    parts += [name for key in OPTIONS if key in differing and (name := OPTIONS[key][getattr(settings, key)])]
     for key in RunSettings.model_fields:
         if key in differing - _TOLD:
             value = getattr(settings, key)

@@ -27,8 +27,8 @@ from preln.report.theory.records import (
     UNBIASED,
     Records,
     expected_gradients,
+    legible,
     seeds_of,
-    with_gradients,
     without_bias,
 )
 
@@ -245,7 +245,7 @@ FIGURE = Figure(
     "in the last layer at every depth, while Pre-LN's is about the same in every layer and falls with the "
     "depth.",
     source=SOURCE,
-    of=with_gradients,
+    of=legible,
     compose=compose,
     curves=curves,
 )

@@ -10,7 +10,7 @@ from preln.report.core.figure import Figure, NothingDone
 from preln.report.core.labels import PLACEMENTS
 from preln.report.core.statistics import interval
 from preln.report.core.style import PALETTE, TEXT_WIDTH
-from preln.report.theory.records import SOURCE, STATES, Records, expected_gradients, seeds_of, with_gradients
+from preln.report.theory.records import SOURCE, STATES, Records, expected_gradients, legible, seeds_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
@@ -93,6 +93,6 @@ FIGURE = Figure(
     "them, and shows those of the decoder's feed-forward sub-layers alone. Bands are 95% intervals of the "
     "mean over seeds.",
     source=SOURCE,
-    of=with_gradients,
+    of=legible,
     compose=compose,
 )

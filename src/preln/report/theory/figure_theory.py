@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ from preln.report.core.figure import Figure, NothingDone
 from preln.report.core.labels import PLACEMENTS
 from preln.report.core.statistics import estimate, interval
 from preln.report.core.style import PLACEMENT_COLOURS, TEXT_WIDTH
-from preln.report.theory.records import SOURCE, Records, expected_gradients, exponents, profile, sweep
+from preln.report.theory.records import SOURCE, Records, expected_gradients, exponents, is_crowded, profile, sweep
 from preln.theory.closed_forms import DELTA, EPSILON
 from preln.theory.measurements import UNIT_OUTPUT
 
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 _ROW_HEIGHT = 2.3  # inches
 _ACROSS = 3
+_ACROSS_LEGEND = 6
+_LEGEND_HEIGHT = 0.5
+"""Of a legend above all panels, inches."""
 _LINES = {"encoder": "-", "decoder": (0, (3.5, 1.5))}
 _REMARK: dict[str, Any] = {
     "xycoords": ("axes fraction", "data"),
@@ -59,9 +62,13 @@ def compose(study: Study, records: Records) -> Drawing:
         raise NothingDone
     columns = min(_ACROSS, len(panels))
     down = math.ceil(len(panels) / columns)
-    figure = Drawing(figsize=(TEXT_WIDTH, _ROW_HEIGHT * down), layout="constrained")
+    shown = in_order(measured["placement"])
+    height = _ROW_HEIGHT * down + _LEGEND_HEIGHT * is_crowded(shown)
+    figure = Drawing(figsize=(TEXT_WIDTH, height), layout="constrained")
     for number, (rows, draw) in enumerate(panels, start=1):
         draw(figure.add_subplot(down, columns, number), rows)
+    if is_crowded(shown):
+        _share_legend(figure, shown)
     seeds = f" Means over {layers['seed'].nunique()} seeds with 95% intervals." if len(layers) else ""
     legend = (
         "Lines: encoder; broken lines: decoder; open markers: translation model in (c) and (f), $W^{emb}$ with "
@@ -69,6 +76,20 @@ def compose(study: Study, records: Records) -> Drawing:
     )
     figure.supxlabel(textwrap.fill(f"{records.progress} {legend}.{seeds}", width=150), fontsize=6.5, color="0.3")
     return figure
+
+
+def _share_legend(figure: Drawing, placements: Sequence[str]) -> None:
+    """One legend above the panels in place of one in each, which would hide it; the table has the exponents."""
+    from matplotlib.lines import Line2D
+
+    for axes in figure.axes:
+        if (legend := axes.get_legend()) is not None:
+            legend.remove()
+    handles = [
+        Line2D([], [], color=one.colour, marker=one.marker, markersize=3.2, linewidth=1, label=one.label)
+        for one in (RECORDS[name] for name in placements)
+    ]
+    figure.legend(handles=handles, loc="outside upper center", ncols=_ACROSS_LEGEND, frameon=False, handlelength=1.8)
 
 
 def _series(

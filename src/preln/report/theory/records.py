@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +11,7 @@ import pandas as pd
 
 from preln import recording
 from preln.config import Study
+from preln.placements import PAPER
 from preln.recording import RecordError
 from preln.report.core.entries import Source
 from preln.report.core.labels import PLACEMENTS
@@ -24,6 +25,7 @@ from preln.theory.measurements import COLUMNS, read
 
 UNBIASED = ("gradient_square", "gradient_square_error", "gradient_noise")
 """The quantities of a gradient without the bias of the mini-batches' noise; older measurements are without them."""
+_MOST_PLACEMENTS = 6
 STATES = {"initial": "at initialisation", "after-warm-up": "after warm-up"}
 
 
@@ -179,6 +181,26 @@ def growth(gradients: pd.DataFrame) -> list[float]:
 def with_gradients(study: Study, parts: Sequence[MeasurementJob]) -> Sequence[MeasurementJob]:
     """All parts of a theory that has gradients of translation models; none where the model of the proofs is alone."""
     return parts if study.theory and study.theory.gradients else []
+
+
+def legible(study: Study, parts: Sequence[MeasurementJob]) -> Sequence[MeasurementJob]:
+    """What `with_gradients` gives; of more placements than a reader can tell apart, the parts of the paper's two."""
+    shown = with_gradients(study, parts)
+    return [part for part in shown if not is_crowded(_placements(shown)) or _placements([part]) <= {*PAPER}]
+
+
+def is_crowded(placements: Collection[str]) -> bool:
+    """Whether a figure would have more placements than a reader can tell apart."""
+    return len(placements) > _MOST_PLACEMENTS
+
+
+def _placements(parts: Sequence[MeasurementJob]) -> set[str]:
+    """The placements that some parts measure."""
+    return {
+        name
+        for part in parts
+        for name in (part.placements if isinstance(part, ExactJob) else (part.settings.placement,))
+    }
 
 
 SOURCE = Source(lambda study: expand(study, expand_runs(study)), load)

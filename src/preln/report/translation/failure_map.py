@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,16 +25,32 @@ class Cell:
     """The runs of one peak rate and one length of warm-up, which differ in their seed alone.
 
     Attributes:
-        seeds: how many of them are done.
-        failed: how many of these diverged, or ended less than `MARGIN` below the constant guess.
-        loss: the mean of the last validation losses of those that did not diverge, in bits a token; NaN of none.
+        losses: the last validation loss of each that is done, in bits a token; infinite of one that diverged.
         guess: the loss of the constant guess on the same text.
     """
 
-    seeds: int
-    failed: int
-    loss: float
+    losses: tuple[float, ...]
     guess: float
+
+    @property
+    def seeds(self) -> int:
+        """How many of them are done."""
+        return len(self.losses)
+
+    @property
+    def ended(self) -> list[float]:
+        """The losses of those that did not diverge."""
+        return [loss for loss in self.losses if math.isfinite(loss)]
+
+    @property
+    def failed(self) -> int:
+        """How many diverged, or ended less than `MARGIN` below the constant guess."""
+        return sum(loss > self.guess - MARGIN for loss in self.losses)
+
+    @property
+    def loss(self) -> float:
+        """The mean loss of those that did not diverge; NaN of none."""
+        return mean(self.ended)
 
     @property
     def trains(self) -> bool:
@@ -47,27 +64,30 @@ class Map:
 
     Attributes:
         name: in what the model differs from those of the study's other maps.
-        placement: its placement.
+        settings: of its first run.
         rates: peak rates, ascending.
         warmups: lengths of warm-up in updates, ascending.
         cells: by rate and warm-up, where a run is done.
     """
 
     name: str
-    placement: str
+    settings: RunSettings
     rates: list[float]
     warmups: list[int]
     cells: dict[tuple[float, int], Cell]
 
     def limit(self, warmup: int) -> float | None:
         """The largest rate that trains with a warm-up, while a lower one does too."""
-        training = [rate for rate in self.rates if (cell := self.cells.get((rate, warmup))) and cell.trains]
+        training = list(self.training(warmup))
         return training[-1] if len(training) > 1 else None
+
+    def training(self, warmup: int) -> dict[float, Cell]:
+        """The cells that train with a warm-up, by their rates."""
+        return {rate: cell for rate in self.rates if (cell := self.cells.get((rate, warmup))) and cell.trains}
 
     def best(self, warmup: int) -> tuple[float, Cell] | None:
         """The rate with the lowest loss with a warm-up, of those that train, and its runs."""
-        training = {rate: cell for rate in self.rates if (cell := self.cells.get((rate, warmup))) and cell.trains}
-        return min(training.items(), key=lambda one: one[1].loss, default=None)
+        return min(self.training(warmup).items(), key=lambda one: one[1].loss, default=None)
 
 
 def in_a_map(study: Study, runs: Sequence[Run]) -> Sequence[Run]:
@@ -97,7 +117,7 @@ def maps(records: Records) -> list[Map]:
         found.append(
             Map(
                 label(settings[0], differing | {"placement"}, with_warmup=False),
-                settings[0].placement,
+                settings[0],
                 sorted({one.learning_rate for one in settings}),
                 sorted({one.warmup for one in settings}),
                 {place: _cell(rows) for place, rows in cells.items()},
@@ -106,11 +126,16 @@ def maps(records: Records) -> list[Map]:
     return found
 
 
+def model_of(settings: RunSettings) -> RunSettings:
+    """What the runs of a map share: their settings, but for the rate, the warm-up and the seed."""
+    return settings.model_copy(update=dict.fromkeys(_SPANNED))
+
+
 def _models(runs: Sequence[Run]) -> dict[RunSettings, list[Run]]:
     """The runs of each model that was trained at several rates with several warm-ups."""
     alike: dict[RunSettings, list[Run]] = {}
     for run in runs:
-        alike.setdefault(run.settings.model_copy(update=dict.fromkeys(_SPANNED)), []).append(run)
+        alike.setdefault(model_of(run.settings), []).append(run)
     return {model: members for model, members in alike.items() if _is_a_map(members)}
 
 
@@ -125,11 +150,7 @@ def _is_a_map(members: Sequence[Run]) -> bool:
 
 def _cell(rows: Sequence[Any]) -> Cell:
     """What became of some runs, by their rows of the summary."""
-    ended = [row for row in rows if row["status"] == "finished"]
-    learned = [row for row in ended if row["final_valid_loss"] <= row["constant_guess"] - MARGIN]
     return Cell(
-        seeds=len(rows),
-        failed=len(rows) - len(learned),
-        loss=mean([float(row["final_valid_loss"]) for row in ended]),
+        losses=tuple(float(row["final_valid_loss"]) if row["status"] == "finished" else math.inf for row in rows),
         guess=mean([float(row["constant_guess"]) for row in rows]),
     )

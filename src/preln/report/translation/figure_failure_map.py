@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from preln.config import Study
 from preln.report.core.figure import Figure, NothingDone
 from preln.report.core.style import TEXT_WIDTH
-from preln.report.translation.failure_map import MARGIN, Cell, Map, in_a_map, maps
+from preln.report.translation.failure_map import MARGIN, Cell, Map, in_a_map, maps, model_of
 from preln.report.translation.records import SOURCE, Records
+from preln.runs import Run
 from preln.values import short
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 _CELL_HEIGHT = 0.27  # inches
 _COLOURS = "viridis"
+_MOST_MODELS = 5
 _NOTHING = "0.85"
 """The grey of a cell none of whose runs ended, for what diverges has no loss."""
 
@@ -106,6 +108,12 @@ def _note(study: Study, records: Records, drawn: Sequence[Map]) -> str:
     )
 
 
+def _legible(study: Study, runs: Sequence[Run]) -> Sequence[Run]:
+    """The runs of the maps, unless there are more of them than a page is wide."""
+    found = in_a_map(study, runs)
+    return found if len({model_of(run.settings) for run in found}) <= _MOST_MODELS else []
+
+
 FIGURE = Figure(
     name="failure-map",
     title="Where training fails",
@@ -115,6 +123,6 @@ FIGURE = Figure(
     "the cells in which more than a third of the seeds fail from the others. In a grey cell all diverged. The top of "
     "the scale is the constant guess.",
     source=SOURCE,
-    of=in_a_map,
+    of=_legible,
     compose=compose,
 )

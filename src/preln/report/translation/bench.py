@@ -1,0 +1,171 @@
+"""Every placement on one bench: the same model at several peak rates, with and without a warm-up."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from preln.config import RunSettings, Study
+from preln.jobs import Job
+from preln.report.core.entries import Source
+from preln.report.core.labels import PLACEMENTS
+from preln.report.core.statistics import mean
+from preln.report.theory import records as theory_records
+from preln.report.theory import tables as theory_tables
+from preln.report.translation import records
+from preln.report.translation.failure_map import Map, in_a_map, maps, model_of
+from preln.report.translation.sensitivity import sensitivity
+from preln.runs import Run
+from preln.theory.measurement_jobs import ExactJob, GradientJob
+
+_FEWEST_PLACEMENTS = 3
+
+
+@dataclass(frozen=True)
+class Records:
+    """What is known of the placements of a bench.
+
+    Attributes:
+        runs: the records of its runs.
+        theory: those of the study's theory, which may have none.
+    """
+
+    runs: records.Records
+    theory: theory_records.Records
+
+
+@dataclass(frozen=True)
+class Line:
+    """A model of a bench with one length of warm-up, over the peak rates.
+
+    Attributes:
+        model: its map.
+        warmup: updates.
+    """
+
+    model: Map
+    warmup: int
+
+    @property
+    def guess(self) -> float:
+        """The loss of the constant guess."""
+        return next(cell.guess for (_, warmup), cell in self.model.cells.items() if warmup == self.warmup)
+
+    @property
+    def bounded(self) -> dict[float, float]:
+        """By rate, the mean of the seeds' last losses, where none counts as worse than the constant guess. A rate of
+        which no run is done is left out."""
+        found = {}
+        for rate in self.model.rates:
+            if cell := self.model.cells.get((rate, self.warmup)):
+                found[rate] = mean([min(loss, cell.guess) for loss in cell.losses])
+        return found
+
+    @property
+    def sensitivity(self) -> float:
+        """Of the learning rate, in bits a token, with the constant guess as l_0; NaN while a rate is missing."""
+        if len(self.bounded) < len(self.model.rates):
+            return math.nan
+        return sensitivity(self.bounded, self.guess)
+
+
+def on_a_bench(study: Study, jobs: Sequence[Job]) -> Sequence[Job]:
+    """The runs of a bench and the measurements beside them: three placements or more, each at three rates or more with
+    two lengths of warm-up or more. Nothing of a study without one."""
+    found = in_a_map(study, [job for job in jobs if isinstance(job, Run)])
+    if len({run.settings.placement for run in found}) < _FEWEST_PLACEMENTS:
+        return []
+    return [*found, *(job for job in jobs if not isinstance(job, Run))]
+
+
+def lines(found: Records) -> list[Line]:
+    """The lines of a bench of which something is done: by model, in the order of the runs, and by warm-up.
+
+    Raises:
+        RecordError: as `maps`.
+    """
+    return [
+        Line(model, warmup)
+        for model in maps(found.runs)
+        for warmup in model.warmups
+        if any(length == warmup for _, length in model.cells)
+    ]
+
+
+def is_plain(settings: RunSettings) -> bool:
+    """Whether a model is without the options, as the theory measures its placement."""
+    return settings.norm == "layer" and not settings.qk_norm
+
+
+def costs(found: Records) -> dict[RunSettings, float]:
+    """The time of an update of each model over that of Post-LN with the same batches, from the median speeds of all
+    their runs; by what the runs of a model share. It is left out where Post-LN is not done, or where the runs are of
+    several kinds of hardware."""
+    done = found.runs.summary
+    if done["hardware"].nunique() > 1:
+        return {}
+    recorded = dict(zip(done["run"], done["tokens_per_second"], strict=True))
+    speeds: dict[RunSettings, list[float]] = {}
+    for run in found.runs.runs:
+        # A run that diverged in its first epoch has no speed.
+        if (speed := recorded.get(run.id, math.nan)) > 0:
+            speeds.setdefault(model_of(run.settings), []).append(speed)
+    medians = {model: statistics.median(of_model) for model, of_model in speeds.items()}
+    plain_post = {"placement": "post", "norm": "layer", "qk_norm": False}
+    return {
+        model: medians[post] / median
+        for model, median in medians.items()
+        if (post := model.model_copy(update=plain_post)) in medians
+    }
+
+
+def depth_exponent(theory: pd.DataFrame, placement: str) -> float:
+    """The exponent of the depth in the gradient of the last decoder layer's W^2 at initialisation, of the translation
+    model; NaN where the table of the theory has none."""
+    rows = theory[
+        (theory["quantity"] == "last gradient of W^2, exponent of the depth")
+        & (theory["model"] == f"{PLACEMENTS[placement]} decoder, translation")
+    ]
+    return mean(rows["measured"].tolist())
+
+
+def state_growth(measured: pd.DataFrame, placement: str) -> float:
+    """E||x||^2 / d of the residual sum behind the last decoder layer over that behind the first, of the translation
+    model at initialisation and the smallest depth; NaN where it was not measured."""
+    mine = measured[
+        (measured["model"] == "translation")
+        & (measured["state"] == "initial")
+        & (measured["variant"] == "")
+        & (measured["placement"] == placement)
+        & (measured["stack"] == "decoder")
+        & (measured["quantity"] == "square_norm")
+    ]
+    mine = mine[mine["depth"] == mine["depth"].min()]
+    ratios = []
+    for _, seed in mine.sort_values("layer").groupby("seed"):
+        first, last = seed["value"].iloc[0], seed["value"].iloc[-1]
+        ratios.append(float(last / first))
+    return mean(ratios)
+
+
+def theory(found: Records) -> pd.DataFrame:
+    """The table of the theory beside the bench."""
+    return theory_tables.theory(found.theory)
+
+
+def _jobs(study: Study) -> list[Job]:
+    return [*records.SOURCE.jobs(study), *theory_records.SOURCE.jobs(study)]
+
+
+def _load(study: Study, jobs: Sequence[Job], results: Path) -> Records:
+    runs = [job for job in jobs if isinstance(job, Run)]
+    parts = [job for job in jobs if isinstance(job, ExactJob | GradientJob)]
+    return Records(records.load(study, runs, results), theory_records.load(study, parts, results))
+
+
+SOURCE = Source(_jobs, _load)

@@ -1,0 +1,249 @@
+"""The bench of placements: which studies have one, what its table says, and what its figure draws."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+
+from preln.config import Study
+from preln.placements import PLACEMENTS
+from preln.report.catalogue import Catalogue
+from preln.report.core.figure import NothingDone
+from preln.report.translation.records import run_folder
+from preln.runs import Run
+from preln.theory import measurement_jobs
+from preln.theory.measurement_jobs import GradientJob
+from preln.theory.measurements import Measurement
+from tests.unit.test_report_failure_map import GUESS, LEARNED, RATES, STUCK, WARMUPS, recorded
+from tests.unit.test_report_records import small_study
+from tests.unit.test_report_theory import write_part
+
+NAMES = ["post", "pre", "peri"]
+GRID: dict[str, Any] = {
+    **{"placement": NAMES, "optimizer": "adam", "schedule": "constant"},
+    **{"learning_rate": RATES, "warmup": WARMUPS},
+}
+OF_THE_THEORY = {
+    "seeds": 2,
+    "exact": {"width": 16, "depth": 2, "depths": [1, 2, 4], "widths": [8, 16, 32], "length": 4},
+    "gradients": {"runs": ["post-adam-lr1e-3-const-wu50-s1"], "depths": [6, 12], "batches": 1},
+}
+
+Loss = Callable[[Run], float | None]
+
+
+def bench(
+    results: Path, loss: Loss, *entries: dict[str, Any], done: Callable[[Run], bool] = lambda run: True, **changes: Any
+) -> tuple[Study, list[Run]]:
+    """A study of a bench, whose runs ended with their losses, or diverged where there is none."""
+    study, runs = small_study(*(entries or (GRID,)), **changes)
+    for run in filter(done, runs):
+        recorded(study, run, results, loss(run))
+    return study, runs
+
+
+def table(study: Study, results: Path) -> Any:
+    """The rows of the table, by model and warm-up."""
+    entry = Catalogue(study).table("placements")
+    full = entry.make(study, Catalogue(study).load(entry, results)).full
+    return full.set_index(["model", "warmup"])
+
+
+def drawn(study: Study, results: Path) -> dict[str, Axes]:
+    """The panels of the figure, by their titles."""
+    entry = Catalogue(study).figure("placements")
+    figure = entry.compose(study, Catalogue(study).load(entry, results))
+    return {axes.get_title(): axes for axes in figure.axes if axes.get_title()}
+
+
+def points(line: Line2D) -> list[tuple[float, float]]:
+    """What a line goes through."""
+    return list(zip(np.asarray(line.get_xdata()).tolist(), np.asarray(line.get_ydata()).tolist(), strict=True))
+
+
+def test_three_placements_over_three_rates_are_a_bench() -> None:
+    study, _ = small_study(GRID)
+    assert "placements" in Catalogue(study).figures
+    assert "placements" in Catalogue(study).tables
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"placement": ["post", "pre"]}, {"learning_rate": RATES[:2]}, {"warmup": 0}],
+    ids=["two placements", "two rates", "one warm-up"],
+)
+def test_a_study_with_less_has_neither_figure_nor_table(changes: dict[str, Any]) -> None:
+    study, _ = small_study({**GRID, **changes})
+    assert "placements" not in Catalogue(study).figures
+    assert "placements" not in Catalogue(study).tables
+
+
+def test_the_best_rate_has_the_lowest_loss_of_those_that_train(tmp_path: Path) -> None:
+    ends = {1e-4: 6.0, 1e-3: 4.5, 1e-2: None}
+    study, _ = bench(tmp_path, lambda run: ends[run.settings.learning_rate])
+    row = table(study, tmp_path).loc[("Peri-LN", 0)]
+    found = [row[name] for name in ("best_rate", "best_valid_loss", "lowest_rate", "highest_rate", "training", "rates")]
+    assert found == [1e-3, 4.5, 1e-4, 1e-3, 2, 3]
+
+
+def test_a_model_that_trains_at_no_rate_has_no_best_one(tmp_path: Path) -> None:
+    study, _ = bench(tmp_path, lambda run: STUCK if run.settings.placement == "post" else LEARNED)
+    rows = table(study, tmp_path)
+    assert math.isnan(rows.loc[("Post-LN", 0), "best_rate"])
+    assert rows.loc[("Post-LN", 0), "training"] == 0
+    assert rows.loc[("Pre-LN", 0), "training"] == 3
+
+
+def test_the_spread_is_of_the_seeds_at_the_best_rate(tmp_path: Path) -> None:
+    study, _ = bench(
+        tmp_path, lambda run: 4.0 + run.settings.seed + 100 * run.settings.learning_rate, {**GRID, "seed": [1, 2]}
+    )
+    row = table(study, tmp_path).loc[("Pre-LN", 50)]
+    assert [row[name] for name in ("lowest", "best_valid_loss", "highest", "seeds")] == pytest.approx(
+        [5.01, 5.51, 6.01, 2]
+    )
+
+
+def test_the_sensitivity_counts_no_seed_as_worse_than_the_constant_guess(tmp_path: Path) -> None:
+    ends: dict[float, dict[int, float | None]] = {
+        1e-4: {1: 5.0, 2: 5.0},
+        1e-3: {1: 5.0, 2: 5.0},
+        1e-2: {1: None, 2: 6.0},
+    }
+    study, _ = bench(
+        tmp_path, lambda run: ends[run.settings.learning_rate][run.settings.seed], {**GRID, "seed": [1, 2]}
+    )
+    # At the highest rate the mean of 8 and 6: 2 above the best, over half of the range, at a quarter of the weight.
+    assert table(study, tmp_path).loc[("Post-LN", 0), "sensitivity"] == pytest.approx((GUESS + 6) / 2 / 4 - 5.0 / 4)
+
+
+def test_there_is_no_sensitivity_while_a_rate_is_missing(tmp_path: Path) -> None:
+    study, _ = bench(tmp_path, lambda run: LEARNED, done=lambda run: run.settings.learning_rate > 1e-4)
+    row = table(study, tmp_path).loc[("Pre-LN", 0)]
+    assert math.isnan(row["sensitivity"])
+    assert row["rates"] == 2
+
+
+def test_an_option_is_a_model_of_its_own_and_says_so(tmp_path: Path) -> None:
+    options = [GRID | {"placement": "pre", "norm": "rms"}, GRID | {"placement": "pre", "qk_norm": True}]
+    study, _ = bench(tmp_path, lambda run: LEARNED, GRID, *options)
+    names = ["Post-LN", "Pre-LN", "Peri-LN", "Pre-LN, RMSNorm", "Pre-LN, QK-norm"]
+    assert list(dict.fromkeys(name for name, _ in table(study, tmp_path).index)) == names
+    assert list(drawn(study, tmp_path)) == names
+
+
+def with_speeds(study: Study, runs: list[Run], results: Path, speeds: dict[str, float]) -> None:
+    """Tokens a second of each placement's runs, but for one run that was disturbed."""
+    disturbed = {next(run.id for run in runs if run.settings.placement == name) for name in speeds}
+    for run in runs:
+        path = run_folder(study, run, results) / "curve.csv"
+        speed = 1.0 if run.id in disturbed else speeds[run.settings.placement]
+        path.write_text(path.read_text().replace("2000.5", str(speed)))
+
+
+def test_the_cost_is_the_time_of_an_update_over_that_of_post_ln(tmp_path: Path) -> None:
+    study, runs = bench(tmp_path, lambda run: LEARNED)
+    with_speeds(study, runs, tmp_path, {"post": 3000.0, "pre": 3000.0, "peri": 2000.0})
+    costs = table(study, tmp_path)["cost"]
+    assert [costs["Post-LN", 0], costs["Pre-LN", 0], costs["Peri-LN", 50]] == [1.0, 1.0, 1.5]
+
+
+def test_there_is_no_cost_over_several_kinds_of_hardware(tmp_path: Path) -> None:
+    study, runs = bench(tmp_path, lambda run: LEARNED)
+    path = run_folder(study, runs[-1], tmp_path) / "run.json"
+    path.write_text(path.read_text().replace("A & B", "another"))
+    assert table(study, tmp_path)["cost"].isna().all()
+
+
+def of_gradients(part: GradientJob) -> list[Measurement]:
+    """Gradients that fall with the root of the depth, and hidden states that grow with the layer, but in Post-LN."""
+    depth, placement = part.settings.decoder_layers, part.settings.placement
+    base = Measurement("translation", "", "initial", placement, "decoder", depth, 128, None, "", 1, "", math.nan)
+    rows = []
+    for seed in part.seeds:
+        for layer in range(1, depth + 1):
+            at = replace(base, seed=seed, layer=layer)
+            gradient = 1.0 if placement == "post" else depth**-0.5
+            rows.append(replace(at, matrix="W2", quantity="expected_gradient_norm", value=gradient))
+            square = 1.5 if placement == "post" else 1.0 + layer
+            rows.append(replace(at, quantity="square_norm", value=square))
+    return rows
+
+
+def test_the_table_has_what_the_theory_measures_of_a_placement_without_options(tmp_path: Path) -> None:
+    study, runs = bench(
+        tmp_path, lambda run: LEARNED, GRID, {**GRID, "placement": "pre", "norm": "rms"}, theory=OF_THE_THEORY
+    )
+    for part in measurement_jobs.expand(study, runs):
+        if isinstance(part, GradientJob) and not part.trained:
+            write_part(study, part, of_gradients(part), tmp_path)
+    rows = table(study, tmp_path)
+    assert rows.loc[("Post-LN", 0), ["depth_exponent", "state_growth"]].tolist() == pytest.approx([0.0, 1.0])
+    assert rows.loc[("Pre-LN", 50), ["depth_exponent", "state_growth"]].tolist() == pytest.approx([-0.5, 3.5])
+    assert rows.loc[("Pre-LN, RMSNorm", 0), ["depth_exponent", "state_growth"]].isna().all()
+
+
+def test_readers_have_both_warm_ups_of_a_model_in_a_row(tmp_path: Path) -> None:
+    study, _ = bench(tmp_path, lambda run: None if run.settings.warmup == 0 else LEARNED)
+    entry = Catalogue(study).table("placements")
+    content = entry.make(study, Catalogue(study).load(entry, tmp_path))
+    first = content.text.iloc[0]
+    assert (first["Model"], first["Loss at the best rate"], first["Trains at"]) == (
+        "Post-LN",
+        "– / 5.00",
+        "none / 1e-4 to 0.01",
+    )
+    assert "0 and 50 updates" in content.notes[0]
+
+
+def test_a_bench_of_which_nothing_is_done_has_an_empty_table(tmp_path: Path) -> None:
+    study, _ = small_study(GRID)
+    entry = Catalogue(study).table("placements")
+    assert entry.make(study, Catalogue(study).load(entry, tmp_path)).full.empty
+
+
+def test_a_panel_has_a_line_for_each_warm_up_in_the_colour_of_its_placement(tmp_path: Path) -> None:
+    study, _ = bench(tmp_path, lambda run: 5.0 if run.settings.warmup else 6.0)
+    mine = [line for line in drawn(study, tmp_path)["Peri-LN"].lines if line.get_color() == PLACEMENTS["peri"].colour]
+    without, with_it = (line for line in mine if line.get_marker() != "x")
+    assert points(without) == [(rate, 6.0) for rate in RATES]
+    assert points(with_it) == [(rate, 5.0) for rate in RATES]
+    assert (without.get_markerfacecolor(), with_it.get_markerfacecolor()) == ("white", PLACEMENTS["peri"].colour)
+
+
+def test_a_panel_has_the_constant_guess_and_the_border_of_failing(tmp_path: Path) -> None:
+    study, _ = bench(tmp_path, lambda run: LEARNED)
+    across = [line for line in drawn(study, tmp_path)["Post-LN"].lines if [x for x, _ in points(line)] == [0, 1]]
+    assert [points(line)[0][1] for line in across] == pytest.approx([GUESS, GUESS - 0.3])
+
+
+def test_a_rate_of_which_a_seed_diverged_has_a_cross_above_the_constant_guess(tmp_path: Path) -> None:
+    study, _ = bench(
+        tmp_path,
+        lambda run: None if (run.settings.learning_rate, run.settings.seed) == (1e-2, 1) else LEARNED,
+        {**GRID, "seed": [1, 2]},
+    )
+    crosses = [points(line) for line in drawn(study, tmp_path)["Pre-LN"].lines if line.get_marker() == "x"]
+    assert [[x for x, _ in cross] for cross in crosses] == [[1e-2], [1e-2]]
+    assert min(y for cross in crosses for _, y in cross) > GUESS
+
+
+def test_a_loss_far_above_the_guess_is_drawn_at_the_upper_edge(tmp_path: Path) -> None:
+    study, _ = bench(tmp_path, lambda run: 15.0 if run.settings.learning_rate == 1e-2 else LEARNED)
+    axes = drawn(study, tmp_path)["Pre-LN"]
+    highest = max(y for line in axes.lines for _, y in points(line))
+    assert GUESS < highest < axes.get_ylim()[1] < 10
+
+
+def test_a_bench_of_which_nothing_is_done_is_not_drawn(tmp_path: Path) -> None:
+    study, _ = small_study(GRID)
+    with pytest.raises(NothingDone):
+        drawn(study, tmp_path)

@@ -1,0 +1,71 @@
+"""The learning-rate sensitivity: what it is of simple curves, and what it does not depend on."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from preln.report.translation.sensitivity import sensitivity
+
+START = 8.0
+rates = st.floats(1e-5, 1.0)
+losses = st.one_of(st.floats(0.0, 20.0), st.just(math.inf))
+curves = st.dictionaries(rates, losses, min_size=2, max_size=9)
+
+
+@given(rates, rates, st.floats(0.0, 20.0))
+def test_a_loss_that_is_the_same_at_every_rate_is_not_sensitive(low: float, high: float, loss: float) -> None:
+    assume(low != high)
+    assert sensitivity({low: loss, high: loss}, START) == pytest.approx(0, abs=1e-12)
+
+
+def test_a_straight_line_in_the_logarithm_is_half_of_its_rise() -> None:
+    assert sensitivity({1e-4: 2.0, 1e-3: 3.0, 1e-2: 4.0}, START) == pytest.approx(1.0)
+
+
+def test_a_rate_at_an_end_weighs_half_as_much_as_one_within() -> None:
+    within = sensitivity({1e-4: 2.0, 1e-3: 3.0, 1e-2: 2.0}, START)
+    at_the_end = sensitivity({1e-4: 2.0, 1e-3: 2.0, 1e-2: 3.0}, START)
+    assert [within, at_the_end] == pytest.approx([1 / 2, 1 / 4])
+
+
+@pytest.mark.parametrize("failed", [START, START + 1, 100.0, math.inf])
+def test_no_failure_is_worse_than_having_learned_nothing(failed: float) -> None:
+    assert sensitivity({1e-4: 2.0, 1e-3: failed}, START) == pytest.approx((START - 2.0) / 2)
+
+
+def test_a_model_that_never_learns_is_not_sensitive() -> None:
+    assert sensitivity({1e-4: math.inf, 1e-3: 9.0, 1e-2: math.inf}, START) == 0
+
+
+@given(curves)
+def test_it_lies_between_zero_and_all_that_can_be_lost(curve: dict[float, float]) -> None:
+    most = START - min(START, *curve.values())
+    assert -1e-9 <= sensitivity(curve, START) <= most + 1e-9
+
+
+@given(curves, st.floats(1e-3, 1e3), st.floats(-5.0, 5.0))
+def test_neither_the_unit_of_the_rate_nor_a_constant_in_the_loss_changes_it(
+    curve: dict[float, float], factor: float, constant: float
+) -> None:
+    other = {factor * rate: loss + constant for rate, loss in curve.items()}
+    assume(len(other) == len(curve))
+    assert sensitivity(other, START + constant) == pytest.approx(sensitivity(curve, START), abs=1e-6)
+
+
+@given(st.floats(1e-5, 1e-3), st.floats(1e-2, 1.0), st.floats(0, START), st.floats(0, START), st.floats(0.1, 0.9))
+def test_a_rate_whose_loss_lies_on_the_line_between_its_neighbours_changes_nothing(
+    low: float, high: float, one: float, other: float, share: float
+) -> None:
+    between = {low ** (1 - share) * high**share: one + share * (other - one)}
+    ends = {low: one, high: other}
+    assert sensitivity(ends | between, START) == pytest.approx(sensitivity(ends, START), abs=1e-9)
+
+
+@pytest.mark.parametrize("wrong", [{}, {1e-3: 2.0}, {0.0: 2.0, 1e-3: 3.0}], ids=["no rate", "one rate", "a rate of 0"])
+def test_what_is_no_range_is_refused(wrong: dict[float, float]) -> None:
+    with pytest.raises(ValueError, match="two positive rates"):
+        sensitivity(wrong, START)
