@@ -69,7 +69,7 @@ def test_an_exponent_is_of_seeds_that_have_every_depth(traced: tuple[Study, Path
 
 def test_each_panel_has_a_line_of_each_placement_with_its_exponent(traced: tuple[Study, Path]) -> None:
     study, results = traced
-    drawing = Catalogue(study).figure("amplification").compose(study, records(study, results))
+    drawing: Any = Catalogue(study).figure("amplification").compose(study, records(study, results))
     assert [axes.get_title() for axes in drawing.axes] == list(QUANTITIES)
     step = drawing.axes[0]
     names = [text.get_text() for text in step.get_legend().get_texts()]

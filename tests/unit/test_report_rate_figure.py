@@ -51,11 +51,11 @@ def test_one_panel_has_the_papers_numbers_in_both_readings_and_one_a_line_for_ea
     study: Study, tmp_path: Path
 ) -> None:
     paper, own = Catalogue(study).figure("rate-budgets").compose(study, records(study, tmp_path)).axes[:2]
-    curve, *numbers = paper.lines
+    curve, *numbers = list[Any](paper.lines)
     # 8.45 at two rates, 31.16 and 2.77, each with the decay from the end of the warm-up and with the held peak.
     assert sorted(float(point.get_ydata()[0]) for point in numbers) == [2.77, 2.77, *[8.45] * 4, 31.16, 31.16]
     assert curve.get_ydata()[-1] == pytest.approx(33.2, abs=0.1)
-    with_warmup, held = own.lines
+    with_warmup, held = list[Any](own.lines)
     # The mean of the seeds 1 and 2.
     assert list(held.get_ydata()) == pytest.approx([9.0, 9.5])
     assert list(with_warmup.get_ydata()) == pytest.approx([9.0, 9.0])
