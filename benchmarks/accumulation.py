@@ -30,8 +30,10 @@ def in_parts(batch: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _rows(batch: dict[str, Any], rows: Tensor) -> dict[str, Any]:
     target = batch["target"][rows]
+    # What is noted of the whole batch says nothing of its parts.
+    tensors = {key: value for key, value in batch["net_input"].items() if isinstance(value, Tensor)}
     return {
-        "net_input": {key: value[rows] for key, value in batch["net_input"].items()},
+        "net_input": {key: value[rows] for key, value in tensors.items()},
         "target": target,
         "nsentences": len(rows),
         # Of fairseq's dictionaries, 1 is padding.

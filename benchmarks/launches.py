@@ -28,11 +28,13 @@ PRECISIONS = ("fp32", "bf16", "fp16")
 
 @dataclass(frozen=True)
 class Case:
-    """An update: of the paper's IWSLT model (`iwslt`) or of BERT-base (`bert-base`), with changes of its settings."""
+    """An update, or the validation of a batch: of the paper's IWSLT model (`iwslt`) or of BERT-base (`bert-base`), with
+    changes of its settings."""
 
     model: Model
     changes: dict[str, Any]
     toolkit: Toolkit = "preln"
+    validates: bool = False
 
 
 @dataclass(frozen=True)
@@ -120,7 +122,10 @@ def _look(case: Case) -> Outcome:
             for counted in (seen.operations, seen.waits, seen.attentions, seen.lines):
                 counted.clear()
             with metrics.aggregate(new_root=True):
-                trainer.train_step(samples)
+                if case.validates:
+                    trainer.valid_step(sample)
+                else:
+                    trainer.train_step(samples)
     return Outcome(dict(seen.operations), dict(seen.waits), dict(seen.attentions), dict(seen.lines))
 
 

@@ -1,4 +1,4 @@
-"""What updates ask of a GPU, seen on one that is not there."""
+"""What updates and validations ask of a GPU, seen on one that is not there."""
 
 from __future__ import annotations
 
@@ -32,16 +32,22 @@ for precision in PRECISIONS:
     RUNS |= {f"{name}, {precision}": Case("iwslt", {**small, "optimizer": name}) for name in ("radam", "sgd")}
     RUNS[f"more settings, {precision}"] = Case("iwslt", {**small, **MORE})
     RUNS[f"BERT, {precision}"] = Case("bert-base", {**bert, "placement": "pre", "accumulate": 2})
-CASES = FULL | RUNS
+VALIDATIONS = {
+    f"validation of {model}, {precision}": Case(model, {**small, "precision": precision}, validates=True)
+    for model, small in (("iwslt", SMALL), ("bert-base", SMALL_BERT))
+    for precision in PRECISIONS
+}
+UPDATES = FULL | RUNS
+CASES = UPDATES | VALIDATIONS
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_an_update_has_no_device_or_dtype_error(name: str, seen: Seen) -> None:
+def test_it_has_no_device_or_dtype_error(name: str, seen: Seen) -> None:
     assert not seen[name].error
     assert seen[name].launches > 0
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", UPDATES)
 def test_an_update_waits_for_the_norm_of_its_gradients_and_for_its_losses_and_for_nothing_else(
     name: str, seen: Seen
 ) -> None:
@@ -51,6 +57,11 @@ def test_an_update_waits_for_the_norm_of_its_gradients_and_for_its_losses_and_fo
         "fairseq_plugin/recorded_task.py:on_cpu",
     ]
     assert seen[name].syncs == 2
+
+
+@pytest.mark.parametrize("name", VALIDATIONS)
+def test_a_batch_is_validated_with_one_wait(name: str, seen: Seen) -> None:
+    assert seen[name].syncs == 1, seen[name].waits
 
 
 @pytest.mark.parametrize("name", CASES)
