@@ -19,7 +19,7 @@ from preln.config import load as load_study
 from preln.placements import PAPER
 from preln.report.core.statistics import Estimate, mean
 from preln.report.theory import traces
-from preln.report.theory.figure_amplification import QUANTITIES, slope, values
+from preln.report.theory.figure_amplification import Number, depths_of, slope, values
 from preln.report.theory.table_first_updates import FIRST
 from preln.runs import expand
 from preln.theory.trace_jobs import expand as expand_traces
@@ -241,26 +241,32 @@ class ByDepth:
 
 def amplified(post: ByDepth, pre: ByDepth, control: ByDepth) -> list[str]:
     """What the first updates by depth say; `control` is Post-LN-init."""
-    found = []
-    if post.step.mean >= 0.25 and post.step.low > 0:
-        found.append("Post-LN amplifies")
-        if abs(post.gradient.mean) <= 0.15:
-            found.append("the gradient does not tell it")
+    if not (post.step.mean >= 0.25 and post.step.low > 0):
+        return ["the depth does not amplify the first update"]
+    found = ["Post-LN amplifies"]
+    if abs(post.gradient.mean) <= 0.15:
+        found.append("the gradient does not tell it")
     for other, answer in ((pre, "more than Pre-LN"), (control, "the control does not amplify as much")):
         if post.step.mean - other.step.mean >= 0.2 and post.step.low > other.step.high:
             found.append(answer)
-    return found or ["the depth does not amplify the first update"]
+    return found
 
 
-def amplification(results: Path) -> dict[str, ByDepth]:
-    """The exponents of each placement in `amplification`, by the placement's name."""
+def amplification(results: Path, rate: float) -> dict[str, ByDepth]:
+    """The exponents of each placement in `amplification` at a peak rate, by the placement's name; nothing while a trace
+    is missing."""
     study = load_study(Path(__file__).parents[1] / "config" / "amplification.yaml")
-    found = traces.load(study, expand_traces(study), results)
-    of_step, of_gradient = (values(found, number) for _, number in QUANTITIES.values())
-    return {
-        str(name): ByDepth(slope(steps), slope(of_gradient[of_gradient["placement"] == name]))
-        for name, steps in of_step.groupby("placement", sort=False)
-    }
+    jobs = [job for job in expand_traces(study) if job.settings.learning_rate == rate]
+    found = traces.load(study, jobs, results)
+    if found.table["run"].nunique() < len(jobs):
+        return {}
+
+    def exponents(number: Number) -> dict[str, Estimate]:
+        by_placement = values(found, number).groupby("placement", sort=False)
+        return {str(name): slope(mine, depths_of(jobs)) for name, mine in by_placement}
+
+    steps, gradients = exponents(traces.first_step), exponents(traces.gradient_at_first)
+    return {name: ByDepth(steps[name], gradients[name]) for name in steps}
 
 
 def radam(results: Path) -> dict[Corner, dict[str, list[float]]]:
@@ -272,7 +278,9 @@ def radam(results: Path) -> dict[Corner, dict[str, list[float]]]:
         if run.settings.optimizer == "radam" and metrics.exists():
             settings = run.settings
             corner = Corner(settings.accumulate, settings.initialisation, settings.beta2)
-            last = json.loads(metrics.read_text(encoding="utf-8"))["final"]
+            ended = json.loads(metrics.read_text(encoding="utf-8"))
+            # What diverged has learned nothing that it kept.
+            last = {"valid_loss": math.inf, "test_bleu": 0.0} if ended["diverged"] else ended["final"]
             mine = found.setdefault(corner, {"valid_loss": [], "test_bleu": []})
             for name, numbers in mine.items():
                 numbers.append(last[name])
@@ -318,6 +326,12 @@ def best_four(bench: Mapping[str, OnTheBench]) -> list[str]:
     near = [name for name in by_loss if abs(mean(others[name].losses) - fourth) <= NEAR]
     chosen = sure + sorted(near, key=lambda name: others[name].sensitivity)[: 4 - len(sure)]
     return sorted(chosen, key=by_loss.index)
+
+
+def radam_is_whole(losses: Mapping[Corner, Sequence[float]]) -> bool:
+    """Whether all seeds of all corners that the rule reads are there."""
+    wanted = {OURS: 3, PAPERS: 3, **dict.fromkeys(ALONE.values(), 1)}
+    return all(len(losses.get(corner, ())) >= seeds for corner, seeds in wanted.items())
 
 
 def limits(recorded: pd.DataFrame, model: str) -> Limits:

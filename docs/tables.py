@@ -469,19 +469,29 @@ def first_updates() -> str:
     return f"{grid(head, rows)}\n**The answer by the rule: {'; '.join(answer)}.**\n"
 
 
+AMPLIFIED_AT = (5e-7, 5e-4)
+"""The rates of the study of depths: the one that decides, and the one of the other studies."""
+
+
 def amplification() -> str:
-    """The exponents of the depth of `amplification`, and the answer."""
-    found = answers.amplification(RESULTS)
+    """The exponents of the depth of `amplification` at each rate whose traces are done, and the answer."""
+    found = {at: answers.amplification(RESULTS, at) for at in AMPLIFIED_AT}
 
     def number(one: Estimate) -> str:
         return f"{one.mean:.2f} ± {one.high - one.mean:.2f}".replace("-", "−")
 
     rows = [
-        (RECORDS[name].label, number(one.step), number(one.gradient), str(one.step.n)) for name, one in found.items()
+        (rate(at), RECORDS[name].label, number(one.step), number(one.gradient), str(one.step.n))
+        for at, of_rate in found.items()
+        for name, one in of_rate.items()
     ]
-    answer = answers.amplified(found["post"], found["pre"], found["post-init"])
-    head = ["", "exponent of the step", "exponent of the last gradient", "seeds"]
-    return f"{grid(head, rows)}\n**The answer by the rule: {'; '.join(answer)}.**\n"
+    decides = found[AMPLIFIED_AT[0]]
+    answer = "So far: the runs that decide are not made"
+    if decides:
+        said = answers.amplified(decides["post"], decides["pre"], decides["post-init"])
+        answer = f"The answer by the rule: {'; '.join(said)}"
+    head = ["rate", "", "exponent of the step", "exponent of the last gradient", "seeds"]
+    return f"{grid(head, rows)}\n**{answer}.**\n"
 
 
 def radam_corners() -> str:
@@ -499,8 +509,7 @@ def radam_corners() -> str:
         for corner in order
     ]
     losses = {corner: numbers["valid_loss"] for corner, numbers in found.items()}
-    asked = {answers.OURS, *answers.ALONE.values(), answers.PAPERS}
-    if asked <= losses.keys():
+    if answers.radam_is_whole(losses):
         answer = f"The answer by the rule: {'; '.join(answers.why_radam_fails(losses, GUESS))}"
     else:
         causes = answers.causes(losses)

@@ -6,8 +6,10 @@ import json
 import logging
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from difflib import get_close_matches
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Annotated, Any, NoReturn, Protocol, TypeVar
 
@@ -27,7 +29,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-STUDY, LOOK, STAGE = "A study", "What is done", "The stages, which the workflow calls"
+STUDY, LOOK, STAGE = "A study", "Results", "The stages, which the workflow calls"
 """The groups of the commands in the help."""
 
 StudyFile = Annotated[Path, typer.Argument(metavar="STUDY", help="A study file, or a folder with study.yaml.")]
@@ -221,21 +223,35 @@ def translate(
         list[str], typer.Argument(metavar="RUN...", help="The ids of trained runs; several are shown side by side.")
     ],
     file: Annotated[
-        typer.FileText | None, typer.Option("--file", help="Sentences, one a line; without it, standard input.")
+        Path | None,
+        typer.Option("--file", help="Running text in UTF-8, a sentence a line. Without it: standard input."),
     ] = None,
-    beam: Annotated[int | None, typer.Option(min=1, help="Hypotheses kept; by default those of the run.")] = None,
+    beam: Annotated[int | None, typer.Option(min=1, max=100, help="Hypotheses kept; by default the run's.")] = None,
     alternatives: Annotated[int, typer.Option(min=1, max=100, help="Translations of each sentence.")] = 1,
-    scores: Annotated[bool, typer.Option("--scores", help="Show the log-probability of each, per piece.")] = False,
+    scores: Annotated[bool, typer.Option("--scores", help="Show the score of each: see the quick start.")] = False,
     prepared: Annotated[
         Path | None, typer.Option(help="Folder of the prepared corpus; by default that of the workflow.")
     ] = None,
 ) -> None:
-    """Translate sentences with trained runs of a study, prepared as its text was."""
+    """Translate sentences of running text with trained runs of a study. They are prepared as the study's text was."""
+    # Standard output is for translations alone, and fairseq's import would log there.
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(message)s")
+    # What its libraries warn of is nothing that who translates can change.
+    warnings.simplefilter("ignore")
     from preln.translation.translating import TrainedRun, show
+    from preln.workflow import corpus_folder
 
     folder, _, all_runs = _read_results(results)
-    models = [TrainedRun(_find(all_runs, run, "run"), folder, prepared) for run in runs]
-    show(models, file or sys.stdin, beam, alternatives, scores)
+    asked = [_find(all_runs, run, "run") for run in runs]
+    models = [TrainedRun(run, folder, prepared or Path(corpus_folder(run))) for run in asked]
+    if file is None:
+        # As every other text of the project, whatever the locale is.
+        if isinstance(sys.stdin, TextIOWrapper):
+            sys.stdin.reconfigure(encoding="utf-8-sig")
+        show(models, sys.stdin, beam, alternatives, scores)
+    else:
+        with file.open(encoding="utf-8-sig") as lines:
+            show(models, lines, beam, alternatives, scores)
 
 
 @app.command(rich_help_panel=STAGE)

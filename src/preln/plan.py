@@ -204,17 +204,20 @@ def _shape(settings: RunSettings | PretrainingSettings) -> tuple[object, ...]:
 
 def show(asked: Checked, path: Path, name: str, results: Path, prepared: Path, peak: float | None = None) -> None:
     """Print the plan of a study, whose file is at `path`, on a GPU of the given name; `peak`, in 10^12 operations a
-    second, is taken in place of its data sheet's.
+    second, is taken in place of its data sheet's in half precision, and that in fp32 is scaled as much.
 
     Raises:
         PrelnError: if there is no such GPU in the list.
     """
     if name not in GPUS:
         raise PrelnError(
-            f"--gpu {name}: not known; known: {', '.join(GPUS)}. Of another card, name one with as much memory, and "
-            "give its peak with --gpu-tflops"
+            f"--gpu {name}: not known; known: {', '.join(GPUS)}. For another card, choose one with as much "
+            "memory and give its peak with --gpu-tflops"
         )
-    gpu = GPUS[name] if peak is None else replace(GPUS[name], half=peak, single=peak)
+    gpu = GPUS[name]
+    if peak is not None:
+        # Under a name of its own, which no recorded speed has.
+        gpu = replace(gpu, name="your GPU", half=peak, single=gpu.single * peak / gpu.half)
     planned = items(asked, gpu, results, prepared)
     console = Console(width=None if Console().is_terminal else WIDTH)
     console.print(_table(planned[:MOST_ROWS], gpu))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -115,7 +116,9 @@ def by_depth(step: float, gradient: float = 0.0, half: float = 0.05) -> ByDepth:
         (by_depth(0.5, gradient=0.3), by_depth(0.1), by_depth(0.4), {"amplifies", "more than Pre-LN"}),
         # Too wide an interval shows nothing.
         (by_depth(0.5, half=0.6), by_depth(0.1), by_depth(0.1), {"does not amplify"}),
-        (by_depth(0.2), by_depth(0.1), by_depth(-0.1), {"control"}),
+        # Where nothing amplifies, nothing amplifies more.
+        (by_depth(0.0), by_depth(-0.5), by_depth(-0.5), {"does not amplify"}),
+        (by_depth(math.nan), by_depth(0.1), by_depth(0.1), {"does not amplify"}),
         (by_depth(0.1), by_depth(0.1), by_depth(0.1), {"does not amplify"}),
     ],
 )

@@ -97,7 +97,7 @@ def test_the_papers_study_is_planned_whole(tmp_path: Path) -> None:
 
 
 def test_an_unknown_gpu_is_refused_with_those_that_are_known(tmp_path: Path) -> None:
-    with pytest.raises(PrelnError, match="known: t4, l4, l40s, .*, h200, b200. Of another card"):
+    with pytest.raises(PrelnError, match="known: t4, l4, l40s, .*, h200, b200. For another card"):
         plan.show(check(study_content(), "my.yaml"), Path("my.yaml"), "tpu", tmp_path, tmp_path)
 
 
@@ -119,7 +119,8 @@ def test_a_peak_of_ones_own_is_taken_in_place_of_the_data_sheets(
 
     def hours(peak: float | None) -> float:
         plan.show(asked, Path("my.yaml"), "a100", tmp_path, tmp_path, peak)
-        (total,) = re.findall(r"In all ([\d,.]+) A100 hours", capsys.readouterr().out)
+        name = "A100" if peak is None else "your GPU"
+        (total,) = re.findall(rf"In all ([\d,.]+) {name} hours", capsys.readouterr().out)
         return float(total.replace(",", ""))
 
     assert hours(1.0) > 10 * hours(None)

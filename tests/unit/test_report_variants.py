@@ -40,7 +40,7 @@ def test_it_has_the_first_and_the_last_layer_of_each_variant_at_the_least_depth(
 def test_each_placement_has_a_panel_with_a_row_for_each_variant(study: Study, tmp_path: Path) -> None:
     drawing = Catalogue(study).figure("variants").compose(study, records(study, tmp_path))
     rows = [label.get_text() for label in drawing.axes[0].get_yticklabels()]
-    assert rows == ["the paper", "as the study trains it", "no-dropout"]
+    assert rows == ["as the study trains it", "no-dropout"]
     assert [axes.get_title() for axes in drawing.axes] == ["Post-LN", "Pre-LN"]
 
 

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import io
+import json
+import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,9 +17,10 @@ from preln.cli import app
 from preln.config import Study, StudyError, validate
 from preln.corpora.tokenisation import detokenise
 from preln.errors import PrelnError
+from preln.files import MANIFEST
 from preln.runs import Run, expand
 from preln.translation import training
-from preln.translation.translating import TrainedRun, show
+from preln.translation.translating import AT_ONCE, TrainedRun, show
 from tests.conftest import study_content
 
 Trained = tuple[Study, list[Run], Path]
@@ -77,15 +83,18 @@ def test_text_is_prepared_as_the_studys_was(trained: Trained, prepared: Path) ->
 
 
 @pytest.mark.slow
-def test_what_a_model_has_never_seen_and_what_is_too_long_is_said(
+def test_what_a_model_has_never_seen_and_what_is_too_long_is_said_with_its_line(
     trained: Trained, prepared: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     _, runs, folder = trained
     model = TrainedRun(runs[0], folder, prepared)
-    model.translate(["der 漢"])
-    assert "sentence 1: the model has never seen 漢" in caplog.text
-    with pytest.raises(PrelnError, match=r"sentence 2: [\d,]+ BPE pieces, and a model reads at most 1,000; divide it"):
-        model.translate(["der", "x y z " * 1000])
+    many = ["der"] * (AT_ONCE + 1)
+    show([model], io.StringIO("\n".join([*many, "der 漢"])), beam=1, alternatives=1, scores=False)
+    assert f"{runs[0].id}, sentence {AT_ONCE + 2}: the model has never seen 漢" in caplog.text
+    with pytest.raises(
+        PrelnError, match=rf"sentence {AT_ONCE + 2}: [\d,]+ BPE pieces, and a model reads at most 1,000"
+    ):
+        show([model], io.StringIO("\n".join([*many, "x y z " * 1000])), beam=1, alternatives=1, scores=False)
 
 
 @pytest.mark.slow
@@ -112,7 +121,44 @@ def test_the_command_translates_a_file(
     (tmp_path / "lines.de").write_text("\n".join(lines(prepared, 3)) + "\n", encoding="utf-8")
     arguments = [str(folder), runs[1].id, "--file", str(tmp_path / "lines.de"), "--prepared", str(prepared)]
     app(["translate", *arguments], standalone_mode=False)
-    assert len(capsys.readouterr().out.splitlines()) == 3
+    expected = [found[0].text for found in TrainedRun(runs[1], folder, prepared).translate(lines(prepared, 3))]
+    assert capsys.readouterr().out.splitlines() == expected
+
+
+@pytest.mark.slow
+def test_standard_output_has_the_translations_alone_and_a_mark_of_utf_8_is_no_word(
+    trained: Trained, prepared: Path
+) -> None:
+    _, runs, folder = trained
+    given = lines(prepared, 2)
+    command = [sys.executable, "-m", "preln", "translate", str(folder), runs[0].id, "--prepared", str(prepared)]
+    text = "\n".join(given).encode("utf-8-sig")
+    done = subprocess.run(command, input=text, capture_output=True, check=True, env={**os.environ, "LC_ALL": "C"})
+    expected = [found[0].text for found in TrainedRun(runs[0], folder, prepared).translate(given)]
+    assert done.stdout.decode().splitlines() == expected
+    assert done.stderr == b""
+
+
+@pytest.mark.slow
+def test_text_that_is_not_utf_8_is_refused(trained: Trained, prepared: Path, tmp_path: Path) -> None:
+    _, runs, folder = trained
+    (tmp_path / "lines.de").write_bytes("für".encode("latin-1"))
+    arguments = [str(folder), runs[0].id, "--file", str(tmp_path / "lines.de"), "--prepared", str(prepared)]
+    with pytest.raises(PrelnError, match="lines.de: not UTF-8 .*; convert it, for example with iconv"):
+        app(["translate", *arguments], standalone_mode=False)
+
+
+@pytest.mark.slow
+def test_another_text_than_the_runs_is_refused(trained: Trained, prepared: Path, tmp_path: Path) -> None:
+    _, runs, folder = trained
+    shutil.copytree(prepared, tmp_path / "other")
+    record = tmp_path / "other" / "text" / "corpus.json"
+    content = json.loads(record.read_text())
+    next(iter(content["parts"]["train"]["files"].values()))["sha256"] = "another"
+    record.write_text(json.dumps(content))
+    (record.parent / MANIFEST).unlink()
+    with pytest.raises(PrelnError, match=f"other: not the text that {runs[0].id} was trained on"):
+        TrainedRun(runs[0], folder, tmp_path / "other")
 
 
 @pytest.mark.slow
@@ -126,5 +172,5 @@ def test_a_run_without_weights_or_text_says_what_to_do(prepared: Path, tmp_path:
     (run,) = expand(validate(study_content(), "study.yaml"))
     with pytest.raises(PrelnError, match="has no weights on this machine.*train the run first"):
         TrainedRun(run, tmp_path, prepared)
-    with pytest.raises(PrelnError, match="is not there; run this in the folder in which the study was trained"):
+    with pytest.raises(PrelnError, match="nowhere: no prepared corpus, for text/corpus.json is not in it"):
         TrainedRun(run, tmp_path, tmp_path / "nowhere")

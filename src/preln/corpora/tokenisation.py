@@ -45,6 +45,10 @@ class LinePreparation:
         line = " ".join(line.split())
         return _GLUED_FULL_STOP.sub(r"\1 .", line) if self.tokenise else line
 
+    def undo(self, line: str) -> str:
+        """Running text from a line that was prepared so; its case stays as it is."""
+        return detokenise(line, self.language) if self.tokenise else line
+
 
 def detokenise(line: str, language: str) -> str:
     """Running text from a tokenised line: escapes undone, punctuation attached; case stays as it is."""

@@ -14,11 +14,12 @@ from preln import prepared_text
 from preln.corpora import bpe
 from preln.corpora.prepare import LONGEST
 from preln.corpora.registry import SOURCES
-from preln.corpora.tokenisation import detokenise
 from preln.errors import PrelnError
 from preln.runs import Run
 from preln.translation.training import training_of
-from preln.workflow import corpus_folder
+
+AT_ONCE = 64
+"""Sentences of a file that are translated before the first of them is shown."""
 
 logger = logging.getLogger(__name__)
 
@@ -34,44 +35,52 @@ class Translation:
 class TrainedRun:
     """The model of a run as its newest checkpoint has it, with the study's preparation of text."""
 
-    def __init__(self, run: Run, results: Path, prepared: Path | None = None) -> None:
+    def __init__(self, run: Run, results: Path, prepared: Path) -> None:
         """
         Args:
             run: the run.
             results: the folder of the study's results.
-            prepared: the folder of the prepared corpus; by default where the workflow prepares it.
+            prepared: the folder of the prepared corpus.
 
         Raises:
-            PrelnError: if the run has no weights on this machine, or the prepared corpus is not there.
+            PrelnError: if the run has no weights on this machine, or the prepared corpus is not there, or another.
         """
         # Importing fairseq takes seconds, which the other commands should not wait for.
         from preln.fairseq_plugin.checkpoints import trained_weights
         from preln.fairseq_plugin.translator import Translator
 
         self.run = run
-        prepared = prepared or Path(corpus_folder(run))
-        if not (prepared / "binary").is_dir():
+        missing = [name for name in ("text/corpus.json", "bpe/bpe.model", "binary") if not (prepared / name).exists()]
+        if missing:
             raise PrelnError(
-                f"{prepared}: is not there; run this in the folder in which the study was trained, or name the "
-                "prepared corpus with --prepared"
+                f"{prepared}: no prepared corpus, for {missing[0]} is not in it; run this in the folder in which the "
+                "study was trained, or name the prepared corpus with --prepared"
             )
+        prepared_text.require_parallel(prepared)
         training = training_of(run, prepared, results / run.folder)
         state = training.state.folder
         if not state.is_dir():
+            if any((results / run.folder / "state").glob("*/checkpoints")):
+                raise PrelnError(
+                    f"{prepared}: not the text that {run.id} was trained on; name that with --prepared, or train the "
+                    "run again"
+                )
             raise PrelnError(
                 f"{results / run.folder}: has no weights on this machine, for a repository has records alone; train "
                 "the run first"
             )
         moment, weights = trained_weights(state)
-        logger.info("%s: as after epoch %d", run.id, moment.whole_epochs)
+        if moment.whole_epochs < run.settings.epochs:
+            logger.warning("%s: as after %d of %d epochs", run.id, moment.whole_epochs, run.settings.epochs)
         self._translator = Translator(training.options(state), training.precision, weights)
         languages = prepared_text.record(prepared)["languages"]
         self.languages = (languages["source"], languages["target"])
-        self._line = SOURCES[run.corpus.source].line(run.corpus, languages["source"])
+        line = SOURCES[run.corpus.source].line
+        self._source, self._target = (line(run.corpus, language) for language in self.languages)
         self._bpe = (prepared / "bpe" / "bpe.model").read_bytes()
 
     def translate(
-        self, sentences: Sequence[str], beam: int | None = None, alternatives: int = 1
+        self, sentences: Sequence[str], beam: int | None = None, alternatives: int = 1, first: int = 1
     ) -> list[list[Translation]]:
         """The translations of each sentence, the best first; a blank one is translated by a blank one.
 
@@ -79,43 +88,59 @@ class TrainedRun:
             sentences: running text.
             beam: hypotheses kept; by default the run's.
             alternatives: how many translations of each are wanted; the beam is at least as wide.
+            first: the number of the first sentence, for messages.
 
         Raises:
-            PrelnError: if a sentence is too long.
+            PrelnError: if a sentence is too long, or the model's scores are not finite.
         """
         settings = self.run.settings
         found = [[Translation("", 0.0)] for _ in sentences]
-        lines = {number: line for number, sentence in enumerate(sentences) if (line := self._line(sentence))}
+        lines = {number: line for number, sentence in enumerate(sentences) if (line := self._source(sentence))}
         pieces = list(bpe.encode(self._bpe, lines.values(), 1))
         for number, its in zip(lines, pieces, strict=True):
             if len(its) > LONGEST:
                 raise PrelnError(
-                    f"sentence {number + 1}: {len(its):,} BPE pieces, and a model reads at most {LONGEST:,}; divide it"
+                    f"sentence {first + number}: {len(its):,} BPE pieces, and a model reads at most {LONGEST:,}; "
+                    "divide it"
                 )
             if unknown := self._translator.unknown(its):
-                logger.warning("sentence %d: the model has never seen %s", number + 1, ", ".join(unknown))
+                logger.warning(
+                    "%s, sentence %d: the model has never seen %s", self.run.id, first + number, ", ".join(unknown)
+                )
         width = max(beam or settings.beam, alternatives)
-        said = self._translator.translate(pieces, width, settings.length_penalty)
+        try:
+            said = self._translator.translate(pieces, width, settings.length_penalty)
+        except FloatingPointError as error:
+            raise PrelnError(f"{self.run.id}: {error}; its training broke the weights") from None
         for number, hypotheses in zip(lines, said, strict=True):
-            found[number] = [
-                Translation(detokenise(text, self.languages[1]), score) for score, text in hypotheses[:alternatives]
-            ]
+            found[number] = [Translation(self._target.undo(text), score) for score, text in hypotheses[:alternatives]]
         return found
 
 
-AT_ONCE = 64
-"""Sentences of a file that are translated before the first of them is shown."""
-
-
 def show(models: Sequence[TrainedRun], lines: TextIO, beam: int | None, alternatives: int, scores: bool) -> None:
-    """Print the translations of sentences as they come: of one model and one alternative a line each, as a file of
-    translations has them; otherwise below each sentence, with the ids of the runs."""
-    if lines.isatty():
+    """Print translations. With one model, one alternative and no scores: one line a sentence. Otherwise: the sentence,
+    then a line for each translation with its run's id.
+
+    Raises:
+        PrelnError: if the models are of several languages, a line is not UTF-8, or a sentence cannot be translated.
+            At a terminal the next sentence is asked for instead.
+    """
+    if len({model.languages for model in models}) > 1:
+        raise PrelnError("the runs translate between different languages; name runs of one pair")
+    typed = lines.isatty()
+    if typed:
         print(f"Sentences ({models[0].languages[0]}), one a line; end with Ctrl-D.", file=sys.stderr)
     plain = len(models) == 1 and alternatives == 1 and not scores
     width = max(len(model.run.id) for model in models)
-    for sentences in _in_parts((line.rstrip("\n") for line in lines), 1 if lines.isatty() else AT_ONCE):
-        found = [model.translate(sentences, beam, alternatives) for model in models]
+    first = 1
+    for sentences in _in_parts(_read(lines), 1 if typed else AT_ONCE):
+        try:
+            found = [model.translate(sentences, beam, alternatives, first) for model in models]
+        except PrelnError as error:
+            if not typed:
+                raise
+            print(error, file=sys.stderr)
+            continue
         for number, sentence in enumerate(sentences):
             if plain:
                 print(found[0][number][0].text)
@@ -126,7 +151,17 @@ def show(models: Sequence[TrainedRun], lines: TextIO, beam: int | None, alternat
                     score = f"{one.score:8.3f}  " if scores else ""
                     print(f"  {model.run.id:<{width}}  {score}{one.text}")
             print()
+        first += len(sentences)
         sys.stdout.flush()
+
+
+def _read(lines: TextIO) -> Iterator[str]:
+    """The lines, without their ends."""
+    try:
+        for line in lines:
+            yield line.rstrip("\n")
+    except UnicodeDecodeError as error:
+        raise PrelnError(f"{lines.name}: not UTF-8 ({error.reason}); convert it, for example with iconv") from None
 
 
 def _in_parts(lines: Iterable[str], size: int) -> Iterator[list[str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from preln.report.core.figure import Figure, NothingDone
 from preln.report.core.labels import label, varying
 from preln.report.core.statistics import Estimate, estimate, exponent, extent
 from preln.report.core.style import TEXT_WIDTH
-from preln.report.theory.traces import SOURCE, Records, of_layer
+from preln.report.theory.traces import SOURCE, Records, first_step, gradient_at_first
 from preln.runs import series
 from preln.theory.trace_jobs import TraceJob
 
@@ -23,20 +24,15 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
 _FEWEST_DEPTHS = 3
+_LINES = ["-", "--", ":", "-."]
 _DEPTHS = {"encoder_layers", "decoder_layers"}
 
 Number = Callable[[pd.DataFrame, RunSettings], float]
 QUANTITIES: dict[str, tuple[str, Number]] = {
-    "First step of the function": (
-        r"$\Vert\Delta f\Vert$",
-        lambda trace, run: float(trace["function_change"].iloc[1]),
-    ),
-    "Last layer's gradient": (
-        "norm, before the first update",
-        lambda trace, run: float(trace[of_layer("gradient_norm", run, last=True)].iloc[1]),
-    ),
+    "First step of the function": (r"$\Vert\Delta f\Vert$", first_step),
+    "Last layer's gradient": ("norm, before the first update", gradient_at_first),
 }
-"""What the panels show, by their titles: the unit, and the number of a trace. Row 1 of a trace is the first update."""
+"""What the panels show, by their titles: the unit, and the number of a trace."""
 
 
 def of_depths(study: Study, jobs: Sequence[TraceJob]) -> Sequence[TraceJob]:
@@ -47,8 +43,8 @@ def of_depths(study: Study, jobs: Sequence[TraceJob]) -> Sequence[TraceJob]:
 
 
 def values(records: Records, number: Number) -> pd.DataFrame:
-    """A number of each trace: `curve`, the name of the models that differ in depth and seed alone; `placement`;
-    `layers` of either stack; `seed`; and `value`."""
+    """A number of each trace: `curve`, the name of the models that differ in depth and seed alone; `placement`; `rate`,
+    the peak; `layers` of either stack; `seed`; and `value`."""
     settings = {job.id: job.run.settings for job in records.jobs}
     differing = (varying(series(one) for one in settings.values()) | {"placement"}) - _DEPTHS
     rows = []
@@ -56,18 +52,23 @@ def values(records: Records, number: Number) -> pd.DataFrame:
         one = settings[str(run)]
         if len(trace) > 1:
             name = label(series(one), differing)
-            rows.append((name, one.placement, one.decoder_layers, one.seed, number(trace, one)))
-    return pd.DataFrame(rows, columns=["curve", "placement", "layers", "seed", "value"])
+            number_of = number(trace, one)
+            rows.append((name, one.placement, one.learning_rate, one.decoder_layers, one.seed, number_of))
+    return pd.DataFrame(rows, columns=["curve", "placement", "rate", "layers", "seed", "value"])
 
 
-def slope(mine: pd.DataFrame) -> Estimate:
-    """The exponent of the depth in the values of a curve: the mean of those of the seeds that have every depth."""
-    depths = mine["layers"].nunique()
+def depths_of(jobs: Sequence[TraceJob]) -> list[int]:
+    """The depths of the models, ascending."""
+    return sorted({job.settings.decoder_layers for job in jobs})
+
+
+def slope(mine: pd.DataFrame, depths: Sequence[int]) -> Estimate:
+    """The exponent of the depth in the values of a curve: the mean of those of the seeds that have all of `depths`."""
     return estimate(
         [
             exponent(seed["layers"].tolist(), seed["value"].tolist())
             for _, seed in mine.groupby("seed")
-            if len(seed) == depths > 1
+            if sorted(seed["layers"]) == list(depths)
         ]
     )
 
@@ -82,16 +83,20 @@ def compose(study: Study, records: Records) -> Drawing:
     figure = Drawing(figsize=(TEXT_WIDTH, 2.4), layout="constrained")
     for axes, (title, unit, found) in zip(figure.subplots(1, len(drawn)), drawn, strict=True):
         axes.set(title=title, xlabel="Layers of the encoder, and of the decoder", ylabel=unit)
-        _draw(axes, found)
-    note = "Points: means over seeds; bars: lowest to highest. In brackets: the exponent of the depth."
-    figure.supxlabel(f"{records.progress} {note}", fontsize=6.5, color="0.3")
+        _draw(axes, found, depths_of(records.jobs))
+    note = (
+        "Points: means over seeds; bars: lowest to highest. In brackets: the exponent of the depth over the seeds that "
+        "have every depth, with its 95% interval."
+    )
+    figure.supxlabel(textwrap.fill(f"{records.progress} {note}", width=160), fontsize=6.5, color="0.3")
     return figure
 
 
-def _draw(axes: Axes, found: pd.DataFrame) -> None:
-    """The points of a panel, a line a curve."""
+def _draw(axes: Axes, found: pd.DataFrame, depths: Sequence[int]) -> None:
+    """The points of a panel, a line a curve; the line tells the peak rate."""
     axes.set_xscale("log")
     axes.set_yscale("log")
+    rates = sorted(set(found["rate"]), reverse=True)
     for curve, mine in found.groupby("curve", sort=False):
         look = PLACEMENTS[mine["placement"].iloc[0]]
         points = means(mine, "layers", extent).sort_values("layers")
@@ -103,11 +108,11 @@ def _draw(axes: Axes, found: pd.DataFrame) -> None:
             color=look.colour,
             marker=look.marker,
             markersize=4,
+            linestyle=_LINES[rates.index(mine["rate"].iloc[0]) % len(_LINES)],
             linewidth=1.0,
             capsize=2,
-            label=f"{curve} ({_text(slope(mine))})",
+            label=f"{curve} ({_text(slope(mine, depths))})",
         )
-    depths = sorted(set(found["layers"]))
     axes.set_xticks(depths, [str(depth) for depth in depths])
     axes.minorticks_off()
     axes.legend(frameon=False)
@@ -134,8 +139,9 @@ FIGURE = Figure(
     caption="How far the first update moves the function that the model computes, and the gradient of the decoder's "
     "last layer before it, by the depth. The step of the function, ‖Δf‖, is how far the decoder's last states move on "
     "a batch of the validation text, as the root of the mean of the squared distance over d.\n\n"
-    "Theorem 1 is about the gradient: it is as large at every depth in Post-LN and falls in Pre-LN. Liu et al. (2020) "
-    "are about the step: in Post-LN random changes of the weights move the output by more, the deeper the model is.",
+    "Theorem 1: the gradient does not depend on the depth in Post-LN, and falls in Pre-LN. Liu et al. (2020): small "
+    "random changes of the weights move Post-LN's output further, the deeper it is. At most, ‖Δf‖ is 2 behind a "
+    "LayerNorm, and unrelated states are 1.4 apart.",
     source=SOURCE,
     of=of_depths,
     compose=compose,

@@ -57,14 +57,15 @@ def compose(study: Study, records: Records) -> Drawing:
     placements = in_order(found["placement"])
     height = _ROW_HEIGHT * (len(names) + 1) + 0.9
     figure = Drawing(figsize=(TEXT_WIDTH, height), layout="constrained")
-    panels = figure.subplots(1, len(placements), squeeze=False, sharey=True)[0]
+    panels = figure.subplots(1, len(placements), squeeze=False, sharex=True, sharey=True)[0]
     for axes, placement in zip(panels, placements, strict=True):
         _draw(axes, placement, found[found["placement"] == placement], names, records)
     rows = [
         textwrap.fill(name.replace("+", " + "), _LABEL, break_on_hyphens=False) if name else _AS_TRAINED
         for name in names
     ]
-    panels[0].set_yticks(range(len(names) + 1), [_PAPER, *rows], fontsize=6, linespacing=0.85)
+    labels = [_PAPER, *rows] if records.bars else rows
+    panels[0].set_yticks(range(len(names) + 1 - len(labels), len(names) + 1), labels, fontsize=6, linespacing=0.85)
     panels[0].invert_yaxis()
     look: dict[str, Any] = {"color": "0.3", "linestyle": "none", "marker": "o", "markersize": 4}
     handles = [
@@ -95,7 +96,7 @@ def _draw(axes: Axes, placement: str, mine: pd.DataFrame, names: Sequence[str], 
     axes.set(title=PLACEMENTS[placement].label, xlabel=r"Gradient expectation of $W^2$")
     axes.set_xscale("log")
     low, high = axes.get_xlim()
-    axes.set_xticks([tick for tick in _TICKS if low < tick < high], minor=False)
+    axes.set_xticks([tick for tick in _TICKS if low < tick < high])
     axes.xaxis.set_major_formatter("{x:g}")
     axes.minorticks_off()
 

@@ -11,17 +11,12 @@ from preln.config import RunSettings, Study
 from preln.report.core.forms import MISSING, Content
 from preln.report.core.statistics import Estimate, estimate
 from preln.report.core.table import Table
-from preln.report.theory.traces import SOURCE, Records, of_layer
+from preln.report.theory.traces import SOURCE, Records, gradient_at_first
 
 FIRST = 10
 """Updates of which the largest change of the function is told."""
 
 Number = Callable[[pd.DataFrame, RunSettings], float]
-
-
-def _gradient(trace: pd.DataFrame, run: RunSettings, last: bool) -> float:
-    """That of the first update, whose weights are the initial ones."""
-    return float(trace[of_layer("gradient_norm", run, last)].iloc[1])
 
 
 NUMBERS: dict[str, tuple[str, Number]] = {
@@ -35,10 +30,10 @@ NUMBERS: dict[str, tuple[str, Number]] = {
     ),
     "loss": ("Loss at the end", lambda trace, run: float(trace["loss"].iloc[-1])),
     "cosine": ("Cosine at the end", lambda trace, run: float(trace["cosine"].iloc[-1])),
-    "last_gradient": ("Last gradient at first", lambda trace, run: _gradient(trace, run, last=True)),
+    "last_gradient": ("Last gradient at first", gradient_at_first),
     "gradient_ratio": (
         "Last over first",
-        lambda trace, run: _gradient(trace, run, last=True) / _gradient(trace, run, last=False),
+        lambda trace, run: gradient_at_first(trace, run) / gradient_at_first(trace, run, last=False),
     ),
     "sharpness": ("Sharpness at first", lambda trace, run: float(trace["sharpness"].iloc[0])),
     "largest_sharpness": ("Largest sharpness", lambda trace, run: float(trace["sharpness"].max())),

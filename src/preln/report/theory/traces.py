@@ -91,4 +91,15 @@ def of_layer(quantity: str, settings: RunSettings, last: bool) -> str:
     return f"{quantity}.decoder.{settings.decoder_layers if last else 1}"
 
 
+def first_step(trace: pd.DataFrame, settings: RunSettings) -> float:
+    """‖Δf‖ of the first update of a trace, a row an update from 0 on."""
+    return float(trace["function_change"].iloc[1])
+
+
+def gradient_at_first(trace: pd.DataFrame, settings: RunSettings, last: bool = True) -> float:
+    """The norm of the gradient of the last decoder layer, or of the first, with the initial weights: that of the first
+    update."""
+    return float(trace[of_layer("gradient_norm", settings, last)].iloc[1])
+
+
 SOURCE = Source(expand, load)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _PANEL_HEIGHT = 2.6  # inches
 _LEGEND_LINE = 0.14  # inches
 _X_TITLE = "Sum of the learning rates so far"
+_TICKS = [part * 10.0**power for power in range(-4, 4) for part in (1, 2, 5)]
 _ANCHORS: dict[str, dict[str, Any]] = {"warmup": {"markerfacecolor": "0.2"}, "hold": {"markerfacecolor": "white"}}
 _MARKERS = {(1, 5e-4): "o", (1, 1e-3): "s", (500, 5e-4): "^", (500, 1e-3): "D"}
 """The marker of a number of the paper, by T_warmup and the peak rate."""
@@ -72,7 +73,10 @@ def compose(study: Study, records: Records) -> Drawing:
     below = figure.add_subplot(space[1, :])
     below.set_axis_off()
     below.legend(*axes.get_legend_handles_labels(), loc="upper center", ncols=2, frameon=False, borderaxespad=0)
-    done = f"Study {study.study}: {found['run'].nunique()} of {len(records.runs)} runs; those of SGD are left out."
+    done = (
+        f"Study {study.study}: {found['run'].nunique()} of {len(records.runs)} runs; those of SGD, and those that "
+        "diverged, are left out."
+    )
     figure.supxlabel(f"{done} A point at the end of each epoch.", fontsize=6.5, color="0.3")
     return figure
 
@@ -120,6 +124,10 @@ def _draw(axes: Axes, found: pd.DataFrame, looks: dict[str, Style]) -> None:
         )
     axes.set(title="The study", xlabel=_X_TITLE, ylabel="Validation loss (bits/token)")
     axes.set_xscale("log")
+    low, high = axes.get_xlim()
+    axes.set_xticks([tick for tick in _TICKS if low < tick < high])
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.minorticks_off()
 
 
 def curves(study: Study, records: Records) -> list[Curves]:
@@ -136,8 +144,8 @@ FIGURE = Figure(
     title="Losses over the sum of the learning rates",
     caption="Left: the paper's BLEU with the full warm-up over the sum of the rates, and what it prints of shorter "
     "warm-ups T at the sum of theirs. Filled: the rate decays from the end of the warm-up on; open: the peak is held "
-    "to update 4,000. The paper does not say which. A filled marker on the line is what so small a sum of rates gives "
-    "by itself; a marker far below the line is a failure of training. 8.45 is drawn at both rates, for the paper does "
+    "to update 4,000. The paper does not say which. A filled marker on the line could be explained by so small a sum "
+    "of rates alone; a marker far below it could not. 8.45 is drawn at both rates, for the paper does "
     "not say at which it was.\n\n"
     "Right: the study's runs. Where one spends as much as the run with the warm-up and is far above it, the sum of its "
     "rates does not explain that. SGD's rates are on a scale of their own, so its runs are left out.",
