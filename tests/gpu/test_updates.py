@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from benchmarks.interleaved import ROOT
-from benchmarks.launches import MODELS, PRECISIONS, Case
+from benchmarks.launches import MODELS, PRECISIONS, Case, Model
 from preln.placements import PLACEMENTS
 from tests.gpu.conftest import Seen
 
@@ -17,6 +17,7 @@ pytestmark = pytest.mark.slow
 
 SMALL: dict[str, Any] = {"encoder_layers": 1, "decoder_layers": 1, "width": 32, "ffn_width": 64, "heads": 2}
 SMALL_BERT: dict[str, Any] = {"layers": 1, "width": 32, "ffn_width": 64, "heads": 2}
+SIZES: dict[Model, dict[str, Any]] = {"iwslt": SMALL, "bert-base": SMALL_BERT}
 MORE: dict[str, Any] = {"accumulate": 2, "clip_norm": 0.5, "weight_decay": 0.01, "norm": "rms", "qk_norm": True}
 
 FULL = {f"{model}-{precision}": Case(model, {"precision": precision}) for model in MODELS for precision in PRECISIONS}
@@ -34,7 +35,7 @@ for precision in PRECISIONS:
     RUNS[f"BERT, {precision}"] = Case("bert-base", {**bert, "placement": "pre", "accumulate": 2})
 VALIDATIONS = {
     f"validation of {model}, {precision}": Case(model, {**small, "precision": precision}, validates=True)
-    for model, small in (("iwslt", SMALL), ("bert-base", SMALL_BERT))
+    for model, small in SIZES.items()
     for precision in PRECISIONS
 }
 UPDATES = FULL | RUNS
