@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -15,6 +16,7 @@ from docs import answers, tables
 from docs.tables import bars, collapse, final, table
 
 ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "results"
 BIG, SMALL, QUICK, THEORY, BERT = "iwslt14-50k-cpu", "iwslt14-cpu", "quick-record", "iwslt14-theory", "bert-novels"
 POST, PRE = "post-adam-lr5e-4-wu1333-hold1333", "pre-adam-lr5e-4-const-drop2"
 
@@ -158,7 +160,20 @@ def variants() -> list[str]:
 
 def traced(name: str) -> answers.FirstUpdates:
     """The first updates of a model."""
-    return answers.traced(ROOT / "results" / "first-updates", tables.TRACED[name])
+    return answers.traced(RESULTS / "first-updates", tables.TRACED[name])
+
+
+def updates_to(factor: float, beta2: float) -> int:
+    """After how many updates RAdam's own warm-up comes to a factor (Liu et al., 2020, RAdam, algorithm 2)."""
+    limit = 2 / (1 - beta2) - 1
+    for update in itertools.count(1):
+        length = limit - 2 * update * beta2**update / (1 - beta2**update)
+        if length <= 4:
+            continue
+        square = (length - 4) * (length - 2) * limit / ((limit - 4) * (limit - 2) * length)
+        if square >= factor**2:
+            return update
+    raise AssertionError
 
 
 def growth(variant: str) -> float:
@@ -260,6 +275,10 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
             lambda: [curve(BIG, "pre-adam-lr1e-3-const-drop2", 2), final(BIG, "post-adam-lr1e-3-wu1333")],
         ),
         ("it ends at {:.2f}: below", lambda: [final(BIG, "post-radam-lr5e-4-linear4653")]),
+        (
+            "it has {:.2f} bits after one epoch, where it has {:.2f} with 0.98",
+            lambda: [answers.radam(RESULTS)[one]["valid_loss"][0] for one in (answers.ALONE["β2"], answers.OURS)],
+        ),
         ("below Adam's {:.2f} without", lambda: [final(BIG, "post-adam-lr5e-4-wu0-hold1333")]),
         ("above Adam's {:.2f} with one", lambda: [final(BIG, POST)]),
         (
@@ -331,9 +350,23 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
             lambda: [100 * float(share) for share in table(BERT, "finetuning").groupby("task")["majority"].first()],
         ),
     ],
+    "docs/departures.md": [
+        (
+            "one seed ends at {:.2f} bits and BLEU {:.1f}.",
+            lambda: [answers.radam(RESULTS)[answers.ALONE["β2"]][name][0] for name in ("valid_loss", "test_bleu")],
+        ),
+        (
+            "its factor reaches 0.9 after {:.0f} updates with 0.98, and after {:,.0f} with 0.999",
+            lambda: [updates_to(0.9, beta2) for beta2 in (0.98, 0.999)],
+        ),
+        (
+            "Post-LN's largest step is {:.2f} times Pre-LN's",
+            lambda: [traced("Post-LN, no warm-up").largest_step / traced("Pre-LN, no warm-up").largest_step],
+        ),
+    ],
     "docs/explanation.md": [
         (
-            "are {:.3f} ± {:.3f} and {:.3f} ± {:.3f}; the theorem",
+            "are {:.3f} ± {:.3f} and {:.3f} ± {:.3f} (forty seeds)",
             lambda: [*theory(THEORY, DEPTH, LEMMA_1[1]), *theory(THEORY, DEPTH, "Pre-LN encoder, proofs")],
         ),
         (
@@ -341,8 +374,13 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
             lambda: [traced(name).last_gradient for name in ("Post-LN-init, no warm-up", "Post-LN, no warm-up")],
         ),
         (
-            "is {:.1f} in Post-LN, {:.2f} in Pre-LN and {:.2f} in Post-LN-init. With the warm-up, Post-LN's is {:.3f}",
-            lambda: [traced(name).largest_step for name in tables.TRACED],
+            "is {:.1f} in Post-LN, {:.2f} in Pre-LN and {:.2f} in Post-LN-init",
+            lambda: [traced(name).largest_step for name in list(tables.TRACED)[:3]],
+        ),
+        ("of the peak, Post-LN's is {:.3f}.", lambda: [traced("Post-LN, warm-up of 1,333").largest_step]),
+        (
+            "layer is {:.2f} to {:.2f}; the paper's is 1.66",
+            lambda: minmax(growth(name) for name in variants() if "unpacked" in name),
         ),
         (
             "Today's fairseq gives {:.2f} and {:.2f}",
@@ -466,14 +504,18 @@ BOUNDS = "0.485 0.515 0.1 0.125 12.5 0.85 1.15"
 ELSEWHERE = {
     # Versions of Python and of a licence.
     "README.md": f"{GUESSES} 3.11 3.12 3.0",
-    "docs/index.md": "",
-    # What seeds change, as docs/speed.md has it; BLEU of nothing; a rate.
-    "docs/claims.md": f"{PAPER} {GUESSES} {BOUNDS} 0.2 2.6 0.0 1.0",
+    # RAdam's β2.
+    "docs/index.md": "0.98",
+    # What seeds change, as docs/speed.md has it; BLEU of nothing; a rate; RAdam's β2.
+    "docs/claims.md": f"{PAPER} {GUESSES} {BOUNDS} 0.2 2.6 0.0 1.0 0.98 0.999",
     # sacreBLEU's version; settings; what was tried and not recorded; shares of a run; RAdam's factor; an earlier run.
     "docs/results.md": f"{PAPER} {GUESSES} {BOUNDS} 2.6 0.5 1.0 0.98 9.72 10.92 9.73 11.31 0.0001 0.005 7.59 3.6 3.0 "
-    "0.82 0.96 1.1 0.13 0.06 6.17 4.5",
-    # A cosine that is rounded up.
-    "docs/explanation.md": f"{PAPER} 1.00",
+    "0.999 0.82 0.96 1.1 0.13 0.06 6.17 4.5",
+    # The rules' bounds; β2; steps at their limit; the paper's first epoch; settings of BERT; a cosine.
+    "docs/departures.md": f"{PAPER} {GUESSES} {BOUNDS} 0.3 0.5 0.2 0.25 0.15 0.9 0.7 1.2 1.25 1.4 1.5 2.2 8.9 9.35 0.98 "
+    "0.999 6.4 7.9 8.0 11.7 1.8 0.02 0.003 0.131 0.132 1.00",
+    # Readings of the paper's curve; a cosine.
+    "docs/explanation.md": f"{PAPER} 30.4 7.7 1.00",
     # Sections; roots and logarithms of settings.
     "docs/theory.md": f"{PAPER} {BOUNDS} 3.3 3.4 0.87 9.2 22.6",
 }

@@ -1,4 +1,4 @@
-"""The study in .test goes through every stage, so that a person sees in two minutes that all of them work."""
+"""The study in .test plans every stage, so that a person who runs it sees all of them in two minutes."""
 
 from __future__ import annotations
 
