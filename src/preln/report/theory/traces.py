@@ -69,7 +69,8 @@ def load(study: Study, jobs: Sequence[TraceJob], results: Path) -> Records:
         require_same(job.identity, record, folder / "run.json")
         texts.require_same(job.settings.corpus, record, folder / "run.json")
         try:
-            table = pd.read_csv(folder / "updates.csv")
+            # A column of its own for each layer; the copy puts them together, which pandas asks for.
+            table = pd.read_csv(folder / "updates.csv").copy()
         except OSError as error:
             raise RecordError(f"{error.filename}: cannot be read ({error.strerror}); {recording.AGAIN}") from None
         tables.append(table.assign(run=job.id, curve=name, seed=job.settings.seed))
