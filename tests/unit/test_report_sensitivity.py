@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from preln.report.translation.sensitivity import sensitivity
 
 START = 8.0
-rates = st.floats(1e-5, 1.0)
+# No nearer to each other than a grid has them.
+rates = st.integers(0, 50).map(lambda step: 1e-5 * 10 ** (step / 10))
 losses = st.one_of(st.floats(0.0, 20.0), st.just(math.inf))
 curves = st.dictionaries(rates, losses, min_size=2, max_size=9)
 
@@ -65,7 +66,11 @@ def test_a_rate_whose_loss_lies_on_the_line_between_its_neighbours_changes_nothi
     assert sensitivity(ends | between, START) == pytest.approx(sensitivity(ends, START), abs=1e-9)
 
 
-@pytest.mark.parametrize("wrong", [{}, {1e-3: 2.0}, {0.0: 2.0, 1e-3: 3.0}], ids=["no rate", "one rate", "a rate of 0"])
+@pytest.mark.parametrize(
+    "wrong",
+    [{}, {1e-3: 2.0}, {0.0: 2.0, 1e-3: 3.0}, {1e-5: 2.0, math.nextafter(1e-5, 1): 3.0}],
+    ids=["no rate", "one rate", "a rate of 0", "one rate but for its last digit"],
+)
 def test_what_is_no_range_is_refused(wrong: dict[float, float]) -> None:
     with pytest.raises(ValueError, match="two positive rates"):
         sensitivity(wrong, START)

@@ -22,11 +22,13 @@ def sensitivity(losses: Mapping[float, float], start: float) -> float:
         start: l_0.
 
     Raises:
-        ValueError: if there are fewer than two rates, or one is not positive.
+        ValueError: if there are not two rates that differ in their logarithms, or one is not positive.
     """
-    if len(losses) < 2 or min(losses) <= 0:
+    if min(losses, default=0) <= 0:
         raise ValueError("a range needs two positive rates")
     points = sorted((math.log(rate), min(loss, start)) for rate, loss in losses.items())
+    if points[0][0] == points[-1][0]:
+        raise ValueError("a range needs two positive rates that differ")
     best = min(loss for _, loss in points)
     area = math.fsum((right - left) * (one + other - 2 * best) / 2 for (left, one), (right, other) in pairwise(points))
     return area / (points[-1][0] - points[0][0])
