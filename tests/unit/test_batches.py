@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from itertools import chain
 from typing import Any
 
@@ -13,7 +11,6 @@ from fairseq.data import Dictionary, FairseqDataset, LanguagePairDataset
 from fairseq.data.iterators import EpochBatchIterator, GroupedIterator
 from hypothesis import given
 from hypothesis import strategies as st
-from torch.utils.data import DataLoader
 
 from preln.fairseq_plugin.batches import Noted, SharedBatches, TooFewSentences, divided, words
 
@@ -122,16 +119,16 @@ def parallel(count: int) -> LanguagePairDataset:
     return LanguagePairDataset(sentences, sizes, dictionary, sentences, sizes, dictionary)
 
 
-def of_pairs(pairs: LanguagePairDataset, batches: list[list[int]], workers: int) -> list[dict[str, Any]]:
-    """The batches of one epoch, with what is noted of them, collated by so many processes."""
+def of_pairs(pairs: LanguagePairDataset, batches: list[list[int]]) -> list[dict[str, Any]]:
+    """The batches of one epoch, with what is noted of them."""
     collate = Noted.by(pairs.collater, pairs.src_dict.pad())
-    iterator = EpochBatchIterator(pairs, collate, batches, seed=1, num_workers=workers)
+    iterator = EpochBatchIterator(pairs, collate, batches, seed=1)
     return list(iterator.next_epoch_itr(shuffle=False))
 
 
 def test_the_words_and_the_padding_of_a_batch_are_noted() -> None:
     pairs = parallel(6)
-    padded, plain = of_pairs(pairs, [[1, 4, 2], [3]], workers=0)
+    padded, plain = of_pairs(pairs, [[1, 4, 2], [3]])
     for batch, has_padding in ((padded, True), (plain, False)):
         assert batch["net_input"]["padded"] is has_padding
         target = batch["target"]
@@ -142,27 +139,3 @@ def test_the_words_and_the_padding_of_a_batch_are_noted() -> None:
 def test_batches_are_noted_once() -> None:
     noted = Noted.by(dict, 1)
     assert Noted.by(noted, 1) is noted
-
-
-def test_a_process_that_collates_gives_the_same_batches() -> None:
-    pairs = parallel(8)
-    batches = [[0, 1, 2], [3], [4, 5], [6, 7]]
-    for alone, shared in zip(of_pairs(pairs, batches, 0), of_pairs(pairs, batches, 1), strict=True):
-        assert alone["net_input"]["padded"] == shared["net_input"]["padded"]
-        assert alone["net_input"]["src_tokens"].equal(shared["net_input"]["src_tokens"])
-        assert alone["target"].equal(shared["target"])
-        assert alone["words"].equal(shared["words"])
-
-
-def test_a_process_that_collates_leaves_signals_to_the_training() -> None:
-    pairs = parallel(30)
-    loader = DataLoader(
-        pairs,
-        batch_sampler=[[number] for number in range(30)],
-        collate_fn=Noted.by(pairs.collater, pairs.src_dict.pad()),
-        num_workers=1,
-    )
-    batches: Any = iter(loader)
-    next(batches)
-    os.kill(batches._workers[0].pid, signal.SIGTERM)
-    assert len(list(batches)) == 29

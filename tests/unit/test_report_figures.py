@@ -74,7 +74,9 @@ def test_the_papers_epochs_are_placed_by_their_updates_beside_a_short_run(tmp_pa
 def test_a_study_without_runs_of_the_figure_says_which_it_has(tmp_path: Path, number: int) -> None:
     study, runs = small_study()
 
-    with pytest.raises(PrelnError, match=f"figure {number}: study small has nothing that it shows; allowed: 2, runs"):
+    with pytest.raises(
+        PrelnError, match=f"figure {number}: study small has nothing that it shows; allowed: 2, rate-budgets, runs"
+    ):
         drawn(number, study, runs, tmp_path)
 
 
@@ -266,7 +268,7 @@ def test_a_figure_that_fails_leaves_the_old_file_and_nothing_beside_it(
 def test_a_figure_or_format_that_there_is_not_is_refused(tmp_path: Path) -> None:
     study, _ = small_study()
 
-    with pytest.raises(PrelnError, match="figure 7: not known; allowed: 2, runs"):
+    with pytest.raises(PrelnError, match="figure 7: not known; allowed: 2, rate-budgets, runs"):
         draw(study, "7", tmp_path, [tmp_path / "figure.pdf"])
     with pytest.raises(PrelnError, match=r"allowed: .pdf, .png, .svg"):
         draw(study, "2", tmp_path, [tmp_path / "figure.gif"])

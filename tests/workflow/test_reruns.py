@@ -50,7 +50,7 @@ def test_a_runs_new_rate_trains_it_and_renews_its_figures_and_the_tables(again: 
     again.write_study(*changed(2, learning_rate=0.003))
     assert again.would_run() == {
         "train_translation": 1,
-        "draw_figure": 2,
+        "draw_figure": 3,
         "write_table": 2,
         "judge_claims": 1,
         "write_report": 1,
@@ -65,7 +65,7 @@ def test_a_setting_that_changes_no_number_trains_nothing(again: Workspace) -> No
 def test_a_run_that_is_removed_renews_its_figures_and_the_tables(again: Workspace) -> None:
     again.write_study(*RUNS[:1], *RUNS[2:])
     outcome = again.snakemake("--dry-run")
-    assert outcome.jobs == {"draw_figure": 2, "write_table": 2, "judge_claims": 1, "write_report": 1}
+    assert outcome.jobs == {"draw_figure": 3, "write_table": 2, "judge_claims": 1, "write_report": 1}
     assert "Draw figure 4" in outcome.output and "Draw figure runs" in outcome.output
 
 

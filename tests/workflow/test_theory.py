@@ -26,7 +26,7 @@ PARTS = {
     *("exact-layers", "exact-depths", "exact-widths", "post-1", "pre-1", "post-2", "pre-2"),
     *("post-1-no-dropout", "pre-1-no-dropout", "post-1-after-warm-up"),
 }
-DRAWN = {"draw_figure": 3, "write_table": 2, "judge_claims": 1, "write_report": 1}
+DRAWN = {"draw_figure": 4, "write_table": 2, "judge_claims": 1, "write_report": 1}
 
 
 @pytest.fixture(scope="module")

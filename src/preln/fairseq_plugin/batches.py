@@ -1,7 +1,6 @@
 """The batches of train, shared by the processes of a training so that each update has the same ones, however many
 share them."""
 
-import signal
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Self
@@ -10,7 +9,6 @@ import numpy as np
 from fairseq.data.data_utils import numpy_seed
 from fairseq.data.iterators import EpochBatchIterator
 from torch import Tensor
-from torch.utils.data import get_worker_info
 
 from preln.errors import PrelnError
 
@@ -86,10 +84,6 @@ class Noted:
     def __call__(self, samples: Any) -> dict[str, Any]:
         """A batch of `samples`: `padded` in the model's input is whether its source has padding, and `words` are the
         places of the target's words."""
-        if get_worker_info() is not None:
-            # What a training is told by a signal is for the training, which then ends its workers: without them it
-            # could not come to a checkpoint.
-            signal.signal(signal.SIGTERM, signal.SIG_IGN)
         batch = self.collate(samples)
         if batch:
             batch["net_input"]["padded"] = bool(batch["net_input"]["src_tokens"].eq(self.padding).any())

@@ -201,12 +201,10 @@ def _kept(state: Path, execution: Execution) -> list[str]:
 
 def _process(accumulate: int, precision: Precision, workers: int, execution: Execution) -> list[str]:
     """On what it is computed, and how precisely; bf16 is the launch's."""
-    # A GPU computes a batch in less time than one is collated in. A CPU's training has no core left for that.
-    collating = max(1, execution.cpus - 1) if execution.gpus else 0
     return [
         *("--user-dir", str(USER_DIR)),
         *("--update-freq", str(accumulate // workers)),
-        *("--num-workers", str(collating)),
+        *("--num-workers", "0"),
         # fairseq's thread that prepares batches ahead would be killed in their midst by a training that ends inside an
         # epoch, and the process with it.
         *("--data-buffer-size", "0"),
