@@ -139,6 +139,15 @@ class OnGpu(nn.Parameter):
     is_cuda = True
 
 
+@pytest.fixture
+def own_metrics() -> Iterator[None]:
+    """fairseq's metrics, which are of the whole process, without those of other tests; they are left as empty."""
+    metrics.reset()
+    yield
+    metrics.reset()
+
+
+@pytest.mark.usefixtures("own_metrics")
 @pytest.mark.parametrize("on_gpu", [False, True], ids=["on a CPU", "on a GPU"])
 @pytest.mark.parametrize("precision", [torch.float32, torch.bfloat16, torch.float16], ids=str)
 def test_translations_are_made_in_fp32(precision: torch.dtype, on_gpu: bool, prepared: Path, tmp_path: Path) -> None:
@@ -154,8 +163,6 @@ def test_translations_are_made_in_fp32(precision: torch.dtype, on_gpu: bool, pre
                 setattr(module, name, OnGpu(parameter.detach()))
     translators: list[nn.Module] = []
     task._translate = lambda subset, epoch, translator: translators.append(translator)
-    # Of a training that this process may have made before.
-    metrics.reset()
     with metrics.aggregate("train", new_root=True):
         for name in ("num_updates", "loss", "nll_loss", "lr", "gnorm", "wps", "train_wall"):
             metrics.log_scalar(name, 1.0)
