@@ -26,9 +26,8 @@ from preln.corpora import prepare as corpora
 from preln.fairseq_plugin import options
 from preln.fairseq_plugin.binarise import binarise
 from preln.fairseq_plugin.checkpoints import newest_checkpoint
-from preln.fairseq_plugin.decoding import LENGTH_FACTOR, LENGTH_MARGIN, translate
+from preln.fairseq_plugin.decoding import LENGTH_FACTOR, LENGTH_MARGIN, TOKENS, translate
 from preln.fairseq_plugin.launch import configuration
-from preln.fairseq_plugin.translation import TRANSLATED_TOKENS
 from preln.fused import memory
 from preln.runs import expand
 
@@ -95,7 +94,7 @@ def translator(toolkit: str, folder: Path, together: bool = True) -> Callable[[]
         memory.keep()
     model.load_state_dict(weights, strict=True)
     order = np.argsort(test.src_sizes[:SENTENCES], kind="stable")
-    rows = test.batch_by_size(order, max_tokens=TRANSLATED_TOKENS) if together else order[:, None]
+    rows = test.batch_by_size(order, max_tokens=TOKENS) if together else order[:, None]
     batches = [test.collater([test[i] for i in row]) for row in rows]
     search = _fairseqs(model, task) if toolkit == "stock" else _ours(model)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -28,6 +28,10 @@ LENGTH_FACTOR, LENGTH_MARGIN = 1.5, 10
 does not stop by itself."""
 
 
+TOKENS = 4096
+"""Tokens of the source, with padding, that are translated together."""
+
+
 class Hypothesis(NamedTuple):
     """A finished translation: its log-probability over length^penalty, in nats; and its indices in the dictionary,
     without the end of sentence."""
@@ -42,6 +46,11 @@ def translate(
     """The best translation of each sentence, as indices of the dictionary without the end of sentence; the arguments
     are those of `search`."""
     return [found[0].pieces for found in search(model, source, lengths, beam, length_penalty)]
+
+
+def words(dictionary: Any, pieces: list[int]) -> str:
+    """The text of BPE pieces, joined to words."""
+    return str(dictionary.string(torch.tensor(pieces), bpe_symbol="sentencepiece"))
 
 
 @torch.no_grad()

@@ -30,8 +30,6 @@ from preln.run_state import RunState
 from preln.translation import curve
 
 SUBSETS = ("valid", "test")
-TRANSLATED_TOKENS = 4096
-"""Tokens of the source, with padding, that are translated together."""
 AFTER_WARMUP = "after-warm-up.pt"
 """The file in a run's state with the model's weights after the last update of its warm-up."""
 
@@ -119,7 +117,7 @@ class RecordedTranslation(RecordedTask, TranslationTask):
         sentences = min(len(dataset), self.settings.bleu_sentences or len(dataset))
         # Sentences of like length share a batch; the order does not depend on anything random.
         indices = np.argsort(dataset.src_sizes[:sentences], kind="stable")
-        batches = dataset.batch_by_size(indices, max_tokens=TRANSLATED_TOKENS)
+        batches = dataset.batch_by_size(indices, max_tokens=decoding.TOKENS)
         rank, world = rank_and_world()
         translations: dict[int, str] = {}
         for batch in batches[rank::world]:
@@ -131,7 +129,7 @@ class RecordedTranslation(RecordedTask, TranslationTask):
                 model, source["src_tokens"], source["src_lengths"], self.settings.beam, self.settings.length_penalty
             )
             for identity, pieces in zip(sample["id"].tolist(), found, strict=True):
-                translations[identity] = self._words(pieces)
+                translations[identity] = decoding.words(self.target_dictionary, pieces)
         if world > 1:
             parts: list[dict[int, str]] = [{} for _ in range(world)]
             torch.distributed.all_gather_object(parts, translations)
@@ -153,10 +151,6 @@ class RecordedTranslation(RecordedTask, TranslationTask):
             tokenised_signature=score.tokenised_signature,
             sacrebleu_signature=score.sacrebleu_signature,
         )
-
-    def _words(self, pieces: list[int]) -> str:
-        """The text of BPE pieces, joined to words."""
-        return str(self.target_dictionary.string(torch.tensor(pieces), bpe_symbol="sentencepiece"))
 
     def _record(self, part: str, **values: Any) -> None:
         """Append what is known of a part of the epoch."""

@@ -13,9 +13,6 @@ from preln.config import Precision
 from preln.fairseq_plugin import decoding
 from preln.fairseq_plugin.launch import configuration
 
-_TOKENS = 4096
-"""Tokens of the source, with padding, that are translated together."""
-
 
 class Translator:
     """A model with the weights of a training."""
@@ -59,19 +56,15 @@ class Translator:
             for index, hypotheses in zip(
                 batch, decoding.search(self._model, source, lengths, beam, length_penalty), strict=True
             ):
-                found[index] = [(one.score, self._words(one.pieces)) for one in hypotheses]
+                found[index] = [(one.score, decoding.words(self._target, one.pieces)) for one in hypotheses]
         return found
-
-    def _words(self, pieces: list[int]) -> str:
-        """The text of BPE pieces, joined to words."""
-        return str(self._target.string(torch.tensor(pieces), bpe_symbol="sentencepiece"))
 
 
 def _batches(lengths: Sequence[int]) -> list[list[int]]:
     """The indices of sentences of like length that are translated together."""
     batches: list[list[int]] = []
     for index in sorted(range(len(lengths)), key=lengths.__getitem__):
-        if batches and (len(batches[-1]) + 1) * lengths[index] <= _TOKENS:
+        if batches and (len(batches[-1]) + 1) * lengths[index] <= decoding.TOKENS:
             batches[-1].append(index)
         else:
             batches.append([index])

@@ -9,13 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from preln.config import RunSettings
 from preln.placements import PLACEMENTS
 from preln.runs import Run, series
 from preln.schedules import of
 from preln.schedules.inverse_sqrt import InverseSqrt
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 TEXT_WIDTH = 6.75
 """Width of a page's text in the ICML style, inches; a figure of one column has `COLUMN_WIDTH`."""
@@ -80,6 +83,15 @@ def line(placement: str, anchor: str = "warmup") -> Any:
     the warm-up."""
     lines = PLACEMENTS[placement].lines
     return lines.get(anchor, lines["warmup"])
+
+
+def plain_ticks(axes: Axes) -> None:
+    """Mark 1, 2 and 5 of each decade on a logarithmic x-axis with its data drawn, as numbers without powers."""
+    low, high = axes.get_xlim()
+    ticks = (part * 10.0**power for power in range(-4, 4) for part in (1, 2, 5))
+    axes.set_xticks([tick for tick in ticks if low < tick < high])
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.minorticks_off()
 
 
 def cross(colour: str) -> dict[str, Any]:

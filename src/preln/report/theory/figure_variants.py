@@ -13,7 +13,7 @@ from preln.config import Study
 from preln.placements import PLACEMENTS, in_order
 from preln.report.core.figure import Figure, NothingDone
 from preln.report.core.statistics import Estimate, estimate
-from preln.report.core.style import TEXT_WIDTH
+from preln.report.core.style import TEXT_WIDTH, plain_ticks
 from preln.report.theory.records import SOURCE, Records, expected_gradients
 from preln.theory.measurement_jobs import GradientJob, MeasurementJob
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 _ROW_HEIGHT = 0.19  # inches
 _LABEL = 58
 """Characters of a line of a row's label."""
-_TICKS = (0.1, 0.2, 0.5, 1, 2, 5)
 _AS_TRAINED = "as the study trains it"
 _PAPER = "the paper"
 
@@ -95,10 +94,7 @@ def _draw(axes: Axes, placement: str, mine: pd.DataFrame, names: Sequence[str], 
             _row(axes, y, first, end, colour)
     axes.set(title=PLACEMENTS[placement].label, xlabel=r"Gradient expectation of $W^2$")
     axes.set_xscale("log")
-    low, high = axes.get_xlim()
-    axes.set_xticks([tick for tick in _TICKS if low < tick < high])
-    axes.xaxis.set_major_formatter("{x:g}")
-    axes.minorticks_off()
+    plain_ticks(axes)
 
 
 def _row(axes: Axes, y: int, first: Estimate, last: Estimate, colour: str) -> None:

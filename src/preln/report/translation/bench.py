@@ -16,7 +16,6 @@ from preln.report.core.entries import Source
 from preln.report.core.labels import PLACEMENTS
 from preln.report.core.statistics import mean
 from preln.report.theory import records as theory_records
-from preln.report.theory import tables as theory_tables
 from preln.report.translation import records
 from preln.report.translation.failure_map import Map, in_a_map, maps, model_of
 from preln.report.translation.sensitivity import sensitivity
@@ -151,11 +150,6 @@ def state_growth(measured: pd.DataFrame, placement: str) -> float:
         first, last = seed["value"].iloc[0], seed["value"].iloc[-1]
         ratios.append(float(last / first))
     return mean(ratios)
-
-
-def theory(found: Records) -> pd.DataFrame:
-    """The table of the theory beside the bench."""
-    return theory_tables.theory(found.theory)
 
 
 def _jobs(study: Study) -> list[Job]:

@@ -12,7 +12,7 @@ from preln.report.core.curves import EXTENT, Curves, by_series, means
 from preln.report.core.figure import Figure, NothingDone
 from preln.report.core.labels import label, varying
 from preln.report.core.statistics import extent
-from preln.report.core.style import TEXT_WIDTH, Style, styles
+from preln.report.core.style import TEXT_WIDTH, Style, plain_ticks, styles
 from preln.report.reference import translation as paper
 from preln.report.translation.budgets import SERIES, WARMED_UP, of_the_paper, spent, sum_of_rates
 from preln.report.translation.records import SOURCE, Records
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 _PANEL_HEIGHT = 2.6  # inches
 _LEGEND_LINE = 0.14  # inches
 _X_TITLE = "Sum of the learning rates so far"
-_TICKS = [part * 10.0**power for power in range(-4, 4) for part in (1, 2, 5)]
 _ANCHORS: dict[str, dict[str, Any]] = {"warmup": {"markerfacecolor": "0.2"}, "hold": {"markerfacecolor": "white"}}
 _MARKERS = {(1, 5e-4): "o", (1, 1e-3): "s", (500, 5e-4): "^", (500, 1e-3): "D"}
 """The marker of a number of the paper, by T_warmup and the peak rate."""
@@ -38,8 +37,9 @@ def values(records: Records) -> pd.DataFrame:
     seed alone; `run`; `seed`; `epoch`; `spent`, the sum of the rates at its end; and `value`, the validation loss."""
     finished = set(records.summary.loc[records.summary["status"] == "finished", "run"])
     rows = []
+    grouped = by_series(records.runs)
     for settings, name in _named(records).items():
-        for run in by_series(records.runs)[settings]:
+        for run in grouped[settings]:
             if run.id not in finished:
                 continue
             curve = records.curves[records.curves["run"] == run.id].sort_values("epoch")
@@ -124,10 +124,7 @@ def _draw(axes: Axes, found: pd.DataFrame, looks: dict[str, Style]) -> None:
         )
     axes.set(title="The study", xlabel=_X_TITLE, ylabel="Validation loss (bits/token)")
     axes.set_xscale("log")
-    low, high = axes.get_xlim()
-    axes.set_xticks([tick for tick in _TICKS if low < tick < high])
-    axes.xaxis.set_major_formatter("{x:g}")
-    axes.minorticks_off()
+    plain_ticks(axes)
 
 
 def curves(study: Study, records: Records) -> list[Curves]:

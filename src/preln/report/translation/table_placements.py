@@ -11,6 +11,7 @@ import pandas as pd
 from preln.config import RunSettings, Study
 from preln.report.core.forms import MISSING, Content, rounded
 from preln.report.core.table import Table
+from preln.report.theory.tables import theory
 from preln.report.translation.bench import (
     SOURCE,
     Line,
@@ -21,7 +22,6 @@ from preln.report.translation.bench import (
     lines,
     on_a_bench,
     state_growth,
-    theory,
 )
 from preln.report.translation.failure_map import MARGIN, model_of
 from preln.values import short
@@ -37,7 +37,7 @@ _COMPUTED = ["best_valid_loss", "sensitivity", "constant_guess", "depth_exponent
 def make(study: Study, records: Records) -> Content:
     """The table of the runs that are done: a row for each model and warm-up. For readers, a row for each model, with
     its shortest warm-up and its longest."""
-    of_theory, relative = theory(records), costs(records)
+    of_theory, relative = theory(records.theory), costs(records)
     full = pd.DataFrame([_row(line, records, of_theory, relative) for line in lines(records)], columns=_COLUMNS)
     text = pd.DataFrame([_text(rows.to_dict("records")) for _, rows in full.groupby("model", sort=False)])
     done, every = len(records.runs.summary), len(records.runs.runs)
