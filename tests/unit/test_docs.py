@@ -69,6 +69,15 @@ def test_a_link_leads_to_a_file_and_to_a_heading_that_are_there(page: Path) -> N
         assert not anchor or anchor in anchors(target), link
 
 
+def test_every_claim_that_departs_has_a_row_with_its_cause() -> None:
+    rows = set(re.findall(r"^\| (C\d+) \|", (ROOT / "docs/departures.md").read_text(encoding="utf-8"), re.MULTILINE))
+    ledgers = [tables.claims(study)["verdict"] for study in tables.CLAIMED]
+    for claim in set(ledgers[0].index) - rows:
+        verdicts = {verdict[claim] for verdict in ledgers}
+        assert "reproduced" in verdicts, claim
+        assert not verdicts & {"reproduced in part", "not reproduced"}, claim
+
+
 # The tutorial's study has a placement that its reader adds first; a test of its own does both.
 @pytest.mark.parametrize("page", [page for page in PAGES if page.name != "tutorial.md"])
 def test_a_whole_study_in_a_page_is_one(page: Path) -> None:
