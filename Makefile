@@ -30,7 +30,7 @@ reproduce: $(READY)
 	PATH="$(CURDIR)/$(BIN):$$PATH" snakemake --cores $(CORES) --rerun-incomplete
 	"$(BIN)/preln" summary results/quick
 
-test: $(READY) $(VENV)/.docs-ready
+test: $(READY) $(VENV)/.docs-ready $(VENV)/.huggingface-ready
 	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest -m "not cluster" $(PARALLEL)
 
 quick-test: $(READY)
@@ -66,8 +66,13 @@ $(VENV)/.docs-ready: $(READY) requirements-docs.txt
 	"$(BIN)/python" -m pip install --quiet --no-deps --requirement requirements-docs.txt
 	touch "$@"
 
+# What models are exported with; the tests load them with it.
+$(VENV)/.huggingface-ready: $(READY) requirements-huggingface.txt
+	"$(BIN)/python" -m pip install --quiet --no-deps --requirement requirements-huggingface.txt
+	touch "$@"
+
 # What it is compared with, whose own requirements would change ours.
-$(VENV)/.bench-ready: $(READY) requirements-bench.txt
+$(VENV)/.bench-ready: $(READY) $(VENV)/.huggingface-ready requirements-bench.txt
 	"$(BIN)/python" -m pip install --quiet --no-deps --requirement requirements-bench.txt
 	touch "$@"
 

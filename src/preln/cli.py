@@ -9,6 +9,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 from difflib import get_close_matches
+from enum import StrEnum
 from io import TextIOWrapper
 from pathlib import Path
 from typing import Annotated, Any, NoReturn, Protocol, TypeVar
@@ -36,6 +37,14 @@ StudyFile = Annotated[Path, typer.Argument(metavar="STUDY", help="A study file, 
 ResultsOf = Annotated[
     Path, typer.Argument(metavar="RESULTS", help="The folder of a study's results, such as results/quick.")
 ]
+
+
+class Form(StrEnum):
+    """The software that an exported model is for."""
+
+    HUGGINGFACE = "huggingface"
+
+
 CorpusJson = Annotated[str, typer.Option("--corpus", help="A corpus's settings, as JSON.")]
 Downloads = Annotated[Path, typer.Option(help="Folder of the downloads.")]
 Out = Annotated[Path, typer.Option("--out", help="Where the result is written.")]
@@ -252,6 +261,43 @@ def translate(
     else:
         with file.open(encoding="utf-8-sig") as lines:
             show(models, lines, beam, alternatives, scores)
+
+
+@app.command(rich_help_panel=LOOK)
+def export(
+    results: ResultsOf,
+    run: Annotated[str, typer.Argument(metavar="RUN", help="The id of a trained run, or of a pre-training run.")],
+    to: Annotated[Form, typer.Option(help="The form of the model.")],
+    out: Annotated[Path, typer.Option("--out", help="The new folder.")],
+    prepared: Annotated[
+        Path | None, typer.Option(help="Folder of the prepared text; by default that of the workflow.")
+    ] = None,
+) -> None:
+    """Write a trained model for other software, with its tokenizer and a model card."""
+    try:
+        import transformers
+    except ImportError:
+        raise PrelnError(f"--to {to.value} needs transformers: python -m pip install --no-deps --requirement requirements-huggingface.txt") from None
+    transformers.logging.set_verbosity_error()
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(message)s")
+    from preln import workflow
+    from preln.export import huggingface
+    from preln.pretraining import runs as pretraining
+    from preln.pretraining import training as pretraining_training
+    from preln.translation import training
+
+    folder, study, translation_runs = _read_results(results)
+    pretraining_runs = pretraining.expand(study, str(folder / "study.yaml"))
+    choices: list[Run | pretraining.PretrainingRun] = [*translation_runs, *pretraining_runs]
+    found = _find(choices, run, "run")
+    if isinstance(found, Run):
+        text = prepared or Path(workflow.corpus_folder(found))
+        model = training.trained(found, text, folder / found.folder)
+    else:
+        text = prepared or Path(workflow.text_folder(found))
+        model = pretraining_training.trained(found, text, folder / found.folder)
+    huggingface.export(found, model, text, out)
+    print(out)
 
 
 @app.command(rich_help_panel=STAGE)

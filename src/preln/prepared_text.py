@@ -13,6 +13,7 @@ from typing import Any
 
 from filelock import FileLock
 
+from preln.errors import PrelnError
 from preln.files import MANIFEST, manifest
 from preln.prepared_stage import (
     RECORDS,
@@ -36,6 +37,20 @@ def record(prepared: Path) -> dict[str, Any]:
     path = english if english.exists() else parallel
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return found
+
+
+def require_stages(prepared: Path, record: str) -> None:
+    """See that every stage of a prepared text is there, whose record has the name `record`.
+
+    Raises:
+        PrelnError: if one is not.
+    """
+    missing = [name for name in (f"text/{record}", "bpe/bpe.model", "binary") if not (prepared / name).exists()]
+    if missing:
+        raise PrelnError(
+            f"{prepared}: no prepared text of the run, for {missing[0]} is not in it; run this in the folder in which "
+            "the study was trained, or name the prepared text with --prepared"
+        )
 
 
 def require_parallel(prepared: Path) -> None:

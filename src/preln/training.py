@@ -18,6 +18,8 @@ from preln.machine import claim
 from preln.run_state import RunState, Unit
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from preln.fairseq_plugin.checkpoints import Moment
 
 logger = logging.getLogger(__name__)
@@ -111,6 +113,43 @@ class Training:
         from preln.fairseq_plugin import launch
 
         launch.train([*self.options(state.folder), *more], self.precision, state, self.execution)
+
+
+@dataclass(frozen=True)
+class TrainedModel:
+    """What a training has come to.
+
+    Attributes:
+        training: the training.
+        moment: of its newest checkpoint.
+        weights: the model's there, in fp32 and by their names.
+    """
+
+    training: Training
+    moment: Moment
+    weights: dict[str, Tensor]
+
+    @classmethod
+    def of(cls, training: Training, prepared: Path) -> TrainedModel:
+        """The newest model of a training on the text in the folder `prepared`.
+
+        Raises:
+            PrelnError: if it has no weights on this machine, or the text is another.
+        """
+        # Importing torch takes seconds, which the other commands should not wait for.
+        from preln.fairseq_plugin.checkpoints import trained_weights
+
+        state = training.state
+        if state.folder.is_dir():
+            return cls(training, *trained_weights(state.folder))
+        if any((state.job / "state").glob("*/checkpoints")):
+            raise PrelnError(
+                f"{prepared}: not the text that {state.job.name} was trained on; name that with --prepared, or train "
+                "the run again"
+            )
+        raise PrelnError(
+            f"{state.job}: has no weights on this machine, for a repository has records alone; train the run first"
+        )
 
 
 @dataclass(frozen=True)

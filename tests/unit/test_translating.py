@@ -172,5 +172,5 @@ def test_a_run_without_weights_or_text_says_what_to_do(prepared: Path, tmp_path:
     (run,) = expand(validate(study_content(), "study.yaml"))
     with pytest.raises(PrelnError, match="has no weights on this machine.*train the run first"):
         TrainedRun(run, tmp_path, prepared)
-    with pytest.raises(PrelnError, match="nowhere: no prepared corpus, for text/corpus.json is not in it"):
+    with pytest.raises(PrelnError, match="nowhere: no prepared text of the run, for text/corpus.json is not in it"):
         TrainedRun(run, tmp_path, tmp_path / "nowhere")

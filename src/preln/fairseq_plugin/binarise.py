@@ -11,6 +11,14 @@ from preln.files import UNWRITTEN, replaced_folder
 from preln.prepared_stage import require_stage
 
 
+def symbols(dictionary: Path) -> list[str]:
+    """The symbols of a dictionary by their numbers: `<s>`, `<pad>`, `</s>`, `<unk>`, and the pieces."""
+    # Importing fairseq takes seconds, which what calls it as a command should not wait for.
+    from fairseq.data import Dictionary
+
+    return list(Dictionary.load(str(dictionary)).symbols)
+
+
 def binarise(pieces: Path, source: str, target: str, out: Path, workers: int) -> None:
     """Binarise {train,valid,test}.{source,target} of the folder `pieces` into the folder `out`, with one dictionary for
     both languages.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import logging
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,9 @@ from preln.freshness import checksums
 from preln.pretraining.curve import curve, read_validations
 from preln.pretraining.runs import PretrainingRun
 from preln.run_state import RunState
-from preln.training import KeptWeights, Training
+from preln.training import KeptWeights, TrainedModel, Training
+
+logger = logging.getLogger(__name__)
 
 
 def state_of(run: PretrainingRun, prepared: Path, folder: Path) -> RunState:
@@ -44,6 +47,20 @@ def weights_after(update: int, run: PretrainingRun, prepared: Path, folder: Path
     from preln.fairseq_plugin.masked_lm import weights_name
 
     return KeptWeights(training_of(run, [update], prepared, folder), weights_name(update), update)
+
+
+def trained(run: PretrainingRun, prepared: Path, folder: Path) -> TrainedModel:
+    """The model of a run as its newest checkpoint has it; the run's folder is `folder`.
+
+    Raises:
+        PrelnError: if the run has no weights on this machine, or the prepared text is not there, or another.
+    """
+    prepared_text.require_stages(prepared, "text.json")
+    prepared_text.require_english(prepared)
+    model = TrainedModel.of(training_of(run, [], prepared, folder), prepared)
+    if model.moment.update < run.settings.updates:
+        logger.warning("%s: as after %d of %d updates", run.id, model.moment.update, run.settings.updates)
+    return model
 
 
 def recorded_updates(run: PretrainingRun, state: RunState) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import logging
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,11 @@ from preln.files import replaced
 from preln.freshness import checksums, read_or_nothing
 from preln.run_state import RunState
 from preln.runs import Run
-from preln.training import KeptWeights, Training
+from preln.training import KeptWeights, TrainedModel, Training
 from preln.translation.constant_guess import of_prepared
 from preln.translation.curve import curve, has_translations, read_epochs, translations
+
+logger = logging.getLogger(__name__)
 
 
 def state_of(run: Run, prepared: Path, folder: Path) -> RunState:
@@ -53,6 +56,20 @@ def after_warmup(run: Run, prepared: Path, folder: Path) -> KeptWeights:
     from preln.fairseq_plugin.translation import AFTER_WARMUP
 
     return KeptWeights(training_of(run, prepared, folder), AFTER_WARMUP, run.settings.warmup)
+
+
+def trained(run: Run, prepared: Path, folder: Path) -> TrainedModel:
+    """The model of a run as its newest checkpoint has it; the run's folder is `folder`.
+
+    Raises:
+        PrelnError: if the run has no weights on this machine, or the prepared corpus is not there, or another.
+    """
+    prepared_text.require_stages(prepared, "corpus.json")
+    prepared_text.require_parallel(prepared)
+    model = TrainedModel.of(training_of(run, prepared, folder), prepared)
+    if model.moment.whole_epochs < run.settings.epochs:
+        logger.warning("%s: as after %d of %d epochs", run.id, model.moment.whole_epochs, run.settings.epochs)
+    return model
 
 
 def tested(folder: Path, epoch: int) -> list[str] | None:

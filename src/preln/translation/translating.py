@@ -16,7 +16,7 @@ from preln.corpora.prepare import LONGEST
 from preln.corpora.registry import SOURCES
 from preln.errors import PrelnError
 from preln.runs import Run
-from preln.translation.training import training_of
+from preln.translation.training import trained
 
 AT_ONCE = 64
 """Sentences of a file that are translated before the first of them is shown."""
@@ -46,33 +46,12 @@ class TrainedRun:
             PrelnError: if the run has no weights on this machine, or the prepared corpus is not there, or another.
         """
         # Importing fairseq takes seconds, which the other commands should not wait for.
-        from preln.fairseq_plugin.checkpoints import trained_weights
         from preln.fairseq_plugin.translator import Translator
 
         self.run = run
-        missing = [name for name in ("text/corpus.json", "bpe/bpe.model", "binary") if not (prepared / name).exists()]
-        if missing:
-            raise PrelnError(
-                f"{prepared}: no prepared corpus, for {missing[0]} is not in it; run this in the folder in which the "
-                "study was trained, or name the prepared corpus with --prepared"
-            )
-        prepared_text.require_parallel(prepared)
-        training = training_of(run, prepared, results / run.folder)
-        state = training.state.folder
-        if not state.is_dir():
-            if any((results / run.folder / "state").glob("*/checkpoints")):
-                raise PrelnError(
-                    f"{prepared}: not the text that {run.id} was trained on; name that with --prepared, or train the "
-                    "run again"
-                )
-            raise PrelnError(
-                f"{results / run.folder}: has no weights on this machine, for a repository has records alone; train "
-                "the run first"
-            )
-        moment, weights = trained_weights(state)
-        if moment.whole_epochs < run.settings.epochs:
-            logger.warning("%s: as after %d of %d epochs", run.id, moment.whole_epochs, run.settings.epochs)
-        self._translator = Translator(training.options(state), training.precision, weights)
+        model = trained(run, prepared, results / run.folder)
+        options = model.training.options(model.training.state.folder)
+        self._translator = Translator(options, model.training.precision, model.weights)
         languages = prepared_text.record(prepared)["languages"]
         self.languages = (languages["source"], languages["target"])
         line = SOURCES[run.corpus.source].line

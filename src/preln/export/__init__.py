@@ -1,0 +1,1 @@
+"""Trained models and records in the forms of other software."""

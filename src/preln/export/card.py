@@ -1,0 +1,128 @@
+"""The model card of an exported model: what it is, how well it does, on what text, and how it is used."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import yaml
+
+from preln.placements import PLACEMENTS
+from preln.pretraining.runs import PretrainingRun
+from preln.runs import Run
+
+PAPER = "https://arxiv.org/abs/2002.04745"
+
+_CARD = """---
+{head}---
+
+# {label} {kind}: {id}
+
+A model of a study of where LayerNorm is placed in a Transformer (Xiong et al., 2020, {paper}). It was trained to
+compare trainings. It is small, and no model to use in earnest.
+
+{layers} layers of width {width}; {label} ({source}). Trained by preln {preln} at commit {commit}, on {hardware}.
+`run.json` beside this file has every setting.
+
+## Results
+
+{results}
+
+Losses are in bits a token.
+
+## Text
+
+{text}
+
+{licence}
+
+## Use
+
+```python
+import transformers
+
+tokenizer = transformers.AutoTokenizer.from_pretrained("THIS FOLDER")
+model = transformers.AutoModelFor{auto}.from_pretrained("THIS FOLDER")
+{code}
+```
+
+{note}
+"""
+
+_TRANSLATE = """pieces = tokenizer(["{example}"], return_tensors="pt")
+print(tokenizer.batch_decode(model.generate(**pieces, max_new_tokens=100), skip_special_tokens=True))"""
+
+_GUESS = """pieces = tokenizer("It was a <mask> day .", return_tensors="pt")
+guesses = model(**pieces).logits[0].argmax(-1)
+print(tokenizer.convert_ids_to_tokens(guesses))"""
+
+
+def card(run: Run | PretrainingRun, record: dict[str, Any], metrics: dict[str, Any]) -> str:
+    """The card in Markdown.
+
+    Args:
+        run: the run that trained the model.
+        record: its run.json.
+        metrics: its metrics.json.
+    """
+    placement = PLACEMENTS[run.settings.placement]
+    common = {
+        **{"id": run.id, "label": placement.label, "source": placement.source, "paper": PAPER},
+        **{"width": run.settings.width, "preln": record["versions"]["preln"], "commit": record["commit"]},
+        "hardware": _hardware(record["hardware"]),
+    }
+    if isinstance(run, Run):
+        return _CARD.format(**common, **_of_translation(run, record, metrics))
+    return _CARD.format(**common, **_of_bert(run, record, metrics))
+
+
+def _of_translation(run: Run, record: dict[str, Any], metrics: dict[str, Any]) -> dict[str, str]:
+    corpus, final, bleu = record["corpus"], metrics["final"], metrics["bleu"]
+    source, target = corpus["languages"]["source"], corpus["languages"]["target"]
+    pairs = corpus["parts"]["train"]["pairs"]
+    return {
+        "kind": f"translation model, {source} to {target}",
+        "head": yaml.safe_dump(
+            {
+                **{"library_name": "transformers", "pipeline_tag": "translation", "language": [source, target]},
+                **{"tags": ["preln", run.settings.placement]},
+            }
+        ),
+        "layers": f"{run.settings.encoder_layers} + {run.settings.decoder_layers}",
+        "results": f"After {metrics['updates']:,} updates, the validation loss is {final['valid_loss']:.3f} "
+        f"(label-smoothed). BLEU on {bleu['sentences']['test']:,} test sentences is {final['test_bleu']:.2f} "
+        f"(`{bleu['tokenised']}`).",
+        "text": f"{corpus['title']}: {pairs:,} pairs of sentences. Origin: {corpus['origin']}.",
+        "licence": f"Licence of the text: {corpus['licence']}. It may bind these weights too.",
+        "auto": "Seq2SeqLM",
+        "code": _TRANSLATE.format(example="A SENTENCE AS IT WAS PREPARED"),
+        "note": "The tokenizer takes text as the study prepared it: "
+        f"`{json.dumps(record['corpus']['settings'])}`. Unless these settings say otherwise, it is tokenised by Moses "
+        "(sacremoses) and lower-cased. `preln translate` does this, and undoes it in the translation.",
+    }
+
+
+def _of_bert(run: PretrainingRun, record: dict[str, Any], metrics: dict[str, Any]) -> dict[str, str]:
+    parts = record["text"]["parts"]["train"]
+    return {
+        "kind": "BERT",
+        "head": yaml.safe_dump(
+            {
+                **{"library_name": "transformers", "pipeline_tag": "fill-mask", "language": ["en"]},
+                **{"tags": ["preln", run.settings.placement]},
+            }
+        ),
+        "layers": str(run.settings.layers),
+        "results": f"After {metrics['updates']:,} updates, the validation loss is "
+        f"{metrics['final']['valid_loss']:.3f}.",
+        "text": f"{parts['words']:,} words of English in {parts['documents']:,} documents, from: "
+        f"`{json.dumps(record['text']['settings']['sources'])}`.",
+        "licence": "The licences of these texts may bind these weights too.",
+        "auto": "MaskedLM",
+        "code": _GUESS,
+        "note": "Sequences begin with `<s>`, and sentences end with `</s>`, as in the pre-training.",
+    }
+
+
+def _hardware(hardware: dict[str, Any]) -> str:
+    return ", ".join(hardware["gpus"]) or f"{hardware['cores_used']} cores of {hardware['processor']}"

@@ -1,0 +1,190 @@
+"""An exported model is the trained one: `transformers` computes the same scores with it, of the same pieces."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import yaml
+from fairseq import tasks
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import Tensor, nn
+
+from preln.cli import app
+from preln.config import Study, validate
+from preln.corpora import bpe
+from preln.errors import PrelnError
+from preln.export.huggingface import unlike
+from preln.fairseq_plugin.binarise import symbols
+from preln.fairseq_plugin.launch import configuration
+from preln.pretraining import runs as pretraining
+from preln.pretraining import training as pretraining_training
+from preln.pretraining.runs import PretrainingRun
+from preln.runs import Run, expand
+from preln.training import TrainedModel
+from preln.translation import training
+from tests.conftest import bert_content, study_content
+
+transformers = pytest.importorskip("transformers", reason="transformers is not installed")
+
+Exported = tuple[TrainedModel, Path]
+
+
+def study(folder: Path, content: dict[str, Any]) -> Study:
+    (folder / "study.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
+    return validate(content, "study.yaml")
+
+
+def export(folder: Path, run: Run | PretrainingRun, prepared: Path, out: Path) -> None:
+    arguments = [str(folder), run.id, "--to", "huggingface", "--out", str(out), "--prepared", str(prepared)]
+    app(["export", *arguments], standalone_mode=False)
+
+
+def as_it_was_trained(trained: TrainedModel) -> nn.Module:
+    """The model of a training, as fairseq builds it."""
+    cfg = configuration(trained.training.options(trained.training.state.folder), trained.training.precision)
+    model: nn.Module = tasks.setup_task(cfg.task).build_model(cfg.model).eval()
+    model.load_state_dict(trained.weights, strict=True)
+    return model
+
+
+@pytest.fixture(scope="module")
+def translation(tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> dict[str, Exported]:
+    """A run of each placement that has a model."""
+    folder = tmp_path_factory.mktemp("translation")
+    content = study(folder, study_content({"placement": ["post", "pre", "post-init"], "epochs": 1}))
+    found = {}
+    for run in expand(content):
+        training.train_run(content, run, prepared, folder / run.folder)
+        export(folder, run, prepared, out := folder / f"exported-{run.id}")
+        found[run.settings.placement] = training.trained(run, prepared, folder / run.folder), out
+    return found
+
+
+@pytest.fixture(scope="module")
+def berts(tmp_path_factory: pytest.TempPathFactory, prepared_text: Path) -> dict[str, Exported]:
+    """A pre-training run of each placement that has a model."""
+    folder = tmp_path_factory.mktemp("bert")
+    content = study(folder, bert_content({"placement": ["post", "pre"]}))
+    found = {}
+    for run in pretraining.expand(content):
+        pretraining_training.pretrain_run(content, run, prepared_text, folder / run.folder)
+        export(folder, run, prepared_text, out := folder / f"exported-{run.id}")
+        found[run.settings.placement] = pretraining_training.trained(run, prepared_text, folder / run.folder), out
+    return found
+
+
+def padded(sentences: list[list[int]], left: bool = False) -> Tensor:
+    """Numbers of pieces, padded to a rectangle."""
+    longest = max(map(len, sentences))
+    padding = [[1] * (longest - len(one)) for one in sentences]
+    return torch.tensor([more + one if left else one + more for one, more in zip(sentences, padding, strict=True)])
+
+
+@pytest.mark.slow
+@pytest.mark.numbers
+@pytest.mark.parametrize("placement", ["post", "pre", "post-init"])
+def test_a_translation_model_has_the_same_scores(translation: dict[str, Exported], placement: str) -> None:
+    trained, out = translation[placement]
+    source = padded([[7, 8, 9, 10, 11, 2], [12, 13, 2]], left=True)
+    target = padded([[2, 20, 21, 22], [2, 23, 24, 25]])
+    theirs = transformers.AutoModelForSeq2SeqLM.from_pretrained(out)
+    with torch.no_grad():
+        expected, _ = as_it_was_trained(trained)(source, source.ne(1).sum(1), target)
+        mask = source.ne(1).long()
+        found = theirs(input_ids=source, attention_mask=mask, decoder_input_ids=target, use_cache=False).logits
+    torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.slow
+@pytest.mark.numbers
+@pytest.mark.parametrize("placement", ["post", "pre"])
+def test_a_bert_has_the_same_scores(berts: dict[str, Exported], placement: str) -> None:
+    trained, out = berts[placement]
+    tokens = padded([[0, 7, 8, 9, 10, 2], [0, 11, 12, 2]])
+    theirs = transformers.AutoModelForMaskedLM.from_pretrained(out)
+    with torch.no_grad():
+        expected, _ = as_it_was_trained(trained)(tokens)
+        found = theirs(input_ids=tokens, attention_mask=tokens.ne(1).long()).logits
+    seen = tokens.ne(1)
+    torch.testing.assert_close(found[seen], expected[seen], rtol=1e-4, atol=1e-4)
+
+
+LINES = st.lists(st.text("abcdefgäöü漢'&;.", min_size=1, max_size=8), min_size=1, max_size=8).map(" ".join)
+
+
+def numbers(line: str, text: Path, dictionary: str) -> list[int]:
+    """The pieces of a line by their numbers in the dictionary of a prepared text."""
+    (pieces,) = bpe.encode((text / "bpe" / "bpe.model").read_bytes(), [line], 1)
+    known = {piece: number for number, piece in enumerate(symbols(text / "binary" / dictionary))}
+    return [known.get(piece, known["<unk>"]) for piece in pieces]
+
+
+@pytest.fixture(scope="module")
+def tokenizers(translation: dict[str, Exported], berts: dict[str, Exported]) -> dict[str, Any]:
+    """The tokenizers of an exported translation model and of an exported BERT."""
+    folders = {"translation": translation["post"][1], "bert": berts["post"][1]}
+    return {kind: transformers.AutoTokenizer.from_pretrained(folder) for kind, folder in folders.items()}
+
+
+@pytest.mark.slow
+@given(LINES)
+def test_the_tokenizers_give_the_pieces_that_the_models_were_trained_on(
+    tokenizers: dict[str, Any], prepared: Path, prepared_text: Path, line: str
+) -> None:
+    assert tokenizers["translation"](line)["input_ids"] == [*numbers(line, prepared, "dict.de.txt"), 2]
+    assert tokenizers["bert"](line)["input_ids"] == [0, *numbers(line, prepared_text, "dict.txt"), 2]
+
+
+@pytest.mark.slow
+def test_an_exported_model_translates_by_the_librarys_own_search(
+    translation: dict[str, Exported], prepared: Path
+) -> None:
+    line = (prepared / "text" / "test.de").read_text(encoding="utf-8").splitlines()[0]
+    for _, out in translation.values():
+        tokenizer = transformers.AutoTokenizer.from_pretrained(out)
+        model = transformers.AutoModelForSeq2SeqLM.from_pretrained(out)
+        found = model.generate(**tokenizer([line], return_tensors="pt"), max_new_tokens=20)
+        assert tokenizer.batch_decode(found, skip_special_tokens=True)[0]
+
+
+@pytest.mark.slow
+def test_the_card_says_what_the_model_is_and_the_record_comes_along(translation: dict[str, Exported]) -> None:
+    trained, out = translation["pre"]
+    card = (out / "README.md").read_text(encoding="utf-8")
+    front = yaml.safe_load(card.split("---")[1])
+    assert front["pipeline_tag"] == "translation"
+    assert front["language"] == ["de", "en"]
+    job = trained.training.state.job
+    metrics = json.loads((job / "metrics.json").read_text())
+    assert f"{metrics['final']['valid_loss']:.3f}" in card
+    assert metrics["bleu"]["tokenised"] in card
+    assert (out / "run.json").read_bytes() == (job / "run.json").read_bytes()
+
+
+@pytest.mark.slow
+def test_a_folder_that_is_there_is_not_overwritten(translation: dict[str, Exported], prepared: Path) -> None:
+    trained, out = translation["pre"]
+    job = trained.training.state.job
+    (run,) = (run for run in expand(validate(study_content({"placement": "pre", "epochs": 1}), "study.yaml")))
+    with pytest.raises(PrelnError, match="is there already; name a new folder"):
+        export(job.parents[1], run, prepared, out)
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"placement": "deepnorm"}, "the placement deepnorm is in none"),
+        ({"placement": "pre", "norm": "rms"}, "norm: rms is in none"),
+        ({"placement": "post", "qk_norm": True}, "qk_norm is in none"),
+        ({"placement": "post"}, ""),
+    ],
+)
+def test_what_the_library_has_no_model_of_is_refused_with_the_reason(changes: dict[str, Any], why: str) -> None:
+    (run,) = expand(validate(study_content(changes), "study.yaml"))
+    assert unlike(run).startswith(why)
+    assert bool(unlike(run)) == bool(why)
