@@ -277,7 +277,10 @@ def export(
     try:
         import transformers
     except ImportError:
-        raise PrelnError(f"--to {to.value} needs transformers: python -m pip install --no-deps --requirement requirements-huggingface.txt") from None
+        raise PrelnError(
+            f"--to {to.value} needs the library transformers: python -m pip install --no-deps --requirement "
+            "requirements-huggingface.txt"
+        ) from None
     transformers.logging.set_verbosity_error()
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(message)s")
     from preln import workflow
