@@ -13,7 +13,7 @@ import pytest
 from scipy import stats
 
 from docs import answers, tables
-from docs.tables import bars, collapse, final, table
+from docs.tables import AMPLIFIED_AT, bars, collapse, final, table
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "results"
@@ -47,6 +47,24 @@ def paired(one: Iterable[float], other: Iterable[float]) -> tuple[float, float]:
     differences = np.subtract(list(one), list(other))
     half = stats.t.ppf(0.975, len(differences) - 1) * differences.std(ddof=1) / np.sqrt(len(differences))
     return float(differences.mean()), float(half)
+
+
+def amplified(placement: str) -> tuple[float, float]:
+    """The exponent of the depth in a placement's first step at the small rate, with half of its interval."""
+    step = answers.amplification(RESULTS, AMPLIFIED_AT[0])[placement].step
+    return step.mean, step.high - step.mean
+
+
+def larger_step(layers: int) -> float:
+    """By how much Post-LN's first step at the small rate is larger than Pre-LN's, of means over three seeds."""
+
+    def step(placement: str) -> float:
+        depth = "" if layers == 6 else f"-encoderlayers{layers}-decoderlayers{layers}"
+        name = f"{placement}-adam-lr5e-7-wu0-hold1333{depth}-s{{}}/updates.csv"
+        traced = [pd.read_csv(RESULTS / "amplification/first-updates" / name.format(seed)) for seed in (1, 2, 3)]
+        return float(np.mean([updates.set_index("update")["function_change"][1] for updates in traced]))
+
+    return step("post") / step("pre")
 
 
 def ahead(column: str) -> tuple[float, float]:
@@ -351,6 +369,7 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
         ),
     ],
     "docs/departures.md": [
+        ("differ by {:.2f}, where 0.2", lambda: [amplified("post")[0] - amplified("pre")[0]]),
         (
             "one seed ends at {:.2f} bits and BLEU {:.1f}.",
             lambda: [answers.radam(RESULTS)[answers.ALONE["β2"]][name][0] for name in ("valid_loss", "test_bleu")],
@@ -373,6 +392,10 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
             "at initialisation is {:.2f}, Post-LN's is {:.2f}",
             lambda: [traced(name).last_gradient for name in ("Post-LN-init, no warm-up", "Post-LN, no warm-up")],
         ),
+        ("to the power of {:.2f} ± {:.2f}, and its last", lambda: amplified("post")),
+        ("which trains, has a power of {:.2f} ± {:.2f}", lambda: amplified("post-init")),
+        ("trains too, and has a power of {:.2f} ± {:.2f}", lambda: amplified("pre")),
+        ("are {:.1f} times as large with two layers, and {:.1f} times with 18", lambda: map(larger_step, (2, 18))),
         (
             "is {:.1f} in Post-LN, {:.2f} in Pre-LN and {:.2f} in Post-LN-init",
             lambda: [traced(name).largest_step for name in list(tables.TRACED)[:3]],

@@ -18,7 +18,7 @@ from preln.schedules import of
 from preln.schedules.inverse_sqrt import InverseSqrt
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
 
 TEXT_WIDTH = 6.75
 """Width of a page's text in the ICML style, inches; a figure of one column has `COLUMN_WIDTH`."""
@@ -85,13 +85,13 @@ def line(placement: str, anchor: str = "warmup") -> Any:
     return lines.get(anchor, lines["warmup"])
 
 
-def plain_ticks(axes: Axes) -> None:
-    """Mark 1, 2 and 5 of each decade on a logarithmic x-axis with its data drawn, as numbers without powers."""
-    low, high = axes.get_xlim()
+def plain_ticks(axis: Axis) -> None:
+    """Mark 1, 2 and 5 of each decade on a logarithmic axis with its data drawn, as numbers without powers."""
+    low, high = axis.get_view_interval()
     ticks = (part * 10.0**power for power in range(-4, 4) for part in (1, 2, 5))
-    axes.set_xticks([tick for tick in ticks if low < tick < high])
-    axes.xaxis.set_major_formatter("{x:g}")
-    axes.minorticks_off()
+    axis.set_ticks([tick for tick in ticks if low < tick < high])
+    axis.set_major_formatter("{x:g}")
+    axis.set_ticks([], minor=True)
 
 
 def cross(colour: str) -> dict[str, Any]:

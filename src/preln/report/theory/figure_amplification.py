@@ -14,7 +14,7 @@ from preln.report.core.curves import EXTENT, Curves, means
 from preln.report.core.figure import Figure, NothingDone
 from preln.report.core.labels import label, varying
 from preln.report.core.statistics import Estimate, estimate, exponent, extent
-from preln.report.core.style import TEXT_WIDTH
+from preln.report.core.style import TEXT_WIDTH, plain_ticks
 from preln.report.theory.traces import SOURCE, Records, first_step, gradient_at_first
 from preln.runs import series
 from preln.theory.trace_jobs import TraceJob
@@ -80,7 +80,7 @@ def compose(study: Study, records: Records) -> Drawing:
     drawn = [(title, unit, values(records, number)) for title, (unit, number) in QUANTITIES.items()]
     if not len(drawn[0][-1]):
         raise NothingDone
-    figure = Drawing(figsize=(TEXT_WIDTH, 2.4), layout="constrained")
+    figure = Drawing(figsize=(TEXT_WIDTH, 3.3), layout="constrained")
     for axes, (title, unit, found) in zip(figure.subplots(1, len(drawn)), drawn, strict=True):
         axes.set(title=title, xlabel="Layers of the encoder, and of the decoder", ylabel=unit)
         _draw(axes, found, depths_of(records.jobs))
@@ -115,7 +115,12 @@ def _draw(axes: Axes, found: pd.DataFrame, depths: Sequence[int]) -> None:
         )
     axes.set_xticks(depths, [str(depth) for depth in depths])
     axes.minorticks_off()
-    axes.legend(frameon=False)
+    low, high = axes.get_ylim()
+    # A decade or two have one power of ten to mark, or none.
+    if high < 100 * low:
+        plain_ticks(axes.yaxis)
+    # Below the axes, for no corner of them is free in both panels.
+    axes.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.22))
 
 
 def _text(found: Estimate) -> str:

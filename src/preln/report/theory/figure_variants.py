@@ -94,7 +94,7 @@ def _draw(axes: Axes, placement: str, mine: pd.DataFrame, names: Sequence[str], 
             _row(axes, y, first, end, colour)
     axes.set(title=PLACEMENTS[placement].label, xlabel=r"Gradient expectation of $W^2$")
     axes.set_xscale("log")
-    plain_ticks(axes)
+    plain_ticks(axes.xaxis)
 
 
 def _row(axes: Axes, y: int, first: Estimate, last: Estimate, colour: str) -> None:

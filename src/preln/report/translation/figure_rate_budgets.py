@@ -124,7 +124,7 @@ def _draw(axes: Axes, found: pd.DataFrame, looks: dict[str, Style]) -> None:
         )
     axes.set(title="The study", xlabel=_X_TITLE, ylabel="Validation loss (bits/token)")
     axes.set_xscale("log")
-    plain_ticks(axes)
+    plain_ticks(axes.xaxis)
 
 
 def curves(study: Study, records: Records) -> list[Curves]:
