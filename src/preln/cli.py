@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import shlex
 import sys
 import warnings
 from collections.abc import Sequence
@@ -116,6 +117,27 @@ def _settings(option: str, kind: Any, text: str) -> Any:
         return TypeAdapter(kind).validate_python(content)
     except ValidationError as error:
         raise StudyError("\n".join(f"{option}: {line}" for line in describe(error, content))) from None
+
+
+@app.command(rich_help_panel=STUDY)
+def init(
+    source: Annotated[Path, typer.Argument(metavar="SOURCE", help="Sentences to translate, one a line: train.nl.")],
+    target: Annotated[Path, typer.Argument(metavar="TARGET", help="Their translations, line by line: train.fr.")],
+    out: Annotated[Path, typer.Option("--out", help="The study to write.")] = Path("config/mine.yaml"),
+    source_language: Annotated[str | None, typer.Option(help="By default the end of the file's name.")] = None,
+    target_language: Annotated[str | None, typer.Option(help="Likewise.")] = None,
+) -> None:
+    """Write a study for a parallel text of your own. If valid and test are beside train, it takes them."""
+    from preln import new_study
+
+    languages = (
+        new_study.language(source, "--source-language", source_language),
+        new_study.language(target, "--target-language", target_language),
+    )
+    seen = new_study.write(source, target, languages, out)
+    print(f"{out}: a study of {seen.pairs:,} pairs. Look at it, then:")
+    print(f"  preln plan {shlex.quote(str(out))}")
+    print(f"  snakemake --cores all --configfile {shlex.quote(str(out))}")
 
 
 @app.command(rich_help_panel=STUDY)

@@ -1,0 +1,113 @@
+"""`preln init` writes a study for one's own text that is right from the start."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from preln.checking import check_file
+from preln.cli import app
+from preln.config import FilesCorpus, StudyError, load
+from preln.config.reading import validate
+from preln.corpora import CorpusError
+from preln.new_study import BATCH_TOKENS, PIECES_A_WORD, Seen, _text
+from preln.runs import expand
+
+RUNNING, TOKENISED = "Een man, en een vrouw.\n", "een man , en een vrouw .\n"
+
+
+def written(folder: Path, *arguments: str) -> Path:
+    out = folder / "config" / "mine.yaml"
+    app(
+        ["init", str(folder / "train.nl"), str(folder / "train.fr"), "--out", str(out), *arguments],
+        standalone_mode=False,
+    )
+    return out
+
+
+def corpus(study: Path) -> FilesCorpus:
+    (found,) = load(study).corpora.values()
+    assert isinstance(found, FilesCorpus)
+    return found
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> Path:
+    for side in ("nl", "fr"):
+        (tmp_path / f"train.{side}").write_text(RUNNING * 2000, encoding="utf-8")
+    return tmp_path
+
+
+def test_the_study_is_one_that_the_workflow_accepts(texts: Path) -> None:
+    study = written(texts)
+    assert {run.settings.placement for run in check_file(study).runs} == {"post", "pre"}
+
+
+def test_languages_are_those_of_the_names_unless_they_are_said(texts: Path) -> None:
+    found = corpus(written(texts))
+    assert (found.source_language, found.target_language) == ("nl", "fr")
+    (texts / "config" / "mine.yaml").unlink()
+    assert corpus(written(texts, "--target-language", "oc")).target_language == "oc"
+
+
+@pytest.mark.parametrize(("lines", "tokenise"), [(RUNNING, True), (TOKENISED, False)])
+def test_text_that_is_tokenised_is_not_tokenised_again(texts: Path, lines: str, tokenise: bool) -> None:
+    for side in ("nl", "fr"):
+        (texts / f"train.{side}").write_text(lines * 100, encoding="utf-8")
+    assert corpus(written(texts)).tokenise is tokenise
+
+
+def test_parts_beside_train_are_taken_if_both_sides_are_there(texts: Path) -> None:
+    for name in ("dev.nl", "dev.fr", "test.nl"):
+        (texts / name).write_text(RUNNING * 10, encoding="utf-8")
+    found = corpus(written(texts))
+    assert found.valid is not None
+    assert found.valid.source == texts / "dev.nl"
+    assert found.test is None
+
+
+def test_the_next_command_is_said(texts: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    study = written(texts)
+    assert f"snakemake --cores all --configfile {shlex.quote(str(study))}" in capsys.readouterr().out
+
+
+def test_sides_of_unlike_length_are_refused_with_both_numbers(texts: Path) -> None:
+    (texts / "train.fr").write_text(RUNNING * 1999, encoding="utf-8")
+    with pytest.raises(CorpusError, match=r"train.nl has 2,000 lines and .*train.fr 1,999"):
+        written(texts)
+
+
+def test_a_study_that_is_there_is_not_overwritten(texts: Path) -> None:
+    written(texts)
+    with pytest.raises(StudyError, match="is there already; name another file with --out"):
+        written(texts)
+
+
+def test_a_file_whose_name_has_no_language_is_asked_about(texts: Path) -> None:
+    (texts / "left.text").write_text(RUNNING, encoding="utf-8")
+    with pytest.raises(StudyError, match="does not end in a language, such as .nl; say it with --source-language"):
+        app(
+            ["init", str(texts / "left.text"), str(texts / "train.fr"), "--out", str(texts / "x.yaml")],
+            standalone_mode=False,
+        )
+
+
+@given(
+    st.builds(Seen, st.integers(1, 10**8), st.integers(1, 10**10), st.booleans()),
+    st.text("abc -_:#'\"é/", min_size=1, max_size=20),
+)
+def test_every_text_gives_a_study_whose_warm_up_ends_before_its_runs(seen: Seen, name: str) -> None:
+    paths = Path(name), Path(f"{name}.fr")
+    study = validate(yaml.safe_load(_text(seen, {"train": paths}, ("nl", "fr"), "mine")), "mine.yaml")
+    (found,) = study.corpora.values()
+    assert isinstance(found, FilesCorpus)
+    assert (found.train.source, found.train.target) == paths
+    for run in expand(study):
+        # An epoch has an update at least.
+        updates = run.settings.epochs * max(1, seen.words * PIECES_A_WORD / BATCH_TOKENS)
+        assert run.settings.warmup <= 0.8 * updates or run.settings.warmup == 1
