@@ -121,7 +121,7 @@ def write(source: Path, target: Path, languages: tuple[str, str], out: Path) -> 
 def _text(seen: Seen, parts: dict[str, tuple[Path, Path]], languages: tuple[str, str], name: str) -> str:
     an_epoch = max(1, round(seen.words * PIECES_A_WORD / BATCH_TOKENS))
     epochs = min(MOST_EPOCHS, max(1, round(UPDATES / an_epoch)))
-    warmup = max(1, round(OF_A_RUN * epochs * an_epoch, -1))
+    warmup = max(1, 10 * round(OF_A_RUN * epochs * an_epoch / 10))
     vocabulary = 2000 if seen.pairs < 30_000 else 4000 if seen.pairs < 100_000 else 10_000
     lines = [f"    {part}: {_flow({'source': str(one), 'target': str(other)})}" for part, (one, other) in parts.items()]
     if len(parts) < 3:
