@@ -28,8 +28,8 @@ PIECES_A_WORD = 1.3
 OF_A_RUN = 0.4
 """The part of a run that its warm-up takes."""
 
-_JOINED = re.compile(r"\w[.,!?;:](\s|$)")
-_APART = re.compile(r"\s[.,!?;:](\s|$)")
+_JOINED = re.compile(r"\w[.,!?](\s|$)")
+_APART = re.compile(r"\s[.,!?](\s|$)")
 
 
 @dataclass(frozen=True)
