@@ -27,8 +27,7 @@ help:
 	@echo "make docs             the site of docs/, in build/site/"
 
 reproduce: $(READY)
-	PATH="$(CURDIR)/$(BIN):$$PATH" snakemake --cores $(CORES) --rerun-incomplete
-	"$(BIN)/preln" summary results/quick
+	PATH="$(CURDIR)/$(BIN):$$PATH" preln run config/config.yaml --cores $(CORES)
 
 test: $(READY) $(VENV)/.docs-ready $(VENV)/.huggingface-ready
 	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest -m "not cluster" $(PARALLEL)

@@ -158,6 +158,36 @@ def plan(
     show(check_file(path), path, gpu, Path("results"), Path("resources/corpora"), gpu_tflops)
 
 
+@app.command("run", rich_help_panel=STUDY)
+def run_study(
+    study: Annotated[Path, typer.Argument(metavar="STUDY", help="A study file, such as config/config.yaml.")],
+    more: Annotated[
+        list[str] | None, typer.Argument(metavar="[-- OPTION...]", help="More options of Snakemake.")
+    ] = None,
+    cores: Annotated[str, typer.Option(help="Cores, as Snakemake takes them: a number, or all.")] = "all",
+) -> None:
+    """Run the workflow of a study, and show how far it is. It is `snakemake --cores all`, whose log goes to a file."""
+    from preln.follow import run
+
+    path, content, _ = _read(study)
+    log = Path("logs") / content.study / "snakemake.log"
+    command = ["snakemake", "--cores", cores, "--rerun-incomplete", "--configfile", str(path), *(more or ())]
+    if status := run(content, Path("results") / content.study, command, log):
+        sys.exit(status)
+    _say_finding(content, Path("results"))
+
+
+def _say_finding(study: Study, results: Path) -> None:
+    """What a study found, in three lines, and where to look."""
+    from preln.report.catalogue import REPORT, Catalogue
+    from preln.report.claims import ledger
+
+    entries = ledger.judge(study, Catalogue(study).load(ledger.CLAIMS, results))
+    print(ledger.finding(entries))
+    print(f"All of it on one page: {results / study.study / REPORT}")
+    print(f"The tables: preln summary {results / study.study}")
+
+
 @app.command(rich_help_panel=STUDY)
 def status(
     results: ResultsOf,

@@ -11,6 +11,7 @@ from rich.live import Live
 
 from preln.config import Study
 from preln.pretraining import status as pretraining
+from preln.progress import Section
 from preln.theory import status as theory
 from preln.translation import status as translation
 
@@ -18,17 +19,21 @@ WATCH_SECONDS = 5
 FILE_WIDTH = 160
 
 
+def sections(study: Study, results: Path, now: float) -> list[Section]:
+    """How far the jobs of each kind are that the study has, at the time `now` in seconds since the epoch."""
+    found = [
+        *translation.sections(study, results, now),
+        *theory.sections(study, results),
+        *pretraining.sections(study, results, now),
+    ]
+    return [section for section in found if section.rows]
+
+
 def show(study: Study, results: Path, watch: bool) -> None:
     """Print the progress of the study whose results are in the folder `results`; with `watch`, until interrupted."""
 
     def current() -> Group:
-        now = time.time()
-        sections = [
-            *translation.sections(study, results, now),
-            *theory.sections(study, results),
-            *pretraining.sections(study, results, now),
-        ]
-        return Group(*(section.table() for section in sections if section.rows))
+        return Group(*(section.table() for section in sections(study, results, time.time())))
 
     if not watch:
         # Into a file or a pipe goes the whole table, however wide.

@@ -50,8 +50,9 @@ class Workspace:
         """Make a study the default one."""
         (self.folder / "config" / "config.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
 
-    def start(self, *command: str, hold: Hold | None = None) -> subprocess.Popen[str]:
-        """Start a command in the copy, with its code and this test's environment, as a process group of its own."""
+    def start(self, *command: str, hold: Hold | None = None, terminal: int = subprocess.PIPE) -> subprocess.Popen[str]:
+        """Start a command in the copy, with its code and this test's environment, as a process group of its own; its
+        output goes to a pipe, or to a `terminal`."""
         binaries = Path(sys.executable).parent
         environment = {
             **os.environ,
@@ -62,7 +63,7 @@ class Workspace:
             command,
             cwd=self.folder,
             env=hold.environment(environment) if hold else environment,
-            stdout=subprocess.PIPE,
+            stdout=terminal,
             stderr=subprocess.STDOUT,
             text=True,
             start_new_session=True,

@@ -1,0 +1,159 @@
+"""The workflow run and followed: what is being done, how far each run is, and the time left. Snakemake's own log, which
+says why each job runs and with what paths, goes to a file.
+"""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import time
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from preln.config import Study
+from preln.progress import Progress
+from preln.status import WATCH_SECONDS, sections
+
+_COUNT = re.compile(r"^(\w+)\s+(\d+)$")
+_JOB = re.compile(r"^(?:Job|localrule|rule|checkpoint) (\d+): (.*)$")
+_FINISHED = re.compile(r"^Finished jobid: (\d+) \(Rule: (\w+)\)$")
+_TARGETS = ("default", "all", "prepared")
+"""Rules that make nothing."""
+SHOWN = 20
+"""Lines of the log that are shown when the workflow fails and no line says why."""
+
+
+@dataclass
+class Steps:
+    """The steps of a workflow, as Snakemake's log has told them so far.
+
+    Attributes:
+        of: how many there are.
+        done: how many are done.
+        running: the message of each that runs, and when it began, by its number.
+        left: how many of each rule are left.
+        took: the seconds that those of each rule took that are done.
+    """
+
+    of: int = 0
+    done: int = 0
+    running: dict[int, tuple[str, float]] = field(default_factory=dict)
+    left: Counter[str] = field(default_factory=Counter)
+    took: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+
+    def read(self, line: str, now: float) -> str | None:
+        """Take in a line of the log.
+
+        Returns:
+            The message of the step that the line ends, if it ends one.
+        """
+        if not self.of:
+            if found := _COUNT.match(line):
+                if found[1] == "total":
+                    self.of = int(found[2])
+                else:
+                    self.left[found[1]] = int(found[2])
+        elif found := _JOB.match(line):
+            self.running[int(found[1])] = found[2], now
+        elif found := _FINISHED.match(line):
+            message, began = self.running.pop(int(found[1]), ("", now))
+            self.left[found[2]] -= 1
+            self.took[found[2]].append(now - began)
+            self.done += 1
+            return message or None
+        return None
+
+    def seconds_left(self, now: float) -> float | None:
+        """About how long the rest takes, if as many steps run at once as now; None while of a rule that is left no step
+        is done."""
+        if not self.running:
+            return None
+        rest = 0.0
+        for rule, count in self.left.items():
+            if count > 0 and rule not in _TARGETS:
+                if rule not in self.took:
+                    return None
+                rest += count * sum(self.took[rule]) / len(self.took[rule])
+        rest -= sum(now - began for _, began in self.running.values())
+        return max(rest, 0.0) / len(self.running)
+
+
+def run(study: Study, results: Path, command: Sequence[str], log: Path) -> int:
+    """Run a command of Snakemake, and show how far it is until it ends.
+
+    Args:
+        study: the study that it makes.
+        results: the folder of the study's results.
+        command: the command.
+        log: the file for what Snakemake prints.
+
+    Returns:
+        Its exit status.
+    """
+    console = Console()
+    log.parent.mkdir(parents=True, exist_ok=True)
+    steps = Steps()
+    view = _View(study, results, steps)
+    with log.open("w", encoding="utf-8") as file:
+        process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+        )
+        # An interrupt at the terminal reaches Snakemake too, which ends its jobs; we read on until it has.
+        before = signal.signal(signal.SIGINT, lambda *_: None)
+        try:
+            with Live(console=console, get_renderable=view, refresh_per_second=1, transient=True) as live:
+                for line in process.stdout or ():
+                    file.write(line)
+                    file.flush()
+                    if ended := steps.read(line.rstrip("\n"), time.time()):
+                        live.console.print(f"[{steps.done}/{steps.of}] {ended}", markup=False, highlight=False)
+            status = process.wait()
+        finally:
+            signal.signal(signal.SIGINT, before)
+    if status:
+        lines = log.read_text(encoding="utf-8").splitlines()
+        why = [line for line in lines if line.startswith("preln: ")] or lines[-SHOWN:]
+        console.print(*dict.fromkeys(why), f"The workflow failed; all that it said is in {log}", sep="\n", markup=False)
+    return status
+
+
+class _View:
+    """What is shown at a terminal: the steps, and how far each run is that is being trained."""
+
+    def __init__(self, study: Study, results: Path, steps: Steps) -> None:
+        self._study, self._results, self._steps = study, results, steps
+        self._began = time.time()
+        self._progress: dict[str, Progress] = {}
+        self._looked = 0.0
+
+    def __call__(self) -> RenderableType:
+        now = time.time()
+        if now > self._looked + WATCH_SECONDS:
+            found = sections(self._study, self._results, now)
+            self._progress = {row.id: row for section in found for row in section.rows}
+            self._looked = now
+        left = self._steps.seconds_left(now)
+        head = f"{self._steps.done} of {self._steps.of or '?'} steps done in {_spoken(now - self._began)}"
+        if left is not None:
+            head += f", about {_spoken(left)} left"
+        table = Table.grid(padding=(0, 2))
+        for message, began in list(self._steps.running.values()):
+            # The message of a training ends with the id of its run.
+            at = self._progress.get(message.rpartition(" ")[2])
+            part = f"{at.done / at.of:.0%}" if at and at.of else ""
+            rest = f"{_spoken(at.left)} left" if at and at.left is not None else ""
+            table.add_row("  " + message, part, rest, f"since {_spoken(now - began)}")
+        return Group(Text(head), table)
+
+
+def _spoken(seconds: float) -> str:
+    return str(timedelta(seconds=round(seconds)))

@@ -1,0 +1,56 @@
+"""A followed workflow says what is being done and about how long the rest takes, from what Snakemake prints."""
+
+from __future__ import annotations
+
+import pytest
+
+from preln.follow import Steps
+
+STATS = """\
+Job stats:
+job                  count
+-----------------  -------
+draw_figure              1
+train_translation        3
+default                  1
+total                    5
+""".splitlines()
+
+
+def told(*lines: tuple[float, str]) -> Steps:
+    """What is known after the lines, each printed at a time in seconds."""
+    steps = Steps()
+    for line in STATS:
+        steps.read(line, 0.0)
+    for now, line in lines:
+        steps.read(line, now)
+    return steps
+
+
+def test_a_step_runs_from_its_line_until_it_is_finished() -> None:
+    begun = told((1.0, "Job 7: Train post-s1"))
+    assert begun.running == {7: ("Train post-s1", 1.0)}
+    assert begun.read("Finished jobid: 7 (Rule: train_translation)", 5.0) == "Train post-s1"
+    assert (begun.done, begun.of, begun.running) == (1, 5, {})
+
+
+def test_other_lines_change_nothing() -> None:
+    for line in ("Reason: Missing output files: run.json", "Select jobs to execute...", "", "1 of 5 steps (20%) done"):
+        assert told((1.0, line)) == told()
+
+
+def test_the_time_left_is_that_of_like_steps_over_those_that_run_at_once() -> None:
+    steps = told(
+        (0.0, "Job 1: Draw figure 2"),
+        (2.0, "Finished jobid: 1 (Rule: draw_figure)"),
+        (2.0, "Job 2: Train post-s1"),
+        (2.0, "Job 3: Train post-s2"),
+        (102.0, "Finished jobid: 2 (Rule: train_translation)"),
+        (102.0, "Job 4: Train post-s3"),
+    )
+    # Two trainings of 100 seconds, of which one has run for 100 and the other for 20.
+    assert steps.seconds_left(122.0) == pytest.approx((2 * 100 - 120 - 20) / 2)
+
+
+def test_the_time_left_is_not_known_before_a_step_of_each_rule_is_done() -> None:
+    assert told((0.0, "Job 2: Train post-s1")).seconds_left(10.0) is None

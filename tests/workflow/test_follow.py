@@ -1,0 +1,58 @@
+"""`preln run` shows how far the workflow is, and what it found; what Snakemake says is in a file."""
+
+from __future__ import annotations
+
+import os
+import pty
+from pathlib import Path
+
+import pytest
+
+from tests.workflow.conftest import Workspace
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def without_a_table(finished: Workspace, tmp_path: Path) -> Workspace:
+    """A finished study, one of whose tables is gone."""
+    copy = finished.copied(tmp_path / "copy")
+    for form in ("csv", "md", "tex"):
+        (copy.folder / "results" / "tiny" / "tables" / f"runs.{form}").unlink()
+    return copy
+
+
+def test_each_step_is_a_line_where_there_is_no_terminal_and_the_finding_comes_last(without_a_table: Workspace) -> None:
+    outcome = without_a_table.run("preln", "run", "config/config.yaml", "--cores", "2")
+    assert outcome.code == 0, outcome.output
+    steps, finding = outcome.output.splitlines()[:-3], outcome.output.splitlines()[-3:]
+    assert any("] Write the table runs" in line for line in steps)
+    assert all(line.startswith("[") for line in steps), steps
+    assert finding[0].startswith("This study tests ")
+    assert finding[1] == "All of it on one page: results/tiny/report.html"
+    log = without_a_table.folder / "logs" / "tiny" / "snakemake.log"
+    assert "Reason: Missing output files" in log.read_text(encoding="utf-8")
+
+
+def test_a_terminal_shows_what_is_being_done(without_a_table: Workspace) -> None:
+    main, terminal = pty.openpty()
+    process = without_a_table.start("preln", "run", "config/config.yaml", "--cores", "2", terminal=terminal)
+    os.close(terminal)
+    seen = b""
+    try:
+        while part := os.read(main, 1 << 16):
+            seen += part
+    # At the end of the process.
+    except OSError:
+        pass
+    os.close(main)
+    assert process.wait() == 0, seen
+    assert b" steps done in 0:00:" in seen
+    assert b"Write the table runs" in seen
+
+
+def test_a_workflow_that_fails_says_why_and_where_the_log_is(without_a_table: Workspace) -> None:
+    outcome = without_a_table.run("preln", "run", "config/config.yaml", "--cores", "2", "--", "--no-such-option")
+    assert outcome.code == 2
+    assert "--no-such-option" in outcome.output
+    assert outcome.output.splitlines()[-1] == "The workflow failed; all that it said is in logs/tiny/snakemake.log"
