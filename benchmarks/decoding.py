@@ -94,7 +94,7 @@ def translator(toolkit: str, folder: Path, together: bool = True) -> Callable[[]
         memory.keep()
     model.load_state_dict(weights, strict=True)
     order = np.argsort(test.src_sizes[:SENTENCES], kind="stable")
-    rows = test.batch_by_size(order, max_tokens=TOKENS) if together else order[:, None]
+    rows = test.batch_by_size(order, max_tokens=TOKENS["cpu"]) if together else order[:, None]
     batches = [test.collater([test[i] for i in row]) for row in rows]
     search = _fairseqs(model, task) if toolkit == "stock" else _ours(model)
 
