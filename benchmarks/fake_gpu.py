@@ -22,6 +22,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
+import numpy as np
+
 if TYPE_CHECKING:
     from torch import Tensor
 
@@ -83,6 +85,11 @@ class Seen:
     attentions: Counter[str] = field(default_factory=Counter)
     lines: Counter[str] = field(default_factory=Counter)
 
+    def clear(self) -> None:
+        """Begin anew."""
+        for counted in (self.operations, self.waits, self.attentions, self.lines):
+            counted.clear()
+
 
 _ALLOCATIONS = {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "is_pinned", "_unsafe_view"}
 """What is dispatched and launches nothing, beside views."""
@@ -90,9 +97,17 @@ _HOLDS = {"any", "all", "mul", "logical_and"}
 """The operations whose truth values hold: a batch has padding, and numbers are finite. Others do not."""
 
 
+def ones(read: Tensor) -> Any:
+    """Numpy's numbers of a tensor that has none."""
+    return np.ones(tuple(read.shape), dtype=str(read.dtype).removeprefix("torch."))
+
+
 @contextmanager
-def fake_gpu() -> Iterator[Seen]:
-    """In it, tensors on `cuda` are fake, and so are those on the CPU that are made or copied; yields what is seen."""
+def fake_gpu(numbers: Callable[[Tensor], Any] = ones) -> Iterator[Seen]:
+    """In it, tensors on `cuda` are fake, and so are those on the CPU that are made or copied; yields what is seen.
+
+    `numbers` are what the tensors have that are read as numpy's.
+    """
     import torch
     from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
     from torch.overrides import TorchFunctionMode
@@ -165,6 +180,8 @@ def fake_gpu() -> Iterator[Seen]:
         def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             if func is torch.nn.functional.scaled_dot_product_attention and args[0].device.type == "cuda":
                 return _attention(seen, *args, **(kwargs or {}))
+            if func is torch.Tensor.numpy and isinstance(args[0], FakeTensor):
+                return numbers(args[0])
             return func(*args, **(kwargs or {}))
 
     def moved(module: Any, change: Callable[[Any], Any], recurse: bool = True) -> Any:
