@@ -136,7 +136,7 @@ def fake_gpu(numbers: Callable[[Tensor], Any] = ones) -> Iterator[Seen]:
             on_gpu = is_on_gpu(args, kwargs)
             if name == "_local_scalar_dense":
                 if on_gpu:
-                    seen.waits[_line()] += 1
+                    seen.waits[line_at_work()] += 1
                 return _answer(args[0])
             if on_gpu:
                 args = self._count(name, func, args, kwargs)
@@ -151,15 +151,15 @@ def fake_gpu(numbers: Callable[[Tensor], Any] = ones) -> Iterator[Seen]:
 
         def _count(self, name: str, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
             if _waits(name, args, kwargs):
-                seen.waits[_line()] += 1
+                seen.waits[line_at_work()] += 1
             if name == "nonzero":
-                seen.waits[_line()] += 1
+                seen.waits[line_at_work()] += 1
                 kwargs["found"] = args[0].new_empty((args[0].numel(), args[0].dim()), dtype=torch.long)
             if name in ("index", "index_put", "index_put_", "_index_put_impl_", "_unsafe_index"):
                 args = (args[0], self._places(name, args[1]), *args[2:])
             if not (func.is_view or func.namespace == "prim" or name in _ALLOCATIONS):
                 seen.operations[name] += 1
-                seen.lines[_line()] += 1
+                seen.lines[line_at_work()] += 1
             return None if name == "nonzero" else args
 
         def _places(self, name: str, indices: list[Any]) -> list[Any]:
@@ -169,7 +169,7 @@ def fake_gpu(numbers: Callable[[Tensor], Any] = ones) -> Iterator[Seen]:
                 if index is None or index.dtype not in (torch.bool, torch.uint8):
                     found.append(index)
                     continue
-                seen.waits[_line()] += 1
+                seen.waits[line_at_work()] += 1
                 seen.operations["nonzero"] += 1
                 found += [index.new_empty(index.numel(), dtype=torch.long) for _ in range(index.dim())]
             return found
@@ -245,8 +245,8 @@ def _waits(name: str, args: Any, options: dict[str, Any]) -> bool:
     return to is not None and to.type != given.type and not without_waiting
 
 
-def _line() -> str:
-    """The line of preln or fairseq that is being run."""
+def line_at_work() -> str:
+    """The line of preln or fairseq that is being run; autograd's own is `backward`."""
     frame = sys._getframe(2)
     while frame is not None:
         path = frame.f_code.co_filename

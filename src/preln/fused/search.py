@@ -122,8 +122,8 @@ class Source:
 
 def _by_heads(query: Tensor, key: Tensor, value: Tensor, mask: Tensor, heads: int) -> Tensor:
     """Attention of each head to its part of the vectors, which are of shape (sentences, length, width)."""
-    parts = (x.unflatten(-1, (heads, -1)).transpose(1, 2) for x in (query, key, value))
-    return functional.scaled_dot_product_attention(*parts, mask).transpose(1, 2).flatten(2)
+    query, key, value = (x.unflatten(-1, (heads, -1)).transpose(1, 2) for x in (query, key, value))
+    return functional.scaled_dot_product_attention(query, key, value, mask).transpose(1, 2).flatten(2)
 
 
 def _compiled(x: Tensor, head: int) -> bool:
