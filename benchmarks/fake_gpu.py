@@ -180,8 +180,9 @@ def fake_gpu(numbers: Callable[[Tensor], Any] = ones) -> Iterator[Seen]:
         def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             if func is torch.nn.functional.scaled_dot_product_attention and args[0].device.type == "cuda":
                 return _attention(seen, *args, **(kwargs or {}))
-            if func is torch.Tensor.numpy and isinstance(args[0], FakeTensor):
-                return numbers(args[0])
+            if func is torch.Tensor.numpy:
+                # Of a tensor that has numbers, PyTorch would give the memory of a fake one in its place.
+                return numbers(args[0]) if isinstance(args[0], FakeTensor) else np.array(args[0].tolist())
             return func(*args, **(kwargs or {}))
 
     def moved(module: Any, change: Callable[[Any], Any], recurse: bool = True) -> Any:

@@ -36,6 +36,11 @@ TOKENS = {"cpu": 4096, "cuda": 32000}
 likes, and as a GPU needs for a step to take longer than its launches."""
 
 
+DONE = {"cpu": 0.0, "cuda": 0.5}
+"""The share of a batch's rows whose sentences are done when the others close up: a CPU has no use for any such row, and
+on a GPU it costs less than the launches that close it."""
+
+
 class Hypothesis(NamedTuple):
     """A finished translation: its log-probability over length^penalty, in nats; and its indices in the dictionary,
     without the end of sentence."""
@@ -66,7 +71,7 @@ def search(
     Args:
         model: in evaluation mode.
         source: indices, of shape (sentences, length), padded on the left as fairseq has them, with the end of sentence.
-        lengths: of the sentences, with the end of sentence.
+        lengths: of the sentences, with the end of sentence, on the CPU.
         beam: hypotheses kept; of a small dictionary, half as many as it has entries.
         length_penalty: the exponent.
 
@@ -75,7 +80,7 @@ def search(
     """
     dictionary, device = model.decoder.dictionary, source.device
     beam = min(beam, len(dictionary) // 2 - 1)
-    long, pad, end = lengths.cpu().numpy(), dictionary.pad(), dictionary.eos()
+    long, pad, end = lengths.numpy(), dictionary.pad(), dictionary.eos()
     # Nothing ends before it has begun.
     never = [torch.tensor(kept_out, device=device) for kept_out in ([pad, end], [pad])]
     limits = np.minimum((LENGTH_FACTOR * long + LENGTH_MARGIN).astype(int), model.decoder.max_positions() - 1)
@@ -105,8 +110,7 @@ def search(
         done = lacking <= 0
         if done.all():
             break
-        # A CPU has no use for rows of sentences that are done, and a GPU does not mind some.
-        if done.any() and (device.type == "cpu" or 2 * done.sum() >= len(done)):
+        if done.any() and done.mean() >= DONE[device.type]:
             closing = _Closing(done, device)
             sentences, limits, lacking = (x[closing.kept] for x in (sentences, limits, lacking))
             tokens, scores = (x.index_select(0, _on(device, closing.kept)) for x in (tokens, scores))

@@ -84,7 +84,7 @@ def attend_to_path(projected: Tensor, past: Tensor, path: Path, heads: int) -> T
         return out
     past[:, path.steps - 1] = projected[..., width:]
     seen = past[:, : path.steps].flatten(1, 2)
-    return _by_heads(projected[..., :width], *seen.chunk(2, dim=-1), path.mask, heads)
+    return _attend(projected[..., :width], seen, path.mask, heads)
 
 
 class Source:
@@ -113,16 +113,18 @@ class Source:
             native.call("preln_attend_to_source", out.dtype, query, keys, values, seen, out, *sizes)
             return out
         mask, projected = self._kept
-        return _by_heads(query, *projected.chunk(2, dim=-1), mask, self._heads)
+        return _attend(query, projected, mask, self._heads)
 
     def keep(self, closed: Callable[[Tensor], Tensor]) -> None:
         """Go on with the rows that `closed` gives of each tensor."""
         self._kept = tuple(map(closed, self._kept))
 
 
-def _by_heads(query: Tensor, key: Tensor, value: Tensor, mask: Tensor, heads: int) -> Tensor:
-    """Attention of each head to its part of the vectors, which are of shape (sentences, length, width)."""
-    query, key, value = (x.unflatten(-1, (heads, -1)).transpose(1, 2) for x in (query, key, value))
+def _attend(query: Tensor, projected: Tensor, mask: Tensor, heads: int) -> Tensor:
+    """Attention to `projected`, K and V side by side, in tensors of four dimensions, as a GPU's kernels take them."""
+    query, key, value = (
+        x.reshape(*x.shape[:2], heads, -1).transpose(1, 2) for x in (query, *projected.chunk(2, dim=-1))
+    )
     return functional.scaled_dot_product_attention(query, key, value, mask).transpose(1, 2).flatten(2)
 
 
