@@ -36,6 +36,9 @@ TOKENS = {"cpu": 4096, "cuda": 32000}
 likes, and as a GPU needs for a step to take longer than its launches."""
 
 
+SENTENCES: dict[str, int | None] = {"cpu": None, "cuda": 1500}
+"""Of them at most, for a GPU's memory: short ones may become many times as long as they are."""
+
 DONE = {"cpu": 0.0, "cuda": 0.5}
 """The share of a batch's rows whose sentences are done when the others close up: a CPU has no use for any such row, and
 on a GPU it costs less than the launches that close it."""

@@ -117,7 +117,10 @@ class RecordedTranslation(RecordedTask, TranslationTask):
         # Sentences of like length share a batch; the order does not depend on anything random.
         indices = np.argsort(dataset.src_sizes[:sentences], kind="stable")
         device = next(model.parameters()).device
-        batches = dataset.batch_by_size(indices, max_tokens=decoding.TOKENS[device.type])
+        kind = device.type
+        batches = dataset.batch_by_size(
+            indices, max_tokens=decoding.TOKENS[kind], max_sentences=decoding.SENTENCES[kind]
+        )
         rank, world = rank_and_world()
         translations: dict[int, str] = {}
         for batch in batches[rank::world]:
