@@ -12,7 +12,7 @@ BIN := $(VENV)/bin
 # takes over half of what another has before it: tests that share a training stay together until then.
 PARALLEL := --numprocesses logical --maxprocesses 8 --dist worksteal
 
-.PHONY: help reproduce test quick-test test-cluster test-faults test-processors coverage bench lint docs
+.PHONY: help reproduce test quick-test test-cluster test-faults test-processors coverage bench gpu lint docs
 
 help:
 	@echo "make reproduce        the default study: tables and figures in results/quick/"
@@ -23,6 +23,7 @@ help:
 	@echo "make test-faults      hundreds of kills, damages and full disks (20 minutes)"
 	@echo "make test-processors  the tests that compare numbers, as on other processors than this (6 minutes)"
 	@echo "make bench            speed beside that of others: benchmarks/README.md (half an hour)"
+	@echo "make gpu              the first day with a GPU: tests, speed, waits, profile; a page in build/gpu/"
 	@echo "make lint             the static checks alone"
 	@echo "make docs             the site of docs/, in build/site/"
 
@@ -51,6 +52,10 @@ test-processors: $(READY)
 
 bench: $(VENV)/.bench-ready
 	PATH="$(CURDIR)/$(BIN):$$PATH" python -m benchmarks
+
+# DEVICE=cpu tries it out on tiny models.
+gpu: $(READY)
+	PATH="$(CURDIR)/$(BIN):$$PATH" python -m benchmarks.gpu $(if $(DEVICE),--device $(DEVICE))
 
 lint: $(READY)
 	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest tests/workflow/test_static_checks.py

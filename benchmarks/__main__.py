@@ -12,7 +12,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -93,18 +92,20 @@ def of_growth() -> Iterator[Entry]:
 
 
 def of_launches() -> Iterator[Entry]:
-    """What an update asks of a GPU, beside fairseq as it comes."""
+    """What an update asks of a GPU, beside fairseq as it comes; and what else is computed there."""
     from benchmarks import fake_gpu, launches
 
     library = fake_gpu.build(_folder("launches"))
-    names = list(product(launches.MODELS, launches.PRECISIONS))
-    cases = [launches.Case(model, {"precision": precision}) for model, precision in names]
-    stock = [replace(case, toolkit="stock") for case in cases]
-    found = launches.outcomes([*cases, *stock], library)
-    for (model, precision), ours, theirs in zip(names, found[: len(names)], found[len(names) :], strict=True):
+    cases = launches.RECORDED
+    stock = {name: replace(case, toolkit="stock") for name, case in cases.items() if case.part == "update"}
+    found = launches.outcomes([*cases.values(), *stock.values()], library)
+    theirs = dict(zip(stock, found[len(cases) :], strict=True))
+    for name, ours in zip(cases, found, strict=False):
         for what in ("launches", "syncs"):
-            values = {"value": getattr(ours, what), "stock": getattr(theirs, what)}
-            yield {"name": f"{what}-{model}-{precision}", "baseline": "stock fairseq", **values, **_provenance(1)}
+            values = {"value": getattr(ours, what)}
+            if name in theirs:
+                values["stock"] = getattr(theirs[name], what)
+            yield {"name": f"{what}-{name}", "baseline": "stock fairseq", **values, **_provenance(1)}
 
 
 GROUPS: dict[str, Callable[[], Iterator[Entry]]] = {
@@ -147,7 +148,7 @@ def _told(entry: Entry) -> str:
     """What an entry says: a ratio, or a count beside stock fairseq's."""
     if "ratio" in entry:
         return f"{entry['ratio']:.2f} ({entry['low']:.2f} to {entry['high']:.2f})"
-    return f"{entry['value']} ({entry['baseline']}: {entry['stock']})"
+    return f"{entry['value']}" + (f" ({entry['baseline']}: {entry['stock']})" if "stock" in entry else "")
 
 
 def _folder(name: str) -> Path:

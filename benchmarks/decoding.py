@@ -21,7 +21,7 @@ from fairseq.sequence_generator import SequenceGenerator
 from benchmarks import stock
 from benchmarks.samples import SIZES, VOCABULARY
 from preln import config
-from preln.config import Execution
+from preln.config import Execution, Study
 from preln.corpora import prepare as corpora
 from preln.fairseq_plugin import options
 from preln.fairseq_plugin.binarise import binarise
@@ -29,38 +29,47 @@ from preln.fairseq_plugin.checkpoints import newest_checkpoint
 from preln.fairseq_plugin.decoding import LENGTH_FACTOR, LENGTH_MARGIN, TOKENS, translate
 from preln.fairseq_plugin.launch import configuration
 from preln.fused import memory
-from preln.runs import expand
+from preln.runs import Run, expand
 
 SENTENCES, BEAM, PENALTY = 1000, 5, 1.0
-STUDY: dict[str, Any] = {
-    "study": "bench",
-    "corpora": {"embedded": {"source": "embedded", "pairs": 22000, "held_out": SENTENCES, "vocabulary": 2000}},
-    "translation": {
-        "settings": {
-            **{"corpus": "embedded", "placement": "pre", "optimizer": "adam", "learning_rate": 2e-3, "warmup": 50},
-            **{"schedule": "inverse-sqrt", "epochs": 1, "bleu_sentences": 1, **SIZES["A"]},
-        },
-        "runs": [{"figures": []}],
-    },
-}
+
+
+def study_of(size: dict[str, Any], pairs: int, held_out: int, execution: dict[str, int]) -> tuple[Study, Run]:
+    """A study of one run, of an epoch on text of the grammar."""
+    corpus = {"source": "embedded", "pairs": pairs, "held_out": held_out, "vocabulary": 2000}
+    settings = {
+        **{"corpus": "embedded", "placement": "pre", "optimizer": "adam", "learning_rate": 2e-3, "warmup": 50},
+        **{"schedule": "inverse-sqrt", "epochs": 1, "bleu_sentences": 1, **size},
+    }
+    translation = {"settings": settings, "runs": [{"figures": []}]}
+    content = {"study": "bench", "corpora": {"embedded": corpus}, "translation": translation, "execution": execution}
+    study = config.validate(content, "benchmarks/decoding.py")
+    (run,) = expand(study)
+    return study, run
+
+
+def prepare_text(study: Study, run: Run, folder: Path) -> None:
+    """Make the run's corpus in `folder`, unless it is there."""
+    text, pieces, binary = folder / "text", folder / "bpe", folder / "binary"
+    if binary.exists():
+        return
+    corpora.prepare_text(run.corpus, folder, text, 1)
+    corpora.prepare_bpe(text, run.corpus.vocabulary, pieces, 1)
+    binarise(pieces, "de", "en", binary, 1)
+    config.write(study, folder / "runs" / "study.yaml")
 
 
 def prepare(folder: Path) -> None:
     """Make the corpus and the model in `folder`, unless they are there."""
-    study = config.validate(STUDY, "benchmarks/decoding.py")
-    (run,) = expand(study)
+    study, run = study_of(SIZES["A"], 22000, SENTENCES, {})
     out = folder / "runs" / "translation" / run.id
     if (out / "run.json").exists():
         return
-    text, pieces, binary = folder / "text", folder / "bpe", folder / "binary"
-    corpora.prepare_text(run.corpus, folder, text, 1)
-    corpora.prepare_bpe(text, run.corpus.vocabulary, pieces, 1)
-    binarise(pieces, "de", "en", binary, 1)
-    for dictionary in binary.glob("dict.*.txt"):
+    prepare_text(study, run, folder)
+    for dictionary in (folder / "binary").glob("dict.*.txt"):
         known = dictionary.read_text().splitlines()
         unused = [f"unused{number} 0" for number in range(VOCABULARY["A"] - 4 - len(known))]
         dictionary.write_text("\n".join([*known, *unused]) + "\n")
-    config.write(study, folder / "runs" / "study.yaml")
     command = ["train", str(folder / "runs"), run.id, "--prepared", str(folder), "--out", str(out)]
     subprocess.run([sys.executable, "-m", "preln", *command], check=True, stderr=subprocess.DEVNULL)
 
@@ -94,7 +103,7 @@ def translator(toolkit: str, folder: Path, together: bool = True) -> Callable[[]
         memory.keep()
     model.load_state_dict(weights, strict=True)
     order = np.argsort(test.src_sizes[:SENTENCES], kind="stable")
-    rows = test.batch_by_size(order, max_tokens=TOKENS) if together else order[:, None]
+    rows = test.batch_by_size(order, max_tokens=TOKENS["cpu"]) if together else order[:, None]
     batches = [test.collater([test[i] for i in row]) for row in rows]
     search = _fairseqs(model, task) if toolkit == "stock" else _ours(model)
 

@@ -22,6 +22,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
+import numpy as np
+
 if TYPE_CHECKING:
     from torch import Tensor
 
@@ -83,6 +85,11 @@ class Seen:
     attentions: Counter[str] = field(default_factory=Counter)
     lines: Counter[str] = field(default_factory=Counter)
 
+    def clear(self) -> None:
+        """Begin anew."""
+        for counted in (self.operations, self.waits, self.attentions, self.lines):
+            counted.clear()
+
 
 _ALLOCATIONS = {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "is_pinned", "_unsafe_view"}
 """What is dispatched and launches nothing, beside views."""
@@ -90,9 +97,17 @@ _HOLDS = {"any", "all", "mul", "logical_and"}
 """The operations whose truth values hold: a batch has padding, and numbers are finite. Others do not."""
 
 
+def ones(read: Tensor) -> Any:
+    """Numpy's numbers of a tensor that has none."""
+    return np.ones(tuple(read.shape), dtype=str(read.dtype).removeprefix("torch."))
+
+
 @contextmanager
-def fake_gpu() -> Iterator[Seen]:
-    """In it, tensors on `cuda` are fake, and so are those on the CPU that are made or copied; yields what is seen."""
+def fake_gpu(numbers: Callable[[Tensor], Any] = ones) -> Iterator[Seen]:
+    """In it, tensors on `cuda` are fake, and so are those on the CPU that are made or copied; yields what is seen.
+
+    `numbers` are what the tensors have that are read as numpy's.
+    """
     import torch
     from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
     from torch.overrides import TorchFunctionMode
@@ -121,7 +136,7 @@ def fake_gpu() -> Iterator[Seen]:
             on_gpu = is_on_gpu(args, kwargs)
             if name == "_local_scalar_dense":
                 if on_gpu:
-                    seen.waits[_line()] += 1
+                    seen.waits[line_at_work()] += 1
                 return _answer(args[0])
             if on_gpu:
                 args = self._count(name, func, args, kwargs)
@@ -136,15 +151,15 @@ def fake_gpu() -> Iterator[Seen]:
 
         def _count(self, name: str, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
             if _waits(name, args, kwargs):
-                seen.waits[_line()] += 1
+                seen.waits[line_at_work()] += 1
             if name == "nonzero":
-                seen.waits[_line()] += 1
+                seen.waits[line_at_work()] += 1
                 kwargs["found"] = args[0].new_empty((args[0].numel(), args[0].dim()), dtype=torch.long)
             if name in ("index", "index_put", "index_put_", "_index_put_impl_", "_unsafe_index"):
                 args = (args[0], self._places(name, args[1]), *args[2:])
             if not (func.is_view or func.namespace == "prim" or name in _ALLOCATIONS):
                 seen.operations[name] += 1
-                seen.lines[_line()] += 1
+                seen.lines[line_at_work()] += 1
             return None if name == "nonzero" else args
 
         def _places(self, name: str, indices: list[Any]) -> list[Any]:
@@ -154,7 +169,7 @@ def fake_gpu() -> Iterator[Seen]:
                 if index is None or index.dtype not in (torch.bool, torch.uint8):
                     found.append(index)
                     continue
-                seen.waits[_line()] += 1
+                seen.waits[line_at_work()] += 1
                 seen.operations["nonzero"] += 1
                 found += [index.new_empty(index.numel(), dtype=torch.long) for _ in range(index.dim())]
             return found
@@ -165,6 +180,9 @@ def fake_gpu() -> Iterator[Seen]:
         def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             if func is torch.nn.functional.scaled_dot_product_attention and args[0].device.type == "cuda":
                 return _attention(seen, *args, **(kwargs or {}))
+            if func is torch.Tensor.numpy:
+                # Of a tensor that has numbers, PyTorch would give the memory of a fake one in its place.
+                return numbers(args[0]) if isinstance(args[0], FakeTensor) else np.array(args[0].tolist())
             return func(*args, **(kwargs or {}))
 
     def moved(module: Any, change: Callable[[Any], Any], recurse: bool = True) -> Any:
@@ -228,8 +246,8 @@ def _waits(name: str, args: Any, options: dict[str, Any]) -> bool:
     return to is not None and to.type != given.type and not without_waiting
 
 
-def _line() -> str:
-    """The line of preln or fairseq that is being run."""
+def line_at_work() -> str:
+    """The line of preln or fairseq that is being run; autograd's own is `backward`."""
     frame = sys._getframe(2)
     while frame is not None:
         path = frame.f_code.co_filename

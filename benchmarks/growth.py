@@ -33,7 +33,7 @@ def work(what: str, size: str, precision: str) -> Callable[[], int]:
         "depth": {"encoder_layers": value, "decoder_layers": value},
         "width": {"width": value, "ffn_width": 2 * value},
     }
-    return training.work("preln", "A", precision, model[what])
+    return training.work("preln", "A", precision, changes=model[what])
 
 
 def exponents(rounds: int) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -1,5 +1,7 @@
 """What an update asks of a GPU, on one that is not there: operations and waits, by fairseq as it comes and by us.
 
+And what else is computed there: a validation, a step of the beam search, gradients and first updates for the theory.
+
 `python -m benchmarks.launches LIBRARY CASES` takes the library of `benchmarks.fake_gpu` and a file with a list of
 cases, and prints what is seen in each, or the error that it ended with.
 """
@@ -7,6 +9,7 @@ cases, and prints what is seen in each, or the error that it ended with.
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import sys
 import tempfile
@@ -15,31 +18,44 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+from unittest import mock
 
 from benchmarks import fake_gpu
 from benchmarks.interleaved import ROOT
 
+if TYPE_CHECKING:
+    from preln.config import RunSettings
+
 Toolkit = Literal["preln", "stock"]
-Model = Literal["iwslt", "bert-base"]
+Model = Literal["iwslt", "bert-base", "fine-tuning"]
 MODELS: tuple[Model, ...] = ("iwslt", "bert-base")
+Part = Literal["update", "validation", "search", "search-closing", "search-limit", "gradients", "first-updates"]
 PRECISIONS = ("fp32", "bf16", "fp16")
 
 
 @dataclass(frozen=True)
 class Case:
-    """An update, or the validation of a batch: of the paper's IWSLT model (`iwslt`) or of BERT-base (`bert-base`), with
-    changes of its settings."""
+    """What is looked at.
+
+    Attributes:
+        model: the paper's IWSLT model (`iwslt`), BERT-base (`bert-base`), or this as it is fine-tuned.
+        changes: of its settings.
+        toolkit: whose it is.
+        part: an update, the validation of a batch, or of the translation model a step of the beam search, one behind
+            which rows are closed up, one at which sentences have come to their limit, a measurement of gradients
+            on two batches, or a trace of one update.
+    """
 
     model: Model
     changes: dict[str, Any]
     toolkit: Toolkit = "preln"
-    validates: bool = False
+    part: Part = "update"
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a case came to; the numbers are `fake_gpu.Seen`'s, of an update behind the first ones."""
+    """What a case came to; the numbers are `fake_gpu.Seen`'s, of an update or a step behind the first ones."""
 
     operations: dict[str, int]
     waits: dict[str, int]
@@ -56,6 +72,16 @@ class Outcome:
     def syncs(self) -> int:
         """How often the process waits for the GPU."""
         return sum(self.waits.values())
+
+
+RECORDED = (
+    {f"{model}-{precision}": Case(model, {"precision": precision}) for model in MODELS for precision in PRECISIONS}
+    | {f"fine-tuning-{precision}": Case("fine-tuning", {"precision": precision}) for precision in PRECISIONS}
+    | {f"{part}-fp32": Case("iwslt", {}, part=part) for part in ("search", "search-closing", "search-limit")}
+    | {f"{part}-fp32": Case("iwslt", {}, part=part) for part in ("gradients", "first-updates")}
+    | {"fine-tuning-validation-bf16": Case("fine-tuning", {"precision": "bf16"}, part="validation")}
+)
+"""The cases whose counts are recorded, by name."""
 
 
 def outcomes(cases: Sequence[Case], library: Path) -> list[Outcome]:
@@ -79,26 +105,33 @@ BEFORE = 1
 """Updates before the one that is looked at: the first makes the optimizer's state."""
 
 
+TASK_BATCH = (32, 64)
+"""Pairs of a fine-tuning's batch, and their length."""
+SEARCH_LENGTH = 24
+"""Of the sentences that are translated together."""
+LOOKED_AT = 4
+"""The step of a search that is looked at, if nothing else is said."""
+
+
 def _look(case: Case) -> Outcome:
     """One case, in a process that has loaded the library."""
-    import torch
-    from fairseq import tasks
-    from fairseq.logging import metrics
-    from fairseq.trainer import Trainer
+    if case.part in ("gradients", "first-updates"):
+        return _theory(case)
+    cfg, accumulate = _configuration(case)
+    return _searched(case, cfg) if case.part.startswith("search") else _trained(case, cfg, accumulate)
 
+
+def _configuration(case: Case) -> tuple[Any, int]:
+    """fairseq's configuration of a training, and its batches an update."""
     from benchmarks import stock
     from benchmarks.samples import LANGUAGES
-    from preln.config import Execution, PretrainingSettings, RunSettings
+    from preln.config import Execution, GridPoint, PretrainingSettings
     from preln.fairseq_plugin import options
-    from preln.fairseq_plugin.batches import Noted
     from preln.fairseq_plugin.launch import configuration
 
-    execution = Execution(gpus=1)
+    execution, nowhere = Execution(gpus=1), Path()
     if case.model == "iwslt":
-        given = {"corpus": "any", "placement": "post", "optimizer": "adam", "learning_rate": 5e-4} | case.changes
-        folder = _dictionaries(IWSLT_VOCABULARY)
-        schedule = {"schedule": "linear", "decay_updates": 1000} if given["optimizer"] == "radam" else {}
-        run = RunSettings.model_validate({"schedule": "constant", **schedule, **IWSLT, **given})
+        run, folder = _run(case), _dictionaries(IWSLT_VOCABULARY)
         arguments = options.translation(run, folder, folder, LANGUAGES, folder, execution)
         precision, accumulate = run.precision, run.accumulate
     else:
@@ -106,26 +139,131 @@ def _look(case: Case) -> Outcome:
         folder = _dictionaries(BASE_VOCABULARY)
         numbers = {"updates": 1000, "validate_every": 1000, "batch_sequences": BASE_SEQUENCES}
         bert = PretrainingSettings.model_validate({**numbers, **BASE, **given})
-        arguments = options.pretraining(bert, folder, folder, [], execution)
         precision, accumulate = bert.precision, bert.accumulate
-    cfg = configuration(stock.options(arguments) if case.toolkit == "stock" else arguments, precision)
+        if case.model == "bert-base":
+            arguments = options.pretraining(bert, folder, folder, [], execution)
+        else:
+            point, accumulate = GridPoint(batch_size=TASK_BATCH[0], learning_rate=1e-5, epochs=3), 1
+            arguments = options.finetuning(bert, point, 1, 1000, nowhere, _task(folder), nowhere, execution)
+    return configuration(stock.options(arguments) if case.toolkit == "stock" else arguments, precision), accumulate
+
+
+def _run(case: Case) -> RunSettings:
+    """The translation run of a case."""
+    from preln.config import RunSettings
+
+    given = {"corpus": "any", "placement": "post", "optimizer": "adam", "learning_rate": 5e-4} | case.changes
+    schedule = {"schedule": "linear", "decay_updates": 1000} if given["optimizer"] == "radam" else {}
+    return RunSettings.model_validate({"schedule": "constant", **schedule, **IWSLT, **given})
+
+
+def _trained(case: Case, cfg: Any, accumulate: int) -> Outcome:
+    """An update, or the validation of a batch."""
+    import torch
+    from fairseq import tasks
+    from fairseq.logging import metrics
+    from fairseq.trainer import Trainer
+
+    from preln.fairseq_plugin import sentence_prediction
+    from preln.fairseq_plugin.batches import Noted
+
     task = tasks.setup_task(cfg.task)
-    sample = _pairs() if case.model == "iwslt" else _masked()
+    sample = {"iwslt": _pairs, "bert-base": _masked, "fine-tuning": _labelled}[case.model]()
     if case.toolkit == "preln":
         sample = Noted(lambda _: sample, PAD)(None)
     with fake_gpu.fake_gpu() as seen:
-        with torch.device("cuda"):
+        with torch.device("cuda"), mock.patch.object(sentence_prediction, "load_weights"):
             model = task.build_model(cfg.model)
         trainer = Trainer(cfg, task, model, task.build_criterion(cfg.criterion))
+        if case.part == "validation" and case.model == "fine-tuning":
+            task.begin_valid_epoch(1, model)
+            # fairseq reads label after label, each by its name, of which numbers that are not there have none.
+            task.label_dictionary.string = lambda labels: " ".join(map(str, labels.tolist()))
         for _ in range(BEFORE + 1):
             samples = [sample] * accumulate
-            for counted in (seen.operations, seen.waits, seen.attentions, seen.lines):
-                counted.clear()
+            seen.clear()
             with metrics.aggregate(new_root=True):
-                if case.validates:
+                if case.part == "validation":
                     trainer.valid_step(sample)
                 else:
                     trainer.train_step(samples)
+    return _outcome(seen)
+
+
+def _searched(case: Case, cfg: Any) -> Outcome:
+    """A step of the beam search: what is asked for between two answers of the GPU, which is asked for one a step."""
+    import numpy as np
+    import torch
+    from fairseq import tasks
+
+    from preln.fairseq_plugin import decoding
+
+    task = tasks.setup_task(cfg.task)
+    source = torch.zeros(decoding.TOKENS["cuda"] // SEARCH_LENGTH, SEARCH_LENGTH, dtype=torch.long)
+    lengths = torch.full((len(source),), SEARCH_LENGTH)
+    # The first sentence comes to its limit, and the others go on.
+    lengths[0], beam, step = 1, 5, -1
+    at = int(decoding.LENGTH_FACTOR + decoding.LENGTH_MARGIN) if case.part == "search-limit" else LOOKED_AT
+    found: list[Outcome] = []
+
+    def numbers(read: Any) -> Any:
+        """How many hypotheses of each sentence ended in this step; and, read at the end, that all did."""
+        nonlocal step
+        if read.dim() == 2:
+            return fake_gpu.ones(read)
+        step += 1
+        if step == at:
+            found.append(_outcome(seen))
+        seen.clear()
+        ended = np.zeros(len(read), dtype=int)
+        if step == at:
+            ended[:] = beam
+        elif case.part == "search-closing" and step == at - 1:
+            ended[: -(-len(ended) // 2)] = beam
+        return ended
+
+    with fake_gpu.fake_gpu(numbers) as seen:
+        with torch.device("cuda"):
+            model = task.build_model(cfg.model).eval()
+        decoding.search(model, source.to("cuda"), lengths, beam, 1.0)
+    return found[0]
+
+
+def _theory(case: Case) -> Outcome:
+    """A measurement of a translation model's gradients, or a trace of its first update."""
+    import torch
+    from fairseq import utils
+
+    from benchmarks.samples import LANGUAGES
+    from preln.config import Execution
+    from preln.fairseq_plugin.probe import Probe
+    from preln.theory import first_updates, gradients
+    from preln.theory.measurements import Measurement
+
+    run, folder = _run(case), _dictionaries(IWSLT_VOCABULARY)
+    sample = _pairs()
+    with fake_gpu.fake_gpu() as seen:
+        with torch.device("cuda"):
+            probe = Probe(run, folder, folder, LANGUAGES, Execution(gpus=1))
+        batch = utils.move_to_cuda(sample)
+        with (
+            mock.patch.object(probe, "batches", lambda count: iter([batch] * count)),
+            mock.patch.object(probe, "held_out", lambda tokens: batch),
+            # Each step of a measurement of the sharpness is as the others.
+            mock.patch.object(first_updates, "LANCZOS_STEPS", 1),
+        ):
+            seen.clear()
+            if case.part == "gradients":
+                base = Measurement(
+                    "translation", "", "initial", run.placement, "", 6, run.width, None, "", 1, "", math.nan
+                )
+                list(gradients.measure(probe, 2, base))
+            else:
+                first_updates.trace(probe, run, 1, 1)
+    return _outcome(seen)
+
+
+def _outcome(seen: fake_gpu.Seen) -> Outcome:
     return Outcome(dict(seen.operations), dict(seen.waits), dict(seen.attentions), dict(seen.lines))
 
 
@@ -168,6 +306,30 @@ def _masked() -> dict[str, Any]:
         "target": target,
         "ntokens": tokens.numel(),
         "nsentences": BASE_SEQUENCES,
+    }
+
+
+def _task(dictionaries: Path) -> Path:
+    """The folder of a task's dictionaries, of pairs that have one of two labels."""
+    folder = dictionaries / "task"
+    for part, words in (("input0", (dictionaries / "dict.txt").read_text()), ("label", "0 1\n1 1\n")):
+        (folder / part).mkdir(parents=True, exist_ok=True)
+        (folder / part / "dict.txt").write_text(words)
+    return folder
+
+
+def _labelled() -> dict[str, Any]:
+    """A batch of pairs with a label, as the CPU gives it to the trainer."""
+    import torch
+
+    tokens = torch.zeros(TASK_BATCH, dtype=torch.long)
+    tokens[0, -1] = PAD
+    return {
+        "id": torch.arange(len(tokens)),
+        "net_input": {"src_tokens": tokens, "src_lengths": tokens.ne(PAD).sum(1)},
+        "target": torch.zeros(len(tokens), 1, dtype=torch.long),
+        "ntokens": int(tokens.ne(PAD).sum()),
+        "nsentences": len(tokens),
     }
 
 

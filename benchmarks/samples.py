@@ -17,13 +17,22 @@ from fairseq.data import Dictionary, LanguagePairDataset
 SIZES: dict[str, dict[str, int]] = {
     "A": {"width": 128, "ffn_width": 256, "heads": 4, "batch_tokens": 2000},
     "B": {"width": 512, "ffn_width": 1024, "heads": 4, "batch_tokens": 4096},
+    "base": {"width": 512, "ffn_width": 2048, "heads": 8, "batch_tokens": 8192},
+    "tiny": {"width": 16, "ffn_width": 32, "heads": 2, "batch_tokens": 512, "encoder_layers": 1, "decoder_layers": 1},
 }
-"""A is a model for a laptop, B is the paper's for IWSLT14; both have 6+6 layers."""
-VOCABULARY = {"A": 4000, "B": 10000}
-BERT: dict[str, int] = {"layers": 4, "width": 256, "ffn_width": 1024, "heads": 4, "sequence_length": 128}
-BERT_VOCABULARY, BERT_SEQUENCES = 8000, 16
-BATCHES = {"A": 4, "B": 2}
+"""A is a model for a laptop, B is the paper's for IWSLT14, base that of the first Transformer; they have 6+6 layers."""
+VOCABULARY = {"A": 4000, "B": 10000, "base": 32000, "tiny": 500}
+BATCHES = {"A": 4, "B": 2, "base": 4, "tiny": 2}
+BERTS: dict[str, dict[str, int]] = {
+    "bert": {"layers": 4, "width": 256, "ffn_width": 1024, "heads": 4, "sequence_length": 128},
+    "bert-base": {"layers": 12, "width": 768, "ffn_width": 3072, "heads": 12, "sequence_length": 512},
+    "bert-tiny": {"layers": 1, "width": 16, "ffn_width": 32, "heads": 2, "sequence_length": 16},
+}
+BERT_VOCABULARY = {"bert": 8000, "bert-base": 32000, "bert-tiny": 500}
+BERT_SEQUENCES = {"bert": 16, "bert-base": 32, "bert-tiny": 4}
 LANGUAGES = ("de", "en")
+PAD = 1
+"""Padding in fairseq's dictionaries."""
 
 
 def steps(samples: list[dict[str, Any]], step: Callable[[dict[str, Any]], object]) -> Callable[[], int]:
@@ -72,13 +81,13 @@ def batches(size: str, folder: Path, length: int | None = None) -> list[Any]:
     return [pairs.collater([pairs[i] for i in found[number]]) for number in chosen]
 
 
-def masked_batches() -> list[dict[str, Any]]:
-    """Two batches of random tokens."""
-    generator, pad, mask = torch.Generator().manual_seed(1), 1, BERT_VOCABULARY - 1
+def masked_batches(size: str) -> list[dict[str, Any]]:
+    """Two batches of random tokens, of which 15% are masked."""
+    generator, pad, mask = torch.Generator().manual_seed(1), PAD, BERT_VOCABULARY[size] - 1
     found = []
     for _ in range(2):
-        shape = (BERT_SEQUENCES, BERT["sequence_length"])
-        tokens = torch.randint(4, BERT_VOCABULARY - 1, shape, generator=generator)
+        shape = (BERT_SEQUENCES[size], BERTS[size]["sequence_length"])
+        tokens = torch.randint(4, mask, shape, generator=generator)
         masked = torch.rand(shape, generator=generator) < 0.15
         found.append(
             {

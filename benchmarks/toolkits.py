@@ -159,10 +159,10 @@ def _masked() -> Callable[[], int]:
     """Hugging Face's BERT, which computes scores of all tokens and not of those that are masked alone."""
     from transformers import BertConfig, BertForMaskedLM
 
-    size = samples.BERT
+    size = samples.BERTS["bert"]
     model = BertForMaskedLM(
         BertConfig(
-            vocab_size=samples.BERT_VOCABULARY,
+            vocab_size=samples.BERT_VOCABULARY["bert"],
             hidden_size=size["width"],
             num_hidden_layers=size["layers"],
             num_attention_heads=size["heads"],
@@ -178,7 +178,7 @@ def _masked() -> Callable[[], int]:
         model(input_ids=sample["net_input"]["src_tokens"], labels=labels).loss.backward()
         optimizer.step()
 
-    return samples.steps(samples.masked_batches(), step)
+    return samples.steps(samples.masked_batches("bert"), step)
 
 
 MODELS: dict[str, Callable[[int, dict[str, int]], tuple[nn.Module, Callable[[Any], Tensor]]]] = {

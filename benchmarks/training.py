@@ -17,10 +17,11 @@ from fairseq.trainer import Trainer
 
 from benchmarks import stock, toolkits
 from benchmarks.samples import (
-    BERT,
     BERT_SEQUENCES,
     BERT_VOCABULARY,
+    BERTS,
     LANGUAGES,
+    PAD,
     SIZES,
     VOCABULARY,
     batches,
@@ -30,12 +31,18 @@ from benchmarks.samples import (
 )
 from preln.config import Execution, PretrainingSettings, RunSettings
 from preln.fairseq_plugin import options
-from preln.fairseq_plugin.launch import configuration
+from preln.fairseq_plugin.batches import Noted
+from preln.fairseq_plugin.launch import configuration, set_up_cuda
 from preln.fused import memory
 
 
 def work(
-    toolkit: str, size: str, precision: str, changes: dict[str, int] | None = None, length: int | None = None
+    toolkit: str,
+    size: str,
+    precision: str,
+    device: str = "cpu",
+    changes: dict[str, int] | None = None,
+    length: int | None = None,
 ) -> Callable[[], int]:
     """A round of training steps by a toolkit; its units are target tokens (masked language models: tokens).
 
@@ -46,14 +53,41 @@ def work(
         return toolkits.work(toolkit, size)
     if toolkit == "preln":
         memory.keep()
-    if size == "bert":
-        return _masked(toolkit, precision)
-    folder = dictionaries(VOCABULARY[size])
-    trainer = translation_trainer(toolkit, {**SIZES[size], **(changes or {})}, precision, folder)
-    return steps(batches(size, folder, length), lambda sample: trainer.train_step([sample]))
+        set_up_cuda()
+    do_round = rounds(toolkit, size, precision, Execution(gpus=int(device == "cuda")), changes, length)
+
+    def until_the_end() -> int:
+        units = do_round()
+        if device == "cuda":
+            torch.cuda.synchronize()
+        return units
+
+    return until_the_end
 
 
-def translation_trainer(toolkit: str, model: dict[str, Any], precision: Any, folder: Path) -> Trainer:
+def rounds(
+    toolkit: str,
+    size: str,
+    precision: Any,
+    execution: Execution,
+    changes: dict[str, int] | None = None,
+    length: int | None = None,
+) -> Callable[[], int]:
+    """A round of training steps, by fairseq's own model or ours, as `work` has them."""
+    if size in BERTS:
+        trainer, samples = _masked_trainer(toolkit, size, precision, execution), masked_batches(size)
+    else:
+        folder = dictionaries(VOCABULARY[size])
+        trainer = translation_trainer(toolkit, {**SIZES[size], **(changes or {})}, precision, folder, execution)
+        samples = batches(size, folder, length)
+    if toolkit == "preln":
+        samples = [Noted(dict, PAD)(sample) for sample in samples]
+    return steps(samples, lambda sample: trainer.train_step([sample]))
+
+
+def translation_trainer(
+    toolkit: str, model: dict[str, Any], precision: Any, folder: Path, execution: Execution | None = None
+) -> Trainer:
     """fairseq's trainer of a translation model, its own or ours."""
     settings = RunSettings.model_validate(
         {
@@ -61,7 +95,7 @@ def translation_trainer(toolkit: str, model: dict[str, Any], precision: Any, fol
             **{"schedule": "constant", "precision": precision, **model},
         }
     )
-    arguments = options.translation(settings, folder, folder, LANGUAGES, folder, Execution())
+    arguments = options.translation(settings, folder, folder, LANGUAGES, folder, execution or Execution())
     return _trainer(stock.options(arguments) if toolkit == "stock" else arguments, precision)
 
 
@@ -73,15 +107,14 @@ def _trainer(arguments: list[str], precision: Any) -> Trainer:
     return Trainer(cfg, task, task.build_model(cfg.model), task.build_criterion(cfg.criterion))
 
 
-def _masked(toolkit: str, precision: Any) -> Callable[[], int]:
-    """Steps of BERT on two batches of random tokens, of which 15% are masked."""
-    folder = dictionaries(BERT_VOCABULARY)
+def _masked_trainer(toolkit: str, size: str, precision: Any, execution: Execution) -> Trainer:
+    """fairseq's trainer of a BERT, its own or ours."""
+    folder = dictionaries(BERT_VOCABULARY[size])
     settings = PretrainingSettings.model_validate(
         {
             **{"text": "any", "placement": "post", "learning_rate": 1e-4, "updates": 1000, "validate_every": 1000},
-            **{"batch_sequences": BERT_SEQUENCES, "precision": precision, **BERT},
+            **{"batch_sequences": BERT_SEQUENCES[size], "precision": precision, **BERTS[size]},
         }
     )
-    arguments = options.pretraining(settings, folder, folder, [], Execution())
-    trainer = _trainer(stock.options(arguments) if toolkit == "stock" else arguments, precision)
-    return steps(masked_batches(), lambda sample: trainer.train_step([sample]))
+    arguments = options.pretraining(settings, folder, folder, [], execution)
+    return _trainer(stock.options(arguments) if toolkit == "stock" else arguments, precision)

@@ -1,4 +1,4 @@
-"""What updates and validations ask of a GPU, seen on one that is not there."""
+"""What is computed on a GPU, and what that is asked for, seen on one that is not there."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from benchmarks.interleaved import ROOT
-from benchmarks.launches import MODELS, PRECISIONS, Case, Model
+from benchmarks.launches import MODELS, PRECISIONS, RECORDED, Case, Model
 from preln.placements import PLACEMENTS
 from tests.gpu.conftest import Seen
 
@@ -20,8 +20,6 @@ SMALL_BERT: dict[str, Any] = {"layers": 1, "width": 32, "ffn_width": 64, "heads"
 SIZES: dict[Model, dict[str, Any]] = {"iwslt": SMALL, "bert-base": SMALL_BERT}
 MORE: dict[str, Any] = {"accumulate": 2, "clip_norm": 0.5, "weight_decay": 0.01, "norm": "rms", "qk_norm": True}
 
-FULL = {f"{model}-{precision}": Case(model, {"precision": precision}) for model in MODELS for precision in PRECISIONS}
-"""The updates of the record."""
 RUNS = {f"{name}, bf16": Case("iwslt", {**SMALL, "placement": name, "precision": "bf16"}) for name in PLACEMENTS}
 for precision in PRECISIONS:
     small, bert = {**SMALL, "precision": precision}, {**SMALL_BERT, "precision": precision}
@@ -34,12 +32,16 @@ for precision in PRECISIONS:
     RUNS[f"more settings, {precision}"] = Case("iwslt", {**small, **MORE})
     RUNS[f"BERT, {precision}"] = Case("bert-base", {**bert, "placement": "pre", "accumulate": 2})
 VALIDATIONS = {
-    f"validation of {model}, {precision}": Case(model, {**small, "precision": precision}, validates=True)
+    f"validation of {model}, {precision}": Case(model, {**small, "precision": precision}, part="validation")
     for model, small in SIZES.items()
     for precision in PRECISIONS
 }
-UPDATES = FULL | RUNS
-CASES = UPDATES | VALIDATIONS
+UPDATES = RUNS | {name: case for name, case in RECORDED.items() if case.part == "update"}
+SEARCHES = {
+    f"search, {name}": Case("iwslt", {**SMALL, "placement": name, **MORE}, part="search") for name in PLACEMENTS
+}
+SEARCHES |= {name: case for name, case in RECORDED.items() if case.part.startswith("search")}
+CASES = UPDATES | VALIDATIONS | SEARCHES | RECORDED
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -65,6 +67,16 @@ def test_a_batch_is_validated_with_one_wait(name: str, seen: Seen) -> None:
     assert seen[name].syncs == 1, seen[name].waits
 
 
+@pytest.mark.parametrize("name", SEARCHES)
+def test_a_step_of_the_beam_search_has_one_wait(name: str, seen: Seen) -> None:
+    assert seen[name].syncs == 1, seen[name].waits
+
+
+def test_a_step_of_the_beam_search_launches_at_most_120_operations(seen: Seen) -> None:
+    assert seen["search-fp32"].launches <= 120
+    assert seen["search-limit-fp32"].launches <= 120
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_every_attention_has_one_kernel(name: str, seen: Seen) -> None:
     assert seen[name].attentions
@@ -80,9 +92,9 @@ def test_weights_and_masters_are_copied_together(model: str, precision: str, see
     assert of_all["copy_"] + of_all["zero_"] <= of_fp32["copy_"] + of_fp32["zero_"] + 1
 
 
-@pytest.mark.parametrize("name", FULL)
+@pytest.mark.parametrize("name", RECORDED)
 @pytest.mark.parametrize("what", ["launches", "syncs"])
-def test_an_update_asks_no_more_of_a_gpu_than_the_record_says(what: str, name: str, seen: Seen) -> None:
+def test_a_gpu_is_asked_for_no_more_than_the_record_says(what: str, name: str, seen: Seen) -> None:
     record = {entry["name"]: entry for entry in json.loads((ROOT / "benchmarks" / "record.json").read_text())}
     found, recorded = getattr(seen[name], what), record[f"{what}-{name}"]["value"]
     by = seen[name].lines if what == "launches" else seen[name].waits

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from unittest import mock
+
 import pytest
 import torch
 from fairseq.models.transformer import TransformerModelBase
 from fairseq.sequence_generator import SequenceGenerator
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from torch import Tensor
 
-from preln.fairseq_plugin.decoding import LENGTH_FACTOR, LENGTH_MARGIN, translate
+from preln.fairseq_plugin import decoding
+from preln.fairseq_plugin.decoding import LENGTH_FACTOR, LENGTH_MARGIN
 from preln.fairseq_plugin.transformer import PlacedTransformer
 from preln.fused import native
 from tests.unit.test_fused import only
@@ -20,10 +25,10 @@ LENGTHS = [3, 9, 1, 5, 14, 2, 7, 9]
 """Words of the sentences that are translated together."""
 
 
-def sentences(seed: int) -> list[Tensor]:
+def sentences(seed: int, lengths: list[int] = LENGTHS) -> list[Tensor]:
     generator = torch.Generator().manual_seed(seed)
     end = torch.tensor([dictionary().eos()])
-    return [torch.cat([torch.randint(4, len(dictionary()), (n,), generator=generator), end]) for n in LENGTHS]
+    return [torch.cat([torch.randint(4, len(dictionary()), (n,), generator=generator), end]) for n in lengths]
 
 
 def models(
@@ -56,11 +61,18 @@ def fairseqs(model: TransformerModelBase, source: Tensor, beam: int, penalty: fl
 
 
 def together(model: PlacedTransformer, sources: list[Tensor], beam: int, penalty: float) -> list[list[int]]:
-    """What ours says of all of them at once, padded on the left."""
+    """What ours says of all of them at once."""
+    return [found[0].pieces for found in hypotheses(model, sources, beam, penalty)]
+
+
+def hypotheses(
+    model: PlacedTransformer, sources: list[Tensor], beam: int, penalty: float
+) -> list[list[decoding.Hypothesis]]:
+    """What ours finds of all of them at once, padded on the left."""
     longest = max(map(len, sources))
     pad = dictionary().pad()
     source = torch.stack([torch.nn.functional.pad(x, (longest - len(x), 0), value=pad) for x in sources])
-    return translate(model, source, torch.tensor([len(x) for x in sources]), beam, penalty)
+    return decoding.search(model, source, torch.tensor([len(x) for x in sources]), beam, penalty)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -75,6 +87,27 @@ def test_translations_are_fairseqs(
     sources = sentences(seed)
     expected = [fairseqs(theirs, source, beam, penalty) for source in sources]
     assert together(ours, sources, beam, penalty) == expected
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    lengths=st.lists(st.integers(1, 12), min_size=1, max_size=6),
+    beam=st.integers(1, 5),
+    penalty=st.sampled_from([0.0, 0.6, 1.0]),
+    level=st.sampled_from(["none", native.LEVEL]),
+    share=st.sampled_from([0.0, 0.5, 1.0]),
+    seed=st.integers(0, 3),
+)
+def test_a_sentences_hypotheses_do_not_depend_on_the_others_nor_on_when_rows_close_up(
+    lengths: list[int], beam: int, penalty: float, level: str, share: float, seed: int
+) -> None:
+    ours, _ = models("pre", seed, 0.7, heads=1)
+    sources = sentences(seed, lengths)
+    alone = [hypotheses(ours, [source], beam, penalty)[0] for source in sources]
+    with only(level), mock.patch.dict(decoding.DONE, cpu=share):
+        for found, expected in zip(hypotheses(ours, sources, beam, penalty), alone, strict=True):
+            assert [one.pieces for one in found] == [one.pieces for one in expected]
+            assert [one.score for one in found] == pytest.approx([one.score for one in expected], rel=1e-4)
 
 
 def test_they_are_the_same_without_compiled_loops() -> None:

@@ -15,12 +15,12 @@ from torch import Tensor
 from torch.nn import functional
 
 from preln.fused import native
-from preln.fused.attention import attend, visible, words_between
+from preln.fused.attention import attend, visible
 from preln.fused.dropout import Dropout, dropped_sum
 from preln.fused.linear import Linear
 from preln.fused.loss import smoothed_cross_entropy
 from preln.fused.norm import LayerNorm, norm_of_sum
-from preln.fused.search import Source, attend_to_path, best_continuations
+from preln.fused.search import Path, Source, attend_to_path, best_continuations
 
 pytestmark = pytest.mark.numbers
 
@@ -351,7 +351,7 @@ def test_hypotheses_attend_to_the_words_of_their_source(loops: str, heads: int) 
     padding = torch.arange(19).flip(0) >= words[:, None]
     of_queries, of_source = in_doubles(queries, source)
     expected = reference_attention(of_queries, of_source, padding[:, None].expand(-1, 5, -1), heads)
-    of_all = Source(source, words_between(padding), heads)
+    of_all = Source(source, padding, heads)
     assert_equal(of_all.attend(queries), expected.float(), torch.float32)
     of_all.keep(lambda rows: rows[1:].contiguous())
     assert_equal(of_all.attend(queries[1:].contiguous()), expected[1:].float(), torch.float32)
@@ -361,12 +361,16 @@ def test_hypotheses_attend_to_the_words_of_their_source(loops: str, heads: int) 
 def test_each_hypothesis_attends_to_its_own_past(loops: str, beam: int, steps: int, heads: int) -> None:
     """Hypotheses that have changed places again and again."""
     draw = torch.Generator().manual_seed(steps)
-    path = torch.randint(beam, (2, beam, steps + 2), generator=draw, dtype=torch.int32)
-    path[:, :, steps - 1] = torch.arange(beam)
     projected, past = numbers(2, beam, 3 * 32).detach(), numbers(2, steps + 4, beam, 2 * 32).detach()
-    found = attend_to_path(projected, past, path, steps, heads)
+    path = Path(projected, beam, steps + 2, heads)
+    ways = [[[hypothesis] for hypothesis in range(beam)] for _ in range(2)]
+    for _ in range(steps - 1):
+        parents = torch.randint(beam, (2, beam), generator=draw)
+        path.follow(parents)
+        ways = [[[*of[p], h] for h, p in enumerate(row)] for of, row in zip(ways, parents.tolist(), strict=True)]
+    found = attend_to_path(projected, past, path, heads)
     for sentence, hypothesis in itertools.product(range(2), range(beam)):
-        mine = [past[sentence, step, path[sentence, hypothesis, step]] for step in range(steps - 1)]
+        mine = [past[sentence, step, of] for step, of in enumerate(ways[sentence][hypothesis][:-1])]
         seen = torch.stack([*mine, projected[sentence, hypothesis, 32:]])[None].double()
         query = projected[None, sentence, hypothesis : hypothesis + 1, :32].double()
         expected = reference_attention(query, seen, torch.zeros(1, 1, steps, dtype=torch.bool), heads)
@@ -379,18 +383,27 @@ def test_the_best_continuations_are_those_of_the_whole_vocabulary(loops: str, co
     scores, never = 3 * numbers(7, columns).detach(), torch.tensor([1, 4])
     # The best of all may not follow.
     scores[:, 4] = 20.0
-    values, places, totals = best_continuations(scores.clone(), 8, never)
+    values, places = best_continuations(scores.clone(), 8, never)
     log_p = scores.double().log_softmax(dim=1)
     expected = log_p.index_fill(1, never, -torch.inf).topk(8)
     assert torch.equal(places, expected.indices)
     assert_equal(values, expected.values.float(), torch.float32)
-    assert_equal(totals, (scores.double() - log_p)[:, 0].float(), torch.float32)
+
+
+def test_where_one_continuation_is_left_it_comes_first_with_its_log_probability(loops: str) -> None:
+    scores, never, alone = 3 * numbers(5, 40).detach(), torch.tensor([1]), torch.tensor([0, 1, 0, 1, 1]).bool()
+    values, places = best_continuations(scores.clone(), 6, never, (alone, 2))
+    others, _ = best_continuations(scores.clone(), 6, never)
+    assert places[alone, 0].tolist() == [2, 2, 2]
+    assert_equal(values[alone, 0], scores.log_softmax(dim=1)[alone, 2], torch.float32)
+    assert bool((values[alone, 1:] == -torch.inf).all())
+    assert torch.equal(values[~alone], others[~alone])
 
 
 def test_of_continuations_that_are_alike_each_is_found_once(loops: str) -> None:
     scores = torch.zeros(2, 90)
     scores[:, 70:75] = 1.0
-    _, places, _ = best_continuations(scores, 6, torch.tensor([72]))
+    _, places = best_continuations(scores, 6, torch.tensor([72]))
     for row in places.tolist():
         assert set(row[:4]) == {70, 71, 73, 74}
         assert len(set(row)) == 6 and 72 not in row

@@ -5,22 +5,25 @@ for each of them, and sorts the vocabulary. Here a key stays where it was writte
 through its own past. The rules are fairseq's: at each step the 2 x beam best continuations of a sentence; those of the
 first `beam` that end are finished hypotheses, and the first `beam` of those that do not end go on; a sentence is done
 when it has `beam` finished ones; the best is that with the highest log-probability over length^penalty.
+
+A GPU does not wait for Python, nor Python for more than one answer a step: how many hypotheses have ended. What was
+found stays where it is, and is read once, when all sentences are done.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from preln.fairseq_plugin.attention import in_one, normalised, project
 from preln.fairseq_plugin.transformer import PlacedDecoderLayer, PlacedTransformer
-from preln.fused.attention import words_between
 from preln.fused.linear import Linear
-from preln.fused.search import Source, attend_to_path, best_continuations
+from preln.fused.search import Path, Source, attend_to_path, best_continuations
 from preln.placements.base import as_it_is
 
 LENGTH_FACTOR, LENGTH_MARGIN = 1.5, 10
@@ -28,8 +31,17 @@ LENGTH_FACTOR, LENGTH_MARGIN = 1.5, 10
 does not stop by itself."""
 
 
-TOKENS = 4096
-"""Tokens of the source, with padding, that are translated together."""
+TOKENS = {"cpu": 4096, "cuda": 32000}
+"""Tokens of the source, with padding, that are translated together, by the kind of device: as many as a CPU's cache
+likes, and as a GPU needs for a step to take longer than its launches."""
+
+
+SENTENCES: dict[str, int | None] = {"cpu": None, "cuda": 1500}
+"""Of them at most, for a GPU's memory: short ones may become many times as long as they are."""
+
+DONE = {"cpu": 0.0, "cuda": 0.5}
+"""The share of a batch's rows whose sentences are done when the others close up: a CPU has no use for any such row, and
+on a GPU it costs less than the launches that close it."""
 
 
 class Hypothesis(NamedTuple):
@@ -62,7 +74,7 @@ def search(
     Args:
         model: in evaluation mode.
         source: indices, of shape (sentences, length), padded on the left as fairseq has them, with the end of sentence.
-        lengths: of the sentences, with the end of sentence.
+        lengths: of the sentences, with the end of sentence, on the CPU.
         beam: hypotheses kept; of a small dictionary, half as many as it has entries.
         length_penalty: the exponent.
 
@@ -71,107 +83,152 @@ def search(
     """
     dictionary, device = model.decoder.dictionary, source.device
     beam = min(beam, len(dictionary) // 2 - 1)
-    end = dictionary.eos()
-    never = torch.tensor([dictionary.pad()], device=device)
-    limits = (LENGTH_FACTOR * lengths + LENGTH_MARGIN).long().clamp(max=model.decoder.max_positions() - 1)
+    long, pad, end = lengths.numpy(), dictionary.pad(), dictionary.eos()
+    # Nothing ends before it has begun.
+    never = [torch.tensor(kept_out, device=device) for kept_out in ([pad, end], [pad])]
+    limits = np.minimum((LENGTH_FACTOR * long + LENGTH_MARGIN).astype(int), model.decoder.max_positions() - 1)
     most = int(limits.max()) + 1
-    steps = _Steps(model, source, beam, most)
-    sentences = torch.arange(len(source), device=device)
+    steps = _Steps(model, source, bool(long.min() < source.size(1)), beam, most)
+    # Of each row, its sentence, and how many finished hypotheses that lacks.
+    sentences, lacking = np.arange(len(source)), np.full(len(source), beam)
     scores = torch.full((len(source), beam), -torch.inf, device=device)
     scores[:, 0] = 0.0
-    # What was said at each step by each hypothesis, and which of a step's hypotheses is in the past of which.
-    said = torch.full((len(source), most + 1, beam), end, device=device)
-    path = torch.zeros(len(source), beam, most + 1, dtype=torch.int32, device=device)
-    path[:, :, 0] = torch.arange(beam, device=device)
-    finished: list[list[Hypothesis]] = [[] for _ in range(len(source))]
+    tokens = torch.full((len(source), beam), end, device=device)
+    history: list[_Step] = []
     for step in range(most):
-        logits = steps.following(said[:, step], path, step)
-        # Nothing ends before it has begun.
-        kept_out = never if step else torch.cat([never, never.new_tensor([end])])
-        values, pieces, totals = best_continuations(logits, 2 * beam, kept_out)
-        values, pieces = (x.view(-1, beam, 2 * beam) for x in (values, pieces))
-        if (full := limits <= step).any():
-            values[full] = -torch.inf
-            values[full, :, 0] = (logits[:, end] - totals).view(-1, beam)[full]
-            pieces[full, :, 0] = end
-        summed, order = (values + scores[..., None]).flatten(1).topk(2 * beam)
-        parents, pieces = order // (2 * beam), pieces.flatten(1).gather(1, order)
-        ends = (pieces == end) & summed.isfinite()
-        for row, rank in ends[:, :beam].nonzero().tolist():
-            hypotheses = finished[sentences[row]]
-            if len(hypotheses) < beam:
-                way = path[row, parents[row, rank], 1 : step + 1].long()
-                text = said[row, 1 : step + 1].gather(1, way[:, None])[:, 0].tolist()
-                hypotheses.append(Hypothesis(float(summed[row, rank]) / (step + 1) ** length_penalty, text))
-        done = torch.tensor([len(finished[sentence]) == beam for sentence in sentences.tolist()], device=device)
+        ending = limits <= step
+        only = (_on(device, np.repeat(ending, beam)), end) if ending.any() else None
+        values, pieces = best_continuations(steps.following(tokens), 2 * beam, never[step > 0], only)
+        summed, order = (values.view(-1, beam, 2 * beam) + scores[..., None]).flatten(1).topk(2 * beam)
+        pieces = pieces.view(len(order), -1).gather(1, order)
+        ends = pieces == end
+        # The first that do not end, in their order.
+        going = ends.view(torch.uint8).argsort(dim=1, stable=True)[:, :beam]
+        parents = order.gather(1, going) // (2 * beam)
+        tokens, scores = pieces.gather(1, going), summed.gather(1, going)
+        first = slice(beam)
+        history.append(_Step(sentences, ends[:, first], summed[:, first], order[:, first], parents, tokens))
+        steps.follow(parents)
+        lacking = lacking - ends[:, first].sum(1).cpu().numpy()
+        done = lacking <= 0
         if done.all():
             break
-        # The first that do not end, in their order.
-        going = ends.byte().argsort(dim=1, stable=True)[:, :beam]
-        parents, scores = parents.gather(1, going), summed.gather(1, going)
-        path = path.gather(1, parents[..., None].expand_as(path))
-        path[:, :, step + 1] = torch.arange(beam, device=device)
-        said[:, step + 1] = pieces.gather(1, going)
-        if done.any():
-            sentences, limits, scores, said, path = (_close(x, done) for x in (sentences, limits, scores, said, path))
-            steps.leave(done, step + 1)
+        if done.any() and done.mean() >= DONE[device.type]:
+            closing = _Closing(done, device)
+            sentences, limits, lacking = (x[closing.kept] for x in (sentences, limits, lacking))
+            tokens, scores = (x.index_select(0, _on(device, closing.kept)) for x in (tokens, scores))
+            steps.keep(closing)
+    finished = _read(history, len(source), beam, length_penalty)
     if not all(finished):
         raise FloatingPointError("a translation's scores are not finite")
+    return finished
+
+
+class _Step(NamedTuple):
+    """What a step found, each of shape (rows, beam) but for the first.
+
+    Attributes:
+        sentences: those in the rows, by number.
+        ends: which of the best continuations are finished hypotheses.
+        scores: their log-probabilities, in nats.
+        order: their places among the 2 x beam best of each hypothesis.
+        parents: of those that go on.
+        tokens: what those say.
+    """
+
+    sentences: np.ndarray[Any, np.dtype[np.int_]]
+    ends: Tensor
+    scores: Tensor
+    order: Tensor
+    parents: Tensor
+    tokens: Tensor
+
+
+def _read(history: list[_Step], sentences: int, beam: int, length_penalty: float) -> list[list[Hypothesis]]:
+    """The finished hypotheses of each sentence, at most `beam`, the best first."""
+    of_rows, *found = zip(*history, strict=True)
+    rows = np.concatenate(of_rows)
+    ends, scores, order, parents, tokens = (torch.cat(of_all).cpu().numpy() for of_all in found)
+    # By step and sentence, where the row is.
+    places = np.full((len(history), sentences), -1)
+    steps = np.repeat(np.arange(len(history)), [len(step.sentences) for step in history])
+    places[steps, rows] = np.arange(len(rows))
+    at, rank = (ends & np.isfinite(scores)).nonzero()
+    of, length = rows[at], steps[at]
+    totals = scores[at, rank] / (length + 1.0) ** length_penalty
+    text, parent = np.zeros((len(at), len(history)), dtype=np.int64), order[at, rank] // (2 * beam)
+    for step in reversed(range(len(history) - 1)):
+        (longer,) = (length > step).nonzero()
+        place = places[step, of[longer]]
+        text[longer, step] = tokens[place, parent[longer]]
+        parent[longer] = parents[place, parent[longer]]
+    finished: list[list[Hypothesis]] = [[] for _ in range(sentences)]
+    for number, sentence in enumerate(of.tolist()):
+        # Those of a sentence that was done are none of its translations.
+        if len(finished[sentence]) < beam:
+            finished[sentence].append(Hypothesis(float(totals[number]), text[number, : length[number]].tolist()))
     return [sorted(hypotheses, key=lambda one: -one.score) for hypotheses in finished]
 
 
 class _Steps:
     """A model that is asked for one token after the other, of `beam` hypotheses of each sentence."""
 
-    def __init__(self, model: PlacedTransformer, source: Tensor, beam: int, most: int) -> None:
-        self._decoder, self._beam = model.decoder, beam
+    def __init__(self, model: PlacedTransformer, source: Tensor, padded: bool, beam: int, most: int) -> None:
+        self._decoder = decoder = model.decoder
         padding = source.eq(model.encoder.padding_idx)
-        (encoded,) = model.encoder(source, src_lengths=(~padding).sum(1))["encoder_out"]
+        (encoded,) = model.encoder(source, padded=padded)["encoder_out"]
         encoded = encoded.transpose(0, 1)
-        seen = words_between(padding)
-        self._layers = [_Layer(layer, encoded, seen, beam, most) for layer in self._decoder.layers]
-        self._output = Linear(self._decoder.output_projection.weight, None)
+        self._path = Path(encoded, beam, most + 1, decoder.layers[0].self_attn.num_heads)
+        self._layers = [_Layer(layer, encoded, padding, self._path, most) for layer in decoder.layers]
+        self._embeddings = decoder.embed_scale * decoder.embed_tokens.weight
+        # The first word's is behind that of padding.
+        self._positions = decoder.embed_positions.weights[decoder.padding_idx + 1 :].to(source.device)
+        self._output = Linear(decoder.output_projection.weight, None)
 
-    def following(self, tokens: Tensor, path: Tensor, step: int) -> Tensor:
+    def following(self, tokens: Tensor) -> Tensor:
         """Scores of what may follow `tokens`, (sentences, beam), the hypotheses' last: (hypotheses, vocabulary)."""
         decoder = self._decoder
-        position = decoder.embed_positions.weights[decoder.padding_idx + step + 1].to(tokens.device)
-        x = decoder.embed_scale * decoder.embed_tokens(tokens) + position
+        x = functional.embedding(tokens, self._embeddings) + self._positions[self._path.steps - 1]
         if decoder.layernorm_embedding is not None:
             x = decoder.layernorm_embedding(x)
         for layer in self._layers:
-            x = layer.after(x, path, step)
+            x = layer.after(x)
         if decoder.layer_norm is not None:
             x = decoder.layer_norm(x)
         return self._output(x.flatten(0, 1))
 
-    def leave(self, gone: Tensor, steps: int) -> None:
-        """Go on without the sentences that are gone, of which so many steps are done."""
+    def follow(self, parents: Tensor) -> None:
+        """Go on to the next step, in which each hypothesis follows one of this step, `parents`, (sentences, beam)."""
+        self._path.follow(parents)
+
+    def keep(self, closing: _Closing) -> None:
+        """Go on with the sentences that are left."""
+        self._path.keep(closing)
         for layer in self._layers:
-            layer.leave(gone, steps)
+            layer.keep(closing)
 
 
 class _Layer:
     """A decoder layer with its weights laid out for single steps, the source, and what it has seen so far."""
 
-    def __init__(self, layer: PlacedDecoderLayer, encoded: Tensor, seen: Tensor, beam: int, most: int) -> None:
+    def __init__(self, layer: PlacedDecoderLayer, encoded: Tensor, padding: Tensor, path: Path, most: int) -> None:
         to_past, to_source = layer.self_attn, layer.encoder_attn
-        self._layer, self._heads = layer, to_past.num_heads
+        self._layer, self._path, self._heads = layer, path, to_past.num_heads
         self._projection = Linear(*in_one(to_past, "qkv"))
         self._query = Linear(*in_one(to_source, "q"))
         self._of_past, self._of_source, self._inner, self._outer = (
             Linear(one.weight, one.bias) for one in (to_past.out_proj, to_source.out_proj, layer.fc1, layer.fc2)
         )
-        self._source = Source(project(to_source, encoded, "kv"), seen, to_source.num_heads)
-        self._past = encoded.new_empty(len(encoded), most, beam, 2 * encoded.size(2))
+        self._source = Source(project(to_source, encoded, "kv"), padding, to_source.num_heads)
+        self._past = encoded.new_empty(len(encoded), most, path.beam, 2 * encoded.size(2))
 
-    def after(self, x: Tensor, path: Tensor, step: int) -> Tensor:
+    def after(self, x: Tensor) -> Tensor:
         """The hypotheses' vectors of one step, (sentences, beam, width), after the layer."""
         layer = self._layer
 
         def to_past(h: Tensor, inside: Callable[[Tensor], Tensor] = as_it_is) -> Tensor:
             projected = normalised(layer.self_attn, self._projection(h), "qkv")
-            return self._of_past(inside(attend_to_path(projected, self._past, path, step + 1, self._heads)))
+            return self._of_past(inside(attend_to_path(projected, self._past, self._path, self._heads)))
 
         def to_source(h: Tensor, inside: Callable[[Tensor], Tensor] = as_it_is) -> Tensor:
             query = normalised(layer.encoder_attn, self._query(h), "q")
@@ -184,18 +241,33 @@ class _Layer:
         x = layer.encoder_attention_residual(x, to_source)
         return layer.feed_forward_residual(x, feed_forward)
 
-    def leave(self, gone: Tensor, steps: int) -> None:
-        """Go on without the sentences that are gone, of which so many steps are done."""
-        self._source.keep(partial(_close, gone=gone))
-        self._past = _close(self._past, gone, steps)
+    def keep(self, closing: _Closing) -> None:
+        """Go on with the sentences that are left, of which the path has come to its next step."""
+        self._source.keep(closing)
+        self._past = closing(self._past, self._path.steps - 1)
 
 
-def _close(rows: Tensor, gone: Tensor, columns: int | None = None) -> Tensor:
-    """The rows that are not gone: the last ones take the places of those that are, with their first `columns`."""
-    number = int((~gone).sum())
-    gaps, movers = gone[:number].nonzero()[:, 0], number + (~gone[number:]).nonzero()[:, 0]
-    if columns is None:
-        rows[gaps] = rows[movers]
-    else:
-        rows[gaps, :columns] = rows[movers, :columns]
-    return rows[:number]
+class _Closing:
+    """Rows that close up over those that are gone: the last ones take their places.
+
+    Attributes:
+        kept: the row that is in each place now.
+    """
+
+    def __init__(self, gone: np.ndarray[Any, np.dtype[np.bool_]], device: torch.device) -> None:
+        number = int((~gone).sum())
+        gaps, movers = gone[:number].nonzero()[0], number + (~gone[number:]).nonzero()[0]
+        self.kept = np.arange(number)
+        self.kept[gaps] = movers
+        self._gaps, self._movers = _on(device, gaps), _on(device, movers)
+
+    def __call__(self, rows: Tensor, columns: int | None = None) -> Tensor:
+        """The rows that are left, in the memory that all had, with their first `columns`."""
+        part = rows if columns is None else rows[:, :columns]
+        part[self._gaps] = part[self._movers]
+        return rows[: len(self.kept)]
+
+
+def _on(device: torch.device, numbers: np.ndarray[Any, Any]) -> Tensor:
+    """Numbers of the CPU on a device, for which nothing waits."""
+    return torch.from_numpy(numbers).to(device, non_blocking=True)

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from fairseq import utils
 from fairseq.logging import metrics
 from fairseq.tasks import register_task
 from fairseq.tasks.translation import TranslationConfig, TranslationTask
@@ -117,17 +116,17 @@ class RecordedTranslation(RecordedTask, TranslationTask):
         sentences = min(len(dataset), self.settings.bleu_sentences or len(dataset))
         # Sentences of like length share a batch; the order does not depend on anything random.
         indices = np.argsort(dataset.src_sizes[:sentences], kind="stable")
-        batches = dataset.batch_by_size(indices, max_tokens=decoding.TOKENS)
+        device = next(model.parameters()).device
+        kind = device.type
+        batches = dataset.batch_by_size(
+            indices, max_tokens=decoding.TOKENS[kind], max_sentences=decoding.SENTENCES[kind]
+        )
         rank, world = rank_and_world()
         translations: dict[int, str] = {}
         for batch in batches[rank::world]:
             sample = dataset.collater([dataset[i] for i in batch])
-            if next(model.parameters()).is_cuda:
-                sample = utils.move_to_cuda(sample)
-            source = sample["net_input"]
-            found = decoding.translate(
-                model, source["src_tokens"], source["src_lengths"], self.settings.beam, self.settings.length_penalty
-            )
+            source, lengths = sample["net_input"]["src_tokens"].to(device), sample["net_input"]["src_lengths"]
+            found = decoding.translate(model, source, lengths, self.settings.beam, self.settings.length_penalty)
             for identity, pieces in zip(sample["id"].tolist(), found, strict=True):
                 translations[identity] = decoding.words(self.target_dictionary, pieces)
         if world > 1:

@@ -64,7 +64,7 @@ def _batches(lengths: Sequence[int]) -> list[list[int]]:
     """The indices of sentences of like length that are translated together."""
     batches: list[list[int]] = []
     for index in sorted(range(len(lengths)), key=lengths.__getitem__):
-        if batches and (len(batches[-1]) + 1) * lengths[index] <= decoding.TOKENS:
+        if batches and (len(batches[-1]) + 1) * lengths[index] <= decoding.TOKENS["cpu"]:
             batches[-1].append(index)
         else:
             batches.append([index])

@@ -96,11 +96,20 @@ def visible(padding: Tensor, like: Tensor) -> Tensor:
     (batch, 1, 1, length). `padding` is true where a position is padding, of shape (batch, length): before all words, or
     behind them.
     """
-    if native.takes(like):
-        return words_between(padding)
+    return words_between(padding) if native.takes(like) else mask_of(padding, like)
+
+
+def mask_of(padding: Tensor, like: Tensor) -> Tensor:
+    """What is added to the scores of attention, for those of padding to be none, of shape (batch, 1, 1, length);
+    `padding` and `like` are as for `visible`."""
     batch, length = padding.shape
-    mask = like.new_zeros(batch, 1, 1, -(-length // _ROW) * _ROW)[..., :length]
+    mask = like.new_zeros(batch, 1, 1, whole_rows(length))[..., :length]
     return mask.masked_fill_(padding[:, None, None], -torch.inf)
+
+
+def whole_rows(length: int) -> int:
+    """What a row of a mask of so many numbers takes, so that all rows begin where GPUs' attention wants them."""
+    return -(-length // _ROW) * _ROW
 
 
 def words_between(padding: Tensor) -> Tensor:

@@ -9,70 +9,123 @@ from torch import Tensor
 from torch.nn import functional
 
 from preln.fused import native
+from preln.fused.attention import mask_of, whole_rows, words_between
 
 
-def attend_to_path(projected: Tensor, past: Tensor, path: Tensor, steps: int, heads: int) -> Tensor:
-    """What each hypothesis attends to in the first `steps` steps of its past, of which the last is this one.
+class Path:
+    """Which of each step's hypotheses is in the past of which, as attention to it takes it: by number in the compiled
+    loop, and elsewhere as a mask of the hypotheses of all steps, which a GPU's kernels take.
+
+    Attributes:
+        beam: hypotheses of a sentence.
+        steps: how many steps there are so far.
+        rows: what is known of each hypothesis, of shape (sentences, beam, ...).
+        compiled: whether the compiled loop takes it.
+    """
+
+    def __init__(self, like: Tensor, beam: int, most: int, heads: int) -> None:
+        """
+        Args:
+            like: tensors as this one are attended with, of shape (sentences, ..., width).
+            beam: hypotheses of a sentence.
+            most: how many steps there can be.
+            heads: their number, which divides the width.
+        """
+        self.compiled = _compiled(like, like.size(-1) // heads)
+        self.steps, self.beam = 1, beam
+        if self.compiled:
+            self.rows = torch.zeros(len(like), beam, most, dtype=torch.int32)
+        else:
+            self.rows = like.new_full((len(like), beam, whole_rows(most * beam)), -torch.inf)
+        self._add_themselves()
+
+    @property
+    def mask(self) -> Tensor:
+        """What is added to the scores of the hypotheses so far, of shape (sentences, 1, beam, steps x beam)."""
+        return self.rows[:, None, :, : self.steps * self.beam]
+
+    def follow(self, parents: Tensor) -> None:
+        """Go on to the next step, in which each hypothesis follows one of this step, `parents`, (sentences, beam)."""
+        self.rows = self.rows.gather(1, parents[..., None].expand_as(self.rows))
+        self.steps += 1
+        self._add_themselves()
+
+    def keep(self, closed: Callable[[Tensor], Tensor]) -> None:
+        """Go on with the rows that `closed` gives of each tensor."""
+        self.rows = closed(self.rows)
+
+    def _add_themselves(self) -> None:
+        """The last step's hypotheses are in their own past."""
+        last, beam = self.steps - 1, self.beam
+        if self.compiled:
+            self.rows[:, :, last] = torch.arange(beam)
+        else:
+            self.rows[:, :, last * beam : self.steps * beam].diagonal(dim1=1, dim2=2).zero_()
+
+
+def attend_to_path(projected: Tensor, past: Tensor, path: Path, heads: int) -> Tensor:
+    """What each hypothesis attends to in the steps of its past, of which the last is this one.
 
     Args:
         projected: Q, K and V of this step side by side, of shape (sentences, beam, 3 width).
         past: K and V of every step side by side, of shape (sentences, steps or more, beam, 2 width); those of this step
             are written.
-        path: which of a step's hypotheses is in the past of which, of shape (sentences, beam, steps or more), int32.
-        steps: how many of them there are.
+        path: the hypotheses' past.
         heads: their number, which divides the width.
 
     Returns:
         The heads side by side, of shape (sentences, beam, width).
     """
     sentences, beam, width = *projected.shape[:2], past.size(-1) // 2
-    if _compiled(projected, width // heads):
+    if path.compiled:
         out = projected.new_empty(sentences, beam, width)
-        sizes = (sentences, beam, steps, past.size(1), heads, width // heads)
-        native.call("preln_attend_to_path", out.dtype, projected, past, path, path.size(2), out, *sizes)
+        sizes = (sentences, beam, path.steps, past.size(1), heads, width // heads)
+        native.call("preln_attend_to_path", out.dtype, projected, past, path.rows, path.rows.size(2), out, *sizes)
         return out
-    past[:, steps - 1] = projected[..., width:]
-    own = path[..., :steps, None].long().transpose(1, 2).expand(-1, -1, -1, 2 * width)
-    mine = past[:, :steps].gather(2, own).transpose(1, 2)
-    query, key, value = (
-        x.reshape(sentences, beam, -1, heads, width // heads).transpose(2, 3)
-        for x in (projected[..., :width], *mine.chunk(2, dim=-1))
-    )
-    return functional.scaled_dot_product_attention(query, key, value).transpose(2, 3).reshape(sentences, beam, width)
+    past[:, path.steps - 1] = projected[..., width:]
+    seen = past[:, : path.steps].flatten(1, 2)
+    return _attend(projected[..., :width], seen, path.mask, heads)
 
 
 class Source:
     """What is attended to at every step: the keys and values of each sentence's source."""
 
-    def __init__(self, projected: Tensor, seen: Tensor, heads: int) -> None:
-        """`projected` has K and V side by side, of shape (sentences, length, 2 width); `seen` is `attend`'s."""
-        self._seen = seen
-        keys, values = projected.reshape(*projected.shape[:2], 2 * heads, -1).transpose(1, 2).chunk(2, dim=1)
-        # The compiled loop looks at whole lanes, which may end behind the last key.
-        self._keys = functional.pad(keys.transpose(2, 3), (0, native.LANES - 1))
-        self._values = values.contiguous()
+    def __init__(self, projected: Tensor, padding: Tensor, heads: int) -> None:
+        """`projected` has K and V side by side, of shape (sentences, length, 2 width); `padding` is true where a
+        position is padding, (sentences, length): before all words."""
+        self._heads = heads
+        self._compiled = _compiled(projected, projected.size(-1) // 2 // heads)
+        if self._compiled:
+            keys, values = projected.reshape(*projected.shape[:2], 2 * heads, -1).transpose(1, 2).chunk(2, dim=1)
+            # The loop looks at whole lanes, which may end behind the last key.
+            lanes = functional.pad(keys.transpose(2, 3), (0, native.LANES - 1))
+            self._kept: tuple[Tensor, ...] = (words_between(padding), lanes, values.contiguous())
+        else:
+            self._kept = (mask_of(padding, projected), projected)
 
     def attend(self, query: Tensor) -> Tensor:
         """The heads side by side, of shape (sentences, beam, width), as is `query`."""
-        sentences, beam, _ = query.shape
-        _, heads, length, width = self._values.shape
-        if _compiled(query, width):
+        if self._compiled:
+            seen, keys, values = self._kept
+            _, heads, length, width = values.shape
             out = torch.empty_like(query)
-            sizes = (sentences, beam, heads, width, length, self._keys.size(3))
-            native.call("preln_attend_to_source", out.dtype, query, self._keys, self._values, self._seen, out, *sizes)
+            sizes = (*query.shape[:2], heads, width, length, keys.size(3))
+            native.call("preln_attend_to_source", out.dtype, query, keys, values, seen, out, *sizes)
             return out
-        place = torch.arange(length, device=query.device)
-        mask = ((place >= self._seen[:, :1]) & (place < self._seen[:, 1:]))[:, None, None, :]
-        query, keys = (
-            query.view(sentences, beam, heads, width).transpose(1, 2),
-            self._keys[..., :length].transpose(2, 3),
-        )
-        attended = functional.scaled_dot_product_attention(query, keys, self._values, mask)
-        return attended.transpose(1, 2).flatten(2)
+        mask, projected = self._kept
+        return _attend(query, projected, mask, self._heads)
 
     def keep(self, closed: Callable[[Tensor], Tensor]) -> None:
         """Go on with the rows that `closed` gives of each tensor."""
-        self._seen, self._keys, self._values = map(closed, (self._seen, self._keys, self._values))
+        self._kept = tuple(map(closed, self._kept))
+
+
+def _attend(query: Tensor, projected: Tensor, mask: Tensor, heads: int) -> Tensor:
+    """Attention to `projected`, K and V side by side, in tensors of four dimensions, as a GPU's kernels take them."""
+    query, key, value = (
+        x.reshape(*x.shape[:2], heads, -1).transpose(1, 2) for x in (query, *projected.chunk(2, dim=-1))
+    )
+    return functional.scaled_dot_product_attention(query, key, value, mask).transpose(1, 2).flatten(2)
 
 
 def _compiled(x: Tensor, head: int) -> bool:
@@ -80,26 +133,34 @@ def _compiled(x: Tensor, head: int) -> bool:
     return native.takes(x) and x.dtype == torch.float32 and head % native.LANES == 0
 
 
-def best_continuations(scores: Tensor, count: int, never: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def best_continuations(
+    scores: Tensor, count: int, never: Tensor, only: tuple[Tensor, int] | None = None
+) -> tuple[Tensor, Tensor]:
     """The highest log-probabilities of each row.
 
     Args:
         scores: of shape (rows, vocabulary).
         count: how many.
         never: indices of the vocabulary that are left out, though they have their share of the probability.
+        only: rows, (rows,), of which all are left out but one index, which comes first; the others have no probability.
 
     Returns:
-        The log-probabilities from the highest on and their indices, of shape (rows, count), and by what the scores of
-        each row exceed their log-probabilities.
+        The log-probabilities from the highest on and their indices, of shape (rows, count).
     """
     rows, vocabulary = scores.shape
-    if native.takes(scores) and scores.dtype == torch.float32:
+    compiled = native.takes(scores) and scores.dtype == torch.float32
+    if compiled:
         values, totals = scores.new_empty(rows, count), scores.new_empty(rows)
         places = torch.empty(rows, count, dtype=torch.long)
         sizes = (rows, vocabulary, count, never, len(never))
         native.call("preln_best_of_rows", scores.dtype, scores, *sizes, values, places, totals)
-        return values, places, totals
-    totals = scores.float().logsumexp(dim=1)
-    allowed = scores.float().index_fill(1, never, -torch.inf)
-    values, places = allowed.topk(count)
-    return values - totals[:, None], places, totals
+    else:
+        log_p = functional.log_softmax(scores, dim=1, dtype=torch.float32)
+        values, places = log_p.index_fill(1, never, -torch.inf).topk(count)
+    if only is not None:
+        others_out, index = only
+        alone = scores[:, index] - totals if compiled else log_p[:, index]
+        values.masked_fill_(others_out[:, None], -torch.inf)
+        values[:, 0] = torch.where(others_out, alone, values[:, 0])
+        places[:, 0].masked_fill_(others_out, index)
+    return values, places

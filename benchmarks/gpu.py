@@ -1,0 +1,325 @@
+"""The first day with a GPU: `make gpu` tests and measures on it what was only counted without one.
+
+`python -m benchmarks.gpu` goes through the parts, each in a process of its own with a time limit of its own. What a
+part found is in build/gpu/, as JSON and on the page README.md, as soon as it is there. A part that is done is not done
+again; one that failed is. `--device cpu` tries everything out on tiny models.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any, Literal
+from xml.etree import ElementTree
+
+from benchmarks.fake_gpu import line_at_work
+from benchmarks.interleaved import ROOT, Side, ratios
+
+Device = Literal["cuda", "cpu"]
+Found = dict[str, Any]
+
+MODELS: dict[Device, dict[str, str]] = {
+    "cuda": {"B": "the IWSLT model", "base": "Transformer-base", "bert-base": "BERT-base"},
+    "cpu": {"tiny": "a tiny Transformer", "bert-tiny": "a tiny BERT"},
+}
+"""What is timed, by the sizes of `benchmarks.samples`."""
+STOCK: dict[Device, str] = {"cuda": "fp16", "cpu": "fp32"}
+PRECISIONS: dict[Device, tuple[str, ...]] = {"cuda": ("bf16", "fp16", "fp32"), "cpu": ("fp32",)}
+ROUNDS: dict[Device, int] = {"cuda": 5, "cpu": 1}
+TESTS: dict[Device, str] = {"cuda": "tests/gpu", "cpu": "tests/gpu/test_card.py"}
+PRODUCT: dict[Device, int] = {"cuda": 8192, "cpu": 256}
+"""Rows of the matrices whose product shows a device's peak."""
+KERNELS = 25
+"""The slowest, which a profile lists."""
+
+
+def test(device: Device) -> Found:
+    """The tests of what is computed on GPUs."""
+    report = ROOT / "build" / "gpu-tests.xml"
+    command = [sys.executable, "-m", "pytest", "-q", "-rs", TESTS[device], f"--junitxml={report}"]
+    subprocess.run(command, cwd=ROOT, check=False)
+    cases = list(ElementTree.parse(report).iter("testcase"))
+    failed = [case.get("name") for case in cases if case.find("failure") is not None or case.find("error") is not None]
+    skipped = Counter(one.get("message") for case in cases if (one := case.find("skipped")) is not None)
+    passed = len(cases) - len(failed) - sum(skipped.values())
+    return {"passed": passed, "failed": failed, "skipped": dict(skipped)}
+
+
+def measure_speed(device: Device, size: str) -> Found:
+    """Training steps beside stock fairseq's, and what share of the device's peak they come to."""
+    rows = []
+    flops = _flops_a_unit(device, size)
+    for precision in PRECISIONS[device]:
+        with (
+            Side("training", "stock", size, STOCK[device], device) as theirs,
+            Side("training", "preln", size, precision, device) as ours,
+        ):
+            (ratio,) = ratios(theirs, [ours], ROUNDS[device])
+        reached, peak = flops / ratio.seconds, _peak(device, precision)
+        rows.append(
+            {
+                **{"precision": precision, "ratio": ratio.median, "low": ratio.low, "high": ratio.high, "n": ratio.n},
+                **{"tokens_per_second": 1 / ratio.seconds, "tflops": reached / 1e12, "share_of_peak": reached / peak},
+            }
+        )
+    return {"baseline": f"stock fairseq, {STOCK[device]}", "rows": rows}
+
+
+def _flops_a_unit(device: Device, size: str) -> float:
+    """Operations on numbers that a token's share of a training step takes, forward and backward."""
+    from torch.utils.flop_counter import FlopCounterMode
+
+    with FlopCounterMode(display=False) as counted:
+        units = _steps(device, size, STOCK[device])()
+    return float(counted.get_total_flops() / units)
+
+
+def _peak(device: Device, precision: str) -> float:
+    """Operations a second that a product of large matrices reaches."""
+    import torch
+
+    rows = PRODUCT[device]
+    kind = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}[precision]
+    matrix = torch.ones(rows, rows, dtype=kind, device=device)
+
+    def seconds() -> float:
+        started = time.perf_counter()
+        for _ in range(5):
+            matrix @ matrix
+        if device == "cuda":
+            torch.cuda.synchronize()
+        return (time.perf_counter() - started) / 5
+
+    return 2 * rows**3 / min(seconds() for _ in range(5))
+
+
+def _steps(device: Device, size: str, precision: str) -> Callable[[], int]:
+    from benchmarks.training import rounds
+    from preln.config import Execution
+    from preln.fairseq_plugin.launch import set_up_cuda
+
+    set_up_cuda()
+    return rounds("preln", size, precision, Execution(gpus=int(device == "cuda")))
+
+
+def find_waits(device: Device) -> Found:
+    """One epoch, and each line for which the process waits for the GPU, as CUDA itself sees it."""
+    import torch
+
+    from benchmarks import decoding
+    from benchmarks.samples import SIZES
+    from preln.machine import claim
+    from preln.translation.training import train_run
+
+    size, pairs = ("B", 22000) if device == "cuda" else ("tiny", 1000)
+    folder = ROOT / "resources" / "benchmarks" / f"gpu-{device}"
+    gpus = {"gpus": int(device == "cuda")}
+    study, run = decoding.study_of({**SIZES[size], "learning_rate": 5e-4}, pairs, pairs // 20, gpus)
+    decoding.prepare_text(study, run, folder)
+    lines: Counter[str] = Counter()
+
+    def note(message: Warning | str, *rest: Any, **more: Any) -> None:
+        if "synchronizing" in str(message):
+            lines[line_at_work()] += 1
+
+    claim(study.execution)
+    if device == "cuda":
+        torch.cuda.set_sync_debug_mode("warn")
+    with warnings.catch_warnings(), tempfile.TemporaryDirectory() as out:
+        warnings.simplefilter("always")
+        warnings.showwarning = note
+        train_run(study, run, folder, Path(out))
+        metrics = json.loads((Path(out) / "metrics.json").read_text())
+    return {"lines": dict(lines.most_common()), "metrics": metrics}
+
+
+def find_kernels(device: Device, size: str) -> Found:
+    """Where the time of training steps goes."""
+    import torch
+    from torch.profiler import ProfilerActivity, profile
+
+    precision = PRECISIONS[device][0]
+    do_round = _steps(device, size, precision)
+    do_round()
+    activities = [ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if device == "cuda" else [])]
+    started = time.perf_counter()
+    with profile(activities=activities) as profiled:
+        do_round()
+        if device == "cuda":
+            torch.cuda.synchronize()
+    seconds = time.perf_counter() - started
+    own = "self_device_time_total" if device == "cuda" else "self_cpu_time_total"
+    events = sorted(profiled.key_averages(), key=lambda event: -getattr(event, own))
+    if device == "cuda":
+        # The operations on the CPU are told the time of their kernels too.
+        events = [event for event in events if event.device_type.name == "CUDA"]
+    total = sum(getattr(event, own) for event in events)
+    kernels = [
+        {
+            "name": event.key[:100],
+            "calls": event.count,
+            "ms": getattr(event, own) / 1000,
+            "share": getattr(event, own) / total,
+        }
+        for event in islice(events, KERNELS)
+    ]
+    return {"precision": precision, "seconds": seconds, "busy": total / 1e6 / seconds, "kernels": kernels}
+
+
+def parts(device: Device) -> dict[str, tuple[Callable[[], Found], int]]:
+    """What is done on a device, by name, with the seconds that it may take."""
+    return {
+        "tests": (partial(test, device), 1200),
+        **{f"speed-{size}": (partial(measure_speed, device, size), 900) for size in MODELS[device]},
+        "waits": (partial(find_waits, device), 1200),
+        **{f"profile-{size}": (partial(find_kernels, device, size), 300) for size in MODELS[device]},
+    }
+
+
+def go_on(device: Device, out: Path) -> None:
+    """Do the parts that are not done, and write the page anew after each."""
+    out.mkdir(parents=True, exist_ok=True)
+    write_page(device, out)
+    for name, (_, limit) in parts(device).items():
+        if "failed" not in _known(out, name, {"failed": "not tried yet"}):
+            continue
+        print(f"{name} ...", flush=True)
+        if error := _in_process(device, out, name, limit):
+            _write(out / f"{name}.json", {"failed": error})
+            print(f"{name}: {error}", flush=True)
+        write_page(device, out)
+    print(out / "README.md")
+
+
+def _in_process(device: Device, out: Path, name: str, limit: float) -> str:
+    """Do a part in a process of its own; returns why it failed, if it did."""
+    told = out / f"{name}.log"
+    command = [sys.executable, "-m", "benchmarks.gpu", "--device", device, "--out", str(out), "--part", name]
+    with open(told, "w") as log:
+        process = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log, start_new_session=True)
+        try:
+            code = process.wait(timeout=limit)
+        except subprocess.TimeoutExpired:
+            return f"took more than {limit:g} seconds; {told} has what it said"
+        finally:
+            # What it started goes with it.
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+    return f"ended with code {code}; {told} says why" if code else ""
+
+
+def do(device: Device, out: Path, name: str) -> None:
+    """Do a part in this process, and write what it found, and on what."""
+    from preln.config import Execution
+    from preln.provenance import commit, hardware, versions
+
+    started = time.perf_counter()
+    found = parts(device)[name][0]()
+    origin = {"hardware": hardware(Execution(gpus=int(device == "cuda"))), "versions": versions(), **commit()}
+    _write(out / f"{name}.json", {"found": found, "seconds": round(time.perf_counter() - started, 1), **origin})
+
+
+def write_page(device: Device, out: Path) -> None:
+    """The page of what was found so far."""
+    lines = ["# The first day with a GPU" if device == "cuda" else "# A rehearsal on a CPU", ""]
+    for name in parts(device):
+        known = _known(out, name, {"failed": "not tried yet"})
+        lines += [f"## {name}", ""]
+        if "failed" in known:
+            lines += [f"Not done: {known['failed']}.", ""]
+            continue
+        hardware = known["hardware"]
+        lines += _told[name.split("-")[0]](known["found"])
+        on = ", ".join(hardware["gpus"]) or hardware["processor"]
+        lines += ["", f"*{on}, torch {known['versions']['torch']}, {known['seconds']:.0f} seconds.*", ""]
+    (out / "README.md").write_text("\n".join(lines))
+
+
+def _of_tests(found: Found) -> list[str]:
+    skipped = [f"- skipped ({count}): {why}" for why, count in found["skipped"].items()]
+    return [
+        f"{found['passed']} passed, {len(found['failed'])} failed.",
+        "",
+        *(f"- failed: {name}" for name in found["failed"]),
+        *skipped,
+    ]
+
+
+def _of_speed(found: Found) -> list[str]:
+    lines = [
+        f"| preln | times as fast as {found['baseline']} | tokens a second | TFLOP/s | of a large product's |",
+        "|---|---|---|---|---|",
+    ]
+    for row in found["rows"]:
+        ratio = f"{row['ratio']:.2f} ({row['low']:.2f} to {row['high']:.2f})"
+        reached = f"{row['tokens_per_second']:,.0f} | {row['tflops']:.3g} | {row['share_of_peak']:.1%}"
+        lines.append(f"| {row['precision']} | {ratio} | {reached} |")
+    return lines
+
+
+def _of_waits(found: Found) -> list[str]:
+    epoch = found["metrics"]["final"]
+    lines = [f"| `{line}` | {count} |" for line, count in found["lines"].items()]
+    return [f"An epoch of {epoch['updates']} updates.", "", "| line | waits |", "|---|---|", *lines]
+
+
+def _of_profile(found: Found) -> list[str]:
+    rows = [f"| `{row['name']}` | {row['calls']} | {row['ms']:.2f} | {row['share']:.1%} |" for row in found["kernels"]]
+    busy = f"In {found['precision']}. The device is busy for {found['busy']:.0%} of {found['seconds']:.3f} seconds."
+    return [busy, "", "| kernel | calls | ms | share |", "|---|---|---|---|", *rows]
+
+
+_told: dict[str, Callable[[Found], list[str]]] = {
+    "tests": _of_tests,
+    "speed": _of_speed,
+    "waits": _of_waits,
+    "profile": _of_profile,
+}
+"""What the page says of a part, by the first word of its name."""
+
+
+def _known(out: Path, name: str, otherwise: Found) -> Found:
+    path = out / f"{name}.json"
+    known: Found = json.loads(path.read_text()) if path.exists() else otherwise
+    return known
+
+
+def _write(path: Path, content: Found) -> None:
+    from preln.files import write_json
+
+    write_json(path, content)
+
+
+def main() -> None:
+    """Go on with the parts, or do one of them."""
+    asked = argparse.ArgumentParser(prog="python -m benchmarks.gpu", description=__doc__)
+    asked.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
+    asked.add_argument("--out", type=Path, default=ROOT / "build" / "gpu", help="folder of the page and the numbers")
+    asked.add_argument("--part", help="do this part alone, in this process")
+    given = asked.parse_args()
+    if given.part:
+        do(given.device, given.out, given.part)
+        return
+    if given.device == "cuda":
+        import torch
+
+        if not torch.cuda.is_available():
+            sys.exit("there is no GPU that PyTorch can use; --device cpu tries everything out on tiny models")
+    go_on(given.device, given.out)
+
+
+if __name__ == "__main__":
+    main()
