@@ -18,7 +18,7 @@ from typing import Annotated, Any, NoReturn, Protocol, TypeVar
 import typer
 from pydantic import TypeAdapter, ValidationError
 
-from preln import __version__
+from preln import __version__, libraries
 from preln.config import Corpus, EnglishText, Study, StudyError, Task, describe, load, of_results
 from preln.config.base import listed
 from preln.errors import PrelnError
@@ -76,6 +76,10 @@ def main() -> None:
         _end(str(error))
     except (PermissionError, IsADirectoryError, NotADirectoryError) as error:
         _end(f"{error.filename}: {error.strerror}")
+    except ModuleNotFoundError as error:
+        if what := libraries.missing(error):
+            _end(what)
+        raise
     except Exception as error:
         if found := not_written(error):
             _end(str(found))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from importlib.util import find_spec
 
 from preln.config import PretrainingSettings, RunSettings
 from preln.placements import PLACEMENTS
@@ -11,6 +12,10 @@ from preln.placements.base import Shape, places
 
 # <s>, <pad>, </s> of fairseq's dictionary, beside the pieces, <unk> among them.
 SPECIALS = 3
+
+COUNTED = find_spec("torch") is not None
+"""Whether the parameters of a placement's own are counted, for which its modules are made. Without torch, each of its
+connections is taken to have one LayerNorm, and the ends of a stack none: a thousandth of a model, more or less."""
 
 
 @dataclass(frozen=True)
@@ -95,12 +100,17 @@ def _norm(d: int) -> int:
 @cache
 def _connections(placement: str, shape: Shape, encoder_layers: int, decoder_layers: int) -> int:
     """The residual connections of a model, with their norms."""
-    made = (PLACEMENTS[placement].connection(shape, place) for place in places(encoder_layers, decoder_layers))
+    all_places = list(places(encoder_layers, decoder_layers))
+    if not COUNTED:
+        return len(all_places) * _norm(shape.width)
+    made = (PLACEMENTS[placement].connection(shape, place) for place in all_places)
     return sum(parameter.numel() for connection in made for parameter in connection.parameters())
 
 
 def _ends(placement: str, shape: Shape) -> int:
     """What the placement has before the first layer of a stack and behind its last, where it has anything."""
+    if not COUNTED:
+        return 0
     one = PLACEMENTS[placement]
     norms = [shape.new_norm() if one.embedding_norm else None, one.stack_norm(shape)]
     return sum(parameter.numel() for norm in norms if norm is not None for parameter in norm.parameters())

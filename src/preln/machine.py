@@ -10,10 +10,9 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
 from preln.config import Execution
 from preln.errors import PrelnError
+from preln.libraries import filelock
 
 LOCKS = Path("/tmp")
 """Where GPUs are leased: a folder of the machine's own, which all its users and all their clones share."""
@@ -28,7 +27,7 @@ for number in range(torch.cuda.device_count()):
     print(torch.cuda.get_device_properties(number).uuid)
 """
 
-_held: list[FileLock] = []
+_held: list[filelock.FileLock] = []
 """The locks of this process's GPUs. They are the kernel's, which frees them with the process, however it ends."""
 
 logger = logging.getLogger(__name__)
@@ -102,13 +101,13 @@ def _lease(gpus: list[str], number: int) -> None:
 
 def _taken(files: list[Path], number: int) -> list[int]:
     """Lock so many of the files, or else none; the places of those that are locked."""
-    locks: dict[int, FileLock] = {}
+    locks: dict[int, filelock.FileLock] = {}
     try:
         # One process after the other, or two that ask at the same time might both find too few.
-        with FileLock(LOCKS / "preln-gpus.lock", mode=EVERYBODYS):
+        with filelock.FileLock(LOCKS / "preln-gpus.lock", mode=EVERYBODYS):
             for place, file in enumerate(files):
-                lock = FileLock(file, mode=EVERYBODYS)
-                with suppress(Timeout):
+                lock = filelock.FileLock(file, mode=EVERYBODYS)
+                with suppress(filelock.Timeout):
                     lock.acquire(blocking=False)
                     locks[place] = lock
                 if len(locks) == number:

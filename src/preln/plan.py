@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import math
 import re
@@ -11,7 +12,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import pandas as pd
 from rich.console import Console
 from rich.table import Table
 
@@ -191,8 +191,11 @@ def _speeds(results: Path, gpu: Gpu) -> Speeds:
         names = record.get("hardware", {}).get("gpus")
         # A whole word: an L40S is no L4.
         if names and all(re.search(rf"\b{gpu.name}\b", name) for name in names):
-            curve = pd.read_csv(path.with_name("curve.csv"))
-            speed = float(curve["tokens_per_second"].median()) / len(names)
+            with path.with_name("curve.csv").open(encoding="utf-8") as file:
+                curve = [float(row["tokens_per_second"]) for row in csv.DictReader(file) if row["tokens_per_second"]]
+            if not curve:
+                continue
+            speed = statistics.median(curve) / len(names)
             found[kind, *(record["identity"].get(key) for key in _SHAPE)].append(speed)
     return {shape: statistics.median(speeds) for shape, speeds in found.items()}
 
@@ -234,6 +237,11 @@ def show(asked: Checked, path: Path, name: str, results: Path, prepared: Path, p
         lines.append(
             f"Hours without * assume {UTILISATION:.0%} of the {gpu.name}'s peak, and {UPDATES_A_SECOND:g} updates a "
             "second at most; those with * are from speeds in results/."
+        )
+    if not cost.COUNTED:
+        lines.append(
+            "torch is not installed, so norms and what else is a placement's own are estimated: numbers may differ in "
+            "their last digit."
         )
     if unknown:
         lines.append(

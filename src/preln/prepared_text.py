@@ -11,10 +11,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock
-
 from preln.errors import PrelnError
 from preln.files import MANIFEST, manifest
+from preln.libraries import filelock
 from preln.prepared_stage import (
     RECORDS,
     TextDamaged,
@@ -137,7 +136,7 @@ def _mend(prepared: Path, pieces: Path, binarise: Callable[[Path], None], is_use
         )
     logger.warning("%s: %s is damaged or not there; it is made again from %s", binary, damaged[0], pieces)
     # Several jobs may find the same; all but the first then wait, and find it made.
-    with FileLock(prepared / LOCK):
+    with filelock.FileLock(prepared / LOCK):
         if not damaged_files(binary, is_used):
             return
         require_stage(pieces)

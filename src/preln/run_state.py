@@ -12,8 +12,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from filelock import FileLock, Timeout
-
 from preln.config import Execution, Study
 from preln.errors import PrelnError
 from preln.files import (
@@ -28,6 +26,7 @@ from preln.files import (
     write_json_lines,
     write_sealed,
 )
+from preln.libraries import filelock
 from preln.provenance import commit, hardware, versions
 from preln.runs import digest
 
@@ -123,10 +122,10 @@ class RunState:
         The end of another one is waited for, however it ends: the lock is the kernel's, which frees it with its owner.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
-        lock, owner = FileLock(self.folder / "lock"), self.folder / "owner.json"
+        lock, owner = filelock.FileLock(self.folder / "lock"), self.folder / "owner.json"
         try:
             lock.acquire(blocking=False)
-        except Timeout:
+        except filelock.Timeout:
             who = owner.read_text("utf-8", "replace") if owner.exists() else "unknown"
             logger.warning("%s: waiting, for another process is at work on it: %s", self.folder, " ".join(who.split()))
             lock.acquire(poll_interval=LOOK_SECONDS)

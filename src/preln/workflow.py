@@ -1,10 +1,12 @@
 """What the workflow's rules ask about a study's jobs: their records, their inputs, and what a cluster gives them.
 
-A path is that of the rules, relative to the folder in which Snakemake runs.
+A path is that of the rules, relative to the folder in which Snakemake runs. Where the workflow is a module of another,
+the rules' files may be elsewhere: `located` tells where.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,9 @@ from preln.pretraining.runs import Finetuning, PretrainingRun
 from preln.runs import Run, corpus_id
 from preln.theory.measurement_jobs import ExactJob, GradientJob, MeasurementJob
 from preln.theory.trace_jobs import TraceJob
+
+Located = Callable[[str], str]
+"""Where a path of the rules is."""
 
 StudyJob = Run | PretrainingRun | Finetuning | MeasurementJob | TraceJob
 
@@ -32,6 +37,10 @@ class Input:
     is_current: bool
 
 
+Found = dict[str, Input | list[Input]]
+"""What a job reads, by the names that the rules have for it."""
+
+
 def output_paths(results: str, job: StudyJob, *names: str) -> list[str]:
     """The records of a job.
 
@@ -43,54 +52,53 @@ def output_paths(results: str, job: StudyJob, *names: str) -> list[str]:
     return [f"{results}/{job.folder}/{name}" for name in names or job.records]
 
 
-def inputs_of(results: str, job: StudyJob) -> dict[str, Input | list[Input]]:
+def inputs_of(results: str, job: StudyJob, located: Located = str) -> Found:
     """What a job reads, by the names that the rules have for it.
 
     Args:
         results: the folder of the study's results.
         job: the job.
+        located: where a path of the rules is.
     """
+
+    def read(path: str, made_from: Corpus | EnglishText | Task | None = None, text: str | None = None) -> Input:
+        return _input(path, results, job, located, made_from, text)
+
     match job:
         case Run() | TraceJob():
-            return {stage: _of_corpus(results, job, stage) for stage in ("text", "binary")}
+            return _of_corpus(job, read)
         case PretrainingRun():
             folder = text_folder(job)
             record = f"{folder}/text/text.json"
-            return {
-                stage: _input(f"{folder}/{stage}", results, job, job.text, record)
-                for stage in ("text", "bpe", "binary")
-            }
+            return {stage: read(f"{folder}/{stage}", job.text, record) for stage in ("text", "bpe", "binary")}
         case Finetuning():
             (metrics,) = output_paths(results, job.run, "metrics.json")
             return {
-                "metrics": _input(metrics, results, job),
-                "text": _input(f"{text_folder(job.run)}/binary", results, job, job.run.text),
-                "pieces": _input(f"{task_folder(job)}/pieces", results, job, job.task),
-                "binary": _input(f"{task_folder(job)}/binary", results, job, job.task),
+                "metrics": read(metrics),
+                "text": read(f"{text_folder(job.run)}/binary", job.run.text),
+                "pieces": read(f"{task_folder(job)}/pieces", job.task),
+                "binary": read(f"{task_folder(job)}/binary", job.task),
             }
         case ExactJob():
             return {}
         case GradientJob():
             trained = [path for run in job.trained for path in output_paths(results, run, "metrics.json")]
-            return {
-                "text": _of_corpus(results, job, "text"),
-                "binary": _of_corpus(results, job, "binary"),
-                "trained": [_input(path, results, job) for path in trained],
-            }
+            return {**_of_corpus(job, read), "trained": [read(path) for path in trained]}
 
 
-def _of_corpus(results: str, job: Run | GradientJob | TraceJob, stage: str) -> Input:
-    """A stage of the corpus that a job reads."""
+def _of_corpus(job: Run | GradientJob | TraceJob, read: Callable[[str, Corpus, str], Input]) -> Found:
+    """The stages of the corpus that a job reads."""
     folder = corpus_folder(job)
-    return _input(f"{folder}/{stage}", results, job, job.corpus, f"{folder}/text/corpus.json")
+    return {stage: read(f"{folder}/{stage}", job.corpus, f"{folder}/text/corpus.json") for stage in ("text", "binary")}
 
 
 def _input(
     path: str,
     results: str,
     job: StudyJob,
-    made_from: Corpus | EnglishText | Task | None = None,
-    text: str | None = None,
+    located: Located,
+    made_from: Corpus | EnglishText | Task | None,
+    text: str | None,
 ) -> Input:
     """An input of a job.
 
@@ -98,13 +106,14 @@ def _input(
         path: the input.
         results: the folder of the study's results.
         job: the job that reads it.
+        located: where a path of the rules is.
         made_from: what it is made from. Where this is on this machine, it may change, and its content decides.
         text: the record of the prepared text, which tells the content. Without it, the path's age decides there.
     """
-    outputs = list(map(Path, output_paths(results, job)))
+    outputs = [Path(located(output)) for output in output_paths(results, job)]
     current = is_current(outputs, job.identity)
     if current and made_from and made_from.local_paths:
-        current = text is not None and is_of_text(outputs[0], Path(text), local_files(made_from))
+        current = text is not None and is_of_text(outputs[0], Path(located(text)), local_files(made_from))
     return Input(path, current)
 
 
@@ -115,10 +124,9 @@ def local_files(wanted: Corpus | EnglishText | TextSource | Task) -> list[Path]:
     return [file for file in found if file.is_file()]
 
 
-def sources(wanted: Corpus | TextSource | Task) -> list[str]:
-    """The files that a corpus, an English text's source or a task is made from; none for one that is generated."""
-    downloaded = [f"{DOWNLOADS_FOLDER}/{name}" for name in needed_downloads(wanted)]
-    return [*downloaded, *map(str, local_files(wanted))]
+def downloads(wanted: Corpus | TextSource | Task) -> list[str]:
+    """The downloaded files that a corpus, an English text's source or a task is made from."""
+    return [f"{DOWNLOADS_FOLDER}/{name}" for name in needed_downloads(wanted)]
 
 
 def corpus_folder(job: Run | GradientJob | TraceJob) -> str:
@@ -146,9 +154,9 @@ def prepared_texts(asked: Checked) -> list[str]:
     ]
 
 
-def prepared_option(job: MeasurementJob) -> list[str]:
+def prepared_option(job: MeasurementJob, located: Located = str) -> list[str]:
     """The option of `preln measure` that names the prepared corpus; the model of the proofs has none."""
-    return ["--prepared", corpus_folder(job)] if isinstance(job, GradientJob) else []
+    return ["--prepared", located(corpus_folder(job))] if isinstance(job, GradientJob) else []
 
 
 def gpus_of(job: MeasurementJob, study: Study) -> int:

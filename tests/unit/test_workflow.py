@@ -15,13 +15,14 @@ from preln.workflow import (
     RESOURCES,
     Input,
     StudyJob,
+    downloads,
     gpus_of,
     inputs_of,
+    local_files,
     output_paths,
     prepared_option,
     prepared_texts,
     resources_of_training,
-    sources,
 )
 from tests.conftest import RUN, bert_content, study_content
 
@@ -144,7 +145,7 @@ def test_of_text_on_this_machine_the_content_decides(tmp_path: Path, monkeypatch
     corpus = {"source": "files", "source_language": "nl", "target_language": "fr", "train": train, "held_out": 5}
     study = asked(corpora={"tiny": corpus})
     run = study.runs[0]
-    assert sources(study.study.corpora["tiny"]) == [train["source"], train["target"]]
+    assert list(map(str, local_files(study.study.corpora["tiny"]))) == [train["source"], train["target"]]
     text = {"parts": {"train": {"files": {"train.nl": {"sha256": "a"}}}}}
     done(run, corpus=text)
     assert not any(are_current(run).values()), "the text is not prepared"
@@ -158,8 +159,8 @@ def test_of_text_on_this_machine_the_content_decides(tmp_path: Path, monkeypatch
 
 def test_what_is_generated_has_no_source_and_what_is_published_is_downloaded() -> None:
     study = asked(corpora={"tiny": {"source": "iwslt14"}}).study
-    assert sources(study.corpora["tiny"]) == ["resources/downloads/de-en.tgz"]
-    assert sources(study.tasks["pairs"]) == []
+    assert downloads(study.corpora["tiny"]) == ["resources/downloads/de-en.tgz"]
+    assert downloads(study.tasks["pairs"]) == []
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,6 @@ def test_jobs_whose_python_no_shell_would_find_are_not_submitted(fresh: Workspac
     assert names(outcome.output, f"{environment}/bin/python: ", "quote"), outcome.output
     assert "Traceback" not in outcome.output
     assert not (fresh.folder / "submitted").exists()
-    assert not (fresh.folder / "results").exists()
 
 
 @pytest.mark.parametrize(

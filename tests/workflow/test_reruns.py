@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from preln.config import load
+from preln.runs import expand
 from tests.moments import NewHold, in_epoch
 from tests.workflow.conftest import RUNS, Workspace, raise_version
 
@@ -132,6 +134,32 @@ def as_cloned(workspace: Workspace) -> Path:
 def test_a_clone_with_all_records_trains_nothing(again: Workspace) -> None:
     as_cloned(again)
     assert not again.would_run().keys() & {"prepare_text", "train_translation"}
+
+
+def test_a_study_that_grows_by_a_run_trains_that_run_alone_and_is_then_done(again: Workspace) -> None:
+    as_cloned(again)
+    assert again.snakemake("prepared").code == 0
+    study = again.folder / "results" / "tiny" / "study.yaml"
+    before = study.read_bytes()
+    again.write_study(*RUNS, {"seed": 2, "epochs": 1, "figures": [4]})
+    # What is in the file counts, and not how old it is: nothing is older than the default study here.
+    os.utime(again.folder / "config" / "config.yaml", (0, 0))
+    assert again.would_run()["train_translation"] == 1
+    assert study.read_bytes() == before, "a dry run writes nothing"
+    outcome = again.snakemake()
+    assert (outcome.code, outcome.jobs["train_translation"]) == (0, 1), outcome.output
+    assert len(expand(load(study))) == len(RUNS) + 1
+    assert again.would_run() == {}
+
+
+def test_a_study_file_that_is_lost_is_written_again_and_trains_nothing(again: Workspace) -> None:
+    study = again.folder / "results" / "tiny" / "study.yaml"
+    content = study.read_bytes()
+    study.unlink()
+    (again.folder / "results" / "tiny" / "claims.csv").unlink()
+    outcome = again.snakemake()
+    assert (outcome.code, outcome.jobs) == (0, {"judge_claims": 1, "write_report": 1}), outcome.output
+    assert study.read_bytes() == content
 
 
 def test_a_clone_with_some_records_trains_the_others_once_its_text_is_prepared(again: Workspace) -> None:

@@ -3,11 +3,12 @@
 # the environment that Snakemake runs in.
 import re
 import sys
+from functools import cache
 from os.path import relpath
 from pathlib import Path
 
 from preln.checking import check
-from preln.config import StudyError, read, write
+from preln.config import StudyError, is_written, read, write
 from preln.corpora.registry import DOWNLOADS, languages, wikipedia_dump
 from preln.pretraining.runs import ENGLISH_VERSION
 from preln.remote import RemoteRefused, require_plain_path
@@ -15,23 +16,29 @@ from preln.report.catalogue import FIGURES, REPORT, TABLES, Catalogue, code
 from preln.report.claims.ledger import CLAIMS
 from preln.runs import PREPARATION_VERSION, corpus_id, digest
 from preln.workflow import (
+    DOWNLOADS_FOLDER,
     RESOURCES,
+    downloads,
     gpus_of,
     inputs_of,
+    local_files,
     output_paths,
     prepared_option,
     prepared_texts,
     resources_of_training,
-    sources,
 )
 from snakemake.exceptions import WorkflowError
 
-ORIGIN = ", ".join(map(str, workflow.configfiles)) or "--config"
+# A study that is given by --configfile takes the place of that of a workflow which has this one as a module. Snakemake
+# would merge the two, and has no other way in the jobs that it submits, where it forgets --replace-workflow-config.
+is_given = workflow.overwrite_configfiles and config == workflow.modifier_stack[0].globals["config"]
+FILES = workflow.overwrite_configfiles if is_given else workflow.configfiles
+ORIGIN = ", ".join(map(str, FILES)) or "--config"
 try:
     # Snakemake takes the last value of a key that is given twice.
-    for file in workflow.configfiles:
+    for file in FILES:
         read(Path(file))
-    CHECKED = check(dict(config), ORIGIN)
+    CHECKED = check(dict(workflow.config_settings.overwrite_config if is_given else config), ORIGIN)
 except StudyError as error:
     raise WorkflowError(str(error)) from None
 
@@ -41,7 +48,11 @@ PRETRAININGS = {run.id: run for run in CHECKED.pretrainings}
 FINETUNINGS = {job.id: job for job in CHECKED.finetunings}
 MEASUREMENTS = {job.id: job for job in CHECKED.measurement_jobs}
 TRACES = {job.id: job for job in CHECKED.traces}
+# As a module, the workflow may have its files elsewhere: where one of these rules' paths is then.
+located = workflow.modifier.path_modifier.replace_prefix
+
 RESULTS = f"results/{STUDY.study}"
+STUDY_FILE = located(f"{RESULTS}/study.yaml")
 LOGS = f"logs/{STUDY.study}"
 CORPORA = {corpus_id(name, corpus): corpus for name, corpus in STUDY.corpora.items()}
 PRETRAINING_TEXTS = {corpus_id(name, text): text for name, text in STUDY.texts.items()}
@@ -61,15 +72,27 @@ wildcard_constraints:
     table="|".join(TABLES),
 
 
+@cache
+def write_study():
+    """Write the study with every default filled in, for the jobs that are going to be run: they read it.
+
+    A module has no `onstart`, and the file is no rule's output. Snakemake does not see what else a job lacks whose
+    `ancient` input is made again, and makes every job again that has one which was missing."""
+    runs_jobs = workflow.is_main_process and workflow.executor_plugin and not workflow.dryrun
+    if runs_jobs and not is_written(STUDY, Path(STUDY_FILE)):
+        write(STUDY, Path(STUDY_FILE))
+
+
 def inputs(job):
     """What a job reads, by name. Where its records are current, the inputs' timestamps are ignored."""
+    write_study()
 
     def ancient_if_current(found):
         if isinstance(found, list):
             return [ancient_if_current(one) for one in found]
         return ancient(found.path) if found.is_current else found.path
 
-    return {name: ancient_if_current(found) for name, found in inputs_of(RESULTS, job).items()}
+    return {name: ancient_if_current(found) for name, found in inputs_of(RESULTS, job, located).items()}
 
 
 def resources_of(runs):
@@ -86,12 +109,19 @@ CATALOGUE = Catalogue(STUDY)
 
 def made_from(entry):
     """The records that a figure or a table is made from, and the code that makes it: it is made anew when these change."""
+    write_study()
     return {"records": [f"{RESULTS}/{file}" for file in CATALOGUE.records(entry)], "code": relative(code(entry))}
 
 
 def relative(files):
     """The paths of files of this project, relative where they can be: a clone that is moved is still the same."""
-    return [relpath(file) for file in files]
+    return [local(relpath(file)) for file in files]
+
+
+def sources(wanted):
+    """The files that a corpus, an English text's source or a task is made from; none for one that is generated."""
+    # Those of this machine are where the study says, and not where a module's files are.
+    return [*downloads(wanted), *(local(str(file)) for file in local_files(wanted))]
 
 
 def study_results():

@@ -38,6 +38,7 @@ rule prepare_text:
     resources:
         cpus_per_task=2,
     params:
+        downloads=located(DOWNLOADS_FOLDER),
         corpus=lambda wildcards: CORPORA[wildcards.corpus].model_dump_json(),
         version=PREPARATION_VERSION,
     message:
@@ -47,7 +48,7 @@ rule prepare_text:
         exec &> >(tee {log:q})
         preln prepare-text \
             --corpus {params.corpus:q} \
-            --downloads resources/downloads \
+            --downloads {params.downloads:q} \
             --processes {resources.cpus_per_task} \
             --out {output.text:q}
         """
@@ -132,6 +133,7 @@ rule prepare_english:
     resources:
         cpus_per_task=2,
     params:
+        downloads=located(DOWNLOADS_FOLDER),
         text=lambda wildcards: PRETRAINING_TEXTS[wildcards.text].model_dump_json(),
         version=ENGLISH_VERSION,
     message:
@@ -141,7 +143,7 @@ rule prepare_english:
         exec &> >(tee {log:q})
         preln prepare-english \
             --text {params.text:q} \
-            --downloads resources/downloads \
+            --downloads {params.downloads:q} \
             --processes {resources.cpus_per_task} \
             --out {output.text:q}
         """
@@ -220,6 +222,7 @@ rule prepare_task:
     conda:
         "../../environment.yml"
     params:
+        downloads=located(DOWNLOADS_FOLDER),
         task=lambda wildcards: TASKS[wildcards.task].model_dump_json(),
         version=ENGLISH_VERSION,
     message:
@@ -229,7 +232,7 @@ rule prepare_task:
         exec &> >(tee {log:q})
         preln prepare-task \
             --task {params.task:q} \
-            --downloads resources/downloads \
+            --downloads {params.downloads:q} \
             --model {input.bpe:q}/bpe.model \
             --longest {wildcards.longest} \
             --out {output.pieces:q}

@@ -21,7 +21,7 @@ rule pretrain:
     resources:
         **resources_of(PRETRAININGS),
     params:
-        study=f"{RESULTS}/study.yaml",
+        study=STUDY_FILE,
         identity=lambda wildcards: digest(PRETRAININGS[wildcards.run].identity),
     message:
         "Pre-train {wildcards.run}"
@@ -54,9 +54,9 @@ rule finetune:
         runtime=STUDY.execution.runtime_minutes,
         gpu=STUDY.execution.alone.gpus,
     params:
-        study=f"{RESULTS}/study.yaml",
+        study=STUDY_FILE,
         identity=lambda wildcards: digest(FINETUNINGS[wildcards.finetuning].identity),
-        runs=f"{RESULTS}/pretraining",
+        runs=located(f"{RESULTS}/pretraining"),
     message:
         "Fine-tune {wildcards.finetuning}"
     shell:

@@ -21,7 +21,7 @@ rule draw_figure:
     conda:
         "../../environment.yml"
     params:
-        study=f"{RESULTS}/study.yaml",
+        study=STUDY_FILE,
         shown=lambda wildcards: CATALOGUE.content(CATALOGUE.jobs(FIGURES[wildcards.figure])),
         caption=lambda wildcards: FIGURES[wildcards.figure].caption,
     message:
@@ -56,7 +56,7 @@ rule write_table:
     conda:
         "../../environment.yml"
     params:
-        study=f"{RESULTS}/study.yaml",
+        study=STUDY_FILE,
         shown=lambda wildcards: CATALOGUE.content(CATALOGUE.jobs(TABLES[wildcards.table])),
         caption=lambda wildcards: TABLES[wildcards.table].caption,
     message:
@@ -91,7 +91,7 @@ rule judge_claims:
     conda:
         "../../environment.yml"
     params:
-        study=f"{RESULTS}/study.yaml",
+        study=STUDY_FILE,
         shown=CATALOGUE.content(CATALOGUE.everything),
         caption=CLAIMS.caption,
     message:
@@ -121,7 +121,7 @@ rule write_report:
     conda:
         "../../environment.yml"
     params:
-        study=f"{RESULTS}/study.yaml",
+        study=STUDY_FILE,
         shown=CATALOGUE.content(CATALOGUE.everything),
     message:
         "Write the report"

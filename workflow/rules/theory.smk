@@ -22,10 +22,10 @@ rule measure_theory:
         runtime=STUDY.execution.runtime_minutes,
         gpu=lambda wildcards: gpus_of(MEASUREMENTS[wildcards.part], STUDY),
     params:
-        study=f"{RESULTS}/study.yaml",
+        study=STUDY_FILE,
         identity=lambda wildcards: digest(MEASUREMENTS[wildcards.part].identity),
-        prepared=lambda wildcards: prepared_option(MEASUREMENTS[wildcards.part]),
-        runs=f"{RESULTS}/translation",
+        prepared=lambda wildcards: prepared_option(MEASUREMENTS[wildcards.part], located),
+        runs=located(f"{RESULTS}/translation"),
     message:
         "Measure {wildcards.part}"
     shell:
@@ -55,7 +55,7 @@ rule trace_first_updates:
     resources:
         **resources_of(TRACES),
     params:
-        study=f"{RESULTS}/study.yaml",
+        study=STUDY_FILE,
         identity=lambda wildcards: digest(TRACES[wildcards.run].identity),
     message:
         "Trace {wildcards.run}"

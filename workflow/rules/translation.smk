@@ -18,9 +18,8 @@ rule train_translation:
     threads: lambda wildcards: RUNS[wildcards.run].execution.cores
     resources:
         **resources_of(RUNS),
-    # The study's file is no input, for a newer one is no reason to train again: the identity holds what is.
     params:
-        study=f"{RESULTS}/study.yaml",
+        study=STUDY_FILE,
         identity=lambda wildcards: digest(RUNS[wildcards.run].identity),
     message:
         "Train {wildcards.run}"

@@ -21,7 +21,7 @@ from preln.config.pretraining_texts import (
     WikipediaSource,
     WikitextSource,
 )
-from preln.config.reading import StudyError, describe, load, of_results, read, refuse, validate, write
+from preln.config.reading import StudyError, describe, is_written, load, of_results, read, refuse, validate, write
 from preln.config.study import Study
 from preln.config.tasks import EmbeddedTask, MrpcTask, RteTask, Task
 from preln.config.theory import ExactTheory, Gradients
@@ -65,6 +65,7 @@ __all__ = [
     "WikitextSource",
     "Wmt14Corpus",
     "describe",
+    "is_written",
     "load",
     "of_results",
     "read",

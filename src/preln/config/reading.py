@@ -244,5 +244,13 @@ class _Loader(yaml.CSafeLoader):
 
 def write(study: Study, path: Path) -> None:
     """Write the study with every default filled in; `load` reads it back."""
-    content = yaml.safe_dump(study.model_dump(mode="json"), sort_keys=False, allow_unicode=True)
-    write_text(path, content)
+    write_text(path, _text_of(study))
+
+
+def is_written(study: Study, path: Path) -> bool:
+    """Whether the file at `path` is what `write` makes of the study."""
+    return path.is_file() and path.read_bytes() == _text_of(study).encode()
+
+
+def _text_of(study: Study) -> str:
+    return yaml.safe_dump(study.model_dump(mode="json"), sort_keys=False, allow_unicode=True)

@@ -10,9 +10,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
 
-import numpy as np
-import numpy.typing as npt
+from preln.libraries import np
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 BLOCK = 500
 """Lines that are judged together; a text is cut into blocks of so many, or up to twice as many."""

@@ -6,14 +6,13 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
+from functools import cache
 from itertools import combinations
 from pathlib import Path
 
-import regex
-from tqdm import tqdm
-
 from preln.corpora import CorpusError, doubts, streams
 from preln.files import replaced
+from preln.libraries import regex, tqdm
 
 Pair = tuple[str, str]
 """A sentence of the source language and its translation."""
@@ -25,10 +24,6 @@ LONGEST_LINE = 10_000
 
 # A tab is white space. The C1 range stays: it occurs in the field's own prepared IWSLT14 text.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
-
-# White space, format characters such as U+200B and the soft hyphen (category Cf), and what Unicode says to leave out of
-# sight, such as fillers and variation selectors. The empty pattern of Braille is a symbol, and blank.
-_VISIBLE = regex.compile(r"[^\s\x1c-\x1f\p{Z}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]")
 
 LARGEST_RATIO = 1.5
 """Of the sides' numbers of words, in the field's preparations."""
@@ -105,7 +100,9 @@ def lines_of(path: Path, doing: str = "read") -> Iterator[str]:
     try:
         with (
             path.open("rb") as file,
-            tqdm(total=path.stat().st_size, desc=f"{doing} {path.name}", unit="B", unit_scale=True, delay=2) as bar,
+            tqdm.tqdm(
+                total=path.stat().st_size, desc=f"{doing} {path.name}", unit="B", unit_scale=True, delay=2
+            ) as bar,
         ):
             for number, raw in enumerate(streams.lines(file, path), start=1):
                 bar.update(len(raw))
@@ -156,9 +153,16 @@ def screen(part: Part) -> Part:
     return replace(part, pairs=kept, drops=part.drops + Drops(**drops))
 
 
+@cache
+def _visible() -> regex.Pattern[str]:
+    # No white space, no format characters such as U+200B and the soft hyphen (category Cf), and nothing that Unicode
+    # says to leave out of sight, such as fillers and variation selectors. Braille's empty pattern is a blank symbol.
+    return regex.compile(r"[^\s\x1c-\x1f\p{Z}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]")
+
+
 def unusable(*sides: str) -> str | None:
     """The reason, a field of `Drops`, why a sentence, or a pair of them, cannot be used."""
-    if not all(_VISIBLE.search(side) for side in sides):
+    if not all(_visible().search(side) for side in sides):
         return "empty"
     if any(_CONTROL.search(side) for side in sides):
         return "control_characters"

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from tqdm import tqdm
-
 from preln.corpora.text import Pair
+from preln.libraries import tqdm
 
 if TYPE_CHECKING:
     from sacremoses import MosesDetokenizer, MosesTokenizer
@@ -60,10 +59,10 @@ def map_lines(function: Callable[[str], str], lines: Sequence[str], processes: i
     """`function` of every line, in order, computed by `processes` processes; progress goes to stderr."""
     processes = min(processes, math.ceil(len(lines) / _CHUNK))
     if processes <= 1:
-        return [function(line) for line in tqdm(lines, desc=label, unit=" lines", delay=2)]
+        return [function(line) for line in tqdm.tqdm(lines, desc=label, unit=" lines", delay=2)]
     with ProcessPoolExecutor(processes) as pool:
         results = pool.map(function, lines, chunksize=_CHUNK)
-        return list(tqdm(results, total=len(lines), desc=label, unit=" lines", delay=2))
+        return list(tqdm.tqdm(results, total=len(lines), desc=label, unit=" lines", delay=2))
 
 
 def prepare_pairs(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pandas as pd
-
+from preln.libraries import pd
 from preln.run_state import RunState
 
 COLUMNS = [

@@ -10,12 +10,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-from tqdm import tqdm
-
 from preln import prepared_text, recording
 from preln.config import Execution, GridPoint, Study
 from preln.files import read_sealed, replaced
+from preln.libraries import pd, tqdm
 from preln.machine import claim
 from preln.pretraining.runs import Finetuning
 from preln.pretraining.training import weights_after
@@ -71,7 +69,7 @@ def finetune(study: Study, job: Finetuning, prepared: Path, task: Path, runs: Pa
 def _fill(state: RunState, job: Finetuning, pairs: int, weights: Path, binary: Path, execution: Execution) -> None:
     """Add to the record what it does not have yet of the grid and its seeds."""
     scores = _scores(state)
-    for point, seed in tqdm(_wanted(job).values(), desc=job.id, unit=" fine-tunings", mininterval=5):
+    for point, seed in tqdm.tqdm(_wanted(job).values(), desc=job.id, unit=" fine-tunings", mininterval=5):
         if _key(point, seed) not in scores:
             started = time.perf_counter()
             score = _finetuned(job, point, seed, pairs, weights, binary, execution)

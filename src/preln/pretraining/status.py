@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
+import math
+import statistics
+from collections.abc import Iterable
 from pathlib import Path
-
-import pandas as pd
 
 from preln.config import Study
 from preln.freshness import read_or_nothing
@@ -44,28 +46,32 @@ def finetuning(job: Finetuning, folder: Path, now: float) -> Progress:
         if damaged := damaged_beside(record):
             return Progress(job.id, f"damaged: {damaged.name}", 0, wanted)
         try:
-            scores = pd.read_csv(folder / "scores.csv", usecols=["accuracy"], dtype=float)["accuracy"]
-        except (OSError, ValueError):
+            with (folder / "scores.csv").open(encoding="utf-8") as file:
+                header, *rows = csv.reader(file)
+            column = header.index("accuracy")
+            scores = [float(row[column] or "nan") for row in rows]
+        except (OSError, ValueError, IndexError):
             return Progress(job.id, "damaged: scores.csv", 0, wanted)
-        return Progress(job.id, state, len(scores), wanted, _accuracy(scores))
+        return Progress(job.id, state, len(scores), wanted, {"accuracy": _mean(scores)})
     current = RunState.newest(folder)
     if current is None:
         return Progress(job.id, "waiting", 0, wanted)
-    rows = pd.DataFrame(current.entries(), columns=["accuracy", "seconds"], dtype=float)
-    seconds = rows["seconds"].mean()
+    done = current.entries()
+    seconds = _mean([entry["seconds"] for entry in done]) or 0.0
     silent = current.silence(current.record, now)
     return Progress(
         job.id,
         # Nothing is written while one fine-tuning lasts.
         "fine-tuning" if silent < max(SILENT_SECONDS, 3 * seconds) else "stopped",
-        len(rows),
+        len(done),
         wanted,
-        _accuracy(rows["accuracy"]),
-        left=seconds * (wanted - len(rows)) if len(rows) else None,
+        {"accuracy": _mean([entry["accuracy"] for entry in done])},
+        left=seconds * (wanted - len(done)) if done else None,
         silent=silent,
     )
 
 
-def _accuracy(values: pd.Series[float]) -> dict[str, float | None]:
-    """The mean of the accuracies, where there is one."""
-    return {"accuracy": None if values.isna().all() else float(values.mean())}
+def _mean(values: Iterable[float | None]) -> float | None:
+    """The mean of those that are numbers, where there are some."""
+    known = [value for value in values if value is not None and not math.isnan(value)]
+    return statistics.fmean(known) if known else None

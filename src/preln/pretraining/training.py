@@ -9,12 +9,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from preln import prepared_text, recording
 from preln.config import Study
 from preln.files import replaced
 from preln.freshness import checksums
+from preln.libraries import pd
 from preln.pretraining.curve import curve, read_validations
 from preln.pretraining.runs import PretrainingRun
 from preln.run_state import RunState

@@ -10,12 +10,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from preln.config import Study, of_results
 from preln.corpora.registry import languages
 from preln.files import sha256
 from preln.freshness import checksums
+from preln.libraries import pd
 from preln.pretraining.runs import PretrainingRun
 from preln.recording import RecordError, read
 from preln.report.claims import evidence

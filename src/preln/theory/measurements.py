@@ -6,10 +6,9 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
-import pandas as pd
-
 from preln.config import Placement
 from preln.files import replaced
+from preln.libraries import pd
 from preln.placements.base import Stack
 
 UNIT_OUTPUT = "unit-output"

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from preln.files import sha256
+from preln.libraries import pd
 from preln.run_state import RunState
 
 COLUMNS = [

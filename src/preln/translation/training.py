@@ -8,12 +8,11 @@ import logging
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from preln import prepared_text, recording
 from preln.config import Study
 from preln.files import replaced
 from preln.freshness import checksums, read_or_nothing
+from preln.libraries import pd
 from preln.run_state import RunState
 from preln.runs import Run
 from preln.training import KeptWeights, TrainedModel, Training

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from preln import generated_text
 from preln.config import EmbeddedCorpus
 from preln.corpora.published import GERMAN_ENGLISH, Source
 from preln.corpora.split import divide
@@ -14,6 +13,9 @@ from preln.corpora.tokenisation import LinePreparation, prepare_pairs
 
 def prepare(corpus: EmbeddedCorpus, downloads: Path, processes: int) -> dict[str, Part]:
     """Train, valid and test."""
+    # Its libraries are an extra, which who reads a study need not have.
+    from preln import generated_text
+
     raw = screen(Part(generated_text.generate(corpus.pairs, corpus.seed)))
     preparations = [LinePreparation(language) for language in GERMAN_ENGLISH]
     pairs = prepare_pairs(raw.pairs, preparations, processes, "tokenise")

@@ -9,9 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from preln.config import Study
+from preln.libraries import pd
 from preln.pretraining import runs as pretraining
 from preln.report.claims import samples
 from preln.report.claims.rules import Finding

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from itertools import chain
 
-import pandas as pd
-
 from preln.config import Study
+from preln.libraries import pd
 from preln.report.claims import evidence
 from preln.report.claims.rules import Verdict, reason, verdict
 from preln.report.core.forms import Content

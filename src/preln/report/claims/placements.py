@@ -13,10 +13,9 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from preln.config import RunSettings, Study
 from preln.jobs import Job
+from preln.libraries import pd
 from preln.report.claims.rules import Finding, reason, verdict
 from preln.report.core.entries import Source
 from preln.report.core.forms import Content

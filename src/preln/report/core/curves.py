@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-import pandas as pd
-
+from preln.libraries import pd
 from preln.report.core.statistics import Estimate, estimate
 from preln.runs import Settled, series
 

@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import pandas as pd
-from tabulate import LATEX_ESCAPE_RULES, tabulate
-
 from preln.errors import PrelnError
 from preln.files import write_text
+from preln.libraries import pd, tabulate
 
 FORMS = (".csv", ".md", ".tex")
 MISSING = "–"
@@ -18,7 +16,6 @@ DIGITS = 6
 """Significant digits of what is computed from the records, of which those of single precision have seven. The last
 digits of a double would depend on the C library."""
 _NUMBER = rf"[\d.,e+-]+|{MISSING}|none|\d+:\d\d:\d\d"
-_LATEX = str.maketrans(LATEX_ESCAPE_RULES)
 # What LaTeX cannot read as it stands, though it is no command of its own.
 _SYMBOLS = str.maketrans({"×": "$\\times$", "±": "$\\pm$", "–": "--", "‖": "$\\Vert$", "|": "\\textbar{}"})
 # What Markdown reads anywhere in a line.
@@ -97,10 +94,11 @@ def latex(content: Content, label: str) -> str:
     """The table as a LaTeX `table*`, which needs the package booktabs: the title is its caption."""
     text = content.text
     sides = ["right" if text[name].astype(str).str.fullmatch(_NUMBER).all() else "left" for name in text.columns]
+    latex = str.maketrans(tabulate.LATEX_ESCAPE_RULES)
     lines = [
-        *("\\begin{table*}", "\\centering", f"\\caption{{{content.title.translate(_LATEX)}}}", f"\\label{{{label}}}"),
+        *("\\begin{table*}", "\\centering", f"\\caption{{{content.title.translate(latex)}}}", f"\\label{{{label}}}"),
         *("\\scriptsize", "\\setlength{\\tabcolsep}{3pt}", *_grid(text, "latex_booktabs", sides)),
-        *(f"\\par\\smallskip\\footnotesize {note.translate(_LATEX)}" for note in content.notes),
+        *(f"\\par\\smallskip\\footnotesize {note.translate(latex)}" for note in content.notes),
         "\\end{table*}",
     ]
     return "\n".join(lines).translate(_SYMBOLS) + "\n"
@@ -111,7 +109,9 @@ def _grid(text: pd.DataFrame, form: str, sides: Sequence[str] | None = None) -> 
     if text.empty:
         return []
     # Numbers are text already; the printer would write 1e-3 as 0.001.
-    return [tabulate(text.to_dict("list"), headers="keys", tablefmt=form, disable_numparse=True, colalign=sides)]
+    return [
+        tabulate.tabulate(text.to_dict("list"), headers="keys", tablefmt=form, disable_numparse=True, colalign=sides)
+    ]
 
 
 def rounded(value: float, digits: int) -> str:

@@ -8,10 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import pandas as pd
-
 from preln.config import PretrainingSettings, RunSettings
+from preln.libraries import np, pd
 from preln.report.core.curves import EXTENT, Curves, by_series, means
 from preln.report.core.figure import NothingDone
 from preln.report.core.statistics import extent, mean

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import altair as alt
-import pandas as pd
 
+from preln.libraries import pd
 from preln.report.core.curves import Curves
 from preln.report.core.style import PALETTE
 

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import altair
-import pandas as pd
 import vl_convert
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -20,6 +19,7 @@ from markupsafe import Markup
 from preln import recording
 from preln.config import Study
 from preln.files import write_text
+from preln.libraries import pd
 from preln.report.catalogue import LEADING, Catalogue
 from preln.report.claims import ledger
 from preln.report.claims.rules import Verdict

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
 from preln.config import Study
+from preln.libraries import pd
 from preln.pretraining.runs import PretrainingRun
 from preln.report.core.curves import Curves, means
 from preln.report.core.figure import Figure, NothingDone

@@ -9,11 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pandas as pd
-
 from preln import recording
 from preln.config import GridPoint, Study
+from preln.libraries import np, pd
 from preln.pretraining import finetuning
 from preln.pretraining.curve import COLUMNS
 from preln.pretraining.runs import Finetuning, PretrainingRun, expand, finetunings

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import pandas as pd
-
 from preln.config import PretrainingSettings, Study
+from preln.libraries import pd
 from preln.report.core.forms import MISSING, Content, rounded
 from preln.report.core.labels import PLACEMENTS
 from preln.report.core.table import Table

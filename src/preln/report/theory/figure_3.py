@@ -8,9 +8,8 @@ from functools import partial
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
 from preln.config import Study
+from preln.libraries import pd
 from preln.placements import PAPER as COMPARED
 from preln.placements import PLACEMENTS as RECORDS
 from preln.placements import in_order

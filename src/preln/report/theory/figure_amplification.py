@@ -6,9 +6,8 @@ import textwrap
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
 from preln.config import RunSettings, Study
+from preln.libraries import pd
 from preln.placements import PLACEMENTS
 from preln.report.core.curves import EXTENT, Curves, means
 from preln.report.core.figure import Figure, NothingDone
@@ -27,7 +26,7 @@ _FEWEST_DEPTHS = 3
 _LINES = ["-", "--", ":", "-."]
 _DEPTHS = {"encoder_layers", "decoder_layers"}
 
-Number = Callable[[pd.DataFrame, RunSettings], float]
+Number = Callable[["pd.DataFrame", RunSettings], float]
 QUANTITIES: dict[str, tuple[str, Number]] = {
     "First step of the function": (r"$\Vert\Delta f\Vert$", first_step),
     "Last layer's gradient": ("norm, before the first update", gradient_at_first),

@@ -7,9 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
 from preln.config import RunSettings, Study
+from preln.libraries import pd
 from preln.report.core.curves import EXTENT, Curves, means
 from preln.report.core.figure import Figure, NothingDone
 from preln.report.core.statistics import extent

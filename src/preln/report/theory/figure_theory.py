@@ -9,10 +9,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import pandas as pd
-
 from preln.config import Study
+from preln.libraries import np, pd
 from preln.placements import PLACEMENTS as RECORDS
 from preln.placements import in_order
 from preln.placements.base import Stack

@@ -7,9 +7,8 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
 from preln.config import Study
+from preln.libraries import pd
 from preln.placements import PLACEMENTS, in_order
 from preln.report.core.figure import Figure, NothingDone
 from preln.report.core.statistics import Estimate, estimate

@@ -7,10 +7,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import pandas as pd
-
 from preln import recording
 from preln.config import Study
+from preln.libraries import pd
 from preln.placements import PAPER
 from preln.recording import RecordError
 from preln.report.core.entries import Source

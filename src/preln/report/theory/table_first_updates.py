@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-import pandas as pd
-
 from preln.config import RunSettings, Study
+from preln.libraries import pd
 from preln.report.core.forms import MISSING, Content
 from preln.report.core.statistics import Estimate, estimate
 from preln.report.core.table import Table
@@ -16,7 +15,7 @@ from preln.report.theory.traces import SOURCE, Records, gradient_at_first
 FIRST = 10
 """Updates of which the largest change of the function is told."""
 
-Number = Callable[[pd.DataFrame, RunSettings], float]
+Number = Callable[["pd.DataFrame", RunSettings], float]
 
 
 NUMBERS: dict[str, tuple[str, Number]] = {

@@ -6,9 +6,8 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import pandas as pd
-
 from preln.config import Study
+from preln.libraries import pd
 from preln.placements import PLACEMENTS as RECORDS
 from preln.placements.base import Stack
 from preln.report.core.forms import Content

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import pandas as pd
-
 from preln import recording
 from preln.config import RunSettings, Study
+from preln.libraries import pd
 from preln.recording import RecordError
 from preln.report.core.entries import Source
 from preln.report.core.labels import label, varying

@@ -8,10 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import pandas as pd
-
 from preln.config import RunSettings, Study
 from preln.jobs import Job
+from preln.libraries import pd
 from preln.report.core.entries import Source
 from preln.report.core.labels import PLACEMENTS
 from preln.report.core.statistics import mean

@@ -15,9 +15,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
 from preln.config import RunSettings, Study
+from preln.libraries import pd
 from preln.report.core.curves import EXTENT, PAPER, Curves, by_series, means
 from preln.report.core.figure import NothingDone
 from preln.report.core.labels import label, varying

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
 from preln.config import Study
+from preln.libraries import pd
 from preln.report.core.curves import EXTENT, Curves, by_series, means
 from preln.report.core.figure import Figure, NothingDone
 from preln.report.core.labels import label, varying

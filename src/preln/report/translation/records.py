@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from preln.config import RunSettings, Study
+from preln.libraries import pd
 from preln.recording import AGAIN, RecordError, read
 from preln.report.core.entries import Source
 from preln.report.core.records import Texts, hardware_line, require_same

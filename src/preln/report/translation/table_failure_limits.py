@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 
-import pandas as pd
-
 from preln.config import Study
+from preln.libraries import pd
 from preln.report.core.forms import MISSING, Content, rounded
 from preln.report.core.table import Table
 from preln.report.translation.failure_map import MARGIN, in_a_map, maps

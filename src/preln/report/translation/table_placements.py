@@ -6,9 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import pandas as pd
-
 from preln.config import RunSettings, Study
+from preln.libraries import pd
 from preln.report.core.forms import MISSING, Content, rounded
 from preln.report.core.table import Table
 from preln.report.theory.tables import theory

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import pandas as pd
-
 from preln.config import RunSettings, Study
+from preln.libraries import pd
 from preln.report.core.forms import Content, rounded
 from preln.report.core.labels import label, varying
 from preln.report.core.table import Table

@@ -10,9 +10,8 @@ from __future__ import annotations
 import datetime
 from collections.abc import Sequence
 
-import pandas as pd
-
 from preln.config import RunSettings, Study
+from preln.libraries import pd
 from preln.report.core.forms import MISSING, Content, rounded
 from preln.report.core.labels import OPTIMIZERS, PLACEMENTS, schedule, varying
 from preln.report.core.table import Table

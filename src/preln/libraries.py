@@ -1,0 +1,52 @@
+"""The libraries that the workflow meets when it reads a study, and does not use then: each is imported when it is first
+used. They come with extras of the package, and reading a study needs none of them."""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+from importlib.metadata import requires
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import filelock
+    import numpy as np
+    import pandas as pd
+    import regex
+    import tabulate
+    import tqdm
+else:
+
+    class _Library(ModuleType):
+        """A library that is imported when something of it is asked for."""
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(import_module(self.__name__), name)
+
+    filelock, np, pd, regex, tabulate, tqdm = map(
+        _Library, ("filelock", "numpy", "pandas", "regex", "tabulate", "tqdm")
+    )
+
+__all__ = ["filelock", "np", "pd", "regex", "tabulate", "tqdm"]
+
+_PACKAGES = {"sklearn": "scikit-learn", "vl_convert": "vl-convert-python", "hydra": "hydra-core"}
+"""Libraries whose packages have other names."""
+
+
+def missing(error: ModuleNotFoundError) -> str | None:
+    """What to say of a library that is not installed; None where it is none of those that the package names."""
+    library = (error.name or "").partition(".")[0]
+    if library.startswith("fairseq"):
+        # No extra has it, for its metadata asks for torchaudio, which nothing here uses.
+        return (
+            f"{library}: not installed; pip install 'preln[training]', then with a C++ compiler: "
+            "pip install --no-deps --no-build-isolation fairseq-fixed"
+        )
+    package = _PACKAGES.get(library, library).lower().replace("_", "-")
+    extras = []
+    for requirement in requires("preln") or []:
+        found = re.fullmatch(r"([\w.-]+)[^[]*; extra == [\"'](\w+)[\"']", requirement)
+        if found and found[1].lower() == package:
+            extras.append(f"pip install 'preln[{found[2]}]'")
+    return f"{library}: not installed; {' or '.join(extras)} (in a clone: . for preln)" if extras else None

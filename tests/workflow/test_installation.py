@@ -1,0 +1,95 @@
+"""What is installed by `pip install preln`, and what its extras add."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import CORPUS
+from tests.refused import names
+from tests.workflow.conftest import ROOT, Outcome
+
+STUDY = "results/quick-record"
+
+
+class Installed:
+    """An environment of its own, and a folder with the rules and the studies of a clone, but without its code."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder / "a folder"
+        self.binaries = folder / "environment" / "bin"
+        subprocess.run([sys.executable, "-m", "venv", str(self.binaries.parent)], check=True)
+        for name in ("workflow", "config", STUDY):
+            shutil.copytree(ROOT / name, self.folder / name)
+
+    def install(self, *packages: str) -> None:
+        self.run("pip", "install", "--quiet", *packages, check=True)
+
+    def run(self, program: str, *arguments: str, check: bool = False) -> Outcome:
+        kept = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        done = subprocess.run(
+            [str(self.binaries / program), *arguments],
+            cwd=self.folder,
+            env={**kept, "PATH": f"{self.binaries}{os.pathsep}{os.environ['PATH']}"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=check,
+        )
+        return Outcome(done.returncode, done.stdout)
+
+
+def wheel(folder: Path) -> Path:
+    """The package's wheel. The setuptools of these tests builds it, and finds no compiler: what is compiled is tested
+    elsewhere, and nothing here uses it."""
+    source = folder / "source"
+    shutil.copytree(ROOT / "src", source / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info", "*.so"))
+    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, source)
+    command = ["pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", str(folder), str(source)]
+    environment = {**os.environ, "CC": "no-compiler", "CXX": "no-compiler"}
+    subprocess.run([sys.executable, "-m", *command], env=environment, check=True)
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+@pytest.mark.slow
+def test_pip_install_preln_reads_and_plans_a_study_and_says_what_else_needs(tmp_path: Path) -> None:
+    user = Installed(tmp_path)
+    user.install("snakemake>=9.19,<10")
+    refused = user.run("snakemake", "--dry-run", "--cores", "1")
+    assert refused.code != 0
+    assert names(refused.output, "not installed", "pip install preln"), refused.output
+    assert "ModuleNotFoundError" not in refused.output
+
+    user.install(str(wheel(tmp_path)))
+    found = user.run("pip", "list", "--format", "freeze").output.lower()
+    assert not [name for name in ("torch", "pandas", "numpy", "matplotlib", "spacy") if f"{name}==" in found]
+    outcome = user.run("snakemake", "--dry-run", "--cores", "1")
+    assert (outcome.code, outcome.jobs["train_translation"]) == (0, 11), outcome.output
+    planned = user.run("preln", "plan", "config/config.yaml")
+    assert planned.code == 0 and "A100 hours" in planned.output, planned.output
+    status = user.run("preln", "status", STUDY)
+    assert status.code == 0 and "11 of 11 runs done" in status.output, status.output
+    assert names(user.run("preln", "report", STUDY, "--out", "report.html").output, "pip install 'preln[report]'")
+    corpus = ("--corpus", json.dumps(CORPUS))
+    prepared = user.run("preln", "prepare-text", *corpus, "--downloads", "downloads", "--out", "text")
+    assert names(prepared.output, "pip install 'preln[training]'"), prepared.output
+    assert "Traceback" not in prepared.output
+
+
+def test_the_core_is_what_reads_a_study_and_all_is_every_extra() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert [name.split(">")[0] for name in project["dependencies"]] == [
+        *("pydantic", "PyYAML", "rich", "snakemake", "typer"),
+    ]
+    extras = project["optional-dependencies"]
+    (everything,) = extras["all"]
+    assert set(everything.removeprefix("preln[").removesuffix("]").split(",")) == set(extras) - {"all"}

@@ -1,0 +1,168 @@
+"""The workflow within another one: as a module with a prefix, and as snakedeploy lays it out."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from num2words import num2words
+
+from tests.conftest import CORPUS, RUN, study_content
+from tests.workflow.conftest import ROOT, Workspace, copy_repository
+
+# As snakedeploy writes `workflow/Snakefile`, with a path in the place of an address.
+DEPLOYED = """
+configfile: "config/config.yaml"
+
+
+module preln:
+    snakefile:
+        "{snakefile}"
+    config:
+        config
+
+
+use rule * from preln
+"""
+IN_FOLDER = """
+configfile: "study.yaml"
+
+
+module preln:
+    snakefile:
+        "{snakefile}"
+    config:
+        config
+    prefix:
+        "norms"
+
+
+use rule * from preln as preln_*
+
+
+rule mine:
+    default_target: True
+    input:
+        rules.preln_all.input,
+"""
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> Workspace:
+    """A folder of a user, who has preln installed and its repository elsewhere."""
+    repository = copy_repository(tmp_path / "repository")
+    folder = tmp_path / "a user's folder"
+    folder.mkdir()
+    (folder / "src").symlink_to(repository.folder / "src")
+    return Workspace(folder)
+
+
+def write_snakefile(user: Workspace, path: str, text: str) -> None:
+    (user.folder / path).parent.mkdir(exist_ok=True)
+    snakefile = user.folder.parent / "repository" / "workflow" / "Snakefile"
+    (user.folder / path).write_text(text.format(snakefile=snakefile), encoding="utf-8")
+
+
+def write_study(user: Workspace, path: str, content: dict[str, Any]) -> None:
+    (user.folder / path).write_text(yaml.safe_dump(content), encoding="utf-8")
+
+
+def own_text(user: Workspace) -> dict[str, Any]:
+    """A corpus of the user's own, whose files are written into `data/`."""
+    (user.folder / "data").mkdir()
+    for language in ("nl", "fr"):
+        lines = [f"{num2words(number, lang=language)}\n" for number in range(1000, 9000, 13)]
+        (user.folder / "data" / f"train.{language}").write_text("".join(lines), encoding="utf-8")
+    train = {"source": "data/train.nl", "target": "data/train.fr"}
+    return {
+        **{"source": "files", "source_language": "nl", "target_language": "fr", "train": train},
+        **{"held_out": 20, "vocabulary": 100},
+    }
+
+
+def files_of(user: Workspace) -> set[str]:
+    return {path.name for path in user.folder.iterdir() if not path.name.startswith(".")}
+
+
+@pytest.mark.slow
+def test_a_module_with_a_prefix_has_every_file_in_its_folder_and_reads_the_users_where_they_are(
+    user: Workspace,
+) -> None:
+    write_snakefile(user, "Snakefile", IN_FOLDER)
+    theory = {"gradients": {"runs": ["post-adam-lr2e-3-wu10-epochs1-s1"], "depths": [1], "batches": 1}}
+    content = study_content({"placement": "post", "epochs": 1}, corpora={"tiny": own_text(user)}, theory=theory)
+    write_study(user, "study.yaml", content)
+    before = files_of(user)
+    outcome = user.snakemake("--no-hooks")
+    assert outcome.code == 0, outcome.output
+    assert files_of(user) == before | {"norms"}
+    assert {path.name for path in (user.folder / "norms").iterdir()} == {"logs", "resources", "results"}
+    assert (user.folder / "norms" / "results" / "tiny" / "report.html").exists()
+
+    assert "Nothing to be done" in user.snakemake("--dry-run").output
+    # As in a clone, its records tell what they are of, however old they are.
+    shutil.rmtree(user.folder / ".snakemake")
+    (corpus,) = (user.folder / "norms" / "resources" / "corpora").iterdir()
+    shutil.rmtree(corpus / "binary")
+    jobs = user.snakemake("--dry-run").jobs
+    assert not jobs.keys() & {"preln_train_translation", "preln_measure_theory"}, jobs
+
+
+@pytest.fixture
+def deployed(user: Workspace) -> Workspace:
+    """What `snakedeploy deploy-workflow` makes: the settings and the profiles are copied, the rest is a module."""
+    write_snakefile(user, "workflow/Snakefile", DEPLOYED)
+    for name in ("config", "profiles"):
+        shutil.copytree(ROOT / name, user.folder / name)
+    return user
+
+
+@pytest.mark.slow
+def test_as_deployed_a_study_of_ones_own_takes_the_place_of_the_default(deployed: Workspace) -> None:
+    write_study(deployed, "config/mine.yaml", study_content({"epochs": 1}))
+    # Each submitted job reads the rules again.
+    submitting = ("--executor", "cluster-generic", "--cluster-generic-submit-cmd", "sh", "--jobs", "1")
+    outcome = deployed.snakemake("--configfile", "config/mine.yaml", *submitting)
+    assert outcome.code == 0, outcome.output
+    assert outcome.jobs["train_translation"] == 1
+    results = deployed.folder / "results"
+    assert [path.name for path in results.iterdir()] == ["tiny"]
+    assert (results / "tiny" / "report.html").exists()
+
+
+@pytest.mark.slow
+def test_as_deployed_the_default_study_is_that_of_its_config(deployed: Workspace) -> None:
+    corpora, run = {"tiny": CORPUS}, {"settings": RUN, "runs": [{}, {"seed": 2}]}
+    write_study(deployed, "config/config.yaml", {"study": "mine", "corpora": corpora, "translation": run})
+    outcome = deployed.snakemake("--dry-run")
+    assert (outcome.code, outcome.jobs["train_translation"]) == (0, 2), outcome.output
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("study", ["paper", "iwslt14-cpu"])
+def test_as_deployed_the_profile_of_slurm_runs_the_study_that_it_is_given(study: str, deployed: Workspace) -> None:
+    given = [] if study == "paper" else ["--configfile", f"config/{study}.yaml"]
+    outcome = deployed.snakemake("--profile", "profiles/slurm", "--dry-run", *given)
+    assert outcome.code == 0, outcome.output
+    assert f"results/{study}/report.html" in outcome.output
+    assert "results/quick" not in outcome.output
+
+
+@pytest.mark.slow
+def test_a_mistake_in_the_study_of_a_module_is_said_in_one_message(user: Workspace) -> None:
+    write_snakefile(user, "Snakefile", IN_FOLDER)
+    write_study(user, "study.yaml", study_content(epocs=1))
+    outcome = user.snakemake("--dry-run")
+    assert outcome.code != 0
+    assert "study.yaml: epocs: unknown key" in outcome.output
+    assert "Traceback" not in outcome.output
+
+
+def test_the_catalog_is_told_what_is_so() -> None:
+    """Snakemake's own report is made (`test_reruns`). Conda makes no environment that reads the study."""
+    claims = yaml.safe_load((ROOT / ".snakemake-workflow-catalog.yml").read_text(encoding="utf-8"))["usage"]
+    assert claims["report"] is True
+    assert claims["software-stack-deployment"] == {"conda": False, "apptainer": False}
