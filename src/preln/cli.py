@@ -330,13 +330,8 @@ def export(
     ] = None,
 ) -> None:
     """Write a trained model for other software, with its tokenizer and a model card."""
-    try:
-        import transformers
-    except ImportError:
-        raise PrelnError(
-            f"--to {to.value} needs the library transformers: python -m pip install --no-deps --requirement "
-            "requirements-huggingface.txt"
-        ) from None
+    import transformers
+
     transformers.logging.set_verbosity_error()
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(message)s")
     from preln import workflow
