@@ -225,6 +225,23 @@ def test_a_workflow_that_is_killed_is_taken_up_again(fresh: Workspace, hold: New
     assert outcome.jobs.keys() == {"train_translation", "draw_figure", "write_table", "judge_claims", "write_report"}
 
 
+def test_a_study_that_is_being_run_keeps_its_file_when_a_second_workflow_is_refused(
+    fresh: Workspace, hold: NewHold
+) -> None:
+    fresh.write_study(*RUNS[:1])
+    process = fresh.start("snakemake", "--cores", "2", hold=(here := hold(in_epoch(1))))
+    here.wait(process)
+    study = fresh.folder / "results" / "tiny" / "study.yaml"
+    before = study.read_bytes()
+    fresh.write_study({**RUNS[0], "seed": 2})
+    outcome = fresh.snakemake()
+    assert outcome.code != 0
+    assert "LockException" in outcome.output or "cannot be locked" in outcome.output, outcome.output
+    assert study.read_bytes() == before
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+
+
 def test_snakemakes_report_is_made(again: Workspace) -> None:
     outcome = again.snakemake("--report", "report.zip")
     assert outcome.code == 0, outcome.output

@@ -52,6 +52,7 @@ TRACES = {job.id: job for job in CHECKED.traces}
 located = workflow.modifier.path_modifier.replace_prefix
 
 RESULTS = f"results/{STUDY.study}"
+# Jobs read it as `ancient`: a newer one is no reason to train again, and each job knows of itself what changed.
 STUDY_FILE = located(f"{RESULTS}/study.yaml")
 LOGS = f"logs/{STUDY.study}"
 CORPORA = {corpus_id(name, corpus): corpus for name, corpus in STUDY.corpora.items()}
@@ -76,10 +77,13 @@ wildcard_constraints:
 def write_study():
     """Write the study with every default filled in, for the jobs that are going to be run: they read it.
 
-    A module has no `onstart`, and the file is no rule's output. Snakemake does not see what else a job lacks whose
-    `ancient` input is made again, and makes every job again that has one which was missing."""
+    It is not `onstart` that does this, for a module has none. Nor is the file a rule's output: if it were made again,
+    Snakemake would not look for another reason to make a job that reads it. Where this study is being run already,
+    Snakemake is going to refuse, and the jobs that run go on reading the file as it is."""
     runs_jobs = workflow.is_main_process and workflow.executor_plugin and not workflow.dryrun
-    if runs_jobs and not is_written(STUDY, Path(STUDY_FILE)):
+    locks = Path(".snakemake/locks").glob("*.lock")
+    is_running = any(f"{Path(STUDY_FILE).parent}/" in lock.read_text(encoding="utf-8") for lock in locks)
+    if runs_jobs and not is_running and not is_written(STUDY, Path(STUDY_FILE)):
         write(STUDY, Path(STUDY_FILE))
 
 
