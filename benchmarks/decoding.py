@@ -55,8 +55,9 @@ def prepare_text(study: Study, run: Run, folder: Path) -> None:
         return
     corpora.prepare_text(run.corpus, folder, text, 1)
     corpora.prepare_bpe(text, run.corpus.vocabulary, pieces, 1)
-    binarise(pieces, "de", "en", binary, 1)
     config.write(study, folder / "runs" / "study.yaml")
+    # Last, for where it is, everything is.
+    binarise(pieces, "de", "en", binary, 1)
 
 
 def prepare(folder: Path) -> None:

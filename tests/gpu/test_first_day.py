@@ -48,7 +48,7 @@ def test_what_is_done_is_not_done_again_and_what_failed_is(
         return "no time"
 
     monkeypatch.setattr(gpu, "_in_process", fail)
-    gpu.go_on("cpu", tmp_path)
+    assert gpu.go_on("cpu", tmp_path) == ["waits", "profile-tiny"]
     assert tried == ["waits", "profile-tiny"]
     assert (tmp_path / "README.md").read_text().count("Not done: no time.") == 2
 
