@@ -141,7 +141,7 @@ def init(
     seen = new_study.write(source, target, languages, out)
     print(f"{out}: a study of {seen.pairs:,} pairs. Look at it, then:")
     print(f"  preln plan {shlex.quote(str(out))}")
-    print(f"  snakemake --cores all --configfile {shlex.quote(str(out))}")
+    print(f"  preln run {shlex.quote(str(out))}")
 
 
 @app.command(rich_help_panel=STUDY)
@@ -172,13 +172,15 @@ def run_study(
 ) -> None:
     """Run the workflow of a study, and show how far it is. It is `snakemake --cores all`, whose log goes to a file."""
     from preln.follow import run
+    from preln.report.catalogue import REPORT
 
     path, content, _ = _read(study)
-    log = Path("logs") / content.study / "snakemake.log"
-    command = ["snakemake", "--cores", cores, "--rerun-incomplete", "--configfile", str(path), *(more or ())]
-    if status := run(content, Path("results") / content.study, command, log):
+    results = Path("results") / content.study
+    arguments = ["--cores", cores, "--rerun-incomplete", "--configfile", str(path), *(more or ())]
+    if status := run(content, results, arguments, Path("logs") / content.study / "snakemake.log"):
         sys.exit(status)
-    _say_finding(content, Path("results"))
+    if (results / REPORT).exists():
+        _say_finding(content, results.parent)
 
 
 def _say_finding(study: Study, results: Path) -> None:

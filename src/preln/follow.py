@@ -4,9 +4,11 @@ says why each job runs and with what paths, goes to a file.
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import subprocess
+import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -24,7 +26,8 @@ from preln.progress import Progress
 from preln.status import WATCH_SECONDS, sections
 
 _COUNT = re.compile(r"^(\w+)\s+(\d+)$")
-_JOB = re.compile(r"^(?:Job|localrule|rule|checkpoint) (\d+): (.*)$")
+_JOB = re.compile(r"^Job (\d+): (.*)$")
+_FAILED = re.compile(r"^    jobid: (\d+)$")
 _FINISHED = re.compile(r"^Finished jobid: (\d+) \(Rule: (\w+)\)$")
 _TARGETS = ("default", "all", "prepared")
 """Rules that make nothing."""
@@ -70,30 +73,34 @@ class Steps:
             self.took[found[2]].append(now - began)
             self.done += 1
             return message or None
+        elif found := _FAILED.match(line):
+            self.running.pop(int(found[1]), None)
         return None
 
     def seconds_left(self, now: float) -> float | None:
         """About how long the rest takes, if as many steps run at once as now; None while of a rule that is left no step
         is done."""
-        if not self.running:
+        # Another thread asks than the one that reads.
+        running = list(self.running.values())
+        if not running:
             return None
         rest = 0.0
-        for rule, count in self.left.items():
+        for rule, count in list(self.left.items()):
             if count > 0 and rule not in _TARGETS:
                 if rule not in self.took:
                     return None
                 rest += count * sum(self.took[rule]) / len(self.took[rule])
-        rest -= sum(now - began for _, began in self.running.values())
-        return max(rest, 0.0) / len(self.running)
+        rest -= sum(now - began for _, began in running)
+        return max(rest, 0.0) / len(running)
 
 
-def run(study: Study, results: Path, command: Sequence[str], log: Path) -> int:
-    """Run a command of Snakemake, and show how far it is until it ends.
+def run(study: Study, results: Path, arguments: Sequence[str], log: Path) -> int:
+    """Run Snakemake, and show how far it is until it ends.
 
     Args:
         study: the study that it makes.
         results: the folder of the study's results.
-        command: the command.
+        arguments: of Snakemake.
         log: the file for what Snakemake prints.
 
     Returns:
@@ -103,9 +110,17 @@ def run(study: Study, results: Path, command: Sequence[str], log: Path) -> int:
     log.parent.mkdir(parents=True, exist_ok=True)
     steps = Steps()
     view = _View(study, results, steps)
+    # The rules call programs of this environment, activated or not.
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
+    command = [sys.executable, "-m", "snakemake", *arguments]
     with log.open("w", encoding="utf-8") as file:
         process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, "PATH": path},
+            text=True,
+            errors="replace",
         )
         # An interrupt at the terminal reaches Snakemake too, which ends its jobs; we read on until it has.
         before = signal.signal(signal.SIGINT, lambda *_: None)
@@ -118,7 +133,14 @@ def run(study: Study, results: Path, command: Sequence[str], log: Path) -> int:
                         live.console.print(f"[{steps.done}/{steps.of}] {ended}", markup=False, highlight=False)
             status = process.wait()
         finally:
+            if process.poll() is None:
+                # The log could not be written. Snakemake ends its jobs, and leaves no lock behind.
+                process.send_signal(signal.SIGINT)
+                process.communicate()
             signal.signal(signal.SIGINT, before)
+    if not status and not steps.done:
+        # It had nothing to do, or was asked for a plan.
+        console.print(log.read_text(encoding="utf-8"), markup=False, highlight=False)
     if status:
         lines = log.read_text(encoding="utf-8").splitlines()
         why = [line for line in lines if line.startswith("preln: ")] or lines[-SHOWN:]

@@ -34,6 +34,10 @@ def test_a_step_runs_from_its_line_until_it_is_finished() -> None:
     assert (begun.done, begun.of, begun.running) == (1, 5, {})
 
 
+def test_a_step_that_failed_runs_no_longer() -> None:
+    assert told((1.0, "Job 7: Train post-s1"), (2.0, "Error in rule train:"), (2.0, "    jobid: 7")).running == {}
+
+
 def test_other_lines_change_nothing() -> None:
     for line in ("Reason: Missing output files: run.json", "Select jobs to execute...", "", "1 of 5 steps (20%) done"):
         assert told((1.0, line)) == told()
