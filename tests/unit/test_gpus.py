@@ -17,12 +17,12 @@ import pytest
 import torch
 from fairseq import tasks
 from fairseq.logging import metrics
-from torch import nn
+from torch import Tensor, nn
 
 from preln import machine, plan
 from preln.checking import check
 from preln.config import Execution, Study, validate
-from preln.fairseq_plugin import launch, options
+from preln.fairseq_plugin import decoding, launch, options
 from preln.fairseq_plugin.launch import Job, configuration
 from preln.fairseq_plugin.probe import Probe
 from preln.files import write_json
@@ -173,6 +173,27 @@ def test_translations_are_made_in_fp32(precision: torch.dtype, on_gpu: bool, pre
         for made, kept in zip(translator.parameters(), model.parameters(), strict=True):
             assert (made.dtype, kept.dtype) == (torch.float32, precision)
             assert torch.equal(made, kept.float())
+
+
+def test_sentences_that_do_not_fit_into_a_gpus_memory_are_translated_in_halves(
+    prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = options.translation(
+        settings(), prepared / "binary", prepared / "text", ("de", "en"), tmp_path, Execution()
+    )
+    task = tasks.setup_task(configuration(arguments, "fp32").task)
+
+    def search(model: Any, source: Tensor, lengths: Tensor, *rest: Any) -> list[list[int]]:
+        if len(source) > 2:
+            raise torch.OutOfMemoryError
+        return [[int(number)] for number in lengths]
+
+    monkeypatch.setattr(decoding, "translate", search)
+    source, lengths = torch.zeros(7, 3), torch.arange(7)
+    assert task._searched(None, source, lengths) == [[number] for number in range(7)]
+    monkeypatch.setattr(decoding, "translate", lambda *arguments: search(None, torch.zeros(3, 1), lengths))
+    with pytest.raises(torch.OutOfMemoryError):
+        task._searched(None, source, lengths)
 
 
 # One of two processes that share a training, each on the only GPU of a node of its own.

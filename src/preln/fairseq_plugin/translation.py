@@ -17,6 +17,7 @@ import torch
 from fairseq.logging import metrics
 from fairseq.tasks import register_task
 from fairseq.tasks.translation import TranslationConfig, TranslationTask
+from torch import Tensor
 
 from preln import bleu
 from preln.config import RunSettings
@@ -110,6 +111,22 @@ class RecordedTranslation(RecordedTask, TranslationTask):
         """Record the losses of the subset that has just been validated."""
         self._record(next(self._subsets), loss=stats["loss"], nll_loss=stats["nll_loss"])
 
+    def _searched(self, model: Any, source: Tensor, lengths: Tensor) -> list[list[int]]:
+        """The best translation of each sentence; in halves where the GPU's memory does not suffice, for a translation
+        does not depend on the others."""
+        try:
+            return decoding.translate(model, source, lengths, self.settings.beam, self.settings.length_penalty)
+        except torch.OutOfMemoryError:
+            half = len(source) // 2
+            if not half:
+                raise
+        # Not in the handler, which would hold what did not fit.
+        torch.cuda.empty_cache()
+        return [
+            *self._searched(model, source[:half], lengths[:half]),
+            *self._searched(model, source[half:], lengths[half:]),
+        ]
+
     def _translate(self, subset: str, epoch: int, model: Any) -> None:
         """Translate the subset with beam search, write the translations, and record their BLEU."""
         dataset = self.dataset(subset)
@@ -126,7 +143,7 @@ class RecordedTranslation(RecordedTask, TranslationTask):
         for batch in batches[rank::world]:
             sample = dataset.collater([dataset[i] for i in batch])
             source, lengths = sample["net_input"]["src_tokens"].to(device), sample["net_input"]["src_lengths"]
-            found = decoding.translate(model, source, lengths, self.settings.beam, self.settings.length_penalty)
+            found = self._searched(model, source, lengths)
             for identity, pieces in zip(sample["id"].tolist(), found, strict=True):
                 translations[identity] = decoding.words(self.target_dictionary, pieces)
         if world > 1:
