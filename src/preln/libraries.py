@@ -40,7 +40,7 @@ def missing(error: ModuleNotFoundError) -> str | None:
     if library.startswith("fairseq"):
         # No extra has it, for its metadata asks for torchaudio, which nothing here uses.
         return (
-            f"{library}: not installed; pip install 'preln[training]', then with a C++ compiler: "
+            f"{library}: not installed; in a clone of preln: pip install '.[training]', then with a C++ compiler: "
             "pip install --no-deps --no-build-isolation fairseq-fixed"
         )
     package = _PACKAGES.get(library, library).lower().replace("_", "-")
@@ -48,5 +48,5 @@ def missing(error: ModuleNotFoundError) -> str | None:
     for requirement in requires("preln") or []:
         found = re.fullmatch(r"([\w.-]+)[^[]*; extra == [\"'](\w+)[\"']", requirement)
         if found and found[1].lower() == package:
-            extras.append(f"pip install 'preln[{found[2]}]'")
-    return f"{library}: not installed; {' or '.join(extras)} (in a clone: . for preln)" if extras else None
+            extras.append(f"pip install '.[{found[2]}]'")
+    return f"{library}: not installed; in a clone of preln: {' or '.join(extras)}" if extras else None

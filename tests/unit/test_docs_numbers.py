@@ -399,7 +399,10 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
         ("to the power of {:.2f} ± {:.2f}, and its last", lambda: amplified("post")),
         ("which trains, has a power of {:.2f} ± {:.2f}", lambda: amplified("post-init")),
         ("trains too, and has a power of {:.2f} ± {:.2f}", lambda: amplified("pre")),
-        ("are {:.1f} times as large with two layers, and {:.1f} times with 18", lambda: map(larger_step, (2, 18))),
+        (
+            "are {:.1f} times as large as Pre-LN's with two layers, and {:.1f} times with 18",
+            lambda: map(larger_step, (2, 18)),
+        ),
         (
             "is {:.1f} in Post-LN, {:.2f} in Pre-LN and {:.2f} in Post-LN-init",
             lambda: [traced(name).largest_step for name in list(tables.TRACED)[:3]],

@@ -73,7 +73,7 @@ def test_parts_beside_train_are_taken_if_both_sides_are_there(texts: Path) -> No
 
 def test_the_next_command_is_said(texts: Path, capsys: pytest.CaptureFixture[str]) -> None:
     study = written(texts)
-    assert f"snakemake --cores all --configfile {shlex.quote(str(study))}" in capsys.readouterr().out
+    assert f"preln run {shlex.quote(str(study))}" in capsys.readouterr().out
 
 
 def test_sides_of_unlike_length_are_refused_with_both_numbers(texts: Path) -> None:

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import requests
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential
+from tqdm import tqdm
 
 from preln.corpora import CorpusError
 from preln.corpora.published import Download, checksum, require_content
 from preln.corpora.registry import DOWNLOADS, DUMPS, wikipedia_dump
-from preln.libraries import tqdm
 
 _BLOCK = 1 << 16
 """Bytes; what an interruption may lose."""
@@ -108,7 +108,7 @@ def _continue(address: str, partial: Path) -> None:
         length = response.headers.get("Content-Length")
         with (
             partial.open("ab" if resumed else "wb") as output,
-            tqdm.tqdm(
+            tqdm(
                 desc=f"download {partial.stem}",
                 initial=start if resumed else 0,
                 total=int(length) + (start if resumed else 0) if length else None,

@@ -9,6 +9,7 @@ from io import BufferedReader
 from pathlib import Path
 
 import sentencepiece
+from tqdm import tqdm
 
 from preln.config import EmbeddedTask, MrpcTask, RteTask, Task
 from preln.corpora import CorpusError, streams
@@ -18,7 +19,6 @@ from preln.corpora.text import unusable, write_lines
 from preln.files import replaced_folder, write_json
 from preln.generated_text import english
 from preln.generated_text.english import SentencePair
-from preln.libraries import tqdm
 from preln.prepared_stage import require_stage
 
 PARTS = ("train", "dev")
@@ -82,7 +82,7 @@ def prepare_task(task: Task, downloads: Path, model: Path, longest: int, out: Pa
     with replaced_folder(out) as folder:
         for part, pairs in parts.items():
             sides: tuple[list[str], list[str]] = [], []
-            for pair in tqdm.tqdm(pairs, desc=f"prepare {part}", unit=" pairs", delay=2):
+            for pair in tqdm(pairs, desc=f"prepare {part}", unit=" pairs", delay=2):
                 encoded = [processor.encode(normalised(side), out_type=str) for side in (pair.first, pair.second)]
                 kept = shortened(encoded[0], encoded[1], longest - SPECIAL)
                 for lines, pieces in zip(sides, kept, strict=True):

@@ -19,7 +19,7 @@ _CARD = """---
 # {label} {kind}: {id}
 
 A model of a study of where LayerNorm is placed in a Transformer (Xiong et al., 2020, {paper}). It was trained to
-compare trainings. It is small, and no model to use in earnest.
+compare trainings. Its translations or guesses are of no other use.
 
 {layers} layers of width {width}; {label} ({source}). Trained by preln {preln} at commit {commit}, on {hardware}.
 `run.json` beside this file has every setting.

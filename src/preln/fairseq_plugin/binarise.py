@@ -13,7 +13,7 @@ from preln.prepared_stage import require_stage
 
 def symbols(dictionary: Path) -> list[str]:
     """The symbols of a dictionary by their numbers: `<s>`, `<pad>`, `</s>`, `<unk>`, and the pieces."""
-    # Importing fairseq takes seconds, which what calls it as a command should not wait for.
+    # The functions below run fairseq as a program, and need not wait for its import.
     from fairseq.data import Dictionary
 
     return list(Dictionary.load(str(dictionary)).symbols)

@@ -13,14 +13,15 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pandas as pd
 import torch
 from torch import Tensor, nn
+from tqdm import tqdm
 
 from preln import schedules
 from preln.config import RunSettings
 from preln.errors import PrelnError
 from preln.files import replaced
-from preln.libraries import pd, tqdm
 from preln.theory.gradients import loss_and_square_norms
 from preln.theory.observe import square_norms
 
@@ -75,7 +76,7 @@ def trace(probe: Probe, settings: RunSettings, updates: int, sharpness_every: in
     first: Tensor | None = None
     before: Tensor | None = None
     rows: list[dict[str, float]] = []
-    for update in tqdm.tqdm(range(updates + 1), desc="updates", unit="update", mininterval=5):
+    for update in tqdm(range(updates + 1), desc="updates", unit="update", mininterval=5):
         row: dict[str, float] = {"update": update}
         if update:
             mine = list(islice(batches, settings.accumulate))

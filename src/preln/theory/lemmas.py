@@ -15,10 +15,10 @@ from dataclasses import dataclass, replace
 import torch
 from scipy import linalg
 from torch import Generator, Tensor, nn
+from tqdm import tqdm
 
 from preln.config import ExactTheory, Placement
 from preln.fused.norm import LayerNorm
-from preln.libraries import tqdm
 from preln.placements.base import Stack
 from preln.theory import closed_forms
 from preln.theory.exact import ExactStack, sequence_loss
@@ -53,7 +53,7 @@ class InputSequence:
 def by_layer(setting: ExactTheory, placements: Sequence[Placement], seeds: int) -> list[Measurement]:
     """Every quantity in every layer, of encoder and decoder of each placement."""
     rows: list[Measurement] = []
-    with tqdm.tqdm(total=len(_STACKS) * len(placements) * seeds, desc="by layer", mininterval=5) as bar:
+    with tqdm(total=len(_STACKS) * len(placements) * seeds, desc="by layer", mininterval=5) as bar:
         for stack, placement in itertools.product(_STACKS, placements):
             norms = []
             for seed in range(1, seeds + 1):
@@ -97,7 +97,7 @@ def _last_layers(
 ) -> list[Measurement]:
     cases = [(w, d, p, seed) for w, d in shapes for p in placements for seed in range(1, seeds + 1)]
     rows: list[Measurement] = []
-    for width, depth, placement, seed in tqdm.tqdm(cases, desc=name, mininterval=5):
+    for width, depth, placement, seed in tqdm(cases, desc=name, mininterval=5):
         one = Pass.draw("encoder", placement, width, depth, length, seed)
         rows += [row for row in one.gradients() if row.layer == depth and row.matrix == "W2"]
     return rows

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from tqdm import tqdm
 
 from preln import prepared_text, recording
 from preln.config import Execution, Study
 from preln.corpora.registry import languages
 from preln.errors import PrelnError
-from preln.libraries import tqdm
 from preln.machine import claim
 from preln.provenance import commit, hardware, versions
 from preln.theory import first_updates, gradients, lemmas
@@ -114,9 +114,7 @@ def _gradients(job: GradientJob, prepared: Path, runs: Path, execution: Executio
 
     weights = {run.settings.seed: after_warmup(run, prepared, runs / run.id).of_run() for run in job.trained}
     diverged = [seed for seed, path in weights.items() if path is None]
-    for seed in tqdm.tqdm(
-        [seed for seed in job.seeds if seed not in diverged], desc=job.id, unit="seed", mininterval=5
-    ):
+    for seed in tqdm([seed for seed in job.seeds if seed not in diverged], desc=job.id, unit="seed", mininterval=5):
         settings = job.settings.model_copy(update={"seed": seed})
         probe = Probe(settings, prepared / "binary", prepared / "text", languages(job.corpus), execution)
         for name in job.variant.split("+"):

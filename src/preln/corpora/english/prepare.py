@@ -14,6 +14,7 @@ from random import Random
 from typing import TypeVar
 
 import joblib
+from tqdm import tqdm
 
 from preln.config import EnglishText, TextSource
 from preln.corpora import CorpusError, bpe
@@ -21,7 +22,6 @@ from preln.corpora.english.sentences import normalised, split
 from preln.corpora.english.sources import Document, documents_of, paragraphs_of
 from preln.corpora.text import unusable, write_lines
 from preln.files import replaced_folder, sha256, write_json
-from preln.libraries import tqdm
 from preln.prepared_stage import require_stage
 
 TRAIN_TO_VALID = 199
@@ -112,7 +112,7 @@ def prepare(
     valid = held_out(total, seed)
     counts = {part: Counts() for part in PARTS}
     with open(folder / "train.txt", "wb") as train, open(folder / "valid.txt", "wb") as held:
-        for number, lines in enumerate(tqdm.tqdm(_documents(everything), total=total, desc="divide", delay=2)):
+        for number, lines in enumerate(tqdm(_documents(everything), total=total, desc="divide", delay=2)):
             part, file_of_part = ("valid", held) if number in valid else ("train", train)
             if counts[part].documents:
                 file_of_part.write(b"\n")
@@ -153,7 +153,7 @@ def prepared(raw: Raw, paragraphs: Callable[[Raw], Document]) -> Prepared:
 
 def _stream(documents: Iterable[Raw], paragraphs: Callable[[Raw], Document], processes: int) -> Iterator[Prepared]:
     """The prepared documents in their order; a bounded number of them is under way."""
-    counted = tqdm.tqdm(documents, desc="prepare", unit=" documents", delay=2, mininterval=5)
+    counted = tqdm(documents, desc="prepare", unit=" documents", delay=2, mininterval=5)
     if processes == 1:
         return (prepared(raw, paragraphs) for raw in counted)
     parallel = joblib.Parallel(processes, return_as="generator", pre_dispatch="4 * n_jobs", batch_size=8)
