@@ -312,7 +312,11 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
         ),
         (
             "own code, three seeds have {:.2f} to {:.2f}.",
-            lambda: minmax(np.array(answers.radam(RESULTS)[answers.ALONE["β2"]]["valid_loss"])),
+            lambda: minmax(answers.radam(RESULTS)[answers.ALONE["β2"]]["valid_loss"]),
+        ),
+        (
+            "in an update, one has {:.2f}.",
+            lambda: answers.radam(RESULTS)[answers.ALONE["the batch"]]["valid_loss"][:1],
         ),
         ("below Adam's {:.2f} without", lambda: [final(BIG, "post-adam-lr5e-4-wu0-hold1333")]),
         ("above Adam's {:.2f} with one", lambda: [final(BIG, POST)]),
@@ -393,10 +397,24 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
             lambda: [np.ceil(20 * np.ptp(answers.radam(RESULTS)[answers.ALONE["β2"]]["valid_loss"])) / 20],
         ),
         (
-            "After {:,} updates it has {:.2f} bits and BLEU {:.1f}.",
+            "in an update give {:.2f} bits and BLEU {:.1f}, where ours has {:.2f} to {:.2f} bits",
+            lambda: [
+                *(answers.radam(RESULTS)[answers.ALONE["the batch"]][name][0] for name in ("valid_loss", "test_bleu")),
+                *list(seeds_of_radam())[:2],
+            ],
+        ),
+        (
+            "as the paper's does: {1:.2f} bits and BLEU {2:.1f} after {0:,} updates.",
             lambda: papers_radam(3, "updates", "valid_loss", "test_bleu"),
         ),
-        ("after {} updates, it has {:.2f} bits, and is not ahead", lambda: papers_radam(1, "updates", "valid_loss")),
+        (
+            "after {} updates, the one with Xavier has {:.2f} bits, and is not ahead",
+            lambda: papers_radam(1, "updates", "valid_loss"),
+        ),
+        (
+            "its three seeds end between {:.2f} and {:.2f} bits.",
+            lambda: minmax(answers.radam(RESULTS)[answers.ALONE["the initialisation"]]["valid_loss"]),
+        ),
         (
             "its factor reaches 0.9 after {:.0f} updates with 0.98, and after {:,.0f} with 0.999",
             lambda: [updates_to(0.9, beta2) for beta2 in (0.98, 0.999)],
