@@ -38,17 +38,15 @@ StudyFile = Annotated[Path, typer.Argument(metavar="STUDY", help="A study file, 
 ResultsOf = Annotated[
     Path, typer.Argument(metavar="RESULTS", help="The folder of a study's results, such as results/quick.")
 ]
+CorpusJson = Annotated[str, typer.Option("--corpus", help="A corpus's settings, as JSON.")]
+Downloads = Annotated[Path, typer.Option(help="Folder of the downloads.")]
+Out = Annotated[Path, typer.Option("--out", help="Where the result is written.")]
 
 
 class Form(StrEnum):
     """The software that an exported model is for."""
 
     HUGGINGFACE = "huggingface"
-
-
-CorpusJson = Annotated[str, typer.Option("--corpus", help="A corpus's settings, as JSON.")]
-Downloads = Annotated[Path, typer.Option(help="Folder of the downloads.")]
-Out = Annotated[Path, typer.Option("--out", help="Where the result is written.")]
 
 
 def _version(asked: bool) -> None:
@@ -184,7 +182,7 @@ def run_study(
 
 
 def _say_finding(study: Study, results: Path) -> None:
-    """What a study found, in three lines, and where to look."""
+    """What a study found, and where to look."""
     from preln.report.catalogue import REPORT, Catalogue
     from preln.report.claims import ledger
 

@@ -19,7 +19,7 @@ from preln.fairseq_plugin.launch import set_up_cuda
 from preln.runs import expand
 from tests.conftest import study_content
 from tests.moments import NewHold, in_epoch
-from tests.unit.test_training import finish, start
+from tests.unit.test_training import finish, kill_at
 
 pytestmark = [
     pytest.mark.slow,
@@ -67,11 +67,7 @@ def test_a_training_that_is_killed_ends_as_one_that_was_not(
         content = study_content({"precision": precision}, execution={"log_interval": 1, "gpus": GPUS})
         (folder / "study.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
         (run,) = expand(validate(content, "study.yaml"))
-        for moment in moments:
-            process = start(folder, run, prepared, here := hold(moment))
-            here.wait(process)
-            process.kill()
-            process.wait()
+        kill_at(moments, hold, folder, run, prepared)
         finish(folder, run, prepared)
         assert len(json.loads((folder / run.id / "run.json").read_text())["attempts"]) == len(moments) + 1
         curves.append(pd.read_csv(folder / run.id / "curve.csv"))

@@ -55,6 +55,15 @@ def finish(folder: Path, run: Run, prepared: Path) -> None:
     assert start(folder, run, prepared).wait() == 0, (folder / "output.log").read_text()[-3000:]
 
 
+def kill_at(moments: list[str], hold: NewHold, folder: Path, run: Run, prepared: Path) -> None:
+    """Train up to each of the moments, one after the other, and kill the training there."""
+    for moment in moments:
+        process = start(folder, run, prepared, here := hold(moment))
+        here.wait(process)
+        process.kill()
+        process.wait()
+
+
 def numbers(folder: Path, run: Run) -> str:
     """curve.csv as it stands, but for its times."""
     return pd.read_csv(folder / run.id / "curve.csv", dtype=str).drop(columns=TIMES).to_csv()
@@ -122,11 +131,7 @@ def test_a_killed_training_ends_with_the_numbers_of_an_uninterrupted_one(
     moments: list[str], hold: NewHold, uninterrupted: tuple[Path, Run], prepared: Path, tmp_path: Path
 ) -> None:
     _, run = write_study(tmp_path)
-    for moment in moments:
-        process = start(tmp_path, run, prepared, here := hold(moment))
-        here.wait(process)
-        process.kill()
-        process.wait()
+    kill_at(moments, hold, tmp_path, run, prepared)
     finish(tmp_path, run, prepared)
     assert numbers(tmp_path, run) == numbers(*uninterrupted)
     attempts = json.loads((tmp_path / run.id / "run.json").read_text())["attempts"]

@@ -49,7 +49,7 @@ model = transformers.AutoModelFor{auto}.from_pretrained("THIS FOLDER")
 {note}
 """
 
-_TRANSLATE = """pieces = tokenizer(["{example}"], return_tensors="pt")
+_TRANSLATE = """pieces = tokenizer(["A SENTENCE AS IT WAS PREPARED"], return_tensors="pt")
 print(tokenizer.batch_decode(model.generate(**pieces, max_new_tokens=100), skip_special_tokens=True))"""
 
 _GUESS = """pieces = tokenizer("It was a <mask> day .", return_tensors="pt")
@@ -82,12 +82,7 @@ def _of_translation(run: Run, record: dict[str, Any], metrics: dict[str, Any]) -
     pairs = corpus["parts"]["train"]["pairs"]
     return {
         "kind": f"translation model, {source} to {target}",
-        "head": yaml.safe_dump(
-            {
-                **{"library_name": "transformers", "pipeline_tag": "translation", "language": [source, target]},
-                **{"tags": ["preln", run.settings.placement]},
-            }
-        ),
+        "head": _head(run, "translation", [source, target]),
         "layers": f"{run.settings.encoder_layers} + {run.settings.decoder_layers}",
         "results": f"After {metrics['updates']:,} updates, the validation loss is {final['valid_loss']:.3f} "
         f"(label-smoothed). BLEU on {bleu['sentences']['test']:,} test sentences is {final['test_bleu']:.2f} "
@@ -95,9 +90,9 @@ def _of_translation(run: Run, record: dict[str, Any], metrics: dict[str, Any]) -
         "text": f"{corpus['title']}: {pairs:,} pairs of sentences. Origin: {corpus['origin']}.",
         "licence": f"Licence of the text: {corpus['licence']}. It may bind these weights too.",
         "auto": "Seq2SeqLM",
-        "code": _TRANSLATE.format(example="A SENTENCE AS IT WAS PREPARED"),
+        "code": _TRANSLATE,
         "note": "The tokenizer takes text as the study prepared it: "
-        f"`{json.dumps(record['corpus']['settings'])}`. Unless these settings say otherwise, it is tokenised by Moses "
+        f"`{json.dumps(corpus['settings'])}`. Unless these settings say otherwise, it is tokenised by Moses "
         "(sacremoses) and lower-cased. `preln translate` does this, and undoes it in the translation.",
     }
 
@@ -106,12 +101,7 @@ def _of_bert(run: PretrainingRun, record: dict[str, Any], metrics: dict[str, Any
     parts = record["text"]["parts"]["train"]
     return {
         "kind": "BERT",
-        "head": yaml.safe_dump(
-            {
-                **{"library_name": "transformers", "pipeline_tag": "fill-mask", "language": ["en"]},
-                **{"tags": ["preln", run.settings.placement]},
-            }
-        ),
+        "head": _head(run, "fill-mask", ["en"]),
         "layers": str(run.settings.layers),
         "results": f"After {metrics['updates']:,} updates, the validation loss is "
         f"{metrics['final']['valid_loss']:.3f}.",
@@ -122,6 +112,16 @@ def _of_bert(run: PretrainingRun, record: dict[str, Any], metrics: dict[str, Any
         "code": _GUESS,
         "note": "Sequences begin with `<s>`, and sentences end with `</s>`, as in the pre-training.",
     }
+
+
+def _head(run: Run | PretrainingRun, task: str, languages: list[str]) -> str:
+    """What the model hub reads of a card."""
+    return yaml.safe_dump(
+        {
+            **{"library_name": "transformers", "pipeline_tag": task, "language": languages},
+            **{"tags": ["preln", run.settings.placement]},
+        }
+    )
 
 
 def _hardware(hardware: dict[str, Any]) -> str:

@@ -30,14 +30,13 @@ LENGTH_FACTOR, LENGTH_MARGIN = 1.5, 10
 """A translation has at most so many pieces for each piece of its source, and so many more: a model that is half trained
 does not stop by itself."""
 
-
 TOKENS = {"cpu": 4096, "cuda": 32000}
 """Tokens of the source, with padding, that are translated together, by the kind of device: as many as a CPU's cache
 likes, and as a GPU needs for a step to take longer than its launches."""
 
-
 SENTENCES: dict[str, int | None] = {"cpu": None, "cuda": 1500}
-"""Of them at most, for a GPU's memory: short ones may become many times as long as they are."""
+"""Sentences that are translated together at most, for a GPU's memory: short ones may become many times as long as they
+are."""
 
 DONE = {"cpu": 0.0, "cuda": 0.5}
 """The share of a batch's rows whose sentences are done when the others close up: a CPU has no use for any such row, and
