@@ -54,7 +54,7 @@ def of_decoding() -> Iterator[Entry]:
 
 
 def of_preparation() -> Iterator[Entry]:
-    """Preparing parallel text beside the field's scripts."""
+    """Preparing parallel text beside the field's scripts, and binarising it beside fairseq's program."""
     from benchmarks import preparation
 
     folder = _folder("preparation")
@@ -66,6 +66,15 @@ def of_preparation() -> Iterator[Entry]:
         (ratio,) = ratios(theirs, [ours], FEW)
     baseline = "sacremoses and subword-nmt, 1 process, beside 2 of ours"
     yield _entry("prepare", baseline, ratio, seconds=ratio.seconds * preparation.PAIRS, cores=2)
+    preparation.prepare_pieces(folder)
+    arguments = (str(folder), "binarise")
+    with (
+        Side("preparation", "stock", *arguments, threads=2) as theirs,
+        Side("preparation", "preln", *arguments) as ours,
+    ):
+        (ratio,) = ratios(theirs, [ours], FEW)
+    baseline = "fairseq's program, 2 processes, beside 1 of ours"
+    yield _entry("prepare-binarise", baseline, ratio, seconds=ratio.seconds * preparation.PAIRS)
 
 
 def of_processes() -> Iterator[Entry]:

@@ -57,7 +57,7 @@ def prepare_text(study: Study, run: Run, folder: Path) -> None:
     corpora.prepare_bpe(text, run.corpus.vocabulary, pieces, 1)
     config.write(study, folder / "runs" / "study.yaml")
     # Last, for where it is, everything is.
-    binarise(pieces, "de", "en", binary, 1)
+    binarise(pieces, "de", "en", binary)
 
 
 def prepare(folder: Path) -> None:

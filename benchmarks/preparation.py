@@ -1,13 +1,15 @@
 """Preparing 160,000 sentence pairs: tokenised, lower-cased, split into pieces of a BPE vocabulary of 10,000.
 
-Beside it sacremoses and subword-nmt, which the field's scripts are made of, one line after the other as they come.
-fairseq binarises the pieces of both. The text is the grammar's, in sentences of about 10 words.
+Beside it sacremoses and subword-nmt, which the field's scripts are made of, one line after the other as they come. The
+pieces are binarised by us and by fairseq's own program. The text is the grammar's, in sentences of about 10 words.
 """
 
 from __future__ import annotations
 
 import io
 import os
+import subprocess
+import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -30,21 +32,54 @@ def prepare_folder(folder: Path) -> None:
             (folder / f"train.{language}").write_text(text, encoding="utf-8")
 
 
-def work(toolkit: str, folder: str) -> Callable[[], int]:
-    """A round of preparing all pairs; its units are pairs."""
-    sides = [Path(folder) / f"train.{language}" for language in ("de", "en")]
-    return _ours(sides) if toolkit == "preln" else _others(sides)
+def work(toolkit: str, folder: str, step: str = "prepare") -> Callable[[], int]:
+    """A round of a step, `prepare` or `binarise`, with all pairs; its units are pairs."""
+    if step == "binarise":
+        return _binarise(toolkit, Path(folder))
+    return _ours(Path(folder)) if toolkit == "preln" else _others(Path(folder))
 
 
-def _ours(sides: list[Path]) -> Callable[[], int]:
-    cores = int(os.environ["OMP_NUM_THREADS"])
-    corpus = FilesCorpus(
+def prepare_pieces(folder: Path) -> None:
+    """Make the pieces that are binarised, unless they are there."""
+    if not (folder / "bpe").exists():
+        prepare.prepare_text(_corpus(folder), folder, folder / "text", 2)
+        prepare.prepare_bpe(folder / "text", VOCABULARY, folder / "bpe", 2)
+
+
+def _corpus(folder: Path) -> FilesCorpus:
+    return FilesCorpus(
         source="files",
         source_language="de",
         target_language="en",
-        train=TextPaths(source=sides[0], target=sides[1]),
+        train=TextPaths(source=folder / "train.de", target=folder / "train.en"),
         vocabulary=VOCABULARY,
     )
+
+
+def _binarise(toolkit: str, folder: Path) -> Callable[[], int]:
+    pieces, workers = folder / "bpe", os.environ["OMP_NUM_THREADS"]
+    parts = [f"--{part}pref={pieces / part}" for part in ("train", "valid", "test")]
+    program, out = {
+        "preln": ("preln binarise --source=de --target=en --pieces", "--out"),
+        "stock": (
+            "fairseq_cli.preprocess --source-lang=de --target-lang=en --joined-dictionary --workers",
+            "--destdir",
+        ),
+    }[toolkit]
+    more = [str(pieces)] if toolkit == "preln" else [workers, *parts]
+    command = [sys.executable, "-m", *program.split(), *more, out]
+
+    def do_round() -> int:
+        with tempfile.TemporaryDirectory() as temporary:
+            subprocess.run([*command, f"{temporary}/binary"], check=True, capture_output=True)
+        return PAIRS
+
+    return do_round
+
+
+def _ours(folder: Path) -> Callable[[], int]:
+    cores = int(os.environ["OMP_NUM_THREADS"])
+    corpus = _corpus(folder)
 
     def do_round() -> int:
         with tempfile.TemporaryDirectory() as temporary:
@@ -56,14 +91,14 @@ def _ours(sides: list[Path]) -> Callable[[], int]:
     return do_round
 
 
-def _others(sides: list[Path]) -> Callable[[], int]:
+def _others(folder: Path) -> Callable[[], int]:
     from sacremoses import MosesTokenizer
     from subword_nmt.apply_bpe import BPE
     from subword_nmt.learn_bpe import learn_bpe
 
     def do_round() -> int:
         texts = []
-        for side in sides:
+        for side in (folder / "train.de", folder / "train.en"):
             tokeniser = MosesTokenizer(side.suffix[1:])
             lines = side.read_text(encoding="utf-8").splitlines()
             texts.append([tokeniser.tokenize(line, escape=True, return_str=True).lower() for line in lines])

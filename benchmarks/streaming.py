@@ -47,7 +47,7 @@ def encode(folder: Path, documents: int) -> None:
 
 def binarise(folder: Path, documents: int) -> None:
     """Binarise the pieces."""
-    binarise_english(folder / "pieces", folder / "binary", workers=1)
+    binarise_english(folder / "pieces", folder / "binary")
 
 
 def peak(stage: Callable[[Path, int], None], folder: Path, documents: int) -> int:

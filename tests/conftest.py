@@ -135,7 +135,7 @@ def prepared(make_once: MakeOnce) -> Path:
         corpus = EmbeddedCorpus.model_validate(CORPUS)
         prepare.prepare_text(corpus, folder / "downloads", folder / "text", 1)
         prepare.prepare_bpe(folder / "text", corpus.vocabulary, folder / "bpe", 1)
-        binarise(folder / "bpe", "de", "en", folder / "binary", 1)
+        binarise(folder / "bpe", "de", "en", folder / "binary")
 
     return make_once("prepared", fill)
 
@@ -170,7 +170,7 @@ def prepared_text(make_once: MakeOnce) -> Path:
         text = EnglishText.model_validate(TEXT)
         prepare.prepare_text(text, folder / "downloads", folder / "text", 1)
         prepare.prepare_pieces(folder / "text", text.vocabulary, folder / "bpe", 1)
-        binarise_english(folder / "bpe", folder / "binary", 1)
+        binarise_english(folder / "bpe", folder / "binary")
 
     return make_once("prepared text", fill)
 

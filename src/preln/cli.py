@@ -396,12 +396,11 @@ def binarise(
     source: Annotated[str, typer.Option(help="Source language.")],
     target: Annotated[str, typer.Option(help="Target language.")],
     out: Out,
-    workers: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
 ) -> None:
     """Binarise the pieces of parallel text for fairseq."""
     from preln.fairseq_plugin.binarise import binarise as binarise_pieces
 
-    binarise_pieces(pieces, source, target, out, workers)
+    binarise_pieces(pieces, source, target, out)
 
 
 @app.command(rich_help_panel=STAGE)
@@ -434,12 +433,11 @@ def prepare_english_bpe(
 def binarise_english(
     pieces: Annotated[Path, typer.Option(help="Folder of the BPE pieces.")],
     out: Out,
-    workers: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
 ) -> None:
     """Binarise the pieces of English sentences for fairseq."""
     from preln.fairseq_plugin import binarise
 
-    binarise.binarise_english(pieces, out, workers)
+    binarise.binarise_english(pieces, out)
 
 
 @app.command(rich_help_panel=STAGE)

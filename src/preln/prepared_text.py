@@ -66,7 +66,7 @@ def require_parallel(prepared: Path) -> None:
 
     def again(out: Path) -> None:
         languages = record(prepared)["languages"]
-        binarise(prepared / "bpe", languages["source"], languages["target"], out, 1)
+        binarise(prepared / "bpe", languages["source"], languages["target"], out)
 
     _mend(prepared, prepared / "bpe", again, any_file)
 
@@ -108,7 +108,7 @@ def _require_names(prepared: Path) -> None:
 def _mend_english(prepared: Path, is_used: Callable[[str], bool]) -> None:
     from preln.fairseq_plugin.binarise import binarise_english
 
-    _mend(prepared, prepared / "bpe", lambda out: binarise_english(prepared / "bpe", out, 1), is_used)
+    _mend(prepared, prepared / "bpe", lambda out: binarise_english(prepared / "bpe", out), is_used)
 
 
 def _mend(prepared: Path, pieces: Path, binarise: Callable[[Path], None], is_used: Callable[[str], bool]) -> None:

@@ -62,7 +62,7 @@ def test_a_full_disk_is_said_with_the_file_and_nothing_half_takes_its_place(
 @pytest.mark.slow
 def test_a_full_disk_is_said_of_binarising_too(disk: Path, prepared: Path) -> None:
     with pytest.raises(OSError) as raised:
-        binarise(prepared / "bpe", "de", "en", disk / "binary", 1)
+        binarise(prepared / "bpe", "de", "en", disk / "binary")
     assert "the disk is full" in str(not_written(raised.value))
     assert not list(disk.iterdir())
 

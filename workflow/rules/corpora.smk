@@ -97,9 +97,6 @@ rule binarise:
         "logs/corpora/{corpus}/binarise.tsv"
     conda:
         "../../environment.yml"
-    threads: 2
-    resources:
-        cpus_per_task=2,
     params:
         source=lambda wildcards: languages(CORPORA[wildcards.corpus])[0],
         target=lambda wildcards: languages(CORPORA[wildcards.corpus])[1],
@@ -112,7 +109,6 @@ rule binarise:
             --pieces {input.pieces:q} \
             --source {params.source} \
             --target {params.target} \
-            --workers {resources.cpus_per_task} \
             --out {output.binary:q}
         """
 
@@ -192,9 +188,6 @@ rule binarise_english:
         "logs/texts/{text}/binarise_english.tsv"
     conda:
         "../../environment.yml"
-    threads: 2
-    resources:
-        cpus_per_task=2,
     message:
         "Binarise {wildcards.text}"
     shell:
@@ -202,7 +195,6 @@ rule binarise_english:
         exec &> >(tee {log:q})
         preln binarise-english \
             --pieces {input.pieces:q} \
-            --workers {resources.cpus_per_task} \
             --out {output.binary:q}
         """
 
