@@ -57,17 +57,13 @@ def _corpus(folder: Path) -> FilesCorpus:
 
 
 def _binarise(toolkit: str, folder: Path) -> Callable[[], int]:
-    pieces, workers = folder / "bpe", os.environ["OMP_NUM_THREADS"]
-    parts = [f"--{part}pref={pieces / part}" for part in ("train", "valid", "test")]
-    program, out = {
-        "preln": ("preln binarise --source=de --target=en --pieces", "--out"),
-        "stock": (
-            "fairseq_cli.preprocess --source-lang=de --target-lang=en --joined-dictionary --workers",
-            "--destdir",
-        ),
-    }[toolkit]
-    more = [str(pieces)] if toolkit == "preln" else [workers, *parts]
-    command = [sys.executable, "-m", *program.split(), *more, out]
+    pieces, command = folder / "bpe", [sys.executable, "-m"]
+    if toolkit == "preln":
+        command += ["preln", "binarise", f"--pieces={pieces}", "--source=de", "--target=en", "--out"]
+    else:
+        parts = [f"--{part}pref={pieces / part}" for part in ("train", "valid", "test")]
+        command += ["fairseq_cli.preprocess", "--joined-dictionary", f"--workers={os.environ['OMP_NUM_THREADS']}"]
+        command += ["--source-lang=de", "--target-lang=en", *parts, "--destdir"]
 
     def do_round() -> int:
         with tempfile.TemporaryDirectory() as temporary:
