@@ -22,7 +22,10 @@ _EACH = ", ".join(f"`{name}` ({one.label}: {one.source})" for name, one in PLACE
 PLACEMENT = f"Where LayerNorm stands: {_EACH}."
 """What a study's keys say of it."""
 NORM = "What the placement normalises by. `layer`: LayerNorm. `rms`: RMSNorm (Zhang and Sennrich, 2019)."
-QK_NORM = "QK-norm (Henry et al., 2020): queries and keys have length 1; a learnt factor is in place of 1/sqrt(d)."
+QK_NORM = (
+    "QK-norm (Henry et al., 2020): queries and keys have length 1 in each head; a learnt factor takes the place of "
+    "1/sqrt(d), where d is the width of a head."
+)
 """What they say of the two options that every placement has."""
 
 Precision = Literal["fp32", "bf16", "fp16"]

@@ -50,9 +50,10 @@ class BookcorpusSource(_ArchiveSource):
 
 
 class TextFilesSource(Settings):
-    """English text of your own, in UTF-8. Refused are a document, or a line of one, of more than 64 MiB of memory, an
-    encrypted archive, and an archive that expands to more than that and to more than 100 times its size. If links in an
-    archive lead to text, it is read once, and the job's output says so. Links to what is not read are refused."""
+    """English text of your own, in UTF-8. Three things are refused: a document, or a line of one, that takes more than
+    64 MiB of memory; an encrypted archive; an archive that expands to more than 64 MiB and also to more than 100 times
+    its size. If links in an archive lead to a text, the text is read once, and the job's output says so. A link to
+    something that is not read is refused."""
 
     source: Literal["files"]
     path: LocalPath = Field(description="A text file, an archive, or a folder of both.")

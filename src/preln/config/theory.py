@@ -63,8 +63,9 @@ class Gradients(Settings):
 
     runs: Annotated[tuple[str, ...], AfterValidator(distinct)] = Field(
         min_length=1,
-        description="Ids of runs of the study that have a warm-up and differ in nothing but their seed; the paper's "
-        "are of Post-LN. They are measured at its end; the models at initialisation have their settings.",
+        description="Ids of runs of the study that have a warm-up and differ only in their seed. (The paper's are of "
+        "Post-LN.) Each is measured at the end of its warm-up. The models that are measured at initialisation have the "
+        "same settings.",
     )
     depths: Annotated[tuple[Depth, ...], Field(min_length=1), AfterValidator(ascending)] = Field(
         (6, 8, 10, 12, 14),

@@ -61,7 +61,7 @@ class Schedule(ABC):
 
     @abstractmethod
     def rate_after_warmup(self, update: int, drop_update: int | None) -> float:
-        """The rate of an update behind the warm-up."""
+        """The rate of an update after the warm-up."""
 
     @abstractmethod
     def label(self) -> str:
