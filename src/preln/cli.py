@@ -196,12 +196,20 @@ def _say_finding(study: Study, results: Path) -> None:
 def status(
     results: ResultsOf,
     watch: Annotated[bool, typer.Option("--watch", help="Keep showing it, every few seconds.")] = False,
+    json_form: Annotated[
+        bool, typer.Option("--json", help="Print it once, as JSON for programs; the fields are documented.")
+    ] = False,
 ) -> None:
-    """Show how far each run is, its scores, speed and time left; it only reads files."""
-    from preln.status import show
+    """Show how far a study and each of its jobs is, their scores, speed and time left; it only reads files."""
+    from preln.status import in_json, show
 
+    if watch and json_form:
+        raise PrelnError("--watch and --json: choose one; a program that watches calls --json again")
     folder, study, _ = _read_results(results)
-    show(study, folder, watch)
+    if json_form:
+        print(in_json(study, folder))
+    else:
+        show(study, folder, watch)
 
 
 @app.command(rich_help_panel=STUDY)
