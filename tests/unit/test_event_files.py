@@ -10,6 +10,7 @@ import pytest
 from preln.checking import check
 from preln.config import StudyError, validate
 from preln.pretraining import runs as pretraining
+from preln.pretraining.training import pretrain_run
 from preln.runs import Run, expand
 from tests.conftest import bert_content, study_content
 from tests.moments import NewHold, in_epoch
@@ -110,3 +111,23 @@ def test_a_killed_training_has_the_curves_of_an_uninterrupted_one(
     finish(tmp_path, run, prepared)
     assert len(list(tmp_path.rglob("train_inner/events.out.*"))) > 2
     assert read(tmp_path / run.id) == read(watched[0] / watched[1].id)
+
+
+@pytest.mark.slow
+def test_several_processes_write_one_curve(prepared: Path, tmp_path: Path) -> None:
+    pytest.importorskip("tensorboard", reason="tensorboard is not installed (requirements-watch.txt)")
+    _, run = write_study(tmp_path, processes=2, accumulate=2, epochs=1, execution=WATCHED)
+    finish(tmp_path, run, prepared)
+    updates = pd.read_csv(tmp_path / run.id / "curve.csv")["updates"].iloc[-1]
+    assert [update for update, _ in read(tmp_path / run.id)["train_inner", "loss"]] == list(range(1, updates + 1))
+
+
+@pytest.mark.slow
+def test_a_pre_training_is_shown_too(prepared_text: Path, tmp_path: Path) -> None:
+    pytest.importorskip("tensorboard", reason="tensorboard is not installed (requirements-watch.txt)")
+    study = validate(bert_content(execution=WATCHED), "my.yaml")
+    (run,) = pretraining.expand(study)
+    pretrain_run(study, run, prepared_text, tmp_path / run.id)
+    curve = pd.read_csv(tmp_path / run.id / "curve.csv")
+    losses = dict(read(tmp_path)["valid", "loss"])
+    assert losses == pytest.approx(dict(zip(curve["updates"], curve["valid_loss"], strict=True)), abs=1e-3)

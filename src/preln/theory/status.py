@@ -46,7 +46,7 @@ def _recorded(job: Job, folder: Path, of: int, implied: dict[str, Any]) -> Progr
     if not record.exists():
         return Progress(job.id, State.WAITING, 0, of)
     values = implied | read_or_nothing(record)
-    is_whole = {"identity", "status", "updates"} <= values.keys()
+    is_whole = {"identity", "updates"} <= values.keys() and values.get("status") in (State.FINISHED, State.DIVERGED)
     if damaged := damaged_beside(record) if is_whole else record:
         return Progress.damaged(job.id, damaged, of)
     return Progress(job.id, State(values["status"]), values["updates"], of, seconds=values.get("seconds"))
