@@ -30,7 +30,7 @@ help:
 reproduce: $(READY)
 	PATH="$(CURDIR)/$(BIN):$$PATH" preln run config/config.yaml --cores $(CORES)
 
-test: $(READY) $(VENV)/.docs-ready $(VENV)/.huggingface-ready
+test: $(READY) $(VENV)/.docs-ready $(VENV)/.huggingface-ready $(VENV)/.watch-ready $(VENV)/.notebook-ready
 	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest -m "not cluster" $(PARALLEL)
 
 quick-test: $(READY)
@@ -73,6 +73,16 @@ $(VENV)/.docs-ready: $(READY) requirements-docs.txt
 # What models are exported with; the tests load them with it.
 $(VENV)/.huggingface-ready: $(READY) requirements-huggingface.txt
 	"$(BIN)/python" -m pip install --quiet --no-deps --requirement requirements-huggingface.txt
+	touch "$@"
+
+# What trainings are watched with; the tests read what it is given.
+$(VENV)/.watch-ready: $(READY) requirements-watch.txt
+	"$(BIN)/python" -m pip install --quiet --no-deps --requirement requirements-watch.txt
+	touch "$@"
+
+# What executes the notebook; the package does not need it, its test does.
+$(VENV)/.notebook-ready: $(READY) requirements-notebook.txt
+	"$(BIN)/python" -m pip install --quiet --no-deps --requirement requirements-notebook.txt
 	touch "$@"
 
 # What it is compared with, whose own requirements would change ours.

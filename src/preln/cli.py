@@ -44,9 +44,11 @@ Out = Annotated[Path, typer.Option("--out", help="Where the result is written.")
 
 
 class Form(StrEnum):
-    """The software that an exported model is for."""
+    """What is exported, and for which software."""
 
     HUGGINGFACE = "huggingface"
+    TENSORBOARD = "tensorboard"
+    CSV = "csv"
 
 
 def _version(asked: bool) -> None:
@@ -196,12 +198,20 @@ def _say_finding(study: Study, results: Path) -> None:
 def status(
     results: ResultsOf,
     watch: Annotated[bool, typer.Option("--watch", help="Keep showing it, every few seconds.")] = False,
+    json_form: Annotated[
+        bool, typer.Option("--json", help="Print it once, as JSON for programs; the fields are documented.")
+    ] = False,
 ) -> None:
-    """Show how far each run is, its scores, speed and time left; it only reads files."""
-    from preln.status import show
+    """Show how far a study and each of its jobs is, their scores, speed and time left; it only reads files."""
+    from preln.status import in_json, show
 
+    if watch and json_form:
+        raise PrelnError("--watch and --json: choose one; a program that watches calls --json again")
     folder, study, _ = _read_results(results)
-    show(study, folder, watch)
+    if json_form:
+        print(in_json(study, folder))
+    else:
+        show(study, folder, watch)
 
 
 @app.command(rich_help_panel=STUDY)
@@ -322,14 +332,30 @@ def translate(
 @app.command(rich_help_panel=LOOK)
 def export(
     results: ResultsOf,
-    run: Annotated[str, typer.Argument(metavar="RUN", help="The id of a trained run, or of a pre-training run.")],
-    to: Annotated[Form, typer.Option(help="The form of the model.")],
-    out: Annotated[Path, typer.Option("--out", help="The new folder.")],
+    to: Annotated[
+        Form, typer.Option(help="A model for the library transformers, or curves for TensorBoard or as one CSV file.")
+    ],
+    out: Annotated[Path, typer.Option("--out", help="The new folder, or the CSV file.")],
+    run: Annotated[
+        str | None,
+        typer.Argument(metavar="RUN", help="The id of a run. A model needs one; curves are of all runs without it."),
+    ] = None,
     prepared: Annotated[
-        Path | None, typer.Option(help="Folder of the prepared text; by default that of the workflow.")
+        Path | None, typer.Option(help="Of a model: folder of the prepared text; by default that of the workflow.")
     ] = None,
 ) -> None:
-    """Write a trained model for other software, with its tokenizer and a model card."""
+    """Write a trained model, or the curves of what is done, for other software."""
+    if to is not Form.HUGGINGFACE:
+        _export_curves(results, run, to, out)
+    elif run is None:
+        raise PrelnError(f"--to {to}: name the run whose model it is; preln status {results} lists them")
+    else:
+        _export_model(results, run, out, prepared)
+    print(out)
+
+
+def _export_model(results: Path, run: str, out: Path, prepared: Path | None) -> None:
+    """Write a trained model for the library transformers, with its tokenizer and a model card."""
     import transformers
 
     transformers.logging.set_verbosity_error()
@@ -351,7 +377,20 @@ def export(
         text = prepared or Path(workflow.text_folder(found))
         model = pretraining_training.trained(found, text, folder / found.folder)
     huggingface.export(found, model, text, out)
-    print(out)
+
+
+def _export_curves(results: Path, run: str | None, to: Form, out: Path) -> None:
+    """Write the curves of a run, or of all, as a table or for TensorBoard."""
+    from preln.export import curves
+    from preln.pretraining import runs as pretraining
+    from preln.theory import trace_jobs
+
+    folder, study, runs = _read_results(results)
+    if run:
+        _find([*runs, *pretraining.expand(study), *trace_jobs.expand(study)], run, "run")
+    found = curves.load(study, folder.parent, run)
+    write = {Form.CSV: curves.to_csv, Form.TENSORBOARD: curves.to_tensorboard}[to]
+    write(found, out)
 
 
 @app.command(rich_help_panel=STAGE)

@@ -99,6 +99,19 @@ def replaced_folder(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
+def new_folder(path: Path) -> Iterator[Path]:
+    """The same, of a folder that is not there yet.
+
+    Raises:
+        PrelnError: if it is.
+    """
+    if path.exists():
+        raise PrelnError(f"{path}: is there already; name a new folder")
+    with replaced_folder(path) as partial:
+        yield partial
+
+
+@contextmanager
 def _named(path: Path, partial: Path) -> Iterator[None]:
     """Have an error of the file system name `path`, if it names nothing, or what is written in its place."""
     try:

@@ -13,7 +13,6 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
 from pathlib import Path
 
 from rich.console import Console, Group, RenderableType
@@ -22,8 +21,8 @@ from rich.table import Table
 from rich.text import Text
 
 from preln.config import Study
-from preln.progress import Progress
-from preln.status import WATCH_SECONDS, sections
+from preln.progress import Progress, bar, seconds_left, spoken
+from preln.status import WATCH_SECONDS, StudyProgress
 
 _COUNT = re.compile(r"^(\w+)\s+(\d+)$")
 _JOB = re.compile(r"^Job (\d+): (.*)$")
@@ -84,14 +83,8 @@ class Steps:
         running = list(self.running.values())
         if not running:
             return None
-        rest = 0.0
-        for rule, count in list(self.left.items()):
-            if count > 0 and rule not in _TARGETS:
-                if rule not in self.took:
-                    return None
-                rest += count * sum(self.took[rule]) / len(self.took[rule])
-        rest -= sum(now - began for _, began in running)
-        return max(rest, 0.0) / len(running)
+        kinds = [(count, self.took.get(rule, [])) for rule, count in list(self.left.items()) if rule not in _TARGETS]
+        return seconds_left(kinds, -sum(now - began for _, began in running), len(running))
 
 
 def run(study: Study, results: Path, arguments: Sequence[str], log: Path) -> int:
@@ -160,22 +153,19 @@ class _View:
     def __call__(self) -> RenderableType:
         now = time.time()
         if now > self._looked + WATCH_SECONDS:
-            found = sections(self._study, self._results, now)
-            self._progress = {row.id: row for section in found for row in section.rows}
+            # The trace of a run has the run's id; only one that runs has something to show.
+            jobs = StudyProgress.read(self._study, self._results, now).jobs
+            self._progress = {row.id: row for row in jobs if row.is_running}
             self._looked = now
         left = self._steps.seconds_left(now)
-        head = f"{self._steps.done} of {self._steps.of or '?'} steps done in {_spoken(now - self._began)}"
+        head = f"{self._steps.done} of {self._steps.of or '?'} steps done in {spoken(now - self._began)}"
         if left is not None:
-            head += f", about {_spoken(left)} left"
+            head += f", about {spoken(left)} left"
         table = Table.grid(padding=(0, 2))
         for message, began in list(self._steps.running.values()):
             # The message of a training ends with the id of its run.
             at = self._progress.get(message.rpartition(" ")[2])
-            part = f"{at.done / at.of:.0%}" if at and at.of else ""
-            rest = f"{_spoken(at.left)} left" if at and at.left is not None else ""
-            table.add_row("  " + message, part, rest, f"since {_spoken(now - began)}")
+            done = bar(at.share) if at else ""
+            rest = f"{spoken(at.left)} left" if at and at.left is not None else ""
+            table.add_row("  " + message, done, rest, f"since {spoken(now - began)}")
         return Group(Text(head), table)
-
-
-def _spoken(seconds: float) -> str:
-    return str(timedelta(seconds=round(seconds)))

@@ -2,47 +2,144 @@
 
 from __future__ import annotations
 
+import json
+import math
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console, Group
 from rich.live import Live
+from rich.table import Table
 
 from preln.config import Study
 from preln.pretraining import status as pretraining
-from preln.progress import Section
+from preln.progress import Progress, Section, bar, seconds_left, spoken
 from preln.theory import status as theory
 from preln.translation import status as translation
 
 WATCH_SECONDS = 5
 FILE_WIDTH = 160
+WIDE = 120
+"""Columns of a terminal on which there is room for bars."""
 
 
-def sections(study: Study, results: Path, now: float) -> list[Section]:
-    """How far the jobs of each kind are that the study has, at the time `now` in seconds since the epoch."""
-    found = [
-        *translation.sections(study, results, now),
-        *theory.sections(study, results),
-        *pretraining.sections(study, results, now),
-    ]
-    return [section for section in found if section.rows]
+@dataclass(frozen=True)
+class StudyProgress:
+    """Where a study stands: its name, and the jobs of each kind that it has."""
+
+    study: str
+    sections: tuple[Section, ...]
+
+    @classmethod
+    def read(cls, study: Study, results: Path, now: float) -> StudyProgress:
+        """The progress of a study whose results are in the folder `results`, at the time `now` in seconds since the
+        epoch."""
+        found = [
+            *translation.sections(study, results, now),
+            *theory.sections(study, results),
+            *pretraining.sections(study, results, now),
+        ]
+        return cls(study.study, tuple(section for section in found if section.rows))
+
+    @property
+    def jobs(self) -> list[Progress]:
+        """The jobs of all kinds."""
+        return [row for section in self.sections for row in section.rows]
+
+    @property
+    def done(self) -> int:
+        """How many of them are done."""
+        return sum(row.is_done for row in self.jobs)
+
+    @property
+    def at_once(self) -> int:
+        """How many run at once; one at least, for the time that is left."""
+        return max(sum(row.is_running for row in self.jobs), 1)
+
+    @property
+    def left(self) -> float | None:
+        """About how many seconds the jobs take that are left, if as many run at once as now. One that has not begun
+        takes as long as others of its kind. None while of a kind that is left none is done or far enough to tell."""
+        known = [row.left for row in self.jobs if row.left is not None]
+        kinds = [
+            (
+                sum(not row.is_done and row.left is None for row in section.rows),
+                [row.seconds for row in section.rows if row.seconds is not None],
+            )
+            for section in self.sections
+        ]
+        return seconds_left(kinds, sum(known), self.at_once)
+
+    def view(self, bars: bool) -> Group:
+        """For readers: a line about the whole study, and a table for each kind of jobs; with a bar for each job where
+        `bars` are wanted."""
+        line = f"{self.study}: {self.done} of {len(self.jobs)} jobs done"
+        if self.left is not None and self.done < len(self.jobs):
+            line += f", about {spoken(self.left)} left, {self.at_once} at a time"
+        head = Table.grid(padding=(0, 1))
+        share = sum(row.share for row in self.jobs) / len(self.jobs)
+        head.add_row(*([bar(share)] if bars else []), line)
+        return Group(head, *(section.table(bars) for section in self.sections))
+
+    def content(self) -> dict[str, Any]:
+        """For programs: the fields that docs/your-own-study.md lists."""
+        return {
+            "study": self.study,
+            "done": self.done,
+            "of": len(self.jobs),
+            "seconds_left": self.left,
+            "at_once": self.at_once,
+            "jobs": [
+                {
+                    "kind": section.kind,
+                    "id": row.id,
+                    "state": row.state,
+                    "detail": row.detail,
+                    "is_done": row.is_done,
+                    "unit": section.unit,
+                    "done": row.done,
+                    "of": row.of,
+                    # JSON has no number that is not finite.
+                    "scores": {name: _finite(score) for name, score in row.scores.items()},
+                    "tokens_per_second": row.speed,
+                    "seconds_left": row.left,
+                    "seconds_silent": row.silent,
+                }
+                for section in self.sections
+                for row in section.rows
+            ],
+        }
+
+
+def _finite(score: float | None) -> float | None:
+    return score if score is not None and math.isfinite(score) else None
 
 
 def show(study: Study, results: Path, watch: bool) -> None:
     """Print the progress of the study whose results are in the folder `results`; with `watch`, until interrupted."""
+    # Into a file or a pipe goes the whole table, however wide.
+    console = Console(width=None if sys.stdout.isatty() else FILE_WIDTH)
 
     def current() -> Group:
-        return Group(*(section.table() for section in sections(study, results, time.time())))
+        bars = console.is_terminal and console.width >= WIDE
+        return StudyProgress.read(study, results, time.time()).view(bars)
 
     if not watch:
-        # Into a file or a pipe goes the whole table, however wide.
-        Console(width=None if sys.stdout.isatty() else FILE_WIDTH).print(current())
+        console.print(current(), highlight=False)
         return
     try:
-        with Live(current(), refresh_per_second=1) as live:
+        with Live(current(), console=console, refresh_per_second=1) as live:
             while True:
                 time.sleep(WATCH_SECONDS)
                 live.update(current())
     except KeyboardInterrupt:
         return
+
+
+def in_json(study: Study, results: Path) -> str:
+    """The progress of the study whose results are in the folder `results`, for programs."""
+    content = StudyProgress.read(study, results, time.time()).content()
+    return json.dumps(content, indent=2, ensure_ascii=False)

@@ -65,7 +65,7 @@ def test_a_pre_training_with_metrics_is_done_without_its_state(run: PretrainingR
         tmp_path / "metrics.json", {"status": "diverged", "diverged": {"update": 5}, "updates": 3, "final": None}
     )
     row = pretraining(run, tmp_path, NOW)
-    assert (row.state, row.done, row.left) == ("diverged at update 5", 3, None)
+    assert (row.told().plain, row.done, row.left) == ("diverged (update 5)", 3, None)
 
 
 def test_fine_tunings_show_how_many_are_done_and_their_mean_accuracy(job: Finetuning, tmp_path: Path) -> None:
@@ -92,11 +92,11 @@ def test_fine_tunings_with_a_run_json_are_done_without_their_state(job: Finetuni
 @pytest.mark.parametrize(
     ("record", "scores", "state"),
     [
-        ("", "seed,accuracy\n1,0.5\n", "damaged: run.json"),
-        ("[]", "seed,accuracy\n1,0.5\n", "damaged: run.json"),
-        ('{"status": "finished"}', "", "damaged: scores.csv"),
-        ('{"status": "finished"}', "seed,accuracy\n1,half\n", "damaged: scores.csv"),
-        ('{"status": "finished"}', None, "damaged: scores.csv"),
+        ("", "seed,accuracy\n1,0.5\n", "damaged (run.json)"),
+        ("[]", "seed,accuracy\n1,0.5\n", "damaged (run.json)"),
+        ('{"status": "finished"}', "", "damaged (scores.csv)"),
+        ('{"status": "finished"}', "seed,accuracy\n1,half\n", "damaged (scores.csv)"),
+        ('{"status": "finished"}', None, "damaged (scores.csv)"),
     ],
 )
 def test_a_fine_tunings_record_that_is_damaged_is_named(
@@ -105,4 +105,4 @@ def test_a_fine_tunings_record_that_is_damaged_is_named(
     (tmp_path / "run.json").write_text(record, encoding="utf-8")
     if scores is not None:
         (tmp_path / "scores.csv").write_text(scores, encoding="utf-8")
-    assert finetuning(job, tmp_path, NOW).state == state
+    assert finetuning(job, tmp_path, NOW).told().plain == state

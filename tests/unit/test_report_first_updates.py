@@ -165,8 +165,8 @@ def test_the_status_counts_the_traces_that_are_done(traced: tuple[Study, list[Tr
     study, jobs, results = traced
     (results / "tiny" / "first-updates" / jobs[0].id / "run.json").unlink()
     (results / "tiny" / "first-updates" / jobs[1].id / "updates.csv").write_text("")
-    (section,) = sections(study, results / "tiny")
-    assert [(row.state, row.done) for row in section.rows[:3]] == [
-        *(("waiting", 0), ("damaged: updates.csv", 0), ("finished", UPDATES)),
+    *_, section = sections(study, results / "tiny")
+    assert [(row.told().plain, row.done) for row in section.rows[:3]] == [
+        *(("waiting", 0), ("damaged (updates.csv)", 0), ("finished", UPDATES)),
     ]
     assert section.rows[2].is_done

@@ -1,21 +1,28 @@
-"""`preln status`: what it reads off a run's files at each moment of its life."""
+"""`preln status`: what it reads off a run's files at each moment of its life, and what it says of the whole study."""
 
 from __future__ import annotations
 
 import json
 import os
+import pty
+import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
-from preln.config import validate
+from preln.config import Study, validate
 from preln.fairseq_plugin.log import newest_progress
 from preln.files import write_json_lines
 from preln.progress import SILENT_SECONDS
 from preln.runs import Run, expand
+from preln.status import StudyProgress
+from preln.theory import measurement_jobs
 from preln.translation.status import progress
-from tests.conftest import study_content
+from tests.conftest import ROOT, study_content
 
 NOW = 1_000_000.0
 LINE = {"epoch": 2, "update": 1.5, "loss": "7.5", "ups": "2", "wps": "900", "num_updates": "150", "lr": "0.001"}
@@ -85,13 +92,13 @@ def test_a_run_with_metrics_is_done(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"status": "finished"'])
 def test_a_record_that_is_damaged_is_named(content: str, run: Run, tmp_path: Path) -> None:
     (tmp_path / "metrics.json").write_text(content, encoding="utf-8")
-    assert progress(run, tmp_path, NOW).state == "damaged: metrics.json"
+    assert progress(run, tmp_path, NOW).told().plain == "damaged (metrics.json)"
 
 
 def test_a_run_that_diverged_says_when(run: Run, tmp_path: Path) -> None:
     metrics = {"status": "diverged", "diverged": {"update": 17}, "epochs": 0, "final": None}
     (tmp_path / "metrics.json").write_text(json.dumps(metrics), encoding="utf-8")
-    assert progress(run, tmp_path, NOW).state == "diverged at update 17"
+    assert progress(run, tmp_path, NOW).told().plain == "diverged (update 17)"
 
 
 def test_lines_that_are_not_progress_are_passed_over(tmp_path: Path) -> None:
@@ -101,3 +108,120 @@ def test_lines_that_are_not_progress_are_passed_over(tmp_path: Path) -> None:
     newest = newest_progress(log)
     assert newest is not None
     assert newest.loss == 7.5
+
+
+FINAL = {"train_loss": 6.0, "valid_loss": 6.5, "test_bleu": 3.0, "tokens_per_second": 900.0}
+
+
+def finished(folder: Path, seconds: float) -> None:
+    folder.mkdir(parents=True)
+    metrics = {"status": "finished", "diverged": None, "epochs": 4, "final": FINAL, "seconds": seconds}
+    (folder / "metrics.json").write_text(json.dumps(metrics), encoding="utf-8")
+
+
+@pytest.fixture
+def study() -> Study:
+    """Four runs."""
+    return validate(study_content({"epochs": 4, "seed": [1, 2, 3, 4]}), "my.yaml")
+
+
+def test_the_study_has_left_what_its_running_jobs_have_and_a_usual_time_for_each_other(
+    study: Study, tmp_path: Path
+) -> None:
+    first, second, third, _ = (tmp_path / run.folder for run in expand(study))
+    finished(first, 400)
+    # 125 seconds are left of 200.
+    training(second, LINE)
+    training(third, LINE)
+    whole = StudyProgress.read(study, tmp_path, NOW)
+    assert (whole.done, whole.at_once) == (1, 2)
+    assert whole.left == pytest.approx((125 + 125 + (400 + 200 + 200) / 3) / 2)
+
+
+def test_a_training_that_has_logged_nothing_yet_counts_among_those_that_run(study: Study, tmp_path: Path) -> None:
+    first, second, *_ = (tmp_path / run.folder for run in expand(study))
+    finished(first, 400)
+    training(second)
+    whole = StudyProgress.read(study, tmp_path, NOW)
+    assert whole.left == pytest.approx(3 * 400)
+
+
+def test_the_time_that_the_study_has_left_is_not_known_before_a_job_of_each_kind_can_tell(
+    study: Study, tmp_path: Path
+) -> None:
+    assert StudyProgress.read(study, tmp_path, NOW).left is None
+
+
+def test_the_measurements_of_the_theory_are_done_or_not(tmp_path: Path) -> None:
+    study = validate(study_content(theory={"seeds": 3, "exact": {"seeds": 5}}), "my.yaml")
+    layers, depths, _ = (tmp_path / job.folder for job in measurement_jobs.expand(study, expand(study)))
+    for folder, record in ((layers, {"identity": {}, "seconds": 4.0}), (depths, {})):
+        folder.mkdir(parents=True)
+        (folder / "run.json").write_text(json.dumps(record), encoding="utf-8")
+    _, section = StudyProgress.read(study, tmp_path, NOW).sections
+    assert [(row.id, row.told().plain, row.done, row.of) for row in section.rows] == [
+        ("exact-layers", "finished", 5, 5),
+        ("exact-depths", "damaged (run.json)", 0, 5),
+        ("exact-widths", "waiting", 0, 5),
+    ]
+
+
+def written(study: Study, folder: Path) -> Path:
+    """The results of a study of which a run is being trained, and one has diverged."""
+    folder /= study.study
+    folder.mkdir()
+    (folder / "study.yaml").write_text(yaml.safe_dump(study.model_dump(mode="json")), encoding="utf-8")
+    first, second, *_ = (folder / run.folder for run in expand(study))
+    training(first, {**LINE, "loss": "nan"})
+    second.mkdir(parents=True)
+    metrics = {"status": "diverged", "diverged": {"update": 17}, "epochs": 0, "final": None, "seconds": 2.0}
+    (second / "metrics.json").write_text(json.dumps(metrics), encoding="utf-8")
+    return folder
+
+
+STATUS = [sys.executable, "-m", "preln", "status"]
+
+
+def test_for_programs_it_is_json_with_the_fields_that_the_page_lists(study: Study, tmp_path: Path) -> None:
+    command = [*STATUS, str(written(study, tmp_path)), "--json"]
+
+    def not_json(constant: str) -> None:
+        raise AssertionError(constant)
+
+    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    content = json.loads(output, parse_constant=not_json)
+    assert (content["study"], content["done"], content["of"]) == ("tiny", 1, 4)
+    job, other, *_ = content["jobs"]
+    assert (job["kind"], job["unit"], job["scores"]["train"]) == ("translation", "epoch", None)
+    assert (other["state"], other["detail"], other["is_done"]) == ("diverged", "update 17", True)
+    page = (ROOT / "docs" / "your-own-study.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\| (`.*?`) \|", page.partition("### As JSON")[2].partition("\n#")[0], re.MULTILINE)
+    fields = [field for cell in listed for field in re.findall(r"`(\w+)`", cell)]
+    assert fields == [*content, *job]
+
+
+def test_a_file_gets_plain_text(study: Study, tmp_path: Path) -> None:
+    command = [*STATUS, str(written(study, tmp_path))]
+    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert output.startswith("tiny: 1 of 4 jobs done"), output
+    assert "diverged (update 17)" in output
+    assert "\x1b" not in output and "━" not in output
+
+
+def test_a_terminal_gets_bars_and_colours(study: Study, tmp_path: Path) -> None:
+    main, terminal = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "140"}
+    environment.pop("NO_COLOR", None)
+    subprocess.run([*STATUS, str(written(study, tmp_path))], stdout=terminal, env=environment, check=True)
+    os.close(terminal)
+    seen = os.read(main, 1 << 16).decode()
+    os.close(main)
+    assert re.search("\x1b\\[35mdiverged \\(update 17\\)", seen), seen
+    assert "━" in seen
+
+
+def test_json_is_printed_once(study: Study, tmp_path: Path) -> None:
+    command = [*STATUS, str(written(study, tmp_path)), "--json", "--watch"]
+    outcome = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert outcome.returncode == 1
+    assert "--watch" in outcome.stderr and "--json" in outcome.stderr

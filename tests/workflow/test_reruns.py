@@ -64,6 +64,12 @@ def test_a_setting_that_changes_no_number_trains_nothing(again: Workspace) -> No
     assert again.would_run() == {}
 
 
+def test_trainings_that_are_done_are_not_done_again_to_be_seen_in_tensorboard(again: Workspace) -> None:
+    pytest.importorskip("tensorboard", reason="tensorboard is not installed (requirements-watch.txt)")
+    again.write_study(*RUNS, execution={"tensorboard": True})
+    assert again.would_run() == {}
+
+
 def test_a_run_that_is_removed_renews_its_figures_and_the_tables(again: Workspace) -> None:
     again.write_study(*RUNS[:1], *RUNS[2:])
     outcome = again.snakemake("--dry-run")

@@ -86,15 +86,24 @@ def normalised(name: str) -> str:
 def test_whatever_the_package_imports_is_pinned_for_both() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     extras = project["project"]["optional-dependencies"]
-    # Exported models are no part of a study, so it is installed apart.
-    apart = {normalised(name) for name in extras.pop("huggingface")}
+    # What is no part of a study is installed apart.
+    apart = {extra: {normalised(name) for name in extras.pop(extra)} for extra in ("huggingface", "watch")}
     listed = [*project["project"]["dependencies"], *(name for extra in extras.values() for name in extra)]
     needed = {normalised(name) for name in listed if not name.startswith("preln[")}
     environment = (ROOT / "environment.yml").read_text(encoding="utf-8")
     by_conda = {normalised(name) for name in re.findall(r"- ([\w.-]+)==", environment)}
     assert needed <= {normalised(name) for name in requirements()}
     assert needed <= by_conda
-    assert apart <= {normalised(name) for name in requirements("requirements-huggingface.txt")}
+    for extra, names in apart.items():
+        assert names <= {normalised(name) for name in requirements(f"requirements-{extra}.txt")}
+
+
+def test_a_package_has_one_version_wherever_it_is_pinned() -> None:
+    pinned: dict[str, set[str]] = {}
+    for file in ROOT.glob("requirements*.txt"):
+        for name, version in requirements(file.name).items():
+            pinned.setdefault(normalised(name), set()).add(version)
+    assert {name: versions for name, versions in pinned.items() if len(versions) > 1} == {}
 
 
 def test_the_list_of_keys_is_that_of_the_data_model() -> None:

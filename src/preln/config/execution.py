@@ -26,6 +26,9 @@ class Execution(Settings):
     runtime_minutes: int = Field(2880, ge=1, le=525_600, description="Time limit of one training on a cluster.")
     log_interval: int = Field(10, ge=1, le=1_000_000, description="Updates between two lines of the training log.")
     checkpoints: int = Field(2, ge=1, le=10_000, description="Epoch checkpoints kept in a run's state.")
+    tensorboard: bool = Field(
+        False, description="Whether trainings write event files for TensorBoard, in `tensorboard/` of a run's state."
+    )
 
     @property
     def workers(self) -> int:

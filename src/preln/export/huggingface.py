@@ -24,7 +24,7 @@ from preln import prepared_text, recording
 from preln.errors import PrelnError
 from preln.export.card import card
 from preln.fairseq_plugin.binarise import symbols
-from preln.files import replaced_folder
+from preln.files import new_folder
 from preln.pretraining.runs import PretrainingRun
 from preln.runs import Run
 from preln.training import TrainedModel
@@ -101,13 +101,11 @@ def export(run: Run | PretrainingRun, trained: TrainedModel, prepared: Path, out
     """
     if refused := unlike(run):
         raise PrelnError(f"{run.id}: transformers has no model of it, for {refused}")
-    if out.exists():
-        raise PrelnError(f"{out}: is there already; name a new folder")
     records = trained.training.state.job
     record, metrics = recording.read(records / recording.RUN), recording.read_metrics(records)
     if diverged := metrics["diverged"]:
         raise PrelnError(f"{run.id}: diverged at update {diverged['update']:,}, so there is no trained model")
-    with replaced_folder(out) as folder:
+    with new_folder(out) as folder:
         if isinstance(run, Run):
             model, tokenizer = translation_model(run, trained.weights, prepared)
         else:

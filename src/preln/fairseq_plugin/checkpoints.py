@@ -115,6 +115,11 @@ def trained_weights(state: Path) -> tuple[Moment, dict[str, Tensor]]:
     }
 
 
+def updates_before(checkpoint: Path | None) -> int:
+    """How many updates were done before a whole checkpoint; none before the beginning."""
+    return _updates(_content(checkpoint)) if checkpoint else 0
+
+
 def set_aside_unrecorded(state: Path, is_recorded: Callable[[Moment], bool]) -> bool:
     """Move away the checkpoints whose past is not in the state's record, so that it is trained again.
 
@@ -143,7 +148,7 @@ def copy_until(update: int, state: Path, to: Path) -> None:
         except Exception as error:
             logger.warning("%s: not used (%s)", path, error)
             continue
-        if _is_of(content, state.name) and content["optimizer_history"][-1]["num_updates"] <= update:
+        if _is_of(content, state.name) and _updates(content) <= update:
             (to / CHECKPOINTS).mkdir(parents=True)
             shutil.copyfile(path, to / CHECKPOINTS / path.name)
             return
@@ -212,6 +217,10 @@ def _content(checkpoint: Path) -> dict[str, Any]:
     _check(checkpoint)
     content: dict[str, Any] = torch.load(checkpoint, map_location="cpu", weights_only=True, mmap=True)
     return content
+
+
+def _updates(content: dict[str, Any]) -> int:
+    return int(content["optimizer_history"][-1]["num_updates"])
 
 
 def _is_of(content: Any, state: str) -> bool:

@@ -24,7 +24,14 @@ from fairseq_cli.train import main as fairseq_main
 
 from preln.config import Execution, Precision
 from preln.errors import PrelnError
-from preln.fairseq_plugin.checkpoints import CHECKPOINTS, allow_settings, flush_newest, newest_checkpoint
+from preln.fairseq_plugin import event_files
+from preln.fairseq_plugin.checkpoints import (
+    CHECKPOINTS,
+    allow_settings,
+    flush_newest,
+    newest_checkpoint,
+    updates_before,
+)
 from preln.fairseq_plugin.divergence import progress
 from preln.fairseq_plugin.interruption import SIGNALS, interruption
 from preln.fairseq_plugin.options import USER_DIR
@@ -88,8 +95,10 @@ def train(arguments: list[str], precision: Precision, state: RunState, execution
     folder = state.folder
     (folder / STOPPED).unlink(missing_ok=True)
     # Of itself, fairseq would look for a checkpoint of its own.
-    checkpoint = newest_checkpoint(folder / CHECKPOINTS) or os.devnull
-    arguments = [*arguments, "--restore-file", str(checkpoint)]
+    checkpoint = newest_checkpoint(folder / CHECKPOINTS)
+    arguments = [*arguments, "--restore-file", str(checkpoint or os.devnull)]
+    if execution.tensorboard:
+        event_files.forget_after(updates_before(checkpoint), folder)
     job = Job(arguments, precision, str(folder), execution.cpus)
     if execution.workers == 1:
         work(job)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from preln.config import Execution, GridPoint, Precision, PretrainingSettings, RunSettings
+from preln.fairseq_plugin.event_files import EVENT_FILES
 
 USER_DIR = Path(__file__).with_name("preln_user_dir")
 
@@ -189,13 +190,14 @@ def _linear(peak: float, warmup: int, updates: int) -> list[str]:
 
 
 def _kept(state: Path, execution: Execution) -> list[str]:
-    """Where checkpoints and the log go."""
+    """Where checkpoints, the log and the event files go."""
     return [
         *("--save-dir", str(state / "checkpoints")),
         "--no-last-checkpoints",
         *("--log-format", "json"),
         *("--log-file", str(state / "training.log")),
         *("--log-interval", str(execution.log_interval)),
+        *(("--tensorboard-logdir", str(state / EVENT_FILES)) if execution.tensorboard else ()),
     ]
 
 

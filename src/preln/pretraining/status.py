@@ -12,7 +12,7 @@ from preln.config import Study
 from preln.freshness import read_or_nothing
 from preln.pretraining.curve import read_validations
 from preln.pretraining.runs import Finetuning, PretrainingRun, expand, finetunings
-from preln.progress import SILENT_SECONDS, Counting, Progress, Section, training
+from preln.progress import SILENT_SECONDS, Counting, Progress, Section, State, training
 from preln.recording import RUN, damaged_beside
 from preln.run_state import RunState
 
@@ -25,8 +25,8 @@ def sections(study: Study, results: Path, now: float) -> list[Section]:
     pretrainings = [pretraining(run, results / run.folder, now) for run in expand(study)]
     jobs = [finetuning(job, results / job.folder, now) for job in finetunings(study)]
     return [
-        Section("pre-trainings", "update", 0, ("train", "valid"), pretrainings),
-        Section("checkpoints' fine-tunings", "fine-tuning", 0, ("accuracy",), jobs),
+        Section(PretrainingRun.room, "pre-trainings", "update", 0, ("train", "valid"), pretrainings),
+        Section(Finetuning.room, "checkpoints' fine-tunings", "fine-tuning", 0, ("accuracy",), jobs),
     ]
 
 
@@ -40,34 +40,37 @@ def finetuning(job: Finetuning, folder: Path, now: float) -> Progress:
     wanted = len(job.points) * job.seeds
     record = folder / RUN
     if record.exists():
-        state = read_or_nothing(record).get("status")
-        if state is None:
-            return Progress(job.id, f"damaged: {record.name}", 0, wanted)
-        if damaged := damaged_beside(record):
-            return Progress(job.id, f"damaged: {damaged.name}", 0, wanted)
+        values = read_or_nothing(record)
+        state = values.get("status", "")
+        damaged = damaged_beside(record) if state in (State.FINISHED, State.NOT_REACHED) else record
+        if damaged:
+            return Progress.damaged(job.id, damaged, wanted)
         try:
             with (folder / "scores.csv").open(encoding="utf-8") as file:
                 header, *rows = csv.reader(file)
             column = header.index("accuracy")
             scores = [float(row[column] or "nan") for row in rows]
         except (OSError, ValueError, IndexError):
-            return Progress(job.id, "damaged: scores.csv", 0, wanted)
-        return Progress(job.id, state, len(scores), wanted, {"accuracy": _mean(scores)})
+            return Progress.damaged(job.id, folder / "scores.csv", wanted)
+        # Of a checkpoint that was not reached, nothing was fine-tuned.
+        seconds = values.get("seconds") if state == State.FINISHED else None
+        return Progress(job.id, State(state), len(scores), wanted, scores={"accuracy": _mean(scores)}, seconds=seconds)
     current = RunState.newest(folder)
     if current is None:
-        return Progress(job.id, "waiting", 0, wanted)
+        return Progress(job.id, State.WAITING, 0, wanted)
     done = current.entries()
     seconds = _mean([entry["seconds"] for entry in done]) or 0.0
     silent = current.silence(current.record, now)
     return Progress(
         job.id,
         # Nothing is written while one fine-tuning lasts.
-        "fine-tuning" if silent < max(SILENT_SECONDS, 3 * seconds) else "stopped",
+        State.FINE_TUNING if silent < max(SILENT_SECONDS, 3 * seconds) else State.STOPPED,
         len(done),
         wanted,
-        {"accuracy": _mean([entry["accuracy"] for entry in done])},
+        scores={"accuracy": _mean([entry["accuracy"] for entry in done])},
         left=seconds * (wanted - len(done)) if done else None,
         silent=silent,
+        seconds=seconds * wanted if done else None,
     )
 
 

@@ -1,29 +1,52 @@
-"""How far the traces of a study are."""
+"""How far the measurements and the traces of a study are."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from preln.config import Study
 from preln.freshness import read_or_nothing
-from preln.progress import Progress, Section
+from preln.jobs import Job
+from preln.progress import Progress, Section, State
 from preln.recording import RUN, damaged_beside
-from preln.theory.trace_jobs import TraceJob, expand
+from preln.runs import expand as expand_runs
+from preln.theory import measurement_jobs, trace_jobs
+from preln.theory.measurement_jobs import ExactJob, MeasurementJob
+from preln.theory.trace_jobs import TraceJob
 
 
 def sections(study: Study, results: Path) -> list[Section]:
-    """The traces: the updates that are made of each that is done. Nothing is written before."""
-    rows = [progress(job, results / job.folder) for job in expand(study)]
-    return [Section("traces of first updates", "update", 0, (), rows)]
+    """The measurements, by their seeds, and the traces, by their updates. Nothing is written before one is done."""
+    measurements = [
+        measurement(job, results / job.folder) for job in measurement_jobs.expand(study, expand_runs(study))
+    ]
+    traces = [trace(job, results / job.folder) for job in trace_jobs.expand(study)]
+    return [
+        Section(ExactJob.room, "measurements of the theory", "seed", 0, (), measurements),
+        Section(TraceJob.room, "traces of first updates", "update", 0, (), traces),
+    ]
 
 
-def progress(job: TraceJob, folder: Path) -> Progress:
+def measurement(job: MeasurementJob, folder: Path) -> Progress:
+    """The progress of a measurement, whose folder is `folder`."""
+    seeds = job.seeds if isinstance(job, ExactJob) else len(job.seeds)
+    return _recorded(job, folder, seeds, {"status": State.FINISHED, "updates": seeds})
+
+
+def trace(job: TraceJob, folder: Path) -> Progress:
     """The progress of a trace, whose folder is `folder`."""
+    return _recorded(job, folder, job.updates, {})
+
+
+def _recorded(job: Job, folder: Path, of: int, implied: dict[str, Any]) -> Progress:
+    """The progress of a job with one record, which is written at its end; of what the record has not, `implied` is
+    so."""
     record = folder / RUN
     if not record.exists():
-        return Progress(job.id, "waiting", 0, job.updates)
-    values = read_or_nothing(record)
-    damaged = damaged_beside(record) if {"status", "updates"} <= values.keys() else record
-    if damaged:
-        return Progress(job.id, f"damaged: {damaged.name}", 0, job.updates)
-    return Progress(job.id, values["status"], values["updates"], job.updates)
+        return Progress(job.id, State.WAITING, 0, of)
+    values = implied | read_or_nothing(record)
+    is_whole = {"identity", "updates"} <= values.keys() and values.get("status") in (State.FINISHED, State.DIVERGED)
+    if damaged := damaged_beside(record) if is_whole else record:
+        return Progress.damaged(job.id, damaged, of)
+    return Progress(job.id, State(values["status"]), values["updates"], of, seconds=values.get("seconds"))

@@ -1,0 +1,98 @@
+"""The curves of a study for other software: one long table, and TensorBoard's event files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from preln.config import Study
+from preln.errors import PrelnError
+from preln.files import new_folder, replaced
+from preln.libraries import pd
+from preln.pretraining import runs as pretraining
+from preln.pretraining.runs import PretrainingRun
+from preln.report.pretraining import records as pretraining_records
+from preln.report.theory import traces
+from preln.report.translation import records
+from preln.runs import Run, expand
+from preln.theory import trace_jobs
+from preln.theory.trace_jobs import TraceJob
+
+SETTINGS = ["placement", "optimizer", "learning_rate", "warmup", "seed"]
+"""The columns with settings of a run; a pre-training has no `optimizer`."""
+COLUMNS = ["kind", "run", *SETTINGS, "update", "epoch", "quantity", "value"]
+
+_AT = ["run", "update", "epoch"]
+
+
+def load(study: Study, results: Path, run: str | None = None) -> pd.DataFrame:
+    """The curves of what is done, a row a number, in the columns `COLUMNS`.
+
+    `kind` is the folder of the run in the results: translation, pretraining or first-updates. `quantity` is the column
+    of the number in the run's own table. `rate` alone is another name: of the rate at the time, for `learning_rate` is
+    the peak.
+
+    Args:
+        study: the study.
+        results: the folder of the results of all studies.
+        run: the id of the only run that is wanted; None for all.
+
+    Raises:
+        PrelnError: if nothing is done, or a record cannot be used.
+    """
+    runs = [job for job in expand(study) if run in (None, job.id)]
+    pretrainings = [job for job in pretraining.expand(study) if run in (None, job.id)]
+    traced = [job for job in trace_jobs.expand(study) if run in (None, job.id)]
+    found = pd.concat(
+        [
+            _long(runs, records.curves(study, runs, results)[["run", *records.MEASURED]]),
+            _long(pretrainings, pretraining_records.load(study, pretrainings, results).curves),
+            _long(traced, traces.load(study, traced, results).table.drop(columns=["curve", "seed"])),
+        ]
+    )
+    if found.empty:
+        raise PrelnError(
+            f"{results / study.study}: no curve is done{f' of {run}' if run else ''}; preln status shows how far it is"
+        )
+    return found.astype({"update": "int64", "epoch": "Int64"})
+
+
+def _long(jobs: Sequence[Run | PretrainingRun | TraceJob], curves: pd.DataFrame) -> pd.DataFrame:
+    """The curves of runs of one kind, a row an epoch or an update, as a row a number; in the order of the runs."""
+    named = curves.rename(columns={"updates": "update", "learning_rate": "rate"})
+    long = named.reindex(columns=list(dict.fromkeys([*_AT, *named.columns])))
+    long = long.melt(_AT, var_name="quantity").dropna(subset=["value"])
+    settings = [
+        {"kind": job.room, "run": job.id, **{name: getattr(job.settings, name, None) for name in SETTINGS}}
+        for job in jobs
+    ]
+    return pd.DataFrame(settings, columns=["kind", "run", *SETTINGS]).merge(long, on="run")[COLUMNS]
+
+
+def to_csv(curves: pd.DataFrame, out: Path) -> None:
+    """Write the curves as one table."""
+    with replaced(out) as partial:
+        curves.to_csv(partial, index=False, lineterminator="\n")
+
+
+def to_tensorboard(curves: pd.DataFrame, out: Path) -> None:
+    """Write the curves as event files, in a folder for each run, with the quantities as tags over updates.
+
+    The time of an event is that of the training, in seconds since its beginning, where that is recorded.
+
+    Args:
+        curves: in the columns `COLUMNS`.
+        out: the new folder.
+
+    Raises:
+        PrelnError: if `out` is there already.
+    """
+    from tensorboard.summary import Writer
+
+    with new_folder(out) as folder:
+        for (kind, run), curve in curves.groupby(["kind", "run"], sort=False):
+            seconds = curve[curve["quantity"] == "seconds"].set_index("update")["value"].cumsum()
+            writer = Writer(str(folder / str(kind) / str(run)))
+            for quantity, update, value in zip(curve["quantity"], curve["update"], curve["value"], strict=True):
+                writer.add_scalar(quantity, value, update, wall_time=float(seconds.get(update, 0.0)))
+            writer.close()

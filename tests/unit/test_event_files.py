@@ -1,0 +1,133 @@
+"""A training that TensorBoard shows is the same training, and its curve is one however often it was interrupted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from preln.checking import check
+from preln.config import StudyError, validate
+from preln.pretraining import runs as pretraining
+from preln.pretraining.training import pretrain_run
+from preln.runs import Run, expand
+from tests.conftest import bert_content, study_content
+from tests.moments import NewHold, in_epoch
+from tests.refused import refused
+from tests.unit.test_training import finish, kill_at, numbers, write_study
+
+WATCHED = {"log_interval": 1, "tensorboard": True}
+
+
+def test_whether_it_is_watched_is_no_part_of_what_a_run_is() -> None:
+    plain = [validate(content, "my.yaml") for content in (study_content(), bert_content())]
+    watched = [validate(content(execution=WATCHED), "my.yaml") for content in (study_content, bert_content)]
+    for before, after in zip(plain, watched, strict=True):
+        jobs = [*expand(before), *pretraining.expand(before), *pretraining.finetunings(before)]
+        assert [job.identity for job in jobs] == [
+            job.identity for job in (*expand(after), *pretraining.expand(after), *pretraining.finetunings(after))
+        ]
+
+
+@pytest.fixture
+def without_tensorboard(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An environment in which it is not installed."""
+    monkeypatch.setattr("preln.libraries.find_spec", lambda name: None)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        study_content(execution=WATCHED),
+        study_content({"execution": WATCHED}),
+        bert_content({"execution": WATCHED}),
+    ],
+    ids=["all", "translation runs", "pre-trainings"],
+)
+@pytest.mark.usefixtures("without_tensorboard")
+def test_a_study_is_refused_where_tensorboard_is_not_installed(content: dict[str, object]) -> None:
+    with refused(StudyError, "my.yaml: execution.tensorboard", "not installed"):
+        check(content, "my.yaml")
+
+
+@pytest.mark.usefixtures("without_tensorboard")
+def test_a_study_that_does_not_ask_for_it_needs_no_tensorboard() -> None:
+    check(study_content(), "my.yaml")
+
+
+Curves = dict[tuple[str, str], list[tuple[int, float]]]
+
+
+def read(folder: Path) -> Curves:
+    """What TensorBoard reads in a folder: of each part and quantity the updates and values; times are left out."""
+    from tensorboard.backend.event_processing.event_multiplexer import EventMultiplexer
+
+    multiplexer = EventMultiplexer().AddRunsFromDirectory(str(folder))
+    multiplexer.Reload()
+    return {
+        (Path(part).name, tag): [(event.step, event.value) for event in multiplexer.Scalars(part, tag)]
+        for part, found in multiplexer.Runs().items()
+        for tag in found["scalars"]
+        if tag not in ("wps", "ups", "wall", "train_wall", "gb_free", "bsz", "wpb")
+    }
+
+
+@pytest.fixture(scope="module")
+def watched(tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> tuple[Path, Run]:
+    pytest.importorskip("tensorboard", reason="tensorboard is not installed (requirements-watch.txt)")
+    folder = tmp_path_factory.mktemp("watched")
+    _, run = write_study(folder, execution=WATCHED)
+    finish(folder, run, prepared)
+    return folder, run
+
+
+@pytest.mark.slow
+def test_tensorboard_shows_every_logged_update_and_every_validation(watched: tuple[Path, Run]) -> None:
+    folder, run = watched
+    curve = pd.read_csv(folder / run.id / "curve.csv")
+    curves = read(folder / run.id)
+    updates = [update for update, _ in curves["train_inner", "loss"]]
+    assert updates == list(range(1, curve["updates"].iloc[-1] + 1))
+    for part in ("valid", "test"):
+        losses = dict(curves[part, "loss"])
+        assert losses == pytest.approx(dict(zip(curve["updates"], curve[f"{part}_loss"], strict=True)), abs=1e-3)
+
+
+@pytest.mark.slow
+def test_it_changes_no_number(watched: tuple[Path, Run], prepared: Path, tmp_path: Path) -> None:
+    _, run = write_study(tmp_path)
+    finish(tmp_path, run, prepared)
+    assert numbers(tmp_path, run) == numbers(*watched)
+    assert not list(tmp_path.rglob("events.out.*"))
+
+
+@pytest.mark.slow
+def test_a_killed_training_has_the_curves_of_an_uninterrupted_one(
+    watched: tuple[Path, Run], hold: NewHold, prepared: Path, tmp_path: Path
+) -> None:
+    _, run = write_study(tmp_path, execution=WATCHED)
+    kill_at([in_epoch(1), in_epoch(3)], hold, tmp_path, run, prepared)
+    finish(tmp_path, run, prepared)
+    assert len(list(tmp_path.rglob("train_inner/events.out.*"))) > 2
+    assert read(tmp_path / run.id) == read(watched[0] / watched[1].id)
+
+
+@pytest.mark.slow
+def test_several_processes_write_one_curve(prepared: Path, tmp_path: Path) -> None:
+    pytest.importorskip("tensorboard", reason="tensorboard is not installed (requirements-watch.txt)")
+    _, run = write_study(tmp_path, processes=2, accumulate=2, epochs=1, execution=WATCHED)
+    finish(tmp_path, run, prepared)
+    updates = pd.read_csv(tmp_path / run.id / "curve.csv")["updates"].iloc[-1]
+    assert [update for update, _ in read(tmp_path / run.id)["train_inner", "loss"]] == list(range(1, updates + 1))
+
+
+@pytest.mark.slow
+def test_a_pre_training_is_shown_too(prepared_text: Path, tmp_path: Path) -> None:
+    pytest.importorskip("tensorboard", reason="tensorboard is not installed (requirements-watch.txt)")
+    study = validate(bert_content(execution=WATCHED), "my.yaml")
+    (run,) = pretraining.expand(study)
+    pretrain_run(study, run, prepared_text, tmp_path / run.id)
+    curve = pd.read_csv(tmp_path / run.id / "curve.csv")
+    losses = dict(read(tmp_path)["valid", "loss"])
+    assert losses == pytest.approx(dict(zip(curve["updates"], curve["valid_loss"], strict=True)), abs=1e-3)

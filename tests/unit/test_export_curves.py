@@ -1,0 +1,126 @@
+"""Exported curves are those of the records, read with the software that they are for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+
+from preln.cli import app
+from preln.config import of_results, validate
+from preln.errors import PrelnError
+from preln.export.curves import COLUMNS
+from preln.pretraining import runs as pretraining
+from preln.runs import expand
+from preln.theory import trace_jobs
+from tests.conftest import ROOT
+from tests.refused import refused
+from tests.unit.test_report_first_updates import done, made_up
+from tests.unit.test_theory_trace_jobs import content
+
+RECORDS = ROOT / "results" / "quick-record"
+"""Translation runs and pre-trainings."""
+
+
+def export(*arguments: str | Path) -> None:
+    app(["export", *map(str, arguments)], standalone_mode=False)
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> pd.DataFrame:
+    export(RECORDS, "--to", "csv", "--out", tmp_path / "curves.csv")
+    return pd.read_csv(tmp_path / "curves.csv")
+
+
+def recorded(path: Path) -> pd.DataFrame:
+    """A run's own table, whose `learning_rate` is the rate at the time."""
+    return pd.read_csv(path / "curve.csv").rename(columns={"learning_rate": "rate"})
+
+
+def test_the_table_has_every_number_of_every_curve(table: pd.DataFrame) -> None:
+    study = of_results(RECORDS / "study.yaml")
+    runs = [*expand(study), *pretraining.expand(study)]
+    numbers = 0
+    for run in runs:
+        own = recorded(RECORDS / run.folder)
+        mine = table[(table["kind"] == run.room) & (table["run"] == run.id)]
+        for quantity in set(own) - {"updates", "epoch"}:
+            found = mine[mine["quantity"] == quantity].set_index("update")["value"]
+            assert found.to_dict() == own.set_index("updates")[quantity].to_dict(), (run.id, quantity)
+            numbers += len(found)
+    assert len(table) == numbers > 500
+
+
+def test_a_row_has_the_settings_that_tell_runs_apart(table: pd.DataFrame) -> None:
+    assert list(table) == COLUMNS
+    settings = {run.id: run.settings for run in expand(of_results(RECORDS / "study.yaml"))}
+    rows = table[table["kind"] == "translation"].drop_duplicates("run")
+    names = ["placement", "optimizer", "learning_rate", "warmup", "seed"]
+    assert rows.set_index("run")[names].T.to_dict("list") == {
+        run: [getattr(settings[run], name) for name in names] for run in rows["run"]
+    }
+    assert table[table["kind"] == "pretraining"]["optimizer"].isna().all()
+
+
+def test_traces_are_curves_without_what_was_not_measured(tmp_path: Path) -> None:
+    asked = content({"placement": ["post"], "decoder_layers": 2}, updates=12)
+    study = validate(asked, "my.yaml")
+    (job,) = trace_jobs.expand(study)
+    done(study, job, tmp_path, made_up(job))
+    (tmp_path / "tiny" / "study.yaml").write_text(yaml.safe_dump(asked), encoding="utf-8")
+    export(tmp_path / "tiny", "--to", "csv", "--out", tmp_path / "curves.csv")
+    table = pd.read_csv(tmp_path / "curves.csv")
+    assert set(table["kind"]) == {"first-updates"}
+    sharpness = table[table["quantity"] == "sharpness"]
+    assert sharpness[["update", "value"]].to_numpy().tolist() == [[0, 10], [4, 14], [8, 18], [12, 22]]
+    assert {"loss", "rate", "gradient_norm.decoder.2"} <= set(table["quantity"])
+
+
+def test_tensorboard_reads_every_number_of_a_run_over_its_updates(tmp_path: Path) -> None:
+    pytest.importorskip("tensorboard", reason="tensorboard is not installed (requirements-watch.txt)")
+    from tensorboard.backend.event_processing.event_multiplexer import EventMultiplexer
+
+    export(RECORDS, "--to", "tensorboard", "--out", tmp_path / "curves")
+    read = EventMultiplexer().AddRunsFromDirectory(str(tmp_path / "curves"))
+    read.Reload()
+    study = of_results(RECORDS / "study.yaml")
+    runs = [run for run in [*expand(study), *pretraining.expand(study)] if len(recorded(RECORDS / run.folder))]
+    assert set(read.Runs()) == {run.folder for run in runs}
+    for run in runs:
+        own = recorded(RECORDS / run.folder).set_index("updates")
+        quantities = set(own) - {"epoch"}
+        assert set(read.Runs()[run.folder]["tensors"]) == quantities
+        for quantity in quantities:
+            events = read.Tensors(run.folder, quantity)
+            values = {event.step: event.tensor_proto.float_val[0] for event in events}
+            assert values == {update: np.float32(value) for update, value in own[quantity].items()}
+            # So that its axis of time is that of the training.
+            assert [event.wall_time for event in events] == pytest.approx(own["seconds"].cumsum().tolist())
+
+
+def test_one_run_may_be_exported_alone(tmp_path: Path) -> None:
+    run = "pre-lr1e-3-wu0-s1"
+    export(RECORDS, run, "--to", "csv", "--out", tmp_path / "curves.csv")
+    assert set(pd.read_csv(tmp_path / "curves.csv")["run"]) == {run}
+
+
+def test_a_run_that_there_is_not_is_refused(tmp_path: Path) -> None:
+    with refused(PrelnError, "no run pre-lr1e-3-wu0-s2", "pre-lr1e-3-wu0-s1"):
+        export(RECORDS, "pre-lr1e-3-wu0-s2", "--to", "csv", "--out", tmp_path / "curves.csv")
+
+
+def test_a_model_is_of_a_run_that_is_named(tmp_path: Path) -> None:
+    with refused(PrelnError, "--to huggingface", "name the run", "preln status"):
+        export(RECORDS, "--to", "huggingface", "--out", tmp_path / "model")
+
+
+def test_of_a_study_of_which_nothing_is_done_there_are_no_curves(tmp_path: Path) -> None:
+    folder = tmp_path / "tiny"
+    folder.mkdir()
+    (folder / "study.yaml").write_text(yaml.safe_dump(content()), encoding="utf-8")
+    with refused(PrelnError, str(folder), "no curve", "preln status"):
+        export(folder, "--to", "csv", "--out", tmp_path / "curves.csv")
+    assert not (tmp_path / "curves.csv").exists()

@@ -1,0 +1,68 @@
+"""The notebook runs from top to bottom on a study's records, and shows what it says."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat import NotebookNode
+
+from tests.conftest import ROOT
+
+NOTEBOOK = ROOT / "notebooks" / "study.ipynb"
+RECORDS = "results/quick-record"
+
+
+def test_it_is_kept_without_what_it_shows() -> None:
+    for cell in nbformat.read(NOTEBOOK, as_version=4).cells:
+        assert cell.cell_type == "markdown" or (cell.outputs == [] and cell.execution_count is None)
+
+
+@pytest.fixture(scope="module")
+def executed(tmp_path_factory: pytest.TempPathFactory) -> tuple[NotebookNode, Path]:
+    """The notebook, executed beside a copy of the records."""
+    nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed (requirements-notebook.txt)")
+    folder = tmp_path_factory.mktemp("clone")
+    shutil.copytree(ROOT / RECORDS, folder / RECORDS, ignore=shutil.ignore_patterns("report.html"))
+    (folder / "notebooks").mkdir()
+    notebook = nbformat.read(NOTEBOOK, as_version=4)
+    where = {"metadata": {"path": str(folder / "notebooks")}}
+    nbclient.NotebookClient(notebook, timeout=1200, kernel_name="python3", resources=where).execute()
+    return notebook, folder
+
+
+def shown(notebook: NotebookNode, kind: str) -> list[str]:
+    """What the cells show of a kind, in their order."""
+    outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
+    return [str(output.data[kind]) for output in outputs if kind in output.get("data", {})]
+
+
+@pytest.mark.slow
+def test_it_draws_a_curve_and_a_figure_of_the_catalogue(executed: tuple[NotebookNode, Path]) -> None:
+    notebook, folder = executed
+    assert len(shown(notebook, "image/png")) == 2
+    assert (folder / "notebooks" / "figure-4.png").exists()
+
+
+@pytest.mark.slow
+def test_it_shows_the_papers_numbers_beside_ours(executed: tuple[NotebookNode, Path]) -> None:
+    notebook, _ = executed
+    ledger = shown(notebook, "text/html")[-2]
+    for part in ("<th>paper</th>", "<th>ours</th>", "8.45", "reproduced"):
+        assert part in ledger
+
+
+@pytest.mark.slow
+def test_it_ends_at_the_report(executed: tuple[NotebookNode, Path]) -> None:
+    notebook, folder = executed
+    assert f'src="../{RECORDS}/report.html"' in shown(notebook, "text/html")[-1]
+    assert "quick-record" in (folder / RECORDS / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_nothing_it_does_warns(executed: tuple[NotebookNode, Path]) -> None:
+    notebook, _ = executed
+    streams = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
+    assert [output.text for output in streams if output.get("name") == "stderr"] == []
