@@ -44,9 +44,10 @@ Out = Annotated[Path, typer.Option("--out", help="Where the result is written.")
 
 
 class Form(StrEnum):
-    """The software that an exported model is for."""
+    """What a trained model, or the results of a study, can be exported as."""
 
     HUGGINGFACE = "huggingface"
+    RO_CRATE = "ro-crate"
 
 
 def _version(asked: bool) -> None:
@@ -322,14 +323,27 @@ def translate(
 @app.command(rich_help_panel=LOOK)
 def export(
     results: ResultsOf,
-    run: Annotated[str, typer.Argument(metavar="RUN", help="The id of a trained run, or of a pre-training run.")],
-    to: Annotated[Form, typer.Option(help="The form of the model.")],
+    to: Annotated[Form, typer.Option(help="huggingface: a run's model. ro-crate: all results, to be archived.")],
     out: Annotated[Path, typer.Option("--out", help="The new folder.")],
+    run: Annotated[
+        str | None, typer.Argument(metavar="[RUN]", help="The id of a trained run, or of a pre-training run.")
+    ] = None,
     prepared: Annotated[
         Path | None, typer.Option(help="Folder of the prepared text; by default that of the workflow.")
     ] = None,
 ) -> None:
-    """Write a trained model for other software, with its tokenizer and a model card."""
+    """Write a trained model for other software, with its tokenizer and a model card; or a study for an archive."""
+    folder, study, translation_runs = _read_results(results)
+    if to is Form.RO_CRATE:
+        if run or prepared:
+            raise typer.BadParameter("ro-crate is of a whole study: give neither RUN nor --prepared", param_hint="--to")
+        from preln.export import crate
+
+        crate.export(study, folder, out)
+        print(out)
+        return
+    if run is None:
+        raise typer.BadParameter(f"{to} is of one run: preln export RESULTS RUN", param_hint="--to")
     import transformers
 
     transformers.logging.set_verbosity_error()
@@ -340,7 +354,6 @@ def export(
     from preln.pretraining import training as pretraining_training
     from preln.translation import training
 
-    folder, study, translation_runs = _read_results(results)
     pretraining_runs = pretraining.expand(study, str(folder / "study.yaml"))
     choices: list[Run | pretraining.PretrainingRun] = [*translation_runs, *pretraining_runs]
     found = _find(choices, run, "run")
