@@ -21,11 +21,11 @@ missing() {
     stop "$1: install it (on Debian, the package is $2)"
 }
 
-"$python" -c '' 2>/dev/null || missing "no Python found: install Python 3.11 or 3.12" "python3 python3-venv" "brew install python@3.12"
+"$python" -c '' 2>/dev/null || missing "no Python found: install Python 3.11 to 3.13" "python3 python3-venv" "brew install python@3.12"
 version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 case $version in
-    3.11 | 3.12) ;;
-    *) stop "$python is Python $version, and 3.11 or 3.12 is needed: install one, or name it with make PYTHON=/path/to/python3.11" ;;
+    3.11 | 3.12 | 3.13) ;;
+    *) stop "$python is Python $version, and 3.11 to 3.13 is needed: install one, or name it with make PYTHON=/path/to/python3.11" ;;
 esac
 again="brew install python@$version"
 "$python" -c 'import ensurepip, venv' 2>/dev/null || missing "Python's venv module is missing" "python$version-venv" "$again"

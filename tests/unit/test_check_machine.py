@@ -33,7 +33,7 @@ def test_this_machine_will_do() -> None:
 @pytest.mark.parametrize(
     ("script", "message"),
     [
-        ("echo 3.9", "is Python 3.9, and 3.11 or 3.12 is needed"),
+        ("echo 3.9", "is Python 3.9, and 3.11 to 3.13 is needed"),
         ('case $2 in "") ;; import\\ sys*\\;*) echo 3.11 ;; *) exit 1 ;; esac', "apt-get install python3.11-venv"),
         ("case $2 in import\\ sys*\\;*) echo 3.12 ;; *) echo /nowhere ;; esac", "apt-get install python3.12-dev"),
     ],
@@ -47,7 +47,7 @@ def test_a_python_that_will_not_do_is_told_in_one_line(script: str, message: str
 
 
 def test_no_python_at_all_is_told_in_one_line() -> None:
-    assert "install Python 3.11 or 3.12" in check("/no/such/python").stderr
+    assert "install Python 3.11 to 3.13" in check("/no/such/python").stderr
 
 
 @pytest.mark.parametrize(
