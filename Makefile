@@ -1,9 +1,9 @@
-# `make reproduce` and `make test` need Python 3.11 or 3.12, make, git and a C++ compiler, nothing else.
+# `make reproduce` and `make test` need Python 3.11 to 3.13, make, git and a C++ compiler, nothing else.
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
 
 # The first that runs: a name that a version manager has put on the path may stand for nothing.
-PYTHON ?= $(or $(shell for p in python3.11 python3.12; do $$p -c '' 2>/dev/null && echo $$p && break; done),python3)
+PYTHON ?= $(or $(shell for p in python3.11 python3.12 python3.13; do $$p -c '' 2>/dev/null && echo $$p && break; done),python3)
 VENV ?= .venv
 CORES ?= all
 READY := $(VENV)/.ready

@@ -13,8 +13,11 @@ from pathlib import Path
 import pandas as pd
 
 from docs import answers
+from preln.checking import check
+from preln.config import read
 from preln.placements import PLACEMENTS as RECORDS
 from preln.placements.base import Residual
+from preln.plan import GPUS, items
 from preln.report.claims.placements import CLAIMS as OF_OTHERS
 from preln.report.core.statistics import Estimate
 from preln.report.reference import claims as paper
@@ -556,6 +559,26 @@ def claims_of_others() -> str:
     return grid(["claim", "what its paper says", "paper", "its number", "rule", "written on"], rows)
 
 
+def cards() -> str:
+    """The GPUs that `preln plan` knows, and the minutes that it gives the trainings of config/demo-gpu.yaml on each."""
+    path = ROOT / "config" / "demo-gpu.yaml"
+    content = read(path)
+    in_bf16 = check(content, str(path))
+    content["translation"]["settings"]["precision"] = "fp16"
+    in_fp16 = check(content, str(path))
+    # What was measured or prepared on this machine is no part of it.
+    nowhere = ROOT / "build" / "nowhere"
+    rows = []
+    for gpu in GPUS.values():
+        planned = items(in_bf16 if gpu.has_bf16 else in_fp16, gpu, nowhere, nowhere)
+        minutes = 60 * sum(item.hours or 0.0 for item in planned)
+        precision = "bf16" if gpu.has_bf16 else "fp16"
+        peaks = (f"{gpu.half:,g}", f"{gpu.single:g}", f"{gpu.memory:g}")
+        rows.append((gpu.name, *peaks, f"{minutes:.0f} ({precision})", gpu.source))
+    head = ["", "peak, half precision", "peak, fp32", "GB", "minutes", "peaks from"]
+    return grid(head, rows)
+
+
 TABLES: dict[str, Callable[..., str]] = {
     "runs": runs,
     "pretraining": pretraining,
@@ -575,6 +598,7 @@ TABLES: dict[str, Callable[..., str]] = {
     "radam-corners": radam_corners,
     "placements": placements,
     "claims-of-others": claims_of_others,
+    "cards": cards,
 }
 """The tables by the name that a page has them under, which may be followed by a study."""
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Say in one line what the environment's installation would fail on later.
 # Usage: check-machine.sh PYTHON FOLDER
+# Only what POSIX has and the bash of macOS (3.2) understands.
 set -euo pipefail
 python=$1
 folder=$2
@@ -10,16 +11,28 @@ stop() {
     exit 1
 }
 
-"$python" -c '' 2>/dev/null || stop "no Python found: install Python 3.11 or 3.12 (apt-get install python3 python3-venv)"
+# missing WHAT PACKAGE ON_MACOS: how to install it, where that is known.
+missing() {
+    if command -v apt-get >/dev/null; then
+        stop "$1: apt-get install $2"
+    elif [ "$(uname -s)" = Darwin ]; then
+        stop "$1: $3"
+    fi
+    stop "$1: install it (on Debian, the package is $2)"
+}
+
+"$python" -c '' 2>/dev/null || missing "no Python found: install Python 3.11 to 3.13" "python3 python3-venv" "brew install python@3.12"
 version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 case $version in
-    3.11 | 3.12) ;;
-    *) stop "$python is Python $version, and 3.11 or 3.12 is needed: install one, or name it with make PYTHON=/path/to/python3.11" ;;
+    3.11 | 3.12 | 3.13) ;;
+    *) stop "$python is Python $version, and 3.11 to 3.13 is needed: install one, or name it with make PYTHON=/path/to/python3.11" ;;
 esac
-"$python" -c 'import ensurepip, venv' 2>/dev/null || stop "Python's venv module is missing: apt-get install python$version-venv"
+again="brew install python@$version"
+"$python" -c 'import ensurepip, venv' 2>/dev/null || missing "Python's venv module is missing" "python$version-venv" "$again"
 include=$("$python" -c 'import sysconfig; print(sysconfig.get_path("include"))')
-[ -f "$include/Python.h" ] || stop "Python's headers are missing: apt-get install python$version-dev"
-command -v c++ >/dev/null || command -v g++ >/dev/null || stop "no C++ compiler found: apt-get install g++"
-command -v git >/dev/null || stop "git is missing: apt-get install git"
-free=$(df --output=avail -BM "$folder" | tail -n 1 | tr -dc '0-9')
-[ "$free" -ge 8000 ] || stop "only ${free} MB are free in $folder; the environment and the default study need 8000"
+[ -f "$include/Python.h" ] || missing "Python's headers are missing" "python$version-dev" "$again"
+command -v c++ >/dev/null || command -v g++ >/dev/null || missing "no C++ compiler found" g++ "xcode-select --install"
+command -v git >/dev/null || missing "git is missing" git "xcode-select --install"
+# The fourth column of the last line, in units of 1024 bytes.
+free=$(df -Pk "$folder" | while read -r _ _ _ blocks _; do echo "$blocks"; done | tail -n 1)
+[ "$free" -ge 8000000 ] || stop "only $((free / 1000)) MB are free in $folder; the environment and the default study need 8000"

@@ -49,6 +49,7 @@ class Form(StrEnum):
     HUGGINGFACE = "huggingface"
     TENSORBOARD = "tensorboard"
     CSV = "csv"
+    RO_CRATE = "ro-crate"
 
 
 def _version(asked: bool) -> None:
@@ -333,29 +334,48 @@ def translate(
 def export(
     results: ResultsOf,
     to: Annotated[
-        Form, typer.Option(help="A model for the library transformers, or curves for TensorBoard or as one CSV file.")
+        Form,
+        typer.Option(
+            help="A model for the library transformers, curves for TensorBoard or as one CSV file, or all results as an "
+            "RO-Crate for an archive."
+        ),
     ],
     out: Annotated[Path, typer.Option("--out", help="The new folder, or the CSV file.")],
     run: Annotated[
         str | None,
-        typer.Argument(metavar="RUN", help="The id of a run. A model needs one; curves are of all runs without it."),
+        typer.Argument(metavar="[RUN]", help="The id of a run. A model needs one; curves are of all runs without it."),
     ] = None,
     prepared: Annotated[
         Path | None, typer.Option(help="Of a model: folder of the prepared text; by default that of the workflow.")
     ] = None,
 ) -> None:
-    """Write a trained model, or the curves of what is done, for other software."""
-    if to is not Form.HUGGINGFACE:
-        _export_curves(results, run, to, out)
-    elif run is None:
-        raise PrelnError(f"--to {to}: name the run whose model it is; preln status {results} lists them")
-    else:
+    """Write a trained model, the curves of what is done, or a whole study, for other software."""
+    if to is Form.HUGGINGFACE:
+        if run is None:
+            raise PrelnError(f"--to {to}: name the run whose model it is; preln status {results} lists them")
         _export_model(results, run, out, prepared)
+    elif prepared:
+        raise PrelnError(f"--prepared: of a model alone; leave it out with --to {to}")
+    elif to is Form.RO_CRATE:
+        if run:
+            raise PrelnError(f"--to {to}: of a whole study; leave out {run}")
+        _export_study(results, out)
+    else:
+        _export_curves(results, run, to, out)
     print(out)
+
+
+def _export_study(results: Path, out: Path) -> None:
+    """Write all results of a study for an archive."""
+    from preln.export import crate
+
+    folder, study, _ = _read_results(results)
+    crate.export(study, folder, out)
 
 
 def _export_model(results: Path, run: str, out: Path, prepared: Path | None) -> None:
     """Write a trained model for the library transformers, with its tokenizer and a model card."""
+    folder, study, translation_runs = _read_results(results)
     import transformers
 
     transformers.logging.set_verbosity_error()
@@ -366,7 +386,6 @@ def _export_model(results: Path, run: str, out: Path, prepared: Path | None) -> 
     from preln.pretraining import training as pretraining_training
     from preln.translation import training
 
-    folder, study, translation_runs = _read_results(results)
     pretraining_runs = pretraining.expand(study, str(folder / "study.yaml"))
     choices: list[Run | pretraining.PretrainingRun] = [*translation_runs, *pretraining_runs]
     found = _find(choices, run, "run")

@@ -56,31 +56,43 @@ Speeds = Mapping[tuple[object, ...], float]
 
 @dataclass(frozen=True)
 class Gpu:
-    """A GPU by its data sheet: its name as the driver has it, dense peaks in 10^12 operations a second (`half` sums in
-    fp32), and memory in 10^9 bytes."""
+    """A GPU by its maker's data sheet.
+
+    Attributes:
+        name: as the driver has it.
+        half: dense peak in half precision, summed in fp32, in 10^12 operations a second. Where a data sheet has only
+            the peak of sparse matrices, it is half of that.
+        single: peak in fp32, without tensor cores, in the same unit.
+        memory: in 10^9 bytes.
+        source: the maker's document that has these numbers.
+        has_bf16: whether `half` is also of bf16.
+    """
 
     name: str
     half: float
     single: float
     memory: float
+    source: str
+    has_bf16: bool = True
 
     def peak(self, precision: Precision) -> float:
         """Operations a second."""
-        return 1e12 * (self.single if precision == "fp32" else self.half)
+        in_single = precision == "fp32" or (precision == "bf16" and not self.has_bf16)
+        return 1e12 * (self.single if in_single else self.half)
 
 
 GPUS = {
-    "t4": Gpu("T4", 65, 8.1, 16),
-    "l4": Gpu("L4", 121, 30.3, 24),
-    "l40s": Gpu("L40S", 362, 91.6, 48),
-    "rtx3090": Gpu("RTX 3090", 71, 35.6, 24),
-    "rtx4090": Gpu("RTX 4090", 165, 82.6, 24),
-    "rtx5090": Gpu("RTX 5090", 210, 105, 32),
-    "v100": Gpu("V100", 125, 15.7, 32),
-    "a100": Gpu("A100", 312, 19.5, 80),
-    "h100": Gpu("H100", 989, 67, 80),
-    "h200": Gpu("H200", 989, 67, 141),
-    "b200": Gpu("B200", 2250, 75, 180),
+    "t4": Gpu("T4", 65, 8.1, 16, "NVIDIA T4 data sheet", has_bf16=False),
+    "l4": Gpu("L4", 121, 30.3, 24, "NVIDIA L4 data sheet"),
+    "l40s": Gpu("L40S", 362, 91.6, 48, "NVIDIA L40S data sheet"),
+    "rtx3090": Gpu("RTX 3090", 71, 35.6, 24, "NVIDIA Ampere GA102 architecture, whitepaper"),
+    "rtx4090": Gpu("RTX 4090", 165, 82.6, 24, "NVIDIA Ada architecture, whitepaper"),
+    "rtx5090": Gpu("RTX 5090", 210, 105, 32, "NVIDIA RTX Blackwell architecture, whitepaper"),
+    "v100": Gpu("V100", 125, 15.7, 32, "NVIDIA V100 data sheet (SXM2)", has_bf16=False),
+    "a100": Gpu("A100", 312, 19.5, 80, "NVIDIA A100 data sheet (80 GB)"),
+    "h100": Gpu("H100", 989, 67, 80, "NVIDIA H100 data sheet (SXM)"),
+    "h200": Gpu("H200", 989, 67, 141, "NVIDIA H200 data sheet (SXM)"),
+    "b200": Gpu("B200", 2250, 75, 180, "NVIDIA Blackwell data sheet (HGX B200)"),
 }
 
 
@@ -228,7 +240,10 @@ def show(asked: Checked, path: Path, name: str, results: Path, prepared: Path, p
     total = sum(item.hours or 0.0 for item in planned)
     longest = critical_path(planned)
     lines = [f"And {len(planned) - MOST_ROWS:,} more jobs."] if len(planned) > MOST_ROWS else []
-    lines += [f"In all {total:,.1f} {gpu.name} hours; the longest chain of jobs takes {longest:,.1f}."]
+    if total < 1:
+        lines += [f"In all {60 * total:.0f} {gpu.name} minutes; the longest chain of jobs takes {60 * longest:.0f}."]
+    else:
+        lines += [f"In all {total:,.1f} {gpu.name} hours; the longest chain of jobs takes {longest:,.1f}."]
     lines.append(
         "Updates of translation are estimates, for batches are not quite full: with small ones there may be a third "
         "more. Translating, validating, the theory and traces of first updates are not in it."

@@ -13,6 +13,8 @@ from preln.config import Execution
 
 PACKAGES = ("preln", "torch", "fairseq-fixed", "sentencepiece", "sacrebleu", "numpy")
 
+PROCESSORS = Path("/proc/cpuinfo")
+"""Where Linux says which processors there are; other systems have no such file."""
 HERE = Path(__file__).parent
 SOURCES = (":/src", ":/workflow", ":/config")
 """What numbers are made from, as git names it from the top of the working tree."""
@@ -43,10 +45,10 @@ def hardware(execution: Execution) -> dict[str, Any]:
 
     from preln.fused import native
 
-    names = Path("/proc/cpuinfo")
     processor = platform.processor() or platform.machine()
-    if names.exists():
-        models = [line.split(":", 1)[1].strip() for line in names.read_text().splitlines() if "model name" in line]
+    if PROCESSORS.exists():
+        lines = PROCESSORS.read_text().splitlines()
+        models = [line.split(":", 1)[1].strip() for line in lines if "model name" in line]
         processor = models[0] if models else processor
     return {
         "processor": processor,

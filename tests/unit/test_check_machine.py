@@ -33,7 +33,7 @@ def test_this_machine_will_do() -> None:
 @pytest.mark.parametrize(
     ("script", "message"),
     [
-        ("echo 3.9", "is Python 3.9, and 3.11 or 3.12 is needed"),
+        ("echo 3.9", "is Python 3.9, and 3.11 to 3.13 is needed"),
         ('case $2 in "") ;; import\\ sys*\\;*) echo 3.11 ;; *) exit 1 ;; esac', "apt-get install python3.11-venv"),
         ("case $2 in import\\ sys*\\;*) echo 3.12 ;; *) echo /nowhere ;; esac", "apt-get install python3.12-dev"),
     ],
@@ -47,15 +47,33 @@ def test_a_python_that_will_not_do_is_told_in_one_line(script: str, message: str
 
 
 def test_no_python_at_all_is_told_in_one_line() -> None:
-    assert "install Python 3.11 or 3.12" in check("/no/such/python").stderr
+    assert "install Python 3.11 to 3.13" in check("/no/such/python").stderr
 
 
-def test_a_missing_compiler_is_told_in_one_line(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("programs", "advice"),
+    [
+        ({"apt-get": "true"}, "apt-get install g++"),
+        ({"uname": "echo Darwin"}, "xcode-select --install"),
+        ({"uname": "echo Linux"}, "install it (on Debian, the package is g++)"),
+    ],
+    ids=["Debian", "macOS", "another Linux"],
+)
+def test_a_missing_compiler_is_told_with_what_installs_it_here(
+    programs: dict[str, str], advice: str, tmp_path: Path
+) -> None:
+    for name, script in programs.items():
+        stand_in(tmp_path, name, script)
     outcome = check(sys.executable, path=str(tmp_path))
-    assert outcome.stderr == "preln: no C++ compiler found: apt-get install g++\n"
+    assert outcome.stderr == f"preln: no C++ compiler found: {advice}\n"
 
 
-def test_a_full_disk_is_told_in_one_line(tmp_path: Path) -> None:
-    stand_in(tmp_path, "df", "printf 'Avail\\n100M\\n'")
+@pytest.mark.parametrize(
+    ("disk", "blocks"), [("/dev/vda", 100_000), ("/dev/vda", 7_999_999), ("//server/share", 100_000)]
+)
+def test_a_full_disk_is_told_in_one_line(disk: str, blocks: int, tmp_path: Path) -> None:
+    # As POSIX has it (-P), which df of Linux and of macOS both write.
+    said = f"Filesystem 1024-blocks Used Available Capacity Mounted on\\n{disk} 9000000 1 {blocks} 99%% /a\\n"
+    stand_in(tmp_path, "df", f"[ \"$1\" = -Pk ] && printf '{said}'")
     outcome = check(sys.executable, path=f"{tmp_path}:{os.environ['PATH']}")
-    assert "only 100 MB are free" in outcome.stderr
+    assert f"only {blocks // 1000} MB are free" in outcome.stderr

@@ -124,3 +124,14 @@ def test_a_peak_of_ones_own_is_taken_in_place_of_the_data_sheets(
         return float(total.replace(",", ""))
 
     assert hours(1.0) > 10 * hours(None)
+
+
+def test_a_plan_of_less_than_an_hour_is_in_minutes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    plan.show(check_file(Path("config/demo-gpu.yaml")), Path("my.yaml"), "l4", tmp_path, tmp_path)
+    assert re.search(r"In all \d L4 minutes; the longest chain of jobs takes \d\.", capsys.readouterr().out)
+
+
+def test_a_gpu_without_bf16_is_planned_as_in_fp32() -> None:
+    old, new = GPUS["t4"], GPUS["l4"]
+    assert old.peak("bf16") == old.peak("fp32") < old.peak("fp16")
+    assert new.peak("bf16") == new.peak("fp16")

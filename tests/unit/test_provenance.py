@@ -51,3 +51,15 @@ def test_the_hardware_names_the_processor_and_the_cores_that_were_used() -> None
     assert hardware["cores_used"] == 2
     assert hardware["gpus"] == []
     assert hardware["loops"] in ("AVX512", "AVX2", "DEFAULT", "PyTorch")
+
+
+@pytest.mark.parametrize("content", [None, "processor : 0\nBogoMIPS : 50.00\n"], ids=["another system", "ARM's Linux"])
+def test_a_processor_that_the_system_does_not_name_is_called_by_its_kind(
+    content: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if content is not None:
+        (tmp_path / "cpuinfo").write_text(content)
+    monkeypatch.setattr(provenance, "PROCESSORS", tmp_path / "cpuinfo")
+    monkeypatch.setattr("platform.processor", lambda: "")
+    monkeypatch.setattr("platform.machine", lambda: "arm64")
+    assert provenance.hardware(Execution())["processor"] == "arm64"

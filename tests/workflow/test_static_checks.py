@@ -79,6 +79,22 @@ def test_conda_users_have_the_same_pins() -> None:
     assert len(pins(by_pip)) == len(by_pip)
 
 
+def test_the_versions_of_python_are_the_same_wherever_they_are_named() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    versions = [found[1] for name in project["classifiers"] if (found := re.search(r":: Python :: (3\.\d+)$", name))]
+    minor = int(versions[-1].removeprefix("3."))
+    assert project["requires-python"] == f">={versions[0]},<3.{minor + 1}"
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "tests.yml").read_text(encoding="utf-8"))
+    assert workflow["jobs"]["tests"]["strategy"]["matrix"]["python"] == versions
+    check = (ROOT / "tools" / "check-machine.sh").read_text(encoding="utf-8")
+    assert f"    {' | '.join(versions)}) ;;" in check
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert " ".join(f"python{version}" for version in versions) in makefile
+    for page in ("README.md", "CONTRIBUTING.md", "docs/quick-start.md"):
+        said = (ROOT / page).read_text(encoding="utf-8")
+        assert f"Python {versions[0]} to {versions[-1]}," in said, page
+
+
 def normalised(name: str) -> str:
     return re.sub(r"[-_.]+", "-", re.split(r"[<>=]", name)[0]).lower()
 

@@ -22,7 +22,9 @@ if __name__ == "__main__":
     if "RANK" not in os.environ:
         os.environ.update({name: os.environ[slurms] for name, slurms in FROM_SLURM.items()})
     logging.raiseExceptions = False
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    # Other systems have no such call: there, it outlives a parent that was killed.
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     try:
         work(Job(**json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))))
     except PrelnError as error:

@@ -1,0 +1,191 @@
+"""A study's results as an RO-Crate: its files with their origin, in a form that archives of research read.
+
+It follows the profile Process Run Crate 0.5, which builds on RO-Crate 1.1: each record is what one action of preln
+made, at a commit, from the study and its text. What no record holds is left out: when an action ended, who ran it, and
+the run of Snakemake as a whole, which the profile Workflow Run Crate is about.
+"""
+
+from __future__ import annotations
+
+import mimetypes
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from rocrate.model import ContextEntity, Entity, File
+from rocrate.rocrate import ROCrate
+
+from preln import recording
+from preln.config import Study
+from preln.errors import PrelnError
+from preln.export.card import PAPER
+from preln.files import replaced_folder, sha256
+from preln.jobs import Job
+from preln.report.catalogue import REPORT, Catalogue
+from preln.report.core.figure import Figure
+from preln.report.core.table import Table
+from preln.runs import digest
+
+VERSION = "1.1"
+PROFILE = "https://w3id.org/ro/wfrun/process/0.5"
+TERMS = "https://w3id.org/ro/terms/workflow-run/context"
+"""What the profile adds to the vocabulary: checksums of files, and what an action used."""
+LICENCE = "https://spdx.org/licenses/MIT"
+PAPER_TITLE = "On Layer Normalization in the Transformer Architecture"
+# Which are not everywhere among the system's.
+TYPES = {".csv": "text/csv", ".md": "text/markdown", ".tex": "application/x-tex", ".yaml": "application/yaml"}
+
+
+def export(study: Study, results: Path, out: Path) -> None:
+    """Write what is done of a study as an RO-Crate: a folder of the same files, with `ro-crate-metadata.json`.
+
+    Args:
+        study: the study.
+        results: folder of its results.
+        out: the new folder.
+
+    Raises:
+        PrelnError: if `out` is there already, or nothing of the study is done.
+        RecordError: if a record cannot be used.
+    """
+    if out.exists():
+        raise PrelnError(f"{out}: is there already; name a new folder")
+    catalogue = Catalogue(study)
+    done = [job for job in catalogue.everything if all((results / file).is_file() for file in job.files)]
+    if not done:
+        raise PrelnError(f"{results}: nothing of the study is done, so there is nothing to export")
+    crate = _Crate(study, results)
+    for job in done:
+        crate.add_record(job)
+    crate.add_pictures_and_tables(catalogue)
+    with replaced_folder(out) as folder:
+        crate.content.write(folder)
+
+
+class _Crate:
+    """The crate of a study.
+
+    Attributes:
+        content: the crate as the library has it.
+    """
+
+    def __init__(self, study: Study, results: Path) -> None:
+        self.results = results
+        self.content = crate = ROCrate(version=VERSION)
+        crate.metadata.extra_contexts.append(TERMS)
+        crate.name = f"Results of the study {study.study} of preln"
+        about = f'A study of the experiments of "{PAPER_TITLE}" (Xiong et al., 2020).'
+        crate.description = f"{study.description}. {about}" if study.description else about
+        crate.datePublished = datetime.now(UTC)
+        crate.license = self._entity(LICENCE, "CreativeWork", name="MIT")
+        paper = self._entity(PAPER, "ScholarlyArticle", name=PAPER_TITLE, author="Xiong et al.", datePublished="2020")
+        crate.root_dataset["citation"] = paper
+        profile = self._entity(PROFILE, "CreativeWork", name="Process Run Crate", version="0.5")
+        crate.root_dataset["conformsTo"] = profile
+        self.study = self._file("study.yaml", "The study, with every default filled in.")
+
+    def add_record(self, job: Job) -> None:
+        """Add the record of a job, and the action that made it."""
+        record = recording.read(self.results / job.files[0])
+        files = [self._file(file, f"{Path(file).name} of {job.id}.") for file in job.files]
+        action = self.content.add_action(
+            self._software(record),
+            identifier=f"#{job.folder}",
+            object=[self.study, *self._texts(record), *self._seeds(job)],
+            result=files,
+            properties={
+                "name": f"{job.room}: {job.id}",
+                "description": f"Computed on {', '.join(self._hardware(record))}.",
+                "actionStatus": "http://schema.org/CompletedActionStatus",
+            },
+        )
+        if attempts := record.get("attempts"):
+            action["startTime"] = attempts[0]["started"]
+        action["resourceUsage"] = [
+            self._value(f"{action.id}/{name}", name, value) for name, value in record["hardware"].items() if value
+        ]
+        self.content.root_dataset.append_to("mentions", action)
+
+    def add_pictures_and_tables(self, catalogue: Catalogue) -> None:
+        """Add the figures and tables that are there, each with the records that it is made from, and the report."""
+        entries: list[Figure[Any] | Table[Any]] = [*catalogue.figures.values(), *catalogue.tables.values()]
+        for entry in entries:
+            records = [found for file in catalogue.records(entry) if (found := self.content.dereference(file))]
+            for file in entry.files:
+                if (self.results / file).is_file():
+                    title = entry.heading if isinstance(entry, Figure) else entry.title
+                    self._file(file, entry.caption, name=title, isBasedOn=records)
+        if (self.results / REPORT).is_file():
+            self._file(REPORT, "All of it on one page.")
+
+    def _software(self, record: dict[str, Any]) -> Entity:
+        """preln at the commit of a record, with the packages that computed."""
+        versions, commit = record["versions"], record["commit"]
+        changed = " with changes that were not committed" if record["commit_changed"] else ""
+        packages = [
+            self._entity(f"#{name}-{version}", "SoftwareApplication", name=name, softwareVersion=version)
+            for name, version in versions.items()
+            if name != "preln"
+        ]
+        return self._entity(
+            f"#preln-{digest({'commit': commit, 'changed': changed, 'versions': versions})}",
+            "SoftwareApplication",
+            name="preln",
+            softwareVersion=f"{versions['preln']}, commit {commit or 'unknown'}{changed}",
+            license={"@id": LICENCE},
+            softwareRequirements=packages,
+        )
+
+    def _texts(self, record: dict[str, Any]) -> list[Entity]:
+        """The text that a record's job read, with its licence where the record says one."""
+        found = []
+        if corpus := record.get("corpus"):
+            about = {"name": corpus["title"], "description": corpus["origin"], "license": corpus["licence"]}
+            found.append(self._text(corpus["settings"], about))
+        if text := record.get("text"):
+            names = ", ".join(source["source"] for source in text["settings"]["sources"])
+            about = {"name": f"English text: {names}", "license": "as the owners of the texts say"}
+            found.append(self._text(text["settings"], about))
+        return found
+
+    def _text(self, settings: dict[str, Any], about: dict[str, str]) -> Entity:
+        """A text by its settings; it is not in the crate, for some may not be given away."""
+        return self._entity(f"#text-{digest(settings)}", "Dataset", **about)
+
+    def _seeds(self, job: Job) -> list[Entity]:
+        """All seeds among what can change a job's numbers."""
+        return [self._value(f"#{job.folder}/{name}", name, seed) for name, seed in _seeds(job.identity)]
+
+    def _hardware(self, record: dict[str, Any]) -> list[str]:
+        """What a record was computed on, in words."""
+        hardware = record["hardware"]
+        return hardware["gpus"] or [f"{hardware['cores_used']} of {hardware['cores']} cores of {hardware['processor']}"]
+
+    def _file(self, file: str, description: str, **properties: Any) -> File:
+        """A file of the results. Where two actions or entries have it, it is one."""
+        path = self.results / file
+        described = {
+            **{"name": file, "description": description},
+            **{"sha256": sha256(path), "contentSize": str(path.stat().st_size)},
+            "encodingFormat": TYPES.get(path.suffix) or mimetypes.guess_type(path)[0],
+        }
+        return self.content.add_file(path, file, properties={**described, **properties})
+
+    def _value(self, identifier: str, name: str, value: Any) -> Entity:
+        return self._entity(identifier, "PropertyValue", name=name, value=value)
+
+    def _entity(self, identifier: str, kind: str, **properties: Any) -> Entity:
+        """What is described, and is no file of the crate; of one identifier there is one."""
+        known = self.content.dereference(identifier)
+        return known or self.content.add(ContextEntity(self.content, identifier, {"@type": kind, **properties}))
+
+
+def _seeds(identity: dict[str, Any], under: str = "") -> Iterator[tuple[str, Any]]:
+    """The seeds of an identity and of its parts, by where they stand: `seed`, `corpus_settings.seed`."""
+    for name, value in identity.items():
+        if isinstance(value, dict):
+            yield from _seeds(value, f"{under}{name}.")
+        elif name in ("seed", "seeds"):
+            # A list of one is written as its value.
+            yield f"{under}{name}", value[0] if isinstance(value, list) and len(value) == 1 else value

@@ -1,0 +1,143 @@
+"""A study's results as an RO-Crate, read back with the library: its files, and where each record comes from."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from rocrate.model import Entity
+from rocrate.rocrate import ROCrate
+from typer.testing import CliRunner
+
+from preln.cli import app
+from preln.config import of_results
+from preln.errors import PrelnError
+from preln.export import crate
+from preln.files import sha256
+from preln.recording import RecordError
+from preln.report.catalogue import Catalogue
+from tests.conftest import ROOT
+from tests.refused import names
+
+RESULTS = ROOT / "results" / "quick-record"
+CATALOGUE = Catalogue(of_results(RESULTS / "study.yaml"))
+RUN = "translation/post-adam-lr2e-3-wu0-hold400-s1"
+
+
+def export(results: Path, out: Path) -> ROCrate:
+    app(["export", str(results), "--to", "ro-crate", "--out", str(out)], standalone_mode=False)
+    return ROCrate(out)
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, ROCrate]:
+    """The committed default study, as a crate."""
+    out = tmp_path_factory.mktemp("exported") / "crate"
+    return out, export(RESULTS, out)
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    """The results of the same study, to change."""
+    return Path(shutil.copytree(RESULTS, tmp_path / "results"))
+
+
+def actions(read: ROCrate) -> dict[str, Entity]:
+    """What made the records, by their folders."""
+    return {action.id.removeprefix("#"): action for action in read.get_by_type("CreateAction")}
+
+
+def test_every_file_of_the_results_is_in_the_crate_as_it_was_and_described(exported: tuple[Path, ROCrate]) -> None:
+    out, read = exported
+    described = {entity.id: entity for entity in read.get_by_type("File")}
+    assert set(described) == {"study.yaml", *CATALOGUE.files()}
+    for name, entity in described.items():
+        assert (out / name).read_bytes() == (RESULTS / name).read_bytes()
+        assert entity["sha256"] == sha256(RESULTS / name)
+        assert entity["description"] and entity["encodingFormat"]
+
+
+def test_every_record_is_the_result_of_an_action_from_the_study(exported: tuple[Path, ROCrate]) -> None:
+    _, read = exported
+    found = {folder: [file.id for file in action["result"]] for folder, action in actions(read).items()}
+    assert found == {job.folder: job.files for job in CATALOGUE.everything}
+    assert {action["object"][0].id for action in actions(read).values()} == {"study.yaml"}
+    assert {action.id for action in read.root_dataset["mentions"]} == {f"#{folder}" for folder in found}
+
+
+def test_an_action_says_commit_hardware_seeds_and_the_licence_of_the_text(exported: tuple[Path, ROCrate]) -> None:
+    _, read = exported
+    record = json.loads((RESULTS / RUN / "run.json").read_text(encoding="utf-8"))
+    action = actions(read)[RUN]
+    software = action["instrument"]
+    assert record["commit"] in software["softwareVersion"]
+    packages = {package["name"]: package["softwareVersion"] for package in software["softwareRequirements"]}
+    assert packages.items() <= record["versions"].items() and "torch" in packages
+    used = {value["name"]: value["value"] for value in action["resourceUsage"]}
+    assert used == {name: value for name, value in record["hardware"].items() if value}
+    assert action["startTime"] == record["attempts"][0]["started"]
+    _, text, *seeds = action["object"]
+    assert text["license"] == record["corpus"]["licence"]
+    assert {seed["name"]: seed["value"] for seed in seeds} == {"corpus_settings.seed": 1, "seed": 1}
+
+
+def test_a_figure_names_the_records_that_it_is_made_from(exported: tuple[Path, ROCrate]) -> None:
+    _, read = exported
+    figure = CATALOGUE.figure("4")
+    for file in figure.files:
+        entity = read.dereference(file)
+        assert entity["name"].startswith("Figure 4: ")
+        assert [record.id for record in entity["isBasedOn"]] == CATALOGUE.records(figure)
+
+
+def test_the_crate_names_the_paper_its_licence_and_the_profile_that_it_follows(
+    exported: tuple[Path, ROCrate],
+) -> None:
+    out, read = exported
+    root = read.root_dataset
+    assert root["citation"]["name"] == crate.PAPER_TITLE
+    assert (root["license"].id, root["conformsTo"].id) == (crate.LICENCE, crate.PROFILE)
+    # The library does not say which vocabularies it has read.
+    assert crate.TERMS in json.loads((out / "ro-crate-metadata.json").read_text(encoding="utf-8"))["@context"]
+
+
+def test_of_a_study_that_is_not_finished_it_holds_what_is_done(results: Path, tmp_path: Path) -> None:
+    (results / RUN / "metrics.json").unlink()
+    shutil.rmtree(results / "figures")
+    read = export(results, tmp_path / "crate")
+    assert set(actions(read)) == {job.folder for job in CATALOGUE.everything} - {RUN}
+    assert not [entity.id for entity in read.get_by_type("File") if entity.id.startswith(("figures", RUN))]
+
+
+def test_a_damaged_record_is_refused_and_no_crate_is_left(results: Path, tmp_path: Path) -> None:
+    (results / RUN / "curve.csv").write_text("epoch\n1\n", encoding="utf-8")
+    with pytest.raises(RecordError, match=r"curve.csv: damaged"):
+        export(results, tmp_path / "crate")
+    assert not (tmp_path / "crate").exists()
+
+
+def test_without_a_record_there_is_nothing_to_export(tmp_path: Path) -> None:
+    shutil.copy(RESULTS / "study.yaml", tmp_path)
+    with pytest.raises(PrelnError, match="nothing of the study is done"):
+        export(tmp_path, tmp_path / "crate")
+
+
+def test_a_folder_that_is_there_is_not_overwritten(exported: tuple[Path, ROCrate]) -> None:
+    with pytest.raises(PrelnError, match="is there already; name a new folder"):
+        export(RESULTS, exported[0])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (["a-run", "--to", "ro-crate"], ["--to ro-crate", "of a whole study", "leave out a-run"]),
+        (["--prepared", "text", "--to", "ro-crate"], ["--prepared", "of a model alone", "leave it out"]),
+    ],
+    ids=["a run", "a prepared text"],
+)
+def test_what_is_of_a_model_is_refused_of_a_study(arguments: list[str], parts: list[str], tmp_path: Path) -> None:
+    outcome = CliRunner().invoke(app, ["export", str(RESULTS), *arguments, "--out", str(tmp_path / "out")])
+    assert isinstance(outcome.exception, PrelnError)
+    assert names(str(outcome.exception), *parts)
