@@ -336,8 +336,8 @@ def export(
     to: Annotated[
         Form,
         typer.Option(
-            help="A model for the library transformers, curves for TensorBoard or as one CSV file, or all results as an "
-            "RO-Crate for an archive."
+            help="A model for the library transformers, curves for TensorBoard or as one CSV file, or all results as "
+            "an RO-Crate for an archive."
         ),
     ],
     out: Annotated[Path, typer.Option("--out", help="The new folder, or the CSV file.")],
