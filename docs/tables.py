@@ -13,11 +13,9 @@ from pathlib import Path
 import pandas as pd
 
 from docs import answers
-from preln.checking import check
-from preln.config import read
 from preln.placements import PLACEMENTS as RECORDS
 from preln.placements.base import Residual
-from preln.plan import GPUS, items
+from preln.plan import GPUS
 from preln.report.claims.placements import CLAIMS as OF_OTHERS
 from preln.report.core.statistics import Estimate
 from preln.report.reference import claims as paper
@@ -560,23 +558,12 @@ def claims_of_others() -> str:
 
 
 def cards() -> str:
-    """The GPUs that `preln plan` knows, and the minutes that it gives the trainings of config/demo-gpu.yaml on each."""
-    path = ROOT / "config" / "demo-gpu.yaml"
-    content = read(path)
-    in_bf16 = check(content, str(path))
-    content["translation"]["settings"]["precision"] = "fp16"
-    in_fp16 = check(content, str(path))
-    # What was measured or prepared on this machine is no part of it.
-    nowhere = ROOT / "build" / "nowhere"
-    rows = []
-    for gpu in GPUS.values():
-        planned = items(in_bf16 if gpu.has_bf16 else in_fp16, gpu, nowhere, nowhere)
-        minutes = 60 * sum(item.hours or 0.0 for item in planned)
-        precision = "bf16" if gpu.has_bf16 else "fp16"
-        peaks = (f"{gpu.half:,g}", f"{gpu.single:g}", f"{gpu.memory:g}")
-        rows.append((gpu.name, *peaks, f"{minutes:.0f} ({precision})", gpu.source))
-    head = ["", "peak, half precision", "peak, fp32", "GB", "minutes", "peaks from"]
-    return grid(head, rows)
+    """The GPUs that `preln plan` knows."""
+    rows = [
+        (gpu.name, f"{gpu.half:,g}", "yes" if gpu.has_bf16 else "no", f"{gpu.single:g}", f"{gpu.memory:g}", gpu.source)
+        for gpu in GPUS.values()
+    ]
+    return grid(["", "peak, half precision", "bf16", "peak, fp32", "GB", "peaks from"], rows)
 
 
 TABLES: dict[str, Callable[..., str]] = {

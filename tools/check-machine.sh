@@ -33,6 +33,6 @@ include=$("$python" -c 'import sysconfig; print(sysconfig.get_path("include"))')
 [ -f "$include/Python.h" ] || missing "Python's headers are missing" "python$version-dev" "$again"
 command -v c++ >/dev/null || command -v g++ >/dev/null || missing "no C++ compiler found" g++ "xcode-select --install"
 command -v git >/dev/null || missing "git is missing" git "xcode-select --install"
-# The fourth column of the last line, in units of 1024 bytes.
-free=$(df -Pk "$folder" | while read -r _ _ _ blocks _; do echo "$blocks"; done | tail -n 1)
+# What stands before the percentage, in units of 1024 bytes: the name of a disk may have spaces.
+free=$(df -Pk "$folder" | awk '{ for (i = 2; i <= NF; i++) if ($i ~ /^[0-9]+%$/) print $(i - 1) }' | tail -n 1)
 [ "$free" -ge 8000000 ] || stop "only $((free / 1000)) MB are free in $folder; the environment and the default study need 8000"

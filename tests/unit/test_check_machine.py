@@ -69,7 +69,7 @@ def test_a_missing_compiler_is_told_with_what_installs_it_here(
 
 
 @pytest.mark.parametrize(
-    ("disk", "blocks"), [("/dev/vda", 100_000), ("/dev/vda", 7_999_999), ("//server/share", 100_000)]
+    ("disk", "blocks"), [("/dev/vda", 100_000), ("/dev/vda", 7_999_999), ("//server/our share", 100_000)]
 )
 def test_a_full_disk_is_told_in_one_line(disk: str, blocks: int, tmp_path: Path) -> None:
     # As POSIX has it (-P), which df of Linux and of macOS both write.

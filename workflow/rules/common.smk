@@ -52,7 +52,7 @@ TRACES = {job.id: job for job in CHECKED.traces}
 located = workflow.modifier.path_modifier.replace_prefix
 
 RESULTS = f"results/{STUDY.study}"
-# It is no input of a job, for a newer one is no reason to train again: the identity among a job's params holds what is.
+# No job has it as an input: a newer file is no reason to train again. What is a reason is in a job's params, as `identity`.
 STUDY_FILE = located(f"{RESULTS}/study.yaml")
 LOGS = f"logs/{STUDY.study}"
 CORPORA = {corpus_id(name, corpus): corpus for name, corpus in STUDY.corpora.items()}
@@ -77,9 +77,9 @@ wildcard_constraints:
 def write_study():
     """Write the study with every default filled in, for the jobs that are going to be run: they read it.
 
-    It is not `onstart` that does this, for a module has none. Nor is the file a rule's output, and with that an `ancient`
-    input of jobs: where it is made again, Snakemake looks for no other reason to make them. Where this study is being run
-    already, Snakemake is going to refuse, and the jobs that run go on reading the file as it is."""
+    It is not `onstart` that does this, for a module has none. The file is no output of a rule either. If it were, jobs
+    would read it as `ancient`, and where it is made again, Snakemake would look for no other reason to run them. Where this
+    study is being run already, Snakemake is going to refuse, and the jobs that run go on reading the file as it is."""
     runs_jobs = workflow.is_main_process and workflow.executor_plugin and not workflow.dryrun
     locks = Path(".snakemake/locks").glob("*.lock")
     is_running = any(f"{Path(STUDY_FILE).parent}/" in lock.read_text(encoding="utf-8") for lock in locks)

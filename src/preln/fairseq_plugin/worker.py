@@ -7,6 +7,8 @@ import logging
 import os
 import signal
 import sys
+import threading
+import time
 from pathlib import Path
 
 from preln.errors import PrelnError
@@ -18,13 +20,23 @@ PR_SET_PDEATHSIG = 1
 FROM_SLURM = {"RANK": "SLURM_PROCID", "LOCAL_RANK": "SLURM_LOCALID", "WORLD_SIZE": "SLURM_NTASKS"}
 """What torch asks a process of several, as srun says it."""
 
+
+def end_with(parent: int) -> None:
+    """End this process as soon as its parent has ended."""
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    os._exit(1)
+
+
 if __name__ == "__main__":
     if "RANK" not in os.environ:
         os.environ.update({name: os.environ[slurms] for name, slurms in FROM_SLURM.items()})
     logging.raiseExceptions = False
-    # Other systems have no such call: there, it outlives a parent that was killed.
+    # Only Linux has this call.
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    else:
+        threading.Thread(target=end_with, args=(os.getppid(),), daemon=True).start()
     try:
         work(Job(**json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))))
     except PrelnError as error:
