@@ -519,6 +519,22 @@ def radam_corners() -> str:
     return f"{grid(head, rows)}\n**{answer}.**\n"
 
 
+def failure_map() -> str:
+    """The last losses of the runs of `failure-map` with small batches that are done, means over seeds; bold where more
+    than a third of the seeds failed."""
+    found = answers.failure_map(RESULTS)
+    found = found[found["batch_tokens"] == found["batch_tokens"].min()]
+    columns = [(placement, warmup) for placement in ("post", "pre") for warmup in sorted(found["warmup"].unique())]
+    rows = []
+    for rate, of_rate in found.groupby("learning_rate"):
+        cells = {at: of_rate[(of_rate["placement"] == at[0]) & (of_rate["warmup"] == at[1])] for at in columns}
+        said = [f"{cell['loss'].mean():.2f}" if len(cell) else "" for cell in cells.values()]
+        failed = [3 * cell["failed"].sum() > len(cell) for cell in cells.values()]
+        rows.append([f"{rate:g}", *(f"**{loss}**" if bold else loss for loss, bold in zip(said, failed, strict=True))])
+    head = [f"{RECORDS[placement].label}, {warmup}" for placement, warmup in columns]
+    return grid(["peak rate", *head], rows)
+
+
 def placements() -> str:
     """Every placement: its name in a study, its equation and what else belongs to it, as its file has them."""
 
@@ -583,6 +599,7 @@ TABLES: dict[str, Callable[..., str]] = {
     "first-updates": first_updates,
     "amplification": amplification,
     "radam-corners": radam_corners,
+    "failure-map": failure_map,
     "placements": placements,
     "claims-of-others": claims_of_others,
     "cards": cards,
