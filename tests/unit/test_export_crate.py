@@ -17,7 +17,7 @@ from preln.errors import PrelnError
 from preln.export import crate
 from preln.files import sha256
 from preln.recording import RecordError
-from preln.report.catalogue import Catalogue
+from preln.report.catalogue import REPORT, Catalogue
 from tests.conftest import ROOT
 from tests.refused import names
 
@@ -31,17 +31,25 @@ def export(results: Path, out: Path) -> ROCrate:
     return ROCrate(out)
 
 
+def copied(folder: Path) -> Path:
+    """The results of the committed default study, with a report, which is not committed."""
+    results = Path(shutil.copytree(RESULTS, folder / "results"))
+    (results / REPORT).write_text("<html></html>", encoding="utf-8")
+    return results
+
+
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, ROCrate]:
-    """The committed default study, as a crate."""
-    out = tmp_path_factory.mktemp("exported") / "crate"
-    return out, export(RESULTS, out)
+    """This study, as a crate."""
+    folder = tmp_path_factory.mktemp("exported")
+    out = folder / "crate"
+    return out, export(copied(folder), out)
 
 
 @pytest.fixture
 def results(tmp_path: Path) -> Path:
     """The results of the same study, to change."""
-    return Path(shutil.copytree(RESULTS, tmp_path / "results"))
+    return copied(tmp_path)
 
 
 def actions(read: ROCrate) -> dict[str, Entity]:
@@ -52,10 +60,11 @@ def actions(read: ROCrate) -> dict[str, Entity]:
 def test_every_file_of_the_results_is_in_the_crate_as_it_was_and_described(exported: tuple[Path, ROCrate]) -> None:
     out, read = exported
     described = {entity.id: entity for entity in read.get_by_type("File")}
-    assert set(described) == {"study.yaml", *CATALOGUE.files()}
+    results = out.with_name("results")
+    assert set(described) == {"study.yaml", *CATALOGUE.files(), REPORT}
     for name, entity in described.items():
-        assert (out / name).read_bytes() == (RESULTS / name).read_bytes()
-        assert entity["sha256"] == sha256(RESULTS / name)
+        assert (out / name).read_bytes() == (results / name).read_bytes()
+        assert entity["sha256"] == sha256(results / name)
         assert entity["description"] and entity["encodingFormat"]
 
 
@@ -105,10 +114,11 @@ def test_the_crate_names_the_paper_its_licence_and_the_profile_that_it_follows(
 
 def test_of_a_study_that_is_not_finished_it_holds_what_is_done(results: Path, tmp_path: Path) -> None:
     (results / RUN / "metrics.json").unlink()
+    (results / REPORT).unlink()
     shutil.rmtree(results / "figures")
     read = export(results, tmp_path / "crate")
     assert set(actions(read)) == {job.folder for job in CATALOGUE.everything} - {RUN}
-    assert not [entity.id for entity in read.get_by_type("File") if entity.id.startswith(("figures", RUN))]
+    assert not [entity.id for entity in read.get_by_type("File") if entity.id.startswith(("figures", RUN, REPORT))]
 
 
 def test_a_damaged_record_is_refused_and_no_crate_is_left(results: Path, tmp_path: Path) -> None:
