@@ -340,7 +340,7 @@ def export(
             "an RO-Crate for an archive."
         ),
     ],
-    out: Annotated[Path, typer.Option("--out", help="The new folder, or the CSV file.")],
+    out: Annotated[Path, typer.Option("--out", help="The new folder, or the CSV file, which may be there.")],
     run: Annotated[
         str | None,
         typer.Argument(metavar="[RUN]", help="The id of a run. A model needs one; curves are of all runs without it."),

@@ -70,7 +70,15 @@ def _long(jobs: Sequence[Run | PretrainingRun | TraceJob], curves: pd.DataFrame)
 
 
 def to_csv(curves: pd.DataFrame, out: Path) -> None:
-    """Write the curves as one table."""
+    """Write the curves as one table, in the place of a file that is there.
+
+    Raises:
+        PrelnError: if `out` is a folder, or no name of a CSV file.
+    """
+    if out.suffix != ".csv":
+        raise PrelnError(f"{out}: no CSV file by its name; name a file that ends in .csv")
+    if out.is_dir():
+        raise PrelnError(f"{out}: is a folder; name a file that ends in .csv")
     with replaced(out) as partial:
         curves.to_csv(partial, index=False, lineterminator="\n")
 
