@@ -20,7 +20,7 @@ from preln import recording
 from preln.config import Study
 from preln.errors import PrelnError
 from preln.export.card import PAPER
-from preln.files import replaced_folder, sha256
+from preln.files import new_folder, sha256
 from preln.jobs import Job
 from preln.report.catalogue import REPORT, Catalogue
 from preln.report.core.figure import Figure
@@ -49,17 +49,15 @@ def export(study: Study, results: Path, out: Path) -> None:
         PrelnError: if `out` is there already, or nothing of the study is done.
         RecordError: if a record cannot be used.
     """
-    if out.exists():
-        raise PrelnError(f"{out}: is there already; name a new folder")
     catalogue = Catalogue(study)
     done = [job for job in catalogue.everything if all((results / file).is_file() for file in job.files)]
     if not done:
         raise PrelnError(f"{results}: nothing of the study is done, so there is nothing to export")
-    crate = _Crate(study, results)
-    for job in done:
-        crate.add_record(job)
-    crate.add_pictures_and_tables(catalogue)
-    with replaced_folder(out) as folder:
+    with new_folder(out) as folder:
+        crate = _Crate(study, results)
+        for job in done:
+            crate.add_record(job)
+        crate.add_pictures_and_tables(catalogue)
         crate.content.write(folder)
 
 
