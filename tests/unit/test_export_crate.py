@@ -19,15 +19,16 @@ from preln.files import sha256
 from preln.recording import RecordError
 from preln.report.catalogue import REPORT, Catalogue
 from tests.conftest import ROOT
-from tests.refused import names
+from tests.refused import names, refused
 
 RESULTS = ROOT / "results" / "quick-record"
 CATALOGUE = Catalogue(of_results(RESULTS / "study.yaml"))
 RUN = "translation/post-adam-lr2e-3-wu0-hold400-s1"
 
 
-def export(results: Path, out: Path) -> ROCrate:
-    app(["export", str(results), "--to", "ro-crate", "--out", str(out)], standalone_mode=False)
+def export(results: Path, out: Path, licence: str = "CC-BY-4.0") -> ROCrate:
+    asked = ["export", str(results), "--to", "ro-crate", "--licence", licence, "--out", str(out)]
+    app(asked, standalone_mode=False)
     return ROCrate(out)
 
 
@@ -101,15 +102,43 @@ def test_a_figure_names_the_records_that_it_is_made_from(exported: tuple[Path, R
         assert [record.id for record in entity["isBasedOn"]] == CATALOGUE.records(figure)
 
 
-def test_the_crate_names_the_paper_its_licence_and_the_profile_that_it_follows(
-    exported: tuple[Path, ROCrate],
-) -> None:
+def test_the_crate_names_the_paper_and_the_profile_that_it_follows(exported: tuple[Path, ROCrate]) -> None:
     out, read = exported
     root = read.root_dataset
     assert root["citation"]["name"] == crate.PAPER_TITLE
-    assert (root["license"].id, root["conformsTo"].id) == (crate.LICENCE, crate.PROFILE)
+    assert root["conformsTo"].id == crate.PROFILE
     # The library does not say which vocabularies it has read.
     assert crate.TERMS in json.loads((out / "ro-crate-metadata.json").read_text(encoding="utf-8"))["@context"]
+
+
+def test_the_results_are_under_the_licence_that_was_named_and_preln_is_under_its_own(
+    exported: tuple[Path, ROCrate],
+) -> None:
+    _, read = exported
+    licence = read.root_dataset["license"]
+    assert (licence.id, licence["name"]) == ("https://spdx.org/licenses/CC-BY-4.0", "CC-BY-4.0")
+    assert actions(read)[RUN]["instrument"]["license"].id == "https://spdx.org/licenses/MIT"
+
+
+@pytest.mark.parametrize(
+    ("licence", "address"),
+    [
+        ("cc0-1.0", "https://spdx.org/licenses/CC0-1.0"),
+        ("MIT", "https://spdx.org/licenses/MIT"),
+        ("https://example.org/terms", "https://example.org/terms"),
+    ],
+)
+def test_a_licence_is_an_identifier_of_spdx_or_an_address(
+    licence: str, address: str, results: Path, tmp_path: Path
+) -> None:
+    assert export(results, tmp_path / "crate", licence).root_dataset["license"].id == address
+
+
+@pytest.mark.parametrize("licence", ["Creative Commons", "CC-BY", "MIT OR Apache-2.0", "LicenseRef-mine"])
+def test_another_licence_is_refused_and_no_crate_is_left(licence: str, results: Path, tmp_path: Path) -> None:
+    with refused(PrelnError, f"--licence {licence}", "https://spdx.org/licenses", "CC-BY-4.0", "address"):
+        export(results, tmp_path / "crate", licence)
+    assert not (tmp_path / "crate").exists()
 
 
 def test_of_a_study_that_is_not_finished_it_holds_what_is_done(results: Path, tmp_path: Path) -> None:
@@ -142,12 +171,16 @@ def test_a_folder_that_is_there_is_not_overwritten(exported: tuple[Path, ROCrate
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
-        (["a-run", "--to", "ro-crate"], ["--to ro-crate", "of a whole study", "leave out a-run"]),
-        (["--prepared", "text", "--to", "ro-crate"], ["--prepared", "of a model alone", "leave it out"]),
+        (["--to", "ro-crate"], ["--to ro-crate", "must say", "--licence", "CC-BY-4.0"]),
+        (["a-run", "--to", "ro-crate"], ["--to ro-crate", "exports a whole study", "leave out a-run"]),
+        (["--prepared", "text", "--to", "ro-crate"], ["--prepared", "only for --to huggingface", "leave it out"]),
+        (["--licence", "MIT", "--to", "csv"], ["--licence", "only for --to ro-crate", "leave it out with --to csv"]),
     ],
-    ids=["a run", "a prepared text"],
+    ids=["no licence", "a run", "a prepared text", "a licence of curves"],
 )
-def test_what_is_of_a_model_is_refused_of_a_study(arguments: list[str], parts: list[str], tmp_path: Path) -> None:
+def test_an_option_that_is_missing_or_of_another_form_is_refused(
+    arguments: list[str], parts: list[str], tmp_path: Path
+) -> None:
     outcome = CliRunner().invoke(app, ["export", str(RESULTS), *arguments, "--out", str(tmp_path / "out")])
     assert isinstance(outcome.exception, PrelnError)
     assert names(str(outcome.exception), *parts)

@@ -8,11 +8,14 @@ the run of Snakemake as a whole, which the profile Workflow Run Crate is about.
 from __future__ import annotations
 
 import mimetypes
+import re
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 from rocrate.model import ContextEntity, Entity, File
 from rocrate.rocrate import ROCrate
 
@@ -31,22 +34,23 @@ VERSION = "1.1"
 PROFILE = "https://w3id.org/ro/wfrun/process/0.5"
 TERMS = "https://w3id.org/ro/terms/workflow-run/context"
 """What the profile adds to the vocabulary: checksums of files, and what an action used."""
-LICENCE = "https://spdx.org/licenses/MIT"
+LICENCES = "https://spdx.org/licenses"
 PAPER_TITLE = "On Layer Normalization in the Transformer Architecture"
 # Which are not everywhere among the system's.
 TYPES = {".csv": "text/csv", ".md": "text/markdown", ".tex": "application/x-tex", ".yaml": "application/yaml"}
 
 
-def export(study: Study, results: Path, out: Path) -> None:
+def export(study: Study, results: Path, licence: str, out: Path) -> None:
     """Write what is done of a study as an RO-Crate: a folder of the same files, with `ro-crate-metadata.json`.
 
     Args:
         study: the study.
         results: folder of its results.
+        licence: that of the results: an identifier of SPDX, or an address. RO-Crate 1.1 requires one.
         out: the new folder.
 
     Raises:
-        PrelnError: if `out` is there already, or nothing of the study is done.
+        PrelnError: if `out` is there already, or nothing of the study is done, or the licence is not known.
         RecordError: if a record cannot be used.
     """
     catalogue = Catalogue(study)
@@ -54,11 +58,30 @@ def export(study: Study, results: Path, out: Path) -> None:
     if not done:
         raise PrelnError(f"{results}: nothing of the study is done, so there is nothing to export")
     with new_folder(out) as folder:
-        crate = _Crate(study, results)
+        crate = _Crate(study, results, *_licence(licence))
         for job in done:
             crate.add_record(job)
         crate.add_pictures_and_tables(catalogue)
         crate.content.write(folder)
+
+
+def _licence(given: str) -> tuple[str, str]:
+    """The address and the name of a licence.
+
+    Raises:
+        PrelnError: if it is neither an identifier of SPDX nor an address.
+    """
+    if given.startswith(("https://", "http://")):
+        return given, given
+    # Neither two licences, nor one that only its author knows: no address says what these are.
+    if re.fullmatch(r"(?!LicenseRef)[\w.-]+", given, re.IGNORECASE):
+        with suppress(InvalidLicenseExpression):
+            name = canonicalize_license_expression(given)
+            return f"{LICENCES}/{name}", name
+    raise PrelnError(
+        f"--licence {given}: no identifier of {LICENCES}; give one, such as CC-BY-4.0, or an address that begins with "
+        "https://"
+    )
 
 
 class _Crate:
@@ -68,7 +91,7 @@ class _Crate:
         content: the crate as the library has it.
     """
 
-    def __init__(self, study: Study, results: Path) -> None:
+    def __init__(self, study: Study, results: Path, address: str, licence: str) -> None:
         self.results = results
         self.content = crate = ROCrate(version=VERSION)
         crate.metadata.extra_contexts.append(TERMS)
@@ -76,7 +99,7 @@ class _Crate:
         about = f'A study of the experiments of "{PAPER_TITLE}" (Xiong et al., 2020).'
         crate.description = f"{study.description}. {about}" if study.description else about
         crate.datePublished = datetime.now(UTC)
-        crate.license = self._entity(LICENCE, "CreativeWork", name="MIT")
+        crate.license = self._entity(address, "CreativeWork", name=licence, description="The licence of the results.")
         paper = self._entity(PAPER, "ScholarlyArticle", name=PAPER_TITLE, author="Xiong et al.", datePublished="2020")
         crate.root_dataset["citation"] = paper
         profile = self._entity(PROFILE, "CreativeWork", name="Process Run Crate", version="0.5")
@@ -131,7 +154,7 @@ class _Crate:
             "SoftwareApplication",
             name="preln",
             softwareVersion=f"{versions['preln']}, commit {commit or 'unknown'}{changed}",
-            license={"@id": LICENCE},
+            license=self._entity(f"{LICENCES}/MIT", "CreativeWork", name="MIT"),
             softwareRequirements=packages,
         )
 
