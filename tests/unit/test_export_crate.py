@@ -15,9 +15,11 @@ from preln.cli import app
 from preln.config import of_results
 from preln.errors import PrelnError
 from preln.export import crate
+from preln.export.card import PAPER_TITLE
 from preln.files import sha256
 from preln.recording import RecordError
 from preln.report.catalogue import REPORT, Catalogue
+from preln.report.core.records import hardware_line
 from tests.conftest import ROOT
 from tests.refused import names, refused
 
@@ -85,6 +87,7 @@ def test_an_action_says_commit_hardware_seeds_and_the_licence_of_the_text(export
     assert record["commit"] in software["softwareVersion"]
     packages = {package["name"]: package["softwareVersion"] for package in software["softwareRequirements"]}
     assert packages.items() <= record["versions"].items() and "torch" in packages
+    assert action["description"] == f"Computed on {hardware_line(record['hardware'])}."
     used = {value["name"]: value["value"] for value in action["resourceUsage"]}
     assert used == {name: value for name, value in record["hardware"].items() if value}
     assert action["startTime"] == record["attempts"][0]["started"]
@@ -105,7 +108,7 @@ def test_a_figure_names_the_records_that_it_is_made_from(exported: tuple[Path, R
 def test_the_crate_names_the_paper_and_the_profile_that_it_follows(exported: tuple[Path, ROCrate]) -> None:
     out, read = exported
     root = read.root_dataset
-    assert root["citation"]["name"] == crate.PAPER_TITLE
+    assert root["citation"]["name"] == PAPER_TITLE
     assert root["conformsTo"].id == crate.PROFILE
     # The library does not say which vocabularies it has read.
     assert crate.TERMS in json.loads((out / "ro-crate-metadata.json").read_text(encoding="utf-8"))["@context"]

@@ -22,11 +22,12 @@ from rocrate.rocrate import ROCrate
 from preln import recording
 from preln.config import Study
 from preln.errors import PrelnError
-from preln.export.card import PAPER
+from preln.export.card import PAPER, PAPER_TITLE
 from preln.files import new_folder, sha256
 from preln.jobs import Job
 from preln.report.catalogue import REPORT, Catalogue
 from preln.report.core.figure import Figure
+from preln.report.core.records import hardware_line
 from preln.report.core.table import Table
 from preln.runs import digest
 
@@ -35,7 +36,6 @@ PROFILE = "https://w3id.org/ro/wfrun/process/0.5"
 TERMS = "https://w3id.org/ro/terms/workflow-run/context"
 """What the profile adds to the vocabulary: checksums of files, and what an action used."""
 LICENCES = "https://spdx.org/licenses"
-PAPER_TITLE = "On Layer Normalization in the Transformer Architecture"
 # Which are not everywhere among the system's.
 TYPES = {".csv": "text/csv", ".md": "text/markdown", ".tex": "application/x-tex", ".yaml": "application/yaml"}
 
@@ -110,14 +110,15 @@ class _Crate:
         """Add the record of a job, and the action that made it."""
         record = recording.read(self.results / job.files[0])
         files = [self._file(file, f"{Path(file).name} of {job.id}.") for file in job.files]
+        seeds = [self._value(f"#{job.folder}/{name}", name, seed) for name, seed in _seeds(job.identity)]
         action = self.content.add_action(
             self._software(record),
             identifier=f"#{job.folder}",
-            object=[self.study, *self._texts(record), *self._seeds(job)],
+            object=[self.study, *self._texts(record), *seeds],
             result=files,
             properties={
                 "name": f"{job.room}: {job.id}",
-                "description": f"Computed on {', '.join(self._hardware(record))}.",
+                "description": f"Computed on {hardware_line(record['hardware'])}.",
                 "actionStatus": "http://schema.org/CompletedActionStatus",
             },
         )
@@ -135,8 +136,7 @@ class _Crate:
             records = [found for file in catalogue.records(entry) if (found := self.content.dereference(file))]
             for file in entry.files:
                 if (self.results / file).is_file():
-                    title = entry.heading if isinstance(entry, Figure) else entry.title
-                    self._file(file, entry.caption, name=title, isBasedOn=records)
+                    self._file(file, entry.caption, name=entry.heading, isBasedOn=records)
         if (self.results / REPORT).is_file():
             self._file(REPORT, "All of it on one page.")
 
@@ -173,15 +173,6 @@ class _Crate:
     def _text(self, settings: dict[str, Any], about: dict[str, str]) -> Entity:
         """A text by its settings; it is not in the crate, for some may not be given away."""
         return self._entity(f"#text-{digest(settings)}", "Dataset", **about)
-
-    def _seeds(self, job: Job) -> list[Entity]:
-        """All seeds among what can change a job's numbers."""
-        return [self._value(f"#{job.folder}/{name}", name, seed) for name, seed in _seeds(job.identity)]
-
-    def _hardware(self, record: dict[str, Any]) -> list[str]:
-        """What a record was computed on, in words."""
-        hardware = record["hardware"]
-        return hardware["gpus"] or [f"{hardware['cores_used']} of {hardware['cores']} cores of {hardware['processor']}"]
 
     def _file(self, file: str, description: str, **properties: Any) -> File:
         """A file of the results. Where two actions or entries have it, it is one."""
