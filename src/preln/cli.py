@@ -415,9 +415,12 @@ def _export_curves(results: Path, run: str | None, to: Form, out: Path) -> None:
     from preln.theory import trace_jobs
 
     folder, study, runs = _read_results(results)
+    jobs = [*runs, *pretraining.expand(study), *trace_jobs.expand(study)]
     if run:
-        _find([*runs, *pretraining.expand(study), *trace_jobs.expand(study)], run, "run")
-    found = curves.load(study, folder.parent, run)
+        _find(jobs, run, "run")
+        # A trace has the id of its run.
+        jobs = [job for job in jobs if job.id == run]
+    found = curves.load(study, folder.parent, jobs)
     write = {Form.CSV: curves.to_csv, Form.TENSORBOARD: curves.to_tensorboard}[to]
     write(found, out)
 
