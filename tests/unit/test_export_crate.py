@@ -7,14 +7,11 @@ import shutil
 from pathlib import Path
 
 import pytest
-from rocrate.model import Entity
-from rocrate.rocrate import ROCrate
 from typer.testing import CliRunner
 
 from preln.cli import app
 from preln.config import of_results
 from preln.errors import PrelnError
-from preln.export import crate
 from preln.export.card import PAPER_TITLE
 from preln.files import sha256
 from preln.recording import RecordError
@@ -22,6 +19,13 @@ from preln.report.catalogue import REPORT, Catalogue
 from preln.report.core.records import hardware_line
 from tests.conftest import ROOT
 from tests.refused import names, refused
+
+pytest.importorskip("rocrate", reason="rocrate is not installed (requirements-crate.txt)")
+
+from rocrate.model import Entity
+from rocrate.rocrate import ROCrate
+
+from preln.export import crate
 
 RESULTS = ROOT / "results" / "quick-record"
 CATALOGUE = Catalogue(of_results(RESULTS / "study.yaml"))
