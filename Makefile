@@ -30,7 +30,7 @@ help:
 reproduce: $(READY)
 	PATH="$(CURDIR)/$(BIN):$$PATH" preln run config/config.yaml --cores $(CORES)
 
-test: $(READY) $(VENV)/.docs-ready $(VENV)/.huggingface-ready $(VENV)/.watch-ready $(VENV)/.notebook-ready
+test: $(READY) $(foreach extra,crate docs huggingface notebook watch,$(VENV)/.$(extra)-ready)
 	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest -m "not cluster" $(PARALLEL)
 
 quick-test: $(READY)
@@ -65,30 +65,12 @@ docs: $(VENV)/.docs-ready
 	PATH="$(CURDIR)/$(BIN):$$PATH" NO_MKDOCS_2_WARNING=1 python -m mkdocs build --strict --quiet
 	@echo "Open build/site/index.html"
 
-# What builds the site; the package does not need it, the tests do.
-$(VENV)/.docs-ready: $(READY) requirements-docs.txt
-	"$(BIN)/python" -m pip install --quiet --no-deps --requirement requirements-docs.txt
+# What single commands and tests need beyond the package; each requirements-*.txt says for what.
+$(VENV)/.%-ready: $(READY) requirements-%.txt
+	"$(BIN)/python" -m pip install --quiet --no-deps --requirement requirements-$*.txt
 	touch "$@"
 
-# What models are exported with; the tests load them with it.
-$(VENV)/.huggingface-ready: $(READY) requirements-huggingface.txt
-	"$(BIN)/python" -m pip install --quiet --no-deps --requirement requirements-huggingface.txt
-	touch "$@"
-
-# What trainings are watched with; the tests read what it is given.
-$(VENV)/.watch-ready: $(READY) requirements-watch.txt
-	"$(BIN)/python" -m pip install --quiet --no-deps --requirement requirements-watch.txt
-	touch "$@"
-
-# What executes the notebook; the package does not need it, its test does.
-$(VENV)/.notebook-ready: $(READY) requirements-notebook.txt
-	"$(BIN)/python" -m pip install --quiet --no-deps --requirement requirements-notebook.txt
-	touch "$@"
-
-# What it is compared with, whose own requirements would change ours.
-$(VENV)/.bench-ready: $(READY) $(VENV)/.huggingface-ready requirements-bench.txt
-	"$(BIN)/python" -m pip install --quiet --no-deps --requirement requirements-bench.txt
-	touch "$@"
+$(VENV)/.bench-ready: $(VENV)/.huggingface-ready
 
 # The environment: torch first, for fairseq is built against it; fairseq without its dependencies, for its metadata
 # asks for torchaudio, which nothing here uses.

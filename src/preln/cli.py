@@ -340,7 +340,7 @@ def export(
             "an RO-Crate for an archive."
         ),
     ],
-    out: Annotated[Path, typer.Option("--out", help="The new folder, or the CSV file.")],
+    out: Annotated[Path, typer.Option("--out", help="The new folder, or the CSV file, which may be there.")],
     run: Annotated[
         str | None,
         typer.Argument(metavar="[RUN]", help="The id of a run. A model needs one; curves are of all runs without it."),
@@ -348,29 +348,39 @@ def export(
     prepared: Annotated[
         Path | None, typer.Option(help="Of a model: folder of the prepared text; by default that of the workflow.")
     ] = None,
+    licence: Annotated[
+        str | None,
+        typer.Option(help="Of an RO-Crate, which must have one: an SPDX identifier such as CC-BY-4.0, or an address."),
+    ] = None,
 ) -> None:
     """Write a trained model, the curves of what is done, or a whole study, for other software."""
+    for option, value, form in (("--prepared", prepared, Form.HUGGINGFACE), ("--licence", licence, Form.RO_CRATE)):
+        if value and to is not form:
+            raise PrelnError(f"{option}: only for --to {form}; leave it out with --to {to}")
     if to is Form.HUGGINGFACE:
         if run is None:
             raise PrelnError(f"--to {to}: name the run whose model it is; preln status {results} lists them")
         _export_model(results, run, out, prepared)
-    elif prepared:
-        raise PrelnError(f"--prepared: of a model alone; leave it out with --to {to}")
     elif to is Form.RO_CRATE:
         if run:
-            raise PrelnError(f"--to {to}: of a whole study; leave out {run}")
-        _export_study(results, out)
+            raise PrelnError(f"--to {to}: exports a whole study; leave out {run}")
+        if not licence:
+            raise PrelnError(
+                f"--to {to}: an RO-Crate must say under which licence the results are; add --licence with an SPDX "
+                "identifier such as CC-BY-4.0, or with an address"
+            )
+        _export_study(results, licence, out)
     else:
         _export_curves(results, run, to, out)
     print(out)
 
 
-def _export_study(results: Path, out: Path) -> None:
+def _export_study(results: Path, licence: str, out: Path) -> None:
     """Write all results of a study for an archive."""
     from preln.export import crate
 
     folder, study, _ = _read_results(results)
-    crate.export(study, folder, out)
+    crate.export(study, folder, licence, out)
 
 
 def _export_model(results: Path, run: str, out: Path, prepared: Path | None) -> None:
@@ -405,9 +415,12 @@ def _export_curves(results: Path, run: str | None, to: Form, out: Path) -> None:
     from preln.theory import trace_jobs
 
     folder, study, runs = _read_results(results)
+    jobs = [*runs, *pretraining.expand(study), *trace_jobs.expand(study)]
     if run:
-        _find([*runs, *pretraining.expand(study), *trace_jobs.expand(study)], run, "run")
-    found = curves.load(study, folder.parent, run)
+        _find(jobs, run, "run")
+        # A trace has the id of its run.
+        jobs = [job for job in jobs if job.id == run]
+    found = curves.load(study, folder.parent, jobs)
     write = {Form.CSV: curves.to_csv, Form.TENSORBOARD: curves.to_tensorboard}[to]
     write(found, out)
 

@@ -79,6 +79,43 @@ def replaced(path: Path) -> Iterator[Path]:
 def replaced_folder(path: Path) -> Iterator[Path]:
     """A folder beside `path` to fill; with a manifest of its files it takes the place of `path` when the block ends
     without an error."""
+    with _beside(path) as partial:
+        yield partial
+        _seal(partial)
+        if path.exists():
+            shutil.rmtree(path)
+        partial.rename(path)
+        flush(path.parent)
+
+
+@contextmanager
+def new_folder(path: Path) -> Iterator[Path]:
+    """A new folder to fill, as `replaced_folder`.
+
+    Raises:
+        PrelnError: if `path` exists.
+    """
+    _require_new(path)
+    with _beside(path) as partial:
+        yield partial
+        _seal(partial)
+        try:
+            # It fails on a folder with content and on a file, which may have appeared since.
+            partial.rename(path)
+        except OSError:
+            _require_new(path)
+            raise
+        flush(path.parent)
+
+
+def _require_new(path: Path) -> None:
+    if path.exists():
+        raise PrelnError(f"{path}: is there already; name a new folder")
+
+
+@contextmanager
+def _beside(path: Path) -> Iterator[Path]:
+    """An empty folder beside `path`, which is removed unless it was renamed."""
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     # Of a process that was killed, and whose number this one has.
@@ -87,28 +124,15 @@ def replaced_folder(path: Path) -> Iterator[Path]:
     try:
         with _named(path, partial):
             yield partial
-            write_sealed(partial / MANIFEST, {"files": checksums_in(partial)})
-            for entry in partial.rglob("*"):
-                flush(entry)
-            if path.exists():
-                shutil.rmtree(path)
-            partial.rename(path)
-            flush(path.parent)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
 
 
-@contextmanager
-def new_folder(path: Path) -> Iterator[Path]:
-    """The same, of a folder that is not there yet.
-
-    Raises:
-        PrelnError: if it is.
-    """
-    if path.exists():
-        raise PrelnError(f"{path}: is there already; name a new folder")
-    with replaced_folder(path) as partial:
-        yield partial
+def _seal(folder: Path) -> None:
+    """Write the manifest of a folder, and see that all of it is on the disk."""
+    write_sealed(folder / MANIFEST, {"files": checksums_in(folder)})
+    for entry in folder.rglob("*"):
+        flush(entry)
 
 
 @contextmanager

@@ -8,8 +8,7 @@ import tomllib
 import yaml
 
 from preln import __version__
-from preln.export.card import PAPER
-from preln.export.crate import PAPER_TITLE
+from preln.export.card import PAPER, PAPER_TITLE
 from tests.conftest import ROOT
 
 CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))

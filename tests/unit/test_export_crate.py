@@ -7,41 +7,56 @@ import shutil
 from pathlib import Path
 
 import pytest
-from rocrate.model import Entity
-from rocrate.rocrate import ROCrate
 from typer.testing import CliRunner
 
 from preln.cli import app
 from preln.config import of_results
 from preln.errors import PrelnError
-from preln.export import crate
+from preln.export.card import PAPER_TITLE
 from preln.files import sha256
 from preln.recording import RecordError
-from preln.report.catalogue import Catalogue
+from preln.report.catalogue import REPORT, Catalogue
+from preln.report.core.records import hardware_line
 from tests.conftest import ROOT
-from tests.refused import names
+from tests.refused import names, refused
+
+pytest.importorskip("rocrate", reason="rocrate is not installed (requirements-crate.txt)")
+
+from rocrate.model import Entity
+from rocrate.rocrate import ROCrate
+
+from preln.export import crate
 
 RESULTS = ROOT / "results" / "quick-record"
 CATALOGUE = Catalogue(of_results(RESULTS / "study.yaml"))
 RUN = "translation/post-adam-lr2e-3-wu0-hold400-s1"
 
 
-def export(results: Path, out: Path) -> ROCrate:
-    app(["export", str(results), "--to", "ro-crate", "--out", str(out)], standalone_mode=False)
+def export(results: Path, out: Path, licence: str = "CC-BY-4.0") -> ROCrate:
+    asked = ["export", str(results), "--to", "ro-crate", "--licence", licence, "--out", str(out)]
+    app(asked, standalone_mode=False)
     return ROCrate(out)
+
+
+def copied(folder: Path) -> Path:
+    """The results of the committed default study, with a report, which is not committed."""
+    results = Path(shutil.copytree(RESULTS, folder / "results"))
+    (results / REPORT).write_text("<html></html>", encoding="utf-8")
+    return results
 
 
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, ROCrate]:
-    """The committed default study, as a crate."""
-    out = tmp_path_factory.mktemp("exported") / "crate"
-    return out, export(RESULTS, out)
+    """This study, as a crate."""
+    folder = tmp_path_factory.mktemp("exported")
+    out = folder / "crate"
+    return out, export(copied(folder), out)
 
 
 @pytest.fixture
 def results(tmp_path: Path) -> Path:
     """The results of the same study, to change."""
-    return Path(shutil.copytree(RESULTS, tmp_path / "results"))
+    return copied(tmp_path)
 
 
 def actions(read: ROCrate) -> dict[str, Entity]:
@@ -52,10 +67,11 @@ def actions(read: ROCrate) -> dict[str, Entity]:
 def test_every_file_of_the_results_is_in_the_crate_as_it_was_and_described(exported: tuple[Path, ROCrate]) -> None:
     out, read = exported
     described = {entity.id: entity for entity in read.get_by_type("File")}
-    assert set(described) == {"study.yaml", *CATALOGUE.files()}
+    results = out.with_name("results")
+    assert set(described) == {"study.yaml", *CATALOGUE.files(), REPORT}
     for name, entity in described.items():
-        assert (out / name).read_bytes() == (RESULTS / name).read_bytes()
-        assert entity["sha256"] == sha256(RESULTS / name)
+        assert (out / name).read_bytes() == (results / name).read_bytes()
+        assert entity["sha256"] == sha256(results / name)
         assert entity["description"] and entity["encodingFormat"]
 
 
@@ -75,6 +91,7 @@ def test_an_action_says_commit_hardware_seeds_and_the_licence_of_the_text(export
     assert record["commit"] in software["softwareVersion"]
     packages = {package["name"]: package["softwareVersion"] for package in software["softwareRequirements"]}
     assert packages.items() <= record["versions"].items() and "torch" in packages
+    assert action["description"] == f"Computed on {hardware_line(record['hardware'])}."
     used = {value["name"]: value["value"] for value in action["resourceUsage"]}
     assert used == {name: value for name, value in record["hardware"].items() if value}
     assert action["startTime"] == record["attempts"][0]["started"]
@@ -92,23 +109,52 @@ def test_a_figure_names_the_records_that_it_is_made_from(exported: tuple[Path, R
         assert [record.id for record in entity["isBasedOn"]] == CATALOGUE.records(figure)
 
 
-def test_the_crate_names_the_paper_its_licence_and_the_profile_that_it_follows(
-    exported: tuple[Path, ROCrate],
-) -> None:
+def test_the_crate_names_the_paper_and_the_profile_that_it_follows(exported: tuple[Path, ROCrate]) -> None:
     out, read = exported
     root = read.root_dataset
-    assert root["citation"]["name"] == crate.PAPER_TITLE
-    assert (root["license"].id, root["conformsTo"].id) == (crate.LICENCE, crate.PROFILE)
+    assert root["citation"]["name"] == PAPER_TITLE
+    assert root["conformsTo"].id == crate.PROFILE
     # The library does not say which vocabularies it has read.
     assert crate.TERMS in json.loads((out / "ro-crate-metadata.json").read_text(encoding="utf-8"))["@context"]
 
 
+def test_the_results_are_under_the_licence_that_was_named_and_preln_is_under_its_own(
+    exported: tuple[Path, ROCrate],
+) -> None:
+    _, read = exported
+    licence = read.root_dataset["license"]
+    assert (licence.id, licence["name"]) == ("https://spdx.org/licenses/CC-BY-4.0", "CC-BY-4.0")
+    assert actions(read)[RUN]["instrument"]["license"].id == "https://spdx.org/licenses/MIT"
+
+
+@pytest.mark.parametrize(
+    ("licence", "address"),
+    [
+        ("cc0-1.0", "https://spdx.org/licenses/CC0-1.0"),
+        ("MIT", "https://spdx.org/licenses/MIT"),
+        ("https://example.org/terms", "https://example.org/terms"),
+    ],
+)
+def test_a_licence_is_an_identifier_of_spdx_or_an_address(
+    licence: str, address: str, results: Path, tmp_path: Path
+) -> None:
+    assert export(results, tmp_path / "crate", licence).root_dataset["license"].id == address
+
+
+@pytest.mark.parametrize("licence", ["Creative Commons", "CC-BY", "MIT OR Apache-2.0", "LicenseRef-mine"])
+def test_another_licence_is_refused_and_no_crate_is_left(licence: str, results: Path, tmp_path: Path) -> None:
+    with refused(PrelnError, f"--licence {licence}", "https://spdx.org/licenses", "CC-BY-4.0", "address"):
+        export(results, tmp_path / "crate", licence)
+    assert not (tmp_path / "crate").exists()
+
+
 def test_of_a_study_that_is_not_finished_it_holds_what_is_done(results: Path, tmp_path: Path) -> None:
     (results / RUN / "metrics.json").unlink()
+    (results / REPORT).unlink()
     shutil.rmtree(results / "figures")
     read = export(results, tmp_path / "crate")
     assert set(actions(read)) == {job.folder for job in CATALOGUE.everything} - {RUN}
-    assert not [entity.id for entity in read.get_by_type("File") if entity.id.startswith(("figures", RUN))]
+    assert not [entity.id for entity in read.get_by_type("File") if entity.id.startswith(("figures", RUN, REPORT))]
 
 
 def test_a_damaged_record_is_refused_and_no_crate_is_left(results: Path, tmp_path: Path) -> None:
@@ -132,12 +178,16 @@ def test_a_folder_that_is_there_is_not_overwritten(exported: tuple[Path, ROCrate
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
-        (["a-run", "--to", "ro-crate"], ["--to ro-crate", "of a whole study", "leave out a-run"]),
-        (["--prepared", "text", "--to", "ro-crate"], ["--prepared", "of a model alone", "leave it out"]),
+        (["--to", "ro-crate"], ["--to ro-crate", "must say", "--licence", "CC-BY-4.0"]),
+        (["a-run", "--to", "ro-crate"], ["--to ro-crate", "exports a whole study", "leave out a-run"]),
+        (["--prepared", "text", "--to", "ro-crate"], ["--prepared", "only for --to huggingface", "leave it out"]),
+        (["--licence", "MIT", "--to", "csv"], ["--licence", "only for --to ro-crate", "leave it out with --to csv"]),
     ],
-    ids=["a run", "a prepared text"],
+    ids=["no licence", "a run", "a prepared text", "a licence of curves"],
 )
-def test_what_is_of_a_model_is_refused_of_a_study(arguments: list[str], parts: list[str], tmp_path: Path) -> None:
+def test_an_option_that_is_missing_or_of_another_form_is_refused(
+    arguments: list[str], parts: list[str], tmp_path: Path
+) -> None:
     outcome = CliRunner().invoke(app, ["export", str(RESULTS), *arguments, "--out", str(tmp_path / "out")])
     assert isinstance(outcome.exception, PrelnError)
     assert names(str(outcome.exception), *parts)

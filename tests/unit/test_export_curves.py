@@ -112,6 +112,22 @@ def test_a_run_that_there_is_not_is_refused(tmp_path: Path) -> None:
         export(RECORDS, "pre-lr1e-3-wu0-s2", "--to", "csv", "--out", tmp_path / "curves.csv")
 
 
+def test_a_file_that_is_no_table_by_its_name_is_left_as_it_is(tmp_path: Path) -> None:
+    other = tmp_path / "study.yaml"
+    other.write_text("study: mine\n", encoding="utf-8")
+    with refused(PrelnError, str(other), "ends in .csv"):
+        export(RECORDS, "--to", "csv", "--out", other)
+    assert other.read_text(encoding="utf-8") == "study: mine\n"
+
+
+def test_a_folder_in_the_place_of_the_table_is_refused_by_its_name(tmp_path: Path) -> None:
+    folder = tmp_path / "curves.csv"
+    folder.mkdir()
+    with refused(PrelnError, str(folder), "is a folder", "ends in .csv"):
+        export(RECORDS, "--to", "csv", "--out", folder)
+    assert [path.name for path in tmp_path.rglob("*")] == ["curves.csv"]
+
+
 def test_a_model_is_of_a_run_that_is_named(tmp_path: Path) -> None:
     with refused(PrelnError, "--to huggingface", "name the run", "preln status"):
         export(RECORDS, "--to", "huggingface", "--out", tmp_path / "model")

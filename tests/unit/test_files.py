@@ -12,11 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from preln.errors import PrelnError
 from preln.files import (
     Damaged,
     append_json,
     manifest,
     mend_lines,
+    new_folder,
     not_written,
     read_json_lines,
     read_sealed,
@@ -27,6 +29,7 @@ from preln.files import (
     write_sealed,
     write_text,
 )
+from tests.refused import refused
 
 
 def test_a_file_takes_the_place_of_the_old_one_when_it_is_whole(tmp_path: Path) -> None:
@@ -55,6 +58,23 @@ def test_a_failure_leaves_the_old_folder(tmp_path: Path) -> None:
         (partial / "b").touch()
         raise OSError
     assert sorted(entry.name for entry in tmp_path.rglob("*")) == ["a", "folder", "manifest.json"]
+
+
+def test_a_new_folder_is_whole_and_has_a_manifest(tmp_path: Path) -> None:
+    with new_folder(tmp_path / "new") as partial:
+        (partial / "a").touch()
+    assert sorted(entry.name for entry in tmp_path.rglob("*")) == ["a", "manifest.json", "new"]
+    assert manifest(tmp_path / "new") == {"a": hashlib.sha256(b"").hexdigest()}
+
+
+def test_a_new_folder_takes_the_place_of_nothing_even_if_it_appears_meanwhile(tmp_path: Path) -> None:
+    folder, file = tmp_path / "folder", tmp_path / "file"
+    with refused(PrelnError, str(folder), "is there already", "name a new folder"), new_folder(folder):
+        write_text(folder / "a.txt", "of another")
+    with refused(PrelnError, str(file), "is there already", "name a new folder"), new_folder(file):
+        file.write_text("of another")
+    assert (folder / "a.txt").read_text() == file.read_text() == "of another"
+    assert sorted(entry.name for entry in tmp_path.rglob("*")) == ["a.txt", "file", "folder"]
 
 
 def test_json_keeps_umlauts_readable(tmp_path: Path) -> None:

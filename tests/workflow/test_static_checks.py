@@ -103,7 +103,7 @@ def test_whatever_the_package_imports_is_pinned_for_both() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     extras = project["project"]["optional-dependencies"]
     # What is no part of a study is installed apart.
-    apart = {extra: {normalised(name) for name in extras.pop(extra)} for extra in ("huggingface", "watch")}
+    apart = {extra: {normalised(name) for name in extras.pop(extra)} for extra in ("crate", "huggingface", "watch")}
     listed = [*project["project"]["dependencies"], *(name for extra in extras.values() for name in extra)]
     needed = {normalised(name) for name in listed if not name.startswith("preln[")}
     environment = (ROOT / "environment.yml").read_text(encoding="utf-8")
@@ -111,7 +111,8 @@ def test_whatever_the_package_imports_is_pinned_for_both() -> None:
     assert needed <= {normalised(name) for name in requirements()}
     assert needed <= by_conda
     for extra, names in apart.items():
-        assert names <= {normalised(name) for name in requirements(f"requirements-{extra}.txt")}
+        pinned = requirements() | requirements(f"requirements-{extra}.txt")
+        assert names <= {normalised(name) for name in pinned}
 
 
 def test_a_package_has_one_version_wherever_it_is_pinned() -> None:

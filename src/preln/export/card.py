@@ -9,9 +9,11 @@ import yaml
 
 from preln.placements import PLACEMENTS
 from preln.pretraining.runs import PretrainingRun
+from preln.report.core.records import hardware_line
 from preln.runs import Run
 
 PAPER = "https://arxiv.org/abs/2002.04745"
+PAPER_TITLE = "On Layer Normalization in the Transformer Architecture"
 
 _CARD = """---
 {head}---
@@ -69,7 +71,7 @@ def card(run: Run | PretrainingRun, record: dict[str, Any], metrics: dict[str, A
     common = {
         **{"id": run.id, "label": placement.label, "source": placement.source, "paper": PAPER},
         **{"width": run.settings.width, "preln": record["versions"]["preln"], "commit": record["commit"]},
-        "hardware": _hardware(record["hardware"]),
+        "hardware": hardware_line(record["hardware"]),
     }
     if isinstance(run, Run):
         return _CARD.format(**common, **_of_translation(run, record, metrics))
@@ -122,7 +124,3 @@ def _head(run: Run | PretrainingRun, task: str, languages: list[str]) -> str:
             **{"tags": ["preln", run.settings.placement]},
         }
     )
-
-
-def _hardware(hardware: dict[str, Any]) -> str:
-    return ", ".join(hardware["gpus"]) or f"{hardware['cores_used']} cores of {hardware['processor']}"

@@ -8,22 +8,26 @@ the run of Snakemake as a whole, which the profile Workflow Run Crate is about.
 from __future__ import annotations
 
 import mimetypes
+import re
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 from rocrate.model import ContextEntity, Entity, File
 from rocrate.rocrate import ROCrate
 
 from preln import recording
 from preln.config import Study
 from preln.errors import PrelnError
-from preln.export.card import PAPER
-from preln.files import replaced_folder, sha256
+from preln.export.card import PAPER, PAPER_TITLE
+from preln.files import new_folder, sha256
 from preln.jobs import Job
 from preln.report.catalogue import REPORT, Catalogue
 from preln.report.core.figure import Figure
+from preln.report.core.records import hardware_line
 from preln.report.core.table import Table
 from preln.runs import digest
 
@@ -31,36 +35,53 @@ VERSION = "1.1"
 PROFILE = "https://w3id.org/ro/wfrun/process/0.5"
 TERMS = "https://w3id.org/ro/terms/workflow-run/context"
 """What the profile adds to the vocabulary: checksums of files, and what an action used."""
-LICENCE = "https://spdx.org/licenses/MIT"
-PAPER_TITLE = "On Layer Normalization in the Transformer Architecture"
+LICENCES = "https://spdx.org/licenses"
 # Which are not everywhere among the system's.
 TYPES = {".csv": "text/csv", ".md": "text/markdown", ".tex": "application/x-tex", ".yaml": "application/yaml"}
 
 
-def export(study: Study, results: Path, out: Path) -> None:
+def export(study: Study, results: Path, licence: str, out: Path) -> None:
     """Write what is done of a study as an RO-Crate: a folder of the same files, with `ro-crate-metadata.json`.
 
     Args:
         study: the study.
         results: folder of its results.
+        licence: that of the results: an identifier of SPDX, or an address. RO-Crate 1.1 requires one.
         out: the new folder.
 
     Raises:
-        PrelnError: if `out` is there already, or nothing of the study is done.
+        PrelnError: if `out` is there already, or nothing of the study is done, or the licence is not known.
         RecordError: if a record cannot be used.
     """
-    if out.exists():
-        raise PrelnError(f"{out}: is there already; name a new folder")
     catalogue = Catalogue(study)
     done = [job for job in catalogue.everything if all((results / file).is_file() for file in job.files)]
     if not done:
         raise PrelnError(f"{results}: nothing of the study is done, so there is nothing to export")
-    crate = _Crate(study, results)
-    for job in done:
-        crate.add_record(job)
-    crate.add_pictures_and_tables(catalogue)
-    with replaced_folder(out) as folder:
+    with new_folder(out) as folder:
+        crate = _Crate(study, results, *_licence(licence))
+        for job in done:
+            crate.add_record(job)
+        crate.add_pictures_and_tables(catalogue)
         crate.content.write(folder)
+
+
+def _licence(given: str) -> tuple[str, str]:
+    """The address and the name of a licence.
+
+    Raises:
+        PrelnError: if it is neither an identifier of SPDX nor an address.
+    """
+    if given.startswith(("https://", "http://")):
+        return given, given
+    # Neither two licences, nor one that only its author knows: no address says what these are.
+    if re.fullmatch(r"(?!LicenseRef)[\w.-]+", given, re.IGNORECASE):
+        with suppress(InvalidLicenseExpression):
+            name = canonicalize_license_expression(given)
+            return f"{LICENCES}/{name}", name
+    raise PrelnError(
+        f"--licence {given}: no identifier of {LICENCES}; give one, such as CC-BY-4.0, or an address that begins with "
+        "https://"
+    )
 
 
 class _Crate:
@@ -70,7 +91,7 @@ class _Crate:
         content: the crate as the library has it.
     """
 
-    def __init__(self, study: Study, results: Path) -> None:
+    def __init__(self, study: Study, results: Path, address: str, licence: str) -> None:
         self.results = results
         self.content = crate = ROCrate(version=VERSION)
         crate.metadata.extra_contexts.append(TERMS)
@@ -78,7 +99,7 @@ class _Crate:
         about = f'A study of the experiments of "{PAPER_TITLE}" (Xiong et al., 2020).'
         crate.description = f"{study.description}. {about}" if study.description else about
         crate.datePublished = datetime.now(UTC)
-        crate.license = self._entity(LICENCE, "CreativeWork", name="MIT")
+        crate.license = self._entity(address, "CreativeWork", name=licence, description="The licence of the results.")
         paper = self._entity(PAPER, "ScholarlyArticle", name=PAPER_TITLE, author="Xiong et al.", datePublished="2020")
         crate.root_dataset["citation"] = paper
         profile = self._entity(PROFILE, "CreativeWork", name="Process Run Crate", version="0.5")
@@ -89,14 +110,15 @@ class _Crate:
         """Add the record of a job, and the action that made it."""
         record = recording.read(self.results / job.files[0])
         files = [self._file(file, f"{Path(file).name} of {job.id}.") for file in job.files]
+        seeds = [self._value(f"#{job.folder}/{name}", name, seed) for name, seed in _seeds(job.identity)]
         action = self.content.add_action(
             self._software(record),
             identifier=f"#{job.folder}",
-            object=[self.study, *self._texts(record), *self._seeds(job)],
+            object=[self.study, *self._texts(record), *seeds],
             result=files,
             properties={
                 "name": f"{job.room}: {job.id}",
-                "description": f"Computed on {', '.join(self._hardware(record))}.",
+                "description": f"Computed on {hardware_line(record['hardware'])}.",
                 "actionStatus": "http://schema.org/CompletedActionStatus",
             },
         )
@@ -114,8 +136,7 @@ class _Crate:
             records = [found for file in catalogue.records(entry) if (found := self.content.dereference(file))]
             for file in entry.files:
                 if (self.results / file).is_file():
-                    title = entry.heading if isinstance(entry, Figure) else entry.title
-                    self._file(file, entry.caption, name=title, isBasedOn=records)
+                    self._file(file, entry.caption, name=entry.heading, isBasedOn=records)
         if (self.results / REPORT).is_file():
             self._file(REPORT, "All of it on one page.")
 
@@ -133,7 +154,7 @@ class _Crate:
             "SoftwareApplication",
             name="preln",
             softwareVersion=f"{versions['preln']}, commit {commit or 'unknown'}{changed}",
-            license={"@id": LICENCE},
+            license=self._entity(f"{LICENCES}/MIT", "CreativeWork", name="MIT"),
             softwareRequirements=packages,
         )
 
@@ -152,15 +173,6 @@ class _Crate:
     def _text(self, settings: dict[str, Any], about: dict[str, str]) -> Entity:
         """A text by its settings; it is not in the crate, for some may not be given away."""
         return self._entity(f"#text-{digest(settings)}", "Dataset", **about)
-
-    def _seeds(self, job: Job) -> list[Entity]:
-        """All seeds among what can change a job's numbers."""
-        return [self._value(f"#{job.folder}/{name}", name, seed) for name, seed in _seeds(job.identity)]
-
-    def _hardware(self, record: dict[str, Any]) -> list[str]:
-        """What a record was computed on, in words."""
-        hardware = record["hardware"]
-        return hardware["gpus"] or [f"{hardware['cores_used']} of {hardware['cores']} cores of {hardware['processor']}"]
 
     def _file(self, file: str, description: str, **properties: Any) -> File:
         """A file of the results. Where two actions or entries have it, it is one."""

@@ -8,14 +8,13 @@ from pathlib import Path
 from preln.config import Study
 from preln.errors import PrelnError
 from preln.files import new_folder, replaced
+from preln.jobs import Job
 from preln.libraries import pd
-from preln.pretraining import runs as pretraining
 from preln.pretraining.runs import PretrainingRun
 from preln.report.pretraining import records as pretraining_records
 from preln.report.theory import traces
 from preln.report.translation import records
-from preln.runs import Run, expand
-from preln.theory import trace_jobs
+from preln.runs import Run
 from preln.theory.trace_jobs import TraceJob
 
 SETTINGS = ["placement", "optimizer", "learning_rate", "warmup", "seed"]
@@ -25,7 +24,7 @@ COLUMNS = ["kind", "run", *SETTINGS, "update", "epoch", "quantity", "value"]
 _AT = ["run", "update", "epoch"]
 
 
-def load(study: Study, results: Path, run: str | None = None) -> pd.DataFrame:
+def load(study: Study, results: Path, jobs: Sequence[Job]) -> pd.DataFrame:
     """The curves of what is done, a row a number, in the columns `COLUMNS`.
 
     `kind` is the folder of the run in the results: translation, pretraining or first-updates. `quantity` is the column
@@ -35,14 +34,14 @@ def load(study: Study, results: Path, run: str | None = None) -> pd.DataFrame:
     Args:
         study: the study.
         results: the folder of the results of all studies.
-        run: the id of the only run that is wanted; None for all.
+        jobs: those of the study whose curves are wanted.
 
     Raises:
-        PrelnError: if nothing is done, or a record cannot be used.
+        PrelnError: if none of them is done, or a record cannot be used.
     """
-    runs = [job for job in expand(study) if run in (None, job.id)]
-    pretrainings = [job for job in pretraining.expand(study) if run in (None, job.id)]
-    traced = [job for job in trace_jobs.expand(study) if run in (None, job.id)]
+    runs = [job for job in jobs if isinstance(job, Run)]
+    pretrainings = [job for job in jobs if isinstance(job, PretrainingRun)]
+    traced = [job for job in jobs if isinstance(job, TraceJob)]
     found = pd.concat(
         [
             _long(runs, records.curves(study, runs, results)[["run", *records.MEASURED]]),
@@ -51,15 +50,14 @@ def load(study: Study, results: Path, run: str | None = None) -> pd.DataFrame:
         ]
     )
     if found.empty:
-        raise PrelnError(
-            f"{results / study.study}: no curve is done{f' of {run}' if run else ''}; preln status shows how far it is"
-        )
+        asked = f" of {jobs[0].id}" if len(jobs) == 1 else ""
+        raise PrelnError(f"{results / study.study}: no curve is done{asked}; preln status shows how far it is")
     return found.astype({"update": "int64", "epoch": "Int64"})
 
 
 def _long(jobs: Sequence[Run | PretrainingRun | TraceJob], curves: pd.DataFrame) -> pd.DataFrame:
     """The curves of runs of one kind, a row an epoch or an update, as a row a number; in the order of the runs."""
-    named = curves.rename(columns={"updates": "update", "learning_rate": "rate"})
+    named = curves.rename(columns={"updates": "update", **records.RATE})
     long = named.reindex(columns=list(dict.fromkeys([*_AT, *named.columns])))
     long = long.melt(_AT, var_name="quantity").dropna(subset=["value"])
     settings = [
@@ -70,7 +68,15 @@ def _long(jobs: Sequence[Run | PretrainingRun | TraceJob], curves: pd.DataFrame)
 
 
 def to_csv(curves: pd.DataFrame, out: Path) -> None:
-    """Write the curves as one table."""
+    """Write the curves as one table, in the place of a file that is there.
+
+    Raises:
+        PrelnError: if `out` is a folder, or no name of a CSV file.
+    """
+    if out.suffix != ".csv":
+        raise PrelnError(f"{out}: no CSV file by its name; name a file that ends in .csv")
+    if out.is_dir():
+        raise PrelnError(f"{out}: is a folder; name a file that ends in .csv")
     with replaced(out) as partial:
         curves.to_csv(partial, index=False, lineterminator="\n")
 

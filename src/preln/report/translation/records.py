@@ -23,9 +23,10 @@ from preln.translation.curve import COLUMNS
 SETTINGS = list(RunSettings.model_fields)
 """The columns that hold a run's settings, named as in the study file."""
 
-MEASURED = ["rate" if name == "learning_rate" else name for name in COLUMNS]
-"""The columns of curve.csv; `rate` is the learning rate at the end of the epoch, since `learning_rate` is the
-setting: the peak."""
+RATE = {"learning_rate": "rate"}
+"""The other name of the learning rate at a time, since `learning_rate` is the setting: the peak."""
+MEASURED = [RATE.get(name, name) for name in COLUMNS]
+"""The columns of curve.csv; `rate` is that at the end of the epoch."""
 
 _OF_AN_EPOCH = [
     *("epoch", "valid_loss", "test_loss", "valid_bleu", "test_bleu", "valid_sacrebleu", "test_sacrebleu"),
@@ -160,7 +161,7 @@ def _curve(path: Path, metrics: dict[str, Any]) -> pd.DataFrame:
     missing = [name for name in COLUMNS if name not in curve.columns]
     if missing:
         raise RecordError(f"{path}: without the columns {', '.join(missing)}")
-    curve = curve[COLUMNS].rename(columns={"learning_rate": "rate"})
+    curve = curve[COLUMNS].rename(columns=RATE)
     text = [name for name in MEASURED if len(curve) and not pd.api.types.is_numeric_dtype(curve[name])]
     if text:
         raise RecordError(f"{path}: not numbers in {', '.join(text)}")
