@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -97,6 +98,14 @@ def hold(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NewHold]:
     yield new
     for one in made:
         one.let_go()
+
+
+@pytest.fixture
+def without_tensorboard(monkeypatch: pytest.MonkeyPatch) -> None:
+    """This process has no TensorBoard to import."""
+    monkeypatch.setitem(sys.modules, "tensorboard", None)
+    # torch's part that needs it.
+    monkeypatch.delitem(sys.modules, "torch.utils.tensorboard", raising=False)
 
 
 MakeOnce = Callable[[str, Callable[[Path], object]], Path]

@@ -16,7 +16,6 @@ from preln.config import PretrainingSettings, RunSettings, Study, StudyError, re
 from preln.config.grid import MOST_RUNS, number_of_runs
 from preln.config.study import right_part
 from preln.corpora import local
-from preln.libraries import absent
 from preln.pretraining import runs as pretraining
 from preln.pretraining.runs import Finetuning, PretrainingRun
 from preln.runs import Run, combinations, expand, undefined
@@ -104,9 +103,6 @@ def check(content: Any, origin: str) -> Checked:
     if runs or not (found.theory and found.theory.gradients):
         theory = tried(lambda: measurement_jobs.expand(found, runs, origin), [])
     wrong += [f"{origin}: {line}" for line in local.mistakes(found)]
-    executions = [found.execution, *(run.execution for run in runs), *(run.execution for run in pretrainings)]
-    if any(execution.tensorboard for execution in executions) and (what := absent("tensorboard")):
-        wrong.append(f"{origin}: execution.tensorboard: {what}")
     refuse(wrong)
     return Checked(found, runs, pretrainings, finetunings, theory, traces)
 

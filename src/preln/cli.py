@@ -7,6 +7,7 @@ import logging
 import os
 import shlex
 import sys
+import time
 import warnings
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -22,7 +23,7 @@ from preln import __version__, libraries
 from preln.config import Corpus, EnglishText, Study, StudyError, Task, describe, load, of_results
 from preln.config.base import listed
 from preln.errors import PrelnError
-from preln.files import not_written
+from preln.files import json_text, not_written
 from preln.runs import Run, expand
 
 app = typer.Typer(
@@ -200,17 +201,18 @@ def status(
     results: ResultsOf,
     watch: Annotated[bool, typer.Option("--watch", help="Keep showing it, every few seconds.")] = False,
     json_form: Annotated[
-        bool, typer.Option("--json", help="Print it once, as JSON for programs; the fields are documented.")
+        bool,
+        typer.Option("--json", help="Print it once, as JSON for programs; docs/your-own-study.md lists the fields."),
     ] = False,
 ) -> None:
     """Show how far a study and each of its jobs is, their scores, speed and time left; it only reads files."""
-    from preln.status import in_json, show
+    from preln.status import StudyProgress, show
 
     if watch and json_form:
         raise PrelnError("--watch and --json: choose one; a program that watches calls --json again")
     folder, study, _ = _read_results(results)
     if json_form:
-        print(in_json(study, folder))
+        print(json_text(StudyProgress.read(study, folder, time.time()).content()), end="")
     else:
         show(study, folder, watch)
 

@@ -84,7 +84,7 @@ class Steps:
         if not running:
             return None
         kinds = [(count, self.took.get(rule, [])) for rule, count in list(self.left.items()) if rule not in _TARGETS]
-        return seconds_left(kinds, -sum(now - began for _, began in running), len(running))
+        return seconds_left(kinds, len(running), spent=sum(now - began for _, began in running))
 
 
 def run(study: Study, results: Path, arguments: Sequence[str], log: Path) -> int:
@@ -153,7 +153,7 @@ class _View:
     def __call__(self) -> RenderableType:
         now = time.time()
         if now > self._looked + WATCH_SECONDS:
-            # The trace of a run has the run's id; only one that runs has something to show.
+            # A trace has the id of its run, so keep only the jobs that run.
             jobs = StudyProgress.read(self._study, self._results, now).jobs
             self._progress = {row.id: row for row in jobs if row.is_running}
             self._looked = now

@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 from importlib import import_module
 from importlib.metadata import requires
-from importlib.util import find_spec
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -33,13 +32,6 @@ __all__ = ["filelock", "np", "pd", "regex", "tabulate", "tqdm"]
 
 _PACKAGES = {"sklearn": "scikit-learn", "vl_convert": "vl-convert-python", "hydra": "hydra-core"}
 """Libraries whose packages have other names."""
-
-
-def absent(library: str) -> str | None:
-    """What to say of a library that is not installed; None where it is."""
-    if find_spec(library):
-        return None
-    return missing(ModuleNotFoundError(name=library)) or f"{library}: not installed"
 
 
 def missing(error: ModuleNotFoundError) -> str | None:

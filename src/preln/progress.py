@@ -22,13 +22,12 @@ from preln.run_state import RunState, Unit
 
 SILENT_SECONDS = 600
 """A job that has written nothing for so long has stopped; translating an epoch's sets can take minutes."""
-
-
 BAR_WIDTH = 12
+"""Columns of a terminal that a bar takes."""
 
 
 class State(StrEnum):
-    """What becomes of a job."""
+    """Where a job stands."""
 
     WAITING = "waiting"
     TRAINING = "training"
@@ -58,7 +57,7 @@ class Progress:
 
     Attributes:
         id: its id.
-        state: what becomes of it.
+        state: where it stands.
         done: the epochs, updates, fine-tunings or seeds that are done.
         of: how many there are.
         detail: of a state: the update of a divergence, or the file that is damaged.
@@ -66,7 +65,7 @@ class Progress:
         speed: in tokens a second.
         left: the seconds that are left.
         silent: the seconds since something was written.
-        seconds: that the whole job takes, or took.
+        seconds: how long the whole job takes or took.
 
     None is not known, or no more of interest.
     """
@@ -171,19 +170,21 @@ def spoken(seconds: float) -> str:
     return str(timedelta(seconds=round(seconds)))
 
 
-def seconds_left(kinds: Iterable[tuple[int, Sequence[float]]], known: float, at_once: int) -> float | None:
+def seconds_left(
+    kinds: Iterable[tuple[int, Sequence[float]]], at_once: int, known: float = 0.0, spent: float = 0.0
+) -> float | None:
     """About how long the rest takes.
 
     Args:
         kinds: of each kind of job, how many are left, and how many seconds each took of which this is known.
-        known: seconds that are to be added, for jobs of which it is known how long they still take; below zero, the
-            seconds that jobs of the `kinds` have run already.
         at_once: how many jobs run at once.
+        known: the seconds that other jobs still take.
+        spent: the seconds that jobs of the `kinds` have run already and are not done.
 
     Returns:
         The seconds; None if of a kind that is left nothing is known.
     """
-    rest = known
+    rest = known - spent
     for left, took in kinds:
         if left > 0:
             if not took:

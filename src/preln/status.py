@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import sys
 import time
@@ -16,7 +15,7 @@ from rich.table import Table
 
 from preln.config import Study
 from preln.pretraining import status as pretraining
-from preln.progress import Progress, Section, bar, seconds_left, spoken
+from preln.progress import Progress, Section, State, bar, seconds_left, spoken
 from preln.theory import status as theory
 from preln.translation import status as translation
 
@@ -24,6 +23,8 @@ WATCH_SECONDS = 5
 FILE_WIDTH = 160
 WIDE = 120
 """Columns of a terminal on which there is room for bars."""
+ENDED_EARLY = (State.DIVERGED, State.NOT_REACHED)
+"""States of jobs whose time says nothing about that of others."""
 
 
 @dataclass(frozen=True)
@@ -62,16 +63,17 @@ class StudyProgress:
     @property
     def left(self) -> float | None:
         """About how many seconds the jobs take that are left, if as many run at once as now. One that has not begun
-        takes as long as others of its kind. None while of a kind that is left none is done or far enough to tell."""
+        takes as long as others of its kind. None while of a kind that is left none is finished or far enough to
+        tell."""
         known = [row.left for row in self.jobs if row.left is not None]
         kinds = [
             (
                 sum(not row.is_done and row.left is None for row in section.rows),
-                [row.seconds for row in section.rows if row.seconds is not None],
+                [row.seconds for row in section.rows if row.seconds is not None and row.state not in ENDED_EARLY],
             )
             for section in self.sections
         ]
-        return seconds_left(kinds, sum(known), self.at_once)
+        return seconds_left(kinds, self.at_once, known=sum(known))
 
     def view(self, bars: bool) -> Group:
         """For readers: a line about the whole study, and a table for each kind of jobs; with a bar for each job where
@@ -90,7 +92,7 @@ class StudyProgress:
             "study": self.study,
             "done": self.done,
             "of": len(self.jobs),
-            "seconds_left": self.left,
+            "seconds_left": _finite(self.left),
             "at_once": self.at_once,
             "jobs": [
                 {
@@ -102,10 +104,9 @@ class StudyProgress:
                     "unit": section.unit,
                     "done": row.done,
                     "of": row.of,
-                    # JSON has no number that is not finite.
                     "scores": {name: _finite(score) for name, score in row.scores.items()},
-                    "tokens_per_second": row.speed,
-                    "seconds_left": row.left,
+                    "tokens_per_second": _finite(row.speed),
+                    "seconds_left": _finite(row.left),
                     "seconds_silent": row.silent,
                 }
                 for section in self.sections
@@ -114,8 +115,9 @@ class StudyProgress:
         }
 
 
-def _finite(score: float | None) -> float | None:
-    return score if score is not None and math.isfinite(score) else None
+def _finite(number: float | None) -> float | None:
+    """A number where it is finite: JSON has no other."""
+    return number if number is not None and math.isfinite(number) else None
 
 
 def show(study: Study, results: Path, watch: bool) -> None:
@@ -137,9 +139,3 @@ def show(study: Study, results: Path, watch: bool) -> None:
                 live.update(current())
     except KeyboardInterrupt:
         return
-
-
-def in_json(study: Study, results: Path) -> str:
-    """The progress of the study whose results are in the folder `results`, for programs."""
-    content = StudyProgress.read(study, results, time.time()).content()
-    return json.dumps(content, indent=2, ensure_ascii=False)

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from preln.checking import check
-from preln.config import StudyError, validate
+from preln.config import validate
+from preln.errors import PrelnError
 from preln.pretraining import runs as pretraining
 from preln.pretraining.training import pretrain_run
 from preln.runs import Run, expand
+from preln.translation.training import train_run
 from tests.conftest import bert_content, study_content
-from tests.moments import NewHold, in_epoch
+from tests.moments import PATIENCE, NewHold, in_epoch
 from tests.refused import refused
-from tests.unit.test_training import finish, kill_at, numbers, write_study
+from tests.unit.test_training import finish, kill_at, numbers, start, write_study
 
+# At other intervals, the first point after an interruption may be the mean over fewer updates.
 WATCHED = {"log_interval": 1, "tensorboard": True}
 
 
@@ -30,30 +34,17 @@ def test_whether_it_is_watched_is_no_part_of_what_a_run_is() -> None:
         ]
 
 
-@pytest.fixture
-def without_tensorboard(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An environment in which it is not installed."""
-    monkeypatch.setattr("preln.libraries.find_spec", lambda name: None)
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        study_content(execution=WATCHED),
-        study_content({"execution": WATCHED}),
-        bert_content({"execution": WATCHED}),
-    ],
-    ids=["all", "translation runs", "pre-trainings"],
-)
 @pytest.mark.usefixtures("without_tensorboard")
-def test_a_study_is_refused_where_tensorboard_is_not_installed(content: dict[str, object]) -> None:
-    with refused(StudyError, "my.yaml: execution.tensorboard", "not installed"):
-        check(content, "my.yaml")
+def test_a_study_is_planned_where_tensorboard_is_not_installed() -> None:
+    assert check(study_content(execution=WATCHED), "my.yaml").runs
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("without_tensorboard")
-def test_a_study_that_does_not_ask_for_it_needs_no_tensorboard() -> None:
-    check(study_content(), "my.yaml")
+def test_a_training_is_refused_where_tensorboard_is_not_installed(prepared: Path, tmp_path: Path) -> None:
+    study, run = write_study(tmp_path, execution=WATCHED)
+    with refused(PrelnError, "execution.tensorboard", "not installed", "pip install '.[watch]'", "false"):
+        train_run(study, run, prepared, tmp_path / run.id)
 
 
 Curves = dict[tuple[str, str], list[tuple[int, float]]]
@@ -69,7 +60,7 @@ def read(folder: Path) -> Curves:
         (Path(part).name, tag): [(event.step, event.value) for event in multiplexer.Scalars(part, tag)]
         for part, found in multiplexer.Runs().items()
         for tag in found["scalars"]
-        if tag not in ("wps", "ups", "wall", "train_wall", "gb_free", "bsz", "wpb")
+        if tag not in ("wps", "ups", "wall", "train_wall", "gb_free")
     }
 
 
@@ -114,12 +105,40 @@ def test_a_killed_training_has_the_curves_of_an_uninterrupted_one(
 
 
 @pytest.mark.slow
+def test_a_training_that_was_told_to_stop_has_them_too(
+    watched: tuple[Path, Run], hold: NewHold, prepared: Path, tmp_path: Path
+) -> None:
+    _, run = write_study(tmp_path, execution=WATCHED)
+    process = start(tmp_path, run, prepared, here := hold(in_epoch(2)))
+    here.wait(process)
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(PATIENCE) == 1
+    assert len(read(tmp_path / run.id)["train", "loss"]) == 2
+    finish(tmp_path, run, prepared)
+    assert read(tmp_path / run.id) == read(watched[0] / watched[1].id)
+
+
+@pytest.mark.slow
+def test_updates_that_an_attempt_repeats_unwatched_are_forgotten(hold: NewHold, prepared: Path, tmp_path: Path) -> None:
+    pytest.importorskip("tensorboard", reason="tensorboard is not installed (requirements-watch.txt)")
+    for is_watched, epoch in ((True, 2), (False, 3)):
+        _, run = write_study(tmp_path, execution=WATCHED | {"tensorboard": is_watched})
+        kill_at([in_epoch(epoch)], hold, tmp_path, run, prepared)
+    write_study(tmp_path, execution=WATCHED)
+    finish(tmp_path, run, prepared)
+    first, second, third = pd.read_csv(tmp_path / run.id / "curve.csv")["updates"]
+    updates = [update for update, _ in read(tmp_path / run.id)["train_inner", "loss"]]
+    assert updates == [*range(1, first + 1), *range(second + 1, third + 1)]
+
+
+@pytest.mark.slow
 def test_several_processes_write_one_curve(prepared: Path, tmp_path: Path) -> None:
     pytest.importorskip("tensorboard", reason="tensorboard is not installed (requirements-watch.txt)")
     _, run = write_study(tmp_path, processes=2, accumulate=2, epochs=1, execution=WATCHED)
     finish(tmp_path, run, prepared)
-    updates = pd.read_csv(tmp_path / run.id / "curve.csv")["updates"].iloc[-1]
-    assert [update for update, _ in read(tmp_path / run.id)["train_inner", "loss"]] == list(range(1, updates + 1))
+    last = pd.read_csv(tmp_path / run.id / "curve.csv")["updates"].iloc[-1]
+    updates = [update for update, _ in read(tmp_path / run.id)["train_inner", "loss"]]
+    assert updates == list(range(1, last + 1))
 
 
 @pytest.mark.slow

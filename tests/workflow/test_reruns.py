@@ -65,7 +65,6 @@ def test_a_setting_that_changes_no_number_trains_nothing(again: Workspace) -> No
 
 
 def test_trainings_that_are_done_are_not_done_again_to_be_seen_in_tensorboard(again: Workspace) -> None:
-    pytest.importorskip("tensorboard", reason="tensorboard is not installed (requirements-watch.txt)")
     again.write_study(*RUNS, execution={"tensorboard": True})
     assert again.would_run() == {}
 

@@ -27,7 +27,9 @@ class Execution(Settings):
     log_interval: int = Field(10, ge=1, le=1_000_000, description="Updates between two lines of the training log.")
     checkpoints: int = Field(2, ge=1, le=10_000, description="Epoch checkpoints kept in a run's state.")
     tensorboard: bool = Field(
-        False, description="Whether trainings write event files for TensorBoard, in `tensorboard/` of a run's state."
+        False,
+        description="Whether trainings write event files for TensorBoard, in `tensorboard/` of a run's state. "
+        "Fine-tunings write none.",
     )
 
     @property

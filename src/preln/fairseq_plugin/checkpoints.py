@@ -51,9 +51,14 @@ class Moment:
     update: float
 
     @property
+    def is_inside_epoch(self) -> bool:
+        """Whether the epoch was not at its end."""
+        return math.isfinite(self.update)
+
+    @property
     def whole_epochs(self) -> int:
         """How many epochs were done."""
-        return self.epoch if math.isinf(self.update) else self.epoch - 1
+        return self.epoch - 1 if self.is_inside_epoch else self.epoch
 
 
 def allow_settings() -> None:

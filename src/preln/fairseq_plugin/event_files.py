@@ -2,17 +2,50 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
+
+from preln import libraries
+from preln.errors import PrelnError
 
 EVENT_FILES = "tensorboard"
 """Their folder in a state."""
+MEANS = "train"
+"""The part of them with the means over each epoch."""
+
+logger = logging.getLogger(__name__)
 
 
-def forget_after(update: int, state: Path) -> None:
-    """Have TensorBoard show nothing of what an attempt that ended did after an update, for it is done again; `state` is
-    the folder of the training's state."""
+class EventFilesRefused(PrelnError):
+    """Event files are asked for, and TensorBoard is not installed."""
+
+
+def prepare(state: Path, updates: int, inside_epoch: bool, wanted: bool) -> None:
+    """Have TensorBoard forget what the last attempt at a training logged and the next one computes again.
+
+    Args:
+        state: the folder of the training's state.
+        updates: how many were done at the checkpoint from which it goes on.
+        inside_epoch: whether that is of the midst of an epoch.
+        wanted: whether the next attempt writes event files.
+
+    Raises:
+        EventFilesRefused: if they are wanted and TensorBoard is not installed.
+    """
+    parts = list((state / EVENT_FILES).glob("*"))
+    if not parts and not wanted:
+        return
     # It comes with an extra.
-    from torch.utils.tensorboard import SummaryWriter
-
-    for part in (state / EVENT_FILES).glob("*"):
-        SummaryWriter(str(part), purge_step=update + 1).close()
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ModuleNotFoundError as error:
+        if wanted:
+            what = libraries.missing(error) or error
+            raise EventFilesRefused(f"execution.tensorboard: {what}; or set it to false") from error
+        logger.warning("%s: stays as it is, for TensorBoard is not installed", state / EVENT_FILES)
+        return
+    # A training that is told to stop inside an epoch logs, after its checkpoint, the means over what of the epoch is
+    # done. It logs those of the whole epoch at its end.
+    for part in parts:
+        purge = updates if inside_epoch and part.name == MEANS else updates + 1
+        SummaryWriter(str(part), purge_step=purge).close()

@@ -28,6 +28,7 @@ from preln.fairseq_plugin import event_files
 from preln.fairseq_plugin.checkpoints import (
     CHECKPOINTS,
     allow_settings,
+    checkpoints,
     flush_newest,
     newest_checkpoint,
     updates_before,
@@ -88,6 +89,7 @@ def train(arguments: list[str], precision: Precision, state: RunState, execution
 
     Raises:
         CheckpointRefused: if the checkpoint to continue from is not plain numbers and settings.
+        EventFilesRefused: if it is to write event files, and TensorBoard is not installed.
         Interrupted: if the process was told to stop by SIGTERM or SIGUSR1.
         NotWritten: if the disk is full or read-only; what was written before is whole.
         WorkerFailed: if one of several processes failed.
@@ -97,8 +99,12 @@ def train(arguments: list[str], precision: Precision, state: RunState, execution
     # Of itself, fairseq would look for a checkpoint of its own.
     checkpoint = newest_checkpoint(folder / CHECKPOINTS)
     arguments = [*arguments, "--restore-file", str(checkpoint or os.devnull)]
-    if execution.tensorboard:
-        event_files.forget_after(updates_before(checkpoint), folder)
+    event_files.prepare(
+        folder,
+        updates_before(checkpoint),
+        inside_epoch=checkpoint is not None and checkpoints(checkpoint.parent)[checkpoint].is_inside_epoch,
+        wanted="--tensorboard-logdir" in arguments,
+    )
     job = Job(arguments, precision, str(folder), execution.cpus)
     if execution.workers == 1:
         work(job)

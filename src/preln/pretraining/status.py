@@ -52,9 +52,8 @@ def finetuning(job: Finetuning, folder: Path, now: float) -> Progress:
             scores = [float(row[column] or "nan") for row in rows]
         except (OSError, ValueError, IndexError):
             return Progress.damaged(job.id, folder / "scores.csv", wanted)
-        # Of a checkpoint that was not reached, nothing was fine-tuned.
-        seconds = values.get("seconds") if state == State.FINISHED else None
-        return Progress(job.id, State(state), len(scores), wanted, scores={"accuracy": _mean(scores)}, seconds=seconds)
+        accuracy, seconds = _mean(scores), values.get("seconds")
+        return Progress(job.id, State(state), len(scores), wanted, scores={"accuracy": accuracy}, seconds=seconds)
     current = RunState.newest(folder)
     if current is None:
         return Progress(job.id, State.WAITING, 0, wanted)

@@ -40,8 +40,8 @@ def trace(job: TraceJob, folder: Path) -> Progress:
 
 
 def _recorded(job: Job, folder: Path, of: int, implied: dict[str, Any]) -> Progress:
-    """The progress of a job with one record, which is written at its end; of what the record has not, `implied` is
-    so."""
+    """The progress of a job with one record, which is written at its end; `implied` has the values of keys that such a
+    record lacks."""
     record = folder / RUN
     if not record.exists():
         return Progress(job.id, State.WAITING, 0, of)
