@@ -44,6 +44,10 @@ Downloads = Annotated[Path, typer.Option(help="Folder of the downloads.")]
 Out = Annotated[Path, typer.Option("--out", help="Where the result is written.")]
 
 
+SNAKEFILES = [Path("Snakefile"), Path("workflow/Snakefile")]
+"""Where Snakemake looks for a workflow."""
+
+
 class Form(StrEnum):
     """What is exported, and for which software."""
 
@@ -144,6 +148,9 @@ def init(
     print(f"{out}: a study of {seen.pairs:,} pairs. Look at it, then:")
     print(f"  preln plan {shlex.quote(str(out))}")
     print(f"  preln run {shlex.quote(str(out))}")
+    if not any(map(Path.exists, SNAKEFILES)):
+        print("The second needs a Snakefile, and there is none here: go into a clone of preln, or make one that has")
+        print('preln as a module ("In another workflow" in docs/your-own-study.md).')
 
 
 @app.command(rich_help_panel=STUDY)
@@ -321,7 +328,7 @@ def translate(
 
     folder, _, all_runs = _read_results(results)
     asked = [_find(all_runs, run, "run") for run in runs]
-    models = [TrainedRun(run, folder, prepared or Path(corpus_folder(run))) for run in asked]
+    models = [TrainedRun(run, folder, prepared or _beside(folder, corpus_folder(run))) for run in asked]
     if file is None:
         # As every other text of the project, whatever the locale is.
         if isinstance(sys.stdin, TextIOWrapper):
@@ -402,12 +409,19 @@ def _export_model(results: Path, run: str, out: Path, prepared: Path | None) -> 
     choices: list[Run | pretraining.PretrainingRun] = [*translation_runs, *pretraining_runs]
     found = _find(choices, run, "run")
     if isinstance(found, Run):
-        text = prepared or Path(workflow.corpus_folder(found))
+        text = prepared or _beside(folder, workflow.corpus_folder(found))
         model = training.trained(found, text, folder / found.folder)
     else:
-        text = prepared or Path(workflow.text_folder(found))
+        text = prepared or _beside(folder, workflow.text_folder(found))
         model = pretraining_training.trained(found, text, folder / found.folder)
     huggingface.export(found, model, text, out)
+
+
+def _beside(results: Path, made: str) -> Path:
+    """What the workflow made for the results of a study: below the folder that has `results/`, which may be that of a
+    module's prefix, and otherwise below the current one."""
+    beside = results.parents[1] / made
+    return beside if beside.exists() else Path(made)
 
 
 def _export_curves(results: Path, run: str | None, to: Form, out: Path) -> None:

@@ -253,7 +253,8 @@ def show(asked: Checked, path: Path, name: str, results: Path, prepared: Path, p
             f"Hours without * assume {UTILISATION:.0%} of the {gpu.name}'s peak, and {UPDATES_A_SECOND:g} updates a "
             "second at most; those with * are from speeds in results/."
         )
-    if not gpu.has_bf16 and any(run.settings.precision == "bf16" for run in (*asked.runs, *asked.pretrainings)):
+    precisions = {run.settings.precision for run in asked.runs} | {run.settings.precision for run in asked.pretrainings}
+    if "bf16" in precisions and not gpu.has_bf16:
         lines.append(
             f"The {gpu.name} has no bf16: runs in bf16 are planned at its peak in fp32. `precision: fp16` is faster."
         )

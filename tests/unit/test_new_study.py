@@ -76,6 +76,23 @@ def test_the_next_command_is_said(texts: Path, capsys: pytest.CaptureFixture[str
     assert f"preln run {shlex.quote(str(study))}" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("workflow", [None, "Snakefile", "workflow/Snakefile"])
+def test_where_there_is_no_workflow_it_is_said(
+    workflow: str | None,
+    texts: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    if workflow:
+        Path(workflow).parent.mkdir(exist_ok=True)
+        Path(workflow).touch()
+    written(texts)
+    assert ("needs a Snakefile" in capsys.readouterr().out) == (workflow is None)
+
+
 def test_sides_of_unlike_length_are_refused_with_both_numbers(texts: Path) -> None:
     (texts / "train.fr").write_text(RUNNING * 1999, encoding="utf-8")
     with pytest.raises(CorpusError, match=r"train.nl has 2,000 lines and .*train.fr 1,999"):

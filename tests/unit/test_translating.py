@@ -21,6 +21,7 @@ from preln.files import MANIFEST
 from preln.runs import Run, expand
 from preln.translation import training
 from preln.translation.translating import AT_ONCE, TrainedRun, show
+from preln.workflow import corpus_folder
 from tests.conftest import study_content
 
 Trained = tuple[Study, list[Run], Path]
@@ -123,6 +124,23 @@ def test_the_command_translates_a_file(
     app(["translate", *arguments], standalone_mode=False)
     expected = [found[0].text for found in TrainedRun(runs[1], folder, prepared).translate(lines(prepared, 3))]
     assert capsys.readouterr().out.splitlines() == expected
+
+
+@pytest.mark.slow
+def test_the_text_is_found_beside_the_results_of_a_module_with_a_prefix(
+    trained: Trained,
+    prepared: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    _, runs, folder = trained
+    shutil.copytree(folder, tmp_path / "prefix" / "results" / "tiny")
+    shutil.copytree(prepared, tmp_path / "prefix" / corpus_folder(runs[0]))
+    monkeypatch.chdir(tmp_path)
+    Path("lines.de").write_text("\n".join(lines(prepared, 2)) + "\n", encoding="utf-8")
+    app(["translate", "prefix/results/tiny", runs[0].id, "--file", "lines.de"], standalone_mode=False)
+    assert len(capsys.readouterr().out.splitlines()) == 2
 
 
 @pytest.mark.slow

@@ -70,7 +70,7 @@ def card(run: Run | PretrainingRun, record: dict[str, Any], metrics: dict[str, A
     placement = PLACEMENTS[run.settings.placement]
     common = {
         **{"id": run.id, "label": placement.label, "source": placement.source, "paper": PAPER},
-        **{"width": run.settings.width, "preln": record["versions"]["preln"], "commit": record["commit"]},
+        **{"width": run.settings.width, "preln": record["versions"]["preln"], "commit": record["commit"] or "unknown"},
         "hardware": hardware_line(record["hardware"]),
     }
     if isinstance(run, Run):

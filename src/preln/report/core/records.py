@@ -76,6 +76,6 @@ def origin_lines(records: Sequence[dict[str, Any]]) -> tuple[str, ...]:
     """Where records come from: their commits and their hardware, in a sentence each; nothing where there are none."""
     if not records:
         return ()
-    commits = sorted({str(record["commit"]) for record in records})
+    commits = sorted({record["commit"] or "unknown" for record in records})
     machines = sorted({hardware_line(record["hardware"]) for record in records})
     return f"Commit: {'; '.join(commits)}.", f"Hardware: {'; '.join(machines)}."

@@ -169,7 +169,7 @@ def _provenance(catalogue: Catalogue, folder: Path) -> dict[str, list[str]]:
             continue
         record = recording.read(paths[0])
         changed = ", with changes that are not committed" if record["commit_changed"] else ""
-        counts["Commit"][f"{record['commit']}{changed}"] += 1
+        counts["Commit"][f"{record['commit'] or 'unknown'}{changed}"] += 1
         counts["Hardware"][hardware_line(record["hardware"])] += 1
         counts["Versions"][", ".join(f"{name} {version}" for name, version in record["versions"].items())] += 1
     return {
