@@ -420,7 +420,7 @@ def _export_model(results: Path, run: str, out: Path, prepared: Path | None) -> 
 def _beside(results: Path, made: str) -> Path:
     """What the workflow made for the results of a study: below the folder that has `results/`, which may be that of a
     module's prefix, and otherwise below the current one."""
-    beside = results.parents[1] / made
+    beside = results.parent.parent / made
     return beside if beside.exists() else Path(made)
 
 
