@@ -287,22 +287,6 @@ def radam(results: Path) -> dict[Corner, dict[str, list[float]]]:
     return found
 
 
-def failure_map(results: Path) -> pd.DataFrame:
-    """The runs of `failure-map` that are done: placement, tokens an update, peak rate, warm-up and seed, the last
-    validation loss (infinite of one that diverged), and whether it failed."""
-    study = load_study(Path(__file__).parents[1] / "config" / "failure-map.yaml")
-    named = ["placement", "batch_tokens", "learning_rate", "warmup", "seed"]
-    rows = []
-    for run in expand(study):
-        metrics = results / study.study / run.folder / "metrics.json"
-        if metrics.exists():
-            ended = json.loads(metrics.read_text(encoding="utf-8"))
-            loss = math.inf if ended["diverged"] else ended["final"]["valid_loss"]
-            failed = loss > ended["constant_guess"] - LEARNS
-            rows.append([*(getattr(run.settings, name) for name in named), loss, failed])
-    return pd.DataFrame(rows, columns=[*named, "loss", "failed"])
-
-
 @dataclass(frozen=True)
 class OnTheBench:
     """A placement on the bench: its better length of warm-up, and what it bears with each.

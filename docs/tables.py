@@ -13,6 +13,7 @@ from pathlib import Path
 import pandas as pd
 
 from docs import answers
+from preln.config import load as load_study
 from preln.placements import PLACEMENTS as RECORDS
 from preln.placements.base import Residual
 from preln.plan import GPUS
@@ -20,6 +21,9 @@ from preln.report.claims.placements import CLAIMS as OF_OTHERS
 from preln.report.core.statistics import Estimate
 from preln.report.reference import claims as paper
 from preln.report.translation.budgets import of_the_paper
+from preln.report.translation.failure_map import Cell, maps
+from preln.report.translation.records import load as load_records
+from preln.runs import expand
 from preln.schedules.inverse_sqrt import InverseSqrt
 
 ROOT = Path(__file__).parents[1]
@@ -520,18 +524,23 @@ def radam_corners() -> str:
 
 
 def failure_map() -> str:
-    """The last losses of the runs of `failure-map` with small batches that are done, means over seeds; bold where more
-    than a third of the seeds failed."""
-    found = answers.failure_map(RESULTS)
-    found = found[found["batch_tokens"] == found["batch_tokens"].min()]
-    columns = [(placement, warmup) for placement in ("post", "pre") for warmup in sorted(found["warmup"].unique())]
-    rows = []
-    for rate, of_rate in found.groupby("learning_rate"):
-        cells = {at: of_rate[(of_rate["placement"] == at[0]) & (of_rate["warmup"] == at[1])] for at in columns}
-        said = [f"{cell['loss'].mean():.2f}" if len(cell) else "" for cell in cells.values()]
-        failed = [3 * cell["failed"].sum() > len(cell) for cell in cells.values()]
-        rows.append([f"{rate:g}", *(f"**{loss}**" if bold else loss for loss, bold in zip(said, failed, strict=True))])
-    head = [f"{RECORDS[placement].label}, {warmup}" for placement, warmup in columns]
+    """The last losses of the runs of `failure-map` with small batches that are done, means over seeds; bold where the
+    rate does not train."""
+    study = load_study(ROOT / "config" / "failure-map.yaml")
+    found = maps(load_records(study, expand(study), RESULTS))
+    smallest = min(one.settings.batch_tokens for one in found)
+    shown = [one for one in found if one.settings.batch_tokens == smallest]
+
+    def said(cell: Cell | None) -> str:
+        if cell is None:
+            return ""
+        return f"{cell.loss:.2f}" if cell.trains else f"**{cell.loss:.2f}**"
+
+    rows = [
+        (f"{rate:g}", *(said(one.cells.get((rate, warmup))) for one in shown for warmup in one.warmups))
+        for rate in shown[0].rates
+    ]
+    head = [f"{RECORDS[one.settings.placement].label}, {warmup}" for one in shown for warmup in one.warmups]
     return grid(["peak rate", *head], rows)
 
 
