@@ -7,9 +7,9 @@ from pathlib import Path
 
 from preln import libraries
 from preln.errors import PrelnError
+from preln.fairseq_plugin.checkpoints import checkpoints, updates_before
+from preln.fairseq_plugin.options import EVENT_FILES
 
-EVENT_FILES = "tensorboard"
-"""Their folder in a state."""
 MEANS = "train"
 """The part of them with the means over each epoch."""
 
@@ -20,13 +20,12 @@ class EventFilesRefused(PrelnError):
     """Event files are asked for, and TensorBoard is not installed."""
 
 
-def prepare(state: Path, updates: int, inside_epoch: bool, wanted: bool) -> None:
+def prepare(state: Path, checkpoint: Path | None, wanted: bool) -> None:
     """Have TensorBoard forget what the last attempt at a training logged and the next one computes again.
 
     Args:
         state: the folder of the training's state.
-        updates: how many were done at the checkpoint from which it goes on.
-        inside_epoch: whether that is of the midst of an epoch.
+        checkpoint: the whole one from which it goes on; none at the beginning.
         wanted: whether the next attempt writes event files.
 
     Raises:
@@ -44,6 +43,8 @@ def prepare(state: Path, updates: int, inside_epoch: bool, wanted: bool) -> None
             raise EventFilesRefused(f"execution.tensorboard: {what}; or set it to false") from error
         logger.warning("%s: stays as it is, for TensorBoard is not installed", state / EVENT_FILES)
         return
+    updates = updates_before(checkpoint)
+    inside_epoch = checkpoint is not None and checkpoints(checkpoint.parent)[checkpoint].is_inside_epoch
     # A training that is told to stop inside an epoch logs, after its checkpoint, the means over what of the epoch is
     # done. It logs those of the whole epoch at its end.
     for part in parts:

@@ -25,14 +25,7 @@ from fairseq_cli.train import main as fairseq_main
 from preln.config import Execution, Precision
 from preln.errors import PrelnError
 from preln.fairseq_plugin import event_files
-from preln.fairseq_plugin.checkpoints import (
-    CHECKPOINTS,
-    allow_settings,
-    checkpoints,
-    flush_newest,
-    newest_checkpoint,
-    updates_before,
-)
+from preln.fairseq_plugin.checkpoints import CHECKPOINTS, allow_settings, flush_newest, newest_checkpoint
 from preln.fairseq_plugin.divergence import progress
 from preln.fairseq_plugin.interruption import SIGNALS, interruption
 from preln.fairseq_plugin.options import USER_DIR
@@ -99,12 +92,7 @@ def train(arguments: list[str], precision: Precision, state: RunState, execution
     # Of itself, fairseq would look for a checkpoint of its own.
     checkpoint = newest_checkpoint(folder / CHECKPOINTS)
     arguments = [*arguments, "--restore-file", str(checkpoint or os.devnull)]
-    event_files.prepare(
-        folder,
-        updates_before(checkpoint),
-        inside_epoch=checkpoint is not None and checkpoints(checkpoint.parent)[checkpoint].is_inside_epoch,
-        wanted="--tensorboard-logdir" in arguments,
-    )
+    event_files.prepare(folder, checkpoint, wanted="--tensorboard-logdir" in arguments)
     job = Job(arguments, precision, str(folder), execution.cpus)
     if execution.workers == 1:
         work(job)

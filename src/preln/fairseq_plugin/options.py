@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from preln.config import Execution, GridPoint, Precision, PretrainingSettings, RunSettings
-from preln.fairseq_plugin.event_files import EVENT_FILES
 
 USER_DIR = Path(__file__).with_name("preln_user_dir")
+EVENT_FILES = "tensorboard"
+"""The folder of a state in which TensorBoard's event files are."""
 
 WARMUP_SHARE = 0.1
 """Share of a fine-tuning's updates that warm up, with both placements: BERT's own, for the paper does not say."""
