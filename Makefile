@@ -12,7 +12,7 @@ BIN := $(VENV)/bin
 # takes over half of what another has before it: tests that share a training stay together until then.
 PARALLEL := --numprocesses logical --maxprocesses 8 --dist worksteal
 
-.PHONY: help reproduce test quick-test test-cluster test-faults test-processors coverage bench gpu lint docs
+.PHONY: help reproduce test quick-test test-cluster test-faults test-processors coverage bench gpu lint docs lock
 
 help:
 	@echo "make reproduce        the default study: tables and figures in results/quick/"
@@ -26,6 +26,7 @@ help:
 	@echo "make gpu              the first day with a GPU: tests, speed, waits, profile; a page in build/gpu/"
 	@echo "make lint             the static checks alone"
 	@echo "make docs             the site of docs/, in build/site/"
+	@echo "make lock             the hashes in locks/, after a change of requirements*.txt"
 
 reproduce: $(READY)
 	PATH="$(CURDIR)/$(BIN):$$PATH" preln run config/config.yaml --cores $(CORES)
@@ -65,19 +66,24 @@ docs: $(VENV)/.docs-ready
 	PATH="$(CURDIR)/$(BIN):$$PATH" NO_MKDOCS_2_WARNING=1 python -m mkdocs build --strict --quiet
 	@echo "Open build/site/index.html"
 
+# locks/ has the pins of the requirements once more, with the hash of each file, for every system and Python. torch has none:
+# tools/install.sh says why. (The site wants 3.11.5 at least.)
+lock: $(VENV)/.lock-ready
+	mkdir -p locks
+	for file in requirements*.txt; do \
+		"$(BIN)/uv" pip compile "$$file" --output-file "locks/$$file" --no-emit-package torch --no-deps --universal \
+			--python-version 3.11.5 --generate-hashes --no-annotate --custom-compile-command "make lock" --quiet || exit 1; \
+	done
+
 # What single commands and tests need beyond the package; each requirements-*.txt says for what.
-$(VENV)/.%-ready: $(READY) requirements-%.txt
-	"$(BIN)/python" -m pip install --quiet --no-deps --requirement requirements-$*.txt
+$(VENV)/.%-ready: $(READY) locks/requirements-%.txt
+	"$(BIN)/python" -m pip install --quiet --no-deps --require-hashes --requirement locks/requirements-$*.txt
 	touch "$@"
 
 $(VENV)/.bench-ready: $(VENV)/.huggingface-ready
 
-# The environment: torch first, for fairseq is built against it; fairseq without its dependencies, for its metadata
-# asks for torchaudio, which nothing here uses.
-$(READY): requirements.txt requirements-fairseq.txt pyproject.toml setup.py src/preln/fused/native.cpp tools/check-machine.sh
+$(READY): requirements.txt locks/requirements.txt locks/requirements-fairseq.txt pyproject.toml setup.py src/preln/fused/native.cpp tools/check-machine.sh tools/install.sh
 	@bash tools/check-machine.sh "$(PYTHON)" "$(CURDIR)"
 	"$(PYTHON)" -m venv "$(VENV)"
-	"$(BIN)/python" -m pip install --quiet --requirement requirements.txt
-	"$(BIN)/python" -m pip install --quiet --no-deps --no-build-isolation --requirement requirements-fairseq.txt
-	"$(BIN)/python" -m pip install --quiet --no-deps --no-build-isolation --editable .
+	@bash tools/install.sh "$(BIN)/python"
 	touch "$@"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -121,6 +122,23 @@ def test_a_package_has_one_version_wherever_it_is_pinned() -> None:
         for name, version in requirements(file.name).items():
             pinned.setdefault(normalised(name), set()).add(version)
     assert {name: versions for name, versions in pinned.items() if len(versions) > 1} == {}
+
+
+@pytest.mark.parametrize("file", sorted(file.name for file in ROOT.glob("requirements*.txt")))
+def test_the_lock_of_a_file_has_its_pins_each_with_hashes(file: str) -> None:
+    asked = {normalised(name): version for name, version in requirements(file).items() if name != "torch"}
+    lock = (ROOT / "locks" / file).read_text(encoding="utf-8")
+    locked = re.findall(
+        r"^([\w.-]+)==([\w.]+)(?: ;[^\\\n]*)?((?: \\\n +--hash=sha256:[0-9a-f]{64})+)$", lock, re.MULTILINE
+    )
+    assert {normalised(name): version for name, version, _ in locked} == asked, f"locks/{file} is old: make lock"
+
+
+def test_pip_s_messages_are_counted_with_the_time_left() -> None:
+    messages = [line for n in range(40) for line in (f"Collecting package{n}==1.0", "  Downloading a file")]
+    count = ["bash", str(ROOT / "tools" / "count-packages.sh"), "40"]
+    said = subprocess.run(count, input="\n".join([*messages, ""]), capture_output=True, text=True, check=True).stdout
+    assert re.findall(r"(\d+) of 40 packages, about \d+ s left", said) == ["20", "40"]
 
 
 def test_the_list_of_keys_is_that_of_the_data_model() -> None:
