@@ -113,6 +113,12 @@ def _read(study: Path) -> tuple[Path, Study, list[Run]]:
 def _read_results(results: Path) -> tuple[Path, Study, list[Run]]:
     """A study's folder of results (or its study.yaml), the study, and its runs."""
     path = results if results.name == "study.yaml" else results / "study.yaml"
+    if not path.exists():
+        from preln.workflow import made
+
+        if found := made(f"results/{path.parent.name}/study.yaml", Path()):
+            meant = " or ".join(str(other.parent) for other in found)
+            raise StudyError(f"{path.parent}: holds no results; did you mean {meant}?")
     study = of_results(path)
     return path.resolve().parent, study, expand(study, str(path))
 
@@ -168,7 +174,7 @@ def plan(
     from preln.plan import show
 
     path = _study_file(study)
-    show(check_file(path), path, gpu, Path("results"), Path("resources/corpora"), gpu_tflops)
+    show(check_file(path), path, gpu, Path(), gpu_tflops)
 
 
 @app.command("run", rich_help_panel=STUDY)
@@ -184,9 +190,9 @@ def run_study(
     from preln.report.catalogue import REPORT
 
     path, content, _ = _read(study)
-    results = Path("results") / content.study
     arguments = ["--cores", cores, "--rerun-incomplete", "--configfile", str(path), *(more or ())]
-    if status := run(content, results, arguments, Path("logs") / content.study / "snakemake.log"):
+    status, results = run(content, arguments, Path("logs") / content.study / "snakemake.log")
+    if status:
         sys.exit(status)
     if (results / REPORT).exists():
         _say_finding(content, results.parent)

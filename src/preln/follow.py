@@ -24,12 +24,13 @@ from preln.config import Study
 from preln.progress import Progress, bar, seconds_left, spoken
 from preln.status import WATCH_SECONDS, StudyProgress
 
+_RESULTS = re.compile(r"^Results of (\S+): (.*)$")
 _COUNT = re.compile(r"^(\w+)\s+(\d+)$")
 _JOB = re.compile(r"^Job (\d+): (.*)$")
 _FAILED = re.compile(r"^    jobid: (\d+)$")
 _FINISHED = re.compile(r"^Finished jobid: (\d+) \(Rule: (\w+)\)$")
 _TARGETS = ("default", "all", "prepared")
-"""Rules that make nothing."""
+"""Rules that make nothing; a module's may have a name before it, as `preln_all`."""
 SHOWN = 20
 """Lines of the log that are shown when the workflow fails and no line says why."""
 
@@ -44,6 +45,7 @@ class Steps:
         running: the message of each that runs, and when it began, by its number.
         left: how many of each rule are left.
         took: the seconds that those of each rule took that are done.
+        results: the folder of each study's results, which only the workflow knows: as a module it may have a prefix.
     """
 
     of: int = 0
@@ -51,6 +53,7 @@ class Steps:
     running: dict[int, tuple[str, float]] = field(default_factory=dict)
     left: Counter[str] = field(default_factory=Counter)
     took: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    results: dict[str, Path] = field(default_factory=dict)
 
     def read(self, line: str, now: float) -> str | None:
         """Take in a line of the log.
@@ -59,7 +62,9 @@ class Steps:
             The message of the step that the line ends, if it ends one.
         """
         if not self.of:
-            if found := _COUNT.match(line):
+            if found := _RESULTS.match(line):
+                self.results[found[1]] = Path(found[2])
+            elif found := _COUNT.match(line):
                 if found[1] == "total":
                     self.of = int(found[2])
                 else:
@@ -83,26 +88,26 @@ class Steps:
         running = list(self.running.values())
         if not running:
             return None
-        kinds = [(count, self.took.get(rule, [])) for rule, count in list(self.left.items()) if rule not in _TARGETS]
+        rules = [(rule, count) for rule, count in list(self.left.items()) if rule.rpartition("_")[2] not in _TARGETS]
+        kinds = [(count, self.took.get(rule, [])) for rule, count in rules]
         return seconds_left(kinds, len(running), spent=sum(now - began for _, began in running))
 
 
-def run(study: Study, results: Path, arguments: Sequence[str], log: Path) -> int:
+def run(study: Study, arguments: Sequence[str], log: Path) -> tuple[int, Path]:
     """Run Snakemake, and show how far it is until it ends.
 
     Args:
         study: the study that it makes.
-        results: the folder of the study's results.
         arguments: of Snakemake.
         log: the file for what Snakemake prints.
 
     Returns:
-        Its exit status.
+        Its exit status, and the folder of the study's results.
     """
     console = Console()
     log.parent.mkdir(parents=True, exist_ok=True)
     steps = Steps()
-    view = _View(study, results, steps)
+    view = _View(study, steps)
     # The rules call programs of this environment, activated or not.
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
     command = [sys.executable, "-m", "snakemake", *arguments]
@@ -138,23 +143,28 @@ def run(study: Study, results: Path, arguments: Sequence[str], log: Path) -> int
         lines = log.read_text(encoding="utf-8").splitlines()
         why = [line for line in lines if line.startswith("preln: ")] or lines[-SHOWN:]
         console.print(*dict.fromkeys(why), f"The workflow failed; all that it said is in {log}", sep="\n", markup=False)
-    return status
+    return status, view.results
 
 
 class _View:
     """What is shown at a terminal: the steps, and how far each run is that is being trained."""
 
-    def __init__(self, study: Study, results: Path, steps: Steps) -> None:
-        self._study, self._results, self._steps = study, results, steps
+    def __init__(self, study: Study, steps: Steps) -> None:
+        self._study, self._steps = study, steps
         self._began = time.time()
         self._progress: dict[str, Progress] = {}
         self._looked = 0.0
+
+    @property
+    def results(self) -> Path:
+        """The folder of the study's results."""
+        return self._steps.results.get(self._study.study, Path("results") / self._study.study)
 
     def __call__(self) -> RenderableType:
         now = time.time()
         if now > self._looked + WATCH_SECONDS:
             # A trace has the id of its run, so keep only the jobs that run.
-            jobs = StudyProgress.read(self._study, self._results, now).jobs
+            jobs = StudyProgress.read(self._study, self.results, now).jobs
             self._progress = {row.id: row for row in jobs if row.is_running}
             self._looked = now
         left = self._steps.seconds_left(now)

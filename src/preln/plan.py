@@ -17,13 +17,14 @@ from rich.table import Table
 
 from preln import cost
 from preln.checking import Checked
-from preln.config import Corpus, EmbeddedTask, Iwslt14Corpus, Precision, PretrainingSettings, RunSettings
+from preln.config import EmbeddedTask, Iwslt14Corpus, Precision, PretrainingSettings, RunSettings
 from preln.corpora.parallel import iwslt14
 from preln.corpora.subsets import SIZES
 from preln.errors import PrelnError
 from preln.freshness import read_or_nothing
 from preln.pretraining.runs import Finetuning, PretrainingRun
-from preln.runs import Run, corpus_id
+from preln.runs import Run
+from preln.workflow import corpus_folder, made
 
 WIDTH = 150
 UTILISATION = 0.3
@@ -111,17 +112,18 @@ class Item:
     after: str | None = None
 
 
-def items(asked: Checked, gpu: Gpu, results: Path, prepared: Path) -> list[Item]:
+def items(asked: Checked, gpu: Gpu, folder: Path) -> list[Item]:
     """The cost of each training and fine-tuning of a study.
 
     Args:
         asked: the study, with all that it asks for.
         gpu: that each of them has.
-        results: folder of all studies' results, in which speeds were measured.
-        prepared: folder of prepared corpora, whose tokens are counted.
+        folder: in which the workflow runs: in its results speeds were measured, and the tokens of its prepared corpora
+            are counted.
     """
-    speeds = _speeds(results, gpu)
-    epochs = {name: _epoch_tokens(name, corpus, prepared) for name, corpus in asked.study.corpora.items()}
+    speeds = _speeds(folder, gpu)
+    of_corpus = {run.settings.corpus: run for run in asked.runs}
+    epochs = {name: _epoch_tokens(run, folder) for name, run in of_corpus.items()}
     return [
         *(_translation(run, gpu, speeds, epochs[run.settings.corpus]) for run in asked.runs),
         *(_pretraining(run, gpu, speeds) for run in asked.pretrainings),
@@ -181,23 +183,23 @@ def _item(
     return Item(name, updates, tokens, flops, found.memory, seconds / 3600, measured=speed is not None)
 
 
-def _epoch_tokens(name: str, corpus: Corpus, prepared: Path) -> float | None:
-    """Target tokens of an epoch: counted where the corpus is prepared, known of IWSLT14."""
-    record = prepared / corpus_id(name, corpus) / "bpe" / "bpe.json"
-    if record.exists():
+def _epoch_tokens(run: Run, folder: Path) -> float | None:
+    """Target tokens of a run's epoch: counted where the corpus is prepared, known of IWSLT14."""
+    for record in made(f"{corpus_folder(run)}/bpe/bpe.json", folder):
         train = json.loads(record.read_text(encoding="utf-8"))["parts"]["train"]
         # Half of the pieces are the target's; each sentence ends with </s>.
         return float(train["pieces"] / 2 + train["pairs"])
+    corpus = run.corpus
     if not isinstance(corpus, Iwslt14Corpus):
         return None
     chosen = SIZES[corpus.subset] if corpus.subset else iwslt14.PAIRS
     return IWSLT14_TOKENS * min(corpus.pairs or chosen, chosen) / iwslt14.PAIRS
 
 
-def _speeds(results: Path, gpu: Gpu) -> Speeds:
+def _speeds(folder: Path, gpu: Gpu) -> Speeds:
     """The median speed of recorded trainings on such a GPU, of each model and its batches."""
     found: dict[tuple[object, ...], list[float]] = defaultdict(list)
-    for path in results.glob("*/*/*/run.json"):
+    for path in made("results/*/*/*/run.json", folder):
         kind = path.parts[-3]
         record = read_or_nothing(path) if kind in ("translation", "pretraining") else {}
         names = record.get("hardware", {}).get("gpus")
@@ -217,9 +219,10 @@ def _shape(settings: RunSettings | PretrainingSettings) -> tuple[object, ...]:
     return tuple(said.get(key) for key in _SHAPE)
 
 
-def show(asked: Checked, path: Path, name: str, results: Path, prepared: Path, peak: float | None = None) -> None:
-    """Print the plan of a study, whose file is at `path`, on a GPU of the given name; `peak`, in 10^12 operations a
-    second, is taken in place of its data sheet's in half precision, and that in fp32 is scaled as much.
+def show(asked: Checked, path: Path, name: str, folder: Path, peak: float | None = None) -> None:
+    """Print the plan of a study, whose file is at `path`, on a GPU of the given name, for a workflow that runs in
+    `folder`; `peak`, in 10^12 operations a second, is taken in place of its data sheet's in half precision, and that in
+    fp32 is scaled as much.
 
     Raises:
         PrelnError: if there is no such GPU in the list.
@@ -233,7 +236,7 @@ def show(asked: Checked, path: Path, name: str, results: Path, prepared: Path, p
     if peak is not None:
         # Under a name of its own, which no recorded speed has.
         gpu = replace(gpu, name="your GPU", half=peak, single=gpu.single * peak / gpu.half)
-    planned = items(asked, gpu, results, prepared)
+    planned = items(asked, gpu, folder)
     console = Console(width=None if Console().is_terminal else WIDTH)
     console.print(_table(planned[:MOST_ROWS], gpu))
     unknown = [item.id for item in planned if item.hours is None]
@@ -265,8 +268,9 @@ def show(asked: Checked, path: Path, name: str, results: Path, prepared: Path, p
         )
     if unknown:
         lines.append(
-            f"The hours of {len(unknown)} runs are not in it: their text is not prepared yet, so that its tokens are "
-            f"not known. Prepare it first: snakemake prepared --cores all --configfile {path}"
+            f"The hours of {len(unknown)} runs are not in it: their text is not prepared in this folder, or up to two "
+            "folders below it, so that its tokens are not known. Prepare it first: snakemake prepared --cores all "
+            f"--configfile {path} (of a module, the rule has the name that the module gives it, such as preln_prepared)"
         )
     console.print("\n".join(lines), highlight=False)
 

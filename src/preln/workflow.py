@@ -41,6 +41,12 @@ Found = dict[str, Input | list[Input]]
 """What a job reads, by the names that the rules have for it."""
 
 
+def made(path: str, folder: Path) -> list[Path]:
+    """What there is of a path of the rules, which may be a pattern, if the workflow runs in the folder: there, and up
+    to two folders below, where a module with a prefix has it."""
+    return [found for depth in ("", "*/", "*/*/") for found in sorted(folder.glob(depth + path))]
+
+
 def output_paths(results: str, job: StudyJob, *names: str) -> list[str]:
     """The records of a job.
 

@@ -36,7 +36,7 @@ def test_it_is_figure_4s_contrast_of_the_papers_model_on_one_gpu_each() -> None:
 
 
 def test_the_warm_up_the_decay_and_the_drop_are_at_the_papers_shares_of_a_run(tmp_path: Path) -> None:
-    planned = items(check_file(STUDY), GPUS["l4"], tmp_path, tmp_path)
+    planned = items(check_file(STUDY), GPUS["l4"], tmp_path)
     _, warm, pre = expand(check_file(STUDY).study)
     assert warm.settings.warmup / (planned[1].updates or 0) == pytest.approx(4000 / (15 * 1100), rel=0.1)
     assert (pre.settings.drop_epoch or 0) / pre.settings.epochs == pytest.approx(8 / 15, rel=0.1)
@@ -47,7 +47,7 @@ def test_its_trainings_are_planned_to_take_seven_minutes_and_fit_as_the_docs_say
     content = read(STUDY)
     if not GPUS[name].has_bf16:
         content["translation"]["settings"]["precision"] = "fp16"
-    planned = items(check(content, "demo-gpu.yaml"), GPUS[name], tmp_path, tmp_path)
+    planned = items(check(content, "demo-gpu.yaml"), GPUS[name], tmp_path)
     assert round(60 * sum(item.hours or 60.0 for item in planned)) == 7
     assert max(item.memory or 1e12 for item in planned) < 1e9 * GPUS[name].memory / 2
 

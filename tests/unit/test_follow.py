@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from preln.follow import Steps
@@ -54,6 +56,21 @@ def test_the_time_left_is_that_of_like_steps_over_those_that_run_at_once() -> No
     )
     # Two trainings of 100 seconds, of which one has run for 100 and the other for 20.
     assert steps.seconds_left(122.0) == pytest.approx((2 * 100 - 120 - 20) / 2)
+
+
+def test_a_target_makes_nothing_that_takes_time_also_under_the_name_that_a_module_gives_it() -> None:
+    steps = Steps()
+    for line in ("preln_train_translation  2", "preln_all  1", "total  3", "Job 1: Train post-s1"):
+        steps.read(line, 0.0)
+    steps.read("Finished jobid: 1 (Rule: preln_train_translation)", 100.0)
+    steps.read("Job 2: Train post-s2", 100.0)
+    assert steps.seconds_left(130.0) == pytest.approx(70.0)
+
+
+def test_the_workflow_says_where_the_results_of_a_study_are() -> None:
+    steps = Steps()
+    steps.read("Results of mine: a prefix/results/mine", 0.0)
+    assert steps.results == {"mine": Path("a prefix/results/mine")}
 
 
 def test_the_time_left_is_not_known_before_a_step_of_each_rule_is_done() -> None:

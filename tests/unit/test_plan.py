@@ -15,7 +15,7 @@ from preln.errors import PrelnError
 from preln.files import write_json
 from preln.plan import GPUS, UPDATES_A_SECOND, critical_path, items
 from preln.pretraining.runs import expand
-from preln.runs import corpus_id
+from preln.workflow import corpus_folder
 from tests.conftest import bert_content, study_content
 
 GPU = GPUS["h100"]
@@ -30,14 +30,14 @@ def write_speed(results: Path, identity: dict[str, Any], gpus: list[str], speeds
 
 def test_a_pre_training_is_its_updates_of_its_batches(tmp_path: Path) -> None:
     study = check(bert_content({**BASE, "accumulate": 2}), "my.yaml")
-    first = items(study, GPU, tmp_path, tmp_path)[0]
+    first = items(study, GPU, tmp_path)[0]
     assert (first.updates, first.tokens) == (12, 12 * 2 * 256 * 512)
     known = cost.pretraining(expand(study.study)[0].settings, 300)
     assert first.flops == pytest.approx(12 * 2 * 256 * 512 * known.flops_per_token)
 
 
 def test_small_models_are_held_up_by_the_number_of_updates(tmp_path: Path) -> None:
-    first = items(check(bert_content(), "my.yaml"), GPU, tmp_path, tmp_path)[0]
+    first = items(check(bert_content(), "my.yaml"), GPU, tmp_path)[0]
     assert first.hours == pytest.approx(12 / UPDATES_A_SECOND / 3600)
 
 
@@ -48,8 +48,8 @@ def test_small_models_are_held_up_by_the_number_of_updates(tmp_path: Path) -> No
 def test_a_recorded_speed_of_such_a_gpu_is_taken(gpus: list[str], measured: bool, tmp_path: Path) -> None:
     study = check(bert_content(BASE), "my.yaml")
     run = expand(study.study)[0]
-    write_speed(tmp_path, {**run.identity, "seed": 7, "placement": "post"}, gpus, [1000.0, 2000.0, 9000.0])
-    first = items(study, GPU, tmp_path, tmp_path)[0]
+    write_speed(tmp_path / "results", {**run.identity, "seed": 7, "placement": "post"}, gpus, [1000.0, 2000.0, 9000.0])
+    first = items(study, GPU, tmp_path)[0]
     assert first.measured is measured
     if measured:
         assert first.hours == pytest.approx(12 * 256 * 512 / 1000 / 3600)
@@ -57,16 +57,19 @@ def test_a_recorded_speed_of_such_a_gpu_is_taken(gpus: list[str], measured: bool
 
 def test_another_models_speed_is_not_taken(tmp_path: Path) -> None:
     study = check(bert_content(BASE), "my.yaml")
-    write_speed(tmp_path, {**expand(study.study)[0].identity, "width": 1024}, ["H100"], [1000.0])
-    assert not items(study, GPU, tmp_path, tmp_path)[0].measured
+    write_speed(tmp_path / "results", {**expand(study.study)[0].identity, "width": 1024}, ["H100"], [1000.0])
+    assert not items(study, GPU, tmp_path)[0].measured
 
 
-def test_a_translations_tokens_are_counted_once_its_text_is_prepared(tmp_path: Path) -> None:
+@pytest.mark.parametrize("prefix", ["", "norms", "modules/norms"])
+def test_a_translations_tokens_are_counted_once_its_text_is_prepared_also_where_a_module_has_it(
+    prefix: str, tmp_path: Path
+) -> None:
     study = check(study_content(), "my.yaml")
-    assert items(study, GPU, tmp_path, tmp_path)[0].hours is None
-    folder = tmp_path / corpus_id("tiny", study.study.corpora["tiny"]) / "bpe"
-    write_json(folder / "bpe.json", {"parts": {"train": {"pieces": 2000, "pairs": 50}}})
-    run = items(study, GPU, tmp_path, tmp_path)[0]
+    assert items(study, GPU, tmp_path)[0].hours is None
+    folder = tmp_path / prefix / corpus_folder(study.runs[0])
+    write_json(folder / "bpe" / "bpe.json", {"parts": {"train": {"pieces": 2000, "pairs": 50}}})
+    run = items(study, GPU, tmp_path)[0]
     # 1000 pieces and 50 ends of sentences, three times, in batches of 512.
     assert (run.tokens, run.updates) == (3150, 7)
 
@@ -79,33 +82,42 @@ def test_a_translations_tokens_are_counted_once_its_text_is_prepared(tmp_path: P
 def test_a_part_of_iwslt14_is_planned_by_its_pairs(chosen: dict[str, Any], share: float, tmp_path: Path) -> None:
     def tokens(**corpus: Any) -> int:
         study = check(study_content(corpora={"tiny": {"source": "iwslt14", **corpus}}), "my.yaml")
-        return int(items(study, GPU, tmp_path, tmp_path)[0].tokens or 0)
+        return int(items(study, GPU, tmp_path)[0].tokens or 0)
 
     assert tokens(**chosen) == pytest.approx(share * tokens(), rel=1e-3)
 
 
+def test_text_that_is_not_found_is_said_with_where_it_was_looked_for_and_how_it_is_made(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan.show(check(study_content(), "my.yaml"), Path("my.yaml"), "a100", tmp_path)
+    told = " ".join(capsys.readouterr().out.split())
+    assert "not prepared in this folder, or up to two folders below it" in told
+    assert "snakemake prepared --cores all --configfile my.yaml" in told and "preln_prepared" in told
+
+
 def test_the_longest_chain_is_a_pre_training_and_its_longest_fine_tuning(tmp_path: Path) -> None:
-    planned = items(check(bert_content(BASE), "my.yaml"), GPU, tmp_path, tmp_path)
+    planned = items(check(bert_content(BASE), "my.yaml"), GPU, tmp_path)
     first, *rest = [item.hours or 0.0 for item in planned]
     assert critical_path(planned) == pytest.approx(first + max(rest))
 
 
 def test_the_papers_study_is_planned_whole(tmp_path: Path) -> None:
-    planned = items(check_file(Path("config/paper.yaml")), GPU, tmp_path, tmp_path)
+    planned = items(check_file(Path("config/paper.yaml")), GPU, tmp_path)
     assert len(planned) == 20 + 3 + 40
     assert all(item.hours for item in planned)
 
 
 def test_an_unknown_gpu_is_refused_with_those_that_are_known(tmp_path: Path) -> None:
     with pytest.raises(PrelnError, match="known: t4, l4, l40s, .*, h200, b200. For another card"):
-        plan.show(check(study_content(), "my.yaml"), Path("my.yaml"), "tpu", tmp_path, tmp_path)
+        plan.show(check(study_content(), "my.yaml"), Path("my.yaml"), "tpu", tmp_path)
 
 
 def test_a_corpus_that_is_cut_has_fewer_updates(tmp_path: Path) -> None:
     def updates(**corpus: Any) -> int:
         content = study_content({"epochs": 2})
         content["corpora"]["tiny"] = {"source": "iwslt14", "vocabulary": 4000, **corpus}
-        (item,) = items(check(content, "my.yaml"), GPUS["a100"], tmp_path, tmp_path)
+        (item,) = items(check(content, "my.yaml"), GPUS["a100"], tmp_path)
         assert item.updates is not None
         return item.updates
 
@@ -118,7 +130,7 @@ def test_a_peak_of_ones_own_is_taken_in_place_of_the_data_sheets(
     asked = check_file(Path("config/paper.yaml"))
 
     def hours(peak: float | None) -> float:
-        plan.show(asked, Path("my.yaml"), "a100", tmp_path, tmp_path, peak)
+        plan.show(asked, Path("my.yaml"), "a100", tmp_path, peak)
         name = "A100" if peak is None else "your GPU"
         (total,) = re.findall(rf"In all ([\d,.]+) {name} hours", capsys.readouterr().out)
         return float(total.replace(",", ""))
@@ -127,7 +139,7 @@ def test_a_peak_of_ones_own_is_taken_in_place_of_the_data_sheets(
 
 
 def test_a_plan_of_less_than_an_hour_is_in_minutes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    plan.show(check_file(Path("config/demo-gpu.yaml")), Path("my.yaml"), "l4", tmp_path, tmp_path)
+    plan.show(check_file(Path("config/demo-gpu.yaml")), Path("my.yaml"), "l4", tmp_path)
     assert re.search(r"In all \d L4 minutes; the longest chain of jobs takes \d\.", capsys.readouterr().out)
 
 

@@ -111,6 +111,28 @@ def test_a_module_with_a_prefix_has_every_file_in_its_folder_and_reads_the_users
     assert not jobs.keys() & {"preln_train_translation", "preln_measure_theory"}, jobs
 
 
+@pytest.mark.slow
+def test_a_module_with_a_prefix_is_planned_run_and_asked_for_from_the_users_folder(user: Workspace) -> None:
+    write_snakefile(user, "Snakefile", IN_FOLDER)
+    write_study(user, "study.yaml", study_content({"epochs": 1}, corpora={"tiny": own_text(user)}))
+    assert "snakemake prepared" in user.run("preln", "plan", "study.yaml").output
+    assert user.snakemake("preln_prepared").code == 0
+    assert "snakemake prepared" not in user.run("preln", "plan", "study.yaml").output
+
+    run = ("preln", "run", "study.yaml", "--cores", "2")
+    for again in (False, True):
+        outcome = user.run(*run)
+        assert outcome.code == 0, outcome.output
+        assert ("Nothing to be done" in outcome.output) == again
+        finding, page, _ = outcome.output.splitlines()[-3:]
+        assert finding.startswith("This study tests ")
+        assert page == "All of it on one page: norms/results/tiny/report.html"
+
+    asked = user.run("preln", "status", "results/tiny")
+    assert asked.code == 1
+    assert asked.output == "preln: results/tiny: holds no results; did you mean norms/results/tiny?\n"
+
+
 @pytest.fixture
 def deployed(user: Workspace) -> Workspace:
     """What `snakedeploy deploy-workflow` makes: the settings and the profiles are copied, the rest is a module."""

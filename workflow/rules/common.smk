@@ -28,6 +28,7 @@ from preln.workflow import (
     resources_of_training,
 )
 from snakemake.exceptions import WorkflowError
+from snakemake.logging import logger
 
 # A study that is given by --configfile takes the place of that of a workflow which has this one as a module. Snakemake
 # would merge the two, and has no other way in the jobs that it submits, where it forgets --replace-workflow-config.
@@ -54,6 +55,9 @@ located = workflow.modifier.path_modifier.replace_prefix
 RESULTS = f"results/{STUDY.study}"
 # No job has it as an input: a newer file is no reason to train again. What is a reason is in a job's params, as `identity`.
 STUDY_FILE = located(f"{RESULTS}/study.yaml")
+# `preln run` reads it: who calls a module does not know where it has its files.
+if workflow.is_main_process:
+    logger.info(f"Results of {STUDY.study}: {located(RESULTS)}")
 LOGS = f"logs/{STUDY.study}"
 CORPORA = {corpus_id(name, corpus): corpus for name, corpus in STUDY.corpora.items()}
 PRETRAINING_TEXTS = {corpus_id(name, text): text for name, text in STUDY.texts.items()}
