@@ -10,6 +10,7 @@ import sys
 import time
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from difflib import get_close_matches
 from enum import StrEnum
 from io import TextIOWrapper
@@ -20,7 +21,7 @@ import typer
 from pydantic import TypeAdapter, ValidationError
 
 from preln import __version__, libraries
-from preln.config import Corpus, EnglishText, Study, StudyError, Task, describe, load, of_results
+from preln.config import Corpus, EnglishText, NoResults, Study, StudyError, Task, describe, load, of_results, read
 from preln.config.base import listed
 from preln.errors import PrelnError
 from preln.files import json_text, not_written
@@ -223,11 +224,27 @@ def status(
 
     if watch and json_form:
         raise PrelnError("--watch and --json: choose one; a program that watches calls --json again")
-    folder, study, _ = _read_results(results)
+    try:
+        folder, study, _ = _read_results(results)
+        origin = results
+    except NoResults:
+        named = _named(results.name)
+        if named is None:
+            raise
+        folder, study, origin = results, load(named), named
     if json_form:
         print(json_text(StudyProgress.read(study, folder, time.time()).content()), end="")
     else:
-        show(study, folder, watch)
+        show(study, folder, origin, watch)
+
+
+def _named(study: str) -> Path | None:
+    """The file of `config/` with the study of this name, which may not have begun."""
+    for path in sorted(Path("config").glob("*.yaml")):
+        with suppress(StudyError):
+            if read(path).get("study") == study:
+                return path
+    return None
 
 
 @app.command(rich_help_panel=STUDY)

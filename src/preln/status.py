@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 import sys
 import time
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from typing import Any
 from rich.console import Console, Group
 from rich.live import Live
 from rich.table import Table
+from rich.text import Text
 
 from preln.config import Study
 from preln.pretraining import status as pretraining
@@ -54,6 +56,11 @@ class StudyProgress:
     def done(self) -> int:
         """How many of them are done."""
         return sum(row.is_done for row in self.jobs)
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether any of them has."""
+        return any(row.state is not State.WAITING for row in self.jobs)
 
     @property
     def at_once(self) -> int:
@@ -115,19 +122,38 @@ class StudyProgress:
         }
 
 
+def _beginning(origin: Path) -> Text:
+    """What there is to do about a study of which no job has begun."""
+    path = shlex.quote(str(origin))
+    return Text(
+        f"Nothing has been trained or measured yet.\n  preln plan {path}  says what it takes\n"
+        f"  preln run {path}   begins"
+    )
+
+
 def _finite(number: float | None) -> float | None:
     """A number where it is finite: JSON has no other."""
     return number if number is not None and math.isfinite(number) else None
 
 
-def show(study: Study, results: Path, watch: bool) -> None:
-    """Print the progress of the study whose results are in the folder `results`; with `watch`, until interrupted."""
+def show(study: Study, results: Path, origin: Path, watch: bool) -> None:
+    """Print the progress of a study.
+
+    Args:
+        study: the study.
+        results: the folder of its results.
+        origin: what `preln plan` and `preln run` have the study from.
+        watch: whether to go on until interrupted.
+    """
     # Into a file or a pipe goes the whole table, however wide.
     console = Console(width=None if sys.stdout.isatty() else FILE_WIDTH)
 
     def current() -> Group:
         bars = console.is_terminal and console.width >= WIDE
-        return StudyProgress.read(study, results, time.time()).view(bars)
+        progress = StudyProgress.read(study, results, time.time())
+        return Group(progress.view(bars), *([] if progress.has_begun else [beginning]))
+
+    beginning = _beginning(origin)
 
     if not watch:
         console.print(current(), highlight=False)

@@ -224,6 +224,47 @@ def test_a_file_gets_plain_text(study: Study, tmp_path: Path) -> None:
     assert "\x1b" not in output and "━" not in output
 
 
+BEGINNING = """\
+Nothing has been trained or measured yet.
+  preln plan {0}  says what it takes
+  preln run {0}   begins
+"""
+
+
+@pytest.fixture
+def in_a_folder(study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder in which the study is written and nothing was run."""
+    monkeypatch.chdir(tmp_path)
+    Path("config").mkdir()
+    Path("config/another.yaml").write_text("study: [", encoding="utf-8")
+    Path("config/mine.yaml").write_text(yaml.safe_dump(study.model_dump(mode="json")), encoding="utf-8")
+    return tmp_path
+
+
+def said(*options: str) -> str:
+    return subprocess.run([*STATUS, "results/tiny", *options], capture_output=True, text=True, check=True).stdout
+
+
+def test_a_study_that_was_never_run_is_shown_from_its_file_with_the_command_that_begins_it(in_a_folder: Path) -> None:
+    assert said().startswith("tiny: 0 of 4 jobs done")
+    assert said().endswith(BEGINNING.format("config/mine.yaml"))
+    assert json.loads(said("--json"))["of"] == 4
+
+
+def test_a_study_of_which_no_job_has_begun_says_so_until_one_has(in_a_folder: Path, study: Study) -> None:
+    results = in_a_folder / "results" / "tiny"
+    results.mkdir(parents=True)
+    (in_a_folder / "config" / "mine.yaml").rename(results / "study.yaml")
+    assert said().endswith(BEGINNING.format("results/tiny"))
+    training(results / expand(study)[0].folder, LINE)
+    assert "Nothing has been" not in said()
+
+
+def test_a_name_that_no_study_has_is_refused(in_a_folder: Path) -> None:
+    outcome = subprocess.run([*STATUS, "results/other"], capture_output=True, text=True, check=False)
+    assert (outcome.returncode, outcome.stderr.partition(";")[0]) == (1, "preln: results/other: holds no results")
+
+
 def test_a_terminal_gets_bars_and_colours(study: Study, tmp_path: Path) -> None:
     main, terminal = pty.openpty()
     environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "140"}

@@ -21,7 +21,18 @@ from preln.config.pretraining_texts import (
     WikipediaSource,
     WikitextSource,
 )
-from preln.config.reading import StudyError, describe, is_written, load, of_results, read, refuse, validate, write
+from preln.config.reading import (
+    NoResults,
+    StudyError,
+    describe,
+    is_written,
+    load,
+    of_results,
+    read,
+    refuse,
+    validate,
+    write,
+)
 from preln.config.study import Study
 from preln.config.tasks import EmbeddedTask, MrpcTask, RteTask, Task
 from preln.config.theory import ExactTheory, Gradients
@@ -46,6 +57,7 @@ __all__ = [
     "Initialisation",
     "Iwslt14Corpus",
     "MrpcTask",
+    "NoResults",
     "Optimizer",
     "Placement",
     "Precision",

@@ -38,6 +38,10 @@ class StudyError(PrelnError):
     """A study that cannot be run; the message is written for the person who wrote the file."""
 
 
+class NoResults(StudyError):
+    """A folder that holds no results of a study."""
+
+
 def refuse(lines: Iterable[str]) -> None:
     """End with the lines of what is wrong, each once; nothing is wrong where there are none.
 
@@ -116,10 +120,11 @@ def of_results(path: Path) -> Study:
     """The study of a results folder's study.yaml, named as that folder, which may be a copy of another.
 
     Raises:
-        StudyError: if there is none, or it cannot be read.
+        NoResults: if there is none.
+        StudyError: if it cannot be read.
     """
     if not path.exists():
-        raise StudyError(f"{path.parent}: holds no results; name a folder of results, such as results/quick")
+        raise NoResults(f"{path.parent}: holds no results; name a folder of results, such as results/quick")
     return load(path).model_copy(update={"study": path.resolve().parent.name})
 
 
