@@ -236,6 +236,20 @@ def test_a_study_without_runs_of_a_claim_does_not_test_it() -> None:
             assert ledger.entry(STUDY, claim, nothing).verdict == Verdict.NOT_TESTED
 
 
+def test_claims_that_the_study_has_no_runs_for_are_a_line_for_readers_and_rows_for_programs() -> None:
+    without = replace(PAPER.evidence(), theory=pd.DataFrame(columns=[*Row.__dataclass_fields__]))
+    content = ledger.make(STUDY, without)
+    assert [*content.full["claim"]] == [*CLAIMS]
+    assert content.title.endswith("The study has no finished runs for C1, C2, C3, C4, C5, C6, C7, C8.")
+    assert content.brief is not None
+    for table in (content.text, content.brief):
+        assert [*table["Claim"]] == [f"C{number}" for number in range(9, 19)]
+
+
+def test_where_every_claim_is_tested_none_is_named() -> None:
+    assert ledger.make(STUDY, PAPER.evidence()).title.endswith("of 18 claims.")
+
+
 def test_a_claim_of_which_a_part_has_no_runs_is_inconclusive() -> None:
     posts = frozenset(run.id for run in RUNS if run.settings.placement == "post")
     entry = ledger.entry(STUDY, CLAIMS["C15"], replace(PAPER.evidence(), done=posts))

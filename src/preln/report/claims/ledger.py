@@ -51,11 +51,14 @@ class Entry:
 
 
 def make(study: Study, records: evidence.Evidence) -> Content:
-    """The ledger as a table; a terminal shows the verdicts, a line each."""
+    """The ledger as a table, for readers without the claims that are not tested; a terminal shows the verdicts, a line
+    each."""
     entries = judge(study, records)
     table = pd.DataFrame([asdict(entry) for entry in entries], columns=[*Entry.__dataclass_fields__])
-    brief = table[["claim", "verdict", "statement"]].rename(columns=str.capitalize)
-    return Content(table, readable(table), f"Study {study.study}: {summary(entries)}", [NOTE], brief)
+    tested = table[table["verdict"] != Verdict.NOT_TESTED]
+    brief = tested[["claim", "verdict", "statement"]].rename(columns=str.capitalize)
+    title = " ".join(filter(None, (f"Study {study.study}: {summary(entries)}", untested(entries))))
+    return Content(table, readable(tested), title, [NOTE], brief)
 
 
 def judge(study: Study, records: evidence.Evidence) -> list[Entry]:
@@ -67,6 +70,12 @@ def summary(entries: Sequence[Entry]) -> str:
     """How many claims have which verdict, in a sentence."""
     counts = Counter(entry.verdict for entry in entries)
     return "; ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict) + f", of {len(entries)} claims."
+
+
+def untested(entries: Sequence[Entry]) -> str:
+    """The claims that nothing was found on, in a sentence; nothing where there are none."""
+    names = [entry.claim for entry in entries if entry.verdict is Verdict.NOT_TESTED]
+    return f"The study has no finished runs for {', '.join(names)}." if names else ""
 
 
 def finding(entries: Sequence[Entry]) -> str:
@@ -81,8 +90,8 @@ def finding(entries: Sequence[Entry]) -> str:
 
 def readable(table: pd.DataFrame) -> pd.DataFrame:
     """The ledger for readers: what was found stands in the reason as far as it decides."""
-    text = table.drop(columns=["how_known", "ours"])
-    text["paper"] = [f"{value} ({known})" for value, known in zip(table["paper"], table["how_known"], strict=True)]
+    known = [f"{value} ({how})" for value, how in zip(table["paper"], table["how_known"], strict=True)]
+    text = table.drop(columns=["how_known", "ours"]).assign(paper=known)
     return text.rename(columns={name: name.capitalize() for name in text.columns})
 
 
