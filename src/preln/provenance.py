@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import subprocess
-from importlib.metadata import version
+from importlib.metadata import distribution, version
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,8 @@ def versions() -> dict[str, str]:
 
 
 def commit() -> dict[str, Any]:
-    """The commit of the working tree, and whether files that git tracks differ from it."""
+    """The commit of this code, and whether files that git tracks differ from it: of the working tree that has it, or of
+    the address from which pip installed it."""
 
     def git(*arguments: str) -> str | None:
         try:
@@ -35,6 +37,12 @@ def commit() -> dict[str, Any]:
             return None
         return done.stdout.strip()
 
+    # An installed package may lie in somebody else's working tree.
+    if not git("ls-files", "."):
+        # PEP 610: what pip says of what it did not install from an index.
+        origin = json.loads(distribution("preln").read_text("direct_url.json") or "{}")
+        installed = origin.get("vcs_info", {}).get("commit_id")
+        return {"commit": installed, "commit_changed": None if installed is None else False}
     changed = git("status", "--porcelain", "--untracked-files=no", "--", *SOURCES)
     return {"commit": git("rev-parse", "HEAD"), "commit_changed": None if changed is None else bool(changed)}
 

@@ -46,18 +46,56 @@ class Installed:
         return Outcome(done.returncode, done.stdout)
 
 
-def wheel(folder: Path) -> Path:
-    """The package's wheel. The setuptools of these tests builds it, and finds no compiler: what is compiled is tested
-    elsewhere, and nothing here uses it."""
+def sources(folder: Path) -> Path:
+    """What the package is built from, in a folder of its own."""
     source = folder / "source"
     shutil.copytree(ROOT / "src", source / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info", "*.so"))
     for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source)
-    command = ["pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", str(folder), str(source)]
+    return source
+
+
+def pip(command: str, *arguments: str) -> None:
+    """Build the package. The setuptools of these tests does it, and finds no compiler: what is compiled is tested
+    elsewhere, and nothing here uses it."""
     environment = {**os.environ, "CC": "no-compiler", "CXX": "no-compiler"}
-    subprocess.run([sys.executable, "-m", *command], env=environment, check=True)
+    options = ("--quiet", "--no-deps", "--no-build-isolation")
+    subprocess.run([sys.executable, "-m", "pip", command, *options, *arguments], env=environment, check=True)
+
+
+def wheel(folder: Path) -> Path:
+    """The package's wheel."""
+    pip("wheel", "--wheel-dir", str(folder), str(sources(folder)))
     (built,) = folder.glob("*.whl")
     return built
+
+
+def git(folder: Path, *arguments: str) -> str:
+    identity = ["-c", "user.name=n", "-c", "user.email=e"]
+    command = ["git", *identity, *arguments]
+    return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout.strip()
+
+
+@pytest.mark.slow
+def test_installed_from_a_git_address_records_name_its_commit_also_in_somebody_elses_working_tree(
+    tmp_path: Path,
+) -> None:
+    source, project = sources(tmp_path), tmp_path / "project"
+    project.mkdir()
+    for folder in (source, project):
+        git(folder, "init", "--quiet")
+        git(folder, "add", ".")
+        git(folder, "commit", "--quiet", "--allow-empty", "--message", "First")
+    pip("install", "--target", str(project / "packages"), f"git+file://{source}")
+    done = subprocess.run(
+        [sys.executable, "-c", "import json; from preln import provenance; print(json.dumps(provenance.commit()))"],
+        env={**os.environ, "PYTHONPATH": str(project / "packages")},
+        cwd=project,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert json.loads(done.stdout) == {"commit": git(source, "rev-parse", "HEAD"), "commit_changed": False}
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ import yaml
 
 from preln.placements import PLACEMENTS
 from preln.pretraining.runs import PretrainingRun
-from preln.report.core.records import hardware_line
+from preln.report.core.records import commit_name, hardware_line
 from preln.runs import Run
 
 PAPER = "https://arxiv.org/abs/2002.04745"
@@ -70,7 +70,7 @@ def card(run: Run | PretrainingRun, record: dict[str, Any], metrics: dict[str, A
     placement = PLACEMENTS[run.settings.placement]
     common = {
         **{"id": run.id, "label": placement.label, "source": placement.source, "paper": PAPER},
-        **{"width": run.settings.width, "preln": record["versions"]["preln"], "commit": record["commit"] or "unknown"},
+        **{"width": run.settings.width, "preln": record["versions"]["preln"], "commit": commit_name(record)},
         "hardware": hardware_line(record["hardware"]),
     }
     if isinstance(run, Run):

@@ -27,7 +27,7 @@ from preln.files import new_folder, sha256
 from preln.jobs import Job
 from preln.report.catalogue import REPORT, Catalogue
 from preln.report.core.figure import Figure
-from preln.report.core.records import hardware_line
+from preln.report.core.records import commit_name, hardware_line
 from preln.report.core.table import Table
 from preln.runs import digest
 
@@ -153,7 +153,7 @@ class _Crate:
             f"#preln-{digest({'commit': commit, 'changed': changed, 'versions': versions})}",
             "SoftwareApplication",
             name="preln",
-            softwareVersion=f"{versions['preln']}, commit {commit or 'unknown'}{changed}",
+            softwareVersion=f"{versions['preln']}, commit {commit_name(record)}{changed}",
             license=self._entity(f"{LICENCES}/MIT", "CreativeWork", name="MIT"),
             softwareRequirements=packages,
         )

@@ -72,10 +72,15 @@ def hardware_line(hardware: dict[str, Any]) -> str:
     return f"{hardware.get('processor', 'unknown processor')}, {hardware.get('cores_used', '?')} core(s) a run"
 
 
+def commit_name(record: dict[str, Any]) -> str:
+    """The commit of the code that made a record, for readers."""
+    return str(record["commit"] or "unknown")
+
+
 def origin_lines(records: Sequence[dict[str, Any]]) -> tuple[str, ...]:
     """Where records come from: their commits and their hardware, in a sentence each; nothing where there are none."""
     if not records:
         return ()
-    commits = sorted({record["commit"] or "unknown" for record in records})
+    commits = sorted({commit_name(record) for record in records})
     machines = sorted({hardware_line(record["hardware"]) for record in records})
     return f"Commit: {'; '.join(commits)}.", f"Hardware: {'; '.join(machines)}."

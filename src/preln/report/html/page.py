@@ -23,7 +23,7 @@ from preln.libraries import pd
 from preln.report.catalogue import LEADING, Catalogue
 from preln.report.claims import ledger
 from preln.report.claims.rules import Verdict
-from preln.report.core.records import hardware_line
+from preln.report.core.records import commit_name, hardware_line
 from preln.report.html.charts import specification
 from preln.report.pretraining import records as pretraining_records
 from preln.report.reference import claims as paper
@@ -170,7 +170,7 @@ def _provenance(catalogue: Catalogue, folder: Path) -> dict[str, list[str]]:
             continue
         record = recording.read(paths[0])
         changed = ", with changes that are not committed" if record["commit_changed"] else ""
-        counts["Commit"][f"{record['commit'] or 'unknown'}{changed}"] += 1
+        counts["Commit"][f"{commit_name(record)}{changed}"] += 1
         counts["Hardware"][hardware_line(record["hardware"])] += 1
         counts["Versions"][", ".join(f"{name} {version}" for name, version in record["versions"].items())] += 1
     return {
