@@ -223,11 +223,11 @@ def small_bert(rates: Mapping[float, tuple[Sequence[float], Sequence[float]]], w
     gaps = {rate: mean(post) - mean(pre) for rate, (post, pre) in rates.items()}
     apart = [rate for rate, (post, pre) in rates.items() if gaps[rate] >= 0.2 and max(pre) < min(post)]
     if all(abs(gap) <= 0.1 for gap in gaps.values()):
-        return ["the initialisation is not why"]
+        return ["the initialisation is not the reason"]
     found = ["the initialisation hid the difference"] if apart else []
     highest = max(rates)
     if highest in apart and mean(rates[highest][0]) - mean(warmed_up) >= gaps[highest] / 2:
-        found.append("a warm-up is what Post-LN lacks there")
+        found.append("Post-LN lacks a warm-up there")
     return found or ["the question stays open"]
 
 

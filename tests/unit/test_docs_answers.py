@@ -226,7 +226,7 @@ def test_the_placement_decides_if_it_matters_more_than_the_schedule(
         (([8.0, 8.2], [7.0, 7.1]), [7.2], ["hid", "lacks"]),
         (([8.0, 8.2], [7.0, 7.1]), [7.9], ["hid"]),
         (([7.2, 8.2], [7.0, 7.3]), [7.0], ["open"]),
-        (([7.1, 7.1], [7.05, 7.1]), [7.0], ["not why"]),
+        (([7.1, 7.1], [7.05, 7.1]), [7.0], ["not the reason"]),
     ],
 )
 def test_a_small_bert_shows_a_gap_only_where_the_seeds_do_not_overlap(

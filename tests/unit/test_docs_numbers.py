@@ -418,7 +418,7 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
     ],
     "docs/departures.md": [
         ("differ by {:.2f}, where 0.2", lambda: [amplified("post")[0] - amplified("pre")[0]]),
-        ("It ends between {:.2f} and {:.2f} bits, the same", lambda: list(seeds_of_radam())[:2]),
+        ("random draws, end between {:.2f} and {:.2f} bits", lambda: list(seeds_of_radam())[:2]),
         (
             "ends at {:.2f} bits without a warm-up, at {:.2f} with 167 updates, and at {:.2f} with 1,333. So the short "
             "one helps, but ends {:.1f} bits above the long one. At 1e-3 it does not help: {:.2f} bits.",
@@ -500,7 +500,7 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
     ],
     "docs/theory.md": [
         ("is {:.2f} in Post-LN (the paper: 1.66)", lambda: [bars(THEORY, "Post-LN, initial")[6]]),
-        ("and {:.2f} in Pre-LN (0.29)", lambda: [bars(THEORY, "Pre-LN, initial")[6]]),
+        ("and {:.2f} in Pre-LN (the paper: 0.29)", lambda: [bars(THEORY, "Pre-LN, initial")[6]]),
         (
             "is {:.2f} ± {:.2f} for Post-LN and {:.2f} ± {:.2f} for Pre-LN",
             lambda: [*theory(THEORY, VARIANCE_D, LEMMA_1[1]), *theory(THEORY, VARIANCE_D, "Pre-LN encoder, proofs")],
@@ -517,7 +517,7 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
         ("are {:.1f} to {:.1f} times the paper's", lambda: minmax(ratios("Pre-LN", "W2", ""))),
         ("grow from {:.2f} to {:.2f}; the", lambda: minmax(bars(THEORY, "Post-LN, initial"))),
         (
-            "packed, it is {:.2f} to {:.2f}; unpacked, {:.2f} to {:.2f};",
+            "packed, it is {:.2f} to {:.2f}; unpacked, {:.2f} to {:.2f}.",
             lambda: [
                 *minmax(growth(name) for name in variants() if "unpacked" not in name),
                 *minmax(growth(name) for name in variants() if "unpacked" in name),
@@ -537,11 +537,11 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
             ],
         ),
         (
-            "label smoothing, Post-LN's is {:.2f}",
+            "label smoothing, Post-LN has {:.2f}",
             lambda: interval(THEORY, "no-dropout+no-label-smoothing+xavier-feed-forward", model="Post-LN")[:1],
         ),
         (
-            "is {:.2f} with torch's default, {:.2f} with Xavier",
+            "is {:.2f} with torch's default, {:.2f} with Xavier's rule",
             lambda: [bars(THEORY, "Post-LN, initial", variant=name)[6] for name in ("", "xavier-feed-forward")],
         ),
         (
@@ -554,7 +554,7 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
         ),
         (
             "W²'s are {:.0f} to {:.0f}% larger without dropout, {:.0f} to {:.0f}% without label smoothing, "
-            "{:.0f} to {:.0f}% with mini",
+            "and {:.0f} to {:.0f}% with mini",
             lambda: [
                 change
                 for variant in ("no-dropout", "no-label-smoothing", "quarter-batch")
