@@ -261,7 +261,7 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
         ("and {:.2f} in `iwslt14-cpu`", lambda: [to_the_bound(SMALL)]),
         ("Lemma 1 is {:.3f} ± {:.3f} at width 128", lambda: theory(QUICK, *LEMMA_1)),
         ("and {:.3f} ± {:.3f} at width 512", lambda: theory(THEORY, *LEMMA_1)),
-        ("It is {:.2f} ± {:.2f}, and at most 1.19", lambda: theory(THEORY, VARIANCE_1, LEMMA_1[1])),
+        ("is now {:.2f} ± {:.2f}, and at most 1.19", lambda: theory(THEORY, VARIANCE_1, LEMMA_1[1])),
         ("is {:.2f} at width 64", lambda: [max(shares(QUICK))]),
         ("{:.2f} to {:.2f} at width 256", lambda: minmax(shares(BIG))),
         ("{:.2f} to {:.2f} at width 512", lambda: minmax(shares(THEORY))),
@@ -494,7 +494,7 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
             lambda: [bars(THEORY, f"{name}, initial")[6] for name in ("Post-LN", "Pre-LN")],
         ),
         (
-            "without both, Post-LN has {:.2f}",
+            "and label smoothing, Post-LN has {:.2f}",
             lambda: interval(THEORY, "no-dropout+no-label-smoothing+xavier-feed-forward", model="Post-LN")[:1],
         ),
     ],
