@@ -342,7 +342,7 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
             lambda: minmax(answers.radam(RESULTS)[answers.ALONE["β2"]]["valid_loss"]),
         ),
         (
-            "and β2 = 0.98, one seed ends at {:.2f}; with Xavier's draw as well, three end between {:.2f} and {:.2f}.",
+            "and β2 = 0.98, one seed ends at {:.2f}. With Xavier's draw as well, three seeds end between {:.2f} and {:.2f}.",
             lambda: [*answers.radam(RESULTS)[answers.ALONE["the batch"]]["valid_loss"], *papers_radam(4, "valid_loss")],
         ),
         ("below Adam's {:.2f} without", lambda: [final(BIG, "post-adam-lr5e-4-wu0-hold1333")]),
@@ -398,7 +398,7 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
             ],
         ),
         ("is {:.1f} times as fast", lambda: [reached("post-lr3e-4-wu100-s1") / reached("pre-lr1e-3-wu0-s1")]),
-        ("({:.2f} bits) after", lambda: [table(BERT, "pretraining")["loss"].iloc[0]]),
+        ("Post-LN has a loss of {:.2f} bits", lambda: [table(BERT, "pretraining")["loss"].iloc[0]]),
         (
             "after {:,.0f} updates instead of {:,.0f}",
             lambda: map(reached, ("pre-lr1e-3-wu0-s1", "post-lr3e-4-wu100-s1")),
