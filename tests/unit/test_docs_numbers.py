@@ -342,7 +342,8 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
             lambda: minmax(answers.radam(RESULTS)[answers.ALONE["β2"]]["valid_loss"]),
         ),
         (
-            "and β2 = 0.98, one seed ends at {:.2f}. With Xavier's draw as well, three seeds end between {:.2f} and {:.2f}.",
+            "and β2 = 0.98, one seed ends at {:.2f}. With Xavier's draw as well, three seeds end between {:.2f} and "
+            "{:.2f}.",
             lambda: [*answers.radam(RESULTS)[answers.ALONE["the batch"]]["valid_loss"], *papers_radam(4, "valid_loss")],
         ),
         ("below Adam's {:.2f} without", lambda: [final(BIG, "post-adam-lr5e-4-wu0-hold1333")]),
