@@ -21,6 +21,7 @@ from preln.report.core.statistics import Estimate, mean
 from preln.report.theory import traces
 from preln.report.theory.figure_amplification import Number, depths_of, slope, values
 from preln.report.theory.table_first_updates import FIRST
+from preln.report.translation.failure_map import Map
 from preln.runs import expand
 from preln.theory.trace_jobs import expand as expand_traces
 
@@ -334,11 +335,9 @@ def radam_is_whole(losses: Mapping[Corner, Sequence[float]]) -> bool:
     return all(len(losses.get(corner, ())) >= seeds for corner, seeds in wanted.items())
 
 
-def limits(recorded: pd.DataFrame, model: str) -> Limits:
-    """The limits of a model in the table `failure-limits`: those of the shortest and of the longest warm-up."""
-    found = recorded[recorded["model"] == model].sort_values("warmup")["limit"]
-    first, last = (None if math.isnan(limit) else float(limit) for limit in (found.iloc[0], found.iloc[-1]))
-    return Limits(first, last)
+def limits(one: Map) -> Limits:
+    """The limits of a map's model, with its shortest and its longest warm-up."""
+    return Limits(one.limit(one.warmups[0]), one.limit(one.warmups[-1]))
 
 
 def traced(results: Path, runs: str) -> FirstUpdates:

@@ -21,7 +21,7 @@ from preln.report.claims.placements import CLAIMS as OF_OTHERS
 from preln.report.core.statistics import Estimate
 from preln.report.reference import claims as paper
 from preln.report.translation.budgets import of_the_paper
-from preln.report.translation.failure_map import Cell, maps
+from preln.report.translation.failure_map import Cell, Map, maps
 from preln.report.translation.records import load as load_records
 from preln.runs import expand
 from preln.schedules.inverse_sqrt import InverseSqrt
@@ -525,11 +525,12 @@ def radam_corners() -> str:
 
 def failure_map() -> str:
     """The last losses of the runs of `failure-map` with small batches that are done, means over seeds; bold where the
-    rate does not train."""
+    rate does not train. When all runs are done, the limits of each model, and the answer."""
     study = load_study(ROOT / "config" / "failure-map.yaml")
-    found = maps(load_records(study, expand(study), RESULTS))
-    smallest = min(one.settings.batch_tokens for one in found)
-    shown = [one for one in found if one.settings.batch_tokens == smallest]
+    records = load_records(study, expand(study), RESULTS)
+    found = maps(records)
+    small, large = min(one.settings.batch_tokens for one in found), max(one.settings.batch_tokens for one in found)
+    shown = [one for one in found if one.settings.batch_tokens == small]
 
     def said(cell: Cell | None) -> str:
         if cell is None:
@@ -537,11 +538,30 @@ def failure_map() -> str:
         return f"{cell.loss:.2f}" if cell.trains else f"**{cell.loss:.2f}**"
 
     rows = [
-        (f"{rate:g}", *(said(one.cells.get((rate, warmup))) for one in shown for warmup in one.warmups))
-        for rate in shown[0].rates
+        (rate(peak), *(said(one.cells.get((peak, warmup))) for one in shown for warmup in one.warmups))
+        for peak in shown[0].rates
     ]
     head = [f"{RECORDS[one.settings.placement].label}, {warmup}" for one in shown for warmup in one.warmups]
-    return grid(["peak rate", *head], rows)
+    losses = grid(["peak rate", *head], rows)
+    if len(records.summary) < len(records.runs):
+        return losses
+
+    def limit(one: Map, warmup: int) -> str:
+        highest = one.limit(warmup)
+        return "none" if highest is None else rate(highest)
+
+    rows = [
+        (
+            *(RECORDS[one.settings.placement].label, f"{one.settings.batch_tokens:,}"),
+            *(limit(one, warmup) for warmup in one.warmups),
+        )
+        for one in found
+    ]
+    head = [f"warm-up of {warmup}" if warmup else "no warm-up" for warmup in shown[0].warmups]
+    of = {(one.settings.placement, one.settings.batch_tokens): answers.limits(one) for one in found}
+    answer = answers.where_training_fails(of["post", small], of["pre", small], of["post", large])
+    limits = grid(["limit of", "tokens an update", *head], rows)
+    return f"{losses}\n{limits}\n**The answer by the rule: {'; '.join(answer)}.**\n"
 
 
 def placements() -> str:
