@@ -68,12 +68,17 @@ docs: $(VENV)/.docs-ready
 
 # locks/ has the pins of the requirements once more, with the hash of each file, for every system and Python. torch has none:
 # tools/install.sh says why. (The site wants 3.11.5 at least.)
-lock: $(VENV)/.lock-ready
+lock: build/uv/bin/uv
 	mkdir -p locks
 	for file in requirements*.txt; do \
-		"$(BIN)/uv" pip compile "$$file" --output-file "locks/$$file" --no-emit-package torch --no-deps --universal \
+		build/uv/bin/uv pip compile "$$file" --output-file "locks/$$file" --no-emit-package torch --no-deps --universal \
 			--python-version 3.11.5 --generate-hashes --no-annotate --custom-compile-command "make lock" --quiet || exit 1; \
 	done
+
+# In an environment of its own, for the other is made of what it finds.
+build/uv/bin/uv: requirements-lock.txt
+	"$(PYTHON)" -m venv build/uv
+	build/uv/bin/python -m pip install --quiet --requirement requirements-lock.txt
 
 # What single commands and tests need beyond the package; each requirements-*.txt says for what.
 $(VENV)/.%-ready: $(READY) locks/requirements-%.txt
@@ -82,7 +87,8 @@ $(VENV)/.%-ready: $(READY) locks/requirements-%.txt
 
 $(VENV)/.bench-ready: $(VENV)/.huggingface-ready
 
-$(READY): requirements.txt locks/requirements.txt locks/requirements-fairseq.txt pyproject.toml setup.py src/preln/fused/native.cpp tools/check-machine.sh tools/install.sh
+$(READY): requirements.txt locks/requirements.txt locks/requirements-fairseq.txt pyproject.toml setup.py \
+		src/preln/fused/native.cpp tools/check-machine.sh tools/install.sh
 	@bash tools/check-machine.sh "$(PYTHON)" "$(CURDIR)"
 	"$(PYTHON)" -m venv "$(VENV)"
 	@bash tools/install.sh "$(BIN)/python"

@@ -22,6 +22,7 @@ from preln.report.core.statistics import Estimate
 from preln.report.reference import claims as paper
 from preln.report.translation.budgets import of_the_paper
 from preln.report.translation.failure_map import Cell, Map, maps
+from preln.report.translation.records import Records
 from preln.report.translation.records import load as load_records
 from preln.runs import expand
 from preln.schedules.inverse_sqrt import InverseSqrt
@@ -524,10 +525,14 @@ def radam_corners() -> str:
 
 
 def failure_map() -> str:
-    """The last losses of the runs of `failure-map` with small batches that are done, means over seeds; bold where the
-    rate does not train. When all runs are done, the limits of each model, and the answer."""
+    """What the runs of `failure-map` say that are done."""
     study = load_study(ROOT / "config" / "failure-map.yaml")
-    records = load_records(study, expand(study), RESULTS)
+    return where_training_fails(load_records(study, expand(study), RESULTS))
+
+
+def where_training_fails(records: Records) -> str:
+    """The last losses of the runs with small batches that are done, means over seeds; bold where the rate does not
+    train. When all runs are done, the limits of each model, and the answer."""
     found = maps(records)
     small, large = min(one.settings.batch_tokens for one in found), max(one.settings.batch_tokens for one in found)
     shown = [one for one in found if one.settings.batch_tokens == small]
@@ -543,8 +548,9 @@ def failure_map() -> str:
     ]
     head = [f"{RECORDS[one.settings.placement].label}, {warmup}" for one in shown for warmup in one.warmups]
     losses = grid(["peak rate", *head], rows)
-    if len(records.summary) < len(records.runs):
-        return losses
+    done, of_all = len(records.summary), len(records.runs)
+    if done < of_all:
+        return f"{losses}\n**{done} of {of_all} runs are done, so there is no answer by the rule yet.**\n"
 
     def limit(one: Map, warmup: int) -> str:
         highest = one.limit(warmup)

@@ -6,7 +6,7 @@ total=$1
 count=0
 while IFS= read -r line; do
     case $line in
-        Collecting\ * | Processing\ *) ;;
+        Collecting\ * | Processing\ * | "Requirement already satisfied"*) ;;
         "Installing collected packages"*)
             echo "preln: all $total packages are there; they are unpacked now (half a minute)"
             continue

@@ -7,6 +7,7 @@ here=$(dirname "$0")
 
 step() { echo "preln: installing, step $1 of 4: $2"; }
 
+# pip builds three of them itself, with the setuptools of the day.
 step 1 "the libraries, each file checked by its hash"
 "$python" -m pip install --no-deps --require-hashes --requirement locks/requirements.txt |
     bash "$here/count-packages.sh" "$(grep -c '==' locks/requirements.txt)"

@@ -185,8 +185,8 @@ def _item(
 
 def _epoch_tokens(run: Run, folder: Path) -> float | None:
     """Target tokens of a run's epoch: counted where the corpus is prepared, known of IWSLT14."""
-    for record in made(f"{corpus_folder(run)}/bpe/bpe.json", folder):
-        train = json.loads(record.read_text(encoding="utf-8"))["parts"]["train"]
+    if records := made(f"{corpus_folder(run)}/bpe/bpe.json", folder):
+        train = json.loads(records[0].read_text(encoding="utf-8"))["parts"]["train"]
         # Half of the pieces are the target's; each sentence ends with </s>.
         return float(train["pieces"] / 2 + train["pairs"])
     corpus = run.corpus

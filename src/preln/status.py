@@ -127,7 +127,7 @@ def _beginning(origin: Path) -> Text:
     path = shlex.quote(str(origin))
     return Text(
         f"Nothing has been trained or measured yet.\n  preln plan {path}  says what it takes\n"
-        f"  preln run {path}   begins"
+        f"  preln run {path}   begins, unless it runs already"
     )
 
 
@@ -148,12 +148,12 @@ def show(study: Study, results: Path, origin: Path, watch: bool) -> None:
     # Into a file or a pipe goes the whole table, however wide.
     console = Console(width=None if sys.stdout.isatty() else FILE_WIDTH)
 
+    beginning = _beginning(origin)
+
     def current() -> Group:
         bars = console.is_terminal and console.width >= WIDE
         progress = StudyProgress.read(study, results, time.time())
         return Group(progress.view(bars), *([] if progress.has_begun else [beginning]))
-
-    beginning = _beginning(origin)
 
     if not watch:
         console.print(current(), highlight=False)

@@ -42,8 +42,8 @@ Found = dict[str, Input | list[Input]]
 
 
 def made(path: str, folder: Path) -> list[Path]:
-    """What there is of a path of the rules, which may be a pattern, if the workflow runs in the folder: there, and up
-    to two folders below, where a module with a prefix has it."""
+    """The files that a workflow in `folder` has made, by the path (or pattern) that the rules give them: in the folder
+    itself first, then up to two folders below it, where a module with a prefix has its files."""
     return [found for depth in ("", "*/", "*/*/") for found in sorted(folder.glob(depth + path))]
 
 

@@ -1,8 +1,9 @@
-"""The check before the environment is made: one line that says what to do."""
+"""Before and while the environment is made: one line that says what to do, and how far it is."""
 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -77,3 +78,18 @@ def test_a_full_disk_is_told_in_one_line(disk: str, blocks: int, tmp_path: Path)
     stand_in(tmp_path, "df", f"[ \"$1\" = -Pk ] && printf '{said}'")
     outcome = check(sys.executable, path=f"{tmp_path}:{os.environ['PATH']}")
     assert f"only {blocks // 1000} MB are free" in outcome.stderr
+
+
+def test_each_package_that_pip_speaks_of_is_counted_whether_it_was_there_or_not() -> None:
+    begins = ("Collecting a==1 (from -r x)", "Processing /a.whl (from -r x)", "Requirement already satisfied: a==1")
+    messages = [line for n in range(40) for line in (begins[n % 3], "  Downloading a-1-py3-none-any.whl (1 kB)")]
+    count = ["/bin/bash", str(SCRIPT.parent / "count-packages.sh"), "40"]
+    said = subprocess.run(
+        count,
+        input="\n".join([*messages, "Installing collected packages: a", ""]),
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert re.findall(r"(\d+) of 40 packages, about \d+ s left", said) == ["20", "40"]
+    assert said.splitlines()[-1].startswith("preln: all 40 packages are there")

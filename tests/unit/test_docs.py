@@ -132,7 +132,7 @@ def test_a_command_in_a_page_is_one_that_there_is(page: Path) -> None:
         elif program == "python" and arguments[0] == "-m":
             assert importlib.util.find_spec(arguments[1]), arguments
         else:
-            # Of others, and there where the page says so.
+            # Programs of other projects.
             of_others = {"apptainer", "docker", "sbatch"}
             assert program in {"cd", "git", "printf", "rm", "sed", "source", *of_others}, program
 

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from matplotlib.collections import LineCollection
 
+from docs.tables import where_training_fails
 from preln.config import Study
 from preln.recording import RecordError
 from preln.report.catalogue import Catalogue
@@ -137,3 +138,27 @@ def test_a_study_of_more_models_than_a_page_is_wide_has_the_table_alone() -> Non
     study, _ = small_study({**GRID, "placement": ["post", "pre", "peri"], "batch_tokens": [512, 1024]})
     assert "failure-map" not in Catalogue(study).figures
     assert "failure-limits" in Catalogue(study).tables
+
+
+def page_of(tmp_path: Path, missing: int) -> str:
+    """What the page on departures says of a study in which only Post-LN needs the warm-up, but for its first runs."""
+    study, runs = small_study({**GRID, "placement": ["post", "pre"]}, {**GRID, "batch_tokens": 9000})
+    for run in runs[missing:]:
+        fails = (
+            run.settings.placement == "post" and not run.settings.warmup and run.settings.learning_rate == max(RATES)
+        )
+        recorded(study, run, tmp_path, STUCK if fails else LEARNED)
+    catalogue = Catalogue(study)
+    return where_training_fails(catalogue.load(catalogue.figure("failure-map"), tmp_path))
+
+
+def test_the_page_has_the_limits_and_the_answer_when_all_runs_are_done(tmp_path: Path) -> None:
+    said = page_of(tmp_path, missing=0)
+    assert "| 1e-2 | **7.90** | 5.00 | 5.00 | 5.00 |" in said
+    assert "| Post-LN | 9,000 | 1e-3 | 1e-2 |" in said
+    assert "**The answer by the rule: Post-LN needs the warm-up; Pre-LN does not need it.**" in said
+
+
+def test_the_page_has_no_answer_while_a_run_is_missing(tmp_path: Path) -> None:
+    said = page_of(tmp_path, missing=1)
+    assert said.endswith("**17 of 18 runs are done, so there is no answer by the rule yet.**\n")

@@ -73,7 +73,11 @@ def wheel(folder: Path) -> Path:
 def git(folder: Path, *arguments: str) -> str:
     identity = ["-c", "user.name=n", "-c", "user.email=e"]
     command = ["git", *identity, *arguments]
-    return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout.strip()
+    # Nobody's own settings, nor the repository of a hook that runs the tests.
+    mine = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    environment = mine | {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+    done = subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True, text=True)
+    return done.stdout.strip()
 
 
 @pytest.mark.slow

@@ -58,7 +58,7 @@ def make(study: Study, records: evidence.Evidence) -> Content:
     tested = table[table["verdict"] != Verdict.NOT_TESTED]
     brief = tested[["claim", "verdict", "statement"]].rename(columns=str.capitalize)
     title = " ".join(filter(None, (f"Study {study.study}: {summary(entries)}", untested(entries))))
-    return Content(table, readable(tested), title, [NOTE], brief)
+    return Content(table, readable(tested), title, [NOTE] if len(tested) else [], brief)
 
 
 def judge(study: Study, records: evidence.Evidence) -> list[Entry]:
@@ -73,9 +73,9 @@ def summary(entries: Sequence[Entry]) -> str:
 
 
 def untested(entries: Sequence[Entry]) -> str:
-    """The claims that nothing was found on, in a sentence; nothing where there are none."""
+    """The claims that the study does not test, in a sentence; nothing where there are none."""
     names = [entry.claim for entry in entries if entry.verdict is Verdict.NOT_TESTED]
-    return f"The study has no finished runs for {', '.join(names)}." if names else ""
+    return f"Nothing here tests {', '.join(names)}." if names else ""
 
 
 def finding(entries: Sequence[Entry]) -> str:
