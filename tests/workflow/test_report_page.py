@@ -152,6 +152,8 @@ def test_a_table_is_sorted_by_a_column_both_ways(browser: webdriver.Chrome) -> N
 
 def test_a_click_on_the_legend_switches_a_curve_off_from_the_others(browser: webdriver.Chrome) -> None:
     charts = browser.find_elements(By.CSS_SELECTOR, ".chart")
+    if not charts:
+        pytest.skip("this report has a map in place of curves")
 
     def faint() -> int:
         lines = charts[0].find_elements(By.CSS_SELECTOR, ".mark-line path")
