@@ -69,7 +69,6 @@ docs: $(VENV)/.docs-ready
 # locks/ has the pins of the requirements once more, with the hash of each file, for every system and Python. torch has none:
 # tools/install.sh says why. (The site wants 3.11.5 at least.)
 lock: build/uv/bin/uv
-	mkdir -p locks
 	for file in requirements*.txt; do \
 		build/uv/bin/uv pip compile "$$file" --output-file "locks/$$file" --no-emit-package torch --no-deps --universal \
 			--python-version 3.11.5 --generate-hashes --no-annotate --custom-compile-command "make lock" --quiet || exit 1; \

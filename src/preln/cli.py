@@ -114,13 +114,16 @@ def _read(study: Path) -> tuple[Path, Study, list[Run]]:
 def _read_results(results: Path) -> tuple[Path, Study, list[Run]]:
     """A study's folder of results (or its study.yaml), the study, and its runs."""
     path = results if results.name == "study.yaml" else results / "study.yaml"
-    if not path.exists():
+    try:
+        study = of_results(path)
+    except NoResults:
         from preln.workflow import made
 
-        if found := made(f"results/{path.parent.name}/study.yaml", Path()):
-            meant = " or ".join(str(other.parent) for other in found)
-            raise StudyError(f"{path.parent}: holds no results; did you mean {meant}?")
-    study = of_results(path)
+        found = made(f"results/{path.parent.name}/study.yaml", Path())
+        if not found:
+            raise
+        meant = " or ".join(str(other.parent) for other in found)
+        raise StudyError(f"{path.parent}: holds no results; did you mean {meant}?") from None
     return path.resolve().parent, study, expand(study, str(path))
 
 

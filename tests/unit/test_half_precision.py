@@ -142,7 +142,8 @@ def left(state: Path) -> dict[str, Any]:
     and the optimizer's moments another update would begin."""
     newest = newest_checkpoint(state / "checkpoints")
     assert newest is not None
-    last = torch.load(newest, weights_only=False)
+    allow_settings()
+    last = torch.load(newest, weights_only=True)
     run_state = RunState(state)
     read = read_epochs if "part" in run_state.entries()[0] else read_validations
     return {
@@ -275,7 +276,7 @@ def require_kept_masters(state: Path) -> torch.Tensor:
     """The weights that are kept after the last update are the masters of its checkpoint, which are returned."""
     allow_settings()
     (last,) = state.glob(f"checkpoints/checkpoint_*_{UPDATES}.pt")
-    saved = torch.load(last, weights_only=False)["extra_state"]["RecordedMaskedLM"]["half_precision"]["masters"]
+    saved = torch.load(last, weights_only=True)["extra_state"]["RecordedMaskedLM"]["half_precision"]["masters"]
     masters = torch.cat([master.flatten() for master in saved])
     assert {path.name for path in state.glob("weights-*.pt")} == set(map(weights_name, KEPT))
     kept = kept_weights(state / weights_name(UPDATES))
@@ -306,7 +307,8 @@ def test_the_weights_after_the_warm_up_are_kept_in_fp32(
 
 def without_masters(checkpoint: Path) -> None:
     """Take the masters out of a checkpoint."""
-    saved = torch.load(checkpoint, weights_only=False)
+    allow_settings()
+    saved = torch.load(checkpoint, weights_only=True)
     (of_task,) = (value for key, value in saved["extra_state"].items() if key.startswith("Recorded"))
     del of_task["half_precision"]
     torch.save(saved, checkpoint)

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from preln.config import Execution, RunSettings, Study, validate, write
 from preln.config.theory import VARIANTS
-from preln.fairseq_plugin.checkpoints import kept_weights
+from preln.fairseq_plugin.checkpoints import allow_settings, kept_weights
 from preln.fairseq_plugin.probe import VARIED_WEIGHTS, Probe
 from preln.runs import Run, expand
 from preln.theory import gradients, measurement_jobs, measuring
@@ -107,7 +107,8 @@ def test_a_warm_up_that_ends_with_the_training_leaves_its_weights_too(prepared: 
     train_run(study, run, prepared, tmp_path / "second")
     state = state_of(run, prepared, tmp_path / "second").folder
     kept = kept_weights(state / "after-warm-up.pt")
-    last = torch.load(state / "checkpoints" / "checkpoint1.pt", weights_only=False)["model"]
+    allow_settings()
+    last = torch.load(state / "checkpoints" / "checkpoint1.pt", weights_only=True)["model"]
     torch.testing.assert_close(kept, last)
 
 
