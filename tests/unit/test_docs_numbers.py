@@ -438,7 +438,7 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
             lambda: [np.ceil(20 * np.ptp(answers.radam(RESULTS)[answers.ALONE["β2"]]["valid_loss"])) / 20],
         ),
         (
-            "in an update give {:.2f} bits and BLEU {:.1f} (one seed), where our setting has {:.2f} to {:.2f} bits",
+            "in an update give {:.2f} bits and BLEU {:.1f} (one seed). Our setting has {:.2f} to {:.2f} bits",
             lambda: [
                 *(answers.radam(RESULTS)[answers.ALONE["the batch"]][name][0] for name in ("valid_loss", "test_bleu")),
                 *list(seeds_of_radam())[:2],
