@@ -396,6 +396,7 @@ def export(
         if run is None:
             raise PrelnError(f"--to {to}: name the run whose model it is; preln status {results} lists them")
         _export_model(results, run, out, prepared)
+        print("Its README.md has the code that uses it.", file=sys.stderr)
     elif to is Form.RO_CRATE:
         if run:
             raise PrelnError(f"--to {to}: exports a whole study; leave out {run}")

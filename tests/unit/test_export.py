@@ -18,9 +18,11 @@ from preln.cli import app
 from preln.config import Study, validate
 from preln.corpora import bpe
 from preln.errors import PrelnError
-from preln.export.huggingface import unlike
+from preln.export.huggingface import MOST_PIECES, translation_model, unlike
+from preln.fairseq_plugin import decoding
 from preln.fairseq_plugin.binarise import symbols
 from preln.fairseq_plugin.launch import configuration
+from preln.fairseq_plugin.transformer import PlacedTransformer
 from preln.pretraining import runs as pretraining
 from preln.pretraining import training as pretraining_training
 from preln.pretraining.runs import PretrainingRun
@@ -141,15 +143,46 @@ def test_the_tokenizers_give_the_pieces_that_the_models_were_trained_on(
 
 
 @pytest.mark.slow
-def test_an_exported_model_translates_by_the_librarys_own_search(
-    translation: dict[str, Exported], prepared: Path
+@pytest.mark.numbers
+@pytest.mark.parametrize("placement", ["post", "pre"])
+def test_an_exported_model_finds_the_translations_that_our_search_finds(
+    translation: dict[str, Exported], prepared: Path, monkeypatch: pytest.MonkeyPatch, placement: str
 ) -> None:
-    line = (prepared / "text" / "test.de").read_text(encoding="utf-8").splitlines()[0]
-    for _, out in translation.values():
-        tokenizer = transformers.AutoTokenizer.from_pretrained(out)
-        model = transformers.AutoModelForSeq2SeqLM.from_pretrained(out)
-        found = model.generate(**tokenizer([line], return_tensors="pt"), max_new_tokens=20)
-        assert tokenizer.batch_decode(found, skip_special_tokens=True)[0]
+    # The library does not end what its limit cuts off, as ours does, so those are not compared.
+    monkeypatch.setattr(decoding, "LENGTH_FACTOR", 0.0)
+    monkeypatch.setattr(decoding, "LENGTH_MARGIN", MOST_PIECES)
+    (run,) = expand(validate(study_content({"placement": placement, "length_penalty": 0.6}), "study.yaml"))
+    beam, penalty = run.settings.beam, run.settings.length_penalty
+    compared = 0
+    for seed in range(8):
+        ours = as_it_says_something(translation[placement][0], seed)
+        theirs, _ = translation_model(run, ours.state_dict(), prepared)
+        source = torch.cat([torch.randint(4, 60, (1 + 2 * seed,)), torch.tensor([2])])[None]
+        (expected,) = decoding.search(ours, source, torch.tensor([source.size(1)]), beam, penalty)
+        if max(len(one.pieces) for one in expected) < MOST_PIECES:
+            found = theirs.generate(source, attention_mask=torch.ones_like(source))
+            assert found[0].tolist() == [2, *expected[0].pieces, 2]
+            compared += 1
+    assert compared >= 3
+
+
+def as_it_says_something(trained: TrainedModel, seed: int) -> PlacedTransformer:
+    """The model with random weights: it says different things of different sentences, and often ends them."""
+    ours = as_it_was_trained(trained)
+    assert isinstance(ours, PlacedTransformer)
+    torch.manual_seed(seed)
+    with torch.no_grad():
+        for name, parameter in ours.named_parameters():
+            if "norm" not in name:
+                parameter.normal_(0.0, 0.3)
+        ours.decoder.embed_tokens.weight[2] *= 5.0
+    return ours
+
+
+@pytest.mark.slow
+def test_everyone_may_read_what_was_exported(translation: dict[str, Exported]) -> None:
+    _, out = translation["post"]
+    assert {path.stat().st_mode for path in out.iterdir()} == {(out / "README.md").stat().st_mode}
 
 
 @pytest.mark.slow

@@ -52,7 +52,7 @@ model = transformers.AutoModelFor{auto}.from_pretrained("THIS FOLDER")
 """
 
 _TRANSLATE = """pieces = tokenizer(["A SENTENCE AS IT WAS PREPARED"], return_tensors="pt")
-print(tokenizer.batch_decode(model.generate(**pieces, max_new_tokens=100), skip_special_tokens=True))"""
+print(tokenizer.batch_decode(model.generate(**pieces), skip_special_tokens=True))"""
 
 _GUESS = """pieces = tokenizer("It was a <mask> day .", return_tensors="pt")
 guesses = model(**pieces).logits[0].argmax(-1)

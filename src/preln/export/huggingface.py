@@ -36,6 +36,8 @@ POST_LN = ("post", "post-init")
 """Placements that are Post-LN once their weights are drawn."""
 LONGEST = 1024
 """Positions that fairseq's translation models have."""
+MOST_PIECES = 200
+"""Of a translation. Our own limit grows with the source, which the library cannot express."""
 NOT_OURS = ("embed_positions.weight", "token_type_embeddings.weight")
 """Weights there that ours have no counterpart of: positions that are computed, and zeros."""
 
@@ -111,6 +113,8 @@ def export(run: Run | PretrainingRun, trained: TrainedModel, prepared: Path, out
         else:
             model, tokenizer = bert(run, trained.weights, prepared)
         model.save_pretrained(folder)
+        # safetensors lets nobody else read what it writes.
+        (folder / "model.safetensors").chmod((folder / "config.json").stat().st_mode)
         tokenizer.save_pretrained(folder)
         (folder / "README.md").write_text(card(run, record, metrics), encoding="utf-8")
         (folder / recording.RUN).write_bytes((records / recording.RUN).read_bytes())
@@ -160,7 +164,12 @@ def translation_model(
         config = transformers.M2M100Config(vocab_size=len(pieces), **shared)
         names = M2M100
     model = _filled(made, config, weights, names)
-    model.generation_config.update(num_beams=settings.beam, length_penalty=settings.length_penalty)
+    # The rules of our search (`fairseq_plugin.decoding`): a sentence is done when it has `beam` finished hypotheses,
+    # nothing ends before it has begun, and no padding is said.
+    model.generation_config.update(
+        **{"num_beams": settings.beam, "length_penalty": settings.length_penalty, "early_stopping": True},
+        **{"min_new_tokens": 1, "max_new_tokens": MOST_PIECES, "bad_words_ids": [[1]]},
+    )
     bpe = str(prepared / "bpe" / "bpe.model")
     with tempfile.TemporaryDirectory() as folder:
         numbers = Path(folder) / "vocab.json"
