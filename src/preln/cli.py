@@ -173,7 +173,7 @@ def plan(
         float | None, typer.Option(min=0.1, max=1e6, help="Its peak, in place of the data sheet's.")
     ] = None,
 ) -> None:
-    """Check a study, and say what it will cost, before anything is launched: updates, tokens, memory and GPU hours."""
+    """Check a study, and say what it will cost, before anything is launched: updates, tokens, memory and hours."""
     from preln.checking import check_file
     from preln.plan import show
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -12,6 +13,9 @@ from preln.placements.base import Shape, places
 
 # <s>, <pad>, </s> of fairseq's dictionary, beside the pieces, <unk> among them.
 SPECIALS = 3
+
+BATCH_MULTIPLE = 8
+"""fairseq cuts a batch of more sentences than this to a multiple of it."""
 
 COUNTED = find_spec("torch") is not None
 """Whether the parameters of a placement's own are counted, for which its modules are made. Without torch, each of its
@@ -78,6 +82,33 @@ def pretraining(settings: PretrainingSettings, vocabulary: int) -> Cost:
     # The attention weights, before and after their softmax and their dropout.
     memory += 3 * settings.layers * settings.heads * n * tokens * _width_of(settings.precision)
     return Cost(parameters, flops, tokens, memory)
+
+
+def batches(lengths: Mapping[tuple[int, int], int], tokens: int) -> int:
+    """How many batches fairseq makes of a parallel text.
+
+    Sentences are sorted by the length of their source, and then of their target. A batch is as many of the next ones as
+    fit, cut to a multiple of eight. Fewer than eight that are left at the end, the longest, are in no batch.
+
+    Args:
+        lengths: how many pairs have a source and a target of these lengths, in pieces with the end of sentence.
+        tokens: that a batch has at most: its sentences, times the longest side of any of them.
+    """
+    count, longest, batch = 0, 0, list[int]()
+    for pair in sorted(lengths):
+        for _ in range(lengths[pair]):
+            batch.append(max(pair))
+            longest = max(longest, batch[-1])
+            while len(batch) > 1 and len(batch) * longest > tokens:
+                count += 1
+                del batch[: _cut(len(batch) - 1)]
+                longest = max(batch)
+    return count + (len(batch) >= BATCH_MULTIPLE)
+
+
+def _cut(sentences: int) -> int:
+    """As many of them as a batch may have."""
+    return sentences if sentences < BATCH_MULTIPLE else sentences - sentences % BATCH_MULTIPLE
 
 
 def _entries(vocabulary: int) -> int:

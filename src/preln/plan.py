@@ -1,21 +1,21 @@
-"""What a study will cost, before anything is launched: updates, tokens, operations, memory, and GPU hours."""
+"""What a study will cost, before anything is launched: updates, tokens, operations, memory, and hours of a GPU or of a
+core."""
 
 from __future__ import annotations
 
 import csv
-import json
 import math
 import re
 import statistics
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
-from preln import cost
+from preln import cost, prepared_text
 from preln.checking import Checked
 from preln.config import EmbeddedTask, Iwslt14Corpus, Precision, PretrainingSettings, RunSettings
 from preln.corpora.parallel import iwslt14
@@ -29,6 +29,10 @@ from preln.workflow import corpus_folder, made
 WIDTH = 150
 UTILISATION = 0.3
 """Share of the peak that a training is taken to reach where no speed was measured."""
+
+CORE = {"fp32": 3e10, "bf16": 1e11}
+"""Operations a second that a training reaches on one core, about, where no speed was measured. In bf16 this takes a
+processor that multiplies in it."""
 
 UPDATES_A_SECOND = 20.0
 """That one training is taken to reach at most: of small models, most of an update's time is Python's."""
@@ -52,7 +56,7 @@ _SHAPE = (
 """The settings of a training that its speed depends on."""
 
 Speeds = Mapping[tuple[object, ...], float]
-"""Tokens a second of one GPU, by the kind of a training and its shape."""
+"""Tokens a second of one device, by the kind of a training and its shape."""
 
 
 @dataclass(frozen=True)
@@ -99,17 +103,40 @@ GPUS = {
 
 @dataclass(frozen=True)
 class Item:
-    """One job's cost: updates, tokens of all updates, operations, bytes on one GPU, and hours on one GPU; None is not
-    known. `measured` tells whether its hours come from a measured speed; `after` is the job that it waits for."""
+    """One job's cost; None is not known.
+
+    Attributes:
+        id: of the job.
+        updates, tokens: of all its epochs.
+        flops: operations.
+        memory: bytes on one GPU.
+        hours: on one GPU.
+        core_hours: on one core of a CPU.
+        measured, core_measured: whether those hours come from a measured speed.
+        updates_estimated: whether its batches are not counted, but taken to be full.
+        after: the job that it waits for.
+    """
 
     id: str
     updates: int | None
     tokens: float | None
     flops: float | None
-    memory: float | None
+    memory: float
     hours: float | None
+    core_hours: float | None
     measured: bool = False
+    core_measured: bool = False
+    updates_estimated: bool = False
     after: str | None = None
+
+
+@dataclass(frozen=True)
+class _Epoch:
+    """An epoch of a corpus: its target tokens, and the lengths of its pairs (as `cost.batches` has them) where the
+    text is prepared."""
+
+    tokens: float
+    lengths: Counter[tuple[int, int]] | None = None
 
 
 def items(asked: Checked, gpu: Gpu, folder: Path) -> list[Item]:
@@ -121,9 +148,9 @@ def items(asked: Checked, gpu: Gpu, folder: Path) -> list[Item]:
         folder: in which the workflow runs: in its results speeds were measured, and the tokens of its prepared corpora
             are counted.
     """
-    speeds = _speeds(folder, gpu)
+    speeds = _recorded(folder, gpu), _recorded(folder, None)
     of_corpus = {run.settings.corpus: run for run in asked.runs}
-    epochs = {name: _epoch_tokens(run, folder) for name, run in of_corpus.items()}
+    epochs = {name: _epoch(run, folder) for name, run in of_corpus.items()}
     return [
         *(_translation(run, gpu, speeds, epochs[run.settings.corpus]) for run in asked.runs),
         *(_pretraining(run, gpu, speeds) for run in asked.pretrainings),
@@ -137,21 +164,27 @@ def critical_path(planned: Iterable[Item]) -> float:
     return max((hours[item.id] + hours.get(item.after or "", 0.0) for item in planned), default=0.0)
 
 
-def _translation(run: Run, gpu: Gpu, speeds: Speeds, epoch: float | None) -> Item:
+def _translation(run: Run, gpu: Gpu, speeds: tuple[Speeds, Speeds], epoch: _Epoch | None) -> Item:
     settings = run.settings
     found = cost.translation(settings, run.corpus.vocabulary)
-    tokens = None if epoch is None else epoch * settings.epochs
-    updates = None if tokens is None else math.ceil(tokens / (found.tokens_per_batch * settings.accumulate))
-    speed = speeds.get(("translation", *_shape(settings)))
-    return _item(run.id, updates, tokens, found, settings.precision, gpu, speed)
+    if epoch is None:
+        return Item(run.id, None, None, None, found.memory, None, None)
+    if epoch.lengths is None:
+        batches = epoch.tokens / found.tokens_per_batch
+    else:
+        batches = cost.batches(epoch.lengths, settings.batch_tokens)
+    updates = settings.epochs * math.ceil(batches / settings.accumulate)
+    shape = ("translation", *_shape(settings))
+    item = _item(run.id, updates, settings.epochs * epoch.tokens, found, settings.precision, gpu, shape, speeds)
+    return replace(item, updates_estimated=epoch.lengths is None)
 
 
-def _pretraining(run: PretrainingRun, gpu: Gpu, speeds: Speeds) -> Item:
+def _pretraining(run: PretrainingRun, gpu: Gpu, speeds: tuple[Speeds, Speeds]) -> Item:
     settings = run.settings
     found = cost.pretraining(settings, run.text.vocabulary)
     tokens = float(settings.updates * settings.accumulate * found.tokens_per_batch)
-    speed = speeds.get(("pretraining", *_shape(settings)))
-    return _item(run.id, settings.updates, tokens, found, settings.precision, gpu, speed)
+    shape = ("pretraining", *_shape(settings))
+    return _item(run.id, settings.updates, tokens, found, settings.precision, gpu, shape, speeds)
 
 
 def _finetuning(job: Finetuning, gpu: Gpu) -> Item:
@@ -162,54 +195,78 @@ def _finetuning(job: Finetuning, gpu: Gpu) -> Item:
     batch = max(point.batch_size for point in job.points)
     largest = settings.model_copy(update={"batch_sequences": batch, "sequence_length": TASK_TOKENS})
     found = cost.pretraining(largest, job.run.text.vocabulary)
-    item = _item(job.id, updates, tokens, found, settings.precision, gpu, None)
+    item = _item(job.id, updates, tokens, found, settings.precision, gpu, ("finetuning",), ({}, {}))
     return replace(item, after=job.run.id)
 
 
 def _item(
     name: str,
-    updates: int | None,
-    tokens: float | None,
+    updates: int,
+    tokens: float,
     found: cost.Cost,
     precision: Precision,
     gpu: Gpu,
-    speed: float | None,
+    shape: tuple[object, ...],
+    speeds: tuple[Speeds, Speeds],
 ) -> Item:
-    if tokens is None or updates is None:
-        return Item(name, None, None, None, found.memory, None)
+    """A job of known length; `speeds` are those of the GPU and of a core."""
     flops = tokens * found.flops_per_token
-    computing = flops / (UTILISATION * gpu.peak(precision))
-    seconds = tokens / speed if speed else max(computing, updates / UPDATES_A_SECOND)
-    return Item(name, updates, tokens, flops, found.memory, seconds / 3600, measured=speed is not None)
+    measured, core_measured = (known.get(shape) for known in speeds)
+    seconds = max(flops / (UTILISATION * gpu.peak(precision)), updates / UPDATES_A_SECOND)
+    core_seconds = flops / CORE.get(precision, CORE["fp32"])
+    return Item(
+        id=name,
+        updates=updates,
+        tokens=tokens,
+        flops=flops,
+        memory=found.memory,
+        hours=(tokens / measured if measured else seconds) / 3600,
+        core_hours=(tokens / core_measured if core_measured else core_seconds) / 3600,
+        measured=measured is not None,
+        core_measured=core_measured is not None,
+    )
 
 
-def _epoch_tokens(run: Run, folder: Path) -> float | None:
-    """Target tokens of a run's epoch: counted where the corpus is prepared, known of IWSLT14."""
-    if records := made(f"{corpus_folder(run)}/bpe/bpe.json", folder):
-        train = json.loads(records[0].read_text(encoding="utf-8"))["parts"]["train"]
-        # Half of the pieces are the target's; each sentence ends with </s>.
-        return float(train["pieces"] / 2 + train["pairs"])
+def _epoch(run: Run, folder: Path) -> _Epoch | None:
+    """The epoch of a run's corpus: counted where it is prepared, about known of IWSLT14."""
     corpus = run.corpus
+    if records := made(f"{corpus_folder(run)}/bpe/bpe.json", folder):
+        prepared = records[0].parents[1]
+        languages = prepared_text.record(prepared)["languages"]
+        sides = [_lengths(prepared / "bpe" / f"train.{languages[side]}") for side in ("source", "target")]
+        lengths = Counter(zip(*sides, strict=True))
+        return _Epoch(sum(target * pairs for (_, target), pairs in lengths.items()), lengths)
     if not isinstance(corpus, Iwslt14Corpus):
         return None
     chosen = SIZES[corpus.subset] if corpus.subset else iwslt14.PAIRS
-    return IWSLT14_TOKENS * min(corpus.pairs or chosen, chosen) / iwslt14.PAIRS
+    return _Epoch(IWSLT14_TOKENS * min(corpus.pairs or chosen, chosen) / iwslt14.PAIRS)
 
 
-def _speeds(folder: Path, gpu: Gpu) -> Speeds:
-    """The median speed of recorded trainings on such a GPU, of each model and its batches."""
+def _lengths(path: Path) -> Iterator[int]:
+    """The length of each sentence of a prepared text, in pieces with the end of sentence."""
+    with path.open(encoding="utf-8") as lines:
+        for line in lines:
+            yield line.count(" ") + 2
+
+
+def _recorded(folder: Path, gpu: Gpu | None) -> Speeds:
+    """The median speed of recorded trainings on such a GPU (None: on one core), of each model and its batches."""
     found: dict[tuple[object, ...], list[float]] = defaultdict(list)
     for path in made("results/*/*/*/run.json", folder):
         kind = path.parts[-3]
         record = read_or_nothing(path) if kind in ("translation", "pretraining") else {}
-        names = record.get("hardware", {}).get("gpus")
+        hardware = record.get("hardware", {})
+        names = hardware.get("gpus") or []
         # A whole word: an L40S is no L4.
-        if names and all(re.search(rf"\b{gpu.name}\b", name) for name in names):
+        devices = len(names) if gpu and all(re.search(rf"\b{gpu.name}\b", name) for name in names) else 0
+        if gpu is None and not names:
+            devices = hardware.get("cores_used", 0)
+        if devices:
             with path.with_name("curve.csv").open(encoding="utf-8") as file:
                 curve = [float(row["tokens_per_second"]) for row in csv.DictReader(file) if row["tokens_per_second"]]
             if not curve:
                 continue
-            speed = statistics.median(curve) / len(names)
+            speed = statistics.median(curve) / devices
             found[kind, *(record["identity"].get(key) for key in _SHAPE)].append(speed)
     return {shape: statistics.median(speeds) for shape, speeds in found.items()}
 
@@ -240,21 +297,20 @@ def show(asked: Checked, path: Path, name: str, folder: Path, peak: float | None
     console = Console(width=None if Console().is_terminal else WIDTH)
     console.print(_table(planned[:MOST_ROWS], gpu))
     unknown = [item.id for item in planned if item.hours is None]
-    total = sum(item.hours or 0.0 for item in planned)
-    longest = critical_path(planned)
     lines = [f"And {len(planned) - MOST_ROWS:,} more jobs."] if len(planned) > MOST_ROWS else []
-    if total < 1:
-        lines += [f"In all {60 * total:.0f} {gpu.name} minutes; the longest chain of jobs takes {60 * longest:.0f}."]
-    else:
-        lines += [f"In all {total:,.1f} {gpu.name} hours; the longest chain of jobs takes {longest:,.1f}."]
-    lines.append(
-        "Updates of translation are estimates, for batches are not quite full: with small ones there may be a third "
-        "more. Translating, validating, the theory and traces of first updates are not in it."
-    )
+    if len(unknown) < len(planned):
+        lines += [_sums(planned, gpu)]
+    lines.append("Translating, validating, the theory and traces of first updates are not in it.")
+    if any(item.updates_estimated for item in planned):
+        lines.append(
+            "Updates of translation are estimates until the text is prepared: batches are not quite full. There may be "
+            "half as many more."
+        )
     if not all(item.measured for item in planned):
         lines.append(
-            f"Hours without * assume {UTILISATION:.0%} of the {gpu.name}'s peak, and {UPDATES_A_SECOND:g} updates a "
-            "second at most; those with * are from speeds in results/."
+            f"{gpu.name} hours assume {UTILISATION:.0%} of its peak, and {UPDATES_A_SECOND:g} updates a second at "
+            f"most. Core hours assume {CORE['fp32']:.0e} operations a second, and {CORE['bf16']:.0e} in bf16. Hours "
+            "with a * are from speeds in results/ instead."
         )
     precisions = {run.settings.precision for run in asked.runs} | {run.settings.precision for run in asked.pretrainings}
     if "bf16" in precisions and not gpu.has_bf16:
@@ -268,17 +324,28 @@ def show(asked: Checked, path: Path, name: str, folder: Path, peak: float | None
         )
     if unknown:
         lines.append(
-            f"The hours of {len(unknown)} runs are not in it: their text is not prepared in this folder, or up to two "
-            "folders below it, so that its tokens are not known. Prepare it first: snakemake prepared --cores all "
-            f"--configfile {path} (of a module, the rule has the name that the module gives it, such as preln_prepared)"
+            f"The hours of {len(unknown)} runs are not known before their text is prepared. It was looked for in this "
+            "folder, and up to two folders below it. This prepares it: snakemake prepared --cores all --configfile "
+            f"{path}. In a workflow that has preln as a module, the rule has another name, such as preln_prepared."
         )
     console.print("\n".join(lines), highlight=False)
+
+
+def _sums(planned: list[Item], gpu: Gpu) -> str:
+    """What all jobs take together whose length is known."""
+    total, longest = sum(item.hours or 0.0 for item in planned), critical_path(planned)
+    unit, factor, digits = ("minutes", 60, 0) if total < 1 else ("hours", 1, 1)
+    cores = sum(item.core_hours or 0.0 for item in planned)
+    return (
+        f"In all {factor * total:,.{digits}f} {gpu.name} {unit}; the longest chain of jobs takes "
+        f"{factor * longest:,.{digits}f}. Without a GPU: {cores:,.1f} hours of one core."
+    )
 
 
 def _table(planned: list[Item], gpu: Gpu) -> Table:
     result = Table(box=None)
     result.add_column("", no_wrap=True)
-    for heading in ("updates", "tokens", "FLOPs", f"GB of {gpu.memory:g}", f"{gpu.name} hours"):
+    for heading in ("updates", "tokens", "FLOPs", f"GB of {gpu.memory:g}", f"{gpu.name} hours", "core hours"):
         result.add_column(heading, justify="right", no_wrap=True)
     for item in planned:
         result.add_row(
@@ -286,7 +353,8 @@ def _table(planned: list[Item], gpu: Gpu) -> Table:
             "?" if item.updates is None else f"{item.updates:,}",
             "?" if item.tokens is None else f"{item.tokens:.2e}",
             "?" if item.flops is None else f"{item.flops:.2e}",
-            "?" if item.memory is None else f"{item.memory / 1e9:.1f}",
-            "?" if item.hours is None else f"{item.hours:,.2f}{'*' if item.measured else ''}",
+            f"{item.memory / 1e9:.1f}",
+            "?" if item.hours is None else f"{item.hours:,.2f}{'*' * item.measured}",
+            "?" if item.core_hours is None else f"{item.core_hours:,.2f}{'*' * item.core_measured}",
         )
     return result

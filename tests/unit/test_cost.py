@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,21 @@ def parameters(arguments: list[str]) -> int:
 
 def entries(binary: Path, dictionary: str) -> int:
     return sum(1 for line in (binary / dictionary).read_text().splitlines() if not line.startswith("madeupword"))
+
+
+@given(st.lists(st.tuples(st.integers(1, 60), st.integers(1, 60)), min_size=1, max_size=200), st.integers(60, 600))
+def test_as_many_batches_are_counted_as_fairseq_makes(pairs: list[tuple[int, int]], tokens: int) -> None:
+    import numpy as np
+    from fairseq.data import Dictionary, LanguagePairDataset
+
+    sources, targets = ([[0] * pair[side] for pair in pairs] for side in (0, 1))
+    sizes = [np.array([len(line) for line in lines]) for lines in (sources, targets)]
+    dictionary = Dictionary()
+    text = LanguagePairDataset(sources, sizes[0], dictionary, targets, sizes[1], dictionary)
+    found = text.batch_by_size(
+        text.ordered_indices(), max_tokens=tokens, required_batch_size_multiple=cost.BATCH_MULTIPLE
+    )
+    assert cost.batches(Counter(pairs), tokens) == len(found)
 
 
 @pytest.mark.slow

@@ -12,8 +12,8 @@ import pytest
 from preln import cost, plan
 from preln.checking import check, check_file
 from preln.errors import PrelnError
-from preln.files import write_json
-from preln.plan import GPUS, UPDATES_A_SECOND, critical_path, items
+from preln.files import write_json, write_text
+from preln.plan import CORE, GPUS, UPDATES_A_SECOND, critical_path, items
 from preln.pretraining.runs import expand
 from preln.workflow import corpus_folder
 from tests.conftest import bert_content, study_content
@@ -24,7 +24,7 @@ BASE = {"layers": 12, "width": 768, "ffn_width": 3072, "heads": 12, "sequence_le
 
 def write_speed(results: Path, identity: dict[str, Any], gpus: list[str], speeds: list[float]) -> None:
     folder = results / "other" / "pretraining" / "a-run"
-    write_json(folder / "run.json", {"identity": identity, "hardware": {"gpus": gpus}})
+    write_json(folder / "run.json", {"identity": identity, "hardware": {"gpus": gpus, "cores_used": 4}})
     pd.DataFrame({"tokens_per_second": speeds}).to_csv(folder / "curve.csv", index=False)
 
 
@@ -39,6 +39,16 @@ def test_a_pre_training_is_its_updates_of_its_batches(tmp_path: Path) -> None:
 def test_small_models_are_held_up_by_the_number_of_updates(tmp_path: Path) -> None:
     first = items(check(bert_content(), "my.yaml"), GPU, tmp_path)[0]
     assert first.hours == pytest.approx(12 / UPDATES_A_SECOND / 3600)
+
+
+def test_the_hours_of_a_core_are_by_its_recorded_speed_or_else_about_known(tmp_path: Path) -> None:
+    study = check(bert_content(BASE), "my.yaml")
+    guessed = items(study, GPU, tmp_path)[0]
+    assert guessed.flops and guessed.core_hours == pytest.approx(guessed.flops / CORE["fp32"] / 3600)
+    write_speed(tmp_path / "results", expand(study.study)[0].identity, [], [1000.0])
+    first = items(study, GPU, tmp_path)[0]
+    assert (first.measured, first.core_measured) == (False, True)
+    assert first.core_hours == pytest.approx(4 * 12 * 256 * 512 / 1000 / 3600)
 
 
 @pytest.mark.parametrize(
@@ -68,10 +78,14 @@ def test_a_translations_tokens_are_counted_once_its_text_is_prepared_also_where_
     study = check(study_content(), "my.yaml")
     assert items(study, GPU, tmp_path)[0].hours is None
     folder = tmp_path / prefix / corpus_folder(study.runs[0])
-    write_json(folder / "bpe" / "bpe.json", {"parts": {"train": {"pieces": 2000, "pairs": 50}}})
+    write_json(folder / "text" / "corpus.json", {"languages": {"source": "de", "target": "en"}})
+    write_text(folder / "bpe" / "train.de", "a b c d e\n" * 90)
+    write_text(folder / "bpe" / "train.en", "a b c\n" * 90)
+    write_json(folder / "bpe" / "bpe.json", {})
     run = items(study, GPU, tmp_path)[0]
-    # 1000 pieces and 50 ends of sentences, three times, in batches of 512.
-    assert (run.tokens, run.updates) == (3150, 7)
+    # Three pieces and the end of a sentence, three times. Of 85 sentences of six source pieces that fit into a batch of
+    # 512 tokens, it has 80. Of the ten left, two are in no batch.
+    assert (run.tokens, run.updates) == (3 * 90 * 4, 3 * 2)
 
 
 @pytest.mark.parametrize(
@@ -92,7 +106,7 @@ def test_text_that_is_not_found_is_said_with_where_it_was_looked_for_and_how_it_
 ) -> None:
     plan.show(check(study_content(), "my.yaml"), Path("my.yaml"), "a100", tmp_path)
     told = " ".join(capsys.readouterr().out.split())
-    assert "not prepared in this folder, or up to two folders below it" in told
+    assert "It was looked for in this folder, and up to two folders below it" in told
     assert "snakemake prepared --cores all --configfile my.yaml" in told and "preln_prepared" in told
 
 
