@@ -51,6 +51,12 @@ def test_the_readme_has_at_most_a_thousand_words() -> None:
     assert len((ROOT / "README.md").read_text(encoding="utf-8").split()) <= 1000
 
 
+@OF_PAGES
+def test_a_page_that_installs_torch_names_the_version_that_was_tested(page: Path) -> None:
+    (tested,) = re.findall(r"^torch==\S+", (ROOT / "requirements.txt").read_text(encoding="utf-8"), re.MULTILINE)
+    assert set(re.findall(r"torch==\S+", page.read_text(encoding="utf-8"))) <= {tested}
+
+
 @pytest.mark.numbers
 @OF_PAGES
 def test_the_tables_of_a_page_are_those_of_the_records(page: Path) -> None:
