@@ -218,9 +218,13 @@ def _say_finding(study: Study, results: Path) -> None:
     from preln.report.claims import ledger
 
     entries = ledger.judge(study, Catalogue(study).load(ledger.CLAIMS, results))
-    print(ledger.finding(entries))
-    print(f"All of it on one page: {results / study.study / REPORT}")
-    print(f"The tables: preln summary {results / study.study}")
+    finding = ledger.finding(entries)
+    places = [
+        f"All of it on one page: {results / study.study / REPORT}",
+        f"The tables: preln summary {results / study.study}",
+    ]
+    # Of a study that tests no claim, the paper is the last thing to say.
+    print(*([finding, *places] if ledger.tested(entries) else [*places, finding]), sep="\n")
 
 
 @app.command(rich_help_panel=STUDY)
