@@ -79,3 +79,9 @@ def test_of_a_study_that_tests_claims_it_begins_with_them_and_ends_with_the_pape
     assert (first, second) == ("Does the paper hold?", "The paper's claims")
     assert last == "Where the paper errs or is silent"
     assert all(erratum.statement in text for erratum in paper.load().errata)
+
+
+def test_a_file_that_a_user_may_not_have_is_named_as_in_prelns_repository(tmp_path: Path) -> None:
+    text = re.sub("<.*?>", "", written(tmp_path, WITHOUT_WARMUP, WITH_WARMUP))
+    said = re.findall(r"\b(?:src|docs)/[\w/-]+\.\w+\s+(.{21})", text)
+    assert said and set(said) == {"in preln's repository"}

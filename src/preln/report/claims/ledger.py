@@ -17,9 +17,9 @@ from preln.report.reference import claims as paper
 
 NOT_COMPARED = "not compared"
 NOTE = (
-    "The verdict is on a claim's direction; its value is compared where the study is at the paper's settings and the "
-    "paper has a number. Of several seeds the 95% interval of the mean decides, of one its value; the rules with their "
-    "tolerances are in src/preln/report/reference/claims.yaml."
+    "The verdict is on a claim's direction. Its value is compared where the study is at the paper's settings and the "
+    "paper has a number. With several seeds, the 95% interval of the mean decides; with one seed, its value does. The "
+    "rules and their tolerances are in src/preln/report/reference/claims.yaml in preln's repository."
 )
 
 
@@ -148,9 +148,7 @@ CLAIMS = Table(
     name="claims",
     title="The paper's claims",
     caption="What each claim says, where it stands, the paper's value and how that is known, the verdict on its "
-    "direction, and the reason. Values are compared where the study is at the paper's settings; a smaller "
-    "study can reproduce a direction and never a value. The rules with their tolerances are in "
-    "src/preln/report/reference/claims.yaml.",
+    "direction, and the reason. A study that is smaller than the paper's can reproduce a direction, but never a value.",
     source=evidence.SOURCE,
     make=make,
     folder="",
