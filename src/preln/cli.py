@@ -112,18 +112,28 @@ def _read(study: Path) -> tuple[Path, Study, list[Run]]:
 
 
 def _read_results(results: Path) -> tuple[Path, Study, list[Run]]:
-    """A study's folder of results (or its study.yaml), the study, and its runs."""
+    """A study's folder of results (or its study.yaml), the study, and its runs.
+
+    Raises:
+        NoResults: if there are none; the message names those that there are.
+        StudyError: if a study of this name has its results elsewhere, or it cannot be read.
+    """
     path = results if results.name == "study.yaml" else results / "study.yaml"
     try:
         study = of_results(path)
-    except NoResults:
+    except NoResults as error:
         from preln.workflow import made
 
-        found = made(f"results/{path.parent.name}/study.yaml", Path())
+        found = [other.parent for other in made("results/*/study.yaml", Path())]
         if not found:
             raise
-        meant = " or ".join(str(other.parent) for other in found)
-        raise StudyError(f"{path.parent}: holds no results; did you mean {meant}?") from None
+        name = path.parent.name
+        near = get_close_matches(name, [other.name for other in found], n=1)
+        meant = " or ".join(str(other) for other in found if other.name in near)
+        hint = f"did you mean {meant}?" if meant else f"there are results in {listed(found)}"
+        # One of this very name has begun elsewhere.
+        kind = StudyError if name in near else NoResults
+        raise kind(f"{path.parent}: holds no results; {hint}") from error
     return path.resolve().parent, study, expand(study, str(path))
 
 
@@ -208,9 +218,13 @@ def _say_finding(study: Study, results: Path) -> None:
     from preln.report.claims import ledger
 
     entries = ledger.judge(study, Catalogue(study).load(ledger.CLAIMS, results))
-    print(ledger.finding(entries))
-    print(f"All of it on one page: {results / study.study / REPORT}")
-    print(f"The tables: preln summary {results / study.study}")
+    finding = ledger.finding(entries)
+    places = [
+        f"All of it on one page: {results / study.study / REPORT}",
+        f"The tables: preln summary {results / study.study}",
+    ]
+    # Of a study that tests no claim, the paper is the last thing to say.
+    print(*([finding, *places] if ledger.tested(entries) else [*places, finding]), sep="\n")
 
 
 @app.command(rich_help_panel=STUDY)

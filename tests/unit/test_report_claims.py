@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
@@ -21,6 +22,7 @@ from preln.report.claims import ledger
 from preln.report.claims.evidence import Evidence, gather
 from preln.report.claims.rules import Finding, Outcome, Verdict, reason, verdict
 from preln.report.claims.samples import Sample, findings
+from preln.report.core import forms
 from preln.report.core.statistics import Estimate, estimate
 from preln.report.pretraining.records import Records
 from preln.report.reference import claims as paper
@@ -248,6 +250,15 @@ def test_claims_that_the_study_has_no_runs_for_are_a_line_for_readers_and_rows_f
 
 def test_where_every_claim_is_tested_none_is_named() -> None:
     assert ledger.make(STUDY, PAPER.evidence()).title.endswith("of 18 claims.")
+
+
+def test_a_study_that_tests_no_claim_says_so_and_lists_none() -> None:
+    evidence = gather(load(Path("results/first-updates/study.yaml")), Path("results"))
+    content = ledger.make(STUDY, evidence)
+    assert [*content.full["claim"]] == [*CLAIMS]
+    assert content.title.startswith("This study tests none of the paper's 18 claims: a test takes the runs that")
+    said = forms.plain(content) + forms.markdown(content)
+    assert not any(re.search(rf"\b{claim}\b", said) for claim in CLAIMS)
 
 
 def test_a_claim_of_which_a_part_has_no_runs_is_inconclusive() -> None:

@@ -260,9 +260,36 @@ def test_a_study_of_which_no_job_has_begun_says_so_until_one_has(in_a_folder: Pa
     assert "Nothing has been" not in said()
 
 
+def refused(results: str) -> str:
+    outcome = subprocess.run([*STATUS, results], capture_output=True, text=True, check=False)
+    assert outcome.returncode == 1
+    return outcome.stderr
+
+
 def test_a_name_that_no_study_has_is_refused(in_a_folder: Path) -> None:
-    outcome = subprocess.run([*STATUS, "results/other"], capture_output=True, text=True, check=False)
-    assert (outcome.returncode, outcome.stderr.partition(";")[0]) == (1, "preln: results/other: holds no results")
+    assert refused("results/other").startswith("preln: results/other: holds no results; name a folder of results")
+
+
+@pytest.mark.parametrize(
+    ("asked", "hint"),
+    [
+        ("results/norms", "did you mean norms/results/norms?"),
+        ("norms/results/norm", "did you mean norms/results/norms?"),
+        ("norms/results/mine", "there are results in norms/results/norms"),
+    ],
+)
+def test_where_a_folder_holds_no_results_those_that_there_are_are_named(
+    asked: str, hint: str, in_a_folder: Path
+) -> None:
+    (in_a_folder / "norms" / "results" / "norms").mkdir(parents=True)
+    (in_a_folder / "norms" / "results" / "norms" / "study.yaml").touch()
+    assert refused(asked) == f"preln: {asked}: holds no results; {hint}\n"
+
+
+def test_beside_the_results_of_others_a_study_that_was_never_run_is_shown_from_its_file(in_a_folder: Path) -> None:
+    (in_a_folder / "results" / "other").mkdir(parents=True)
+    (in_a_folder / "results" / "other" / "study.yaml").touch()
+    assert said().startswith("tiny: 0 of 4 jobs done")
 
 
 def test_a_terminal_gets_bars_and_colours(study: Study, tmp_path: Path) -> None:

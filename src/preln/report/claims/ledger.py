@@ -17,9 +17,9 @@ from preln.report.reference import claims as paper
 
 NOT_COMPARED = "not compared"
 NOTE = (
-    "The verdict is on a claim's direction; its value is compared where the study is at the paper's settings and the "
-    "paper has a number. Of several seeds the 95% interval of the mean decides, of one its value; the rules with their "
-    "tolerances are in src/preln/report/reference/claims.yaml."
+    "The verdict is on a claim's direction. Its value is compared where the study is at the paper's settings and the "
+    "paper has a number. With several seeds, the 95% interval of the mean decides; with one seed, its value does. The "
+    "rules and their tolerances are in src/preln/report/reference/claims.yaml in preln's repository."
 )
 
 
@@ -51,14 +51,20 @@ class Entry:
 
 
 def make(study: Study, records: evidence.Evidence) -> Content:
-    """The ledger as a table, for readers without the claims that are not tested; a terminal shows the verdicts, a line
-    each."""
+    """The ledger as a table: for programs every claim, for readers those that are tested, of which a terminal shows the
+    verdicts, a line each. Of a study that tests none, a sentence says so in place of the list."""
     entries = judge(study, records)
-    table = pd.DataFrame([asdict(entry) for entry in entries], columns=[*Entry.__dataclass_fields__])
-    tested = table[table["verdict"] != Verdict.NOT_TESTED]
-    brief = tested[["claim", "verdict", "statement"]].rename(columns=str.capitalize)
+    shown = tested(entries)
+    if not shown:
+        return Content(_table(entries), readable(_table([])), finding(entries), [])
+    brief = _table(shown)[["claim", "verdict", "statement"]].rename(columns=str.capitalize)
     title = " ".join(filter(None, (f"Study {study.study}: {summary(entries)}", untested(entries))))
-    return Content(table, readable(tested), title, [NOTE] if len(tested) else [], brief)
+    return Content(_table(entries), readable(_table(shown)), title, [NOTE], brief)
+
+
+def _table(entries: Sequence[Entry]) -> pd.DataFrame:
+    """A row for each entry."""
+    return pd.DataFrame([asdict(entry) for entry in entries], columns=[*Entry.__dataclass_fields__])
 
 
 def judge(study: Study, records: evidence.Evidence) -> list[Entry]:
@@ -72,20 +78,33 @@ def summary(entries: Sequence[Entry]) -> str:
     return "; ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict) + f", of {len(entries)} claims."
 
 
+def tested(entries: Sequence[Entry]) -> list[Entry]:
+    """The claims that the study tests: those alone are shown to readers, and where there are none, nothing of a ledger
+    is."""
+    return [entry for entry in entries if entry.verdict is not Verdict.NOT_TESTED]
+
+
 def untested(entries: Sequence[Entry]) -> str:
     """The claims that the study does not test, in a sentence; nothing where there are none."""
-    names = [entry.claim for entry in entries if entry.verdict is Verdict.NOT_TESTED]
+    shown = tested(entries)
+    names = [entry.claim for entry in entries if entry not in shown]
     return f"Nothing here tests {', '.join(names)}." if names else ""
 
 
 def finding(entries: Sequence[Entry]) -> str:
-    """What the study found, in a sentence."""
-    counts = Counter(entry.verdict for entry in entries)
-    tested = len(entries) - counts[Verdict.NOT_TESTED]
-    reproduced = f"{counts[Verdict.REPRODUCED]} of them" if counts[Verdict.REPRODUCED] else "none of them"
-    if tested:
-        return f"This study tests {tested} of the paper's {len(entries)} claims, and reproduces {reproduced}."
-    return f"This study tests none of the paper's {len(entries)} claims."
+    """What the study found, in a sentence; where it tests no claim, what would."""
+    shown = tested(entries)
+    if not shown:
+        return (
+            f"This study tests none of the paper's {len(entries)} claims: a test takes the runs that a claim compares, "
+            "such as Post-LN with a warm-up and without one, or measurements of the theory (docs/claims.md in preln's "
+            "repository)."
+        )
+    reproduced = [entry for entry in shown if entry.verdict is Verdict.REPRODUCED]
+    return (
+        f"This study tests {len(shown)} of the paper's {len(entries)} claims, and reproduces "
+        f"{len(reproduced) or 'none'} of them."
+    )
 
 
 def readable(table: pd.DataFrame) -> pd.DataFrame:
@@ -129,9 +148,7 @@ CLAIMS = Table(
     name="claims",
     title="The paper's claims",
     caption="What each claim says, where it stands, the paper's value and how that is known, the verdict on its "
-    "direction, and the reason. Values are compared where the study is at the paper's settings; a smaller "
-    "study can reproduce a direction and never a value. The rules with their tolerances are in "
-    "src/preln/report/reference/claims.yaml.",
+    "direction, and the reason. A study that is smaller than the paper's can reproduce a direction, but never a value.",
     source=evidence.SOURCE,
     make=make,
     folder="",

@@ -292,7 +292,8 @@ def make(study: Study, records: Records) -> Content:
 
 _NOTE = (
     "These are claims of the papers behind the placements, and none of the eighteen claims of Xiong et al. Each rule "
-    "was written on its date, before its runs. Of several seeds the 95% interval of the mean decides, of one its value."
+    "was written on its date, before its runs. With several seeds, the 95% interval of the mean decides; with one "
+    "seed, its value does."
 )
 
 

@@ -1,5 +1,6 @@
 """The report: one page that needs no network. The finding and its picture come first, then the claims with their
-verdicts, then each figure and table, what it cost, where it comes from, and what deviates from the paper."""
+verdicts, then each figure and table, what it cost, where it comes from, and what deviates from the paper. Of a study
+that tests no claim, it begins with the figures and tables, and ends with a sentence about the paper."""
 
 from __future__ import annotations
 
@@ -85,8 +86,9 @@ def write(study: Study, results: Path, out: Path) -> None:
     """
     catalogue = Catalogue(study)
     figures = _figures(catalogue, results)
-    leading = next((figures[name] for name in LEADING if name in figures), None)
     entries = ledger.judge(study, catalogue.load(ledger.CLAIMS, results))
+    tested = ledger.tested(entries)
+    leading = next((figures[name] for name in LEADING if tested and name in figures), None)
     counts = Counter(entry.verdict for entry in entries)
     environment = Environment(
         loader=PackageLoader("preln.report.html", "."), autoescape=True, undefined=StrictUndefined, trim_blocks=True
@@ -95,7 +97,7 @@ def write(study: Study, results: Path, out: Path) -> None:
         study=study,
         finding=ledger.finding(entries),
         counts={verdict: counts[verdict] for verdict in Verdict if counts[verdict]},
-        entries=[entry for entry in entries if entry.verdict is not Verdict.NOT_TESTED],
+        tested=tested,
         untested=ledger.untested(entries),
         claims=ledger.CLAIMS,
         note=ledger.NOTE,

@@ -153,11 +153,11 @@ def _point(row: dict[Any, Any], kind: str) -> str:
 
 def _pretraining_notes(study: Study, records: Records) -> list[str]:
     notes = [
-        "Losses are masked-LM losses in bits a masked token. The speed-up is in updates, over the first run, to the "
-        "loss that a column names."
+        "Losses are masked-LM losses in bits a masked token. The speed-up is how many updates the first run needs "
+        "to the loss that a column names, divided by how many the run needs."
     ]
     if study.pretraining and study.pretraining.loss is None:
-        notes.append("It is the first run's after half of its updates.")
+        notes.append("That loss is the first run's after half of its updates.")
     if study.paper_settings:
         names = ", ".join(f"{PLACEMENTS[name]} at update {update:,}" for name, update in paper.REACHED.items())
         notes.append(f"The paper: {paper.LOSS} is reached by {names} (its sentence has the two names exchanged).")
@@ -169,9 +169,9 @@ def _finetuning_notes(study: Study, records: Records) -> list[str]:
     done = [job for job in records.jobs if job.id in records.done]
     notes = [
         f"Means over {seeds} seeds, ± half of the 95% interval (Student's t). The chosen point is the best of the grid "
-        "on dev itself, as in the paper, so that its accuracy is optimistic and its interval too narrow; the fixed "
-        "point is the study's, named beforehand. Majority is the accuracy of always saying the more frequent label. "
-        "F1 is of the label 1."
+        "on dev itself, as in the paper, so that its accuracy is optimistic and its interval too narrow. The fixed "
+        "point is the one that the study names beforehand. Majority is the accuracy of always saying the more frequent "
+        "label. F1 is of the label 1."
     ]
     if left_out := sum(len(job.points) - len(scores_of(records, job)) for job in done):
         notes.append(f"{left_out} points of the grid had a fine-tuning that diverged, and could not be chosen.")

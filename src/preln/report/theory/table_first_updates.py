@@ -65,8 +65,8 @@ def make(study: Study, records: Records) -> Content:
         cells = {heading: _text(found[quantity]) for quantity, (heading, _) in NUMBERS.items()}
         rows.append({"Runs": name, **cells, "Seeds": str(max(one.n for one in found.values()))})
     note = (
-        "Means over seeds, ± half of the 95% interval. ‖Δf‖ is how far the decoder's last states move in one update, "
-        "the distance how far they are from those at initialisation, both as the root of the mean of the squared "
+        "Means over seeds, ± half of the 95% interval. ‖Δf‖ is how far the decoder's last states move in one update. "
+        "The distance is how far they are from those at initialisation. Both are the root of the mean of the squared "
         "distance over d. The loss is label-smoothed, in bits a token. Gradients are of all weights of the decoder's "
         "last and first layer, before the first update. A loss that is not finite is left out."
     )

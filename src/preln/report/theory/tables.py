@@ -381,8 +381,8 @@ def make_figure_3(study: Study, records: Records) -> Content:
     """The table of figure 3; it is long, and a terminal shows none of it."""
     table = figure_3(records)
     note = (
-        "Frobenius norms of the expected gradients of the decoder's feed-forward matrices by layer, and at several "
-        "depths of the last layer; means over seeds, ± half of the 95% interval. Rows that are called unbiased are "
+        "Frobenius norms of the expected gradients of the decoder's feed-forward matrices by layer, and of the "
+        "last layer at several depths; means over seeds, ± half of the 95% interval. Rows that are called unbiased are "
         "without the noise of the mini-batches, ± one standard error. Values of the paper, where there are any, are "
         "digitised, those of W1 read off."
     )

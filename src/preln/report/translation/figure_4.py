@@ -42,8 +42,8 @@ FIGURE = Figure(
     "RAdam. Several seeds are a mean line, with a band from the lowest to the highest. A cross ends a run "
     "that diverged. Grey lines, where there are any, are the paper's, with 1,100 updates an epoch.\n\n"
     "The paper (section 4) states that Pre-LN without warm-up reaches a BLEU around 34 and a validation loss "
-    "around 4, comparable to Post-LN with warm-up; that its 9th checkpoint is as good as the 15th of Post- "
-    "LN; and that RAdam helps Post-LN but makes little difference for Pre-LN. In the paper the two also "
+    "around 4, comparable to Post-LN with warm-up; that its 9th checkpoint is as good as the 15th of "
+    "Post-LN; and that RAdam helps Post-LN but makes little difference for Pre-LN. In the paper the two also "
     "differ in schedule: Pre-LN has a constant rate that drops at the 8th epoch, and Post-LN an inverse "
     "square root.",
     source=SOURCE,

@@ -111,11 +111,12 @@ def _readable(run: Run, row: dict[str, object], other: Run | None, beyond: bool,
 
 
 NOTE = (
-    "The run with the warm-up is the one with the longest that differs in its rates alone; of several rates, the one "
-    "that ends best. Its loss and BLEU are read on a straight line between two of its epochs, in the sum of rates. A "
-    "run that spends less than its first epoch has none, and one that spends more than all of it has its last. A "
-    "heuristic: it takes progress to depend on the sum of rates alone, and gives too little of a run with small rates "
-    "at its end."
+    "Each run is compared with one run with a warm-up. Of the runs that differ from it in their rates alone, that is "
+    "the one with the longest warm-up; if several have it, the one that ends best. Its loss and BLEU are read where "
+    "its rates have summed to as much, on a straight line between two of its epochs. A run that spends less than that "
+    "run's first epoch is compared with nothing, and one that spends more than all of it with its last epoch. This is "
+    "a heuristic: it takes progress to depend on the sum of rates alone, and expects too little of a run whose last "
+    "rates are small."
 )
 
 TABLE = Table(
