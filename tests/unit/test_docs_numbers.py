@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -40,6 +41,13 @@ def curve(study: str, run: str, epoch: int, seed: int = 1) -> float:
     """A run's validation loss after an epoch."""
     recorded = pd.read_csv(ROOT / "results" / study / "translation" / f"{run}-s{seed}" / "curve.csv")
     return float(recorded.set_index("epoch")["valid_loss"][epoch])
+
+
+def scaled_bert(run: str, *seeds: int) -> list[float]:
+    """The last validation losses of a run of `bert-scaled`, by seed."""
+    folder = RESULTS / "bert-scaled" / "pretraining"
+    found = [json.loads((folder / f"{run}-s{seed}" / "metrics.json").read_text()) for seed in seeds]
+    return [one["final"]["valid_loss"] for one in found]
 
 
 def paired(one: Iterable[float], other: Iterable[float]) -> tuple[float, float]:
@@ -425,6 +433,16 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
         ),
     ],
     "docs/departures.md": [
+        ("Post-LN ends at {:.2f}, {:.2f} and {:.2f} bits with its", lambda: scaled_bert("post-lr3e-3-wu0", 1, 2, 3)),
+        ("Pre-LN ends at {:.2f}, {:.2f} and {:.2f} bits. So", lambda: scaled_bert("pre-lr3e-3-wu0", 1, 2, 3)),
+        (
+            "Post-LN ends at {:.2f} bits and Pre-LN at {:.2f}, with one",
+            lambda: [
+                *scaled_bert("post-lr3e-3-wu0-initialstdfixed", 1),
+                *scaled_bert("pre-lr3e-3-wu0-initialstdfixed", 1),
+            ],
+        ),
+        ("at {:.2f} bits with seed 1, and at {:.2f} with seed 2", lambda: scaled_bert("post-lr3e-3-wu200", 1, 2)),
         ("{:.1f} times as large. Pre-LN trains at every rate", raised_by_the_warm_up),
         ("differ by {:.2f}, where 0.2", lambda: [amplified("post")[0] - amplified("pre")[0]]),
         ("random draws, end between {:.2f} and {:.2f} bits", lambda: list(seeds_of_radam())[:2]),
