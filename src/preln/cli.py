@@ -131,7 +131,7 @@ def _read_results(results: Path) -> tuple[Path, Study, list[Run]]:
         near = get_close_matches(name, [other.name for other in found], n=1)
         meant = " or ".join(str(other) for other in found if other.name in near)
         hint = f"did you mean {meant}?" if meant else f"there are results in {listed(found)}"
-        # One of this very name has begun elsewhere.
+        # A study that has not begun is shown from its file (`status`). One of this very name has begun elsewhere.
         kind = StudyError if name in near else NoResults
         raise kind(f"{path.parent}: holds no results; {hint}") from error
     return path.resolve().parent, study, expand(study, str(path))
@@ -410,7 +410,7 @@ def export(
         if run is None:
             raise PrelnError(f"--to {to}: name the run whose model it is; preln status {results} lists them")
         _export_model(results, run, out, prepared)
-        print("Its README.md has the code that uses it.", file=sys.stderr)
+        print(f"{out / 'README.md'} has the code that uses it.", file=sys.stderr)
     elif to is Form.RO_CRATE:
         if run:
             raise PrelnError(f"--to {to}: exports a whole study; leave out {run}")

@@ -134,7 +134,7 @@ def _text(seen: Seen, parts: dict[str, tuple[Path, Path]], languages: tuple[str,
         lines.append(f"    held_out: {held_out}  # pairs taken from train for {missing}")
     return f"""\
 # {seen.pairs:,} pairs of sentences. config/README.md lists every key; `preln plan` says what the study costs.
-study: {_flow(name)}  # its results are in results/{name}/, below the prefix of a module
+study: {_flow(name)}  # its results are in results/{name}/ (in a module: below its prefix)
 corpora:
   mine:
     source: files

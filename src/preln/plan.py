@@ -151,8 +151,14 @@ def items(asked: Checked, gpu: Gpu, folder: Path) -> list[Item]:
     speeds = _recorded(folder, gpu), _recorded(folder, None)
     of_corpus = {run.settings.corpus: run for run in asked.runs}
     epochs = {name: _epoch(run, folder) for name, run in of_corpus.items()}
+    # Counting takes seconds in a large text, and many runs have the same batches.
+    batches = {
+        (name, tokens): cost.batches(epoch.lengths, tokens)
+        for name, tokens in {(run.settings.corpus, run.settings.batch_tokens) for run in asked.runs}
+        if (epoch := epochs[name]) and epoch.lengths
+    }
     return [
-        *(_translation(run, gpu, speeds, epochs[run.settings.corpus]) for run in asked.runs),
+        *(_translation(run, gpu, speeds, epochs[run.settings.corpus], batches) for run in asked.runs),
         *(_pretraining(run, gpu, speeds) for run in asked.pretrainings),
         *(_finetuning(job, gpu) for job in asked.finetunings),
     ]
@@ -164,19 +170,24 @@ def critical_path(planned: Iterable[Item]) -> float:
     return max((hours[item.id] + hours.get(item.after or "", 0.0) for item in planned), default=0.0)
 
 
-def _translation(run: Run, gpu: Gpu, speeds: tuple[Speeds, Speeds], epoch: _Epoch | None) -> Item:
+def _translation(
+    run: Run,
+    gpu: Gpu,
+    speeds: tuple[Speeds, Speeds],
+    epoch: _Epoch | None,
+    batches: Mapping[tuple[str, int], int],
+) -> Item:
+    """The cost of a run; `batches` of an epoch are those that were counted, by the corpus and the tokens of a batch."""
     settings = run.settings
     found = cost.translation(settings, run.corpus.vocabulary)
     if epoch is None:
         return Item(run.id, None, None, None, found.memory, None, None)
-    if epoch.lengths is None:
-        batches = epoch.tokens / found.tokens_per_batch
-    else:
-        batches = cost.batches(epoch.lengths, settings.batch_tokens)
-    updates = settings.epochs * math.ceil(batches / settings.accumulate)
+    counted = batches.get((settings.corpus, settings.batch_tokens))
+    an_epoch = epoch.tokens / found.tokens_per_batch if counted is None else counted
+    updates = settings.epochs * math.ceil(an_epoch / settings.accumulate)
     shape = ("translation", *_shape(settings))
     item = _item(run.id, updates, settings.epochs * epoch.tokens, found, settings.precision, gpu, shape, speeds)
-    return replace(item, updates_estimated=epoch.lengths is None)
+    return replace(item, updates_estimated=counted is None)
 
 
 def _pretraining(run: PretrainingRun, gpu: Gpu, speeds: tuple[Speeds, Speeds]) -> Item:
@@ -303,8 +314,8 @@ def show(asked: Checked, path: Path, name: str, folder: Path, peak: float | None
     lines.append("Translating, validating, the theory and traces of first updates are not in it.")
     if any(item.updates_estimated for item in planned):
         lines.append(
-            "Updates of translation are estimates until the text is prepared: batches are not quite full. There may be "
-            "half as many more."
+            "Updates of translation are estimates until the text is prepared: batches are not quite full. There may "
+            "be up to 50% more."
         )
     if not all(item.measured for item in planned):
         lines.append(

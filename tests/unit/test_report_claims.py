@@ -256,7 +256,7 @@ def test_a_study_that_tests_no_claim_says_so_and_lists_none() -> None:
     evidence = gather(load(Path("results/first-updates/study.yaml")), Path("results"))
     content = ledger.make(STUDY, evidence)
     assert [*content.full["claim"]] == [*CLAIMS]
-    assert content.title.startswith("This study tests none of the paper's 18 claims: a test takes the runs that")
+    assert content.title.startswith("This study tests none of the paper's 18 claims. To test one, it needs the runs")
     said = forms.plain(content) + forms.markdown(content)
     assert not any(re.search(rf"\b{claim}\b", said) for claim in CLAIMS)
 

@@ -79,15 +79,13 @@ def summary(entries: Sequence[Entry]) -> str:
 
 
 def tested(entries: Sequence[Entry]) -> list[Entry]:
-    """The claims that the study tests: those alone are shown to readers, and where there are none, nothing of a ledger
-    is."""
+    """The claims that the study tests. Readers are shown those alone. A report without any has no ledger."""
     return [entry for entry in entries if entry.verdict is not Verdict.NOT_TESTED]
 
 
 def untested(entries: Sequence[Entry]) -> str:
     """The claims that the study does not test, in a sentence; nothing where there are none."""
-    shown = tested(entries)
-    names = [entry.claim for entry in entries if entry not in shown]
+    names = [entry.claim for entry in entries if entry.verdict is Verdict.NOT_TESTED]
     return f"Nothing here tests {', '.join(names)}." if names else ""
 
 
@@ -96,9 +94,9 @@ def finding(entries: Sequence[Entry]) -> str:
     shown = tested(entries)
     if not shown:
         return (
-            f"This study tests none of the paper's {len(entries)} claims: a test takes the runs that a claim compares, "
-            "such as Post-LN with a warm-up and without one, or measurements of the theory (docs/claims.md in preln's "
-            "repository)."
+            f"This study tests none of the paper's {len(entries)} claims. To test one, it needs the runs that the "
+            "claim compares, such as Post-LN with a warm-up and without one, or measurements of the theory "
+            "(docs/claims.md in preln's repository)."
         )
     reproduced = [entry for entry in shown if entry.verdict is Verdict.REPRODUCED]
     return (
