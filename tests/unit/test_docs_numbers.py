@@ -450,7 +450,10 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
                 *scaled_bert("pre-lr3e-3-wu0-initialstdfixed", 1),
             ],
         ),
-        ("at {:.2f} bits with seed 1, and at {:.2f} with seed 2", lambda: scaled_bert("post-lr3e-3-wu200", 1, 2)),
+        (
+            "at {:.2f} bits with seed 1, and at {:.2f} and {:.2f} with seeds 2 and 3",
+            lambda: scaled_bert("post-lr3e-3-wu200", 1, 2, 3),
+        ),
         ("{:.1f} times as large. Pre-LN trains at every rate", raised_by_the_warm_up),
         ("differ by {:.2f}, where 0.2", lambda: [amplified("post")[0] - amplified("pre")[0]]),
         ("random draws, end between {:.2f} and {:.2f} bits", lambda: list(seeds_of_radam())[:2]),
