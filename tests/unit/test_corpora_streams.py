@@ -109,7 +109,8 @@ def test_the_limits_are_told_where_texts_of_ones_own_are_described() -> None:
 def test_a_document_of_too_many_lines_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("preln.corpora.english.sources.MOST_IN_MEMORY", 10_000)
     (tmp_path / "a.txt").write_text("A line.\n" * 1000)
-    with pytest.raises(CorpusError, match=r"a\.txt: after line 1\d\d: a document of more than .*divide the text"):
+    # A line takes fewer bytes in newer versions of Python.
+    with pytest.raises(CorpusError, match=r"a\.txt: after line [12]\d\d: a document of more than .*divide the text"):
         list(by_file(open_texts(tmp_path)))
 
 
