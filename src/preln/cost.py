@@ -101,14 +101,10 @@ def batches(lengths: Mapping[tuple[int, int], int], tokens: int) -> int:
             longest = max(longest, batch[-1])
             while len(batch) > 1 and len(batch) * longest > tokens:
                 count += 1
-                del batch[: _cut(len(batch) - 1)]
+                fitting = len(batch) - 1
+                del batch[: fitting if fitting < BATCH_MULTIPLE else fitting - fitting % BATCH_MULTIPLE]
                 longest = max(batch)
     return count + (len(batch) >= BATCH_MULTIPLE)
-
-
-def _cut(sentences: int) -> int:
-    """As many of them as a batch may have."""
-    return sentences if sentences < BATCH_MULTIPLE else sentences - sentences % BATCH_MULTIPLE
 
 
 def _entries(vocabulary: int) -> int:

@@ -185,8 +185,8 @@ def _translation(
     counted = batches.get((settings.corpus, settings.batch_tokens))
     an_epoch = epoch.tokens / found.tokens_per_batch if counted is None else counted
     updates = settings.epochs * math.ceil(an_epoch / settings.accumulate)
-    shape = ("translation", *_shape(settings))
-    item = _item(run.id, updates, settings.epochs * epoch.tokens, found, settings.precision, gpu, shape, speeds)
+    recorded = [known.get(("translation", *_shape(settings))) for known in speeds]
+    item = _item(run.id, updates, settings.epochs * epoch.tokens, found, settings.precision, gpu, *recorded)
     return replace(item, updates_estimated=counted is None)
 
 
@@ -194,8 +194,8 @@ def _pretraining(run: PretrainingRun, gpu: Gpu, speeds: tuple[Speeds, Speeds]) -
     settings = run.settings
     found = cost.pretraining(settings, run.text.vocabulary)
     tokens = float(settings.updates * settings.accumulate * found.tokens_per_batch)
-    shape = ("pretraining", *_shape(settings))
-    return _item(run.id, settings.updates, tokens, found, settings.precision, gpu, shape, speeds)
+    recorded = [known.get(("pretraining", *_shape(settings))) for known in speeds]
+    return _item(run.id, settings.updates, tokens, found, settings.precision, gpu, *recorded)
 
 
 def _finetuning(job: Finetuning, gpu: Gpu) -> Item:
@@ -206,7 +206,7 @@ def _finetuning(job: Finetuning, gpu: Gpu) -> Item:
     batch = max(point.batch_size for point in job.points)
     largest = settings.model_copy(update={"batch_sequences": batch, "sequence_length": TASK_TOKENS})
     found = cost.pretraining(largest, job.run.text.vocabulary)
-    item = _item(job.id, updates, tokens, found, settings.precision, gpu, ("finetuning",), ({}, {}))
+    item = _item(job.id, updates, tokens, found, settings.precision, gpu)
     return replace(item, after=job.run.id)
 
 
@@ -217,12 +217,11 @@ def _item(
     found: cost.Cost,
     precision: Precision,
     gpu: Gpu,
-    shape: tuple[object, ...],
-    speeds: tuple[Speeds, Speeds],
+    measured: float | None = None,
+    core_measured: float | None = None,
 ) -> Item:
-    """A job of known length; `speeds` are those of the GPU and of a core."""
+    """A job of known length, with the speeds of the GPU and of a core where they were measured."""
     flops = tokens * found.flops_per_token
-    measured, core_measured = (known.get(shape) for known in speeds)
     seconds = max(flops / (UTILISATION * gpu.peak(precision)), updates / UPDATES_A_SECOND)
     core_seconds = flops / CORE.get(precision, CORE["fp32"])
     return Item(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -15,6 +14,7 @@ from scipy import stats
 
 from docs import answers, tables
 from docs.tables import AMPLIFIED_AT, bars, collapse, final, table
+from preln import recording
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "results"
@@ -46,8 +46,7 @@ def curve(study: str, run: str, epoch: int, seed: int = 1) -> float:
 def scaled_bert(run: str, *seeds: int) -> list[float]:
     """The last validation losses of a run of `bert-scaled`, by seed."""
     folder = RESULTS / "bert-scaled" / "pretraining"
-    found = [json.loads((folder / f"{run}-s{seed}" / "metrics.json").read_text()) for seed in seeds]
-    return [one["final"]["valid_loss"] for one in found]
+    return [recording.read_metrics(folder / f"{run}-s{seed}")["final"]["valid_loss"] for seed in seeds]
 
 
 def stuck_berts() -> list[float]:
@@ -279,7 +278,7 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
     ],
     "docs/claims.md": [
         ("it ends {:.2f} bits above the long one", lambda: short_warm_up()[3:4]),
-        ("C14 is {:.2f} bits from its bound in `quick`", lambda: [to_the_bound(QUICK)]),
+        ("C14 is {:.3f} bits from its bound in `quick`", lambda: [to_the_bound(QUICK)]),
         ("and {:.2f} in `iwslt14-cpu`", lambda: [to_the_bound(SMALL)]),
         ("Lemma 1 is {:.3f} ± {:.3f} at width 128", lambda: theory(QUICK, *LEMMA_1)),
         ("and {:.3f} ± {:.3f} at width 512", lambda: theory(THEORY, *LEMMA_1)),

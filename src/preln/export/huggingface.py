@@ -167,8 +167,12 @@ def translation_model(
     # The rules of our search (`fairseq_plugin.decoding`): a sentence is done when it has `beam` finished hypotheses,
     # nothing ends before it has begun, and no padding is said.
     model.generation_config.update(
-        **{"num_beams": settings.beam, "length_penalty": settings.length_penalty, "early_stopping": True},
-        **{"min_new_tokens": 1, "max_new_tokens": MOST_PIECES, "bad_words_ids": [[1]]},
+        num_beams=settings.beam,
+        length_penalty=settings.length_penalty,
+        early_stopping=True,
+        min_new_tokens=1,
+        max_new_tokens=MOST_PIECES,
+        bad_words_ids=[[1]],
     )
     bpe = str(prepared / "bpe" / "bpe.model")
     with tempfile.TemporaryDirectory() as folder:
