@@ -247,7 +247,7 @@ def test_the_same_records_give_the_same_bytes(tmp_path: Path, suffix: str) -> No
 def test_a_figure_that_fails_leaves_the_old_file_and_nothing_beside_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(self: Figure, path: Path, **_: Any) -> None:
+    def fail(path: Path, data: bytes) -> None:
         path.write_text("half")
         raise OSError("disk full")
 
@@ -256,7 +256,7 @@ def test_a_figure_that_fails_leaves_the_old_file_and_nothing_beside_it(
     out = tmp_path / "figures" / "figure-2.png"
     out.parent.mkdir()
     out.write_text("old")
-    monkeypatch.setattr(Figure, "savefig", fail)
+    monkeypatch.setattr(Path, "write_bytes", fail)
 
     with pytest.raises(OSError, match="disk full"):
         draw(study, "2", tmp_path, [out])

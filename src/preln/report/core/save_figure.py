@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,6 +41,11 @@ def save(compose: Callable[[], Figure], out: Sequence[Path]) -> None:
         figure.draw_without_rendering()
         figure.set_layout_engine("none")
         for path in out:
+            # Drawn in memory: matplotlib leaves its file open where a disk is full.
+            drawn = io.BytesIO()
+            # The layout leaves no room for labels that are aligned with wider neighbours; tight cuts nothing off.
+            figure.savefig(
+                drawn, format=path.suffix[1:], metadata=_METADATA[path.suffix], bbox_inches="tight", pad_inches=0.03
+            )
             with replaced(path) as partial:
-                # The layout leaves no room for labels that are aligned with wider neighbours; tight cuts nothing off.
-                figure.savefig(partial, metadata=_METADATA[path.suffix], bbox_inches="tight", pad_inches=0.03)
+                partial.write_bytes(drawn.getvalue())
