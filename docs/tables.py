@@ -261,7 +261,7 @@ def radam() -> str:
         ],
         "the same, rate decaying from update 1": [None, ("iwslt14-cpu", "post-adam-lr2e-3-wu0"), None, None],
         "Post-LN without warm-up, RAdam": [
-            ("quick-record", "post-radam-lr2e-3-linear846"),
+            ("quick-record", "post-radam-lr2e-3-linear837"),
             ("iwslt14-cpu", "post-radam-lr2e-3-linear3602"),
             ("iwslt14-50k-cpu", "post-radam-lr5e-4-linear4653"),
             ("iwslt14-50k-cpu", "post-radam-lr1e-3-linear4653"),
@@ -274,7 +274,7 @@ def radam() -> str:
         ],
     }
     pre = [
-        ("quick-record", "pre-radam-lr2e-3-linear846", "pre-adam-lr2e-3-const-drop2"),
+        ("quick-record", "pre-radam-lr2e-3-linear837", "pre-adam-lr2e-3-const-drop2"),
         ("iwslt14-cpu", "pre-radam-lr2e-3-linear3602", "pre-adam-lr2e-3-const-drop1"),
         None,
         ("iwslt14-50k-cpu", "pre-radam-lr1e-3-linear4653", "pre-adam-lr1e-3-const-drop2"),

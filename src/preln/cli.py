@@ -170,7 +170,7 @@ def init(
     print(f"  preln run {shlex.quote(str(out))}")
     if not any(map(Path.exists, SNAKEFILES)):
         print("The second needs a Snakefile, and there is none here: go into a clone of preln, or make one that has")
-        print('preln as a module ("In another workflow" in docs/your-own-study.md).')
+        print('preln as a module ("In another workflow" in docs/your-own-study.md of preln\'s repository).')
 
 
 @app.command(rich_help_panel=STUDY)
@@ -233,7 +233,10 @@ def status(
     watch: Annotated[bool, typer.Option("--watch", help="Keep showing it, every few seconds.")] = False,
     json_form: Annotated[
         bool,
-        typer.Option("--json", help="Print it once, as JSON for programs; docs/your-own-study.md lists the fields."),
+        typer.Option(
+            "--json",
+            help="Print it once, as JSON for programs; docs/your-own-study.md in preln's repository lists the fields.",
+        ),
     ] = False,
 ) -> None:
     """Show how far a study and each of its jobs is, their scores, speed and time left; it only reads files."""
@@ -289,7 +292,7 @@ def compare(
     """Say which settings and numbers differ between two studies; fails if a number is worse."""
     from preln.report.compare import compare, text
 
-    found = compare(before, after)
+    found = compare(*(_read_results(results)[0] for results in (before, after)))
     print(text(found))
     if found.is_worse:
         raise typer.Exit(1)

@@ -131,7 +131,8 @@ def text(comparison: Comparison) -> str:
     if first != second:
         parts.append(
             f"The hardware differs: {first}, and {second}. Rounding differs with the kind of processor, and grows with "
-            "every update: a run ends as with another seed. docs/speed.md says which digits are promised where."
+            "every update: a run ends as with another seed. docs/speed.md in preln's repository says which digits are "
+            "promised where."
         )
     return "\n\n".join(parts)
 
