@@ -7,13 +7,18 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 import statistics
+import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+import pandas
 
 from benchmarks import growth
 from benchmarks.interleaved import ROOT, Ratio, Side, ratios
@@ -117,6 +122,24 @@ def of_launches() -> Iterator[Entry]:
             yield {"name": f"{what}-{name}", "baseline": "stock fairseq", **values, **_provenance(1)}
 
 
+def of_studies() -> Iterator[Entry]:
+    """The default study from nothing, as `make reproduce` runs it, and what each of its stages takes of the cores."""
+    folder = _folder("study")
+    for left in ("results", "resources", "logs"):
+        shutil.rmtree(folder / left, ignore_errors=True)
+    files = ["--snakefile", str(ROOT / "Snakefile"), "--configfile", str(ROOT / "config" / "config.yaml")]
+    begun = time.monotonic()
+    subprocess.run(["snakemake", *files, "--directory", str(folder), "--cores", "2"], check=True)
+    seconds = {"study-quick": time.monotonic() - begun}
+    stages = pandas.concat(
+        pandas.read_csv(path, sep="\t").assign(stage=path.relative_to(folder / "logs" / "quick").parts[0])
+        for path in (folder / "logs" / "quick").rglob("*.tsv")
+    )
+    of_stages = stages.groupby("stage")["cpu_time"].sum()
+    for name, taken in (seconds | of_stages.add_prefix("study-quick-").to_dict()).items():
+        yield {"name": name, "baseline": "none", "seconds": round(taken, 1), **_provenance(2)}
+
+
 GROUPS: dict[str, Callable[[], Iterator[Entry]]] = {
     "train": of_training,
     "decode": of_decoding,
@@ -124,6 +147,7 @@ GROUPS: dict[str, Callable[[], Iterator[Entry]]] = {
     "two-processes": of_processes,
     "growth": of_growth,
     "launches": of_launches,
+    "study": of_studies,
 }
 
 
@@ -154,9 +178,11 @@ def _steps(size: str, others: list[tuple[str, str]], threads: int, rounds: int) 
 
 
 def _told(entry: Entry) -> str:
-    """What an entry says: a ratio, or a count beside stock fairseq's."""
+    """What an entry says: a ratio, a count beside stock fairseq's, or seconds."""
     if "ratio" in entry:
         return f"{entry['ratio']:.2f} ({entry['low']:.2f} to {entry['high']:.2f})"
+    if "value" not in entry:
+        return f"{entry['seconds']} s"
     return f"{entry['value']}" + (f" ({entry['baseline']}: {entry['stock']})" if "stock" in entry else "")
 
 
