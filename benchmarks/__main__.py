@@ -123,7 +123,7 @@ def of_launches() -> Iterator[Entry]:
 
 
 def of_studies() -> Iterator[Entry]:
-    """The default study from nothing, as `make reproduce` runs it, and what each of its stages takes of the cores."""
+    """The default study from nothing, as `make reproduce` runs it, and each rule's jobs, which have a core each."""
     folder = _folder("study")
     for left in ("results", "resources", "logs"):
         shutil.rmtree(folder / left, ignore_errors=True)
@@ -131,12 +131,14 @@ def of_studies() -> Iterator[Entry]:
     begun = time.monotonic()
     subprocess.run(["snakemake", *files, "--directory", str(folder), "--cores", "2"], check=True)
     seconds = {"study-quick": time.monotonic() - begun}
-    stages = pandas.concat(
-        pandas.read_csv(path, sep="\t").assign(stage=path.relative_to(folder / "logs" / "quick").parts[0])
-        for path in (folder / "logs" / "quick").rglob("*.tsv")
+    logs = folder / "logs" / "quick"
+    jobs = pandas.concat(
+        # A rule of many jobs has a folder.
+        pandas.read_csv(path, sep="\t").assign(rule=path.relative_to(logs).parts[0].removesuffix(".tsv"))
+        for path in logs.rglob("*.tsv")
     )
-    of_stages = stages.groupby("stage")["cpu_time"].sum()
-    for name, taken in (seconds | of_stages.add_prefix("study-quick-").to_dict()).items():
+    of_rules = jobs.groupby("rule")["s"].sum()
+    for name, taken in (seconds | of_rules.add_prefix("study-quick-").to_dict()).items():
         yield {"name": name, "baseline": "none", "seconds": round(taken, 1), **_provenance(2)}
 
 

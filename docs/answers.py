@@ -7,7 +7,6 @@ into the page.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,8 +14,10 @@ from pathlib import Path
 
 import pandas as pd
 
+from preln import recording
 from preln.config import load as load_study
 from preln.placements import PAPER
+from preln.pretraining.runs import expand as expand_pretraining
 from preln.report.core.statistics import Estimate, mean
 from preln.report.theory import traces
 from preln.report.theory.figure_amplification import Number, depths_of, slope, values
@@ -31,6 +32,8 @@ STEP_OF_THE_GRID = 2.2
 NEAR = 0.05
 """Placements whose mean losses differ by less, in bits a token, are not told apart."""
 LAST_UPDATES = (191, 200)
+SHORT_WARMUP = 167
+COMMON_UPDATES = 1551
 
 
 @dataclass(frozen=True)
@@ -253,6 +256,50 @@ def amplified(post: ByDepth, pre: ByDepth, control: ByDepth) -> list[str]:
     return found
 
 
+@dataclass(frozen=True)
+class SmallBert:
+    """What the runs of `bert-scaled` differ in, but for the seed."""
+
+    initial_std: str
+    learning_rate: float
+    placement: str
+    warmup: int
+
+
+def small_berts(results: Path) -> dict[SmallBert, list[float]]:
+    """The last validation loss of each seed of the runs of `bert-scaled` that are done."""
+    study = load_study(Path(__file__).parents[1] / "config" / "bert-scaled.yaml")
+    found: dict[SmallBert, list[float]] = {}
+    for run in expand_pretraining(study):
+        folder = results / study.study / run.folder
+        if (folder / "metrics.json").exists():
+            settings = run.settings
+            one = SmallBert(
+                str(settings.initial_std), float(settings.learning_rate), settings.placement, settings.warmup
+            )
+            found.setdefault(one, []).append(_last(folder)["valid_loss"])
+    return found
+
+
+def batch_makes_it_too_short(losses: Mapping[int, Sequence[float]]) -> bool:
+    """Whether the small batch makes the short warm-up too short: losses of all seeds, by the batches in an update."""
+    return mean(losses[1]) - mean(losses[4]) >= 1
+
+
+def short_warmup(results: Path) -> dict[int, list[float]]:
+    """The loss of each seed of Adam's short warm-up in `confounds`, by the batches in an update; after the updates that
+    the runs have in common."""
+    study = load_study(Path(__file__).parents[1] / "config" / "confounds.yaml")
+    found: dict[int, list[float]] = {}
+    for run in expand(study):
+        curve = results / study.study / run.folder / "curve.csv"
+        if run.settings.optimizer == "adam" and run.settings.warmup == SHORT_WARMUP and curve.exists():
+            epochs = pd.read_csv(curve)
+            common = epochs[(epochs["updates"] - COMMON_UPDATES).abs() <= 1]
+            found.setdefault(run.settings.accumulate, []).append(float(common["valid_loss"].iloc[0]))
+    return found
+
+
 def amplification(results: Path, rate: float) -> dict[str, ByDepth]:
     """The exponents of each placement in `amplification` at a peak rate, by the placement's name; nothing while a trace
     is missing."""
@@ -279,13 +326,18 @@ def radam(results: Path) -> dict[Corner, dict[str, list[float]]]:
         if run.settings.optimizer == "radam" and metrics.exists():
             settings = run.settings
             corner = Corner(settings.accumulate, settings.initialisation, settings.beta2)
-            ended = json.loads(metrics.read_text(encoding="utf-8"))
-            # What diverged has learned nothing that it kept.
-            last = {"valid_loss": math.inf, "test_bleu": 0.0} if ended["diverged"] else ended["final"]
+            last = _last(metrics.parent)
             mine = found.setdefault(corner, {"valid_loss": [], "test_bleu": []})
             for name, numbers in mine.items():
                 numbers.append(last[name])
     return found
+
+
+def _last(folder: Path) -> dict[str, float]:
+    """A run's numbers at its end."""
+    ended = recording.read_metrics(folder)
+    # What diverged has learned nothing that it kept.
+    return {"valid_loss": math.inf, "test_bleu": 0.0} if ended["diverged"] else ended["final"]
 
 
 @dataclass(frozen=True)

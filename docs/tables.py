@@ -524,6 +524,49 @@ def radam_corners() -> str:
     return f"{grid(head, rows)}\n**{answer}.**\n"
 
 
+def bert_scaled() -> str:
+    """The runs of `bert-scaled`, and the answer where all are done."""
+    found = answers.small_berts(RESULTS)
+    draws = {"scaled": "scaled", "fixed": "BERT base's"}
+    order = sorted(found, key=lambda one: (one.initial_std == "fixed", one.learning_rate, one.warmup, one.placement))
+    rows = [
+        (
+            *(draws[one.initial_std], rate(one.learning_rate), RECORDS[one.placement].label, warm_up(one.warmup)),
+            ", ".join(f"{loss:.2f}" for loss in found[one]),
+        )
+        for one in order
+    ]
+    scaled = {one: losses for one, losses in found.items() if one.initial_std == "scaled"}
+    rates = {
+        peak: (
+            scaled[answers.SmallBert("scaled", peak, "post", 0)],
+            scaled.get(answers.SmallBert("scaled", peak, "pre", 0), []),
+        )
+        for peak in sorted({one.learning_rate for one in scaled})
+    }
+    (warmed_up,) = (losses for one, losses in scaled.items() if one.warmup)
+    answer = "So far: runs that the rule reads are not made"
+    if len(rates) == 2 and all(len(losses) == 3 for sides in rates.values() for losses in sides):
+        answer = f"The answer by the rule: {'; '.join(answers.small_bert(rates, warmed_up))}"
+    head = ["initial weights", "peak rate", "", "warm-up", "loss of each seed"]
+    return f"{grid(head, rows)}\n**{answer}.**\n"
+
+
+def short_warmup() -> str:
+    """The runs of Adam's short warm-up in `confounds`, and the answer where all are done."""
+    found = answers.short_warmup(RESULTS)
+    rows = [
+        (f"{batches} x 1,024" if batches > 1 else "1,024", ", ".join(f"{loss:.2f}" for loss in found[batches]))
+        for batches in sorted(found)
+    ]
+    answer = "So far: runs that the rule reads are not made"
+    if all(len(found.get(batches, ())) == 3 for batches in (1, 4)):
+        is_a_cause = answers.batch_makes_it_too_short(found)
+        answer = f"The answer by the rule: the batch is {'a cause' if is_a_cause else 'no cause'}"
+    head = ["tokens an update", f"loss after {answers.COMMON_UPDATES:,} updates, of each seed"]
+    return f"{grid(head, rows)}\n**{answer}.**\n"
+
+
 def failure_map() -> str:
     """What the runs of `failure-map` say that are done."""
     study = load_study(ROOT / "config" / "failure-map.yaml")
@@ -634,6 +677,8 @@ TABLES: dict[str, Callable[..., str]] = {
     "first-updates": first_updates,
     "amplification": amplification,
     "radam-corners": radam_corners,
+    "bert-scaled": bert_scaled,
+    "short-warm-up": short_warmup,
     "failure-map": failure_map,
     "placements": placements,
     "claims-of-others": claims_of_others,

@@ -237,6 +237,11 @@ def test_a_small_bert_shows_a_gap_only_where_the_seeds_do_not_overlap(
     assert all(word in one for word, one in zip(found, said, strict=True))
 
 
+@pytest.mark.parametrize(("large", "is_a_cause"), [([7.0, 8.0, 9.0], True), ([8.0, 8.5, 9.0], False)])
+def test_the_batch_is_a_cause_by_the_means_of_the_seeds(large: list[float], is_a_cause: bool) -> None:
+    assert answers.batch_makes_it_too_short({1: [9.0, 9.2, 9.4], 4: large}) == is_a_cause
+
+
 def on_the_bench(
     *losses: float, sensitivity: float = 1.0, without: float | None = 3e-3, longest: float | None = 3e-3
 ) -> OnTheBench:
