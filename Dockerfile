@@ -5,7 +5,9 @@ RUN apt-get update \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /opt/preln
 COPY . .
+# `--build-arg TORCH=cpu` makes an image without CUDA.
+ARG TORCH=cuda
 # Git would not read a repository of root's for another user, and records would lack the commit.
 RUN git config --system --add safe.directory /opt/preln \
-    && make .venv/.ready PYTHON=python3
+    && make .venv/.ready PYTHON=python3 TORCH=$TORCH
 ENV PATH=/opt/preln/.venv/bin:$PATH
