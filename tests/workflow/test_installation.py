@@ -17,6 +17,16 @@ from tests.refused import names
 from tests.workflow.conftest import ROOT, Outcome
 
 STUDY = "results/quick-record"
+MODULE = """
+module preln:
+    snakefile:
+        "workflow/Snakefile"
+    config:
+        config
+
+
+use rule * from preln as preln_*
+"""
 
 
 class Installed:
@@ -106,10 +116,12 @@ def test_installed_from_a_git_address_records_name_its_commit_also_in_somebody_e
 def test_a_wheel_reads_and_plans_a_study_says_what_else_needs_and_reports_with_its_extra(tmp_path: Path) -> None:
     user = Installed(tmp_path)
     user.install("snakemake", "--constraint", str(ROOT / "requirements.txt"))
-    refused = user.run("snakemake", "--dry-run", "--cores", "1")
-    assert refused.code != 0
-    assert names(refused.output, "not installed", "pip install ."), refused.output
-    assert "ModuleNotFoundError" not in refused.output
+    (user.folder / "mine.smk").write_text(MODULE, encoding="utf-8")
+    for snakefile in ("workflow/Snakefile", "mine.smk"):
+        refused = user.run("snakemake", "--snakefile", snakefile, "--dry-run", "--cores", "1")
+        assert refused.code != 0
+        assert names(refused.output, "not installed", "pip install ."), refused.output
+        assert "ModuleNotFoundError" not in refused.output
 
     package = wheel(tmp_path)
     user.install(str(package))
