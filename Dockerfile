@@ -1,4 +1,5 @@
 # A machine without Python, or a cluster without a compiler: docs/cluster.md says how the image is made and used.
+# preln.def makes the same with Apptainer.
 FROM debian:12-slim
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends ca-certificates g++ git make python3 python3-dev python3-venv \

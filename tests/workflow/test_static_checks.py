@@ -149,6 +149,29 @@ def test_an_installation_by_pip_may_have_the_pins_and_no_hydra_with_a_known_hole
     assert "1.3.7" not in allowed["hydra-core"]
 
 
+def line(start: str) -> str:
+    """A pattern for the line of a recipe, in either language, that begins so."""
+    return rf"^[ &]*(?:RUN )?({start}[^\\\n]*?) *\\?$"
+
+
+@pytest.mark.parametrize(
+    ("docker", "apptainer"),
+    [
+        (r"^FROM (.+)$", r"^From: (.+)$"),
+        (r"^ARG (TORCH=.+)$", r"^ +(TORCH=.+)$"),
+        (line("apt-get install"), line("apt-get install")),
+        (line("git config"), line("git config")),
+        (r"(make .*TORCH=)\$TORCH$", r"(make .*TORCH=){{ TORCH }}$"),
+        (r"^ENV (PATH=.+)$", r"^ +export (PATH=.+)$"),
+    ],
+    ids=["system", "torch", "packages", "git", "make", "path"],
+)
+def test_both_recipes_of_the_image_make_the_same(docker: str, apptainer: str) -> None:
+    (one,) = re.findall(docker, (ROOT / "Dockerfile").read_text(encoding="utf-8"), re.MULTILINE)
+    (other,) = re.findall(apptainer, (ROOT / "preln.def").read_text(encoding="utf-8"), re.MULTILINE)
+    assert one == other
+
+
 def test_a_package_has_one_version_wherever_it_is_pinned() -> None:
     pinned: dict[str, set[str]] = {}
     for file in ROOT.glob("requirements*.txt"):
