@@ -6,6 +6,8 @@ SHELL := /bin/bash
 PYTHON ?= $(or $(shell for p in python3.11 python3.12 python3.13; do $$p -c '' 2>/dev/null && echo $$p && break; done),python3)
 VENV ?= .venv
 CORES ?= all
+# Which torch is installed: cpu, cuda, or a version of CUDA, such as cu126 (tools/install.sh).
+TORCH ?= cuda
 READY := $(VENV)/.ready
 BIN := $(VENV)/bin
 # A worker for each core, and no more than eight, for each takes a gigabyte of memory. One that has nothing left to do
@@ -15,7 +17,7 @@ PARALLEL := --numprocesses logical --maxprocesses 8 --dist worksteal
 .PHONY: help reproduce test quick-test test-cluster test-faults test-processors coverage bench gpu lint docs lock
 
 help:
-	@echo "make reproduce        the default study: tables and figures in results/quick/"
+	@echo "make reproduce        the default study: tables and figures in results/quick/ (TORCH=cpu: without CUDA)"
 	@echo "make test             every test but those of a cluster; of the faults a sample"
 	@echo "make quick-test       the tests to run while working: none that trains (a minute)"
 	@echo "make coverage         the quick tests, and which lines of the package they leave out"
@@ -90,5 +92,5 @@ $(READY): requirements.txt locks/requirements.txt locks/requirements-fairseq.txt
 		src/preln/fused/native.cpp tools/check-machine.sh tools/install.sh
 	@bash tools/check-machine.sh "$(PYTHON)" "$(CURDIR)"
 	"$(PYTHON)" -m venv "$(VENV)"
-	@bash tools/install.sh "$(BIN)/python"
+	@bash tools/install.sh "$(BIN)/python" "$(TORCH)"
 	touch "$@"

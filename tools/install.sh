@@ -1,9 +1,26 @@
 #!/usr/bin/env bash
 # Install all that locks/ pins, torch, fairseq and this package, and say how far it is.
-# Usage: install.sh PYTHON-OF-THE-ENVIRONMENT, in the folder of the repository.
+# Usage: install.sh PYTHON-OF-THE-ENVIRONMENT [TORCH], in the folder of the repository.
+# TORCH is one of these words:
+#   cuda    what pip finds by itself, as when there is no word: PyPI's torch for Linux comes with CUDA
+#   cpu     PyTorch's torch for processors alone
+#   cu126   PyTorch's torch for CUDA 12.6; so with each version of CUDA that it has an index for
 set -euo pipefail
 python=$1
+word=${2:-cuda}
 here=$(dirname "$0")
+
+# Only what the bash of macOS (3.2) understands. Of an index of PyTorch the very file is asked for, so that pip takes none of
+# PyPI where that index has none. It is one more index: pip goes on looking at those of its user.
+torch=$(grep '^torch==' requirements.txt)
+case $word in
+    cuda) set -- "$torch" ;;
+    cpu | cu[0-9][0-9][0-9]) set -- "$torch+$word" --extra-index-url "https://download.pytorch.org/whl/$word" ;;
+    *)
+        echo "preln: TORCH=$word is none of these: cpu; cuda; cu and three digits for a version of CUDA, such as cu126" >&2
+        exit 1
+        ;;
+esac
 
 step() { echo "preln: installing, step $1 of 4: $2"; }
 
@@ -14,7 +31,10 @@ step 1 "the libraries, each file checked by its hash"
 # Its files differ by kind of machine: a plain one, one with CUDA, or one of an index for processors alone. So it has no hash
 # here, and whatever it brings beyond the libraries above (CUDA's) is chosen by itself.
 step 2 "torch (0.2 GB for processors alone; 3 GB with CUDA, which takes minutes)"
-"$python" -m pip install --constraint requirements.txt "$(grep '^torch==' requirements.txt)"
+"$python" -m pip install --constraint requirements.txt "$@" || {
+    echo "preln: no $1 (TORCH=$word) was installed: pip says why above; https://pytorch.org has the versions of CUDA" >&2
+    exit 1
+}
 # It is built against the installed torch. It is installed without its dependencies, for its metadata asks for torchaudio, which
 # nothing here uses.
 step 3 "fairseq, which is compiled (a minute or two)"

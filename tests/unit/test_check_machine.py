@@ -10,7 +10,10 @@ from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).parents[2] / "tools" / "check-machine.sh"
+from tests.refused import names
+
+ROOT = Path(__file__).parents[2]
+SCRIPT = ROOT / "tools" / "check-machine.sh"
 
 
 def check(python: str, path: str | None = None) -> subprocess.CompletedProcess[str]:
@@ -93,3 +96,58 @@ def test_each_package_that_pip_speaks_of_is_counted_whether_it_was_there_or_not(
     ).stdout
     assert re.findall(r"(\d+) of 40 packages, about \d+ s left", said) == ["20", "40"]
     assert said.splitlines()[-1].startswith("preln: all 40 packages are there")
+
+
+def install(
+    folder: Path, word: str, then: str = "", **environment: str
+) -> tuple[subprocess.CompletedProcess[str], list[str]]:
+    """Run the installation with a stand-in for Python, which `then` does more: its outcome, and Python's calls."""
+    calls = folder / "calls"
+    calls.touch()
+    python = stand_in(folder, "python", f'echo "$PIP_EXTRA_INDEX_URL $@" >> "{calls}"\n{then}')
+    command = ["/bin/bash", str(SCRIPT.parent / "install.sh"), python, word]
+    outcome = subprocess.run(command, cwd=ROOT, env={**os.environ, **environment}, capture_output=True, text=True)
+    return outcome, calls.read_text().splitlines()
+
+
+@pytest.mark.parametrize(
+    ("word", "asked"),
+    [
+        ("", "{torch}"),
+        ("cuda", "{torch}"),
+        ("cpu", "{torch}+cpu --extra-index-url https://download.pytorch.org/whl/cpu"),
+        ("cu126", "{torch}+cu126 --extra-index-url https://download.pytorch.org/whl/cu126"),
+    ],
+    ids=["no word", "cuda", "cpu", "cu126"],
+)
+def test_a_word_chooses_which_torch_is_installed_beside_an_index_of_the_users_own(
+    word: str, asked: str, tmp_path: Path
+) -> None:
+    (torch,) = re.findall(r"^torch==\S+", (ROOT / "requirements.txt").read_text(encoding="utf-8"), re.MULTILINE)
+    outcome, calls = install(tmp_path, word, PIP_EXTRA_INDEX_URL="file:///mine")
+    assert outcome.returncode == 0, outcome.stderr
+    (call,) = (call for call in calls if "torch==" in call)
+    assert call == f"file:///mine -m pip install --constraint requirements.txt {asked.format(torch=torch)}"
+    assert len(calls) == 4
+
+
+@pytest.mark.parametrize("word", ["gpu", "CPU", "cu12", "cu126 cpu", "12.6"])
+def test_another_word_is_refused_before_anything_is_installed(word: str, tmp_path: Path) -> None:
+    outcome, calls = install(tmp_path, word)
+    assert (outcome.returncode, calls) == (1, [])
+    (message,) = outcome.stderr.splitlines()
+    assert names(message, f"TORCH={word}", "cpu", "cuda", "cu126")
+
+
+def test_a_version_of_cuda_that_pytorch_does_not_have_is_told_with_where_they_are_listed(tmp_path: Path) -> None:
+    outcome, calls = install(tmp_path, "cu999", then="case $* in *cu999*) exit 1 ;; esac")
+    assert (outcome.returncode, len(calls)) == (1, 2)
+    assert names(outcome.stderr, "+cu999", "TORCH=cu999", "https://pytorch.org"), outcome.stderr
+
+
+@pytest.mark.parametrize(("given", "word"), [([], "cuda"), (["TORCH=cpu"], "cpu")], ids=["no word", "cpu"])
+def test_make_hands_the_word_to_the_installation(given: list[str], word: str, tmp_path: Path) -> None:
+    environment = {name: value for name, value in os.environ.items() if name != "TORCH"}
+    command = ["make", "--dry-run", f"VENV={tmp_path}/new", *given, "reproduce"]
+    said = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True).stdout
+    assert f'bash tools/install.sh "{tmp_path}/new/bin/python" "{word}"' in said.splitlines()

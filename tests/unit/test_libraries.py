@@ -14,7 +14,7 @@ from tests.refused import names
 ROOT = Path(__file__).parents[2]
 
 
-def test_what_reads_and_plans_a_study_imports_no_library_of_an_extra() -> None:
+def test_what_reads_and_plans_a_study_imports_neither_a_library_of_an_extra_nor_snakemake() -> None:
     rules = [ROOT / "workflow" / "Snakefile", *(ROOT / "workflow" / "rules").glob("*.smk")]
     modules = {name for file in rules for name in re.findall(r"^ *from (preln[\w.]*) import", file.read_text(), re.M)}
     assert len(modules) > 5
@@ -25,7 +25,7 @@ def test_what_reads_and_plans_a_study_imports_no_library_of_an_extra() -> None:
     extras = [
         re.split(r"[<>=\[]", name)[0].lower() for extra in project["optional-dependencies"].values() for name in extra
     ]
-    others = {"fairseq", "sklearn", "hydra", "vl_convert"}
+    others = {"fairseq", "sklearn", "hydra", "vl_convert", "snakemake"}
     assert not found & ({*extras, *others} - {"preln"})
 
 

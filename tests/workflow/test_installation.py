@@ -17,6 +17,16 @@ from tests.refused import names
 from tests.workflow.conftest import ROOT, Outcome
 
 STUDY = "results/quick-record"
+MODULE = """
+module preln:
+    snakefile:
+        "workflow/Snakefile"
+    config:
+        config
+
+
+use rule * from preln as preln_*
+"""
 
 
 class Installed:
@@ -103,15 +113,18 @@ def test_installed_from_a_git_address_records_name_its_commit_also_in_somebody_e
 
 
 @pytest.mark.slow
-def test_an_installation_without_extras_reads_and_plans_a_study_and_says_what_else_needs(tmp_path: Path) -> None:
+def test_a_wheel_reads_and_plans_a_study_says_what_else_needs_and_reports_with_its_extra(tmp_path: Path) -> None:
     user = Installed(tmp_path)
     user.install("snakemake", "--constraint", str(ROOT / "requirements.txt"))
-    refused = user.run("snakemake", "--dry-run", "--cores", "1")
-    assert refused.code != 0
-    assert names(refused.output, "not installed", "pip install ."), refused.output
-    assert "ModuleNotFoundError" not in refused.output
+    (user.folder / "mine.smk").write_text(MODULE, encoding="utf-8")
+    for snakefile in ("workflow/Snakefile", "mine.smk"):
+        refused = user.run("snakemake", "--snakefile", snakefile, "--dry-run", "--cores", "1")
+        assert refused.code != 0
+        assert names(refused.output, "not installed", "pip install ."), refused.output
+        assert "ModuleNotFoundError" not in refused.output
 
-    user.install(str(wheel(tmp_path)))
+    package = wheel(tmp_path)
+    user.install(str(package))
     found = user.run("pip", "list", "--format", "freeze").output.lower()
     assert not [name for name in ("torch", "pandas", "numpy", "matplotlib", "spacy") if f"{name}==" in found]
     outcome = user.run("snakemake", "--dry-run", "--cores", "1")
@@ -120,11 +133,18 @@ def test_an_installation_without_extras_reads_and_plans_a_study_and_says_what_el
     assert planned.code == 0 and "A100 hours" in planned.output, planned.output
     status = user.run("preln", "status", STUDY)
     assert status.code == 0 and "11 of 11 runs done" in status.output, status.output
-    assert names(user.run("preln", "report", STUDY, "--out", "report.html").output, "pip install '.[report]'")
+    report = ("preln", "report", STUDY, "--out", "report.html")
+    assert names(user.run(*report).output, "pip install '.[report]'")
     corpus = ("--corpus", json.dumps(CORPUS))
     prepared = user.run("preln", "prepare-text", *corpus, "--downloads", "downloads", "--out", "text")
     assert names(prepared.output, "pip install '.[training]'"), prepared.output
     assert "Traceback" not in prepared.output
+
+    user.install(f"{package}[report]", "--constraint", str(ROOT / "requirements.txt"))
+    written = user.run(*report)
+    assert written.code == 0, written.output
+    page = (user.folder / "report.html").read_text(encoding="utf-8")
+    assert "Does the paper hold?" in page and 'id="figure-2"' in page
 
 
 def test_all_is_every_extra() -> None:

@@ -184,7 +184,8 @@ def test_a_mistake_in_the_study_of_a_module_is_said_in_one_message(user: Workspa
 
 
 def test_the_catalog_is_told_what_is_so() -> None:
-    """Snakemake's own report is made (`test_reruns`). Conda makes no environment that reads the study."""
+    """Snakemake's own report is made (`test_reruns`). Conda makes no environment that reads the study. The rules name
+    an image, `preln.sif`, but each user makes it: no published one is there for Apptainer to fetch."""
     claims = yaml.safe_load((ROOT / ".snakemake-workflow-catalog.yml").read_text(encoding="utf-8"))["usage"]
     assert claims["report"] is True
     assert claims["software-stack-deployment"] == {"conda": False, "apptainer": False}

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
 
 from preln.config.reference import markdown
 from tests.workflow.conftest import ROOT, Workspace
@@ -41,13 +43,15 @@ def test_what_is_checked_before_a_commit_is_checked_by_the_tests_too() -> None:
     assert [hook["entry"].split() for hook in hooks] == CHECKS[:-1]
 
 
-def test_the_workflow_on_github_calls_what_is_there() -> None:
-    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "tests.yml").read_text(encoding="utf-8"))
+@pytest.mark.parametrize("file", ["tests.yml", "audit.yml"])
+def test_a_workflow_on_github_calls_what_is_there(file: str) -> None:
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / file).read_text(encoding="utf-8"))
     commands = [step["run"] for job in workflow["jobs"].values() for step in job["steps"] if "run" in step]
+    assert commands
     targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
     for command in commands:
         program, *arguments = command.split()
-        by_others = program in ("docker", "git")
+        by_others = program in ("docker", "git", "pip", "pip-audit")
         assert by_others or os.access(ROOT / program, os.X_OK) or (program == "make" and arguments[0] in targets)
 
 
@@ -114,6 +118,58 @@ def test_whatever_the_package_imports_is_pinned_for_both() -> None:
     for extra, names in apart.items():
         pinned = requirements() | requirements(f"requirements-{extra}.txt")
         assert names <= {normalised(name) for name in pinned}
+
+
+def test_the_audit_reads_every_file_of_requirements() -> None:
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "audit.yml").read_text(encoding="utf-8"))
+    (audit,) = (
+        step["run"] for step in workflow["jobs"]["audit"]["steps"] if step.get("run", "").startswith("pip-audit")
+    )
+    shown = ["sh", "-c", f"printf '%s\\n' {audit}"]
+    words = subprocess.run(shown, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
+    read = {words[at + 1] for at, word in enumerate(words) if word == "--requirement"}
+    assert read == {file.name for file in ROOT.glob("requirements*.txt")}
+
+
+def test_an_installation_by_pip_may_have_the_pins_and_no_hydra_with_a_known_hole() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    listed = [
+        *project["dependencies"],
+        *(name for extra in project["optional-dependencies"].values() for name in extra),
+    ]
+    pinned = {
+        normalised(name): version
+        for file in ROOT.glob("requirements*.txt")
+        for name, version in requirements(file.name).items()
+    }
+    allowed = {
+        normalised(wanted.name): wanted.specifier for wanted in map(Requirement, listed) if wanted.name != "preln"
+    }
+    assert {name for name, versions in allowed.items() if pinned[name] not in versions} == set()
+    assert "1.3.7" not in allowed["hydra-core"]
+
+
+def line(start: str) -> str:
+    """A pattern for the line of a recipe, in either language, that begins so."""
+    return rf"^[ &]*(?:RUN )?({start}[^\\\n]*?) *\\?$"
+
+
+@pytest.mark.parametrize(
+    ("docker", "apptainer"),
+    [
+        (r"^FROM (.+)$", r"^From: (.+)$"),
+        (r"^ARG (TORCH=.+)$", r"^ +(TORCH=.+)$"),
+        (line("apt-get install"), line("apt-get install")),
+        (line("git config"), line("git config")),
+        (r"(make .*TORCH=)\$TORCH$", r"(make .*TORCH=){{ TORCH }}$"),
+        (r"^ENV (PATH=.+)$", r"^ +export (PATH=.+)$"),
+    ],
+    ids=["system", "torch", "packages", "git", "make", "path"],
+)
+def test_both_recipes_of_the_image_make_the_same(docker: str, apptainer: str) -> None:
+    (one,) = re.findall(docker, (ROOT / "Dockerfile").read_text(encoding="utf-8"), re.MULTILINE)
+    (other,) = re.findall(apptainer, (ROOT / "preln.def").read_text(encoding="utf-8"), re.MULTILINE)
+    assert one == other
 
 
 def test_a_package_has_one_version_wherever_it_is_pinned() -> None:
