@@ -108,7 +108,7 @@ def _read(study: Path) -> tuple[Path, Study, list[Run]]:
     """The study's file, the study and its runs."""
     path = _study_file(study)
     content = load(path)
-    return path, content, expand(content, str(path))
+    return path, content, expand(content, path)
 
 
 def _read_results(results: Path) -> tuple[Path, Study, list[Run]]:
@@ -134,7 +134,7 @@ def _read_results(results: Path) -> tuple[Path, Study, list[Run]]:
         # A study that has not begun is shown from its file (`status`). One of this very name has begun elsewhere.
         kind = StudyError if name in near else NoResults
         raise kind(f"{path.parent}: holds no results; {hint}") from error
-    return path.resolve().parent, study, expand(study, str(path))
+    return path.resolve().parent, study, expand(study, path)
 
 
 def _settings(option: str, kind: Any, text: str) -> Any:
@@ -449,7 +449,7 @@ def _export_model(results: Path, run: str, out: Path, prepared: Path | None) -> 
     from preln.pretraining import training as pretraining_training
     from preln.translation import training
 
-    pretraining_runs = pretraining.expand(study, str(folder / "study.yaml"))
+    pretraining_runs = pretraining.expand(study, folder / "study.yaml")
     choices: list[Run | pretraining.PretrainingRun] = [*translation_runs, *pretraining_runs]
     found = _find(choices, run, "run")
     if isinstance(found, Run):
@@ -624,7 +624,7 @@ def pretrain(
     from preln.pretraining.training import pretrain_run
 
     path, content, _ = _read(study)
-    pretrain_run(content, _find(pretraining.expand(content, str(path)), run, "pre-training run"), prepared, out)
+    pretrain_run(content, _find(pretraining.expand(content, path), run, "pre-training run"), prepared, out)
 
 
 @app.command(rich_help_panel=STAGE)
@@ -641,7 +641,7 @@ def finetune(
     from preln.pretraining.finetuning import finetune as finetune_checkpoint
 
     path, content, _ = _read(study)
-    found = _find(pretraining.finetunings(content, str(path)), finetuning, "fine-tuning")
+    found = _find(pretraining.finetunings(content, path), finetuning, "fine-tuning")
     finetune_checkpoint(content, found, prepared, task, runs, out)
 
 
@@ -659,7 +659,7 @@ def measure(
     from preln.theory import measurement_jobs, measuring
 
     path, content, all_runs = _read(study)
-    found = _find(measurement_jobs.expand(content, all_runs, str(path)), job, "measurement")
+    found = _find(measurement_jobs.expand(content, all_runs, path), job, "measurement")
     measuring.measure(content, found, prepared, runs, out)
 
 
@@ -674,7 +674,7 @@ def trace(
     from preln.theory import measuring, trace_jobs
 
     path, content, _ = _read(study)
-    measuring.trace_run(content, _find(trace_jobs.expand(content, str(path)), run, "trace"), prepared, out)
+    measuring.trace_run(content, _find(trace_jobs.expand(content, path), run, "trace"), prepared, out)
 
 
 class _Identified(Protocol):

@@ -131,13 +131,13 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 def test_a_file_that_is_not_yaml_is_named(tmp_path: Path) -> None:
     (tmp_path / "broken.yaml").write_text("study: [", encoding="utf-8")
-    with refused(StudyError, "broken.yaml: line 1: ", "YAML"):
+    with refused(StudyError, "broken.yaml:1: ", "YAML"):
         load(tmp_path / "broken.yaml")
 
 
 def test_a_key_that_is_given_twice_is_named_with_its_line(tmp_path: Path) -> None:
     (tmp_path / "twice.yaml").write_text("study: one\ncorpora: {}\nstudy: two\n", encoding="utf-8")
-    with refused(StudyError, "twice.yaml: line 3: ", "YAML", "study"):
+    with refused(StudyError, "twice.yaml:3: ", "YAML", "study"):
         load(tmp_path / "twice.yaml")
 
 
@@ -149,7 +149,7 @@ def test_a_key_that_is_taken_over_from_another_section_may_be_given_anew(tmp_pat
 
 def test_a_file_that_is_not_utf_8_is_named_with_its_line(tmp_path: Path) -> None:
     (tmp_path / "latin.yaml").write_bytes("study: one\ndescription: café\n".encode("latin-1"))
-    with refused(StudyError, "latin.yaml: line 2: ", "UTF-8"):
+    with refused(StudyError, "latin.yaml:2: ", "UTF-8"):
         load(tmp_path / "latin.yaml")
 
 

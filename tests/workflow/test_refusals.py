@@ -60,7 +60,7 @@ def test_a_wrong_study_is_refused(content: dict[str, Any], parts: tuple[str, ...
     (fresh.folder / "config" / "config.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
     outcome = fresh.snakemake()
     assert outcome.code != 0
-    assert names(outcome.output, "config/config.yaml: ", *parts), outcome.output
+    assert names(outcome.output, "config/config.yaml:", *parts), outcome.output
     assert "Traceback" not in outcome.output
     assert not (fresh.folder / "results").exists()
 
@@ -81,8 +81,8 @@ def test_jobs_whose_python_no_shell_would_find_are_not_submitted(fresh: Workspac
 @pytest.mark.parametrize(
     ("text", "parts"),
     [
-        ("study: tiny\nstudy: another\n", ("line 2: ", "study", "twice")),
-        ("study: tiny\n\tdescription: one\n", ("line 2: ", "tab")),
+        ("study: tiny\nstudy: another\n", ("config.yaml:2: ", "study", "twice")),
+        ("study: tiny\n\tdescription: one\n", ("config.yaml:2: ", "tab")),
         ("", ("nothing", "keys")),
     ],
     ids=["key twice", "tab", "empty"],
@@ -91,7 +91,7 @@ def test_a_file_that_is_no_study_is_refused_with_its_line(text: str, parts: tupl
     (fresh.folder / "config" / "config.yaml").write_text(text, encoding="utf-8")
     outcome = fresh.snakemake("--dry-run")
     assert outcome.code != 0
-    assert names(outcome.output, "config/config.yaml: ", *parts), outcome.output
+    assert names(outcome.output, "config/config.yaml:", *parts), outcome.output
 
 
 def test_a_dry_run_and_the_plan_find_the_same_mistakes_all_of_them(fresh: Workspace) -> None:
@@ -132,7 +132,7 @@ def test_a_study_without_a_name_is_not_completed_from_the_default_study(fresh: W
     (fresh.folder / "config" / "mine.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
     outcome = fresh.snakemake("--configfile", "config/mine.yaml")
     assert outcome.code != 0
-    assert names(outcome.output, "config/mine.yaml: study: "), outcome.output
+    assert names(outcome.output, "config/mine.yaml:1: study: "), outcome.output
 
 
 def test_the_command_line_refuses_in_one_line(fresh: Workspace) -> None:
