@@ -11,7 +11,6 @@ import time
 import warnings
 from collections.abc import Sequence
 from contextlib import suppress
-from difflib import get_close_matches
 from enum import StrEnum
 from io import TextIOWrapper
 from pathlib import Path
@@ -22,7 +21,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from preln import __version__, libraries
 from preln.config import Corpus, EnglishText, NoResults, Study, StudyError, Task, describe, load, of_results, read
-from preln.config.base import listed
+from preln.config.base import listed, meant, nearest
 from preln.errors import PrelnError
 from preln.files import json_text, not_written
 from preln.runs import Run, expand
@@ -128,11 +127,12 @@ def _read_results(results: Path) -> tuple[Path, Study, list[Run]]:
         if not found:
             raise
         name = path.parent.name
-        near = get_close_matches(name, [other.name for other in found], n=1)
-        meant = " or ".join(str(other) for other in found if other.name in near)
-        hint = f"did you mean {meant}?" if meant else f"there are results in {listed(found)}"
+        names = [other.name for other in found]
+        near = nearest(name, names)
+        places = " or ".join(str(other) for other in found if other.name == near)
+        hint = f"did you mean {places}?" if near else f"there are results in {listed(found)}"
         # A study that has not begun is shown from its file (`status`). One of this very name has begun elsewhere.
-        kind = StudyError if name in near else NoResults
+        kind = StudyError if name in names else NoResults
         raise kind(f"{path.parent}: holds no results; {hint}") from error
     return path.resolve().parent, study, expand(study, path)
 
@@ -146,7 +146,7 @@ def _settings(option: str, kind: Any, text: str) -> Any:
     try:
         return TypeAdapter(kind).validate_python(content)
     except ValidationError as error:
-        raise StudyError("\n".join(f"{option}: {line}" for line in describe(error, content))) from None
+        raise StudyError("\n".join(f"{option}: {line}" for line in describe(error, content, kind))) from None
 
 
 @app.command(rich_help_panel=STUDY)
@@ -695,5 +695,4 @@ def _find(choices: Sequence[Found], wanted: str, kind: str) -> Found:
         if choice.id == wanted:
             return choice
     ids = [choice.id for choice in choices]
-    meant = "".join(f" (did you mean {near}?)" for near in get_close_matches(wanted, ids, n=1))
-    raise StudyError(f"the study has no {kind} {wanted}{meant}; it has {listed(ids)}")
+    raise StudyError(f"the study has no {kind} {wanted}{meant(wanted, ids)}; it has {listed(ids)}")

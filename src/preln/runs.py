@@ -26,7 +26,7 @@ from preln.config import (
     placed,
     refuse,
 )
-from preln.config.base import listed
+from preln.config.base import listed, meant
 from preln.config.translation import RunEntry
 from preln.jobs import Job
 from preln.values import short
@@ -145,7 +145,7 @@ def combinations(
         try:
             found.append(model.model_validate(content))
         except ValidationError as error:
-            wrong += [f"{where}.{line}" for line in describe(error, content)]
+            wrong += [f"{where}.{line}" for line in describe(error, content, model)]
     return found
 
 
@@ -156,7 +156,7 @@ def execution_of(entry: Entry, study: Study, where: str, wrong: list[str]) -> Ex
     try:
         return Execution.model_validate(content)
     except ValidationError as error:
-        wrong += [f"{where}.execution.{line}" for line in describe(error, content)]
+        wrong += [f"{where}.execution.{line}" for line in describe(error, content, Execution)]
         return study.execution
 
 
@@ -207,7 +207,7 @@ def misfits(
 
 def undefined(where: str, name: str, defined: Collection[str]) -> str:
     """That a section does not define what a run names."""
-    return f"{where}: {name!r} is not defined; defined: {listed(defined) or 'none'}"
+    return f"{where}: {name!r} is not defined{meant(name, defined)}; defined: {listed(defined) or 'none'}"
 
 
 def series(settings: S) -> S:

@@ -364,7 +364,7 @@ def test_all_mistakes_are_in_one_message(all_wrong: dict[str, Any]) -> None:
     lines = refusal(all_wrong)
     assert [place for place in ALL_WRONG if not any(line.startswith(f"my.yaml: {place}: ") for line in lines)] == []
     all_wrong["translation"]["runs"][0].pop("figures")
-    assert "my.yaml: translation: runs.1: unknown key learningrate; allowed: corpus, " in "\n".join(refusal(all_wrong))
+    assert "my.yaml: translation.runs.1.learningrate: unknown key (did you mean learning_rate?)" in refusal(all_wrong)
 
 
 def test_each_mistake_in_a_file_is_told_with_its_line(all_wrong: dict[str, Any], tmp_path: Path) -> None:
@@ -379,6 +379,18 @@ def test_each_mistake_in_a_file_is_told_with_its_line(all_wrong: dict[str, Any],
         assert file == str(path)
         found[key.strip()] = written[int(number) - 1].lstrip(" -")
     assert {key: found.get(key) for key in ALL_WRONG} == ALL_WRONG
+
+
+def test_a_near_name_of_a_corpus_a_text_a_task_or_a_run_is_guessed() -> None:
+    content = {**bert_content({"text": "tinny"}), **study_content({"corpus": "tny"}, {"seed": 2})}
+    content["finetuning"]["tasks"] = ["pair"]
+    lines = refusal(content)
+    assert "my.yaml: translation.runs.0.corpus: 'tny' is not defined (did you mean tiny?); defined: tiny" in lines
+    assert "my.yaml: pretraining.runs.0.text: 'tinny' is not defined (did you mean tiny?); defined: tiny" in lines
+    assert "my.yaml: finetuning.tasks: pair (did you mean pairs?) not defined; defined: pairs" in lines
+    theory = {"gradients": {"runs": ["pre-adam-lr2e-3-wu10-s3"]}}
+    (line,) = refusal(study_content(theory=theory))
+    assert names(line, "pre-adam-lr2e-3-wu10-s3 (did you mean pre-adam-lr2e-3-wu10-s1?)"), line
 
 
 def test_what_follows_from_a_mistake_alone_is_not_said() -> None:

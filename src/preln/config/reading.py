@@ -13,7 +13,8 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 from yaml.reader import Reader
 
-from preln.config.base import shown
+from preln.config.base import meant, shown
+from preln.config.keys import known
 from preln.config.lines import written
 from preln.config.study import Study
 from preln.errors import PrelnError
@@ -91,8 +92,9 @@ def _where(problem: ErrorDetails, content: Any) -> str:
     return ".".join(part if len(part) <= 100 else shown(part) for part in parts)
 
 
-def describe(error: ValidationError, content: Any) -> list[str]:
-    """One readable line for each problem of the content: the key, the value, what is allowed."""
+def describe(error: ValidationError, content: Any, kind: Any) -> list[str]:
+    """One readable line for each problem of the content, which is not of the kind: the key, the value, what is
+    allowed."""
     lines = []
     for problem in error.errors(include_url=False):
         if problem["type"] == "too_short" and len(problem["input"]) >= problem["ctx"]["min_length"]:
@@ -101,7 +103,9 @@ def describe(error: ValidationError, content: Any) -> list[str]:
         where = _where(problem, content)
         message = problem["msg"].removeprefix("Value error, ")
         if problem["type"] == "extra_forbidden":
-            message = "unknown key (config/README.md lists every key)"
+            *section, key = problem["loc"]
+            allowed = known(kind, section)
+            message = f"unknown key{meant(str(key), allowed) or '; allowed: ' + ', '.join(allowed)}"
         elif problem["type"] == "missing":
             message = "missing"
         elif problem["type"] == "tuple_type":
@@ -127,7 +131,7 @@ def validate(content: Any, origin: Origin) -> Study:
     try:
         return Study.model_validate(content)
     except ValidationError as error:
-        refuse(placed(origin, describe(error, content)))
+        refuse(placed(origin, describe(error, content, Study)))
         raise
 
 

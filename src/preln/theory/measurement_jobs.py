@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from preln import schedules
 from preln.config import Corpus, ExactTheory, Gradients, Origin, RunSettings, Study, describe, placed, refuse
-from preln.config.base import listed
+from preln.config.base import listed, meant
 from preln.jobs import Job
 from preln.placements import PAPER, in_order
 from preln.runs import PREPARATION_VERSION, Run, series
@@ -180,7 +180,7 @@ def _trained(gradients: Gradients, runs: Sequence[Run], origin: Origin) -> tuple
     wrong = []
     for name in gradients.runs:
         if name not in by_id:
-            wrong.append(f"{where}: the study has no run {name}; it has {listed(by_id)}")
+            wrong.append(f"{where}: the study has no run {name}{meant(name, by_id)}; it has {listed(by_id)}")
             continue
         settings = by_id[name].settings
         if settings.warmup == 0:
@@ -230,5 +230,5 @@ def _varied(settings: RunSettings, variant: str, origin: Origin) -> RunSettings:
     try:
         return type(settings).model_validate(content)
     except ValidationError as error:
-        refuse(placed(origin, [f"{where}: {variant}: {line}" for line in describe(error, content)]))
+        refuse(placed(origin, [f"{where}: {variant}: {line}" for line in describe(error, content, type(settings))]))
         raise
