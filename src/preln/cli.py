@@ -19,7 +19,7 @@ from typing import Annotated, Any, NoReturn, Protocol, TypeVar
 import typer
 from pydantic import TypeAdapter, ValidationError
 
-from preln import __version__, libraries
+from preln import __version__, completion, libraries
 from preln.config import Corpus, EnglishText, NoResults, Study, StudyError, Task, describe, load, of_results, read
 from preln.config.base import listed, meant, nearest
 from preln.errors import PrelnError
@@ -177,7 +177,10 @@ def init(
 def plan(
     study: StudyFile,
     gpu: Annotated[
-        str, typer.Option(help="The GPU, such as rtx4090 or h100. A wrong name lists those known.")
+        str,
+        typer.Option(
+            help="The GPU, such as rtx4090 or h100. A wrong name lists those known.", autocompletion=completion.gpus
+        ),
     ] = "a100",
     gpu_tflops: Annotated[
         float | None, typer.Option(min=0.1, max=1e6, help="Its peak, in place of the data sheet's.")
@@ -314,7 +317,12 @@ def report(
 def figure(
     results: ResultsOf,
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="Such as 4, for figure 4. A wrong name lists those allowed.")
+        str,
+        typer.Argument(
+            metavar="NAME",
+            help="Such as 4, for figure 4. A wrong name lists those allowed.",
+            autocompletion=completion.figures,
+        ),
     ],
     out: Annotated[list[Path], typer.Option("--out", help="A file to draw: pdf, png or svg. Repeatable.")],
 ) -> None:
@@ -331,7 +339,12 @@ def figure(
 def table(
     results: ResultsOf,
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="Such as runs or claims. A wrong name lists those allowed.")
+        str,
+        typer.Argument(
+            metavar="NAME",
+            help="Such as runs or claims. A wrong name lists those allowed.",
+            autocompletion=completion.tables,
+        ),
     ],
     out: Annotated[list[Path], typer.Option("--out", help="A file to write: csv, md or tex. Repeatable.")],
 ) -> None:
@@ -348,7 +361,12 @@ def table(
 def translate(
     results: ResultsOf,
     runs: Annotated[
-        list[str], typer.Argument(metavar="RUN...", help="The ids of trained runs; several are shown side by side.")
+        list[str],
+        typer.Argument(
+            metavar="RUN...",
+            help="The ids of trained runs; several are shown side by side.",
+            autocompletion=completion.translations,
+        ),
     ],
     file: Annotated[
         Path | None,
@@ -395,7 +413,11 @@ def export(
     out: Annotated[Path, typer.Option("--out", help="The new folder, or the CSV file, which may be there.")],
     run: Annotated[
         str | None,
-        typer.Argument(metavar="[RUN]", help="The id of a run. A model needs one; curves are of all runs without it."),
+        typer.Argument(
+            metavar="[RUN]",
+            help="The id of a run. A model needs one; curves are of all runs without it.",
+            autocompletion=completion.all_runs,
+        ),
     ] = None,
     prepared: Annotated[
         Path | None, typer.Option(help="Of a model: folder of the prepared text; by default that of the workflow.")
