@@ -117,6 +117,15 @@ def test_a_dry_run_and_the_plan_find_the_same_mistakes_all_of_them(fresh: Worksp
     assert set(lines) <= set(outcome.output.splitlines())
 
 
+def test_a_mistake_has_its_line_unless_the_command_line_changes_the_study(fresh: Workspace) -> None:
+    (fresh.folder / "config" / "mine.yaml").write_text(yaml.safe_dump(study_content(epocs=1)), encoding="utf-8")
+    given = ("--dry-run", "--configfile", "config/mine.yaml")
+    number = (fresh.folder / "config" / "mine.yaml").read_text(encoding="utf-8").split("\n").index("epocs: 1") + 1
+    assert names(fresh.snakemake(*given).output, f"config/mine.yaml:{number}: epocs: unknown key")
+    changed = fresh.snakemake(*given, "--config", "description=another")
+    assert names(changed.output, "config/mine.yaml: epocs: unknown key"), changed.output
+
+
 def test_a_training_that_is_refused_says_so_on_the_console(fresh: Workspace) -> None:
     fresh.write_study({"batch_tokens": 32}, corpora={"tiny": {**CORPUS, "held_out": 10}})
     train = fresh.folder / "results" / "tiny" / "translation" / "pre-adam-lr2e-3-wu10-batchtokens32-s1" / "run.json"
