@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from preln.config import PretrainingSettings, RunSettings, Study, StudyError, read, refuse, validate
+from preln.config import Origin, PretrainingSettings, RunSettings, Study, StudyError, placed, read, refuse, validate
 from preln.config.grid import MOST_RUNS, number_of_runs
 from preln.config.study import right_part
 from preln.corpora import local
@@ -61,14 +61,14 @@ def check_file(path: Path) -> Checked:
     Raises:
         StudyError: with a line for each thing that is wrong.
     """
-    return check(read(path), str(path))
+    return check(read(path), path)
 
 
-def check(content: Any, origin: str) -> Checked:
-    """The study in `content`, the parsed file `origin`, checked.
+def check(content: Any, origin: Origin) -> Checked:
+    """The study in `content`, which is from `origin`, checked.
 
     Raises:
-        StudyError: with a line for each thing that is wrong, which names the file and the key.
+        StudyError: with a line for each thing that is wrong, which names the file, its line and the key.
     """
     wrong: list[str] = []
 
@@ -91,7 +91,7 @@ def check(content: Any, origin: str) -> Checked:
     traces: list[TraceJob] = []
     for grid in GRIDS:
         if sections & {grid.section, "execution"}:
-            wrong += _of_settings(content, grid, origin)
+            wrong += placed(origin, _of_settings(content, grid))
     if not sections & {"translation", "execution"}:
         runs = tried(lambda: expand(found, origin), [])
     if not sections & {"first_updates", "execution"}:
@@ -102,12 +102,12 @@ def check(content: Any, origin: str) -> Checked:
         finetunings = tried(lambda: pretraining.finetunings(found, origin), [])
     if runs or not (found.theory and found.theory.gradients):
         theory = tried(lambda: measurement_jobs.expand(found, runs, origin), [])
-    wrong += [f"{origin}: {line}" for line in local.mistakes(found)]
+    wrong += placed(origin, local.mistakes(found))
     refuse(wrong)
     return Checked(found, runs, pretrainings, finetunings, theory, traces)
 
 
-def _of_settings(content: dict[str, Any], grid: _Grid, origin: str) -> list[str]:
+def _of_settings(content: dict[str, Any], grid: _Grid) -> list[str]:
     """What is wrong with the settings of the runs of a study whose grid or `execution` is wrong itself, a line each."""
     wrong: list[str] = []
     section = content.get(grid.section)
@@ -118,7 +118,7 @@ def _of_settings(content: dict[str, Any], grid: _Grid, origin: str) -> list[str]
     if sum(map(number_of_runs, entries)) > MOST_RUNS:
         return wrong
     for number, own in enumerate(entries):
-        where = f"{origin}: {grid.section}.runs.{number}"
+        where = f"{grid.section}.runs.{number}"
         for settings in combinations(grid.model, common, own, where, wrong):
             name, defined = getattr(settings, grid.key), content.get(grid.names)
             if isinstance(defined, dict) and name not in defined:

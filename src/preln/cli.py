@@ -11,7 +11,6 @@ import time
 import warnings
 from collections.abc import Sequence
 from contextlib import suppress
-from difflib import get_close_matches
 from enum import StrEnum
 from io import TextIOWrapper
 from pathlib import Path
@@ -20,9 +19,9 @@ from typing import Annotated, Any, NoReturn, Protocol, TypeVar
 import typer
 from pydantic import TypeAdapter, ValidationError
 
-from preln import __version__, libraries
+from preln import __version__, completion, libraries
 from preln.config import Corpus, EnglishText, NoResults, Study, StudyError, Task, describe, load, of_results, read
-from preln.config.base import listed
+from preln.config.base import listed, meant, nearest
 from preln.errors import PrelnError
 from preln.files import json_text, not_written
 from preln.runs import Run, expand
@@ -108,7 +107,7 @@ def _read(study: Path) -> tuple[Path, Study, list[Run]]:
     """The study's file, the study and its runs."""
     path = _study_file(study)
     content = load(path)
-    return path, content, expand(content, str(path))
+    return path, content, expand(content, path)
 
 
 def _read_results(results: Path) -> tuple[Path, Study, list[Run]]:
@@ -128,13 +127,14 @@ def _read_results(results: Path) -> tuple[Path, Study, list[Run]]:
         if not found:
             raise
         name = path.parent.name
-        near = get_close_matches(name, [other.name for other in found], n=1)
-        meant = " or ".join(str(other) for other in found if other.name in near)
-        hint = f"did you mean {meant}?" if meant else f"there are results in {listed(found)}"
+        names = [other.name for other in found]
+        near = nearest(name, names)
+        places = " or ".join(str(other) for other in found if other.name == near)
+        hint = f"did you mean {places}?" if near else f"there are results in {listed(found)}"
         # A study that has not begun is shown from its file (`status`). One of this very name has begun elsewhere.
-        kind = StudyError if name in near else NoResults
+        kind = StudyError if name in names else NoResults
         raise kind(f"{path.parent}: holds no results; {hint}") from error
-    return path.resolve().parent, study, expand(study, str(path))
+    return path.resolve().parent, study, expand(study, path)
 
 
 def _settings(option: str, kind: Any, text: str) -> Any:
@@ -146,7 +146,7 @@ def _settings(option: str, kind: Any, text: str) -> Any:
     try:
         return TypeAdapter(kind).validate_python(content)
     except ValidationError as error:
-        raise StudyError("\n".join(f"{option}: {line}" for line in describe(error, content))) from None
+        raise StudyError("\n".join(f"{option}: {line}" for line in describe(error, content, kind))) from None
 
 
 @app.command(rich_help_panel=STUDY)
@@ -177,7 +177,10 @@ def init(
 def plan(
     study: StudyFile,
     gpu: Annotated[
-        str, typer.Option(help="The GPU, such as rtx4090 or h100. A wrong name lists those known.")
+        str,
+        typer.Option(
+            help="The GPU, such as rtx4090 or h100. A wrong name lists those known.", autocompletion=completion.gpus
+        ),
     ] = "a100",
     gpu_tflops: Annotated[
         float | None, typer.Option(min=0.1, max=1e6, help="Its peak, in place of the data sheet's.")
@@ -314,7 +317,12 @@ def report(
 def figure(
     results: ResultsOf,
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="Such as 4, for figure 4. A wrong name lists those allowed.")
+        str,
+        typer.Argument(
+            metavar="NAME",
+            help="Such as 4, for figure 4. A wrong name lists those allowed.",
+            autocompletion=completion.figures,
+        ),
     ],
     out: Annotated[list[Path], typer.Option("--out", help="A file to draw: pdf, png or svg. Repeatable.")],
 ) -> None:
@@ -331,7 +339,12 @@ def figure(
 def table(
     results: ResultsOf,
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="Such as runs or claims. A wrong name lists those allowed.")
+        str,
+        typer.Argument(
+            metavar="NAME",
+            help="Such as runs or claims. A wrong name lists those allowed.",
+            autocompletion=completion.tables,
+        ),
     ],
     out: Annotated[list[Path], typer.Option("--out", help="A file to write: csv, md or tex. Repeatable.")],
 ) -> None:
@@ -348,7 +361,12 @@ def table(
 def translate(
     results: ResultsOf,
     runs: Annotated[
-        list[str], typer.Argument(metavar="RUN...", help="The ids of trained runs; several are shown side by side.")
+        list[str],
+        typer.Argument(
+            metavar="RUN...",
+            help="The ids of trained runs; several are shown side by side.",
+            autocompletion=completion.translations,
+        ),
     ],
     file: Annotated[
         Path | None,
@@ -395,7 +413,11 @@ def export(
     out: Annotated[Path, typer.Option("--out", help="The new folder, or the CSV file, which may be there.")],
     run: Annotated[
         str | None,
-        typer.Argument(metavar="[RUN]", help="The id of a run. A model needs one; curves are of all runs without it."),
+        typer.Argument(
+            metavar="[RUN]",
+            help="The id of a run. A model needs one; curves are of all runs without it.",
+            autocompletion=completion.all_runs,
+        ),
     ] = None,
     prepared: Annotated[
         Path | None, typer.Option(help="Of a model: folder of the prepared text; by default that of the workflow.")
@@ -449,7 +471,7 @@ def _export_model(results: Path, run: str, out: Path, prepared: Path | None) -> 
     from preln.pretraining import training as pretraining_training
     from preln.translation import training
 
-    pretraining_runs = pretraining.expand(study, str(folder / "study.yaml"))
+    pretraining_runs = pretraining.expand(study, folder / "study.yaml")
     choices: list[Run | pretraining.PretrainingRun] = [*translation_runs, *pretraining_runs]
     found = _find(choices, run, "run")
     if isinstance(found, Run):
@@ -624,7 +646,7 @@ def pretrain(
     from preln.pretraining.training import pretrain_run
 
     path, content, _ = _read(study)
-    pretrain_run(content, _find(pretraining.expand(content, str(path)), run, "pre-training run"), prepared, out)
+    pretrain_run(content, _find(pretraining.expand(content, path), run, "pre-training run"), prepared, out)
 
 
 @app.command(rich_help_panel=STAGE)
@@ -641,7 +663,7 @@ def finetune(
     from preln.pretraining.finetuning import finetune as finetune_checkpoint
 
     path, content, _ = _read(study)
-    found = _find(pretraining.finetunings(content, str(path)), finetuning, "fine-tuning")
+    found = _find(pretraining.finetunings(content, path), finetuning, "fine-tuning")
     finetune_checkpoint(content, found, prepared, task, runs, out)
 
 
@@ -659,7 +681,7 @@ def measure(
     from preln.theory import measurement_jobs, measuring
 
     path, content, all_runs = _read(study)
-    found = _find(measurement_jobs.expand(content, all_runs, str(path)), job, "measurement")
+    found = _find(measurement_jobs.expand(content, all_runs, path), job, "measurement")
     measuring.measure(content, found, prepared, runs, out)
 
 
@@ -674,7 +696,7 @@ def trace(
     from preln.theory import measuring, trace_jobs
 
     path, content, _ = _read(study)
-    measuring.trace_run(content, _find(trace_jobs.expand(content, str(path)), run, "trace"), prepared, out)
+    measuring.trace_run(content, _find(trace_jobs.expand(content, path), run, "trace"), prepared, out)
 
 
 class _Identified(Protocol):
@@ -695,5 +717,4 @@ def _find(choices: Sequence[Found], wanted: str, kind: str) -> Found:
         if choice.id == wanted:
             return choice
     ids = [choice.id for choice in choices]
-    meant = "".join(f" (did you mean {near}?)" for near in get_close_matches(wanted, ids, n=1))
-    raise StudyError(f"the study has no {kind} {wanted}{meant}; it has {listed(ids)}")
+    raise StudyError(f"the study has no {kind} {wanted}{meant(wanted, ids)}; it has {listed(ids)}")

@@ -18,6 +18,7 @@ from rich.table import Table
 from preln import cost, prepared_text
 from preln.checking import Checked
 from preln.config import EmbeddedTask, Iwslt14Corpus, Precision, PretrainingSettings, RunSettings
+from preln.config.base import meant
 from preln.corpora.parallel import iwslt14
 from preln.corpora.subsets import SIZES
 from preln.errors import PrelnError
@@ -296,8 +297,8 @@ def show(asked: Checked, path: Path, name: str, folder: Path, peak: float | None
     """
     if name not in GPUS:
         raise PrelnError(
-            f"--gpu {name}: not known; known: {', '.join(GPUS)}. For another card, choose one with as much "
-            "memory and give its peak with --gpu-tflops"
+            f"--gpu {name}: not known{meant(name, GPUS)}; known: {', '.join(GPUS)}. For another card, choose one with "
+            "as much memory and give its peak with --gpu-tflops"
         )
     gpu = GPUS[name]
     if peak is not None:

@@ -17,14 +17,16 @@ from preln.config import (
     Entry,
     Execution,
     Grid,
+    Origin,
     PretrainingSettings,
     RunSettings,
     Settings,
     Study,
     describe,
+    placed,
     refuse,
 )
-from preln.config.base import listed
+from preln.config.base import listed, meant
 from preln.config.translation import RunEntry
 from preln.jobs import Job
 from preln.values import short
@@ -80,7 +82,7 @@ def digest(value: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
 
 
-def expand(study: Study, origin: str = "study") -> list[Run]:
+def expand(study: Study, origin: Origin = "study") -> list[Run]:
     """The runs of a study's translation grid, in the order of the file.
 
     Raises:
@@ -89,14 +91,14 @@ def expand(study: Study, origin: str = "study") -> list[Run]:
     return runs_of(study.translation, "translation", study, origin) if study.translation else []
 
 
-def runs_of(grid: Grid[Any], section: str, study: Study, origin: str) -> list[Run]:
+def runs_of(grid: Grid[Any], section: str, study: Study, origin: Origin) -> list[Run]:
     """The translation runs of a grid of a study, in the order of the file.
 
     Args:
         grid: the grid.
         section: its key in the study.
         study: the study.
-        origin: the study's file, for messages.
+        origin: of the study, for messages.
 
     Raises:
         StudyError: with a line for each entry that is impossible, names a corpus that is not defined, or defines a run
@@ -107,7 +109,7 @@ def runs_of(grid: Grid[Any], section: str, study: Study, origin: str) -> list[Ru
     runs: dict[str, Run] = {}
     wrong: list[str] = []
     for number, entry in enumerate(grid.runs):
-        where = f"{origin}: {section}.runs.{number}"
+        where = f"{section}.runs.{number}"
         execution = execution_of(entry, study, where, wrong)
         for settings in combinations(RunSettings, common, entry.own, where, wrong):
             if settings.corpus not in study.corpora:
@@ -117,7 +119,7 @@ def runs_of(grid: Grid[Any], section: str, study: Study, origin: str) -> list[Ru
             wrong += misfits(run_id, runs, settings, execution, where)
             figures = entry.figures if isinstance(entry, RunEntry) else ()
             runs[run_id] = Run(run_id, settings, study.corpora[settings.corpus], figures, execution)
-    refuse(wrong)
+    refuse(placed(origin, wrong))
     return list(runs.values())
 
 
@@ -143,7 +145,7 @@ def combinations(
         try:
             found.append(model.model_validate(content))
         except ValidationError as error:
-            wrong += [f"{where}.{line}" for line in describe(error, content)]
+            wrong += [f"{where}.{line}" for line in describe(error, content, model)]
     return found
 
 
@@ -154,7 +156,7 @@ def execution_of(entry: Entry, study: Study, where: str, wrong: list[str]) -> Ex
     try:
         return Execution.model_validate(content)
     except ValidationError as error:
-        wrong += [f"{where}.execution.{line}" for line in describe(error, content)]
+        wrong += [f"{where}.execution.{line}" for line in describe(error, content, Execution)]
         return study.execution
 
 
@@ -205,7 +207,7 @@ def misfits(
 
 def undefined(where: str, name: str, defined: Collection[str]) -> str:
     """That a section does not define what a run names."""
-    return f"{where}: {name!r} is not defined; defined: {listed(defined) or 'none'}"
+    return f"{where}: {name!r} is not defined{meant(name, defined)}; defined: {listed(defined) or 'none'}"
 
 
 def series(settings: S) -> S:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import itertools
 import os
+import re
 import socket
 import sys
 from collections.abc import Callable, Iterator
@@ -91,7 +92,7 @@ def test_a_file_that_is_no_study_is_refused_with_its_line(
 ) -> None:
     path = tmp_path / "mine.yaml"
     path.write_bytes(content)
-    place = f"{path}: line {line}" if line else str(path)
+    place = f"{path}:{line}" if line else str(path)
     said = planned(path, monkeypatch)
     assert said.startswith(f"preln: {place}: ")
     assert names(said, *parts) and "\n" not in said, said
@@ -327,7 +328,9 @@ def test_a_shared_setting_that_every_entry_gives_anew_is_in_no_run_whatever_it_i
     assert [run.settings.encoder_layers for run in check(content, "my.yaml").runs] == [1]
 
 
-def test_all_mistakes_are_in_one_message(text: Callable[..., dict[str, Any]], tmp_path: Path) -> None:
+@pytest.fixture
+def all_wrong(text: Callable[..., dict[str, Any]], tmp_path: Path) -> dict[str, Any]:
+    """A study with a mistake in every section."""
     content = text(valid={"source": "none.nl", "target": str(tmp_path / "valid.fr")})
     content |= {"colour": "red", "execution": {"cpus": 0}, "texts": {"novels": {"sources": []}}}
     content["corpora"]["other"] = {"source": "embedded", "pairs": 1}
@@ -338,15 +341,56 @@ def test_all_mistakes_are_in_one_message(text: Callable[..., dict[str, Any]], tm
         {"corpus": "other", "dropout": 2},
     ]
     content["pretraining"] = {"settings": {}, "runs": [{"text": "novels", "placement": "in"}]}
-    places = [
-        *("colour", "execution.cpus", "texts.novels.sources", "corpora.other.pairs", "corpora.tiny.valid.source"),
-        *("translation.runs.0.figures.0", "translation.runs.0.warmup", "translation.runs.2.corpus"),
-        *("translation.runs.3.dropout", "pretraining.runs.0.placement", "pretraining.runs.0.learning_rate"),
-    ]
+    return content
+
+
+ALL_WRONG = {
+    "colour": "colour: red",
+    "execution.cpus": "cpus: 0",
+    "texts.novels.sources": "sources: []",
+    "corpora.other.pairs": "pairs: 1",
+    "corpora.tiny.valid.source": "source: none.nl",
+    "translation.runs.0.figures.0": "3",
+    "translation.runs.0.warmup": "warmup: -1",
+    "translation.runs.2.corpus": "corpus: ted",
+    "translation.runs.3.dropout": "dropout: 2",
+    "pretraining.runs.0.placement": "placement: in",
+    "pretraining.runs.0.learning_rate": "text: novels",
+}
+"""Its mistakes, by their keys, and what the line of a file says there; of a missing key, the section's first line."""
+
+
+def test_all_mistakes_are_in_one_message(all_wrong: dict[str, Any]) -> None:
+    lines = refusal(all_wrong)
+    assert [place for place in ALL_WRONG if not any(line.startswith(f"my.yaml: {place}: ") for line in lines)] == []
+    all_wrong["translation"]["runs"][0].pop("figures")
+    assert "my.yaml: translation.runs.1.learningrate: unknown key (did you mean learning_rate?)" in refusal(all_wrong)
+
+
+def test_each_mistake_in_a_file_is_told_with_its_line(all_wrong: dict[str, Any], tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(yaml.safe_dump(all_wrong, sort_keys=False), encoding="utf-8")
+    with pytest.raises(StudyError) as caught:
+        check_file(path)
+    written = path.read_text(encoding="utf-8").split("\n")
+    found = {}
+    for line in str(caught.value).split("\n"):
+        file, number, key = line.split(":")[:3]
+        assert file == str(path)
+        found[key.strip()] = written[int(number) - 1].lstrip(" -")
+    assert {key: found.get(key) for key in ALL_WRONG} == ALL_WRONG
+
+
+def test_a_near_name_of_a_corpus_a_text_a_task_or_a_run_is_guessed() -> None:
+    content = {**bert_content({"text": "tinny"}), **study_content({"corpus": "tny"}, {"seed": 2})}
+    content["finetuning"]["tasks"] = ["pair"]
     lines = refusal(content)
-    assert [place for place in places if not any(line.startswith(f"my.yaml: {place}: ") for line in lines)] == []
-    content["translation"]["runs"][0].pop("figures")
-    assert "my.yaml: translation: runs.1: unknown key learningrate; allowed: corpus, " in "\n".join(refusal(content))
+    assert "my.yaml: translation.runs.0.corpus: 'tny' is not defined (did you mean tiny?); defined: tiny" in lines
+    assert "my.yaml: pretraining.runs.0.text: 'tinny' is not defined (did you mean tiny?); defined: tiny" in lines
+    assert "my.yaml: finetuning.tasks: pair (did you mean pairs?) not defined; defined: pairs" in lines
+    theory = {"gradients": {"runs": ["pre-adam-lr2e-3-wu10-s3"]}}
+    (line,) = refusal(study_content(theory=theory))
+    assert names(line, "pre-adam-lr2e-3-wu10-s3 (did you mean pre-adam-lr2e-3-wu10-s1?)"), line
 
 
 def test_what_follows_from_a_mistake_alone_is_not_said() -> None:
@@ -363,7 +407,7 @@ def test_runs_that_the_theory_names_are_checked_by_the_plan(tmp_path: Path, monk
     lines = planned(path, monkeypatch).removeprefix("preln: ").split("\n")
     assert len(lines) == 2
     for line, name in zip(lines, "ab", strict=True):
-        assert line.startswith(f"{path}: theory.gradients.runs: ")
+        assert re.match(f"{path}:[0-9]+: theory.gradients.runs: ", line)
         assert names(line, f" {name};", "pre-adam-lr2e-3-wu10-s1"), line
 
 
@@ -452,5 +496,5 @@ def test_a_file_with_other_bytes_is_read_or_refused_in_a_line_that_names_it(
     try:
         read(path)
     except StudyError as error:
-        assert str(error).startswith(f"{path}: ")
+        assert str(error).startswith(f"{path}:")
         assert "\n" not in str(error)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
 
-from preln.config import RunSettings, StudyError, load, read, validate, write
+from preln.config import RunSettings, StudyError, describe, load, read, validate, write
+from preln.config.base import meant, nearest
 from preln.runs import expand
 from tests.conftest import settings, study_content
 from tests.refused import refused
@@ -32,7 +37,7 @@ def test_yamls_text_for_a_rate_is_a_number() -> None:
 
 def test_an_unknown_key_is_named_with_its_file() -> None:
     message = refusal(study_content(epocs=3))
-    assert message.startswith("my.yaml: epocs: unknown key")
+    assert message.startswith("my.yaml: epocs: unknown key; allowed: study, description, ")
 
 
 def test_an_unknown_key_of_a_corpus_is_named() -> None:
@@ -62,8 +67,71 @@ def test_a_wrong_value_is_named_by_its_key_and_nothing_else(source: dict[str, An
 
 
 def test_an_unknown_key_of_a_run_is_named_with_those_allowed() -> None:
-    message = refusal(study_content({"learningrate": 1}))
-    assert "runs.0: unknown key learningrate; allowed: corpus, placement," in message
+    message = refusal(study_content({"colour": 1}))
+    assert message.startswith("my.yaml: translation.runs.0.colour: unknown key; allowed: ")
+    assert {"figures", "execution", *RunSettings.model_fields} == set(message.partition("allowed: ")[2].split(", "))
+
+
+FILES = {"source": "files", "source_language": "nl", "target_language": "fr"}
+
+
+@pytest.mark.parametrize(
+    ("sections", "place", "near"),
+    [
+        ({"corpra": {}}, "corpra", "corpora"),
+        ({"execution": {"GPUs": 1}}, "execution.GPUs", "gpus"),
+        ({"corpora": {"iwslt14": {"source": "embedded", "held-out": 50}}}, "corpora.iwslt14.held-out", "held_out"),
+        (
+            {"corpora": {"train": {**FILES, "train": {"sorce": "a.nl", "target": "a.fr"}}}},
+            "corpora.train.train.sorce",
+            "source",
+        ),
+        ({"texts": {"t": {"sources": [{"source": "embedded", "docs": 1}]}}}, "texts.t.sources.0.docs", "documents"),
+        ({"theory": {"gradients": {"runs": ["a"], "depth": [6]}}}, "theory.gradients.depth", "depths"),
+        ({"translation": {"settings": {"epocs": 3}, "runs": [{}]}}, "translation.settings.epocs", "epochs"),
+        ({"translation": {"runs": [{}, {"learningrate": 1}]}}, "translation.runs.1.learningrate", "learning_rate"),
+        ({"translation": {"runs": [{"figure": 2}]}}, "translation.runs.0.figure", "figures"),
+        ({"pretraining": {"runs": [{"finetunes": 2}]}}, "pretraining.runs.0.finetunes", "finetune"),
+        ({"first_updates": {"update": 3, "runs": [{}]}}, "first_updates.update", "updates"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_an_unknown_key_that_is_near_one_of_its_section_is_guessed(
+    sections: dict[str, Any], place: str, near: str
+) -> None:
+    lines = refusal({**study_content(), **sections}).split("\n")
+    assert f"my.yaml: {place}: unknown key (did you mean {near}?)" in lines
+
+
+def test_an_unknown_key_of_a_run_alone_is_guessed() -> None:
+    run = {key: value for key, value in settings().model_dump().items() if key != "epochs"}
+    with pytest.raises(ValidationError) as caught:
+        RunSettings.model_validate({**run, "epocs": 3})
+    assert describe(caught.value, {**run, "epocs": 3}, RunSettings) == ["epocs: unknown key (did you mean epochs?)"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "known", "near"),
+    [
+        ("epocs", RunSettings.model_fields, "epochs"),
+        ("EPOCHS", RunSettings.model_fields, "epochs"),
+        ("fist-updates", ["runs", "first-updates"], "first-updates"),
+        ("first_updates", ["runs", "first-updates"], "first-updates"),
+        ("colour", RunSettings.model_fields, None),
+        ("", ["runs"], None),
+        ("runs", [], None),
+    ],
+)
+def test_the_nearest_name_is_guessed_and_nothing_where_none_is_near(
+    wrong: str, known: Iterable[str], near: str | None
+) -> None:
+    assert nearest(wrong, known) == near
+    assert meant(wrong, known) == (f" (did you mean {near}?)" if near else "")
+
+
+@given(st.text(max_size=20), st.lists(st.text(max_size=20), max_size=5))
+def test_a_guess_is_one_of_the_names_that_are_known(wrong: str, known: list[str]) -> None:
+    assert nearest(wrong, known) in {None, *known}
 
 
 def test_every_wrong_key_is_told_at_once() -> None:
@@ -131,13 +199,13 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 def test_a_file_that_is_not_yaml_is_named(tmp_path: Path) -> None:
     (tmp_path / "broken.yaml").write_text("study: [", encoding="utf-8")
-    with refused(StudyError, "broken.yaml: line 1: ", "YAML"):
+    with refused(StudyError, "broken.yaml:1: ", "YAML"):
         load(tmp_path / "broken.yaml")
 
 
 def test_a_key_that_is_given_twice_is_named_with_its_line(tmp_path: Path) -> None:
     (tmp_path / "twice.yaml").write_text("study: one\ncorpora: {}\nstudy: two\n", encoding="utf-8")
-    with refused(StudyError, "twice.yaml: line 3: ", "YAML", "study"):
+    with refused(StudyError, "twice.yaml:3: ", "YAML", "study"):
         load(tmp_path / "twice.yaml")
 
 
@@ -149,7 +217,7 @@ def test_a_key_that_is_taken_over_from_another_section_may_be_given_anew(tmp_pat
 
 def test_a_file_that_is_not_utf_8_is_named_with_its_line(tmp_path: Path) -> None:
     (tmp_path / "latin.yaml").write_bytes("study: one\ndescription: café\n".encode("latin-1"))
-    with refused(StudyError, "latin.yaml: line 2: ", "UTF-8"):
+    with refused(StudyError, "latin.yaml:2: ", "UTF-8"):
         load(tmp_path / "latin.yaml")
 
 

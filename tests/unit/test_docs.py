@@ -128,9 +128,12 @@ def test_a_command_in_a_page_is_one_that_there_is(page: Path) -> None:
         elif program == "preln":
             group = get_command(app)
             assert isinstance(group, TyperGroup)
-            command = group.commands[arguments[0]]
-            if len(arguments) > 1:
-                command.make_context(arguments[0], arguments[1:])
+            if arguments[0].startswith("--"):
+                assert arguments[0] in {option for parameter in group.params for option in parameter.opts}
+            elif len(arguments) > 1:
+                group.commands[arguments[0]].make_context(arguments[0], arguments[1:])
+            else:
+                assert arguments[0] in group.commands
         elif program == "snakemake":
             given = get_argument_parser().parse_args(arguments)
             for file in given.configfile or []:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import shlex
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from preln import cost
 from preln.checking import check_file
 from preln.cli import app
 from preln.config import FilesCorpus, StudyError, load
+from preln.config.lines import written as lines_of
 from preln.config.reading import validate
 from preln.corpora import CorpusError
 from preln.new_study import BATCH_TOKENS, Seen, _text
@@ -70,6 +72,25 @@ def test_parts_beside_train_are_taken_if_both_sides_are_there(texts: Path) -> No
     assert found.valid is not None
     assert found.valid.source == texts / "dev.nl"
     assert found.test is None
+
+
+@pytest.mark.parametrize("all_parts", [False, True])
+def test_every_section_has_a_comment(all_parts: bool, texts: Path) -> None:
+    for name in ("dev.nl", "dev.fr", "test.nl", "test.fr") if all_parts else ():
+        (texts / name).write_text(RUNNING * 10, encoding="utf-8")
+    text = written(texts).read_text(encoding="utf-8")
+    content, lines = yaml.safe_load(text), text.splitlines()
+    sections = [*content, "corpora.mine", "translation.settings", "translation.runs"]
+    starts = [lines_of(text).line_of(f"{section}: ") - 1 for section in sections]
+    assert [key for key, start in zip(sections, starts, strict=True) if "#" not in own_lines(lines, start)] == []
+    assert lines[0].startswith("# ")
+
+
+def own_lines(lines: list[str], start: int) -> str:
+    """The lines of a section: that of its key, and those after it that stand further in."""
+    indent = len(lines[start]) - len(lines[start].lstrip())
+    inside = itertools.takewhile(lambda line: line.startswith(" " * (indent + 1)), lines[start + 1 :])
+    return "\n".join([lines[start], *inside])
 
 
 def test_the_next_command_is_said(texts: Path, capsys: pytest.CaptureFixture[str]) -> None:

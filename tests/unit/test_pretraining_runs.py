@@ -106,7 +106,7 @@ def test_gpus_that_do_not_divide_the_batch_are_refused() -> None:
         ({"tasks": {}}, ("finetuning.tasks: pairs ", "defined: ")),
         (
             {"pretraining": {"settings": {**PRETRAINING, "layer": 1}, "runs": [{}]}},
-            ("pretraining: settings: ", "layer;", "allowed: text, placement, norm"),
+            ("pretraining.settings.layer: unknown key", "did you mean layers?"),
         ),
         (
             {"pretraining": {"settings": PRETRAINING, "runs": [{}], "checkpoints": [6, 3]}},

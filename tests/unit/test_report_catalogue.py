@@ -16,7 +16,7 @@ from preln.report import catalogue
 from preln.report.catalogue import FIGURES, TABLES, Catalogue
 from preln.report.core.figure import Figure
 from preln.runs import Run, expand
-from tests.conftest import bert_content, study_content
+from tests.conftest import RUN, bert_content, study_content
 
 ENTRIES = [*FIGURES.values(), *TABLES.values()]
 # Those that these tests speak of: a new one changes none of them.
@@ -82,8 +82,17 @@ def test_what_a_study_has_not_is_refused_with_what_it_has(kind: str) -> None:
     mine = Catalogue(study()[0])
     with pytest.raises(PrelnError, match=rf"^{kind} theory: study \w+ has nothing that it shows; allowed: .*runs"):
         getattr(mine, kind)("theory")
-    with pytest.raises(PrelnError, match=rf"^{kind} run: not known; allowed: .*runs"):
-        getattr(mine, kind)("run")
+    with pytest.raises(PrelnError, match=rf"^{kind} colours: not known; allowed: .*runs"):
+        getattr(mine, kind)("colours")
+
+
+@pytest.mark.parametrize("kind", ["figure", "table"])
+def test_of_those_that_a_study_has_the_nearest_is_guessed(kind: str) -> None:
+    mine = Catalogue(study(first_updates={"settings": RUN, "runs": [{}]})[0])
+    with pytest.raises(
+        PrelnError, match=rf"^{kind} fist-updates: not known \(did you mean first-updates\?\); allowed: .*runs"
+    ):
+        getattr(mine, kind)("fist-updates")
 
 
 @pytest.mark.parametrize(

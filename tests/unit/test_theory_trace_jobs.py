@@ -57,7 +57,10 @@ def test_a_trace_is_computed_in_fp32_and_by_one_process() -> None:
         ({"updates": 10_001}, "first_updates.updates: 10001: Input should be less than or equal to 10000"),
         ({"sharpness_every": 0}, "first_updates.sharpness_every: 0: Input should be greater than or equal to 1"),
         ({"runs": []}, "first_updates.runs: needs 1 or more"),
-        ({"runs": [{"figures": [4]}]}, "first_updates: runs.0: unknown key figures; allowed: corpus, placement,"),
+        (
+            {"runs": [{"figures": [4]}]},
+            "first_updates.runs.0.figures: unknown key; allowed: execution, corpus, placement,",
+        ),
         ({"runs": [{"placement": "past"}]}, "first_updates.runs.0.placement: 'past': Input should be"),
         ({"runs": [{"corpus": "huge"}]}, "first_updates.runs.0.corpus: 'huge' is not defined; defined: tiny"),
         ({"runs": [{}, {}]}, "first_updates.runs.1: the run pre-adam-lr2e-3-wu10-s1 is defined twice"),

@@ -11,6 +11,7 @@ import yaml
 from num2words import num2words
 
 from tests.conftest import CORPUS, RUN, study_content
+from tests.refused import names
 from tests.workflow.conftest import ROOT, Workspace, copy_repository
 
 # As snakedeploy writes `workflow/Snakefile`, with a path in the place of an address.
@@ -179,7 +180,7 @@ def test_a_mistake_in_the_study_of_a_module_is_said_in_one_message(user: Workspa
     write_study(user, "study.yaml", study_content(epocs=1))
     outcome = user.snakemake("--dry-run")
     assert outcome.code != 0
-    assert "study.yaml: epocs: unknown key" in outcome.output
+    assert names(outcome.output, "study.yaml:", " epocs: unknown key"), outcome.output
     assert "Traceback" not in outcome.output
 
 

@@ -60,7 +60,7 @@ def test_a_wrong_study_is_refused(content: dict[str, Any], parts: tuple[str, ...
     (fresh.folder / "config" / "config.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
     outcome = fresh.snakemake()
     assert outcome.code != 0
-    assert names(outcome.output, "config/config.yaml: ", *parts), outcome.output
+    assert names(outcome.output, "config/config.yaml:", *parts), outcome.output
     assert "Traceback" not in outcome.output
     assert not (fresh.folder / "results").exists()
 
@@ -81,8 +81,8 @@ def test_jobs_whose_python_no_shell_would_find_are_not_submitted(fresh: Workspac
 @pytest.mark.parametrize(
     ("text", "parts"),
     [
-        ("study: tiny\nstudy: another\n", ("line 2: ", "study", "twice")),
-        ("study: tiny\n\tdescription: one\n", ("line 2: ", "tab")),
+        ("study: tiny\nstudy: another\n", ("config.yaml:2: ", "study", "twice")),
+        ("study: tiny\n\tdescription: one\n", ("config.yaml:2: ", "tab")),
         ("", ("nothing", "keys")),
     ],
     ids=["key twice", "tab", "empty"],
@@ -91,7 +91,7 @@ def test_a_file_that_is_no_study_is_refused_with_its_line(text: str, parts: tupl
     (fresh.folder / "config" / "config.yaml").write_text(text, encoding="utf-8")
     outcome = fresh.snakemake("--dry-run")
     assert outcome.code != 0
-    assert names(outcome.output, "config/config.yaml: ", *parts), outcome.output
+    assert names(outcome.output, "config/config.yaml:", *parts), outcome.output
 
 
 def test_a_dry_run_and_the_plan_find_the_same_mistakes_all_of_them(fresh: Workspace) -> None:
@@ -117,6 +117,15 @@ def test_a_dry_run_and_the_plan_find_the_same_mistakes_all_of_them(fresh: Worksp
     assert set(lines) <= set(outcome.output.splitlines())
 
 
+def test_a_mistake_has_its_line_unless_the_command_line_changes_the_study(fresh: Workspace) -> None:
+    (fresh.folder / "config" / "mine.yaml").write_text(yaml.safe_dump(study_content(epocs=1)), encoding="utf-8")
+    given = ("--dry-run", "--configfile", "config/mine.yaml")
+    number = (fresh.folder / "config" / "mine.yaml").read_text(encoding="utf-8").split("\n").index("epocs: 1") + 1
+    assert names(fresh.snakemake(*given).output, f"config/mine.yaml:{number}: epocs: unknown key")
+    changed = fresh.snakemake(*given, "--config", "description=another")
+    assert names(changed.output, "config/mine.yaml: epocs: unknown key"), changed.output
+
+
 def test_a_training_that_is_refused_says_so_on_the_console(fresh: Workspace) -> None:
     fresh.write_study({"batch_tokens": 32}, corpora={"tiny": {**CORPUS, "held_out": 10}})
     train = fresh.folder / "results" / "tiny" / "translation" / "pre-adam-lr2e-3-wu10-batchtokens32-s1" / "run.json"
@@ -132,7 +141,7 @@ def test_a_study_without_a_name_is_not_completed_from_the_default_study(fresh: W
     (fresh.folder / "config" / "mine.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
     outcome = fresh.snakemake("--configfile", "config/mine.yaml")
     assert outcome.code != 0
-    assert names(outcome.output, "config/mine.yaml: study: "), outcome.output
+    assert names(outcome.output, "config/mine.yaml:1: study: "), outcome.output
 
 
 def test_the_command_line_refuses_in_one_line(fresh: Workspace) -> None:

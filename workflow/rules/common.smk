@@ -34,12 +34,12 @@ from snakemake.logging import logger
 # would merge the two, and has no other way in the jobs that it submits, where it forgets --replace-workflow-config.
 is_given = workflow.overwrite_configfiles and config == workflow.modifier_stack[0].globals["config"]
 FILES = workflow.overwrite_configfiles if is_given else workflow.configfiles
-ORIGIN = ", ".join(map(str, FILES)) or "--config"
+GIVEN = dict(workflow.config_settings.overwrite_config if is_given else config)
 try:
     # Snakemake takes the last value of a key that is given twice.
-    for file in FILES:
-        read(Path(file))
-    CHECKED = check(dict(workflow.config_settings.overwrite_config if is_given else config), ORIGIN)
+    contents = [read(Path(file)) for file in FILES]
+    # A mistake is on a line of the file, unless Snakemake merged it with another or with --config.
+    CHECKED = check(GIVEN, Path(FILES[0]) if contents == [GIVEN] else ", ".join(map(str, FILES)) or "--config")
 except StudyError as error:
     raise WorkflowError(str(error)) from None
 

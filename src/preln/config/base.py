@@ -6,6 +6,7 @@ import itertools
 import reprlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -61,6 +62,23 @@ def listed(names: Iterable[object], most: int = 20) -> str:
     every = list(names)
     more = f" and {len(every) - most:,} more" if len(every) > most else ""
     return ", ".join(map(str, every[:most])) + more
+
+
+def nearest(wrong: str, known: Iterable[str]) -> str | None:
+    """The name that a wrong one is most like, whatever its case and whether its words are joined by `-` or by `_`. None
+    where it is like none."""
+    names = {_plain(name): name for name in known}
+    return next((names[near] for near in get_close_matches(_plain(wrong), names, n=1)), None)
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("-", "_")
+
+
+def meant(wrong: str, known: Iterable[str]) -> str:
+    """What a message says behind a wrong name: the one that was meant, as a question, or nothing where none is near."""
+    near = nearest(wrong, known)
+    return f" (did you mean {near}?)" if near else ""
 
 
 def _expanded(path: Path) -> Path:

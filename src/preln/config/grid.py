@@ -6,9 +6,10 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic_core import InitErrorDetails
 
-from preln.config.base import Settings, listed
+from preln.config.base import Settings
 from preln.placements import PLACEMENTS
 
 MOST_RUNS = 100_000
@@ -75,11 +76,18 @@ class Grid(Settings, Generic[E]):
     @model_validator(mode="after")
     def _known_keys(self) -> Self:
         known = self.run.model_fields
-        places = {"settings": self.settings, **{f"runs.{i}": entry.own for i, entry in enumerate(self.runs)}}
-        unknown = {place: set(content) - known.keys() for place, content in places.items()}
-        if any(unknown.values()):
-            found = listed(f"{place}: unknown key {listed(sorted(keys))}" for place, keys in unknown.items() if keys)
-            raise ValueError(f"{found}; allowed: {', '.join(known)}")
+        places: list[tuple[tuple[int | str, ...], dict[str, Any]]] = [
+            (("settings",), self.settings),
+            *((("runs", number), entry.own) for number, entry in enumerate(self.runs)),
+        ]
+        unknown = [
+            InitErrorDetails(type="extra_forbidden", loc=(*place, key), input=value)
+            for place, content in places
+            for key, value in content.items()
+            if key not in known
+        ]
+        if unknown:
+            raise ValidationError.from_exception_data(type(self).__name__, unknown)
         return self
 
     @model_validator(mode="after")

@@ -13,7 +13,9 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 from yaml.reader import Reader
 
-from preln.config.base import shown
+from preln.config.base import meant, shown
+from preln.config.keys import known
+from preln.config.lines import written
 from preln.config.study import Study
 from preln.errors import PrelnError
 from preln.files import write_text
@@ -40,6 +42,20 @@ class StudyError(PrelnError):
 
 class NoResults(StudyError):
     """A folder that holds no results of a study."""
+
+
+Origin = Path | str
+"""Where a study is from, for messages: its file, or the name of what is no file as it stands, and has no lines."""
+
+
+def placed(origin: Origin, told: Iterable[str]) -> list[str]:
+    """What is wrong with a study, a line each, which begins with the dotted key, behind its place: `my.yaml:12: ` for
+    line 12 of a file."""
+    lines = list(told)
+    if not lines or isinstance(origin, str):
+        return [f"{origin}: {line}" for line in lines]
+    content = written(_text(origin))
+    return [f"{origin}:{content.line_of(line)}: {line}" for line in lines]
 
 
 def refuse(lines: Iterable[str]) -> None:
@@ -76,8 +92,9 @@ def _where(problem: ErrorDetails, content: Any) -> str:
     return ".".join(part if len(part) <= 100 else shown(part) for part in parts)
 
 
-def describe(error: ValidationError, content: Any) -> list[str]:
-    """One readable line for each problem of the content: the key, the value, what is allowed."""
+def describe(error: ValidationError, content: Any, kind: Any) -> list[str]:
+    """One readable line for each problem of the content, which is not of the kind: the key, the value, what is
+    allowed."""
     lines = []
     for problem in error.errors(include_url=False):
         if problem["type"] == "too_short" and len(problem["input"]) >= problem["ctx"]["min_length"]:
@@ -86,7 +103,9 @@ def describe(error: ValidationError, content: Any) -> list[str]:
         where = _where(problem, content)
         message = problem["msg"].removeprefix("Value error, ")
         if problem["type"] == "extra_forbidden":
-            message = "unknown key (config/README.md lists every key)"
+            *section, key = problem["loc"]
+            allowed = known(kind, section)
+            message = f"unknown key{meant(str(key), allowed) or '; allowed: ' + ', '.join(allowed)}"
         elif problem["type"] == "missing":
             message = "missing"
         elif problem["type"] == "tuple_type":
@@ -103,8 +122,8 @@ def describe(error: ValidationError, content: Any) -> list[str]:
     return lines
 
 
-def validate(content: Any, origin: str) -> Study:
-    """The study in `content`, the parsed file `origin`.
+def validate(content: Any, origin: Origin) -> Study:
+    """The study in `content`, which is from `origin`.
 
     Raises:
         StudyError: with one line for each wrong key.
@@ -112,7 +131,7 @@ def validate(content: Any, origin: str) -> Study:
     try:
         return Study.model_validate(content)
     except ValidationError as error:
-        refuse(f"{origin}: {line}" for line in describe(error, content))
+        refuse(placed(origin, describe(error, content, Study)))
         raise
 
 
@@ -134,7 +153,7 @@ def load(path: Path) -> Study:
     Raises:
         StudyError: if the file is missing, is not YAML, or is not a study.
     """
-    return validate(read(path), str(path))
+    return validate(read(path), path)
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -146,7 +165,7 @@ def read(path: Path) -> dict[str, Any]:
     text = _text(path)
     if control := Reader.NON_PRINTABLE.search(text):
         line = text.count("\n", 0, control.start()) + 1
-        raise StudyError(f"{path}: line {line}: not YAML: the control character U+{ord(control[0]):04X}; remove it")
+        raise StudyError(f"{path}:{line}: not YAML: the control character U+{ord(control[0]):04X}; remove it")
     try:
         _require_sound(text)
         content = yaml.load(text, _Loader)
@@ -157,7 +176,7 @@ def read(path: Path) -> dict[str, Any]:
         what = ": ".join(part for part in (error.context, error.problem) if part)
         if mark and lines[line][mark.column : mark.column + 1] == "\t":
             what = "a tab, where YAML takes spaces alone"
-        raise StudyError(f"{path}: line {line + 1}: not YAML: {what}") from None
+        raise StudyError(f"{path}:{line + 1}: not YAML: {what}") from None
     if not isinstance(content, dict):
         found = "nothing" if content is None else shown(content)
         raise StudyError(f"{path}: holds {found}; a study has keys, of which study is the first (config/README.md)")
@@ -177,7 +196,7 @@ def _text(path: Path) -> str:
         raise StudyError(f"{path}: cannot be read ({error.strerror})") from None
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
-        raise StudyError(f"{path}: line {line}: not UTF-8; save it as UTF-8") from None
+        raise StudyError(f"{path}:{line}: not UTF-8; save it as UTF-8") from None
     except ValueError as error:
         raise StudyError(f"{shown(str(path))}: cannot be read ({error})") from None
 

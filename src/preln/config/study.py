@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import Field, ValidationError, ValidationInfo, model_validator
 
-from preln.config.base import Name, Settings, later, listed
+from preln.config.base import Name, Settings, later, listed, meant
 from preln.config.corpora import Corpus
 from preln.config.execution import Execution
 from preln.config.finetuning import Finetuning
@@ -70,7 +70,8 @@ class Study(Settings):
         if self.finetuning and not (self.pretraining and self.pretraining.checkpoints):
             problems.append("finetuning: needs a section pretraining with checkpoints")
         if self.finetuning and (unknown := [task for task in self.finetuning.tasks if task not in self.tasks]):
-            problems.append(f"finetuning.tasks: {listed(unknown)} not defined; defined: {listed(self.tasks)}")
+            named = listed(f"{task}{meant(task, self.tasks)}" for task in unknown)
+            problems.append(f"finetuning.tasks: {named} not defined; defined: {listed(self.tasks)}")
         if problems:
             raise ValueError("\n".join(problems))
         return self

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from preln.config.base import Settings, ascending, distinct, later
+from preln.config.base import Settings, ascending, distinct, later, meant
 
 VARIANTS = {
     "no-dropout": "gradients without dropout",
@@ -26,7 +26,8 @@ def _known_variant(value: str) -> str:
     """The variant with its parts in one order."""
     parts = value.split("+")
     if unknown := [part for part in parts if part not in VARIANTS]:
-        raise ValueError(f"unknown {', '.join(unknown)}; allowed, joined by +: {', '.join(VARIANTS)}")
+        named = ", ".join(f"{part}{meant(part, VARIANTS)}" for part in unknown)
+        raise ValueError(f"unknown {named}; allowed, joined by +: {', '.join(VARIANTS)}")
     if len(set(parts)) < len(parts):
         raise ValueError("names a part twice")
     return "+".join(sorted(parts, key=list(VARIANTS).index))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from preln.config import EnglishText, Execution, GridPoint, PretrainingSettings, Study, Task, refuse
+from preln.config import EnglishText, Execution, GridPoint, Origin, PretrainingSettings, Study, Task, placed, refuse
 from preln.config.grid import MOST_RUNS
 from preln.jobs import Job
 from preln.runs import combinations, execution_of, misfits, undefined, unusual, usual_values
@@ -85,7 +85,7 @@ class Finetuning(Job):
         }
 
 
-def expand(study: Study, origin: str = "study") -> list[PretrainingRun]:
+def expand(study: Study, origin: Origin = "study") -> list[PretrainingRun]:
     """The runs of a study's pre-training grid, in the order of the file.
 
     Raises:
@@ -100,7 +100,7 @@ def expand(study: Study, origin: str = "study") -> list[PretrainingRun]:
     runs: dict[str, PretrainingRun] = {}
     wrong: list[str] = []
     for number, entry in enumerate(study.pretraining.runs):
-        where = f"{origin}: pretraining.runs.{number}"
+        where = f"pretraining.runs.{number}"
         execution = execution_of(entry, study, where, wrong)
         for settings in combinations(PretrainingSettings, common, entry.own, where, wrong):
             if settings.text not in study.texts:
@@ -113,11 +113,11 @@ def expand(study: Study, origin: str = "study") -> list[PretrainingRun]:
             run_id = _run_id(settings, common, usual, several_texts=len(study.texts) > 1)
             wrong += misfits(run_id, runs, settings, execution, where)
             runs[run_id] = PretrainingRun(run_id, settings, study.texts[settings.text], entry.finetune, execution)
-    refuse(wrong)
+    refuse(placed(origin, wrong))
     return list(runs.values())
 
 
-def finetunings(study: Study, origin: str = "study") -> list[Finetuning]:
+def finetunings(study: Study, origin: Origin = "study") -> list[Finetuning]:
     """The fine-tunings of a study: each task, run and checkpoint.
 
     Raises:
@@ -130,7 +130,8 @@ def finetunings(study: Study, origin: str = "study") -> list[Finetuning]:
     runs = [run for run in expand(study, origin) if run.finetune]
     count = len(asked.tasks) * len(runs) * len(study.pretraining.checkpoints)
     if count > MOST_RUNS:
-        refuse([f"{origin}: finetuning: {count:,} tasks, runs and checkpoints; allowed: {MOST_RUNS:,} or fewer"])
+        line = f"finetuning: {count:,} tasks, runs and checkpoints; allowed: {MOST_RUNS:,} or fewer"
+        refuse(placed(origin, [line]))
     return [
         Finetuning(run, update, task, study.tasks[task], points, asked.fixed, asked.seeds)
         for task in asked.tasks

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from preln.config import Study
+from preln.config.base import meant
 from preln.errors import PrelnError
 from preln.jobs import Job
 from preln.report.claims import evidence
@@ -105,7 +106,8 @@ class Catalogue:
     def _of_name(self, kind: str, name: str, every: dict[str, E], mine: dict[str, E]) -> E:
         if name not in mine:
             why = f"study {self.study.study} has nothing that it shows" if name in every else "not known"
-            raise PrelnError(f"{kind} {name}: {why}; allowed: {', '.join(mine)}")
+            guess = "" if name in every else meant(name, mine)
+            raise PrelnError(f"{kind} {name}: {why}{guess}; allowed: {', '.join(mine)}")
         return mine[name]
 
     def jobs(self, entry: Entry[Any]) -> list[Any]:

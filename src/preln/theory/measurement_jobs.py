@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 from pydantic import ValidationError
 
 from preln import schedules
-from preln.config import Corpus, ExactTheory, Gradients, RunSettings, Study, StudyError, describe, refuse
-from preln.config.base import listed
+from preln.config import Corpus, ExactTheory, Gradients, Origin, RunSettings, Study, describe, placed, refuse
+from preln.config.base import listed, meant
 from preln.jobs import Job
 from preln.placements import PAPER, in_order
 from preln.runs import PREPARATION_VERSION, Run, series
@@ -125,7 +125,7 @@ class GradientJob(Job):
 MeasurementJob = ExactJob | GradientJob
 
 
-def expand(study: Study, runs: Sequence[Run], origin: str = "study") -> list[MeasurementJob]:
+def expand(study: Study, runs: Sequence[Run], origin: Origin = "study") -> list[MeasurementJob]:
     """The measurements of a study's theory; none where it has no such section.
 
     Measured are Post-LN and Pre-LN, which the paper's theory compares, and any other placement that the runs have.
@@ -133,7 +133,7 @@ def expand(study: Study, runs: Sequence[Run], origin: str = "study") -> list[Mea
     Args:
         study: the study.
         runs: its runs.
-        origin: the study's file, for messages.
+        origin: of the study, for messages.
 
     Raises:
         StudyError: if the theory names a run that is not in the study or cannot be used.
@@ -150,13 +150,13 @@ def expand(study: Study, runs: Sequence[Run], origin: str = "study") -> list[Mea
     if theory.gradients is None:
         return jobs
     gradients = theory.gradients
-    trained = _trained(gradients, runs, f"{origin}: theory.gradients.runs")
+    trained = _trained(gradients, runs, origin)
     model = trained[0]
 
     def initial(placement: str, depth: int, variant: str = "") -> GradientJob:
         changes = {"placement": placement, "encoder_layers": depth, "decoder_layers": depth}
         return GradientJob(
-            _varied(model.settings.model_copy(update=changes), variant, f"{origin}: theory.gradients.variants"),
+            _varied(model.settings.model_copy(update=changes), variant, origin),
             model.corpus,
             variant,
             seeds=tuple(range(1, theory.seeds + 1)),
@@ -173,13 +173,14 @@ def expand(study: Study, runs: Sequence[Run], origin: str = "study") -> list[Mea
     return jobs
 
 
-def _trained(gradients: Gradients, runs: Sequence[Run], where: str) -> tuple[Run, ...]:
+def _trained(gradients: Gradients, runs: Sequence[Run], origin: Origin) -> tuple[Run, ...]:
     """The runs that the theory names, which are seeds of one model with a warm-up."""
+    where = "theory.gradients.runs"
     by_id = {run.id: run for run in runs}
     wrong = []
     for name in gradients.runs:
         if name not in by_id:
-            wrong.append(f"{where}: the study has no run {name}; it has {listed(by_id)}")
+            wrong.append(f"{where}: the study has no run {name}{meant(name, by_id)}; it has {listed(by_id)}")
             continue
         settings = by_id[name].settings
         if settings.warmup == 0:
@@ -189,10 +190,10 @@ def _trained(gradients: Gradients, runs: Sequence[Run], where: str) -> tuple[Run
                 f"{where}: {name} has {settings.encoder_layers}-{settings.decoder_layers} layers, and the first of "
                 f"theory.gradients.depths is {gradients.depths[0]}: they must be the same"
             )
-    refuse(wrong)
+    refuse(placed(origin, wrong))
     chosen = tuple(by_id[name] for name in gradients.runs)
     if len({series(run.settings) for run in chosen}) > 1:
-        raise StudyError(f"{where}: {listed(gradients.runs)} differ in more than their seed")
+        refuse(placed(origin, [f"{where}: {listed(gradients.runs)} differ in more than their seed"]))
     return chosen
 
 
@@ -212,20 +213,22 @@ DRAWN_SO = {
 """The variants that are no variants of runs which have such a setting."""
 
 
-def _varied(settings: RunSettings, variant: str, where: str) -> RunSettings:
+def _varied(settings: RunSettings, variant: str, origin: Origin) -> RunSettings:
     """The settings with those changes of a variant that are settings.
 
     Raises:
         StudyError: if they are impossible.
     """
+    where = "theory.gradients.variants"
     content = settings.model_dump()
     for name in variant.split("+"):
         key, value = DRAWN_SO.get(name, ("", None))
         if value is not None and getattr(settings, key) == value:
-            raise StudyError(f"{where}: {name} is no variant of these runs, whose {key} is {value} already")
+            refuse(placed(origin, [f"{where}: {name} is no variant of these runs, whose {key} is {value} already"]))
         if name in VARIED_SETTINGS:
             content |= VARIED_SETTINGS[name](settings)
     try:
         return type(settings).model_validate(content)
     except ValidationError as error:
-        raise StudyError("\n".join(f"{where}: {variant}: {line}" for line in describe(error, content))) from None
+        refuse(placed(origin, [f"{where}: {variant}: {line}" for line in describe(error, content, type(settings))]))
+        raise

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from preln.config import Corpus, Execution, RunSettings, Study
+from preln.config import Corpus, Execution, Origin, RunSettings, Study
 from preln.jobs import Job
 from preln.runs import PREPARATION_VERSION, Run, runs_of
 from preln.theory.measurement_jobs import THEORY_VERSION
@@ -68,7 +68,7 @@ class TraceJob(Job):
         }
 
 
-def expand(study: Study, origin: str = "study") -> list[TraceJob]:
+def expand(study: Study, origin: Origin = "study") -> list[TraceJob]:
     """The traces of a study; none where it has no such section.
 
     Raises:

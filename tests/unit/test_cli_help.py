@@ -1,0 +1,103 @@
+"""What the command line says of itself: its help, its version, and what a shell completes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from preln import __version__
+from preln.cli import LOOK, STAGE, STUDY, app
+from preln.config import load
+from preln.plan import GPUS
+from preln.report.catalogue import Catalogue
+from tests.conftest import RUN, bert_content, study_content
+
+
+def asked(command: str) -> dict[str, str]:
+    """The environment in which bash asks for the end of a command's last word."""
+    return {"_PRELN_COMPLETE": "complete_bash", "COMP_WORDS": command, "COMP_CWORD": str(command.count(" "))}
+
+
+def completed(command: str) -> list[str]:
+    """What bash gets for the end of a command."""
+    outcome = CliRunner().invoke(app, [], env=asked(command), prog_name="preln")
+    assert outcome.exit_code == 0, outcome.output
+    assert not outcome.stderr
+    return outcome.stdout.split()
+
+
+@pytest.fixture
+def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of results with nothing but its study."""
+    content = {**bert_content(), **study_content({"seed": [1, 2]}, first_updates={"settings": RUN, "runs": [{}]})}
+    monkeypatch.chdir(tmp_path)
+    folder = Path("results/tiny")
+    folder.mkdir(parents=True)
+    (folder / "study.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
+    return folder
+
+
+def test_the_help_has_its_commands_in_groups() -> None:
+    outcome = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "100"})
+    assert outcome.exit_code == 0
+    assert [group for group in (STUDY, LOOK, STAGE) if f" {group} " not in outcome.stdout] == []
+
+
+def test_the_version_is_said() -> None:
+    outcome = CliRunner().invoke(app, ["--version"])
+    assert (outcome.exit_code, outcome.stdout) == (0, f"preln {__version__}\n")
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("preln translate results/tiny ", ["pre-adam-lr2e-3-wu10-s1", "pre-adam-lr2e-3-wu10-s2"]),
+        ("preln translate results/tiny/study.yaml pre-a", ["pre-adam-lr2e-3-wu10-s1", "pre-adam-lr2e-3-wu10-s2"]),
+        ("preln translate results/tiny pre-adam-lr2e-3-wu10-s1 x", []),
+        (
+            "preln export results/tiny --to csv ",
+            ["pre-adam-lr2e-3-wu10-s1", "pre-adam-lr2e-3-wu10-s2", "pre-lr2e-3-wu0-s1"],
+        ),
+        ("preln figure results/tiny pre", ["pretraining"]),
+        ("preln table results/tiny first", ["first-updates"]),
+        ("preln plan --gpu rtx", [name for name in GPUS if name.startswith("rtx")]),
+        ("preln stat", ["status"]),
+    ],
+)
+def test_names_are_completed(command: str, words: list[str], results: Path) -> None:
+    assert completed(command) == words
+
+
+@pytest.mark.parametrize("kind", ["figure", "table"])
+def test_all_figures_and_tables_of_a_study_are_offered(kind: str, results: Path) -> None:
+    mine = Catalogue(load(results / "study.yaml"))
+    assert completed(f"preln {kind} {results} ") == list(mine.figures if kind == "figure" else mine.tables)
+
+
+@pytest.mark.parametrize("study", [None, "study: [", "study: tiny\nepocs: 3\n"], ids=["none", "no YAML", "wrong"])
+@pytest.mark.parametrize("command", ["translate", "export", "figure", "table"])
+def test_of_results_that_cannot_be_read_nothing_is_offered_and_nothing_said(
+    command: str, study: str | None, results: Path
+) -> None:
+    (results / "study.yaml").unlink()
+    if study:
+        (results / "study.yaml").write_text(study, encoding="utf-8")
+    assert completed(f"preln {command} {results} ") == []
+    assert completed(f"preln {command} results/none ") == []
+
+
+@pytest.mark.parametrize("command", ["figure", "export", "plan --gpu a100"])
+def test_nothing_that_trains_or_draws_is_imported_for_it(command: str, results: Path) -> None:
+    code = (
+        "import sys; from typer.testing import CliRunner; from preln.cli import app; "
+        f"CliRunner().invoke(app, [], env={asked(f'preln {command} {results} ')}, prog_name='preln'); "
+        "print(*sys.modules)"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert "preln.completion" in found
+    assert not {"torch", "fairseq", "matplotlib", "pandas", "numpy"} & set(found)
