@@ -317,6 +317,12 @@ def test_runs_are_compared_with_those_that_are_alike_in_everything_else() -> Non
     assert compare({"warmup": "none"}, {"warmup": "some"}, without, with_it, longer) == [2.0]
 
 
+def test_runs_with_and_without_a_setting_that_came_later_are_not_alike() -> None:
+    scaled = [sample(3.0, initial_std="scaled"), sample(1.0, warmup=4, initial_std="scaled")]
+    fixed = [sample(5.0), sample(4.5, warmup=4)]
+    assert compare({"warmup": "none"}, {"warmup": "some"}, *scaled, *fixed) == [2.0, 0.5]
+
+
 def test_of_several_that_may_be_compared_with_the_best_is_the_measure() -> None:
     rates = [sample(2.0, warmup=4, learning_rate=0.1), sample(1.5, warmup=4, learning_rate=0.2)]
     assert compare({"warmup": "none"}, {"warmup": "some"}, sample(3.0), *rates, differ=("learning_rate",)) == [1.5]

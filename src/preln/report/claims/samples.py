@@ -140,7 +140,12 @@ def _partners(test: OfRuns, compared: Mapping[str, Any], one: Series, others: Se
     alike = [
         _of_seeds(other, one.by_seed)
         for other in others
-        if all(other.settings[key] == value for key, value in one.settings.items() if key not in free)
+        # A setting that came later is left out where it has its default.
+        if all(
+            other.settings.get(key) == one.settings.get(key)
+            for key in one.settings.keys() | other.settings.keys()
+            if key not in free
+        )
         and other.by_seed.keys() & one.by_seed.keys()
         and other.settings != one.settings
     ]
