@@ -107,7 +107,7 @@ def run(study: Study, arguments: Sequence[str], log: Path) -> tuple[int, Path]:
     console = Console()
     log.parent.mkdir(parents=True, exist_ok=True)
     steps = Steps()
-    view = _View(study, steps)
+    view = View(study, steps)
     # The rules call programs of this environment, activated or not.
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
     command = [sys.executable, "-m", "snakemake", *arguments]
@@ -146,7 +146,7 @@ def run(study: Study, arguments: Sequence[str], log: Path) -> tuple[int, Path]:
     return status, view.results
 
 
-class _View:
+class View:
     """What is shown at a terminal: the steps, and how far each run is that is being trained."""
 
     def __init__(self, study: Study, steps: Steps) -> None:
@@ -161,6 +161,7 @@ class _View:
         return self._steps.results.get(self._study.study, Path("results") / self._study.study)
 
     def __call__(self) -> RenderableType:
+        """The view as it is now; the folders of the jobs are read every few seconds."""
         now = time.time()
         if now > self._looked + WATCH_SECONDS:
             # A trace has the id of its run, so keep only the jobs that run.

@@ -35,6 +35,12 @@ transformers = pytest.importorskip("transformers", reason="transformers is not i
 
 Exported = tuple[TrainedModel, Path]
 
+# Those that the library has a model of.
+SHALLOW = ["post", "post-init", "pre"]
+PLACEMENTS = [*SHALLOW, "lns"]
+# In the first layer alone, LayerNorm scaling is Pre-LN as it stands.
+DEEP = {"encoder_layers": 2, "decoder_layers": 2}
+
 
 def study(folder: Path, content: dict[str, Any]) -> Study:
     (folder / "study.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
@@ -58,7 +64,9 @@ def as_it_was_trained(trained: TrainedModel) -> nn.Module:
 def translation(tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> dict[str, Exported]:
     """A run of each placement that has a model."""
     folder = tmp_path_factory.mktemp("translation")
-    content = study(folder, study_content({"placement": ["post", "pre", "post-init"], "epochs": 1}))
+    content = study(
+        folder, study_content({"placement": SHALLOW, "epochs": 1}, {"placement": "lns", "epochs": 1, **DEEP})
+    )
     found = {}
     for run in expand(content):
         training.train_run(content, run, prepared, folder / run.folder)
@@ -71,7 +79,7 @@ def translation(tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> dic
 def berts(tmp_path_factory: pytest.TempPathFactory, prepared_text: Path) -> dict[str, Exported]:
     """A pre-training run of each placement that has a model."""
     folder = tmp_path_factory.mktemp("bert")
-    content = study(folder, bert_content({"placement": ["post", "pre"]}))
+    content = study(folder, bert_content({"placement": SHALLOW}, {"placement": "lns", "layers": 2}))
     found = {}
     for run in pretraining.expand(content):
         pretraining_training.pretrain_run(content, run, prepared_text, folder / run.folder)
@@ -89,7 +97,7 @@ def padded(sentences: list[list[int]], left: bool = False) -> Tensor:
 
 @pytest.mark.slow
 @pytest.mark.numbers
-@pytest.mark.parametrize("placement", ["post", "pre", "post-init"])
+@pytest.mark.parametrize("placement", PLACEMENTS)
 def test_a_translation_model_has_the_same_scores(translation: dict[str, Exported], placement: str) -> None:
     trained, out = translation[placement]
     source = padded([[7, 8, 9, 10, 11, 2], [12, 13, 2]], left=True)
@@ -104,7 +112,7 @@ def test_a_translation_model_has_the_same_scores(translation: dict[str, Exported
 
 @pytest.mark.slow
 @pytest.mark.numbers
-@pytest.mark.parametrize("placement", ["post", "pre"])
+@pytest.mark.parametrize("placement", PLACEMENTS)
 def test_a_bert_has_the_same_scores(berts: dict[str, Exported], placement: str) -> None:
     trained, out = berts[placement]
     tokens = padded([[0, 7, 8, 9, 10, 2], [0, 11, 12, 2]])
@@ -214,7 +222,7 @@ def test_a_folder_that_is_there_is_not_overwritten(translation: dict[str, Export
         ({"placement": "deepnorm"}, "the placement deepnorm is in none"),
         ({"placement": "pre", "norm": "rms"}, "norm: rms is in none"),
         ({"placement": "post", "qk_norm": True}, "qk_norm is in none"),
-        ({"placement": "post"}, ""),
+        *(({"placement": placement}, "") for placement in PLACEMENTS),
     ],
 )
 def test_what_the_library_has_no_model_of_is_refused_with_the_reason(changes: dict[str, Any], why: str) -> None:

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import io
+import time
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
-from preln.follow import Steps
+from preln.config import validate
+from preln.follow import Steps, View
+from preln.runs import expand
+from tests.conftest import study_content
+from tests.unit.test_status import LINE, training
 
 STATS = """\
 Job stats:
@@ -75,3 +82,22 @@ def test_the_workflow_says_where_the_results_of_a_study_are() -> None:
 
 def test_the_time_left_is_not_known_before_a_step_of_each_rule_is_done() -> None:
     assert told((0.0, "Job 2: Train post-s1")).seconds_left(10.0) is None
+
+
+def test_a_running_training_has_a_bar_and_its_time_left(tmp_path: Path) -> None:
+    study = validate(study_content({"epochs": 4}), "my.yaml")
+    (run,) = expand(study)
+    now = time.time()
+    training(tmp_path / run.folder, LINE, written=now)
+    steps = Steps(results={study.study: tmp_path})
+    for line in (*STATS, f"Job 1: Train {run.id}", "Job 2: Draw figure 2"):
+        steps.read(line, now)
+    # Without colours, of a bar only what is filled is drawn.
+    terminal = Console(file=io.StringIO(), force_terminal=True, no_color=True, width=200)
+    with terminal.capture() as shown:
+        terminal.print(View(study, steps)())
+    head, of_training, of_drawing = shown.get().splitlines()
+    assert head.startswith("0 of 5 steps done in 0:00:0")
+    # An epoch and a half of four, at 50 seconds an epoch.
+    assert of_training.split()[2:5] == ["━━━━╸", "0:02:05", "left"]
+    assert of_drawing.split()[:4] == ["Draw", "figure", "2", "since"]

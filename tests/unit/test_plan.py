@@ -127,6 +127,11 @@ def test_an_unknown_gpu_is_refused_with_those_that_are_known(tmp_path: Path) -> 
         plan.show(check(study_content(), "my.yaml"), Path("my.yaml"), "tpu", tmp_path)
 
 
+def test_the_cards_that_people_rent_and_own_are_known() -> None:
+    cards = ("T4", "L4", "L40S", "RTX 3090", "RTX 4090", "RTX 5090", "A100", "H100", "H200", "B200")
+    assert {card: GPUS[card.replace(" ", "").lower()].name for card in cards} == {card: card for card in cards}
+
+
 def test_a_corpus_that_is_cut_has_fewer_updates(tmp_path: Path) -> None:
     def updates(**corpus: Any) -> int:
         content = study_content({"epochs": 2})

@@ -4,6 +4,7 @@ Not every placement has a model there. These have one:
 
 - Post-LN translation is FSMT, and Pre-LN is M2M100. Both have fairseq's positions; Marian's are others.
 - Post-LN BERT is Bert, and Pre-LN is RobertaPreLayerNorm.
+- LayerNorm scaling is Pre-LN there, with the scales in the gains and biases of its norms.
 
 The tokenizers are those that take a SentencePiece model and a dictionary beside it: Marian's and BARTpho's. A piece
 that the dictionary lacks is `<unk>`, as in our trainings.
@@ -12,6 +13,8 @@ that the dictionary lacks is `<unk>`, as in our trainings.
 from __future__ import annotations
 
 import json
+import math
+import re
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -34,6 +37,8 @@ if TYPE_CHECKING:
 
 POST_LN = ("post", "post-init")
 """Placements that are Post-LN once their weights are drawn."""
+SCALED = "lns"
+"""The placement that is Pre-LN once the scales of its norms are in their gains and biases."""
 LONGEST = 1024
 """Positions that fairseq's translation models have."""
 MOST_PIECES = 200
@@ -43,6 +48,8 @@ NOT_OURS = ("embed_positions.weight", "token_type_embeddings.weight")
 
 Names = Mapping[str, str]
 """Parts of the names of our weights, and what they are there; they are replaced one after the other."""
+
+_NORM_OF_A_LAYER = re.compile(r"\.layers\.(\d+)\.\w+_residual\.norm\.(?:weight|bias)$")
 
 FSMT: Names = {
     "encoder.": "model.encoder.",
@@ -123,7 +130,7 @@ def export(run: Run | PretrainingRun, trained: TrainedModel, prepared: Path, out
 def unlike(run: Run | PretrainingRun) -> str:
     """Why `transformers` has no model of a run; nothing if it has one."""
     settings = run.settings
-    if settings.placement not in (*POST_LN, "pre"):
+    if settings.placement not in (*POST_LN, "pre", SCALED):
         return f"the placement {settings.placement} is in none"
     if settings.norm != "layer":
         return f"norm: {settings.norm} is in none of its placement"
@@ -163,7 +170,7 @@ def translation_model(
         made = transformers.M2M100ForConditionalGeneration
         config = transformers.M2M100Config(vocab_size=len(pieces), **shared)
         names = M2M100
-    model = _filled(made, config, weights, names)
+    model = _filled(made, config, _unscaled(weights) if settings.placement == SCALED else weights, names)
     # The rules of our search (`fairseq_plugin.decoding`): a sentence is done when it has `beam` finished hypotheses,
     # nothing ends before it has begun, and no padding is said.
     model.generation_config.update(
@@ -217,10 +224,19 @@ def bert(
         config = transformers.RobertaPreLayerNormConfig(max_position_embeddings=len(positions), **shared)
         names = PRE_BERT
     ours = {**weights, "encoder.sentence_encoder.embed_positions.weight": positions}
-    model = _filled(made, config, ours, names)
+    model = _filled(made, config, _unscaled(ours) if settings.placement == SCALED else ours, names)
     longest = settings.sequence_length
     bpe = str(prepared / "bpe" / "bpe.model")
     return model, transformers.BartphoTokenizer(bpe, str(dictionary), model_max_length=longest)
+
+
+def _unscaled(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The weights of LayerNorm scaling as Pre-LN's of the same function: what a norm in the layer l gives is divided by
+    sqrt(l), and here its gain and bias are."""
+    return {
+        name: value / math.sqrt(int(norm[1]) + 1) if (norm := _NORM_OF_A_LAYER.search(name)) else value
+        for name, value in weights.items()
+    }
 
 
 def _filled(made: Any, config: Any, weights: Mapping[str, Tensor], names: Names) -> PreTrainedModel:
