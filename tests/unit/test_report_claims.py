@@ -19,7 +19,7 @@ from preln.config import load
 from preln.pretraining import runs as pretraining
 from preln.pretraining.runs import PretrainingRun
 from preln.report.claims import ledger
-from preln.report.claims.evidence import Evidence, gather
+from preln.report.claims.evidence import Evidence, gather, whole
 from preln.report.claims.rules import Finding, Outcome, Verdict, reason, verdict
 from preln.report.claims.samples import Sample, findings
 from preln.report.core import forms
@@ -317,10 +317,9 @@ def test_runs_are_compared_with_those_that_are_alike_in_everything_else() -> Non
     assert compare({"warmup": "none"}, {"warmup": "some"}, without, with_it, longer) == [2.0]
 
 
-def test_runs_with_and_without_a_setting_that_came_later_are_not_alike() -> None:
-    scaled = [sample(3.0, initial_std="scaled"), sample(1.0, warmup=4, initial_std="scaled")]
-    fixed = [sample(5.0), sample(4.5, warmup=4)]
-    assert compare({"warmup": "none"}, {"warmup": "some"}, *scaled, *fixed) == [2.0, 0.5]
+@pytest.mark.parametrize("settings", [RUNS[0].settings, BERTS[0].settings], ids=["translation", "BERT"])
+def test_runs_are_compared_in_the_settings_that_records_leave_out_too(settings: Any) -> None:
+    assert whole(settings).keys() == type(settings).model_fields.keys() > settings.model_dump().keys()
 
 
 def test_of_several_that_may_be_compared_with_the_best_is_the_measure() -> None:

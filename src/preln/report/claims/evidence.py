@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from preln.config import Study
+from preln.config.base import Settings
 from preln.libraries import pd
 from preln.pretraining import runs as pretraining
 from preln.report.claims import samples
@@ -25,6 +26,11 @@ from preln.report.theory import traces
 from preln.report.translation import records
 from preln.report.translation.budgets import spent
 from preln.runs import Run
+
+
+def whole(settings: Settings) -> dict[str, Any]:
+    """All settings as a record has them, with those that it leaves out: a setting that came later, at its default."""
+    return {name: getattr(settings, name) for name in type(settings).model_fields} | settings.model_dump(mode="json")
 
 
 @dataclass(frozen=True)
@@ -86,7 +92,8 @@ class Evidence:
                 return self._of_finetunings(at)
 
     def _of_run(self, run: Run, quantity: str, at: float) -> Sample:
-        settings = run.settings.model_dump(mode="json", exclude={"seed"})
+        settings = whole(run.settings)
+        del settings["seed"]
         curve = self.curves[self.curves["run"] == run.id].sort_values("epoch")
         sums = spent(run.settings, curve["updates"].tolist()) if len(curve) == run.settings.epochs else ()
         points = tuple(zip(sums, curve[quantity].tolist(), strict=True)) if sums else ()
@@ -99,7 +106,8 @@ class Evidence:
         return Sample(settings, run.settings.seed, samples.worst(quantity), constant)
 
     def _of_pretraining(self, run: pretraining.PretrainingRun, quantity: str, at: float) -> Sample:
-        settings = run.settings.model_dump(mode="json", exclude={"seed"})
+        settings = whole(run.settings)
+        del settings["seed"]
         curve = self.bert.curves[self.bert.curves["run"] == run.id]
         if quantity == "updates_to_loss":
             updates = math.nan if self.bert.loss is None else pretraining_records.reached(curve, self.bert.loss)
@@ -117,7 +125,7 @@ class Evidence:
             if job.update != first or best is None:
                 continue
             by_seed = pretraining_records.accuracies(self.bert, job, best.point)
-            settings = {**job.run.settings.model_dump(mode="json"), "task": job.task_name, "updates": job.update}
+            settings = {**whole(job.run.settings), "task": job.task_name, "updates": job.update}
             majority = self.bert.majority.get(job.task_name, math.nan)
             found += [Sample(settings, seed, accuracy, majority) for seed, accuracy in by_seed.items()]
         return found

@@ -27,7 +27,7 @@ class Sample:
     """A quantity of a run.
 
     Attributes:
-        settings: the run's, without the seed.
+        settings: the run's, all but the seed.
         seed: its seed.
         value: the quantity; infinite where a loss exploded or was never reached.
         constant: what a constant guess has; NaN where that is not known.
@@ -140,12 +140,7 @@ def _partners(test: OfRuns, compared: Mapping[str, Any], one: Series, others: Se
     alike = [
         _of_seeds(other, one.by_seed)
         for other in others
-        # A setting that came later is left out where it has its default.
-        if all(
-            other.settings.get(key) == one.settings.get(key)
-            for key in one.settings.keys() | other.settings.keys()
-            if key not in free
-        )
+        if all(other.settings[key] == value for key, value in one.settings.items() if key not in free)
         and other.by_seed.keys() & one.by_seed.keys()
         and other.settings != one.settings
     ]
