@@ -15,6 +15,7 @@ from pathlib import Path
 import pandas as pd
 
 from preln import recording
+from preln.config import Study
 from preln.config import load as load_study
 from preln.placements import PAPER
 from preln.pretraining.runs import expand as expand_pretraining
@@ -33,7 +34,9 @@ NEAR = 0.05
 """Placements whose mean losses differ by less, in bits a token, are not told apart."""
 LAST_UPDATES = (191, 200)
 SHORT_WARMUP = 167
+"""The updates of the short warm-up in `confounds`."""
 COMMON_UPDATES = 1551
+"""The updates after which its runs are compared: with four batches in an update it is one more."""
 
 
 @dataclass(frozen=True)
@@ -235,6 +238,12 @@ def small_bert(rates: Mapping[float, tuple[Sequence[float], Sequence[float]]], w
     return found or ["the question stays open"]
 
 
+def batch_makes_it_too_short(losses: Mapping[int, Sequence[float]]) -> bool:
+    """Whether the small batch makes the short warm-up too short: at least 1 bit, by the means of the seeds, whose losses
+    are by the batches in an update."""
+    return mean(losses[1]) - mean(losses[4]) >= 1
+
+
 @dataclass(frozen=True)
 class ByDepth:
     """The exponents of the depth, over the seeds: of the first step of the function, and of the last gradient."""
@@ -268,7 +277,7 @@ class SmallBert:
 
 def small_berts(results: Path) -> dict[SmallBert, list[float]]:
     """The last validation loss of each seed of the runs of `bert-scaled` that are done."""
-    study = load_study(Path(__file__).parents[1] / "config" / "bert-scaled.yaml")
+    study = _study("bert-scaled")
     found: dict[SmallBert, list[float]] = {}
     for run in expand_pretraining(study):
         folder = results / study.study / run.folder
@@ -281,29 +290,26 @@ def small_berts(results: Path) -> dict[SmallBert, list[float]]:
     return found
 
 
-def batch_makes_it_too_short(losses: Mapping[int, Sequence[float]]) -> bool:
-    """Whether the small batch makes the short warm-up too short: losses of all seeds, by the batches in an update."""
-    return mean(losses[1]) - mean(losses[4]) >= 1
-
-
 def short_warmup(results: Path) -> dict[int, list[float]]:
     """The loss of each seed of Adam's short warm-up in `confounds`, by the batches in an update; after the updates that
     the runs have in common."""
-    study = load_study(Path(__file__).parents[1] / "config" / "confounds.yaml")
+    study = _study("confounds")
     found: dict[int, list[float]] = {}
     for run in expand(study):
         curve = results / study.study / run.folder / "curve.csv"
         if run.settings.optimizer == "adam" and run.settings.warmup == SHORT_WARMUP and curve.exists():
             epochs = pd.read_csv(curve)
             common = epochs[(epochs["updates"] - COMMON_UPDATES).abs() <= 1]
-            found.setdefault(run.settings.accumulate, []).append(float(common["valid_loss"].iloc[0]))
+            # A run that diverged before has no such epoch.
+            loss = float(common["valid_loss"].iloc[0]) if len(common) else math.inf
+            found.setdefault(run.settings.accumulate, []).append(loss)
     return found
 
 
 def amplification(results: Path, rate: float) -> dict[str, ByDepth]:
     """The exponents of each placement in `amplification` at a peak rate, by the placement's name; nothing while a trace
     is missing."""
-    study = load_study(Path(__file__).parents[1] / "config" / "amplification.yaml")
+    study = _study("amplification")
     jobs = [job for job in expand_traces(study) if job.settings.learning_rate == rate]
     found = traces.load(study, jobs, results)
     if found.table["run"].nunique() < len(jobs):
@@ -319,7 +325,7 @@ def amplification(results: Path, rate: float) -> dict[str, ByDepth]:
 
 def radam(results: Path) -> dict[Corner, dict[str, list[float]]]:
     """The last validation loss and the test BLEU of each seed of the runs of RAdam in `confounds` that are done."""
-    study = load_study(Path(__file__).parents[1] / "config" / "confounds.yaml")
+    study = _study("confounds")
     found: dict[Corner, dict[str, list[float]]] = {}
     for run in expand(study):
         metrics = results / study.study / run.folder / "metrics.json"
@@ -331,6 +337,10 @@ def radam(results: Path) -> dict[Corner, dict[str, list[float]]]:
             for name, numbers in mine.items():
                 numbers.append(last[name])
     return found
+
+
+def _study(name: str) -> Study:
+    return load_study(Path(__file__).parents[1] / "config" / f"{name}.yaml")
 
 
 def _last(folder: Path) -> dict[str, float]:

@@ -6,6 +6,7 @@ so no table says anything else than the records in results/.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -475,6 +476,7 @@ def first_updates() -> str:
     return f"{grid(head, rows)}\n**The answer by the rule: {'; '.join(answer)}.**\n"
 
 
+NOT_YET = "So far: runs that the rule reads are not made"
 AMPLIFIED_AT = (5e-7, 5e-4)
 """The rates of the study of depths: the one that decides, and the one of the other studies."""
 
@@ -539,14 +541,14 @@ def bert_scaled() -> str:
     scaled = {one: losses for one, losses in found.items() if one.initial_std == "scaled"}
     rates = {
         peak: (
-            scaled[answers.SmallBert("scaled", peak, "post", 0)],
+            scaled.get(answers.SmallBert("scaled", peak, "post", 0), []),
             scaled.get(answers.SmallBert("scaled", peak, "pre", 0), []),
         )
         for peak in sorted({one.learning_rate for one in scaled})
     }
-    (warmed_up,) = (losses for one, losses in scaled.items() if one.warmup)
-    answer = "So far: runs that the rule reads are not made"
-    if len(rates) == 2 and all(len(losses) == 3 for sides in rates.values() for losses in sides):
+    warmed_up = next((losses for one, losses in scaled.items() if one.warmup), [])
+    answer = NOT_YET
+    if len(rates) == 2 and all(len(losses) == 3 for losses in [warmed_up, *itertools.chain(*rates.values())]):
         answer = f"The answer by the rule: {'; '.join(answers.small_bert(rates, warmed_up))}"
     head = ["initial weights", "peak rate", "", "warm-up", "loss of each seed"]
     return f"{grid(head, rows)}\n**{answer}.**\n"
@@ -559,10 +561,10 @@ def short_warmup() -> str:
         (f"{batches} x 1,024" if batches > 1 else "1,024", ", ".join(f"{loss:.2f}" for loss in found[batches]))
         for batches in sorted(found)
     ]
-    answer = "So far: runs that the rule reads are not made"
+    answer = NOT_YET
     if all(len(found.get(batches, ())) == 3 for batches in (1, 4)):
         is_a_cause = answers.batch_makes_it_too_short(found)
-        answer = f"The answer by the rule: the batch is {'a cause' if is_a_cause else 'no cause'}"
+        answer = f"The answer by the rule: {'the batch is a cause' if is_a_cause else 'no cause found'}"
     head = ["tokens an update", f"loss after {answers.COMMON_UPDATES:,} updates, of each seed"]
     return f"{grid(head, rows)}\n**{answer}.**\n"
 

@@ -12,12 +12,16 @@ from preln.config import load
 from tests.workflow.conftest import ROOT, copy_repository
 
 COMMITTED = sorted(path.parent for path in (ROOT / "results").glob("*/study.yaml") if path.parent.name != "quick")
+NOVELS = [
+    *("one-per-author.tar.xz", "wikitext-2-raw/wiki.train.raw", "wikitext-2-raw/wiki.valid.raw"),
+    "wikitext-2-raw/wiki.test.raw",
+]
 LOCAL = {
     "bert-novels": [
-        *("one-per-author.tar.xz", "wikitext-2-raw/wiki.train.raw", "wikitext-2-raw/wiki.valid.raw"),
-        *("wikitext-2-raw/wiki.test.raw", "glue/MRPC/msr_paraphrase_train.txt", "glue/MRPC/dev_ids.tsv"),
-        *("glue/RTE/train.tsv", "glue/RTE/dev.tsv"),
-    ]
+        *NOVELS,
+        *("glue/MRPC/msr_paraphrase_train.txt", "glue/MRPC/dev_ids.tsv", "glue/RTE/train.tsv", "glue/RTE/dev.tsv"),
+    ],
+    "bert-scaled": NOVELS,
 }
 """The user's own texts, which are not in the repository. A dry run sees that they are there and not newer than
 the records, and does not read them."""
