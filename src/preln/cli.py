@@ -295,7 +295,10 @@ def compare(
     """Say which settings and numbers differ between two studies; fails if a number is worse."""
     from preln.report.compare import compare, text
 
-    found = compare(*(_read_results(results)[0] for results in (before, after)))
+    for results in (before, after):
+        # It says what was meant by a misspelt name.
+        _read_results(results)
+    found = compare(before, after)
     print(text(found))
     if found.is_worse:
         raise typer.Exit(1)
