@@ -8,14 +8,16 @@ into the page.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
+from typing import TypeVar
 
 import pandas as pd
 
 from preln import recording
-from preln.config import Study
+from preln.config import RunSettings, Study
 from preln.config import load as load_study
 from preln.placements import PAPER
 from preln.pretraining.runs import expand as expand_pretraining
@@ -23,8 +25,10 @@ from preln.report.core.statistics import Estimate, mean
 from preln.report.theory import traces
 from preln.report.theory.figure_amplification import Number, depths_of, slope, values
 from preln.report.theory.table_first_updates import FIRST
+from preln.report.translation.budgets import sum_of_rates
 from preln.report.translation.failure_map import Map
 from preln.runs import expand
+from preln.schedules import of as schedule_of
 from preln.theory.trace_jobs import expand as expand_traces
 
 LEARNS = 0.3
@@ -37,6 +41,20 @@ SHORT_WARMUP = 167
 """The updates of the short warm-up in `confounds`."""
 COMMON_UPDATES = 1551
 """The updates after which its runs are compared: with four batches in an update it is one more."""
+LONG_WARMUP = 1333
+UPDATES = 4653
+"""The updates of a run of `confounds` with one batch in an update."""
+
+
+K = TypeVar("K")
+
+
+@dataclass(frozen=True)
+class Ends:
+    """What each seed of a run has at its end: the validation loss, in bits a token, and the test BLEU."""
+
+    losses: list[float] = field(default_factory=list)
+    bleu: list[float] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -239,8 +257,8 @@ def small_bert(rates: Mapping[float, tuple[Sequence[float], Sequence[float]]], w
 
 
 def batch_makes_it_too_short(losses: Mapping[int, Sequence[float]]) -> bool:
-    """Whether the small batch makes the short warm-up too short: at least 1 bit, by the means of the seeds, whose losses
-    are by the batches in an update."""
+    """Whether the small batch makes the short warm-up too short: at least 1 bit, by the means of the seeds. Their
+    losses are by the batches in an update."""
     return mean(losses[1]) - mean(losses[4]) >= 1
 
 
@@ -323,19 +341,93 @@ def amplification(results: Path, rate: float) -> dict[str, ByDepth]:
     return {name: ByDepth(steps[name], gradients[name]) for name in steps}
 
 
-def radam(results: Path) -> dict[Corner, dict[str, list[float]]]:
-    """The last validation loss and the test BLEU of each seed of the runs of RAdam in `confounds` that are done."""
-    study = _study("confounds")
-    found: dict[Corner, dict[str, list[float]]] = {}
-    for run in expand(study):
-        metrics = results / study.study / run.folder / "metrics.json"
-        if run.settings.optimizer == "radam" and metrics.exists():
-            settings = run.settings
-            corner = Corner(settings.accumulate, settings.initialisation, settings.beta2)
-            last = _last(metrics.parent)
-            mine = found.setdefault(corner, {"valid_loss": [], "test_bleu": []})
-            for name, numbers in mine.items():
-                numbers.append(last[name])
+def radam(results: Path) -> dict[Corner, Ends]:
+    """The ends of each seed of the runs of RAdam in `confounds` that are done."""
+    return _by(
+        _translations(results, "confounds"),
+        lambda its: Corner(its.accumulate, its.initialisation, its.beta2) if its.optimizer == "radam" else None,
+    )
+
+
+@dataclass(frozen=True)
+class SmallSum:
+    """A run of `confounds` whose rate decays from the end of its warm-up on, or from the first update."""
+
+    learning_rate: float
+    warmup: int
+    total: float
+    """The sum of its rates."""
+
+
+def small_sums(results: Path) -> dict[SmallSum, Ends]:
+    """The ends of the runs that are done, by their sums; of one sum, that without a warm-up is first."""
+
+    def small_sum(its: RunSettings) -> SmallSum | None:
+        if (its.placement, its.optimizer, its.schedule, its.anchor) != ("post", "adam", "inverse-sqrt", "warmup"):
+            return None
+        return SmallSum(its.learning_rate, its.warmup, float(f"{sum_of_rates(schedule_of(its), UPDATES):.3g}"))
+
+    found = _by(_translations(results, "confounds"), small_sum)
+    return dict(sorted(found.items(), key=lambda one: (one[0].total, one[0].warmup)))
+
+
+@dataclass(frozen=True)
+class Swapped:
+    """A placement with one of the two schedules."""
+
+    placement: str
+    schedule: str
+
+
+def swapped(results: Path) -> dict[Swapped, Ends]:
+    """The ends of each seed of Adam at 5e-4, by placement and schedule. `iwslt14-50k-cpu` has each placement's own, and
+    `confounds` the other's. Only Pre-LN's own has no warm-up."""
+
+    def one(its: RunSettings) -> Swapped | None:
+        own = its.placement == "pre" and its.schedule == "constant"
+        asked = its.optimizer == "adam" and its.learning_rate == 5e-4 and its.warmup == (0 if own else LONG_WARMUP)
+        return Swapped(its.placement, its.schedule) if asked else None
+
+    return _by(chain.from_iterable(_translations(results, name) for name in ("iwslt14-50k-cpu", "confounds")), one)
+
+
+@dataclass(frozen=True)
+class OfFirstEpoch:
+    """What the runs of `paper-epoch` differ in, but for the seed."""
+
+    placement: str
+    optimizer: str
+    warmup: int
+    initialisation: str
+
+
+def first_epoch(results: Path) -> dict[OfFirstEpoch, Ends]:
+    """The ends of each seed of the runs of `paper-epoch` that are done, without the one that goes on."""
+    return _by(
+        _translations(results, "paper-epoch"),
+        lambda its: (
+            OfFirstEpoch(its.placement, its.optimizer, its.warmup, its.initialisation) if its.epochs == 3 else None
+        ),
+    )
+
+
+def _translations(results: Path, name: str) -> Iterator[tuple[RunSettings, dict[str, float]]]:
+    """The settings and the last numbers of the translation runs of a study that are done."""
+    for run in expand(_study(name)):
+        folder = results / name / run.folder
+        if (folder / "metrics.json").exists():
+            yield run.settings, _last(folder)
+
+
+def _by(runs: Iterable[tuple[RunSettings, dict[str, float]]], what: Callable[[RunSettings], K | None]) -> dict[K, Ends]:
+    """The ends of all seeds, by what a run is; without the runs that are nothing that is asked for."""
+    found: dict[K, Ends] = {}
+    for settings, last in runs:
+        one = what(settings)
+        if one is not None:
+            ends = found.setdefault(one, Ends())
+            ends.losses.append(last["valid_loss"])
+            ends.bleu.append(last["test_bleu"])
     return found
 
 

@@ -19,7 +19,7 @@ from preln.placements import PLACEMENTS as RECORDS
 from preln.placements.base import Residual
 from preln.plan import GPUS
 from preln.report.claims.placements import CLAIMS as OF_OTHERS
-from preln.report.core.statistics import Estimate
+from preln.report.core.statistics import Estimate, mean
 from preln.report.reference import claims as paper
 from preln.report.translation.budgets import of_the_paper
 from preln.report.translation.failure_map import Cell, Map, maps
@@ -502,6 +502,11 @@ def amplification() -> str:
     return f"{grid(head, rows)}\n**{answer}.**\n"
 
 
+def each_seed(ends: answers.Ends) -> tuple[str, str]:
+    """The losses and the BLEU of all seeds."""
+    return ", ".join(f"{loss:.2f}" for loss in ends.losses), ", ".join(f"{bleu:.1f}" for bleu in ends.bleu)
+
+
 def radam_corners() -> str:
     """The runs of RAdam in `confounds`, and the answer where the rule's are done."""
     found = answers.radam(RESULTS)
@@ -511,12 +516,11 @@ def radam_corners() -> str:
             f"{corner.batches} x 1,024" if corner.batches > 1 else "1,024",
             f"`{corner.initialisation}`",
             f"{corner.beta2:g}",
-            ", ".join(f"{loss:.2f}" for loss in found[corner]["valid_loss"]),
-            ", ".join(f"{bleu:.1f}" for bleu in found[corner]["test_bleu"]),
+            *each_seed(found[corner]),
         )
         for corner in order
     ]
-    losses = {corner: numbers["valid_loss"] for corner, numbers in found.items()}
+    losses = {corner: ends.losses for corner, ends in found.items()}
     if answers.radam_is_whole(losses):
         answer = f"The answer by the rule: {'; '.join(answers.why_radam_fails(losses, GUESS))}"
     else:
@@ -567,6 +571,69 @@ def short_warmup() -> str:
         answer = f"The answer by the rule: {'the batch is a cause' if is_a_cause else 'no cause found'}"
     head = ["tokens an update", f"loss after {answers.COMMON_UPDATES:,} updates, of each seed"]
     return f"{grid(head, rows)}\n**{answer}.**\n"
+
+
+def small_sums() -> str:
+    """The runs of `confounds` with small sums of rates, and the answer for each sum that has both of its runs."""
+    found = answers.small_sums(RESULTS)
+    rows = [(f"{one.total:g}", rate(one.learning_rate), warm_up(one.warmup), *each_seed(found[one])) for one in found]
+    said = []
+    for without, warmed_up in itertools.combinations(found, 2):
+        if without.total == warmed_up.total:
+            ends = (found[one].losses[0] for one in (without, warmed_up))
+            said.append(f"at {rate(without.learning_rate)}, {answers.failure_or_small_sum(*ends)}")
+    answer = f"The answer by the rule: {'; '.join(said)}" if said else NOT_YET
+    return f"{grid(['sum of rates', 'peak rate', 'warm-up', 'loss', 'BLEU'], rows)}\n**{answer}.**\n"
+
+
+SCHEDULES = {"inverse-sqrt": "inverse square root", "constant": "constant, ×0.1 after epoch 2"}
+
+
+def swapped() -> str:
+    """Each placement with its own schedule and with the other's, and the answer where all seeds are done."""
+    found = answers.swapped(RESULTS)
+    rows = [
+        (RECORDS[placement].label, said, *each_seed(found[one]))
+        for placement in ("post", "pre")
+        for schedule, said in SCHEDULES.items()
+        if (one := answers.Swapped(placement, schedule)) in found
+    ]
+    answer = NOT_YET
+    if len(found) == 4 and all(len(ends.losses) == 3 for ends in found.values()):
+        pre, post = (
+            answers.UnderSchedules(
+                *(mean(found[answers.Swapped(placement, schedule)].losses) for schedule in SCHEDULES)
+            )
+            for placement in ("pre", "post")
+        )
+        answer = f"The answer by the rule: {answers.placement_or_schedule(pre, post)}"
+    return f"{grid(['', 'schedule', 'loss of each seed', 'BLEU'], rows)}\n**{answer}.**\n"
+
+
+FIRST_EPOCH = {
+    "Pre-LN, Adam, no warm-up": (answers.OfFirstEpoch("pre", "adam", 0, "xavier"), "6.4", "11.7"),
+    "Post-LN, Adam, warm-up of 4,000": (answers.OfFirstEpoch("post", "adam", 4000, "xavier"), "8.0", "1.8"),
+    "Post-LN, Adam, no warm-up": (answers.OfFirstEpoch("post", "adam", 0, "xavier"), "", ""),
+    "Post-LN, RAdam": (answers.OfFirstEpoch("post", "radam", 0, "xavier"), "7.9", "1.5"),
+    "Post-LN, RAdam, fairseq's draw": (answers.OfFirstEpoch("post", "radam", 0, "fairseq"), "", ""),
+}
+"""The runs of `paper-epoch`, with what figure 4 has of them after its first epoch (read off)."""
+
+
+def first_epoch() -> str:
+    """The runs of `paper-epoch` that are done, beside the paper's, and the answers whose runs are."""
+    found = answers.first_epoch(RESULTS)
+    rows = [
+        (name, *each_seed(found[one]), loss, bleu) for name, (one, loss, bleu) in FIRST_EPOCH.items() if one in found
+    ]
+    pre, post, without, radam, _ = (found.get(one, answers.Ends()).losses for one, _, _ in FIRST_EPOCH.values())
+    said = []
+    if pre and post and without:
+        said += answers.the_first_epoch(pre[0], post[0], without[0], GUESS)
+    if len(radam) == 2:
+        said.append(f"RAdam's departure is {'' if answers.of_size(radam) else 'not '}one of size")
+    answer = f"The answer by the rule: {'; '.join(said)}" if said else NOT_YET
+    return f"{grid(['', 'loss', 'BLEU', 'the paper: loss', 'BLEU'], rows)}\n**{answer}.**\n"
 
 
 def failure_map() -> str:
@@ -681,6 +748,9 @@ TABLES: dict[str, Callable[..., str]] = {
     "radam-corners": radam_corners,
     "bert-scaled": bert_scaled,
     "short-warm-up": short_warmup,
+    "small-sums": small_sums,
+    "schedules": swapped,
+    "first-epoch": first_epoch,
     "failure-map": failure_map,
     "placements": placements,
     "claims-of-others": claims_of_others,

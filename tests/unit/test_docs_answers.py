@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -240,6 +241,71 @@ def test_a_small_bert_shows_a_gap_only_where_the_seeds_do_not_overlap(
 @pytest.mark.parametrize(("large", "is_a_cause"), [([7.0, 8.0, 9.0], True), ([8.0, 8.5, 9.0], False)])
 def test_the_batch_is_a_cause_by_the_means_of_the_seeds(large: list[float], is_a_cause: bool) -> None:
     assert answers.batch_makes_it_too_short({1: [9.0, 9.2, 9.4], 4: large}) == is_a_cause
+
+
+def end(results: Path, run: str, loss: float, bleu: float = 1.0) -> None:
+    """The record of a run's end, as far as an answer reads it."""
+    folder = results / run
+    folder.mkdir(parents=True)
+    (folder / "metrics.json").write_text(
+        json.dumps({"diverged": None, "final": {"valid_loss": loss, "test_bleu": bleu}}), encoding="utf-8"
+    )
+
+
+def test_a_run_without_a_warm_up_stands_beside_the_one_whose_rates_sum_to_as_much(tmp_path: Path) -> None:
+    runs = tmp_path / "confounds" / "translation"
+    end(runs, "post-adam-lr1e-3-wu0-s1", 9.0, 2.0)
+    end(runs, "post-adam-lr4.527e-5-wu1333-s1", 8.0, 3.0)
+    end(runs, "post-adam-lr2.263e-5-wu1333-s1", 8.5)
+    # Neither its peak's place nor its length is what the question is about.
+    end(runs, "post-adam-lr5e-4-wu0-shift1333-s1", 5.0)
+    end(runs, "post-adam-lr5e-4-wu167-hold1333-s1", 6.0)
+
+    found = answers.small_sums(tmp_path)
+
+    assert [(one.warmup, ends.losses, ends.bleu) for one, ends in found.items()] == [
+        (1333, [8.5], [1.0]),
+        (0, [9.0], [2.0]),
+        (1333, [8.0], [3.0]),
+    ]
+    half, one, other = (one.total for one in found)
+    assert one == other == pytest.approx(2 * half, rel=2e-3) == 0.135
+
+
+def test_each_placement_is_read_with_its_own_schedule_and_with_the_others(tmp_path: Path) -> None:
+    own, others = (tmp_path / study / "translation" for study in ("iwslt14-50k-cpu", "confounds"))
+    end(own, "post-adam-lr5e-4-wu1333-hold1333-s1", 7.0)
+    end(own, "post-adam-lr5e-4-wu1333-hold1333-s3", 7.2)
+    end(own, "pre-adam-lr5e-4-const-drop2-s1", 6.0)
+    end(own, "pre-adam-lr1e-3-const-drop2-s1", 1.0)
+    end(own, "post-adam-lr5e-4-wu0-hold1333-s1", 1.0)
+    end(others, "pre-adam-lr5e-4-wu1333-s2", 6.5)
+    end(others, "post-adam-lr5e-4-const-wu1333-drop2-s2", 6.8)
+    end(others, "post-adam-lr4.527e-5-wu1333-s1", 1.0)
+
+    found = answers.swapped(tmp_path)
+
+    assert {(one.placement, one.schedule): ends.losses for one, ends in found.items()} == {
+        ("post", "inverse-sqrt"): [7.0, 7.2],
+        ("pre", "constant"): [6.0],
+        ("pre", "inverse-sqrt"): [6.5],
+        ("post", "constant"): [6.8],
+    }
+
+
+def test_the_first_epoch_leaves_out_the_run_that_goes_on(tmp_path: Path) -> None:
+    runs = tmp_path / "paper-epoch" / "translation"
+    end(runs, "post-adam-lr5e-4-wu4000-s1", 8.0)
+    end(runs, "post-adam-lr5e-4-wu4000-epochs11-s1", 6.0)
+    for seed in (1, 2):
+        end(runs, f"post-radam-lr5e-4-linear16500-s{seed}", 8.0 + seed)
+
+    found = answers.first_epoch(tmp_path)
+
+    assert {(one.optimizer, one.warmup): ends.losses for one, ends in found.items()} == {
+        ("adam", 4000): [8.0],
+        ("radam", 0): [9.0, 10.0],
+    }
 
 
 def on_the_bench(

@@ -71,7 +71,7 @@ def amplified(placement: str) -> tuple[float, float]:
 
 def seeds_of_radam() -> tuple[float, float, float]:
     """The lowest and the highest loss of RAdam's seeds at our setting, and how far apart they are."""
-    losses = answers.radam(RESULTS)[answers.OURS]["valid_loss"]
+    losses = answers.radam(RESULTS)[answers.OURS].losses
     return min(losses), max(losses), max(losses) - min(losses)
 
 
@@ -360,12 +360,12 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
         ),
         (
             "own code, three seeds end between {:.2f} and {:.2f}.",
-            lambda: minmax(answers.radam(RESULTS)[answers.ALONE["β2"]]["valid_loss"]),
+            lambda: minmax(answers.radam(RESULTS)[answers.ALONE["β2"]].losses),
         ),
         (
             "and β2 = 0.98, one seed ends at {:.2f}. With Xavier's draw as well, three seeds end between {:.2f} and "
             "{:.2f}.",
-            lambda: [*answers.radam(RESULTS)[answers.ALONE["the batch"]]["valid_loss"], *papers_radam(4, "valid_loss")],
+            lambda: [*answers.radam(RESULTS)[answers.ALONE["the batch"]].losses, *papers_radam(4, "valid_loss")],
         ),
         ("below Adam's {:.2f} without", lambda: [final(BIG, "post-adam-lr5e-4-wu0-hold1333")]),
         ("above Adam's {:.2f} with one", lambda: [final(BIG, POST)]),
@@ -458,12 +458,13 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
         ),
         (
             "the three seeds are within {:.2f} bits.",
-            lambda: [np.ceil(20 * np.ptp(answers.radam(RESULTS)[answers.ALONE["β2"]]["valid_loss"])) / 20],
+            lambda: [np.ceil(20 * np.ptp(answers.radam(RESULTS)[answers.ALONE["β2"]].losses)) / 20],
         ),
         (
             "in an update give {:.2f} bits and BLEU {:.1f} (one seed). Our setting has {:.2f} to {:.2f} bits",
             lambda: [
-                *(answers.radam(RESULTS)[answers.ALONE["the batch"]][name][0] for name in ("valid_loss", "test_bleu")),
+                answers.radam(RESULTS)[answers.ALONE["the batch"]].losses[0],
+                answers.radam(RESULTS)[answers.ALONE["the batch"]].bleu[0],
                 *list(seeds_of_radam())[:2],
             ],
         ),
@@ -481,7 +482,7 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
         ),
         (
             "Xavier's draw alone does not help: its three seeds end between {:.2f} and {:.2f} bits.",
-            lambda: minmax(answers.radam(RESULTS)[answers.ALONE["the initialisation"]]["valid_loss"]),
+            lambda: minmax(answers.radam(RESULTS)[answers.ALONE["the initialisation"]].losses),
         ),
         (
             "its factor reaches 0.9 after {:.0f} updates with 0.98, and after {:,.0f} with 0.999",
