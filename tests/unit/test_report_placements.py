@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
@@ -156,11 +157,29 @@ def test_the_cost_is_the_time_of_an_update_over_that_of_post_ln(tmp_path: Path) 
     assert [costs["Post-LN", 0], costs["Pre-LN", 0], costs["Peri-LN", 50]] == [1.0, 1.0, 1.5]
 
 
-def test_there_is_no_cost_over_several_kinds_of_hardware(tmp_path: Path) -> None:
+def test_a_cost_is_of_runs_on_the_same_kind_of_hardware(tmp_path: Path) -> None:
     study, runs = bench(tmp_path, lambda run: LEARNED)
-    path = run_folder(study, runs[-1], tmp_path) / "run.json"
-    path.write_text(path.read_text().replace("A & B", "another"))
-    assert table(study, tmp_path)["cost"].isna().all()
+    with_speeds(study, runs, tmp_path, {"post": 3000.0, "pre": 3000.0, "peri": 2000.0})
+    before = table(study, tmp_path)["cost"]
+    # All runs at one rate are made on another machine, which is ten times as fast.
+    for run in runs:
+        if run.settings.learning_rate == runs[0].settings.learning_rate:
+            folder = run_folder(study, run, tmp_path)
+            record, curve = folder / "run.json", folder / "curve.csv"
+            record.write_text(record.read_text().replace("A & B", "another"))
+            curve.write_text(curve.read_text().replace("000.0", "0000.0"))
+    pd.testing.assert_series_equal(table(study, tmp_path)["cost"], before)
+
+
+def test_a_placement_without_post_ln_on_its_hardware_has_no_cost(tmp_path: Path) -> None:
+    study, runs = bench(tmp_path, lambda run: LEARNED)
+    for run in runs:
+        if run.settings.placement == "peri":
+            record = run_folder(study, run, tmp_path) / "run.json"
+            record.write_text(record.read_text().replace("A & B", "another"))
+    costs = table(study, tmp_path)["cost"]
+    assert math.isnan(costs["Peri-LN", 0])
+    assert costs["Pre-LN", 0] == 1.0
 
 
 def of_gradients(part: GradientJob) -> list[Measurement]:

@@ -101,25 +101,27 @@ def is_plain(settings: RunSettings) -> bool:
 
 
 def costs(found: Records) -> dict[RunSettings, float]:
-    """The time of an update of each model over that of Post-LN with the same batches, from the median speeds of all
-    their runs; by what the runs of a model share. It is left out where Post-LN is not done, or where the runs are of
-    several kinds of hardware."""
+    """The time of an update of each model over that of Post-LN with the same batches, by what a model's runs share.
+
+    Each time is from the median speed of all runs of the model on one kind of hardware. If both models were trained on
+    several kinds, the median over the kinds counts. A model without a run of Post-LN on its hardware has no cost.
+    """
     done = found.runs.summary
-    if done["hardware"].nunique() > 1:
-        return {}
-    recorded = dict(zip(done["run"], done["tokens_per_second"], strict=True))
-    speeds: dict[RunSettings, list[float]] = {}
+    recorded = dict(zip(done["run"], zip(done["hardware"], done["tokens_per_second"], strict=True), strict=True))
+    speeds: dict[tuple[str, RunSettings], list[float]] = {}
     for run in found.runs.runs:
+        hardware, speed = recorded.get(run.id, ("", math.nan))
         # A run that diverged in its first epoch has no speed.
-        if (speed := recorded.get(run.id, math.nan)) > 0:
-            speeds.setdefault(model_of(run.settings), []).append(speed)
-    medians = {model: statistics.median(of_model) for model, of_model in speeds.items()}
+        if speed > 0:
+            speeds.setdefault((hardware, model_of(run.settings)), []).append(speed)
+    medians = {one: statistics.median(of_model) for one, of_model in speeds.items()}
     plain_post = {"placement": "post", "norm": "layer", "qk_norm": False}
-    return {
-        model: medians[post] / median
-        for model, median in medians.items()
-        if (post := model.model_copy(update=plain_post)) in medians
-    }
+    ratios: dict[RunSettings, list[float]] = {}
+    for (hardware, model), median in medians.items():
+        post = medians.get((hardware, model.model_copy(update=plain_post)))
+        if post is not None:
+            ratios.setdefault(model, []).append(post / median)
+    return {model: statistics.median(of_kinds) for model, of_kinds in ratios.items()}
 
 
 def depth_exponent(theory: pd.DataFrame, placement: str) -> float:
