@@ -15,6 +15,7 @@ from scipy import stats
 from docs import answers, tables
 from docs.tables import AMPLIFIED_AT, bars, collapse, final, table
 from preln import recording
+from preln.report.core.statistics import mean
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "results"
@@ -446,7 +447,7 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
         ("falls by only {:.2f} to {:.2f} bits", lambda: minmax(stuck_berts())),
         (
             "Pre-LN ends only {:.2f} bits lower at 1e-3",
-            lambda: [np.mean(scaled_bert("post-lr1e-3-wu0")) - np.mean(scaled_bert("pre-lr1e-3-wu0"))],
+            lambda: [mean(scaled_bert("post-lr1e-3-wu0")) - mean(scaled_bert("pre-lr1e-3-wu0"))],
         ),
         ("{:.1f} times as large. Pre-LN trains at every rate", raised_by_the_warm_up),
         ("differ by {:.2f}, where 0.2", lambda: [amplified("post")[0] - amplified("pre")[0]]),

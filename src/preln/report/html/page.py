@@ -154,8 +154,8 @@ def _cost(catalogue: Catalogue, results: Path) -> list[str]:
         hours = bert.curves["seconds"].sum() / 3600
         speed = bert.curves["tokens_per_second"].median()
         found.append(
-            f"Pre-training runs: {len(bert.metrics)}. They took {hours:.1f} hours, at {speed:,.0f} tokens a second in the "
-            "median."
+            f"Pre-training runs: {len(bert.metrics)}. They took {hours:.1f} hours, at {speed:,.0f} tokens a second in "
+            "the median."
         )
     if len(bert.scores):
         folders = [results / study.study / "finetuning" / job for job in sorted(bert.done)]
