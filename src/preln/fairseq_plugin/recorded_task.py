@@ -15,6 +15,7 @@ from preln.fairseq_plugin.batches import Noted, SharedBatches
 from preln.fairseq_plugin.checkpoints import OF_STATE, CheckpointRefused, flush_newest, keep_weights
 from preln.fairseq_plugin.divergence import LIMIT, progress
 from preln.fairseq_plugin.interruption import interruption
+from preln.fused import memory
 from preln.run_state import RunState
 
 
@@ -66,6 +67,7 @@ class GuardedTask(FairseqTask):
             super().optimizer_step(optimizer, model, update_num)
         else:
             self._copies.step()
+        memory.give_back()
 
 
 class RecordedTask(GuardedTask):

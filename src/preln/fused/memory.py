@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import os
+from pathlib import Path
 
 _TRIM_THRESHOLD, _MMAP_MAX = -1, -4
 """glibc's names of what `mallopt` sets (malloc.h)."""
 _NEVER = 2**31 - 1
+_SPARE = 2**30
+"""So many bytes may be kept at least."""
 
 
 def keep() -> None:
@@ -22,3 +26,32 @@ def keep() -> None:
         mallopt(_TRIM_THRESHOLD, _NEVER)
     gc.collect()
     gc.freeze()
+
+
+def give_back() -> None:
+    """Give the kernel the memory that is free, if it is more than what is in use, and more than a gigabyte.
+
+    Batches have many shapes. What is kept of one has small objects between its tensors after a while, and the next
+    finds no place of its size: without this, a training of the paper's model grows to nine gigabytes in 360 updates.
+    Done on glibc since 2.33, and nowhere else.
+    """
+    libc = ctypes.CDLL(None)
+    if not hasattr(libc, "mallinfo2"):
+        return
+    libc.mallinfo2.restype = _Mallinfo
+    used = libc.mallinfo2().uordblks
+    resident = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    if resident - used > max(used, _SPARE):
+        libc.malloc_trim(0)
+
+
+class _Mallinfo(ctypes.Structure):
+    """glibc's `struct mallinfo2` (malloc.h); `uordblks` is the bytes in use."""
+
+    _fields_ = [
+        (name, ctypes.c_size_t)
+        for name in (
+            *("arena", "ordblks", "smblks", "hblks", "hblkhd"),
+            *("usmblks", "fsmblks", "uordblks", "fordblks", "keepcost"),
+        )
+    ]
