@@ -35,7 +35,7 @@ print(before // 2**20, resident() // 2**20)
 
 
 def resident(made: int, freed: int) -> tuple[int, int]:
-    """The megabytes of a process that made so many pieces of one, and freed some; before and after it gave some back."""
+    """The megabytes of a process that made so many, and freed some: before and after it gave memory back."""
     command = [sys.executable, "-c", RESIDENT, str(made), str(freed)]
     found = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
     return int(found[0]), int(found[1])
