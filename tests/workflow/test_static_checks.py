@@ -82,6 +82,8 @@ def test_conda_users_have_the_same_pins() -> None:
     assert len(by_pip) > 20
     assert pins(by_pip).items() <= requirements().items()
     assert len(pins(by_pip)) == len(by_pip)
+    # conda brings pip itself.
+    assert f"pip={requirements()['pip']}" in environment["dependencies"]
 
 
 def test_the_versions_of_python_are_the_same_wherever_they_are_named() -> None:
