@@ -22,22 +22,26 @@ case $word in
         ;;
 esac
 
-step() { echo "preln: installing, step $1 of 4: $2"; }
+step() { echo "preln: installing, step $1 of 5: $2"; }
 
+# Python brings a pip of its own age. Of the lock, pip's lines are those up to the first that ends without a backslash.
+step 1 "$(grep '^pip==' requirements.txt), which installs the rest"
+"$python" -m pip install --quiet --no-deps --require-hashes \
+    --requirement <(sed -n '/^pip==/,/[^\\]$/p' locks/requirements.txt)
 # pip builds three of them itself, with the setuptools of the day.
-step 1 "the libraries, each file checked by its hash"
+step 2 "the libraries, each file checked by its hash"
 "$python" -m pip install --no-deps --require-hashes --requirement locks/requirements.txt |
     bash "$here/count-packages.sh" "$(grep -c '==' locks/requirements.txt)"
 # Its files differ by kind of machine: a plain one, one with CUDA, or one of an index for processors alone. So it has no hash
 # here, and whatever it brings beyond the libraries above (CUDA's) is chosen by itself.
-step 2 "torch (0.2 GB for processors alone; 3 GB with CUDA, which takes minutes)"
+step 3 "torch (0.2 GB for processors alone; 3 GB with CUDA, which takes minutes)"
 "$python" -m pip install --constraint requirements.txt "$@" || {
     echo "preln: no $1 (TORCH=$word) was installed: pip says why above; https://pytorch.org has the versions of CUDA" >&2
     exit 1
 }
 # It is built against the installed torch. It is installed without its dependencies, for its metadata asks for torchaudio, which
 # nothing here uses.
-step 3 "fairseq, which is compiled (a minute or two)"
+step 4 "fairseq, which is compiled (a minute or two)"
 "$python" -m pip install --quiet --no-deps --no-build-isolation --require-hashes --requirement locks/requirements-fairseq.txt
-step 4 "preln, whose loops are compiled (half a minute)"
+step 5 "preln, whose loops are compiled (half a minute)"
 "$python" -m pip install --quiet --no-deps --no-build-isolation --editable .

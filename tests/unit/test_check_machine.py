@@ -128,7 +128,16 @@ def test_a_word_chooses_which_torch_is_installed_beside_an_index_of_the_users_ow
     assert outcome.returncode == 0, outcome.stderr
     (call,) = (call for call in calls if "torch==" in call)
     assert call == f"file:///mine -m pip install --constraint requirements.txt {asked.format(torch=torch)}"
-    assert len(calls) == 4
+    assert len(calls) == 5
+
+
+def test_the_pinned_pip_is_installed_by_its_hashes_before_all_else(tmp_path: Path) -> None:
+    (pip,) = re.findall(r"^pip==\S+", (ROOT / "requirements.txt").read_text(encoding="utf-8"), re.MULTILINE)
+    asked = tmp_path / "asked"
+    outcome, calls = install(tmp_path, "", then=f'case $* in */dev/fd/*) cat "${{@: -1}}" > "{asked}" ;; esac')
+    assert "--require-hashes" in calls[0]
+    assert re.fullmatch(rf"{re.escape(pip)}( \\\n +--hash=sha256:[0-9a-f]{{64}})+\n", asked.read_text())
+    assert f"step 1 of {len(calls)}: {pip}" in outcome.stdout
 
 
 @pytest.mark.parametrize("word", ["gpu", "CPU", "cu12", "cu126 cpu", "12.6"])
@@ -141,7 +150,7 @@ def test_another_word_is_refused_before_anything_is_installed(word: str, tmp_pat
 
 def test_a_version_of_cuda_that_pytorch_does_not_have_is_told_with_where_they_are_listed(tmp_path: Path) -> None:
     outcome, calls = install(tmp_path, "cu999", then="case $* in *cu999*) exit 1 ;; esac")
-    assert (outcome.returncode, len(calls)) == (1, 2)
+    assert (outcome.returncode, len(calls)) == (1, 3)
     assert names(outcome.stderr, "+cu999", "TORCH=cu999", "https://pytorch.org"), outcome.stderr
 
 

@@ -21,21 +21,30 @@ def test_it_is_kept_without_what_it_shows() -> None:
         assert cell.cell_type == "markdown" or (cell.outputs == [] and cell.execution_count is None)
 
 
-@pytest.fixture(scope="module")
-def executed(tmp_path_factory: pytest.TempPathFactory) -> tuple[NotebookNode, Path]:
-    """The notebook, executed beside a copy of the records."""
+def execute(results: Path, jupyter: Path) -> NotebookNode:
+    """The notebook, executed on a study's results from a folder beside theirs; Jupyter's settings are another."""
     nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed (requirements-notebook.txt)")
-    folder = tmp_path_factory.mktemp("clone")
-    shutil.copytree(ROOT / RECORDS, folder / RECORDS, ignore=shutil.ignore_patterns("report.html"))
-    (folder / "notebooks").mkdir()
     notebook = nbformat.read(NOTEBOOK, as_version=4)
-    where = {"metadata": {"path": str(folder / "notebooks")}}
+    first = next(cell for cell in notebook.cells if cell.cell_type == "code")
+    assert f'"../{RECORDS}"' in first.source
+    first.source = first.source.replace(RECORDS, f"results/{results.name}")
+    folder = results.parents[1] / "notebooks"
+    folder.mkdir()
     with pytest.MonkeyPatch.context() as patch:
         # The user's kernels, of which one may be named python3 too, and the user's settings of IPython.
         for name in ("JUPYTER_PATH", "JUPYTER_DATA_DIR", "IPYTHONDIR"):
-            patch.setenv(name, str(tmp_path_factory.mktemp("jupyter")))
+            patch.setenv(name, str(jupyter / name))
+        where = {"metadata": {"path": str(folder)}}
         nbclient.NotebookClient(notebook, timeout=1200, kernel_name="python3", resources=where).execute()
-    return notebook, folder
+    return notebook
+
+
+@pytest.fixture(scope="module")
+def executed(tmp_path_factory: pytest.TempPathFactory) -> tuple[NotebookNode, Path]:
+    """The notebook, executed beside a copy of the records."""
+    folder = tmp_path_factory.mktemp("clone")
+    shutil.copytree(ROOT / RECORDS, folder / RECORDS, ignore=shutil.ignore_patterns("report.html"))
+    return execute(folder / RECORDS, tmp_path_factory.mktemp("jupyter")), folder
 
 
 def shown(notebook: NotebookNode, kind: str) -> list[str]:

@@ -51,7 +51,7 @@ def test_a_workflow_on_github_calls_what_is_there(file: str) -> None:
     targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
     for command in commands:
         program, *arguments = command.split()
-        by_others = program in ("docker", "git", "pip", "pip-audit")
+        by_others = program in ("apptainer", "docker", "git", "pip", "pip-audit", "sudo")
         assert by_others or os.access(ROOT / program, os.X_OK) or (program == "make" and arguments[0] in targets)
 
 
@@ -82,6 +82,8 @@ def test_conda_users_have_the_same_pins() -> None:
     assert len(by_pip) > 20
     assert pins(by_pip).items() <= requirements().items()
     assert len(pins(by_pip)) == len(by_pip)
+    # conda brings pip itself.
+    assert f"pip={requirements()['pip']}" in environment["dependencies"]
 
 
 def test_the_versions_of_python_are_the_same_wherever_they_are_named() -> None:
