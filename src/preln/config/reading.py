@@ -260,7 +260,7 @@ class _Loader(yaml.CSafeLoader):
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
         try:
             return super().construct_object(node, deep)
-        except (ValueError, KeyError, AttributeError, TypeError) as error:
+        except (ValueError, LookupError, AttributeError, TypeError) as error:
             kind = node.tag.rpartition(":")[2]
             problem = f"{shown(node.value)} cannot be read as {kind} ({error})"
             raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark) from None
