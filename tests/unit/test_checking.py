@@ -400,7 +400,7 @@ def test_what_follows_from_a_mistake_alone_is_not_said() -> None:
     content["translation"]["settings"] = {**RUN, "precision": "fp16"}
     content["corpora"]["tiny"] = {"source": "nowhere"}
     content["theory"] = {"gradients": {"runs": ["a-run"]}}
-    assert [line.split(": ")[1] for line in refusal(content)] == ["corpora.tiny", "execution.gpus"]
+    assert [line.split(": ")[1] for line in refusal(content)] == ["corpora.tiny.source", "execution.gpus"]
 
 
 def test_runs_that_the_theory_names_are_checked_by_the_plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
