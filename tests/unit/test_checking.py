@@ -79,12 +79,14 @@ def text(tmp_path: Path) -> Callable[..., dict[str, Any]]:
         (b"study: one\ncorpora: " + b"[" * 100_000, 2, ("YAML", "nested", "50")),
         (b"study: one\ndescription: 2001-99-99\n", 2, ("YAML", "'2001-99-99'", "timestamp")),
         (b"study: !!int one\n", 1, ("YAML", "'one'", "int")),
+        (b"study: !!int\n", 1, ("YAML", "''", "int")),
         (b"study: one\nstudy: two\n", 2, ("YAML", "study", "twice")),
         (EVER_MORE, 8, ("YAML", "10,000,000", "aliases")),
     ],
     ids=[
         *("empty", "text alone", "a list", "a tab", "a control character", "binary", "Latin-1", "UTF-16"),
-        *("alias within itself", "nested without end", "no such date", "no number", "key twice", "ever more aliases"),
+        *("alias within itself", "nested without end", "no such date", "no number", "an empty number", "key twice"),
+        "ever more aliases",
     ],
 )
 def test_a_file_that_is_no_study_is_refused_with_its_line(
@@ -398,7 +400,7 @@ def test_what_follows_from_a_mistake_alone_is_not_said() -> None:
     content["translation"]["settings"] = {**RUN, "precision": "fp16"}
     content["corpora"]["tiny"] = {"source": "nowhere"}
     content["theory"] = {"gradients": {"runs": ["a-run"]}}
-    assert [line.split(": ")[1] for line in refusal(content)] == ["corpora.tiny", "execution.gpus"]
+    assert [line.split(": ")[1] for line in refusal(content)] == ["corpora.tiny.source", "execution.gpus"]
 
 
 def test_runs_that_the_theory_names_are_checked_by_the_plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

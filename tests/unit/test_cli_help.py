@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -42,10 +43,23 @@ def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_the_help_has_its_commands_in_groups() -> None:
+GROUPS = {
+    STUDY: {"init", "plan", "run", "status", "summary", "compare"},
+    LOOK: {"report", "figure", "table", "translate", "export"},
+    STAGE: {
+        *("download", "prepare-text", "prepare-bpe", "binarise"),
+        *("prepare-english", "prepare-english-bpe", "binarise-english", "prepare-task", "binarise-task"),
+        *("train", "pretrain", "finetune", "measure", "trace"),
+    },
+}
+
+
+def test_the_help_has_each_command_in_its_group() -> None:
     outcome = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "100"})
     assert outcome.exit_code == 0
-    assert [group for group in (STUDY, LOOK, STAGE) if f" {group} " not in outcome.stdout] == []
+    _, _, _, *boxes = re.split(r"^╭─ (.+?) ─+╮$", outcome.stdout, flags=re.MULTILINE)
+    commands = [set(re.findall(r"^│ ([a-z-]+) ", box, re.MULTILINE)) for box in boxes[1::2]]
+    assert dict(zip(boxes[::2], commands, strict=True)) == GROUPS
 
 
 def test_the_version_is_said() -> None:

@@ -14,8 +14,8 @@ from pydantic import ValidationError
 from preln.config import RunSettings, StudyError, describe, load, read, validate, write
 from preln.config.base import meant, nearest
 from preln.runs import expand
-from tests.conftest import settings, study_content
-from tests.refused import refused
+from tests.conftest import RUN, settings, study_content
+from tests.refused import names, refused
 
 
 def refusal(content: Any) -> str:
@@ -101,6 +101,45 @@ def test_an_unknown_key_that_is_near_one_of_its_section_is_guessed(
 ) -> None:
     lines = refusal({**study_content(), **sections}).split("\n")
     assert f"my.yaml: {place}: unknown key (did you mean {near}?)" in lines
+
+
+SOURCE = {"source": "files", "path": "novels"}
+
+
+@pytest.mark.parametrize(
+    ("sections", "told"),
+    [
+        ({"corpora": {"tiny": {"source": "embeded"}}}, "corpora.tiny.source: 'embeded' (did you mean embedded?): "),
+        ({"corpora": {"tiny": {"source": "nowhere"}}}, "corpora.tiny.source: 'nowhere': "),
+        (
+            {"corpora": {"tiny": {"source": "iwslt14", "subset": "50K"}}},
+            "corpora.tiny.subset: '50K' (did you mean 50k?): ",
+        ),
+        (
+            {"texts": {"t": {"sources": [{**SOURCE, "documents": "blank_line"}]}}},
+            "texts.t.sources.0.documents: 'blank_line' (did you mean blank-line?): ",
+        ),
+        (
+            {"translation": {"settings": {**RUN, "placement": "pots"}, "runs": [{}]}},
+            "translation.runs.0.placement: 'pots' (did you mean post?): ",
+        ),
+        (
+            {"translation": {"settings": RUN, "runs": [{"schedule": ["constant", "inverse_sqrt"]}]}},
+            "translation.runs.0.schedule: 'inverse_sqrt' (did you mean inverse-sqrt?): ",
+        ),
+        (
+            {"translation": {"settings": RUN, "runs": [{"optimizer": "lion"}]}},
+            "translation.runs.0.optimizer: 'lion': ",
+        ),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_wrong_value_of_a_choice_is_told_with_the_nearest_and_with_those_allowed(
+    sections: dict[str, Any], told: str
+) -> None:
+    with pytest.raises(StudyError) as caught:
+        expand(validate({**study_content(), **sections}, "my.yaml"))
+    assert names(str(caught.value), told, "Input should be")
 
 
 def test_an_unknown_key_of_a_run_alone_is_guessed() -> None:

@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -55,6 +56,17 @@ def test_the_readme_has_at_most_a_thousand_words() -> None:
 def test_a_page_that_installs_torch_names_the_version_that_was_tested(page: Path) -> None:
     (tested,) = re.findall(r"^torch==\S+", (ROOT / "requirements.txt").read_text(encoding="utf-8"), re.MULTILINE)
     assert set(re.findall(r"torch==\S+", page.read_text(encoding="utf-8"))) <= {tested}
+
+
+@OF_PAGES
+def test_the_libraries_of_the_extras_that_a_page_installs_have_the_versions_that_were_tested(page: Path) -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    for command in re.findall(r"pip install -e [^`\n]+", page.read_text(encoding="utf-8").replace("\\\n", " ")):
+        named = re.findall(r"--constraint (?:preln/)?(\S+\.txt)", command)
+        pins = "\n".join((ROOT / name).read_text(encoding="utf-8") for name in named).lower()
+        (wanted,) = re.findall(r"\[([\w,]+)\]", command)
+        libraries = [re.split("[<>=]", one)[0].lower() for extra in wanted.split(",") for one in extras[extra]]
+        assert [library for library in libraries if f"\n{library}==" not in pins] == [], command
 
 
 @pytest.mark.numbers

@@ -61,7 +61,7 @@ def test_a_trace_is_computed_in_fp32_and_by_one_process() -> None:
             {"runs": [{"figures": [4]}]},
             "first_updates.runs.0.figures: unknown key; allowed: execution, corpus, placement,",
         ),
-        ({"runs": [{"placement": "past"}]}, "first_updates.runs.0.placement: 'past': Input should be"),
+        ({"runs": [{"placement": "past"}]}, "first_updates.runs.0.placement: 'past' (did you mean post?): "),
         ({"runs": [{"corpus": "huge"}]}, "first_updates.runs.0.corpus: 'huge' is not defined; defined: tiny"),
         ({"runs": [{}, {}]}, "first_updates.runs.1: the run pre-adam-lr2e-3-wu10-s1 is defined twice"),
     ],

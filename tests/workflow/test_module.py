@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +16,14 @@ from tests.conftest import CORPUS, RUN, study_content
 from tests.refused import names
 from tests.workflow.conftest import ROOT, Workspace, copy_repository
 
-# As snakedeploy writes `workflow/Snakefile`, with a path in the place of an address.
+# As snakedeploy writes `workflow/Snakefile`, but for its comments, with a path in the place of an address.
 DEPLOYED = """
+from snakemake.utils import min_version
+
+
+min_version("6.10.0")
+
+
 configfile: "config/config.yaml"
 
 
@@ -71,12 +79,17 @@ def write_study(user: Workspace, path: str, content: dict[str, Any]) -> None:
     (user.folder / path).write_text(yaml.safe_dump(content), encoding="utf-8")
 
 
-def own_text(user: Workspace) -> dict[str, Any]:
-    """A corpus of the user's own, whose files are written into `data/`."""
+def write_text(user: Workspace) -> None:
+    """Write both sides of a parallel text of the user's own into `data/`."""
     (user.folder / "data").mkdir()
     for language in ("nl", "fr"):
         lines = [f"{num2words(number, lang=language)}\n" for number in range(1000, 9000, 13)]
         (user.folder / "data" / f"train.{language}").write_text("".join(lines), encoding="utf-8")
+
+
+def own_text(user: Workspace) -> dict[str, Any]:
+    """A corpus of the user's own, whose files are written into `data/`."""
+    write_text(user)
     train = {"source": "data/train.nl", "target": "data/train.fr"}
     return {
         **{"source": "files", "source_language": "nl", "target_language": "fr", "train": train},
@@ -134,6 +147,46 @@ def test_a_module_with_a_prefix_is_planned_run_and_asked_for_from_the_users_fold
     assert asked.output == "preln: results/tiny: holds no results; did you mean norms/results/tiny?\n"
 
 
+def documented(page: str, language: str) -> str:
+    """The only block of code that a page has in a language."""
+    (code,) = re.findall(rf"^```{language}\n(.*?)^```$", (ROOT / page).read_text(encoding="utf-8"), re.M | re.S)
+    return code
+
+
+@pytest.mark.slow
+def test_a_new_user_gets_from_a_text_of_their_own_to_translations_a_model_to_take_along_and_a_report(
+    user: Workspace,
+) -> None:
+    transformers = pytest.importorskip("transformers", reason="transformers is not installed")
+    (user.folder / "preln").symlink_to(user.folder.parent / "repository")
+    (user.folder / "Snakefile").write_text(documented("docs/your-own-study.md", "snakemake"), encoding="utf-8")
+    write_text(user)
+    begun = user.run("preln", "init", "data/train.nl", "data/train.fr")
+    assert begun.code == 0 and "preln run config/mine.yaml" in begun.output, begun.output
+    content = yaml.safe_load((user.folder / "config" / "mine.yaml").read_text(encoding="utf-8"))
+    tiny = {"encoder_layers": 1, "decoder_layers": 1, "width": 16, "ffn_width": 32, "heads": 2, "epochs": 1}
+    content["translation"]["settings"] |= {**tiny, "decay_period": 10}
+    content["translation"]["runs"][0]["warmup"] = 0
+    write_study(user, "config/mine.yaml", content)
+    trained = user.snakemake()
+    assert (trained.code, trained.jobs["preln_train_translation"]) == (0, 2), trained.output
+
+    results = Path("norms/results/mine")
+    status = user.run("preln", "status", str(results))
+    run = "post-adam-lr2e-3-wu0-hold10-s1"
+    assert status.code == 0 and "2 of 2 runs done" in status.output and run in status.output, status.output
+    (user.folder / "sentences.nl").write_text("duizend\ntweeduizend\n", encoding="utf-8")
+    translated = user.run("preln", "translate", str(results), run, "--file", "sentences.nl")
+    assert translated.code == 0 and len(translated.output.splitlines()) == 2, translated.output
+    exported = user.run("preln", "export", str(results), run, "--to", "huggingface", "--out", "models/post-ln")
+    assert exported.code == 0, exported.output
+    model = transformers.AutoModelForSeq2SeqLM.from_pretrained(user.folder / "models" / "post-ln")
+    assert model.config.d_model == tiny["width"]
+    reported = user.run("preln", "report", str(results), "--out", "report.html")
+    assert reported.code == 0, reported.output
+    assert 'id="figure-runs"' in (user.folder / "report.html").read_text(encoding="utf-8")
+
+
 @pytest.fixture
 def deployed(user: Workspace) -> Workspace:
     """What `snakedeploy deploy-workflow` makes: the settings and the profiles are copied, the rest is a module."""
@@ -141,6 +194,33 @@ def deployed(user: Workspace) -> Workspace:
     for name in ("config", "profiles"):
         shutil.copytree(ROOT / name, user.folder / name)
     return user
+
+
+def statements(snakefile: Path) -> list[str]:
+    """The lines of a Snakefile without its comments."""
+    lines = [line.strip() for line in snakefile.read_text(encoding="utf-8").splitlines()]
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+def files_below(folder: Path) -> set[Path]:
+    return {path.relative_to(folder) for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.slow
+def test_what_these_tests_take_as_deployed_is_what_snakedeploy_makes(deployed: Workspace, tmp_path: Path) -> None:
+    snakedeploy = shutil.which("snakedeploy")
+    if not snakedeploy:
+        pytest.skip("snakedeploy is not on the path (pip install snakedeploy, in an environment of its own)")
+    repository, made = tmp_path / "repository", tmp_path / "made"
+    shutil.copytree(ROOT / "profiles", repository / "profiles", symlinks=True)
+    command = [snakedeploy, "deploy-workflow", str(repository), str(made), "--name", "preln", "--branch", "main"]
+    subprocess.run(command, check=True)
+    # Of a repository on this machine, it writes the path within it.
+    whole = str(repository / "workflow" / "Snakefile")
+    found = [line.replace('"workflow/Snakefile"', f'"{whole}"') for line in statements(made / "workflow" / "Snakefile")]
+    assert found == statements(deployed.folder / "workflow" / "Snakefile")
+    for name in ("config", "profiles"):
+        assert files_below(made / name) == files_below(deployed.folder / name)
 
 
 @pytest.mark.slow

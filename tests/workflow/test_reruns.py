@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import signal
+import time
 from pathlib import Path
 from typing import Any
 
@@ -157,10 +158,22 @@ def test_a_study_that_grows_by_a_run_trains_that_run_alone_and_is_then_done(agai
     assert again.would_run() == {}
 
 
-def test_a_study_file_that_is_lost_is_written_again_and_trains_nothing(again: Workspace) -> None:
+@pytest.mark.parametrize("path", ["config/config.yaml", "results/tiny/study.yaml"])
+def test_a_newer_study_file_of_the_same_content_reruns_nothing(path: str, again: Workspace) -> None:
+    tomorrow = time.time() + 24 * 60 * 60
+    os.utime(again.folder / path, (tomorrow, tomorrow))
+    assert again.would_run() == {}
+
+
+@pytest.mark.parametrize("other", [None, "study: tiny\n"], ids=["lost", "of other content"])
+def test_the_file_of_the_study_as_it_was_run_is_written_again_and_trains_nothing(
+    other: str | None, again: Workspace
+) -> None:
     study = again.folder / "results" / "tiny" / "study.yaml"
     content = study.read_bytes()
     study.unlink()
+    if other:
+        study.write_text(other, encoding="utf-8")
     (again.folder / "results" / "tiny" / "claims.csv").unlink()
     outcome = again.snakemake()
     assert (outcome.code, outcome.jobs) == (0, {"judge_claims": 1, "write_report": 1}), outcome.output

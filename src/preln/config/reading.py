@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import stat
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -89,6 +91,8 @@ def _where(problem: ErrorDetails, content: Any) -> str:
             content = content[part]
     if problem["type"] == "missing":
         parts.append(str(problem["loc"][-1]))
+    elif problem["type"] == "union_tag_invalid":
+        parts.append(problem["ctx"]["discriminator"].strip("'"))
     return ".".join(part if len(part) <= 100 else shown(part) for part in parts)
 
 
@@ -116,10 +120,21 @@ def describe(error: ValidationError, content: Any, kind: Any) -> list[str]:
             message = f"needs {problem['ctx']['min_length']} or more"
         elif problem["type"] == "int_type":
             message = f"{shown(problem['input'])}: must be a whole number"
+        elif problem["type"] == "union_tag_invalid":
+            tag, allowed = problem["ctx"]["tag"], problem["ctx"]["expected_tags"]
+            message = f"{shown(tag)}{_guess(tag, allowed)}: Input should be one of {allowed}"
         elif not isinstance(problem["input"], dict | list | tuple | BaseModel):
-            message = f"{shown(problem['input'])}: {message}"
+            value, allowed = problem["input"], problem.get("ctx", {}).get("expected", "")
+            message = f"{shown(value)}{_guess(value, allowed) if isinstance(value, str) else ''}: {message}"
         lines += [f"{where}: {line}" if where else line for line in message.split("\n")]
     return lines
+
+
+@lru_cache
+def _guess(value: str, allowed: str) -> str:
+    """Which word was meant by a value, of those that pydantic says are allowed: `'adam', 'radam' or 'sgd'`. It is found
+    once, for each run of a large grid may have the same mistake."""
+    return meant(value, re.findall("'([^']+)'", allowed))
 
 
 def validate(content: Any, origin: Origin) -> Study:
@@ -260,7 +275,7 @@ class _Loader(yaml.CSafeLoader):
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
         try:
             return super().construct_object(node, deep)
-        except (ValueError, KeyError, AttributeError, TypeError) as error:
+        except (ValueError, LookupError, AttributeError, TypeError) as error:
             kind = node.tag.rpartition(":")[2]
             problem = f"{shown(node.value)} cannot be read as {kind} ({error})"
             raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark) from None
