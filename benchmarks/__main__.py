@@ -22,9 +22,12 @@ import pandas as pd
 from benchmarks import growth, record
 from benchmarks.interleaved import ROOT, Ratio, Side, ratios
 from benchmarks.record import Entry
+from preln import config
 from preln.config import Execution
 from preln.provenance import commit, hardware
 from preln.report.core.records import hardware_line
+from preln.runs import expand
+from preln.workflow import corpus_folder
 
 ROUNDS = 7
 FEW = 3
@@ -127,6 +130,20 @@ def of_launches() -> Iterator[Entry]:
     yield from entries
 
 
+def of_shapes() -> Iterator[Entry]:
+    """What batches of a few shapes would cost, on IWSLT14's third, where it is prepared."""
+    from benchmarks import shapes
+
+    study = config.load(ROOT / "config" / "iwslt14-50k.yaml")
+    folder = ROOT / corpus_folder(expand(study)[0]) / "binary"
+    if not folder.exists():
+        how = "`snakemake prepared --cores all --configfile config/iwslt14-50k.yaml` makes it"
+        print(f"shapes: left out, for there is no {folder}; {how}", flush=True)
+        return
+    for name, found in shapes.counts(shapes.text(folder, ("de", "en"))):
+        yield {"name": name, "baseline": "fairseq's batches", **found, **_provenance(1)}
+
+
 def of_studies() -> Iterator[Entry]:
     """The default study from an empty folder, as `make reproduce` runs it, and the sum over each rule's jobs, without
     those that prepare texts."""
@@ -160,6 +177,7 @@ GROUPS: dict[str, Callable[[], Iterator[Entry]]] = {
     "two-processes": of_processes,
     "growth": of_growth,
     "launches": of_launches,
+    "shapes": of_shapes,
     "study": of_studies,
 }
 
