@@ -63,12 +63,12 @@ def counts(pairs: LanguagePairDataset) -> Iterator[tuple[str, dict[str, Any]]]:
         batches = fairseqs(pairs, tokens)
         places = int(of_batches(batches).sum())
         found = {"value": len(np.unique(batches, axis=0)), "batches": len(batches)}
-        yield f"shapes-{tokens}", {**found, "padding": round(places / int(lengths.sum()) - 1, 4)}
+        yield f"shapes-{tokens}", {**found, "padding": round(places / int(lengths.sum()) - 1, 5)}
         for count in PADDED:
             more = padded(batches, chosen(batches, count, of_batches)) / places - 1
-            yield f"shapes-{tokens}-padded-{count}", {"value": round(more, 4), "batches": len(batches)}
+            yield f"shapes-{tokens}-padded-{count}", {"value": round(more, 5), "batches": len(batches)}
         made, of_made = made_anew(lengths, chosen(lengths, MADE, of_pairs), tokens)
-        yield f"shapes-{tokens}-made-{MADE}", {"value": round(of_made / places - 1, 4), "batches": made}
+        yield f"shapes-{tokens}-made-{MADE}", {"value": round(of_made / places - 1, 5), "batches": made}
 
 
 def padded(batches: Integers, shapes: Integers) -> int:
