@@ -167,5 +167,5 @@ def metrics(
 
 def _translating(epoch: dict[str, Any]) -> float | None:
     """The seconds of an epoch's translations and their scores, where they were recorded."""
-    found = [epoch.get(f"{subset}_seconds") for subset in ("valid", "test")]
-    return None if None in found else round(sum(found), 2)
+    found = [epoch[name] for name in ("valid_seconds", "test_seconds") if name in epoch]
+    return round(sum(found), 2) if len(found) == 2 else None
