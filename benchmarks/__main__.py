@@ -1,11 +1,11 @@
 """Run the benchmarks: `python -m benchmarks [NAME ...]` runs all, or those whose names begin as one that is given.
 
-What they come to is printed as a table, and takes the place of what benchmarks/record.json has under the same names.
+What they come to is printed, and takes the place of what benchmarks/record.json has under the same names, of the same
+processor.
 """
 
 from __future__ import annotations
 
-import json
 import math
 import shutil
 import statistics
@@ -16,22 +16,22 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
-from benchmarks import growth
+from benchmarks import growth, record
 from benchmarks.interleaved import ROOT, Ratio, Side, ratios
+from benchmarks.record import Entry
+from preln import config
 from preln.config import Execution
 from preln.provenance import commit, hardware
 from preln.report.core.records import hardware_line
+from preln.runs import expand
+from preln.workflow import corpus_folder
 
-RECORD = ROOT / "benchmarks" / "record.json"
 ROUNDS = 7
 FEW = 3
 """Rounds of what takes minutes."""
-
-Entry = dict[str, Any]
 
 
 def of_training() -> Iterator[Entry]:
@@ -106,20 +106,42 @@ def of_growth() -> Iterator[Entry]:
 
 
 def of_launches() -> Iterator[Entry]:
-    """What an update asks of a GPU, beside fairseq as it comes; and what else is computed there."""
+    """What an update asks of a GPU, beside fairseq as it comes; and what else is computed there.
+
+    Raises:
+        SystemExit: if a count is higher than the recorded one; nothing is recorded then.
+    """
     from benchmarks import fake_gpu, launches
 
     library = fake_gpu.build(_folder("launches"))
     cases = launches.RECORDED
-    stock = {name: replace(case, toolkit="stock") for name, case in cases.items() if case.part == "update"}
+    stock = {name: replace(case, toolkit="stock") for name, case in cases.items() if case.part in launches.OF_FAIRSEQ}
     found = launches.outcomes([*cases.values(), *stock.values()], library)
     theirs = dict(zip(stock, found[len(cases) :], strict=True))
+    entries: list[Entry] = []
     for name, ours in zip(cases, found, strict=False):
         for what in ("launches", "syncs"):
-            values = {"value": getattr(ours, what)}
+            entry = {"name": f"{what}-{name}", "baseline": "none", "value": getattr(ours, what)}
             if name in theirs:
-                values["stock"] = getattr(theirs[name], what)
-            yield {"name": f"{what}-{name}", "baseline": "stock fairseq", **values, **_provenance(1)}
+                entry |= {"baseline": "stock fairseq", "stock": getattr(theirs[name], what)}
+            entries.append(entry | _provenance(1))
+    if risen := record.risen(entries):
+        sys.exit(f"not recorded, for these counts may only fall: {'; '.join(risen)}")
+    yield from entries
+
+
+def of_shapes() -> Iterator[Entry]:
+    """What batches of a few shapes would cost, on IWSLT14's third, where it is prepared."""
+    from benchmarks import shapes
+
+    study = config.load(ROOT / "config" / "iwslt14-50k.yaml")
+    folder = ROOT / corpus_folder(expand(study)[0]) / "binary"
+    if not folder.exists():
+        how = "`snakemake prepared --cores all --configfile config/iwslt14-50k.yaml` makes it"
+        print(f"shapes: left out, for there is no {folder}; {how}", flush=True)
+        return
+    for name, found in shapes.counts(shapes.text(folder, ("de", "en"))):
+        yield {"name": name, "baseline": "fairseq's batches", **found, **_provenance(1)}
 
 
 def of_studies() -> Iterator[Entry]:
@@ -155,20 +177,19 @@ GROUPS: dict[str, Callable[[], Iterator[Entry]]] = {
     "two-processes": of_processes,
     "growth": of_growth,
     "launches": of_launches,
+    "shapes": of_shapes,
     "study": of_studies,
 }
 
 
 def main(wanted: list[str]) -> None:
     """Run the groups that are wanted."""
-    known = {entry["name"]: entry for entry in (json.loads(RECORD.read_text()) if RECORD.exists() else [])}
     for name, run in GROUPS.items():
         if wanted and not any(name.startswith(each) for each in wanted):
             continue
         for entry in run():
-            known[entry["name"]] = entry
             print(f"{entry['name']}: {_told(entry)}", flush=True)
-            RECORD.write_text(json.dumps(list(known.values()), indent=1) + "\n", encoding="utf-8")
+            record.put(entry)
 
 
 def _steps(size: str, others: list[tuple[str, str]], threads: int, rounds: int) -> Iterator[Entry]:
@@ -207,7 +228,8 @@ def _entry(name: str, baseline: str, ratio: Ratio, cores: int = 1, **more: float
 
 
 def _provenance(cores: int) -> Entry:
-    return {"hardware": hardware_line(hardware(Execution(cpus=cores))), "commit": commit()["commit"]}
+    on = hardware(Execution(cpus=cores))
+    return {"hardware": hardware_line(on), "processor": record.processor(on), "commit": commit()["commit"]}
 
 
 if __name__ == "__main__":

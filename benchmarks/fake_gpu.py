@@ -222,8 +222,9 @@ _CUDA: dict[str, Any] = {
     "reset_peak_memory_stats": lambda *device: None,
     "get_rng_state": lambda *device: None,
     "set_rng_state": lambda *state: None,
+    "synchronize": lambda *device: None,
 }
-"""What fairseq's trainer and torch's optimizers ask `torch.cuda`."""
+"""What fairseq's trainer, torch's optimizers and our benchmarks ask `torch.cuda`."""
 
 
 def _answer(number: Tensor) -> bool | float | int:

@@ -82,6 +82,8 @@ RECORDED = (
     | {"fine-tuning-validation-bf16": Case("fine-tuning", {"precision": "bf16"}, part="validation")}
 )
 """The cases whose counts are recorded, by name."""
+OF_FAIRSEQ = ("update", "validation")
+"""The parts that are counted of fairseq as it comes too."""
 
 
 def outcomes(cases: Sequence[Case], library: Path) -> list[Outcome]:

@@ -6,12 +6,13 @@ import json
 import re
 
 _OURS = {
-    *("--run-settings", "--state", "--references", "--keep-weights"),
+    *("--run-settings", "--state", "--references", "--keep-weights", "--weights"),
     *("--warmup", "--total-updates"),
 }
 _FAIRSEQS = {
     "preln_translation": "translation",
     "preln_masked_lm": "masked_lm",
+    "preln_sentence_prediction": "sentence_prediction",
     "preln_transformer": "transformer",
     "preln_bert": "roberta",
     "preln_translation_loss": "label_smoothed_cross_entropy",

@@ -1,14 +1,19 @@
-"""`make gpu`, tried out on a CPU with tiny models."""
+"""`make gpu`, tried out with tiny models: on a CPU, and on a fake GPU as far as that goes."""
 
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from benchmarks import gpu
+from benchmarks.interleaved import ROOT
 from tests.conftest import MakeOnce
+from tests.gpu.first_day_on_a_fake import SIZES
 
 pytestmark = pytest.mark.slow
 
@@ -55,3 +60,32 @@ def test_what_is_done_is_not_done_again_and_what_failed_is(
 
 def test_a_part_that_takes_too_long_is_ended_and_says_so(tmp_path: Path) -> None:
     assert "took more than 0.1 seconds" in gpu._in_process("cpu", tmp_path, "waits", 0.1)
+
+
+def test_steps_are_timed_on_a_gpu_in_each_precision_beside_stock_fairseq_in_fp16(library: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-W", "ignore", "-m", "tests.gpu.first_day_on_a_fake", str(library), str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    for size in SIZES:
+        found = json.loads((tmp_path / f"speed-{size}.json").read_text())
+        assert found["baseline"] == "stock fairseq, fp16"
+        assert [row["precision"] for row in found["rows"]] == ["bf16", "fp16", "fp32"]
+        assert all(row["ratio"] > 0 and row["share_of_peak"] > 0 for row in found["rows"])
+
+
+@pytest.mark.parametrize(("size", "goal"), [("B", 3.0), ("base", 2.5), ("bert-base", 1.4)])
+def test_each_line_of_the_page_says_whether_the_goal_is_reached(size: str, goal: float) -> None:
+    assert gpu.FASTER[size] == goal
+    row: dict[str, Any] = {"low": 1.0, "high": 9.0, "tokens_per_second": 1.0, "tflops": 1.0, "share_of_peak": 0.1}
+    rows = [{**row, "precision": "bf16", "ratio": goal}, {**row, "precision": "fp32", "ratio": goal - 0.01}]
+    *_, reached, missed = gpu._of_speed({"baseline": "stock fairseq, fp16", "goal": goal, "rows": rows})
+    assert f"| {goal}: reached |" in reached
+    assert f"| {goal}: **not reached** |" in missed
+
+
+@pytest.mark.parametrize(("bleu", "said"), [(10.0, "10.0% of an epoch"), (10.1, "10.1% of an epoch")])
+def test_the_page_says_what_share_of_an_epoch_bleu_takes_and_holds_it_against_a_tenth(bleu: float, said: str) -> None:
+    (line,) = gpu._of_bleu({"training": 100.0 - bleu, "bleu": bleu, "sentences": 2200})
+    assert said in line
+    assert ("at most 10%: reached" in line) == (bleu <= 10.0)
+    assert ("at most 10%: **not reached**" in line) == (bleu > 10.0)

@@ -85,3 +85,24 @@ def test_a_file_that_a_user_may_not_have_is_named_as_in_prelns_repository(tmp_pa
     text = re.sub("<.*?>", "", written(tmp_path, WITHOUT_WARMUP, WITH_WARMUP))
     said = re.findall(r"\b(?:src|docs)/[\w/-]+\.\w+\s+(.{21})", text)
     assert said and set(said) == {"in preln's repository"}
+
+
+def test_the_share_of_translating_is_of_the_runs_that_recorded_it_for_each_epoch(tmp_path: Path) -> None:
+    study, runs = small_study(ADAM, {**ADAM, "learning_rate": 1e-4}, {**ADAM, "learning_rate": 2e-4})
+    # Of one run the seconds of an epoch are not known, and of one those of all.
+    for run, seconds in zip(runs, ([5.0, 10.0, 5.0], [5.0, None, 5.0], None), strict=True):
+        record(study, run, tmp_path)
+        path = run_folder(study, run, tmp_path) / "metrics.json"
+        values = json.loads(path.read_text())
+        if seconds:
+            values["bleu"]["seconds"] = seconds
+        path.write_text(json.dumps(values))
+    page.write(study, tmp_path, out := tmp_path / "report.html")
+    (said,) = re.findall(r"Translating for BLEU took (.*)\.", out.read_text(encoding="utf-8"))
+    assert said == "10.0% of the time of training and translating, in the 1 run that recorded it"
+
+
+def test_a_study_whose_runs_recorded_no_time_of_translating_has_no_share_of_it(tmp_path: Path) -> None:
+    text = written(tmp_path, WITHOUT_WARMUP)
+    assert "What it cost" in text
+    assert "Translating for BLEU" not in text

@@ -20,7 +20,7 @@ import yaml
 
 from preln.config import Study, validate
 from preln.fairseq_plugin.checkpoints import CheckpointRefused, is_whole, newest_checkpoint
-from preln.files import write_json
+from preln.files import read_json_lines, write_json, write_json_lines
 from preln.runs import Run, expand
 from preln.translation.constant_guess import of_prepared
 from preln.translation.curve import COLUMNS
@@ -102,6 +102,28 @@ def test_the_metrics_say_how_it_ended_and_how_bleu_was_computed(
     assert values["bleu"]["sentences"] == {"valid": 10, "test": 10}
     smoothing = uninterrupted[1].settings.label_smoothing
     assert values["constant_guess"] == pytest.approx(of_prepared(prepared, "en", smoothing), abs=1e-4)
+
+
+def test_the_metrics_have_the_seconds_of_each_epochs_translations(uninterrupted: tuple[Path, Run]) -> None:
+    seconds = metrics(*uninterrupted)["bleu"]["seconds"]
+    assert len(seconds) == 3
+    assert all(epoch > 0 for epoch in seconds)
+
+
+def test_an_epoch_that_was_recorded_before_its_translations_were_timed_has_no_seconds_of_them(
+    uninterrupted: tuple[Path, Run], prepared: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(uninterrupted[0], tmp_path, dirs_exist_ok=True)
+    (state,) = (tmp_path / uninterrupted[1].id / "state").iterdir()
+    entries = read_json_lines(state / "record.jsonl")
+    for entry in entries:
+        if entry["epoch"] == 1 and entry["part"] != "train":
+            entry.pop("seconds", None)
+    write_json_lines(state / "record.jsonl", entries)
+    finish(tmp_path, uninterrupted[1], prepared)
+    first, *others = metrics(tmp_path, uninterrupted[1])["bleu"]["seconds"]
+    assert first is None
+    assert others == metrics(*uninterrupted)["bleu"]["seconds"][1:]
 
 
 def test_the_run_tells_where_its_numbers_come_from(uninterrupted: tuple[Path, Run]) -> None:

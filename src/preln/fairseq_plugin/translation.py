@@ -7,6 +7,7 @@ checkpoint has its record, and an epoch that is repeated after a failure writes 
 
 import copy
 import hashlib
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -128,7 +129,8 @@ class RecordedTranslation(RecordedTask, TranslationTask):
         ]
 
     def _translate(self, subset: str, epoch: int, model: Any) -> None:
-        """Translate the subset with beam search, write the translations, and record their BLEU."""
+        """Translate the subset with beam search, write the translations, and record their BLEU and how long it took."""
+        started = time.perf_counter()
         dataset = self.dataset(subset)
         sentences = min(len(dataset), self.settings.bleu_sentences or len(dataset))
         # Sentences of like length share a batch; the order does not depend on anything random.
@@ -166,6 +168,7 @@ class RecordedTranslation(RecordedTask, TranslationTask):
             translations=hashlib.sha256(text.encode()).hexdigest(),
             tokenised_signature=score.tokenised_signature,
             sacrebleu_signature=score.sacrebleu_signature,
+            seconds=time.perf_counter() - started,
         )
 
     def _record(self, part: str, **values: Any) -> None:

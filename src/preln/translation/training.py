@@ -140,7 +140,8 @@ def metrics(
     rows: pd.DataFrame,
     diverged: dict[str, Any] | None,
 ) -> dict[str, Any]:
-    """What a run came to: its status, its last and its best epoch, and how BLEU was computed."""
+    """What a run came to: its status, its last and its best epoch, and how BLEU was computed, with the seconds that
+    this took in each epoch (None in one that was recorded before they were)."""
     last = record[max(record)] if record else {}
     epochs = json.loads(rows.to_json(orient="records"))
     return {
@@ -158,6 +159,13 @@ def metrics(
             "beam": run.settings.beam,
             "length_penalty": run.settings.length_penalty,
             "sentences": {"valid": last.get("valid_sentences"), "test": last.get("test_sentences")},
+            "seconds": [_translating(epoch) for epoch in record.values()],
         },
         "seconds": round(sum(row["seconds"] for row in epochs), 1),
     }
+
+
+def _translating(epoch: dict[str, Any]) -> float | None:
+    """The seconds of an epoch's translations and their scores, where they were recorded."""
+    found = [epoch[name] for name in ("valid_seconds", "test_seconds") if name in epoch]
+    return round(sum(found), 2) if len(found) == 2 else None

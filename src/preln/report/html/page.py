@@ -150,6 +150,12 @@ def _cost(catalogue: Catalogue, results: Path) -> list[str]:
             f"Translation runs: {len(done)}. They took {hours:.1f} hours of training, at {speed:,.0f} target tokens a "
             "second in the median."
         )
+    if timed := translation_records.translating(study, translation_records.SOURCE.jobs(study), results):
+        training, bleu = (sum(seconds) for seconds in zip(*timed, strict=True))
+        found.append(
+            f"Translating for BLEU took {bleu / (training + bleu):.1%} of the time of training and translating, in the "
+            f"{len(timed)} {'run' if len(timed) == 1 else 'runs'} that recorded it."
+        )
     if len(bert.curves):
         hours = bert.curves["seconds"].sum() / 3600
         speed = bert.curves["tokens_per_second"].median()

@@ -95,6 +95,16 @@ def summary(study: Study, runs: Iterable[Run], results: Path) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["run", *SETTINGS, *SUMMARY]).astype(dict.fromkeys(_WHOLE, "Int64"))
 
 
+def translating(study: Study, runs: Iterable[Run], results: Path) -> list[tuple[float, float]]:
+    """The seconds of training and those of BLEU, of each run that is done and recorded both for all of its epochs.
+
+    Raises:
+        RecordError: as `summary`.
+    """
+    recorded = [(found["seconds"], found["bleu"].get("seconds")) for _, _, found, _ in _done(study, runs, results)]
+    return [(training, sum(epochs)) for training, epochs in recorded if epochs and None not in epochs]
+
+
 def _done(
     study: Study, runs: Iterable[Run], results: Path
 ) -> Iterator[tuple[Run, Path, dict[str, Any], dict[str, Any]]]:

@@ -1,0 +1,91 @@
+"""The benchmarks' record keeps what was measured on each processor."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks import __main__ as benchmarks
+from benchmarks import fake_gpu, launches, record
+from preln import provenance
+
+OLD: dict[str, Any] = {"name": "train", "ratio": 1.5, "hardware": "AMD EPYC, 2 core(s) a run"}
+ZEN_5 = "AMD EPYC, family 26, model 2, AVX512"
+
+
+@pytest.fixture
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A record with one entry, from before processors were told apart."""
+    path = tmp_path / "record.json"
+    path.write_text(json.dumps([OLD]))
+    monkeypatch.setattr(record, "RECORD", path)
+
+
+def test_what_is_measured_on_another_processor_leaves_the_first_entry(kept: None) -> None:
+    new = {**OLD, "ratio": 2.0, "processor": ZEN_5}
+    record.put(new)
+    assert record.entries() == [OLD, new]
+    assert record.find("train", "AMD EPYC") == OLD
+    assert record.find("train", ZEN_5) == new
+
+
+def test_what_is_measured_again_on_a_processor_takes_the_place_of_its_entry(kept: None) -> None:
+    for ratio in (2.0, 3.0):
+        record.put({**OLD, "ratio": ratio, "processor": ZEN_5})
+    assert [entry["ratio"] for entry in record.entries()] == [1.5, 3.0]
+
+
+def test_a_count_is_the_same_on_every_processor(kept: None) -> None:
+    for value, processor in ((7, "one"), (6, "another")):
+        record.put({"name": "launches", "value": value, "processor": processor, "hardware": processor})
+    assert record.find("launches")["value"] == 6
+    assert len(record.entries()) == 2
+
+
+@pytest.mark.parametrize("counted", [6, 7, 8])
+def test_a_count_of_launches_that_rises_is_refused_and_one_that_falls_is_recorded(
+    counted: int, kept: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record.put({"name": "launches-small", "value": 7, "hardware": "any"})
+    record.put({"name": "syncs-small", "value": 2, "hardware": "any"})
+    seen = launches.Outcome({"add": counted}, {"a line": 1}, {}, {})
+    monkeypatch.setattr(launches, "RECORDED", {"small": launches.Case("iwslt", {})})
+    monkeypatch.setattr(launches, "outcomes", lambda cases, library: [seen] * len(cases))
+    monkeypatch.setattr(fake_gpu, "build", lambda folder: folder)
+    monkeypatch.setattr(benchmarks, "ROOT", tmp_path)
+    if counted > 7:
+        with pytest.raises(SystemExit, match=r"may only fall: launches-small is 8 \(recorded: 7\)$"):
+            benchmarks.main(["launches"])
+    else:
+        benchmarks.main(["launches"])
+    assert record.find("launches-small")["value"] == min(counted, 7)
+    assert record.find("syncs-small")["value"] == (2 if counted > 7 else 1)
+
+
+def test_who_asks_for_another_processor_is_told_which_there_are(kept: None) -> None:
+    with pytest.raises(KeyError, match="train was not measured on 'Zen 5', but on .'AMD EPYC'."):
+        record.find("train", "Zen 5")
+
+
+def test_generations_of_one_name_are_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(provenance, "PROCESSORS", tmp_path / "cpuinfo")
+    found = []
+    for family, model in ((25, 17), (26, 2)):
+        core = f"vendor_id\t: AuthenticAMD\ncpu family\t: {family}\nmodel\t\t: {model}\nmodel name\t: AMD EPYC\n"
+        (tmp_path / "cpuinfo").write_text(f"processor\t: 0\n{core}\nprocessor\t: 1\n{core}\n")
+        found.append(record.processor({"processor": "AMD EPYC", "loops": "AVX512"}))
+    assert found == ["AMD EPYC, family 25, model 17, AVX512", ZEN_5]
+
+
+def test_a_system_that_tells_no_numbers_has_the_name_and_the_loops(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(provenance, "PROCESSORS", Path("/nowhere"))
+    assert record.processor({"processor": "arm64", "loops": "PyTorch"}) == "arm64, PyTorch"
+
+
+def test_the_committed_record_has_one_entry_a_name_and_processor() -> None:
+    counted = Counter((entry["name"], record.processor_of(entry)) for entry in record.entries())
+    assert set(counted.values()) == {1}
