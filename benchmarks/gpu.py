@@ -294,15 +294,16 @@ def _of_tests(found: Found) -> list[str]:
 
 def _of_speed(found: Found) -> list[str]:
     lines = [
-        f"| preln | times as fast as {found['baseline']} | goal | tokens a second | TFLOP/s | of a large product's |",
-        "|---|---|---|---|---|---|",
+        f"| preln | times as fast as {found['baseline']} | tokens a second | TFLOP/s | of a large product's |",
+        "|---|---|---|---|---|",
     ]
     for row in found["rows"]:
         ratio = f"{row['ratio']:.2f} ({row['low']:.2f} to {row['high']:.2f})"
         reached = f"{row['tokens_per_second']:,.0f} | {row['tflops']:.3g} | {row['share_of_peak']:.1%}"
-        goal = found["goal"]
-        held = f"{goal}: {_reached(row['ratio'] >= goal)}" if goal else "none"
-        lines.append(f"| {row['precision']} | {ratio} | {held} | {reached} |")
+        lines.append(f"| {row['precision']} | {ratio} | {reached} |")
+    if goal := found["goal"]:
+        fastest = max(row["ratio"] for row in found["rows"])
+        lines += ["", f"The goal is {goal} times in the fastest precision: {_reached(fastest >= goal)}."]
     return lines
 
 

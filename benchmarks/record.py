@@ -11,6 +11,7 @@ from typing import Any
 
 from benchmarks.interleaved import ROOT
 from preln import provenance
+from preln.files import write_text
 
 RECORD = ROOT / "benchmarks" / "record.json"
 
@@ -39,17 +40,28 @@ def put(entry: Entry) -> None:
     """Write an entry in the place of the one that has its name and its processor, or behind all others."""
     known = {(one["name"], processor_of(one)): one for one in entries()}
     known[entry["name"], processor_of(entry)] = entry
-    RECORD.write_text(json.dumps(list(known.values()), indent=1) + "\n", encoding="utf-8")
+    write_text(RECORD, json.dumps(list(known.values()), indent=1) + "\n")
 
 
-def risen(counts: list[Entry]) -> list[str]:
-    """Which counts are higher than the recorded ones, in words."""
+class Risen(Exception):
+    """A count is higher than the recorded one."""
+
+
+def refuse_risen(counts: list[Entry]) -> None:
+    """Let counts pass of which none is higher than the recorded one.
+
+    Raises:
+        Risen: otherwise; it says which, and what to do.
+    """
     known = {entry["name"]: entry["value"] for entry in entries() if "value" in entry}
-    return [
+    risen = [
         f"{one['name']} is {one['value']} (recorded: {known[one['name']]})"
         for one in counts
         if one["value"] > known.get(one["name"], one["value"])
     ]
+    if risen:
+        how = f"if that is meant, remove these entries from {RECORD.name} and count again"
+        raise Risen(f"not recorded, for these counts may only fall: {'; '.join(risen)}; {how}")
 
 
 def processor_of(entry: Entry) -> str:

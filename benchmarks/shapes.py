@@ -1,8 +1,8 @@
 """What it would cost to give a training batches of a few shapes only, as CUDA graphs need them.
 
 It is counted on a prepared corpus. A batch's shape is how many sentences it has, and how long its longest source and
-target are. Its places are what a model computes: the sentences times the sum of these two lengths. A batch in a larger
-shape has more places, which are padding.
+target are. Its places are its padded tokens, which are what a model computes: the sentences times the sum of these two
+lengths. A batch in a larger shape has more of them.
 """
 
 from __future__ import annotations

@@ -42,6 +42,7 @@ SHORT_WARMUP = 167
 COMMON_UPDATES = 1551
 """The updates after which its runs are compared: with four batches in an update it is one more."""
 LONG_WARMUP = 1333
+"""The updates of the warm-up with which Post-LN trains there."""
 UPDATES = 4653
 """The updates of a run of `confounds` with one batch in an update."""
 
@@ -257,8 +258,11 @@ def small_bert(rates: Mapping[float, tuple[Sequence[float], Sequence[float]]], w
 
 
 def batch_makes_it_too_short(losses: Mapping[int, Sequence[float]]) -> bool:
-    """Whether the small batch makes the short warm-up too short: at least 1 bit, by the means of the seeds. Their
-    losses are by the batches in an update."""
+    """Whether the small batch makes the short warm-up too short: by the means of the seeds, it costs at least 1 bit.
+
+    Args:
+        losses: of the seeds, by the number of batches in an update.
+    """
     return mean(losses[1]) - mean(losses[4]) >= 1
 
 
@@ -420,7 +424,7 @@ def _translations(results: Path, name: str) -> Iterator[tuple[RunSettings, dict[
 
 
 def _by(runs: Iterable[tuple[RunSettings, dict[str, float]]], what: Callable[[RunSettings], K | None]) -> dict[K, Ends]:
-    """The ends of all seeds, by what a run is; without the runs that are nothing that is asked for."""
+    """The ends of all seeds, by what a run is. Runs for which `what` returns None are left out."""
     found: dict[K, Ends] = {}
     for settings, last in runs:
         one = what(settings)

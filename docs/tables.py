@@ -579,7 +579,7 @@ def small_sums() -> str:
     rows = [(f"{one.total:g}", rate(one.learning_rate), warm_up(one.warmup), *each_seed(found[one])) for one in found]
     said = []
     for without, warmed_up in itertools.combinations(found, 2):
-        if without.total == warmed_up.total:
+        if without.total == warmed_up.total and not without.warmup:
             ends = (found[one].losses[0] for one in (without, warmed_up))
             said.append(f"at {rate(without.learning_rate)}, {answers.failure_or_small_sum(*ends)}")
     answer = f"The answer by the rule: {'; '.join(said)}" if said else NOT_YET
@@ -602,7 +602,8 @@ def swapped() -> str:
     if len(found) == 4 and all(len(ends.losses) == 3 for ends in found.values()):
         pre, post = (
             answers.UnderSchedules(
-                *(mean(found[answers.Swapped(placement, schedule)].losses) for schedule in SCHEDULES)
+                inverse_sqrt=mean(found[answers.Swapped(placement, "inverse-sqrt")].losses),
+                constant=mean(found[answers.Swapped(placement, "constant")].losses),
             )
             for placement in ("pre", "post")
         )
@@ -749,7 +750,7 @@ TABLES: dict[str, Callable[..., str]] = {
     "bert-scaled": bert_scaled,
     "short-warm-up": short_warmup,
     "small-sums": small_sums,
-    "schedules": swapped,
+    "swapped": swapped,
     "first-epoch": first_epoch,
     "failure-map": failure_map,
     "placements": placements,

@@ -24,7 +24,7 @@ esac
 
 step() { echo "preln: installing, step $1 of 5: $2"; }
 
-# Python brings a pip of its own age. Of the lock, pip's lines are those up to the first that ends without a backslash.
+# A new environment has the pip of its Python's release. In the lock, pip's entry ends at the first line without a backslash.
 step 1 "$(grep '^pip==' requirements.txt), which installs the rest"
 "$python" -m pip install --quiet --no-deps --require-hashes \
     --requirement <(sed -n '/^pip==/,/[^\\]$/p' locks/requirements.txt)

@@ -295,10 +295,12 @@ def compare(
     """Say which settings and numbers differ between two studies; fails if a number is worse."""
     from preln.report.compare import compare, text
 
-    for results in (before, after):
+    # The folders as they were given, or those of a study.yaml, for their names are in what is said.
+    folders = [path.parent if path.name == "study.yaml" else path for path in (before, after)]
+    for folder in folders:
         # It says what was meant by a misspelt name.
-        _read_results(results)
-    found = compare(before, after)
+        _read_results(folder)
+    found = compare(*folders)
     print(text(found))
     if found.is_worse:
         raise typer.Exit(1)

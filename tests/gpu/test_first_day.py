@@ -74,13 +74,15 @@ def test_steps_are_timed_on_a_gpu_in_each_precision_beside_stock_fairseq_in_fp16
 
 
 @pytest.mark.parametrize(("size", "goal"), [("B", 3.0), ("base", 2.5), ("bert-base", 1.4)])
-def test_each_line_of_the_page_says_whether_the_goal_is_reached(size: str, goal: float) -> None:
+@pytest.mark.parametrize(("short_of_it", "said"), [(0.0, "reached"), (0.01, "**not reached**")])
+def test_the_page_holds_the_fastest_precision_against_the_goal(
+    size: str, goal: float, short_of_it: float, said: str
+) -> None:
     assert gpu.FASTER[size] == goal
     row: dict[str, Any] = {"low": 1.0, "high": 9.0, "tokens_per_second": 1.0, "tflops": 1.0, "share_of_peak": 0.1}
-    rows = [{**row, "precision": "bf16", "ratio": goal}, {**row, "precision": "fp32", "ratio": goal - 0.01}]
-    *_, reached, missed = gpu._of_speed({"baseline": "stock fairseq, fp16", "goal": goal, "rows": rows})
-    assert f"| {goal}: reached |" in reached
-    assert f"| {goal}: **not reached** |" in missed
+    rows = [{**row, "precision": "bf16", "ratio": goal - short_of_it}, {**row, "precision": "fp32", "ratio": 1.0}]
+    lines = gpu._of_speed({"baseline": "stock fairseq, fp16", "goal": goal, "rows": rows})
+    assert lines[-1] == f"The goal is {goal} times in the fastest precision: {said}."
 
 
 @pytest.mark.parametrize(("bleu", "said"), [(10.0, "10.0% of an epoch"), (10.1, "10.1% of an epoch")])

@@ -307,7 +307,7 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
             for tokens in (4096, 1024)
         ),
         (
-            "own padding adds {:.1f}% and {:.1f}% to the words",
+            "own padding adds {:.1f}% and {:.1f}% to the tokens",
             lambda: [100 * record.find(f"shapes-{tokens}")["padding"] for tokens in (4096, 1024)],
         ),
         *(

@@ -13,8 +13,10 @@ from typing import Any
 import pandas as pd
 import pytest
 import yaml
+from typer.testing import CliRunner
 
 from preln.bleu import p_value
+from preln.cli import app
 from preln.config import load, validate
 from preln.files import append_json, write_json
 from preln.recording import RecordError
@@ -173,6 +175,15 @@ def test_a_copy_is_read_where_it_is(tmp_path: Path) -> None:
         record = next(copy.glob(f"translation/*/{name}"))
         record.write_text(record.read_text().replace("4.0", "3.0"))
     assert losses(compare(copy, one)) == {"pre": "worse"}
+
+
+@pytest.mark.parametrize("given", ["", "study.yaml"], ids=["the folder", "its study"])
+def test_the_command_takes_a_folder_of_results_or_the_study_in_it(given: str, tmp_path: Path) -> None:
+    before = write_results(tmp_path / "before" / "small", {"post": {1: 5.0}}) / given
+    after = write_results(tmp_path / "after" / "small", {"post": {1: 5.0}, "pre": {1: 4.0}}) / given
+    outcome = CliRunner().invoke(app, ["compare", str(before), str(after)])
+    assert outcome.exit_code == 0, outcome.output
+    assert f"only in {tmp_path / 'after' / 'small'}" in outcome.output
 
 
 def test_studies_with_no_run_in_common_are_not_compared(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ if [ "$1" = --version ]; then
     exit
 fi
 printf '%s\\0' "$@" > "$CALLS/$$"
-while [ "$1" != preln.sif ]; do shift; done
+while (($#)) && [ "$1" != preln.sif ]; do shift; done
 exec "${@:2}"
 """
 

@@ -103,8 +103,8 @@ def is_plain(settings: RunSettings) -> bool:
 def costs(found: Records) -> dict[RunSettings, float]:
     """The time of an update of each model over that of Post-LN with the same batches, by what a model's runs share.
 
-    Each time is from the median speed of all runs of the model on one kind of hardware. If both models were trained on
-    several kinds, the median over the kinds counts. A model without a run of Post-LN on its hardware has no cost.
+    Each time is from the median speed of all runs of the model on hardware of one name. If both models were trained on
+    several, the median over the names counts. A model without a run of Post-LN on its hardware has no cost.
     """
     done = found.runs.summary
     recorded = dict(zip(done["run"], zip(done["hardware"], done["tokens_per_second"], strict=True), strict=True))
@@ -121,7 +121,7 @@ def costs(found: Records) -> dict[RunSettings, float]:
         post = medians.get((hardware, model.model_copy(update=plain_post)))
         if post is not None:
             ratios.setdefault(model, []).append(post / median)
-    return {model: statistics.median(of_kinds) for model, of_kinds in ratios.items()}
+    return {model: statistics.median(of_names) for model, of_names in ratios.items()}
 
 
 def depth_exponent(theory: pd.DataFrame, placement: str) -> float:
