@@ -51,7 +51,7 @@ def test_a_workflow_on_github_calls_what_is_there(file: str) -> None:
     targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
     for command in commands:
         program, *arguments = command.split()
-        by_others = program in ("apptainer", "docker", "git", "pip", "pip-audit", "sudo")
+        by_others = program in ("apptainer", "docker", "git", "pip", "pip-audit", "pipx", "sudo")
         assert by_others or os.access(ROOT / program, os.X_OK) or (program == "make" and arguments[0] in targets)
 
 
