@@ -41,7 +41,7 @@ def test_a_committed_study_is_whole_and_its_records_are_its_own(path: Path) -> N
     "path", [path for path in COMMITTED if load(path).study in CONFIGS], ids=lambda path: path.parent.name
 )
 def test_a_committed_study_is_the_one_in_config(path: Path) -> None:
-    # How it is computed and where its text lies may differ, as docs/your-own-study.md says; of one study the text itself.
+    # How it is computed and where its text lies may differ, and in one study the text: docs/your-own-study.md says so.
     may_differ = {"execution": None} | (OF_OTHER_TEXT if path.parent.name == "bert-scaled" else {})
     committed, configured = (load(one).identity for one in (path, CONFIGS[load(path).study]))
     assert committed | may_differ == configured | may_differ

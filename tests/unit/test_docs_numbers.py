@@ -71,6 +71,11 @@ def amplified(placement: str) -> tuple[float, float]:
     return step.mean, step.high - step.mean
 
 
+def small_sums_at_1e_3() -> list[float]:
+    """The losses of Post-LN at 1e-3 whose rate decays at once, and with a warm-up and as large a sum of rates."""
+    return [curve("confounds", f"post-adam-lr{run}", 3) for run in ("1e-3-wu0", "4.527e-5-wu1333")]
+
+
 def seeds_of_radam() -> tuple[float, float, float]:
     """The lowest and the highest loss of RAdam's seeds at our setting, and how far apart they are."""
     losses = answers.radam(RESULTS)[answers.OURS].losses
@@ -551,6 +556,14 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
     ],
     "docs/departures.md": [
         (
+            "the run ends {:.2f} bits above the one with it",
+            lambda: [small_sums_at_1e_3()[0] - small_sums_at_1e_3()[1]],
+        ),
+        (
+            "learns nothing at this rate ({:.2f} bits in",
+            lambda: [final(BIG, "post-adam-lr1e-3-wu0-hold1333")],
+        ),
+        (
             "1,024 tokens, seed 1 ({:.2f} bits)",
             lambda: [curve("confounds", "post-adam-lr5e-4-wu167-hold1333", 1)],
         ),
@@ -609,6 +622,10 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
         ),
     ],
     "docs/explanation.md": [
+        (
+            "decays at once ends at {:.2f} bits, and one with a warm-up and the same sum of rates at {:.2f} (one",
+            small_sums_at_1e_3,
+        ),
         (
             "are {:.3f} ± {:.3f} and {:.3f} ± {:.3f} (forty seeds)",
             lambda: [*theory(THEORY, DEPTH, LEMMA_1[1]), *theory(THEORY, DEPTH, "Pre-LN encoder, proofs")],
