@@ -41,7 +41,7 @@ from tests import conftest
 
 pytestmark = pytest.mark.slow
 
-TIMES = {"tokens_per_second", "seconds"}
+TIMES = {"tokens_per_second", "seconds", "valid_seconds", "test_seconds"}
 UPDATES, VALIDATE_EVERY, KEPT = 9, 3, (0, 4, 9)
 BATCHES, WARMUP = 10, 8
 """Batches of an epoch of the translation, and updates of its warm-up."""
