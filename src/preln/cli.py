@@ -375,7 +375,12 @@ def translate(
     ],
     file: Annotated[
         Path | None,
-        typer.Option("--file", help="Running text in UTF-8, a sentence a line. Without it: standard input."),
+        typer.Option(
+            "--file",
+            exists=True,
+            dir_okay=False,
+            help="Running text in UTF-8, a sentence a line. Without it: standard input.",
+        ),
     ] = None,
     beam: Annotated[int | None, typer.Option(min=1, max=100, help="Hypotheses kept; by default the run's.")] = None,
     alternatives: Annotated[int, typer.Option(min=1, max=100, help="Translations of each sentence.")] = 1,

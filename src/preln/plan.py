@@ -116,6 +116,7 @@ class Item:
         measured, core_measured: whether those hours come from a measured speed.
         updates_estimated: whether its batches are not counted, but taken to be full.
         after: the job that it waits for.
+        warmup: updates of its warm-up.
     """
 
     id: str
@@ -129,6 +130,7 @@ class Item:
     core_measured: bool = False
     updates_estimated: bool = False
     after: str | None = None
+    warmup: int = 0
 
 
 @dataclass(frozen=True)
@@ -188,7 +190,7 @@ def _translation(
     updates = settings.epochs * math.ceil(an_epoch / settings.accumulate)
     recorded = [known.get(("translation", *_shape(settings))) for known in speeds]
     item = _item(run.id, updates, settings.epochs * epoch.tokens, found, settings.precision, gpu, *recorded)
-    return replace(item, updates_estimated=counted is None)
+    return replace(item, updates_estimated=counted is None, warmup=settings.warmup)
 
 
 def _pretraining(run: PretrainingRun, gpu: Gpu, speeds: tuple[Speeds, Speeds]) -> Item:
@@ -196,7 +198,8 @@ def _pretraining(run: PretrainingRun, gpu: Gpu, speeds: tuple[Speeds, Speeds]) -
     found = cost.pretraining(settings, run.text.vocabulary)
     tokens = float(settings.updates * settings.accumulate * found.tokens_per_batch)
     recorded = [known.get(("pretraining", *_shape(settings))) for known in speeds]
-    return _item(run.id, settings.updates, tokens, found, settings.precision, gpu, *recorded)
+    item = _item(run.id, settings.updates, tokens, found, settings.precision, gpu, *recorded)
+    return replace(item, warmup=settings.warmup)
 
 
 def _finetuning(job: Finetuning, gpu: Gpu) -> Item:
@@ -317,6 +320,13 @@ def show(asked: Checked, path: Path, name: str, folder: Path, peak: float | None
             "Updates of translation are estimates until the text is prepared: batches are not quite full. There may "
             "be up to 50% more."
         )
+    unfinished = [item for item in planned if item.updates is not None and 0 < item.updates <= item.warmup]
+    if unfinished:
+        first = unfinished[0]
+        lines.append(
+            f"Runs that end within their warm-up: {len(unfinished)}. {first.id} has a warm-up of {first.warmup:,} and "
+            f"{first.updates:,} updates. Let it train for more epochs, or make `warmup` shorter."
+        )
     if not all(item.measured for item in planned):
         lines.append(
             f"{gpu.name} hours assume {UTILISATION:.0%} of its peak, and {UPDATES_A_SECOND:g} updates a second at "
@@ -345,12 +355,18 @@ def show(asked: Checked, path: Path, name: str, folder: Path, peak: float | None
 def _sums(planned: list[Item], gpu: Gpu) -> str:
     """What all jobs take together whose length is known."""
     total, longest = sum(item.hours or 0.0 for item in planned), critical_path(planned)
-    unit, factor, digits = ("minutes", 60, 0) if total < 1 else ("hours", 1, 1)
     cores = sum(item.core_hours or 0.0 for item in planned)
+    of_all, of_longest = (_amount(hours, of=total) for hours in (total, longest))
+    unit, of_cores = ("minutes" if hours < 1 else "hours" for hours in (total, cores))
     return (
-        f"In all {factor * total:,.{digits}f} {gpu.name} {unit}; the longest chain of jobs takes "
-        f"{factor * longest:,.{digits}f}. Without a GPU: {cores:,.1f} hours of one core."
+        f"In all {of_all} {gpu.name} {unit}; the longest chain of jobs takes {of_longest}. Without a GPU: "
+        f"{_amount(cores, of=cores)} {of_cores} of one core."
     )
+
+
+def _amount(hours: float, of: float) -> str:
+    """A number of hours, or of minutes if those it is a part of are less than one."""
+    return f"{60 * hours:,.0f}" if of < 1 else f"{hours:,.1f}"
 
 
 def _table(planned: list[Item], gpu: Gpu) -> Table:

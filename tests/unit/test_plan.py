@@ -162,6 +162,16 @@ def test_a_plan_of_less_than_an_hour_is_in_minutes(tmp_path: Path, capsys: pytes
     assert re.search(r"In all \d L4 minutes; the longest chain of jobs takes \d\.", capsys.readouterr().out)
 
 
+def test_runs_that_end_within_their_warm_up_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    entries = [{"warmup": warmup, "decay_period": 10**6} for warmup in (10, 10**6)]
+    content = study_content(*entries) | {"corpora": {"tiny": {"source": "iwslt14", "vocabulary": 10000}}}
+    asked = check(content, "my.yaml")
+    plan.show(asked, Path("my.yaml"), "l4", tmp_path)
+    long = next(run for run in asked.runs if run.settings.warmup == 10**6)
+    said = " ".join(capsys.readouterr().out.split())
+    assert f"Runs that end within their warm-up: 1. {long.id} has a warm-up of 1,000,000 and" in said
+
+
 def test_a_gpu_without_bf16_is_planned_as_in_fp32() -> None:
     old, new = GPUS["t4"], GPUS["l4"]
     assert old.peak("bf16") == old.peak("fp32") < old.peak("fp16")

@@ -43,15 +43,16 @@ Losses are in bits a token.
 ```python
 import transformers
 
-tokenizer = transformers.AutoTokenizer.from_pretrained("THIS FOLDER")
-model = transformers.AutoModelFor{auto}.from_pretrained("THIS FOLDER")
+folder = "THIS FOLDER"
+tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+model = transformers.AutoModelFor{auto}.from_pretrained(folder)
 {code}
 ```
 
 {note}
 """
 
-_TRANSLATE = """pieces = tokenizer(["A SENTENCE AS IT WAS PREPARED"], return_tensors="pt")
+_TRANSLATE = """pieces = tokenizer(["A SENTENCE AS IT WAS PREPARED", "ANOTHER"], padding=True, return_tensors="pt")
 print(tokenizer.batch_decode(model.generate(**pieces), skip_special_tokens=True))"""
 
 _GUESS = """pieces = tokenizer("It was a <mask> day .", return_tensors="pt")
