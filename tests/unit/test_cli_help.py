@@ -115,3 +115,9 @@ def test_nothing_that_trains_or_draws_is_imported_for_it(command: str, results: 
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert "preln.completion" in found
     assert not {"torch", "fairseq", "matplotlib", "pandas", "numpy"} & set(found)
+
+
+def test_a_file_of_sentences_that_is_not_there_is_named() -> None:
+    outcome = CliRunner().invoke(app, ["translate", "results/mine", "a-run", "--file", "nosuch.de"])
+    assert outcome.exit_code == 2
+    assert "file 'nosuch.de' does not exist" in " ".join(outcome.output.replace("│", " ").split())
