@@ -233,7 +233,9 @@ def _say_finding(study: Study, results: Path) -> None:
 @app.command(rich_help_panel=STUDY)
 def status(
     results: ResultsOf,
-    watch: Annotated[bool, typer.Option("--watch", help="Keep showing it, every few seconds.")] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Keep showing it, every few seconds, until all is done.")
+    ] = False,
     json_form: Annotated[
         bool,
         typer.Option(
@@ -379,7 +381,8 @@ def translate(
             "--file",
             exists=True,
             dir_okay=False,
-            help="Running text in UTF-8, a sentence a line. Without it: standard input.",
+            help="Running text in UTF-8, a sentence a line; tokens if the study's text has `tokenise: false`. Without "
+            "it: standard input.",
         ),
     ] = None,
     beam: Annotated[int | None, typer.Option(min=1, max=100, help="Hypotheses kept; by default the run's.")] = None,

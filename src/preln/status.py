@@ -143,25 +143,29 @@ def show(study: Study, results: Path, origin: Path, watch: bool) -> None:
         study: the study.
         results: the folder of its results.
         origin: what `preln plan` and `preln run` have the study from.
-        watch: whether to go on until interrupted.
+        watch: whether to go on until all jobs are done, or until it is interrupted.
     """
     # Into a file or a pipe goes the whole table, however wide.
     console = Console(width=None if sys.stdout.isatty() else FILE_WIDTH)
 
     beginning = _beginning(origin)
 
-    def current() -> Group:
+    def current() -> StudyProgress:
+        return StudyProgress.read(study, results, time.time())
+
+    def view(progress: StudyProgress) -> Group:
         bars = console.is_terminal and console.width >= WIDE
-        progress = StudyProgress.read(study, results, time.time())
         return Group(progress.view(bars), *([] if progress.has_begun else [beginning]))
 
+    progress = current()
     if not watch:
-        console.print(current(), highlight=False)
+        console.print(view(progress), highlight=False)
         return
     try:
-        with Live(current(), console=console, refresh_per_second=1) as live:
-            while True:
+        with Live(view(progress), console=console, refresh_per_second=1) as live:
+            while progress.done < len(progress.jobs):
                 time.sleep(WATCH_SECONDS)
-                live.update(current())
+                progress = current()
+                live.update(view(progress))
     except KeyboardInterrupt:
         return

@@ -315,3 +315,11 @@ def test_json_is_printed_once(study: Study, tmp_path: Path) -> None:
     outcome = subprocess.run(command, capture_output=True, text=True, check=False)
     assert outcome.returncode == 1
     assert "--watch" in outcome.stderr and "--json" in outcome.stderr
+
+
+def test_watching_a_study_ends_when_all_of_it_is_done() -> None:
+    results = Path(__file__).parents[2] / "results" / "first-updates"
+    outcome = subprocess.run(
+        [*STATUS, str(results), "--watch"], capture_output=True, text=True, timeout=300, check=True
+    )
+    assert "12 of 12 jobs done" in outcome.stdout
