@@ -379,8 +379,6 @@ def translate(
         Path | None,
         typer.Option(
             "--file",
-            exists=True,
-            dir_okay=False,
             help="Running text in UTF-8, a sentence a line; tokens if the study's text has `tokenise: false`. Without "
             "it: standard input.",
         ),
@@ -400,6 +398,8 @@ def translate(
     from preln.translation.translating import TrainedRun, show
     from preln.workflow import corpus_folder
 
+    if file is not None and not file.is_file():
+        raise PrelnError(f"--file {file}: there is no such file")
     folder, _, all_runs = _read_results(results)
     asked = [_find(all_runs, run, "run") for run in runs]
     models = [TrainedRun(run, folder, prepared or _beside(folder, corpus_folder(run))) for run in asked]

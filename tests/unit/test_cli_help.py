@@ -118,6 +118,5 @@ def test_nothing_that_trains_or_draws_is_imported_for_it(command: str, results: 
 
 
 def test_a_file_of_sentences_that_is_not_there_is_named() -> None:
-    outcome = CliRunner().invoke(app, ["translate", "results/mine", "a-run", "--file", "nosuch.de"])
-    assert outcome.exit_code == 2
-    assert "file 'nosuch.de' does not exist" in " ".join(outcome.output.replace("│", " ").split())
+    with pytest.raises(PrelnError, match="--file nosuch.de: there is no such file"):
+        app(["translate", "results/mine", "a-run", "--file", "nosuch.de"], standalone_mode=False)

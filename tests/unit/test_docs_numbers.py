@@ -71,6 +71,12 @@ def amplified(placement: str) -> tuple[float, float]:
     return step.mean, step.high - step.mean
 
 
+def papers_pre_ln(number: str) -> float:
+    """What Pre-LN at the paper's size has at the end of `paper-epoch`."""
+    folder = RESULTS / "paper-epoch" / "translation" / "pre-adam-lr5e-4-const-s1"
+    return float(recording.read_metrics(folder)["final"][number])
+
+
 def small_sums_at_1e_3() -> list[float]:
     """The losses of Post-LN at 1e-3 whose rate decays at once, and with a warm-up and as large a sum of rates."""
     return [curve("confounds", f"post-adam-lr{run}", 3) for run in ("1e-3-wu0", "4.527e-5-wu1333")]
@@ -555,6 +561,14 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
         ),
     ],
     "docs/departures.md": [
+        (
+            "after {:,.0f} updates it is {:.2f} bits above the value",
+            lambda: [papers_pre_ln("updates"), papers_pre_ln("valid_loss") - 6.4],
+        ),
+        (
+            "Ours is {:.1f} on the test text and {:.1f} on the validation text",
+            lambda: [papers_pre_ln("test_bleu"), papers_pre_ln("valid_bleu")],
+        ),
         (
             "the run ends {:.2f} bits above the one with it",
             lambda: [small_sums_at_1e_3()[0] - small_sums_at_1e_3()[1]],
