@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from preln import __version__
 from preln.cli import LOOK, STAGE, STUDY, app
 from preln.config import load
+from preln.errors import PrelnError
 from preln.plan import GPUS
 from preln.report.catalogue import Catalogue
 from tests.conftest import RUN, bert_content, study_content

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.slow
         (study_content({"seed": [1, 1]}), ("pre-adam-lr2e-3-wu10-s1", "twice")),
         (
             study_content(corpora={"tiny": {"source": "iwslt15"}}),
-            ("corpora.tiny: ", "'iwslt15'", "'embedded', 'iwslt14', 'wmt14', 'files'"),
+            ("corpora.tiny.source: ", "'iwslt15' (did you mean iwslt14?)", "'embedded', 'iwslt14', 'wmt14', 'files'"),
         ),
         (
             study_content(corpora={"tiny": {**CORPUS, "source": "iwslt14", "folder": "no/such/folder"}}),
