@@ -562,6 +562,10 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
     ],
     "docs/departures.md": [
         (
+            "With 1,024 tokens, the three seeds are {:.1f} bits apart",
+            lambda: [np.ptp(answers.short_warmup(RESULTS)[1]).item()],
+        ),
+        (
             "after {:,.0f} updates it is {:.2f} bits above the value",
             lambda: [papers_pre_ln("updates"), papers_pre_ln("valid_loss") - 6.4],
         ),
