@@ -398,7 +398,7 @@ def translate(
     from preln.translation.translating import TrainedRun, show
     from preln.workflow import corpus_folder
 
-    if file is not None and not file.is_file():
+    if file is not None and not file.exists():
         raise PrelnError(f"--file {file}: there is no such file")
     folder, _, all_runs = _read_results(results)
     asked = [_find(all_runs, run, "run") for run in runs]

@@ -641,7 +641,7 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
     ],
     "docs/explanation.md": [
         (
-            "decays at once ends at {:.2f} bits, and one with a warm-up and the same sum of rates at {:.2f} (one",
+            "decays at once ends at {:.2f} bits. With a warm-up and the same sum of rates, it ends at {:.2f} (one",
             small_sums_at_1e_3,
         ),
         (
