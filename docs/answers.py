@@ -22,13 +22,16 @@ from preln.config import load as load_study
 from preln.placements import PAPER
 from preln.pretraining.runs import expand as expand_pretraining
 from preln.report.core.statistics import Estimate, mean
+from preln.report.theory import records as of_theory
 from preln.report.theory import traces
 from preln.report.theory.figure_amplification import Number, depths_of, slope, values
 from preln.report.theory.table_first_updates import FIRST
+from preln.report.theory.tables import theory as statements
 from preln.report.translation.budgets import sum_of_rates
 from preln.report.translation.failure_map import Map
 from preln.runs import expand
 from preln.schedules import of as schedule_of
+from preln.theory.measurement_jobs import expand as expand_measurements
 from preln.theory.trace_jobs import expand as expand_traces
 
 LEARNS = 0.3
@@ -257,13 +260,42 @@ def small_bert(rates: Mapping[float, tuple[Sequence[float], Sequence[float]]], w
     return found or ["the question stays open"]
 
 
-def batch_makes_it_too_short(losses: Mapping[int, Sequence[float]]) -> bool:
-    """Whether the small batch makes the short warm-up too short: by the means of the seeds, it costs at least 1 bit.
+@dataclass(frozen=True)
+class Warmup:
+    """A length of Adam's warm-up, and how many batches an update has."""
+
+    updates: int
+    batches: int
+
+
+SHORT, SHORT_LARGER, LONG_LARGER = Warmup(SHORT_WARMUP, 1), Warmup(SHORT_WARMUP, 4), Warmup(LONG_WARMUP, 4)
+
+
+def short_warmup(losses: Mapping[Warmup, Sequence[float]]) -> list[str]:
+    """What the short warm-up says, by the losses of the seeds of each: the first answer that the runs allow, and the second.
+
+    Nothing is said of what lacks a run: three seeds of a short warm-up, and one of the long one.
+    """
+    ours, larger, long = (losses.get(one, ()) for one in (SHORT, SHORT_LARGER, LONG_LARGER))
+    found = []
+    if len(ours) == len(larger) == 3:
+        found.append("the batch is a cause" if mean(ours) - mean(larger) >= 1 else "the batch is no cause")
+    if len(larger) == 3 and long:
+        holds = mean(larger) - mean(long) <= 0.5
+        found.append(f"with 4 x 1,024 tokens the claim {'holds' if holds else 'does not hold either'}")
+    return found
+
+
+def why_the_gradient_falls_less(kept: float, kept_by_ours: float) -> str:
+    """What the warm-up with four batches says.
 
     Args:
-        losses: of the seeds, by the number of batches in an update.
+        kept: the last gradient of W² after it, over that at initialisation.
+        kept_by_ours: the same for the warm-up with one batch.
     """
-    return mean(losses[1]) - mean(losses[4]) >= 1
+    if kept <= 0.1:
+        return "the batch is a cause"
+    return "the batch is a cause in part" if kept <= kept_by_ours / 2 else "the batch is no cause"
 
 
 @dataclass(frozen=True)
@@ -312,20 +344,30 @@ def small_berts(results: Path) -> dict[SmallBert, list[float]]:
     return found
 
 
-def short_warmup(results: Path) -> dict[int, list[float]]:
-    """The loss of each seed of Adam's short warm-up in `confounds`, by the batches in an update; after the updates that
-    the runs have in common."""
+def warmups(results: Path) -> dict[Warmup, list[float]]:
+    """The loss of each seed of the runs of `confounds` that the short warm-up is judged by, after the updates that they have
+    in common."""
     study = _study("confounds")
-    found: dict[int, list[float]] = {}
+    found: dict[Warmup, list[float]] = {}
     for run in expand(study):
-        curve = results / study.study / run.folder / "curve.csv"
-        if run.settings.optimizer == "adam" and run.settings.warmup == SHORT_WARMUP and curve.exists():
+        its, curve = run.settings, results / study.study / run.folder / "curve.csv"
+        one = Warmup(its.warmup, its.accumulate)
+        if its.optimizer == "adam" and one in (SHORT, SHORT_LARGER, LONG_LARGER) and curve.exists():
             epochs = pd.read_csv(curve)
             common = epochs[(epochs["updates"] - COMMON_UPDATES).abs() <= 1]
             # A run that diverged before has no such epoch.
             loss = float(common["valid_loss"].iloc[0]) if len(common) else math.inf
-            found.setdefault(run.settings.accumulate, []).append(loss)
+            found.setdefault(one, []).append(loss)
     return found
+
+
+def kept_by_the_warm_up(results: Path) -> float | None:
+    """What is left of the last gradient of W² after the warm-up with four batches of `confounds`, without the bias of the
+    mini-batches' noise; None while it is not measured."""
+    study = _study("confounds")
+    found = statements(of_theory.load(study, expand_measurements(study, expand(study)), results))
+    kept = found[found["quantity"] == "last gradient of W^2, after warm-up over initial, unbiased"]
+    return float(kept["measured"].iloc[0]) if len(kept) else None
 
 
 def amplification(results: Path, rate: float) -> dict[str, ByDepth]:
@@ -367,7 +409,8 @@ def small_sums(results: Path) -> dict[SmallSum, Ends]:
     """The ends of the runs that are done, by their sums; of one sum, that without a warm-up is first."""
 
     def small_sum(its: RunSettings) -> SmallSum | None:
-        if (its.placement, its.optimizer, its.schedule, its.anchor) != ("post", "adam", "inverse-sqrt", "warmup"):
+        asked = ("post", "adam", "inverse-sqrt", "warmup", 1)
+        if (its.placement, its.optimizer, its.schedule, its.anchor, its.accumulate) != asked:
             return None
         return SmallSum(its.learning_rate, its.warmup, float(f"{sum_of_rates(schedule_of(its), UPDATES):.3g}"))
 
@@ -389,8 +432,9 @@ def swapped(results: Path) -> dict[Swapped, Ends]:
 
     def one(its: RunSettings) -> Swapped | None:
         own = its.placement == "pre" and its.schedule == "constant"
-        asked = its.optimizer == "adam" and its.learning_rate == 5e-4 and its.warmup == (0 if own else LONG_WARMUP)
-        return Swapped(its.placement, its.schedule) if asked else None
+        asked = ("adam", 5e-4, 0 if own else LONG_WARMUP, 1)
+        is_asked = (its.optimizer, its.learning_rate, its.warmup, its.accumulate) == asked
+        return Swapped(its.placement, its.schedule) if is_asked else None
 
     return _by(chain.from_iterable(_translations(results, name) for name in ("iwslt14-50k-cpu", "confounds")), one)
 

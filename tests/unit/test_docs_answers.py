@@ -238,9 +238,29 @@ def test_a_small_bert_shows_a_gap_only_where_the_seeds_do_not_overlap(
     assert all(word in one for word, one in zip(found, said, strict=True))
 
 
-@pytest.mark.parametrize(("large", "is_a_cause"), [([7.0, 8.0, 9.0], True), ([8.0, 8.5, 9.0], False)])
-def test_the_batch_is_a_cause_by_the_means_of_the_seeds(large: list[float], is_a_cause: bool) -> None:
-    assert answers.batch_makes_it_too_short({1: [9.0, 9.2, 9.4], 4: large}) == is_a_cause
+@pytest.mark.parametrize(
+    ("large", "long", "said"),
+    [
+        ([7.0, 8.0, 9.0], [7.5], ["the batch is a cause", "with 4 x 1,024 tokens the claim holds"]),
+        ([8.0, 8.5, 9.0], [7.5], ["the batch is no cause", "with 4 x 1,024 tokens the claim does not hold either"]),
+        ([7.0, 8.0], [7.5], []),
+        ([7.0, 8.0, 9.0], [], ["the batch is a cause"]),
+    ],
+)
+def test_the_short_warm_up_is_judged_by_the_means_of_three_seeds(
+    large: list[float], long: list[float], said: list[str]
+) -> None:
+    losses = {answers.SHORT: [9.0, 9.2, 9.4], answers.SHORT_LARGER: large, answers.LONG_LARGER: long}
+
+    assert answers.short_warmup(losses) == said
+
+
+@pytest.mark.parametrize(
+    ("kept", "said"),
+    [(0.1, "a cause"), (0.11, "a cause in part"), (0.085, "a cause"), (0.12, "a cause in part"), (0.121, "no cause")],
+)
+def test_the_batch_is_a_cause_of_the_gradient_by_what_the_warm_up_leaves(kept: float, said: str) -> None:
+    assert answers.why_the_gradient_falls_less(kept, kept_by_ours=0.24) == f"the batch is {said}"
 
 
 def end(results: Path, run: str, loss: float, bleu: float = 1.0) -> None:
@@ -260,6 +280,7 @@ def test_a_run_without_a_warm_up_stands_beside_the_one_whose_rates_sum_to_as_muc
     # Neither its peak's place nor its length is what the question is about.
     end(runs, "post-adam-lr5e-4-wu0-shift1333-s1", 5.0)
     end(runs, "post-adam-lr5e-4-wu167-hold1333-s1", 6.0)
+    end(runs, "post-adam-lr5e-4-wu1333-epochs4-accumulate4-s1", 4.0)
 
     found = answers.small_sums(tmp_path)
 
