@@ -272,7 +272,7 @@ SHORT, SHORT_LARGER, LONG_LARGER = Warmup(SHORT_WARMUP, 1), Warmup(SHORT_WARMUP,
 
 
 def short_warmup(losses: Mapping[Warmup, Sequence[float]]) -> list[str]:
-    """What the short warm-up says, by the losses of the seeds of each: the first answer that the runs allow, and the second.
+    """What the short warm-up says, by the losses of the seeds of each: up to two answers.
 
     Nothing is said of what lacks a run: three seeds of a short warm-up, and one of the long one.
     """
@@ -345,8 +345,8 @@ def small_berts(results: Path) -> dict[SmallBert, list[float]]:
 
 
 def warmups(results: Path) -> dict[Warmup, list[float]]:
-    """The loss of each seed of the runs of `confounds` that the short warm-up is judged by, after the updates that they have
-    in common."""
+    """The loss of each seed of the runs of `confounds` that the short warm-up is judged by, after the updates that they
+    have in common."""
     study = _study("confounds")
     found: dict[Warmup, list[float]] = {}
     for run in expand(study):
@@ -362,8 +362,8 @@ def warmups(results: Path) -> dict[Warmup, list[float]]:
 
 
 def kept_by_the_warm_up(results: Path) -> float | None:
-    """What is left of the last gradient of W² after the warm-up with four batches of `confounds`, without the bias of the
-    mini-batches' noise; None while it is not measured."""
+    """What is left of the last gradient of W² after the warm-up with four batches of `confounds`, without the bias of
+    the mini-batches' noise; None while it is not measured."""
     study = _study("confounds")
     found = statements(of_theory.load(study, expand_measurements(study, expand(study)), results))
     kept = found[found["quantity"] == "last gradient of W^2, after warm-up over initial, unbiased"]

@@ -578,7 +578,7 @@ def short_warmup() -> str:
 
 
 def gradient_after_the_warm_up() -> str:
-    """What is left of Post-LN's last gradient after a warm-up, with one batch in an update and with four, and the answer."""
+    """What a warm-up leaves of Post-LN's last gradient, with one batch in an update and with four, and the answer."""
     kept_by_ours = float(theory("iwslt14-50k-cpu", KEPT, "Post-LN decoder, translation")["measured"])
     rows = [("1,024", "1e-3", "norm of the mean over 4 mini-batches", f"{kept_by_ours:.3f}")]
     kept = answers.kept_by_the_warm_up(RESULTS)
