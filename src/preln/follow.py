@@ -31,6 +31,7 @@ _FAILED = re.compile(r"^    jobid: (\d+)$")
 _FINISHED = re.compile(r"^Finished jobid: (\d+) \(Rule: (\w+)\)$")
 _TARGETS = ("default", "all", "prepared")
 """Rules that make nothing; a module's may have a name before it, as `preln_all`."""
+NOTHING = "Nothing to do: all of it is made and up to date."
 SHOWN = 20
 """Lines of the log that are shown when the workflow fails and no line says why."""
 
@@ -137,8 +138,9 @@ def run(study: Study, arguments: Sequence[str], log: Path) -> tuple[int, Path]:
                 process.communicate()
             signal.signal(signal.SIGINT, before)
     if not status and not steps.done:
-        # It had nothing to do, or was asked for a plan.
-        console.print(log.read_text(encoding="utf-8"), markup=False, highlight=False)
+        said = log.read_text(encoding="utf-8")
+        # Otherwise it was asked for something else, such as a plan.
+        console.print(NOTHING if "Nothing to be done" in said else said, markup=False, highlight=False)
     if status:
         lines = log.read_text(encoding="utf-8").splitlines()
         why = [line for line in lines if line.startswith("preln: ")] or lines[-SHOWN:]

@@ -492,8 +492,38 @@ def test_a_comparison_of_ends_waits_until_both_have_come_there(fall: float, outc
 @pytest.mark.parametrize(("best", "outcome"), [(0.70, Outcome.HOLDS), (0.60, Outcome.UNCLEAR)])
 def test_accuracies_at_chance_decide_nothing(best: float, outcome: Outcome) -> None:
     runs = [replace(sample(best), constant=0.65), replace(sample(0.5, warmup=4), constant=0.65)]
-    asked: dict[str, Any] = {"runs": {"warmup": "none"}, "minus": {"warmup": "some"}, "low": 0.0, "beyond_chance": True}
+    asked: dict[str, Any] = {"runs": {"warmup": "none"}, "minus": {"warmup": "some"}, "low": 0.0}
     (found,) = judged(*runs, **{**asked, "quantity": "accuracy"})
+    assert found.outcome is outcome
+
+
+@pytest.mark.parametrize("claim", ["C9", "C13", "C14"])
+@pytest.mark.parametrize(("loss_", "learned"), [(9.9, False), (math.inf, False), (9.0, True)])
+def test_two_runs_that_learned_nothing_decide_nothing_about_a_claim(claim: str, loss_: float, learned: bool) -> None:
+    (test,) = (one for one in CLAIMS[claim].tests if isinstance(one, OfRuns))
+    of_other = {**test.runs, **(test.minus or {})}
+    words = {"none": 0, "longest": 4}
+    mine, other = (
+        replace(sample(loss_, **{key: words.get(value, value) for key, value in settings.items()}), constant=9.9)
+        for settings in (test.runs, of_other)
+    )
+    (found,) = judged(mine, other, **test.model_dump(exclude={"of", "quantity", "equal_rates", "settled"}))
+
+    assert found.undecided == ("" if learned else "neither is better than a constant guess")
+
+
+@pytest.mark.parametrize(("loss_", "outcome"), [(9.9, Outcome.UNCLEAR), (8.0, Outcome.HOLDS)])
+def test_the_way_to_a_run_that_learned_nothing_says_nothing(loss_: float, outcome: Outcome) -> None:
+    runs = [
+        replace(one, constant=9.9)
+        for one in (
+            sample(11.0, optimizer="adam"),
+            sample(loss_, optimizer="adam", warmup=4),
+            sample(loss_, optimizer="radam"),
+        )
+    ]
+    asked: dict[str, Any] = {"minus": {"optimizer": "adam"}, "gap_to": {"optimizer": "adam", "warmup": "longest"}}
+    (found,) = judged(*runs, runs={"optimizer": "radam", "warmup": "none"}, **asked, low=0.5)
     assert found.outcome is outcome
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from preln.follow import NOTHING
 from tests.workflow.conftest import Workspace
 
 pytestmark = pytest.mark.slow
@@ -32,6 +33,21 @@ def test_each_step_is_a_line_where_there_is_no_terminal_and_the_finding_comes_la
     assert finding[1] == "All of it on one page: results/tiny/report.html"
     log = without_a_table.folder / "logs" / "tiny" / "snakemake.log"
     assert "Reason: Missing output files" in log.read_text(encoding="utf-8")
+
+
+def test_where_nothing_is_to_do_it_says_so_in_a_line_before_the_finding(finished: Workspace, tmp_path: Path) -> None:
+    outcome = finished.copied(tmp_path / "copy").run("preln", "run", "config/config.yaml", "--cores", "2")
+    assert outcome.code == 0, outcome.output
+    first, *finding = outcome.output.splitlines()
+    assert first == NOTHING
+    assert len(finding) == 3
+    assert finding[0].startswith("This study tests ")
+
+
+def test_a_plan_that_is_asked_for_is_shown(without_a_table: Workspace) -> None:
+    outcome = without_a_table.run("preln", "run", "config/config.yaml", "--cores", "2", "--", "--dry-run")
+    assert outcome.code == 0, outcome.output
+    assert "Reason: Missing output files" in outcome.output
 
 
 def test_a_terminal_shows_what_is_being_done(without_a_table: Workspace) -> None:

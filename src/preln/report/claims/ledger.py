@@ -18,8 +18,9 @@ from preln.report.reference import claims as paper
 NOT_COMPARED = "not compared"
 NOTE = (
     "The verdict is on a claim's direction. Its value is compared where the study is at the paper's settings and the "
-    "paper has a number. With several seeds, the 95% interval of the mean decides; with one seed, its value does. The "
-    "rules and their tolerances are in src/preln/report/reference/claims.yaml in preln's repository."
+    "paper has a number. With several seeds, the 95% interval of the mean decides; with one seed, its value does. "
+    "Two runs decide nothing if neither is better than a constant guess, where that is known. The rules and their "
+    "tolerances are in src/preln/report/reference/claims.yaml in preln's repository."
 )
 
 

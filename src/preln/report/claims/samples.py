@@ -121,7 +121,7 @@ def findings(test: OfRuns, sampled: Callable[[float], Sequence[Sample]]) -> list
             end = _best(test, ends)
             gap = _share_of_gap(one, best, end)
             name = f"the way from {name} to {_named(test.gap_to, end, ends)}"
-            found.append(Finding(f"{what}, of {name}", gap, low, high))
+            found.append(Finding(f"{what}, of {name}", gap, low, high, _of_chance(test, one, end)))
             continue
         word = "minus" if test.over is None else "over"
         theirs, undecided = _at_equal_rates(mine_then, best) if test.equal_rates else (best, "")
@@ -194,9 +194,14 @@ def _undecided(test: OfRuns, one: Series, other: Series, sampled: Callable[[floa
     """Why a comparison decides nothing, whatever its value; empty where it decides."""
     if test.settled is not None and not all(_is_settled(series_, test.settled, sampled) for series_ in (one, other)):
         return f"a loss still falls by more than {test.settled:g} in the last fifth"
-    if test.beyond_chance and not any(_is_beyond_chance(test, series_) for series_ in (one, other)):
-        return "neither is better than a constant guess"
-    return ""
+    return _of_chance(test, one, other)
+
+
+def _of_chance(test: OfRuns, one: Series, other: Series) -> str:
+    """Why two series that have learned nothing decide nothing: a difference between them is one of chance. Empty where
+    one of them has learned."""
+    learned = any(_is_beyond_chance(test, series_) for series_ in (one, other))
+    return "" if learned else "neither is better than a constant guess"
 
 
 def _is_settled(one: Series, within: float, sampled: Callable[[float], Sequence[Sample]]) -> bool:

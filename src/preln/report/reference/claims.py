@@ -34,7 +34,8 @@ class _Bounded(_Frozen):
 
 
 class OfRuns(_Bounded):
-    """A quantity of runs, or by how much it differs from that of others.
+    """A quantity of runs, or by how much it differs from that of others. Two runs decide nothing unless one of them is
+    better than a constant guess, where that is known.
 
     Attributes:
         of: which runs.
@@ -54,7 +55,6 @@ class OfRuns(_Bounded):
             more in all (`preln.report.translation.budgets`). Nothing is decided where that is in their first epoch.
         settled: by how much each of the two may still change in the last fifth of its epochs; where one changes by
             more, they have not come to their end, and nothing is decided.
-        beyond_chance: whether nothing is decided unless one of the two is better than a constant guess.
         any: whether it is enough that one of the runs is so, for the paper does not say which it was.
     """
 
@@ -70,7 +70,6 @@ class OfRuns(_Bounded):
     gain: bool = False
     equal_rates: bool = False
     settled: float | None = None
-    beyond_chance: bool = False
     any: bool = False
 
 

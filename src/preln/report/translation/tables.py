@@ -97,6 +97,11 @@ def notes(table: pd.DataFrame) -> list[str]:
         "Losses are label-smoothed, in bits/token, and BLEU is in percent, both of the last epoch; "
         "Best loss is the lowest validation loss of all epochs."
     ]
+    if guesses := sorted({f"{bits:.2f}" for bits in table["constant_guess"].dropna()}):
+        parts.append(
+            f"A constant guess, which gives each token its frequency in the training text, has {' or '.join(guesses)} "
+            "bits: a run that ends no lower has learned nothing else."
+        )
     for column, name in (
         ("signature_tokenised", "BLEU"),
         ("signature_sacrebleu", "sacreBLEU"),
