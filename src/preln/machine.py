@@ -7,7 +7,9 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterable
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 
 from preln.config import Execution
@@ -17,6 +19,8 @@ from preln.libraries import filelock
 LOCKS = Path("/tmp")
 """Where GPUs are leased: a folder of the machine's own, which all its users and all their clones share."""
 LOOK_SECONDS = 2.0
+PARTS = 12
+"""Locks of a GPU. A computation that shares it with others takes a part of them, and one that does not takes all."""
 EVERYBODYS = 0o666
 """Permissions of a lock: other users take it too."""
 
@@ -41,8 +45,8 @@ def claim(execution: Execution) -> None:
     """See that what a computation asks for is here, and take its GPUs for this process until its end.
 
     torch, in this process and in those that it starts, is shown these alone, if it has not used CUDA yet. GPUs that
-    others have taken are waited for, so that as many computations may be started at once as one likes. On several
-    nodes they are Slurm's to give.
+    others have taken are waited for, so that as many computations may be started at once as one likes. Where
+    `runs_a_gpu` asks for it, several share a GPU. On several nodes GPUs are Slurm's to give.
 
     Raises:
         MachineRefused: if it asks for several nodes outside of a Slurm job, or for GPUs that are not here, or if GPUs
@@ -62,7 +66,7 @@ def claim(execution: Execution) -> None:
             f"this one shows {len(gpus)}: run it where they are, or set execution.gpus to 0 to train on the CPU"
         )
     if execution.nodes == 1:
-        _lease(gpus, execution.gpus)
+        _lease(gpus, execution.gpus, PARTS // execution.runs_a_gpu)
 
 
 def shown_gpus() -> list[str]:
@@ -81,13 +85,12 @@ def shown_gpus() -> list[str]:
     return asked.stdout.split()
 
 
-def _lease(gpus: list[str], number: int) -> None:
-    """Take so many of the GPUs that are shown, and show torch no others."""
-    locks = [LOCKS / f"preln-gpu-{gpu}.lock" for gpu in gpus]
+def _lease(gpus: list[str], number: int, parts: int) -> None:
+    """Take so many of the GPUs that are shown, of each so many parts, and show torch no others."""
     waits = False
-    while not (taken := _taken(locks, number)):
+    while not (taken := _taken(gpus, number, parts)):
         if not waits:
-            which = ", ".join(map(str, locks))
+            which = ", ".join(str(LOCKS / f"preln-gpu-{gpu}-*.lock") for gpu in gpus)
             logger.warning(
                 "waiting for %d of %d GPU(s), which other processes have locked: %s", number, len(gpus), which
             )
@@ -99,25 +102,42 @@ def _lease(gpus: list[str], number: int) -> None:
     os.environ["CUDA_VISIBLE_DEVICES"] = ",".join(names[place] for place in taken)
 
 
-def _taken(files: list[Path], number: int) -> list[int]:
-    """Lock so many of the files, or else none; the places of those that are locked."""
-    locks: dict[int, filelock.FileLock] = {}
+def _taken(gpus: list[str], number: int, parts: int) -> list[int]:
+    """Lock so many parts of each of so many GPUs, or else none; the places of those GPUs."""
+    taken: dict[int, list[filelock.FileLock]] = {}
     try:
         # One process after the other, or two that ask at the same time might both find too few.
         with filelock.FileLock(LOCKS / "preln-gpus.lock", mode=EVERYBODYS):
-            for place, file in enumerate(files):
-                lock = filelock.FileLock(file, mode=EVERYBODYS)
-                with suppress(filelock.Timeout):
-                    lock.acquire(blocking=False)
-                    locks[place] = lock
-                if len(locks) == number:
-                    _held.extend(locks.values())
-                    return list(locks)
-            for lock in locks.values():
-                lock.release()
+            for place, gpu in enumerate(gpus):
+                files = [LOCKS / f"preln-gpu-{gpu}-{part}.lock" for part in range(PARTS)]
+                if locks := _locked(files, parts):
+                    taken[place] = locks
+                if len(taken) == number:
+                    _held.extend(chain(*taken.values()))
+                    return list(taken)
+            _release(chain(*taken.values()))
     except OSError as error:
         raise MachineRefused(
             f"{error.filename or LOCKS}: cannot be locked ({error.strerror}), so that no GPU can be leased: have its "
             "owner delete it, or make room for it"
         ) from error
     return []
+
+
+def _locked(files: list[Path], number: int) -> list[filelock.FileLock]:
+    """Lock so many of the files, or else none."""
+    locks: list[filelock.FileLock] = []
+    for file in files:
+        lock = filelock.FileLock(file, mode=EVERYBODYS)
+        with suppress(filelock.Timeout):
+            lock.acquire(blocking=False)
+            locks.append(lock)
+        if len(locks) == number:
+            return locks
+    _release(locks)
+    return []
+
+
+def _release(locks: Iterable[filelock.FileLock]) -> None:
+    for lock in locks:
+        lock.release()

@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import get_args
 
 from rich.console import Console
 from rich.table import Table
@@ -19,6 +20,7 @@ from preln import cost, prepared_text
 from preln.checking import Checked
 from preln.config import EmbeddedTask, Iwslt14Corpus, Precision, PretrainingSettings, RunSettings
 from preln.config.base import meant
+from preln.config.execution import RunsAGpu
 from preln.corpora.parallel import iwslt14
 from preln.corpora.subsets import SIZES
 from preln.errors import PrelnError
@@ -41,6 +43,9 @@ UPDATES_A_SECOND = 20.0
 IWSLT14_TOKENS = 1100 * 4000
 """Target tokens of an epoch of IWSLT14 German-English with 10,000 joint pieces: some 1,100 updates of 4,000, by the
 notes of T-Fixup (Huang et al., 2020)."""
+
+ROOM = 0.8
+"""Of a GPU's memory, for runs that share it; each also needs some for CUDA itself."""
 
 TASK_TOKENS = 64
 """Tokens that a pair of sentences of MRPC and RTE is taken to have."""
@@ -117,6 +122,7 @@ class Item:
         updates_estimated: whether its batches are not counted, but taken to be full.
         after: the job that it waits for.
         warmup: updates of its warm-up.
+        busy: share of its time in which the GPU computes, where its speed is not measured.
     """
 
     id: str
@@ -131,6 +137,7 @@ class Item:
     updates_estimated: bool = False
     after: str | None = None
     warmup: int = 0
+    busy: float | None = None
 
 
 @dataclass(frozen=True)
@@ -226,7 +233,8 @@ def _item(
 ) -> Item:
     """A job of known length, with the speeds of the GPU and of a core where they were measured."""
     flops = tokens * found.flops_per_token
-    seconds = max(flops / (UTILISATION * gpu.peak(precision)), updates / UPDATES_A_SECOND)
+    computing = flops / (UTILISATION * gpu.peak(precision))
+    seconds = max(computing, updates / UPDATES_A_SECOND)
     core_seconds = flops / CORE.get(precision, CORE["fp32"])
     return Item(
         id=name,
@@ -238,6 +246,7 @@ def _item(
         core_hours=(tokens / core_measured if core_measured else core_seconds) / 3600,
         measured=measured is not None,
         core_measured=core_measured is not None,
+        busy=None if measured else computing / seconds,
     )
 
 
@@ -327,6 +336,9 @@ def show(asked: Checked, path: Path, name: str, folder: Path, peak: float | None
             f"Runs that end within their warm-up: {len(unfinished)}. {first.id} has a warm-up of {first.warmup:,} and "
             f"{first.updates:,} updates. Let it train for more epochs, or make `warmup` shorter."
         )
+    execution = asked.study.execution
+    if execution.gpus == 1 and execution.runs_a_gpu == 1 and (share := _sharing(planned, gpu)):
+        lines.append(share)
     if not all(item.measured for item in planned):
         lines.append(
             f"{gpu.name} hours assume {UTILISATION:.0%} of its peak, and {UPDATES_A_SECOND:g} updates a second at "
@@ -350,6 +362,22 @@ def show(asked: Checked, path: Path, name: str, folder: Path, peak: float | None
             f"{path}. In a workflow that has preln as a module, the rule has another name, such as preln_prepared."
         )
     console.print("\n".join(lines), highlight=False)
+
+
+def _sharing(planned: list[Item], gpu: Gpu) -> str:
+    """How several jobs could share a GPU that one does not fill; empty where none could."""
+    least = [item for item in planned if item.busy is not None and item.busy <= 0.5]
+    if len(least) < 2:
+        return ""
+    busiest, largest = max(item.busy or 0.0 for item in least), max(item.memory for item in least)
+    room = min(1 / busiest, ROOM * gpu.memory * 1e9 / largest)
+    runs = max(number for number in get_args(RunsAGpu) if number <= max(room, 1))
+    if runs == 1:
+        return ""
+    return (
+        f"{len(least)} of these jobs let the {gpu.name} compute at most {busiest:.0%} of their time. On a machine "
+        f"without Slurm, `execution: {{gpus: 1, runs_a_gpu: {runs}}}` lets {runs} share it."
+    )
 
 
 def _sums(planned: list[Item], gpu: Gpu) -> str:

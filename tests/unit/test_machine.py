@@ -26,7 +26,7 @@ from pathlib import Path
 from preln import machine
 from preln.config import Execution
 machine.LOCKS, machine.LOOK_SECONDS = Path(sys.argv[1]), 0.02
-machine.claim(Execution(gpus=int(sys.argv[2])))
+machine.claim(Execution(gpus=int(sys.argv[2]), runs_a_gpu=int(sys.argv[3])))
 print(os.environ.get("CUDA_VISIBLE_DEVICES"), flush=True)
 sys.stdin.read()
 """
@@ -60,10 +60,10 @@ class Machine:
         clean = {name: value for name, value in os.environ.items() if name != "CUDA_VISIBLE_DEVICES"}
         return {**clean, "PYTHONPATH": path, "GPUS": " ".join(self.gpus)}
 
-    def start(self, gpus: int = 1, **environment: str) -> subprocess.Popen[str]:
-        """Start a process that claims so many GPUs."""
+    def start(self, gpus: int = 1, runs: int = 1, **environment: str) -> subprocess.Popen[str]:
+        """Start a process that claims so many GPUs, which it shares so that each has so many runs."""
         process = subprocess.Popen(
-            [sys.executable, "-c", HOLDER, str(self.folder), str(gpus)],
+            [sys.executable, "-c", HOLDER, str(self.folder), str(gpus), str(runs)],
             env={**self.environment, **environment},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -73,9 +73,9 @@ class Machine:
         self.processes.append(process)
         return process
 
-    def started(self, gpus: int = 1, **environment: str) -> tuple[subprocess.Popen[str], str]:
+    def started(self, gpus: int = 1, runs: int = 1, **environment: str) -> tuple[subprocess.Popen[str], str]:
         """Such a process, and the GPUs that it has."""
-        process = self.start(gpus, **environment)
+        process = self.start(gpus, runs, **environment)
         return process, said(process)
 
 
@@ -117,7 +117,7 @@ def test_a_process_that_finds_all_gpus_taken_says_so_once_and_waits_for_the_end_
     two = with_gpus(2)
     (first, _), (second, its) = two.started(), two.started()
     third = two.start()
-    files = [str(two.folder / f"preln-gpu-{gpu}.lock") for gpu in two.gpus]
+    files = [str(two.folder / f"preln-gpu-{gpu}-*.lock") for gpu in two.gpus]
     assert said(third) == WAITS.format(1, 2) + ", ".join(files)
     second.communicate()
     assert said(third) == its
@@ -156,6 +156,31 @@ def test_no_two_processes_wait_for_each_others_gpus(with_gpus: Callable[[int], M
     assert [process.wait() for process in three.processes] == [0] * 6
 
 
+def test_runs_that_share_gpus_fill_one_after_the_other(with_gpus: Callable[[int], Machine]) -> None:
+    two = with_gpus(2)
+    assert [two.started(runs=3)[1] for _ in range(4)] == ["0", "0", "0", "1"]
+
+
+def test_a_run_that_shares_no_gpu_waits_until_a_whole_one_is_free(with_gpus: Callable[[int], Machine]) -> None:
+    one = with_gpus(1)
+    (first, _), (second, _) = one.started(runs=4), one.started(runs=4)
+    alone = one.start()
+    assert said(alone).startswith(WAITS.format(1, 1))
+    # It holds no part while it waits.
+    third, its = one.started(runs=2)
+    assert its == "0"
+    for process in (first, second, third):
+        process.communicate()
+    assert said(alone) == "0"
+    fourth = one.start(runs=4)
+    assert said(fourth).startswith(WAITS.format(1, 1))
+
+
+def test_runs_of_several_gpus_share_none() -> None:
+    with pytest.raises(ValueError, match="runs_a_gpu: 2 is for trainings of one GPU; gpus is 4"):
+        Execution(gpus=4, runs_a_gpu=2)
+
+
 @pytest.mark.parametrize("by_name", [False, True], ids=["by numbers", "by names"])
 def test_gpus_that_cuda_does_not_show_are_left_alone(by_name: bool, with_gpus: Callable[[int], Machine]) -> None:
     four = with_gpus(4)
@@ -180,7 +205,7 @@ def test_the_processes_of_one_computation_are_shown_its_gpus(with_gpus: Callable
         subprocess.run([sys.executable, "-c", "import os; print(os.environ['CUDA_VISIBLE_DEVICES'])"])
         """
     )
-    command = [sys.executable, "-c", script, str(four.folder), "2"]
+    command = [sys.executable, "-c", script, str(four.folder), "2", "1"]
     ended = subprocess.run(command, env=four.environment, input="", capture_output=True, text=True, check=True)
     assert ended.stdout.split() == ["1,2", "1,2"]
 
@@ -193,7 +218,8 @@ def test_a_lock_is_every_users(with_gpus: Callable[[int], Machine]) -> None:
     finally:
         os.umask(before)
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in one.folder.glob("*.lock")}
-    assert modes == {f"preln-gpu-{one.gpus[0]}.lock": 0o666, "preln-gpus.lock": 0o666}
+    parts = {f"preln-gpu-{one.gpus[0]}-{part}.lock": 0o666 for part in range(machine.PARTS)}
+    assert modes == {**parts, "preln-gpus.lock": 0o666}
 
 
 def test_without_gpus_nothing_is_claimed_and_cuda_not_asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

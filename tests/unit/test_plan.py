@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -170,6 +171,28 @@ def test_runs_that_end_within_their_warm_up_are_told(tmp_path: Path, capsys: pyt
     long = next(run for run in asked.runs if run.settings.warmup == 10**6)
     said = " ".join(capsys.readouterr().out.split())
     assert f"Runs that end within their warm-up: 1. {long.id} has a warm-up of 1,000,000 and" in said
+
+
+@pytest.mark.parametrize(
+    ("execution", "model", "said"),
+    [
+        ({"gpus": 1}, {}, True),
+        # Shared already; on CPUs; a model that fills the GPU; one that leaves no room for another.
+        ({"gpus": 1, "runs_a_gpu": 4}, {}, False),
+        ({}, {}, False),
+        ({"gpus": 1}, BASE, False),
+        ({"gpus": 1}, {"layers": 2, "width": 16384, "ffn_width": 16384, "heads": 16}, False),
+    ],
+)
+def test_jobs_that_do_not_fill_a_gpu_are_told_how_to_share_it(
+    execution: dict[str, int], model: dict[str, int], said: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = check({**bert_content(model, {**model, "seed": 2}), "execution": execution}, "my.yaml")
+    if model:
+        asked = replace(asked, finetunings=[])
+    plan.show(asked, Path("my.yaml"), "h100", tmp_path)
+    printed = " ".join(capsys.readouterr().out.split())
+    assert ("`execution: {gpus: 1, runs_a_gpu: 12}` lets 12 share it" in printed) == said
 
 
 def test_a_gpu_without_bf16_is_planned_as_in_fp32() -> None:

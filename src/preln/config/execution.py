@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import Field, model_validator
 
 from preln.config.base import Settings
+
+RunsAGpu = Literal[1, 2, 3, 4, 6, 12]
+"""How many runs may share a GPU: what divides its locks (`preln.machine.PARTS`)."""
 
 
 class Execution(Settings):
@@ -15,6 +20,9 @@ class Execution(Settings):
         1, ge=1, le=1024, description="Cores of each process of a training. On GPUs, each GPU has one process."
     )
     gpus: int = Field(0, ge=0, le=4096, description="GPUs of one training; 0 trains on the CPU.")
+    runs_a_gpu: RunsAGpu = Field(
+        1, description="How many trainings of one GPU each share a GPU, on a machine without Slurm."
+    )
     processes: int = Field(1, ge=1, le=4096, description="Processes of one training on CPUs, `cpus` cores each.")
     nodes: int = Field(
         1,
@@ -56,6 +64,8 @@ class Execution(Settings):
     def _can_be_had(self) -> Execution:
         if self.gpus and self.processes > 1:
             raise ValueError(f"processes: {self.processes} are for CPUs; with GPUs each has its own")
+        if self.runs_a_gpu > 1 and self.gpus != 1:
+            raise ValueError(f"runs_a_gpu: {self.runs_a_gpu} is for trainings of one GPU; gpus is {self.gpus}")
         if self.workers % self.nodes:
             raise ValueError(f"nodes: {self.nodes} cannot share {self.workers} GPUs or processes evenly")
         return self
