@@ -43,6 +43,8 @@ TESTS: dict[Device, list[str]] = {
     "cuda": ["tests/gpu", "--ignore", "tests/gpu/test_first_day.py"],
     "cpu": ["tests/gpu/test_card.py"],
 }
+REHEARSAL = "PRELN_REHEARSAL"
+"""What is set where the tests of a card are tried out on a CPU."""
 OUT: dict[Device, Path] = {"cuda": ROOT / "build" / "gpu", "cpu": ROOT / "build" / "gpu-rehearsal"}
 """The folder of the page and the numbers."""
 PRODUCT: dict[Device, int] = {"cuda": 8192, "cpu": 256}
@@ -60,7 +62,8 @@ def test(device: Device) -> Found:
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "tests.xml"
         command = [sys.executable, "-m", "pytest", "-q", "-rs", *TESTS[device], f"--junitxml={report}"]
-        subprocess.run(command, cwd=ROOT, check=False)
+        rehearsal = {REHEARSAL: "1"} if device == "cpu" else {}
+        subprocess.run(command, cwd=ROOT, env={**os.environ, **rehearsal}, check=False)
         cases = list(ElementTree.parse(report).iter("testcase"))
     failed = [case.get("name") for case in cases if case.find("failure") is not None or case.find("error") is not None]
     skipped = Counter(one.get("message") for case in cases if (one := case.find("skipped")) is not None)

@@ -75,7 +75,7 @@ def rounds(
 ) -> Callable[[], int]:
     """A round of training steps, by fairseq's own model or ours, as `work` has them."""
     if size in BERTS:
-        trainer, samples = _masked_trainer(toolkit, size, precision, execution), masked_batches(size)
+        trainer, samples = masked_trainer(toolkit, size, precision, execution), masked_batches(size)
     else:
         folder = dictionaries(VOCABULARY[size])
         trainer = translation_trainer(toolkit, {**SIZES[size], **(changes or {})}, precision, folder, execution)
@@ -107,13 +107,15 @@ def _trainer(arguments: list[str], precision: Any) -> Trainer:
     return Trainer(cfg, task, task.build_model(cfg.model), task.build_criterion(cfg.criterion))
 
 
-def _masked_trainer(toolkit: str, size: str, precision: Any, execution: Execution) -> Trainer:
+def masked_trainer(
+    toolkit: str, size: str, precision: Any, execution: Execution, changes: dict[str, Any] | None = None
+) -> Trainer:
     """fairseq's trainer of a BERT, its own or ours."""
     folder = dictionaries(BERT_VOCABULARY[size])
     settings = PretrainingSettings.model_validate(
         {
             **{"text": "any", "placement": "post", "learning_rate": 1e-4, "updates": 1000, "validate_every": 1000},
-            **{"batch_sequences": BERT_SEQUENCES[size], "precision": precision, **BERTS[size]},
+            **{"batch_sequences": BERT_SEQUENCES[size], "precision": precision, **BERTS[size], **(changes or {})},
         }
     )
     arguments = options.pretraining(settings, folder, folder, [], execution)

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import math
+import os
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 import torch
 import yaml
+from fairseq.trainer import Trainer
 
-from benchmarks.samples import batches, dictionaries
-from benchmarks.training import translation_trainer
+from benchmarks import gpu
+from benchmarks.samples import PAD, batches, dictionaries, masked_batches
+from benchmarks.training import masked_trainer, translation_trainer
 from preln.config import Execution, validate
+from preln.fairseq_plugin import decoding
 from preln.fairseq_plugin.batches import Noted
 from preln.fairseq_plugin.launch import set_up_cuda
 from preln.runs import expand
@@ -21,41 +27,94 @@ from tests.conftest import study_content
 from tests.moments import NewHold, in_epoch
 from tests.unit.test_training import finish, kill_at
 
+REHEARSAL = gpu.REHEARSAL in os.environ
+"""Whether the tests are tried out on the CPU, which takes the card's place."""
+
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU that PyTorch can use"),
+    pytest.mark.skipif(
+        not (torch.cuda.is_available() or REHEARSAL), reason="there is no GPU that PyTorch can use (make gpu rehearses)"
+    ),
 ]
 
-GPUS = 1
+GPUS = 0 if REHEARSAL else 1
 PRECISIONS = {"fp32": 1e-3, "bf16": 3e-2, "fp16": 1e-2}
 """How far, relatively, a loss may lie from that of the CPU in fp32."""
+UPDATES = 12
 
 
-def losses(precision: str, gpus: int, placement: str, updates: int = 12) -> list[float]:
-    """The losses of a short training without dropout."""
+@pytest.fixture(params=PRECISIONS)
+def precision(request: pytest.FixtureRequest) -> str:
+    """Each precision that the card has."""
+    if request.param == "fp16" and REHEARSAL:
+        pytest.skip("fp16 is for GPUs")
+    return str(request.param)
+
+
+def trainer_on(gpus: int, precision: str, placement: str) -> Trainer:
+    """A trainer of a small translation model without dropout."""
     set_up_cuda()
-    folder = dictionaries(500)
     small = {"encoder_layers": 2, "decoder_layers": 2, "width": 64, "ffn_width": 128, "heads": 2}
     changes = {**small, "placement": placement, "dropout": 0.0}
-    trainer = translation_trainer("preln", changes, precision, folder, Execution(gpus=gpus))
-    samples = [Noted(dict, 1)(sample) for sample in batches("tiny", folder)]
-    logs = [trainer.train_step([samples[update % len(samples)]]) for update in range(updates)]
+    return translation_trainer("preln", changes, precision, dictionaries(500), Execution(gpus=gpus))
+
+
+def trained(trainer: Trainer, samples: list[Any]) -> list[float]:
+    """Train, and say the losses."""
+    logs = [trainer.train_step([samples[update % len(samples)]]) for update in range(UPDATES)]
     # An update that overflows in fp16, as first ones do, has no log.
     return [float(log["loss"]) if log else math.nan for log in logs]
 
 
-@pytest.mark.parametrize("placement", ["post", "pre"])
-@pytest.mark.parametrize("precision", PRECISIONS)
-def test_a_short_training_has_the_losses_of_the_cpu(precision: str, placement: str) -> None:
-    on_cpu, on_card = losses("fp32", 0, placement), losses(precision, GPUS, placement)
+def of_pairs() -> list[Any]:
+    """Batches of pairs of sentences."""
+    return [Noted(dict, PAD)(sample) for sample in batches("tiny", dictionaries(500))]
+
+
+def of_masked_words() -> list[Any]:
+    """Batches of sentences with masked words."""
+    return [Noted(dict, PAD)(sample) for sample in masked_batches("bert-tiny")]
+
+
+def require_near(on_card: list[float], on_cpu: list[float], precision: str) -> None:
+    """That the losses on the card are those of the CPU in fp32."""
     if precision == "fp16":
         # Another update than on the CPU follows one that overflowed; the first loss is of the same weights.
-        assert min(x for x in on_card if not math.isnan(x)) < on_cpu[0]
-        on_cpu, on_card = on_cpu[:1], [x for x in on_card if not math.isnan(x)][:1]
+        on_card = [loss for loss in on_card if not math.isnan(loss)]
+        assert min(on_card) < on_cpu[0]
+        on_cpu, on_card = on_cpu[:1], on_card[:1]
     assert on_card == pytest.approx(on_cpu, rel=PRECISIONS[precision])
 
 
-@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize("placement", ["post", "pre"])
+def test_a_short_training_has_the_losses_of_the_cpu(precision: str, placement: str) -> None:
+    on_cpu = trained(trainer_on(0, "fp32", placement), of_pairs())
+    require_near(trained(trainer_on(GPUS, precision, placement), of_pairs()), on_cpu, precision)
+
+
+@pytest.mark.parametrize("placement", ["post", "pre"])
+def test_a_short_pre_training_has_the_losses_of_the_cpu(precision: str, placement: str) -> None:
+    changes = {"placement": placement, "dropout": 0.0}
+    on_cpu, on_card = (
+        trained(masked_trainer("preln", "bert-tiny", its, Execution(gpus=gpus), changes), of_masked_words())
+        for its, gpus in (("fp32", 0), (precision, GPUS))
+    )
+    require_near(on_card, on_cpu, precision)
+
+
+def test_the_search_finds_the_translations_of_the_cpu() -> None:
+    trainer = trainer_on(0, "fp32", "pre")
+    trained(trainer, of_pairs())
+    model = trainer.get_model().eval()
+    source, lengths = (of_pairs()[0]["net_input"][name] for name in ("src_tokens", "src_lengths"))
+    on_cpu = decoding.search(model, source, lengths, 5, 1.0)
+    device = "cuda" if GPUS else "cpu"
+    on_card = decoding.search(copy.deepcopy(model).to(device), source.to(device), lengths, 5, 1.0)
+    same = [one[0].pieces == other[0].pieces for one, other in zip(on_cpu, on_card, strict=True)]
+    # Two hypotheses with nearly one score may change places.
+    assert sum(same) >= 0.9 * len(same)
+
+
 def test_a_training_that_is_killed_ends_as_one_that_was_not(
     precision: str, hold: NewHold, prepared: Path, tmp_path: Path
 ) -> None:
