@@ -10,5 +10,5 @@ COPY . .
 ARG TORCH=cuda
 # Git would not read a repository of root's for another user, and records would lack the commit.
 RUN git config --system --add safe.directory /opt/preln \
-    && make .venv/.ready PYTHON=python3 TORCH=$TORCH
+    && PIP_NO_CACHE_DIR=1 make .venv/.ready PYTHON=python3 TORCH=$TORCH
 ENV PATH=/opt/preln/.venv/bin:$PATH

@@ -90,7 +90,7 @@ $(VENV)/.bench-ready: $(VENV)/.huggingface-ready
 
 $(READY): requirements.txt locks/requirements.txt locks/requirements-fairseq.txt pyproject.toml setup.py \
 		src/preln/fused/native.cpp tools/check-machine.sh tools/install.sh
-	@bash tools/check-machine.sh "$(PYTHON)" "$(CURDIR)"
+	@bash tools/check-machine.sh "$(PYTHON)" "$(VENV)" "$(TORCH)"
 	"$(PYTHON)" -m venv "$(VENV)"
 	@bash tools/install.sh "$(BIN)/python" "$(TORCH)"
 	touch "$@"

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # Say in one line what the environment's installation would fail on later.
-# Usage: check-machine.sh PYTHON FOLDER
+# Usage: check-machine.sh PYTHON ENVIRONMENT [TORCH]
+# ENVIRONMENT is the folder that is to hold it, and TORCH a word as in install.sh.
 # Only what POSIX has and the bash of macOS (3.2) understands.
 set -euo pipefail
 python=$1
-folder=$2
+environment=$2
+case ${3:-cuda} in cpu) needed=3000 ;; *) needed=8000 ;; esac
 
 stop() {
     echo "preln: $1" >&2
@@ -33,6 +35,9 @@ include=$("$python" -c 'import sysconfig; print(sysconfig.get_path("include"))')
 [ -f "$include/Python.h" ] || missing "Python's headers are missing" "python$version-dev" "$again"
 command -v c++ >/dev/null || command -v g++ >/dev/null || missing "no C++ compiler found" g++ "xcode-select --install"
 command -v git >/dev/null || missing "git is missing" git "xcode-select --install"
+folder=$(dirname "$environment")
+while [ ! -d "$folder" ]; do folder=$(dirname "$folder"); done
 # What stands before the percentage, in units of 1024 bytes: the name of a disk may have spaces.
 free=$(df -Pk "$folder" | awk '{ for (i = 2; i <= NF; i++) if ($i ~ /^[0-9]+%$/) print $(i - 1) }' | tail -n 1)
-[ "$free" -ge 8000000 ] || stop "only $((free / 1000)) MB are free in $folder; the environment and the default study need 8000"
+[ "$free" -ge "${needed}000" ] ||
+    stop "only $((free / 1000)) MB are free in $folder, and the environment needs $needed: make room, or name another folder with make VENV=/path/to/one (without CUDA it is smaller: make TORCH=cpu)"

@@ -129,7 +129,9 @@ def run(study: Study, arguments: Sequence[str], log: Path) -> tuple[int, Path]:
                     file.write(line)
                     file.flush()
                     if ended := steps.read(line.rstrip("\n"), time.time()):
-                        live.console.print(f"[{steps.done}/{steps.of}] {ended}", markup=False, highlight=False)
+                        left = None if console.is_terminal else steps.seconds_left(time.time())
+                        rest = "" if left is None else f" (about {spoken(left)} left)"
+                        live.console.print(f"[{steps.done}/{steps.of}] {ended}{rest}", markup=False, highlight=False)
             status = process.wait()
         finally:
             if process.poll() is None:

@@ -41,7 +41,7 @@ def missing(error: ModuleNotFoundError) -> str | None:
         # No extra has it, for its metadata asks for torchaudio, which nothing here uses.
         return (
             f"{library}: not installed; in a clone of preln: pip install '.[training]', then with a C++ compiler: "
-            "pip install --no-deps --no-build-isolation fairseq-fixed"
+            "pip install --no-deps --no-build-isolation --require-hashes --requirement locks/requirements-fairseq.txt"
         )
     package = _PACKAGES.get(library, library).lower().replace("_", "-")
     extras = []

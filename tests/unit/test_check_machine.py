@@ -16,10 +16,12 @@ ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "tools" / "check-machine.sh"
 
 
-def check(python: str, path: str | None = None) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, **({"PATH": path} if path else {})}
-    command = ["/bin/bash", str(SCRIPT), python, str(SCRIPT.parent)]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+def check(
+    python: str, path: str | None = None, environment: str = ".venv", torch: str = "cuda"
+) -> subprocess.CompletedProcess[str]:
+    variables = {**os.environ, **({"PATH": path} if path else {})}
+    command = ["/bin/bash", str(SCRIPT), python, environment, torch]
+    return subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, check=False)
 
 
 def stand_in(folder: Path, name: str, script: str) -> str:
@@ -73,14 +75,36 @@ def test_a_missing_compiler_is_told_with_what_installs_it_here(
 
 
 @pytest.mark.parametrize(
-    ("disk", "blocks"), [("/dev/vda", 100_000), ("/dev/vda", 7_999_999), ("//server/our share", 100_000)]
+    ("disk", "blocks", "torch"),
+    [
+        *(("/dev/vda", 100_000, "cuda"), ("/dev/vda", 7_999_999, "cuda"), ("/dev/vda", 2_999_999, "cpu")),
+        ("//server/our share", 100_000, "cpu"),
+    ],
 )
-def test_a_full_disk_is_told_in_one_line(disk: str, blocks: int, tmp_path: Path) -> None:
+def test_a_full_disk_is_told_in_one_line(disk: str, blocks: int, torch: str, tmp_path: Path) -> None:
     # As POSIX has it (-P), which df of Linux and of macOS both write.
     said = f"Filesystem 1024-blocks Used Available Capacity Mounted on\\n{disk} 9000000 1 {blocks} 99%% /a\\n"
     stand_in(tmp_path, "df", f"[ \"$1\" = -Pk ] && printf '{said}'")
-    outcome = check(sys.executable, path=f"{tmp_path}:{os.environ['PATH']}")
-    assert f"only {blocks // 1000} MB are free" in outcome.stderr
+    outcome = check(sys.executable, path=f"{tmp_path}:{os.environ['PATH']}", torch=torch)
+    assert f"only {blocks // 1000} MB are free in ., and the environment needs " in outcome.stderr
+    assert len(outcome.stderr.splitlines()) == 1
+
+
+def test_the_disk_that_counts_is_that_of_the_environment(tmp_path: Path) -> None:
+    stand_in(
+        tmp_path, "df", 'echo "Filesystem 1024-blocks Used Available Capacity Mounted on"; echo "$2 9 1 100 99% /a"'
+    )
+    new = tmp_path / "not" / "there yet" / "venv"
+    outcome = check(sys.executable, path=f"{tmp_path}:{os.environ['PATH']}", environment=str(new))
+    assert f"are free in {tmp_path}, and" in outcome.stderr
+
+
+def test_without_cuda_less_of_a_disk_is_needed(tmp_path: Path) -> None:
+    stand_in(
+        tmp_path, "df", 'echo "Filesystem 1024-blocks Used Available Capacity Mounted on"; echo "x 9 1 3000000 99% /a"'
+    )
+    path = f"{tmp_path}:{os.environ['PATH']}"
+    assert [check(sys.executable, path=path, torch=word).returncode for word in ("cpu", "cuda")] == [0, 1]
 
 
 def test_each_package_that_pip_speaks_of_is_counted_whether_it_was_there_or_not() -> None:

@@ -37,9 +37,13 @@ Exported = tuple[TrainedModel, Path]
 
 # Those that the library has a model of.
 SHALLOW = ["post", "post-init", "pre"]
-PLACEMENTS = [*SHALLOW, "lns"]
-# In the first layer alone, LayerNorm scaling is Pre-LN as it stands.
-DEEP = {"encoder_layers": 2, "decoder_layers": 2}
+PLACEMENTS = [*SHALLOW, "lns", "deepnorm"]
+# In the first layer alone, LayerNorm scaling is Pre-LN as it stands. With these depths, DeepNorm's factors of the two
+# stacks are far apart.
+DEEP: list[dict[str, Any]] = [
+    {"placement": "lns", "encoder_layers": 2, "decoder_layers": 2},
+    {"placement": "deepnorm", "encoder_layers": 4, "decoder_layers": 2},
+]
 
 
 def study(folder: Path, content: dict[str, Any]) -> Study:
@@ -64,9 +68,8 @@ def as_it_was_trained(trained: TrainedModel) -> nn.Module:
 def translation(tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> dict[str, Exported]:
     """A run of each placement that has a model."""
     folder = tmp_path_factory.mktemp("translation")
-    content = study(
-        folder, study_content({"placement": SHALLOW, "epochs": 1}, {"placement": "lns", "epochs": 1, **DEEP})
-    )
+    runs = [{**run, "epochs": 1} for run in ({"placement": SHALLOW}, *DEEP)]
+    content = study(folder, study_content(*runs))
     found = {}
     for run in expand(content):
         training.train_run(content, run, prepared, folder / run.folder)
@@ -79,7 +82,7 @@ def translation(tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> dic
 def berts(tmp_path_factory: pytest.TempPathFactory, prepared_text: Path) -> dict[str, Exported]:
     """A pre-training run of each placement that has a model."""
     folder = tmp_path_factory.mktemp("bert")
-    content = study(folder, bert_content({"placement": SHALLOW}, {"placement": "lns", "layers": 2}))
+    content = study(folder, bert_content({"placement": SHALLOW}, {"placement": ["lns", "deepnorm"], "layers": 2}))
     found = {}
     for run in pretraining.expand(content):
         pretraining_training.pretrain_run(content, run, prepared_text, folder / run.folder)
@@ -219,7 +222,7 @@ def test_a_folder_that_is_there_is_not_overwritten(translation: dict[str, Export
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
-        ({"placement": "deepnorm"}, "the placement deepnorm is in none"),
+        ({"placement": "peri"}, "the placement peri is in none"),
         ({"placement": "pre", "norm": "rms"}, "norm: rms is in none"),
         ({"placement": "post", "qk_norm": True}, "qk_norm is in none"),
         *(({"placement": placement}, "") for placement in PLACEMENTS),

@@ -31,7 +31,9 @@ def test_what_reads_and_plans_a_study_imports_neither_a_library_of_an_extra_nor_
 
 def test_fairseq_is_missed_with_the_command_that_installs_it() -> None:
     message = missing(ModuleNotFoundError(name="fairseq_cli.train"))
-    assert message and names(message, "fairseq_cli: not installed", "--no-deps", "fairseq-fixed"), message
+    assert message and names(
+        message, "fairseq_cli: not installed", "--require-hashes", "locks/requirements-fairseq.txt"
+    ), message
 
 
 def test_of_a_library_that_no_extra_has_nothing_is_said() -> None:

@@ -127,6 +127,21 @@ def test_the_command_translates_a_file(
 
 
 @pytest.mark.slow
+def test_the_command_searches_with_the_beam_that_is_asked_for(
+    trained: Trained, prepared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, runs, folder = trained
+    (tmp_path / "lines.de").write_text("\n".join(given := lines(prepared)) + "\n", encoding="utf-8")
+    arguments = [str(folder), runs[0].id, "--file", str(tmp_path / "lines.de"), "--prepared", str(prepared)]
+    app(["translate", *arguments, "--beam", "20"], standalone_mode=False)
+    found = capsys.readouterr().out.splitlines()
+    model = TrainedRun(runs[0], folder, prepared)
+    # So many alternatives need as wide a beam.
+    assert found == [best.text for best, *_ in model.translate(given, alternatives=20)]
+    assert found != [best.text for best, *_ in model.translate(given)]
+
+
+@pytest.mark.slow
 def test_the_text_is_found_beside_the_results_of_a_module_with_a_prefix(
     trained: Trained,
     prepared: Path,

@@ -44,6 +44,15 @@ def test_where_nothing_is_to_do_it_says_so_in_a_line_before_the_finding(finished
     assert finding[0].startswith("This study tests ")
 
 
+def test_a_study_that_is_not_yaml_is_told_by_its_line(finished: Workspace, tmp_path: Path) -> None:
+    study = tmp_path / "mine.yaml"
+    study.write_text("study: mine\n  corpora: [\n", encoding="utf-8")
+    outcome = finished.run("preln", "run", str(study))
+    assert outcome.code != 0
+    assert f"{study}:2: " in outcome.output
+    assert "Traceback" not in outcome.output
+
+
 def test_a_plan_that_is_asked_for_is_shown(without_a_table: Workspace) -> None:
     outcome = without_a_table.run("preln", "run", "config/config.yaml", "--cores", "2", "--", "--dry-run")
     assert outcome.code == 0, outcome.output

@@ -12,7 +12,7 @@ import pytest
 import yaml
 from num2words import num2words
 
-from tests.conftest import CORPUS, RUN, study_content
+from tests.conftest import CORPUS, RUN, bert_content, study_content
 from tests.refused import names
 from tests.workflow.conftest import ROOT, Workspace, copy_repository
 
@@ -106,9 +106,16 @@ def test_a_module_with_a_prefix_has_every_file_in_its_folder_and_reads_the_users
     user: Workspace,
 ) -> None:
     write_snakefile(user, "Snakefile", IN_FOLDER)
-    theory = {"gradients": {"runs": ["post-adam-lr2e-3-wu10-epochs1-s1"], "depths": [1], "batches": 1}}
-    content = study_content({"placement": "post", "epochs": 1}, corpora={"tiny": own_text(user)}, theory=theory)
-    write_study(user, "study.yaml", content)
+    run = "post-adam-lr2e-3-wu10-epochs1-s1"
+    bert = {name: section for name, section in bert_content(checkpoints=[6]).items() if name != "study"}
+    sections = {
+        **bert,
+        "finetuning": {**bert["finetuning"], "learning_rates": [1e-3], "seeds": 1},
+        "corpora": {"tiny": own_text(user)},
+        "theory": {"gradients": {"runs": [run], "depths": [1], "batches": 1}},
+        "first_updates": {"updates": 2, "settings": RUN, "runs": [{}]},
+    }
+    write_study(user, "study.yaml", study_content({"placement": "post", "epochs": 1}, **sections))
     before = files_of(user)
     outcome = user.snakemake("--no-hooks")
     assert outcome.code == 0, outcome.output
@@ -122,7 +129,8 @@ def test_a_module_with_a_prefix_has_every_file_in_its_folder_and_reads_the_users
     (corpus,) = (user.folder / "norms" / "resources" / "corpora").iterdir()
     shutil.rmtree(corpus / "binary")
     jobs = user.snakemake("--dry-run").jobs
-    assert not jobs.keys() & {"preln_train_translation", "preln_measure_theory"}, jobs
+    computed = ("train_translation", "measure_theory", "trace_first_updates", "pretrain", "finetune")
+    assert not jobs.keys() & {f"preln_{rule}" for rule in computed}, jobs
 
 
 @pytest.mark.slow
@@ -270,4 +278,8 @@ def test_the_catalog_is_told_what_is_so() -> None:
     an image, `preln.sif`, but each user makes it: no published one is there for Apptainer to fetch."""
     claims = yaml.safe_load((ROOT / ".snakemake-workflow-catalog.yml").read_text(encoding="utf-8"))["usage"]
     assert claims["report"] is True
+    said = claims["mandatory-flags"]
+    assert said["flags"] is None
+    page, section = re.findall(r'\((\S+\.md), "([^"]+)"\)', said["desc"])[0]
+    assert f"## {section}\n" in (ROOT / page).read_text(encoding="utf-8")
     assert claims["software-stack-deployment"] == {"conda": False, "apptainer": False}

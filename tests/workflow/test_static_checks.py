@@ -163,7 +163,7 @@ def line(start: str) -> str:
         (r"^ARG (TORCH=.+)$", r"^ +(TORCH=.+)$"),
         (line("apt-get install"), line("apt-get install")),
         (line("git config"), line("git config")),
-        (r"(make .*TORCH=)\$TORCH$", r"(make .*TORCH=){{ TORCH }}$"),
+        (r"(PIP_NO_CACHE_DIR=1 make .*TORCH=)\$TORCH$", r"(PIP_NO_CACHE_DIR=1 make .*TORCH=){{ TORCH }}$"),
         (r"^ENV (PATH=.+)$", r"^ +export (PATH=.+)$"),
     ],
     ids=["system", "torch", "packages", "git", "make", "path"],

@@ -1,6 +1,5 @@
-# The study behind the rules: checked before any job, then looked up by the rules' wildcards. The rules name
-# environment.yml for those who let Snakemake deploy software (--software-deployment-method conda); otherwise they run in
-# the environment that Snakemake runs in.
+# The study behind the rules: checked before any job, then looked up by the rules' wildcards. Jobs run in the environment
+# that Snakemake runs in, which has preln, for the rules need it. So no rule names another one for conda to make.
 import re
 import sys
 from functools import cache

@@ -10,8 +10,6 @@ rule download:
     benchmark:
         "logs/corpora/download/{file}.tsv"
     localrule: True
-    conda:
-        "../../environment.yml"
     message:
         "Download {wildcards.file}"
     shell:
@@ -32,8 +30,6 @@ rule prepare_text:
         "logs/corpora/{corpus}/prepare_text.log",
     benchmark:
         "logs/corpora/{corpus}/prepare_text.tsv"
-    conda:
-        "../../environment.yml"
     threads: 2
     resources:
         cpus_per_task=2,
@@ -64,8 +60,6 @@ rule prepare_bpe:
         "logs/corpora/{corpus}/prepare_bpe.log",
     benchmark:
         "logs/corpora/{corpus}/prepare_bpe.tsv"
-    conda:
-        "../../environment.yml"
     threads: 2
     resources:
         cpus_per_task=2,
@@ -95,8 +89,6 @@ rule binarise:
         "logs/corpora/{corpus}/binarise.log",
     benchmark:
         "logs/corpora/{corpus}/binarise.tsv"
-    conda:
-        "../../environment.yml"
     params:
         source=lambda wildcards: languages(CORPORA[wildcards.corpus])[0],
         target=lambda wildcards: languages(CORPORA[wildcards.corpus])[1],
@@ -123,8 +115,6 @@ rule prepare_english:
         "logs/texts/{text}/prepare_english.log",
     benchmark:
         "logs/texts/{text}/prepare_english.tsv"
-    conda:
-        "../../environment.yml"
     threads: 2
     resources:
         cpus_per_task=2,
@@ -155,8 +145,6 @@ rule prepare_english_bpe:
         "logs/texts/{text}/prepare_english_bpe.log",
     benchmark:
         "logs/texts/{text}/prepare_english_bpe.tsv"
-    conda:
-        "../../environment.yml"
     threads: 2
     resources:
         cpus_per_task=2,
@@ -186,8 +174,6 @@ rule binarise_english:
         "logs/texts/{text}/binarise_english.log",
     benchmark:
         "logs/texts/{text}/binarise_english.tsv"
-    conda:
-        "../../environment.yml"
     message:
         "Binarise {wildcards.text}"
     shell:
@@ -211,8 +197,6 @@ rule prepare_task:
     benchmark:
         "logs/tasks/{task}/{text}-{longest}/prepare_task.tsv"
     localrule: True
-    conda:
-        "../../environment.yml"
     params:
         downloads=located(DOWNLOADS_FOLDER),
         task=lambda wildcards: TASKS[wildcards.task].model_dump_json(),
@@ -243,8 +227,6 @@ rule binarise_task:
     benchmark:
         "logs/tasks/{task}/{text}-{longest}/binarise_task.tsv"
     localrule: True
-    conda:
-        "../../environment.yml"
     message:
         "Binarise the task {wildcards.task}"
     shell:

@@ -15,8 +15,6 @@ rule pretrain:
         f"{LOGS}/pretrain/{{run}}.tsv"
     # The longest jobs of all: they begin before what waits for nothing but a core.
     priority: 10
-    conda:
-        "../../environment.yml"
     threads: lambda wildcards: PRETRAININGS[wildcards.run].execution.cores
     resources:
         **resources_of(PRETRAININGS),
@@ -45,8 +43,6 @@ rule finetune:
         f"{LOGS}/finetune/{{finetuning}}.log",
     benchmark:
         f"{LOGS}/finetune/{{finetuning}}.tsv"
-    conda:
-        "../../environment.yml"
     threads: STUDY.execution.cpus
     resources:
         cpus_per_task=STUDY.execution.cpus,

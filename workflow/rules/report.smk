@@ -18,8 +18,6 @@ rule draw_figure:
     benchmark:
         f"{LOGS}/draw_figure/{{figure}}.tsv"
     localrule: True
-    conda:
-        "../../environment.yml"
     params:
         study=STUDY_FILE,
         shown=lambda wildcards: CATALOGUE.content(CATALOGUE.jobs(FIGURES[wildcards.figure])),
@@ -53,8 +51,6 @@ rule write_table:
     benchmark:
         f"{LOGS}/write_table/{{table}}.tsv"
     localrule: True
-    conda:
-        "../../environment.yml"
     params:
         study=STUDY_FILE,
         shown=lambda wildcards: CATALOGUE.content(CATALOGUE.jobs(TABLES[wildcards.table])),
@@ -88,8 +84,6 @@ rule judge_claims:
     benchmark:
         f"{LOGS}/judge_claims.tsv"
     localrule: True
-    conda:
-        "../../environment.yml"
     params:
         study=STUDY_FILE,
         shown=CATALOGUE.content(CATALOGUE.everything),
@@ -118,8 +112,6 @@ rule write_report:
     benchmark:
         f"{LOGS}/write_report.tsv"
     localrule: True
-    conda:
-        "../../environment.yml"
     params:
         study=STUDY_FILE,
         shown=CATALOGUE.content(CATALOGUE.everything),

@@ -13,8 +13,6 @@ rule measure_theory:
         f"{LOGS}/measure_theory/{{part}}.log",
     benchmark:
         f"{LOGS}/measure_theory/{{part}}.tsv"
-    conda:
-        "../../environment.yml"
     threads: STUDY.execution.cpus
     resources:
         cpus_per_task=STUDY.execution.cpus,
@@ -49,8 +47,6 @@ rule trace_first_updates:
         f"{LOGS}/trace_first_updates/{{run}}.log",
     benchmark:
         f"{LOGS}/trace_first_updates/{{run}}.tsv"
-    conda:
-        "../../environment.yml"
     threads: lambda wildcards: TRACES[wildcards.run].execution.cores
     resources:
         **resources_of(TRACES),

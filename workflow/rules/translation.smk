@@ -13,8 +13,6 @@ rule train_translation:
         f"{LOGS}/train_translation/{{run}}.log",
     benchmark:
         f"{LOGS}/train_translation/{{run}}.tsv"
-    conda:
-        "../../environment.yml"
     threads: lambda wildcards: RUNS[wildcards.run].execution.cores
     resources:
         **resources_of(RUNS),

@@ -5,6 +5,7 @@ Not every placement has a model there. These have one:
 - Post-LN translation is FSMT, and Pre-LN is M2M100. Both have fairseq's positions; Marian's are others.
 - Post-LN BERT is Bert, and Pre-LN is RobertaPreLayerNorm.
 - LayerNorm scaling is Pre-LN there, with the scales in the gains and biases of its norms.
+- DeepNorm is Post-LN there, with its alphas in the last matrices of its sub-layers.
 
 The tokenizers are those that take a SentencePiece model and a dictionary beside it: Marian's and BARTpho's. A piece
 that the dictionary lacks is `<unk>`, as in our trainings.
@@ -28,6 +29,8 @@ from preln.errors import PrelnError
 from preln.export.card import card
 from preln.fairseq_plugin.binarise import symbols
 from preln.files import new_folder
+from preln.placements.base import Shape, places
+from preln.placements.deepnorm import DeepNorm
 from preln.pretraining.runs import PretrainingRun
 from preln.runs import Run
 from preln.training import TrainedModel
@@ -35,8 +38,10 @@ from preln.training import TrainedModel
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-POST_LN = ("post", "post-init")
-"""Placements that are Post-LN once their weights are drawn."""
+DEEPNORM = "deepnorm"
+"""The placement that is Post-LN once its alphas are in the last matrices of its sub-layers."""
+POST_LN = ("post", "post-init", DEEPNORM)
+"""Placements that become Post-LN; post-init is Post-LN once its weights are drawn."""
 SCALED = "lns"
 """The placement that is Pre-LN once the scales of its norms are in their gains and biases."""
 LONGEST = 1024
@@ -50,6 +55,7 @@ Names = Mapping[str, str]
 """Parts of the names of our weights, and what they are there; they are replaced one after the other."""
 
 _NORM_OF_A_LAYER = re.compile(r"\.layers\.(\d+)\.\w+_residual\.norm\.(?:weight|bias)$")
+_LAST_OF_A_SUBLAYER = re.compile(r"^(encoder|decoder)\..*\b(?:out_proj|fc2)\.(?:weight|bias)$")
 
 FSMT: Names = {
     "encoder.": "model.encoder.",
@@ -170,7 +176,7 @@ def translation_model(
         made = transformers.M2M100ForConditionalGeneration
         config = transformers.M2M100Config(vocab_size=len(pieces), **shared)
         names = M2M100
-    model = _filled(made, config, _unscaled(weights) if settings.placement == SCALED else weights, names)
+    model = _filled(made, config, _plain(run, weights), names)
     # The rules of our search (`fairseq_plugin.decoding`): a sentence is done when it has `beam` finished hypotheses,
     # nothing ends before it has begun, and no padding is said.
     model.generation_config.update(
@@ -224,10 +230,17 @@ def bert(
         config = transformers.RobertaPreLayerNormConfig(max_position_embeddings=len(positions), **shared)
         names = PRE_BERT
     ours = {**weights, "encoder.sentence_encoder.embed_positions.weight": positions}
-    model = _filled(made, config, _unscaled(ours) if settings.placement == SCALED else ours, names)
+    model = _filled(made, config, _plain(run, ours), names)
     longest = settings.sequence_length
     bpe = str(prepared / "bpe" / "bpe.model")
     return model, transformers.BartphoTokenizer(bpe, str(dictionary), model_max_length=longest)
+
+
+def _plain(run: Run | PretrainingRun, weights: Mapping[str, Tensor]) -> Mapping[str, Tensor]:
+    """The weights of a run as those of Post-LN or Pre-LN, whichever its placement becomes."""
+    if run.settings.placement == SCALED:
+        return _unscaled(weights)
+    return _over_alpha(run, weights) if run.settings.placement == DEEPNORM else weights
 
 
 def _unscaled(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -235,6 +248,22 @@ def _unscaled(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
     sqrt(l), and here its gain and bias are."""
     return {
         name: value / math.sqrt(int(norm[1]) + 1) if (norm := _NORM_OF_A_LAYER.search(name)) else value
+        for name, value in weights.items()
+    }
+
+
+def _over_alpha(run: Run | PretrainingRun, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The weights of DeepNorm as Post-LN's of the same function: LayerNorm(alpha x + F(x)) is LayerNorm(x + F(x) /
+    alpha), and here the last matrix and bias of F are divided by alpha. Epsilon alone differs, for
+    ours becomes epsilon / alpha^2: beside a variance of about 1, the difference is below 1e-5."""
+    shape = Shape(run.settings.width, run.settings.ffn_width)
+    if isinstance(run, Run):
+        depths = run.settings.encoder_layers, run.settings.decoder_layers
+    else:
+        depths = run.settings.layers, 0
+    alphas: dict[str, float] = {place.stack: DeepNorm(shape, place).alpha for place in places(*depths)}
+    return {
+        name: value / alphas[last[1]] if (last := _LAST_OF_A_SUBLAYER.search(name)) else value
         for name, value in weights.items()
     }
 
