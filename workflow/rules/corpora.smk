@@ -1,4 +1,5 @@
-# From a source to binarised BPE pieces. A corpus's folder is named after its settings, so studies share it.
+# From a source to binarised BPE pieces. A corpus's folder is named after its settings, so studies share it. Everything else
+# waits for these rules, so their priority is the highest.
 
 
 rule download:
@@ -9,6 +10,7 @@ rule download:
         "logs/corpora/download/{file}.log",
     benchmark:
         "logs/corpora/download/{file}.tsv"
+    priority: 20
     localrule: True
     message:
         "Download {wildcards.file}"
@@ -30,6 +32,7 @@ rule prepare_text:
         "logs/corpora/{corpus}/prepare_text.log",
     benchmark:
         "logs/corpora/{corpus}/prepare_text.tsv"
+    priority: 20
     threads: 2
     resources:
         cpus_per_task=2,
@@ -60,6 +63,7 @@ rule prepare_bpe:
         "logs/corpora/{corpus}/prepare_bpe.log",
     benchmark:
         "logs/corpora/{corpus}/prepare_bpe.tsv"
+    priority: 20
     threads: 2
     resources:
         cpus_per_task=2,
@@ -89,6 +93,7 @@ rule binarise:
         "logs/corpora/{corpus}/binarise.log",
     benchmark:
         "logs/corpora/{corpus}/binarise.tsv"
+    priority: 20
     params:
         source=lambda wildcards: languages(CORPORA[wildcards.corpus])[0],
         target=lambda wildcards: languages(CORPORA[wildcards.corpus])[1],
@@ -115,6 +120,7 @@ rule prepare_english:
         "logs/texts/{text}/prepare_english.log",
     benchmark:
         "logs/texts/{text}/prepare_english.tsv"
+    priority: 20
     threads: 2
     resources:
         cpus_per_task=2,
@@ -145,6 +151,7 @@ rule prepare_english_bpe:
         "logs/texts/{text}/prepare_english_bpe.log",
     benchmark:
         "logs/texts/{text}/prepare_english_bpe.tsv"
+    priority: 20
     threads: 2
     resources:
         cpus_per_task=2,
@@ -174,6 +181,7 @@ rule binarise_english:
         "logs/texts/{text}/binarise_english.log",
     benchmark:
         "logs/texts/{text}/binarise_english.tsv"
+    priority: 20
     message:
         "Binarise {wildcards.text}"
     shell:
@@ -196,6 +204,7 @@ rule prepare_task:
         "logs/tasks/{task}/{text}-{longest}/prepare_task.log",
     benchmark:
         "logs/tasks/{task}/{text}-{longest}/prepare_task.tsv"
+    priority: 20
     localrule: True
     params:
         downloads=located(DOWNLOADS_FOLDER),
@@ -226,6 +235,7 @@ rule binarise_task:
         "logs/tasks/{task}/{text}-{longest}/binarise_task.log",
     benchmark:
         "logs/tasks/{task}/{text}-{longest}/binarise_task.tsv"
+    priority: 20
     localrule: True
     message:
         "Binarise the task {wildcards.task}"

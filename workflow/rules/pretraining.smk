@@ -13,7 +13,7 @@ rule pretrain:
         f"{LOGS}/pretrain/{{run}}.log",
     benchmark:
         f"{LOGS}/pretrain/{{run}}.tsv"
-    # The longest jobs of all: they begin before what waits for nothing but a core.
+    # The longest jobs of all, and fine-tunings wait for them.
     priority: 10
     threads: lambda wildcards: PRETRAININGS[wildcards.run].execution.cores
     resources:
@@ -43,6 +43,7 @@ rule finetune:
         f"{LOGS}/finetune/{{finetuning}}.log",
     benchmark:
         f"{LOGS}/finetune/{{finetuning}}.tsv"
+    priority: 5
     threads: STUDY.execution.cpus
     resources:
         cpus_per_task=STUDY.execution.cpus,

@@ -13,6 +13,8 @@ rule train_translation:
         f"{LOGS}/train_translation/{{run}}.log",
     benchmark:
         f"{LOGS}/train_translation/{{run}}.tsv"
+    # Short jobs, of priority 0, are left for the end, where they fill the cores.
+    priority: 5
     threads: lambda wildcards: RUNS[wildcards.run].execution.cores
     resources:
         **resources_of(RUNS),
