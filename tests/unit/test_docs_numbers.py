@@ -39,10 +39,27 @@ def bleu(study: str, run: str) -> float:
     return final(study, run, "final_test_bleu")
 
 
-def curve(study: str, run: str, epoch: int, seed: int = 1) -> float:
-    """A run's validation loss after an epoch."""
+def curve(study: str, run: str, epoch: int, seed: int = 1, column: str = "valid_loss") -> float:
+    """What a run's curve has after an epoch: the validation loss, or another column."""
     recorded = pd.read_csv(ROOT / "results" / study / "translation" / f"{run}-s{seed}" / "curve.csv")
-    return float(recorded.set_index("epoch")["valid_loss"][epoch])
+    return float(recorded.set_index("epoch")[column][epoch])
+
+
+LARGER = "post-adam-lr5e-4-wu1333-epochs4-accumulate4"
+"""The long warm-up with four batches in an update."""
+
+
+def larger_warm_up() -> list[float]:
+    """What is left of Post-LN's last gradient of W² after that warm-up, the gradient before it and after, and the
+    standard error of the latter."""
+    found = []
+    for part in ("post-6", "post-6-after-warm-up"):
+        measured = pd.read_csv(RESULTS / "confounds" / "theory" / part / "measurements.csv")
+        of_last = (measured["stack"] == "decoder") & (measured["layer"] == 6) & (measured["matrix"] == "W2")
+        mine = measured[of_last & (measured["seed"] == 1)].set_index("quantity")["value"]
+        found.append((float(np.sqrt(mine["gradient_square"])), float(mine["gradient_square_error"])))
+    (before, _), (after, error) = found
+    return [after / before, before, after, error / (2 * after)]
 
 
 def scaled_bert(run: str) -> list[float]:
@@ -571,6 +588,19 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
             lambda: theory(BIG, AFTER, "Post-LN decoder, translation")[:1],
         ),
         ("at most half of {:.3f}.", lambda: theory(BIG, AFTER, "Post-LN decoder, translation")[:1]),
+        (
+            "{:.3f} of the gradient is left: from {:.3f} at initialisation to {:.3f} (one seed, on an AMD EPYC; the "
+            "standard error of the latter over the mini-batches is {:.3f})",
+            larger_warm_up,
+        ),
+        (
+            "halfway from {:.2f} bits (after {:,.0f} updates) to {:.2f} (after {:,.0f})",
+            lambda: [
+                curve("confounds", LARGER, epoch, column=column)
+                for epoch in (3, 4)
+                for column in ("valid_loss", "updates")
+            ],
+        ),
         (
             "after {:,.0f} updates it is {:.2f} bits above the value",
             lambda: [papers_pre_ln("updates"), papers_pre_ln("valid_loss") - 6.4],
