@@ -45,6 +45,28 @@ def curve(study: str, run: str, epoch: int, seed: int = 1, column: str = "valid_
     return float(recorded.set_index("epoch")[column][epoch])
 
 
+def short_warm_ups(epoch: int) -> list[float]:
+    """What the short warm-up has after an epoch, with four batches in an update: the lowest and the highest loss of
+    three seeds, and BLEU."""
+    run = "post-adam-lr5e-4-wu167-hold1333-epochs4-accumulate4"
+    return [
+        number
+        for column in ("valid_loss", "test_bleu")
+        for number in minmax(curve("confounds", run, epoch, seed, column) for seed in (1, 2, 3))
+    ]
+
+
+def shares_of_bleu() -> list[float]:
+    """What part of training and translating is translating in Adam's runs of `confounds` with four batches, in percent."""
+    ended = [
+        recording.read_metrics(folder)
+        for folder in (RESULTS / "confounds" / "translation").glob("post-adam-*-epochs4-accumulate4-s*")
+    ]
+    assert len(ended) == 4
+    translating = [sum(one["bleu"]["seconds"]) for one in ended]
+    return minmax(100 * seconds / (seconds + one["seconds"]) for seconds, one in zip(translating, ended, strict=True))
+
+
 LARGER = "post-adam-lr5e-4-wu1333-epochs4-accumulate4"
 """The long warm-up with four batches in an update."""
 
@@ -327,6 +349,7 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
         ("Pre-LN, Adam at 2e-3 | none | {:.2f} | {:.1f}", lambda: both(QUICK, "pre-adam-lr2e-3-const-drop2")),
     ],
     "docs/speed.md": [
+        ("and Adam, it takes {:.1f} to {:.1f}%", shares_of_bleu),
         ("BERT in fp32 is {:.2f} times as fast", lambda: timed("train-bert-fp32")[:1]),
         *(
             (
@@ -583,6 +606,12 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
             "With 1,024 tokens, the three seeds are {:.1f} bits apart",
             lambda: [np.ptp(answers.warmups(RESULTS)[answers.SHORT]).item()],
         ),
+        ("seeds end between {:.2f} and {:.2f} bits (BLEU {:.1f} to {:.1f})", lambda: short_warm_ups(4)),
+        (
+            "The long warm-up ends at {:.2f} (BLEU {:.1f}, one seed)",
+            lambda: [curve("confounds", LARGER, 4, column=column) for column in ("valid_loss", "test_bleu")],
+        ),
+        ("which is 388 updates, they have {:.2f} to {:.2f} bits", lambda: short_warm_ups(1)[:2]),
         (
             "Ours falls to a sixth in `iwslt14-50k-cpu`: {:.3f}, after",
             lambda: theory(BIG, AFTER, "Post-LN decoder, translation")[:1],
