@@ -57,7 +57,7 @@ def short_warm_ups(epoch: int) -> list[float]:
 
 
 def shares_of_bleu() -> list[float]:
-    """What part of training and translating is translating in Adam's runs of `confounds` with four batches, in percent."""
+    """The part of training and translating that is translating, in percent: Adam in `confounds` with four batches."""
     ended = [
         recording.read_metrics(folder)
         for folder in (RESULTS / "confounds" / "translation").glob("post-adam-*-epochs4-accumulate4-s*")
