@@ -110,7 +110,7 @@ def test_a_module_with_a_prefix_has_every_file_in_its_folder_and_reads_the_users
     bert = {name: section for name, section in bert_content(checkpoints=[6]).items() if name != "study"}
     sections = {
         **bert,
-        "finetuning": {**bert["finetuning"], "learning_rates": [1e-3], "seeds": 1},
+        "finetuning": {**bert["finetuning"], "learning_rates": [1e-3]},
         "corpora": {"tiny": own_text(user)},
         "theory": {"gradients": {"runs": [run], "depths": [1], "batches": 1}},
         "first_updates": {"updates": 2, "settings": RUN, "runs": [{}]},
