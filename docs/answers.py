@@ -40,6 +40,8 @@ STEP_OF_THE_GRID = 2.2
 NEAR = 0.05
 """Placements whose mean losses differ by less, in bits a token, are not told apart."""
 LAST_UPDATES = (191, 200)
+KEPT = "last gradient of W^2, after warm-up over initial"
+"""What the table of the theory calls it, before the kind of its estimate."""
 SHORT_WARMUP = 167
 """The updates of the short warm-up in `confounds`."""
 COMMON_UPDATES = 1551
@@ -366,7 +368,7 @@ def kept_by_the_warm_up(results: Path) -> float | None:
     the mini-batches' noise; None while it is not measured."""
     study = _study("confounds")
     found = statements(of_theory.load(study, expand_measurements(study, expand(study)), results))
-    kept = found[found["quantity"] == "last gradient of W^2, after warm-up over initial, unbiased"]
+    kept = found[found["quantity"] == f"{KEPT}, unbiased"]
     return float(kept["measured"].iloc[0]) if len(kept) else None
 
 

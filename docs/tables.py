@@ -477,7 +477,7 @@ def first_updates() -> str:
 
 
 NOT_YET = "So far: runs that the rule reads are not made"
-KEPT = "last gradient of W^2, after warm-up over initial, biased"
+KEPT = f"{answers.KEPT}, biased"
 AMPLIFIED_AT = (5e-7, 5e-4)
 """The rates of the study of depths: the one that decides, and the one of the other studies."""
 
