@@ -252,7 +252,7 @@ def small_bert(rates: Mapping[float, tuple[Sequence[float], Sequence[float]]], w
         warmed_up: those of Post-LN with a warm-up, at the higher rate.
     """
     gaps = {rate: mean(post) - mean(pre) for rate, (post, pre) in rates.items()}
-    apart = [rate for rate, (post, pre) in rates.items() if gaps[rate] >= 0.2 and max(pre) < min(post)]
+    apart = [rate for rate, (post, pre) in rates.items() if _pre_is_ahead(post, pre)]
     if all(abs(gap) <= 0.1 for gap in gaps.values()):
         return ["the initialisation is not the reason"]
     found = ["the initialisation hid the difference"] if apart else []
@@ -260,6 +260,21 @@ def small_bert(rates: Mapping[float, tuple[Sequence[float], Sequence[float]]], w
     if highest in apart and mean(rates[highest][0]) - mean(warmed_up) >= gaps[highest] / 2:
         found.append("Post-LN lacks a warm-up there")
     return found or ["the question stays open"]
+
+
+def rate_or_draw(
+    own: tuple[Sequence[float], Sequence[float]], scaled: tuple[Sequence[float], Sequence[float]]
+) -> list[str]:
+    """What BERT base's own draw says at the higher rate, by the losses of Post-LN and of Pre-LN with each draw."""
+    if not _pre_is_ahead(*own):
+        return ["the rate alone does not bring it out"]
+    gap, gap_of_scaled = (mean(post) - mean(pre) for post, pre in (own, scaled))
+    more = gap_of_scaled - gap >= 0.2
+    return ["the rate alone brings it out", "the draw adds to it" if more else "the draw does not add to it"]
+
+
+def _pre_is_ahead(post: Sequence[float], pre: Sequence[float]) -> bool:
+    return mean(post) - mean(pre) >= 0.2 and max(pre) < min(post)
 
 
 @dataclass(frozen=True)

@@ -554,7 +554,12 @@ def bert_scaled() -> str:
     warmed_up = next((losses for one, losses in scaled.items() if one.warmup), [])
     answer = NOT_YET
     if len(rates) == 2 and all(len(losses) == 3 for losses in [warmed_up, *itertools.chain(*rates.values())]):
-        answer = f"The answer by the rule: {'; '.join(answers.small_bert(rates, warmed_up))}"
+        said = answers.small_bert(rates, warmed_up)
+        highest = max(rates)
+        post, pre = (found.get(answers.SmallBert("fixed", highest, one, 0), []) for one in ("post", "pre"))
+        if len(post) == len(pre) == 3:
+            said += answers.rate_or_draw((post, pre), rates[highest])
+        answer = f"The answer by the rule: {'; '.join(said)}"
     head = ["initial weights", "peak rate", "", "warm-up", "loss of each seed"]
     return f"{grid(head, rows)}\n**{answer}.**\n"
 

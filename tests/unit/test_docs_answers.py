@@ -239,6 +239,24 @@ def test_a_small_bert_shows_a_gap_only_where_the_seeds_do_not_overlap(
 
 
 @pytest.mark.parametrize(
+    ("own", "scaled", "found"),
+    [
+        (
+            ([9.0, 9.1], [8.0, 8.1]),
+            ([9.0, 9.1], [8.0, 8.1]),
+            ["the rate alone brings it out", "the draw does not add to it"],
+        ),
+        (([9.0, 9.1], [8.7, 8.8]), ([9.0, 9.1], [8.0, 8.1]), ["the rate alone brings it out", "the draw adds to it"]),
+        (([9.0, 8.1], [8.0, 8.1]), ([9.0, 9.1], [8.0, 8.1]), ["the rate alone does not bring it out"]),
+    ],
+)
+def test_the_rate_alone_brings_a_gap_out_if_it_is_there_with_bert_bases_own_draw(
+    own: tuple[list[float], list[float]], scaled: tuple[list[float], list[float]], found: list[str]
+) -> None:
+    assert answers.rate_or_draw(own, scaled) == found
+
+
+@pytest.mark.parametrize(
     ("large", "long", "said"),
     [
         ([7.0, 8.0, 9.0], [7.5], ["the batch is a cause", "with 4 x 1,024 tokens the claim holds"]),
