@@ -41,9 +41,19 @@ def write_study(folder: Path, processes: int = 1, **changes: Any) -> tuple[Study
     return study, expand(study)[0]
 
 
-def start(folder: Path, run: Run, prepared: Path, hold: Hold | None = None) -> subprocess.Popen[bytes]:
+PRELN = ["-m", "preln"]
+COLLATING_AHEAD = [
+    "-c",
+    "from preln.config import Execution; Execution.collators = property(lambda self: 1); import preln.__main__",
+]
+"""Python's arguments for a training on a CPU whose batches another process collates, as is done for GPUs."""
+
+
+def start(
+    folder: Path, run: Run, prepared: Path, hold: Hold | None = None, preln: list[str] = PRELN
+) -> subprocess.Popen[bytes]:
     command = [
-        *(sys.executable, "-m", "preln", "train", str(folder), run.id),
+        *(sys.executable, *preln, "train", str(folder), run.id),
         *("--prepared", str(prepared), "--out", str(folder / run.id)),
     ]
     environment = hold.environment(os.environ) if hold else None
@@ -51,8 +61,8 @@ def start(folder: Path, run: Run, prepared: Path, hold: Hold | None = None) -> s
         return subprocess.Popen(command, stdout=output, stderr=output, env=environment)
 
 
-def finish(folder: Path, run: Run, prepared: Path) -> None:
-    assert start(folder, run, prepared).wait() == 0, (folder / "output.log").read_text()[-3000:]
+def finish(folder: Path, run: Run, prepared: Path, preln: list[str] = PRELN) -> None:
+    assert start(folder, run, prepared, preln=preln).wait() == 0, (folder / "output.log").read_text()[-3000:]
 
 
 def kill_at(moments: list[str], hold: NewHold, folder: Path, run: Run, prepared: Path) -> None:
@@ -332,12 +342,62 @@ def test_processes_end_with_the_one_that_started_them(hold: NewHold, prepared: P
     _, run = write_study(tmp_path, 2, **SHARED)
     process = start(tmp_path, run, prepared, here := hold(in_epoch(1)))
     here.wait(process)
-    children = [int(child) for child in _text(Path(f"/proc/{process.pid}/task/{process.pid}/children")).split()]
-    assert len(children) == 2
+    begun = children(process)
+    assert len(begun) == 2
     process.kill()
     process.wait()
-    # What has ended and nobody has asked for has no command line any more.
-    wait(lambda: not any(_text(Path(f"/proc/{child}/cmdline")) for child in children))
+    wait(lambda: not any(map(runs, begun)))
+
+
+def children(process: subprocess.Popen[bytes]) -> list[int]:
+    """The processes that it has begun and that run, Linux's numbers for them."""
+    threads = Path(f"/proc/{process.pid}/task").glob("*/children")
+    return [child for each in threads for child in map(int, _text(each).split()) if runs(child)]
+
+
+def runs(process: int) -> bool:
+    """Whether it runs: what has ended and nobody has asked for has no command line any more."""
+    return bool(_text(Path(f"/proc/{process}/cmdline")))
+
+
+def test_batches_that_another_process_collates_ahead_change_no_number(
+    uninterrupted: tuple[Path, Run], prepared: Path, tmp_path: Path
+) -> None:
+    _, run = write_study(tmp_path)
+    finish(tmp_path, run, prepared, COLLATING_AHEAD)
+    assert numbers(tmp_path, run) == numbers(*uninterrupted)
+
+
+def test_a_training_whose_processes_are_all_told_to_stop_still_has_batches_for_its_update(
+    hold: NewHold, uninterrupted: tuple[Path, Run], prepared: Path, tmp_path: Path
+) -> None:
+    _, run = write_study(tmp_path)
+    process = start(tmp_path, run, prepared, here := hold(in_epoch(2)), COLLATING_AHEAD)
+    here.wait(process)
+    collators = children(process)
+    assert collators
+    for collator in collators:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            os.kill(collator, number)
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(PATIENCE) == 1
+    assert "told to stop, and did so after update" in _text(tmp_path / "output.log")
+    assert not any(map(runs, collators))
+    finish(tmp_path, run, prepared, COLLATING_AHEAD)
+    assert numbers(tmp_path, run) == numbers(*uninterrupted)
+
+
+def test_a_process_that_collates_ends_with_the_training_that_is_killed(
+    hold: NewHold, prepared: Path, tmp_path: Path
+) -> None:
+    _, run = write_study(tmp_path)
+    process = start(tmp_path, run, prepared, here := hold(in_epoch(2)), COLLATING_AHEAD)
+    here.wait(process)
+    collators = children(process)
+    assert collators
+    process.kill()
+    process.wait()
+    wait(lambda: not any(map(runs, collators)))
 
 
 def test_another_number_of_processes_goes_on_with_a_run(

@@ -17,7 +17,11 @@ class Execution(Settings):
     between a CPU and a GPU, and between numbers of processes or GPUs."""
 
     cpus: int = Field(
-        1, ge=1, le=1024, description="Cores of each process of a training. On GPUs, each GPU has one process."
+        1,
+        ge=1,
+        le=1024,
+        description="Cores of each process of a training. On GPUs, each GPU has one process; if that has two cores or "
+        "more, a second process prepares its batches ahead.",
     )
     gpus: int = Field(0, ge=0, le=4096, description="GPUs of one training; 0 trains on the CPU.")
     runs_a_gpu: RunsAGpu = Field(
@@ -49,6 +53,11 @@ class Execution(Settings):
     def cores(self) -> int:
         """Cores of one training: those of all its processes."""
         return self.cpus * self.workers
+
+    @property
+    def collators(self) -> int:
+        """Processes beside each one of a training that collate its batches ahead, while a GPU computes."""
+        return int(self.gpus > 0 and self.cpus > 1)
 
     @property
     def on_each_node(self) -> int:

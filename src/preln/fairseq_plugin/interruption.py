@@ -5,10 +5,13 @@ Slurm tells a job so before its time is over, when another job takes its place, 
 
 from __future__ import annotations
 
+import os
 import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from multiprocessing.util import register_after_fork
 from typing import Any
 
 SIGNALS = (signal.SIGTERM, signal.SIGUSR1)
@@ -49,3 +52,25 @@ class Interruption:
 
 
 interruption = Interruption()
+
+
+def _obey_the_parent_alone(_: Interruption) -> None:
+    """In a process that collates the training's batches ahead, as it begins.
+
+    Whoever tells a training to stop may tell all of its processes, as Slurm does, or a terminal. But the training still
+    needs batches until its update is done. So this process ends when the training's tells it to, which Python does at
+    its end; what others tell it, it does not hear.
+    """
+    signals = {*SIGNALS, signal.SIGINT}
+    training = os.getppid()
+    signal.pthread_sigmask(signal.SIG_BLOCK, signals)
+
+    def end_if_told() -> None:
+        while signal.sigwaitinfo(signals).si_pid != training:
+            pass
+        os._exit(0)
+
+    threading.Thread(target=end_if_told, daemon=True).start()
+
+
+register_after_fork(interruption, _obey_the_parent_alone)

@@ -75,6 +75,7 @@ def translation(
         # Of a training that was told to stop inside an epoch.
         *("--keep-interval-updates", "1"),
         *_kept(state, execution),
+        *("--num-workers", str(execution.collators)),
         *_process(settings.accumulate, settings.precision, execution.workers, execution),
     ]
 
@@ -107,6 +108,7 @@ def pretraining(
         *("--validate-interval-updates", every, "--save-interval-updates", every),
         *("--keep-interval-updates", str(execution.checkpoints)),
         *_kept(state, execution),
+        *("--num-workers", str(execution.collators)),
         *_process(settings.accumulate, settings.precision, execution.workers, execution),
     ]
 
@@ -157,6 +159,8 @@ def finetuning(
         "--no-save",
         *("--save-dir", str(state)),
         *("--log-format", "none"),
+        # Its epochs are too short for a process to be begun in each.
+        *("--num-workers", "0"),
         *_process(1, settings.precision, 1, execution),
     ]
 
@@ -207,7 +211,6 @@ def _process(accumulate: int, precision: Precision, workers: int, execution: Exe
     return [
         *("--user-dir", str(USER_DIR)),
         *("--update-freq", str(accumulate // workers)),
-        *("--num-workers", "0"),
         # fairseq's thread that prepares batches ahead would be killed in their midst by a training that ends inside an
         # epoch, and the process with it.
         *("--data-buffer-size", "0"),
