@@ -656,6 +656,13 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
             "Pre-LN ends only {:.2f} bits lower at 1e-3",
             lambda: [mean(scaled_bert("post-lr1e-3-wu0")) - mean(scaled_bert("pre-lr1e-3-wu0"))],
         ),
+        (
+            "its gap between the means is {:.2f} bits, and that of the scaled draw {:.2f}.",
+            lambda: [
+                mean(scaled_bert(f"post-lr3e-3-wu0{draw}")) - mean(scaled_bert(f"pre-lr3e-3-wu0{draw}"))
+                for draw in ("-initialstdfixed", "")
+            ],
+        ),
         ("{:.1f} times as large. Pre-LN trains at every rate", raised_by_the_warm_up),
         ("differ by {:.2f}, where 0.2", lambda: [amplified("post")[0] - amplified("pre")[0]]),
         ("random draws, end between {:.2f} and {:.2f} bits", lambda: list(seeds_of_radam())[:2]),
