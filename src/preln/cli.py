@@ -203,10 +203,12 @@ def run_study(
     cores: Annotated[str, typer.Option(help="Cores, as Snakemake takes them: a number, or all.")] = "all",
 ) -> None:
     """Run the workflow of a study, and show how far it is. It is `snakemake --cores all`, whose log goes to a file."""
+    from preln.checking import check_file
     from preln.follow import run
     from preln.report.catalogue import REPORT
 
-    path, content, _ = _read(study)
+    path = _study_file(study)
+    content = check_file(path).study
     arguments = ["--cores", cores, "--rerun-incomplete", "--configfile", str(path), *(more or ())]
     status, results = run(content, arguments, Path("logs") / content.study / "snakemake.log")
     if status:

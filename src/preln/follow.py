@@ -56,11 +56,11 @@ class Steps:
     took: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     results: dict[str, Path] = field(default_factory=dict)
 
-    def read(self, line: str, now: float) -> str | None:
+    def read(self, line: str, now: float) -> tuple[bool, str] | None:
         """Take in a line of the log.
 
         Returns:
-            The message of the step that the line ends, if it ends one.
+            Whether the line ends a step, and the step's message, if the line begins or ends one.
         """
         if not self.of:
             if found := _RESULTS.match(line):
@@ -72,12 +72,13 @@ class Steps:
                     self.left[found[1]] = int(found[2])
         elif found := _JOB.match(line):
             self.running[int(found[1])] = found[2], now
+            return False, found[2]
         elif found := _FINISHED.match(line):
             message, began = self.running.pop(int(found[1]), ("", now))
             self.left[found[2]] -= 1
             self.took[found[2]].append(now - began)
             self.done += 1
-            return message or None
+            return (True, message) if message else None
         elif found := _FAILED.match(line):
             self.running.pop(int(found[1]), None)
         return None
@@ -128,10 +129,8 @@ def run(study: Study, arguments: Sequence[str], log: Path) -> tuple[int, Path]:
                 for line in process.stdout or ():
                     file.write(line)
                     file.flush()
-                    if ended := steps.read(line.rstrip("\n"), time.time()):
-                        left = None if console.is_terminal else steps.seconds_left(time.time())
-                        rest = "" if left is None else f" (about {spoken(left)} left)"
-                        live.console.print(f"[{steps.done}/{steps.of}] {ended}{rest}", markup=False, highlight=False)
+                    if told := steps.read(line.rstrip("\n"), time.time()):
+                        _print(live.console, steps, *told)
             status = process.wait()
         finally:
             if process.poll() is None:
@@ -148,6 +147,16 @@ def run(study: Study, arguments: Sequence[str], log: Path) -> tuple[int, Path]:
         why = [line for line in lines if line.startswith("preln: ")] or lines[-SHOWN:]
         console.print(*dict.fromkeys(why), f"The workflow failed; all that it said is in {log}", sep="\n", markup=False)
     return status, view.results
+
+
+def _print(console: Console, steps: Steps, is_done: bool, message: str) -> None:
+    """A line for a step that is done; where no terminal shows the view, also for one that begins, and the time left."""
+    if not is_done and console.is_terminal:
+        return
+    left = None if console.is_terminal or not is_done else steps.seconds_left(time.time())
+    rest = "" if left is None else f" (about {spoken(left)} left)"
+    line = f"[{steps.done}/{steps.of}] Done: {message}{rest}" if is_done else f"Begin: {message}"
+    console.print(line, markup=False, highlight=False)
 
 
 class View:

@@ -133,7 +133,8 @@ def _text(seen: Seen, parts: dict[str, tuple[Path, Path]], languages: tuple[str,
         held_out = min(1000, max(10, seen.pairs // 40))
         lines.append(f"    held_out: {held_out}  # pairs taken from train for {missing}")
     return f"""\
-# {seen.pairs:,} pairs of sentences. config/README.md lists every key; `preln plan` says what the study costs.
+# {seen.pairs:,} pairs of sentences. `preln plan` says what the study costs; config/README.md in preln's repository
+# lists every key.
 study: {_flow(name)}  # its results are in results/{name}/ (in a module: below its prefix)
 corpora:
   mine:
@@ -146,7 +147,7 @@ corpora:
     lowercase: true  # false keeps capitals
     vocabulary: {vocabulary}  # BPE pieces, at most
 translation:
-  # A small model, which a laptop trains in minutes. config/iwslt14-50k.yaml has the paper's size, for a GPU.
+  # A small model, which a laptop trains in minutes. config/iwslt14-50k.yaml there has the paper's size, for a GPU.
   settings:
     corpus: mine
     encoder_layers: 6

@@ -342,8 +342,11 @@ def show(asked: Checked, path: Path, name: str, folder: Path, peak: float | None
     if not all(item.measured for item in planned):
         lines.append(
             f"{gpu.name} hours assume {UTILISATION:.0%} of its peak, and {UPDATES_A_SECOND:g} updates a second at "
-            f"most. Core hours assume {CORE['fp32']:.0e} operations a second, and {CORE['bf16']:.0e} in bf16. Hours "
-            "with a * are from speeds in results/ instead."
+            f"most. Core hours assume {CORE['fp32']:.0e} operations a second, and {CORE['bf16']:.0e} in bf16."
+        )
+    if any(item.measured or item.core_measured for item in planned):
+        lines.append(
+            "Hours with a * are from the speeds of recorded runs, in results/ of this folder or of one up to two below."
         )
     precisions = {run.settings.precision for run in asked.runs} | {run.settings.precision for run in asked.pretrainings}
     if "bf16" in precisions and not gpu.has_bf16:
@@ -359,7 +362,7 @@ def show(asked: Checked, path: Path, name: str, folder: Path, peak: float | None
         lines.append(
             f"The hours of {len(unknown)} runs are not known before their text is prepared. It was looked for in this "
             "folder, and up to two folders below it. This prepares it: snakemake prepared --cores all --configfile "
-            f"{path}. In a workflow that has preln as a module, the rule has another name, such as preln_prepared."
+            f"{path}. In a workflow that has preln as a module: snakemake preln_prepared --cores all."
         )
     console.print("\n".join(lines), highlight=False)
 

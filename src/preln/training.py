@@ -148,7 +148,8 @@ class TrainedModel:
                 "the run again"
             )
         raise PrelnError(
-            f"{state.job}: has no weights on this machine, for a repository has records alone; train the run first"
+            f"{state.job}: has no weights on this machine (the run has not begun here, or is here as a record alone); "
+            "train the run first"
         )
 
 

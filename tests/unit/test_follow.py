@@ -39,7 +39,7 @@ def told(*lines: tuple[float, str]) -> Steps:
 def test_a_step_runs_from_its_line_until_it_is_finished() -> None:
     begun = told((1.0, "Job 7: Train post-s1"))
     assert begun.running == {7: ("Train post-s1", 1.0)}
-    assert begun.read("Finished jobid: 7 (Rule: train_translation)", 5.0) == "Train post-s1"
+    assert begun.read("Finished jobid: 7 (Rule: train_translation)", 5.0) == (True, "Train post-s1")
     assert (begun.done, begun.of, begun.running) == (1, 5, {})
 
 

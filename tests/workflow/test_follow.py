@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 from pathlib import Path
 
 import pytest
@@ -23,12 +24,15 @@ def without_a_table(finished: Workspace, tmp_path: Path) -> Workspace:
     return copy
 
 
-def test_each_step_is_a_line_where_there_is_no_terminal_and_the_finding_comes_last(without_a_table: Workspace) -> None:
+def test_where_there_is_no_terminal_a_step_has_a_line_as_it_begins_and_one_when_it_is_done_and_the_finding_comes_last(
+    without_a_table: Workspace,
+) -> None:
     outcome = without_a_table.run("preln", "run", "config/config.yaml", "--cores", "2")
     assert outcome.code == 0, outcome.output
     steps, finding = outcome.output.splitlines()[:-3], outcome.output.splitlines()[-3:]
-    assert any("] Write the table runs" in line for line in steps)
-    assert all(line.startswith("[") for line in steps), steps
+    begun = steps.index("Begin: Write the table runs")
+    assert any("] Done: Write the table runs" in line for line in steps[begun:])
+    assert all(line.startswith(("Begin: ", "[")) for line in steps), steps
     assert finding[0].startswith("This study tests ")
     assert finding[1] == "All of it on one page: results/tiny/report.html"
     log = without_a_table.folder / "logs" / "tiny" / "snakemake.log"
@@ -51,6 +55,19 @@ def test_a_study_that_is_not_yaml_is_told_by_its_line(finished: Workspace, tmp_p
     assert outcome.code != 0
     assert f"{study}:2: " in outcome.output
     assert "Traceback" not in outcome.output
+
+
+def test_all_that_is_wrong_with_a_study_is_told_as_by_the_plan_in_the_order_of_the_file(
+    finished: Workspace, tmp_path: Path
+) -> None:
+    study = tmp_path / "mine.yaml"
+    text = (finished.folder / "config" / "config.yaml").read_text(encoding="utf-8")
+    study.write_text(text.replace("optimizer: adam", "optimiser: adam").replace("width:", "widht:"), encoding="utf-8")
+    said = [finished.run("preln", command, str(study)).output for command in ("run", "plan")]
+    lines = [int(number) for number in re.findall(rf"{study}:(\d+): ", said[0])]
+    assert said[0] == said[1]
+    assert len(lines) > 1
+    assert lines == sorted(lines)
 
 
 def test_a_plan_that_is_asked_for_is_shown(without_a_table: Workspace) -> None:

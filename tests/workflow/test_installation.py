@@ -117,11 +117,16 @@ def test_a_wheel_reads_and_plans_a_study_says_what_else_needs_and_reports_with_i
     user = Installed(tmp_path)
     user.install("snakemake", "--constraint", str(ROOT / "requirements.txt"))
     (user.folder / "mine.smk").write_text(MODULE, encoding="utf-8")
-    for snakefile in ("workflow/Snakefile", "mine.smk"):
+    # A clone where the documentation puts it: Python would take the folder for the package.
+    for name in ("workflow", "config"):
+        shutil.copytree(ROOT / name, user.folder / "preln" / name)
+    (user.folder / "cloned.smk").write_text(MODULE.replace('"workflow', '"preln/workflow'), encoding="utf-8")
+    for snakefile in ("workflow/Snakefile", "mine.smk", "cloned.smk"):
         refused = user.run("snakemake", "--snakefile", snakefile, "--dry-run", "--cores", "1")
         assert refused.code != 0
-        assert names(refused.output, "not installed", "pip install ."), refused.output
-        assert "ModuleNotFoundError" not in refused.output
+        assert names(refused.output, "preln is not installed", "docs/your-own-study.md"), refused.output
+        assert "ImportError" not in refused.output
+    shutil.rmtree(user.folder / "preln")
 
     package = wheel(tmp_path)
     user.install(str(package))

@@ -46,6 +46,9 @@ class NoResults(StudyError):
     """A folder that holds no results of a study."""
 
 
+_PLACE = re.compile(r".*?:(\d+): ")
+"""The place of a mistake, which a message begins with: its file and line."""
+
 Origin = Path | str
 """Where a study is from, for messages: its file, or the name of what is no file as it stands, and has no lines."""
 
@@ -61,18 +64,24 @@ def placed(origin: Origin, told: Iterable[str]) -> list[str]:
 
 
 def refuse(lines: Iterable[str]) -> None:
-    """End with the lines of what is wrong, each once; nothing is wrong where there are none.
+    """End with the lines of what is wrong, each once, in the order of the file; nothing is wrong where there are none.
 
     Raises:
         StudyError: with the lines, or the first of very many.
     """
-    wrong = list(dict.fromkeys(lines))
+    wrong = sorted(dict.fromkeys(lines), key=_line)
     if not wrong:
         return
     told = [_told(line) for line in wrong[:MOST_LINES]]
     if len(wrong) > MOST_LINES:
         told.append(f"and {len(wrong) - MOST_LINES:,} more like these")
     raise StudyError("\n".join(told))
+
+
+def _line(told: str) -> int:
+    """The line of the file that a message is about; 0 where it names none."""
+    found = _PLACE.match(told)
+    return int(found[1]) if found else 0
 
 
 def _told(line: str) -> str:

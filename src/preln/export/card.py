@@ -7,6 +7,7 @@ from typing import Any
 
 import yaml
 
+from preln.corpora.registry import SOURCES
 from preln.placements import PLACEMENTS
 from preln.pretraining.runs import PretrainingRun
 from preln.report.core.records import commit_name, hardware_line
@@ -94,10 +95,23 @@ def _of_translation(run: Run, record: dict[str, Any], metrics: dict[str, Any]) -
         "licence": f"Licence of the text: {corpus['licence']}. It may bind these weights too.",
         "auto": "Seq2SeqLM",
         "code": _TRANSLATE,
-        "note": "The tokenizer takes text as the study prepared it: "
-        f"`{json.dumps(corpus['settings'])}`. Unless these settings say otherwise, it is tokenised by Moses "
-        "(sacremoses) and lower-cased. `preln translate` does this, and undoes it in the translation.",
+        "note": _prepared(run, source),
     }
+
+
+def _prepared(run: Run, source: str) -> str:
+    """What the tokenizer takes: text as the study prepared it."""
+    preparation = SOURCES[run.corpus.source].line(run.corpus, source)
+    lower = ", in lower case" if preparation.lowercase else ""
+    if preparation.tokenise:
+        return (
+            f"The tokenizer takes text that Moses (sacremoses) has tokenised{lower}. `preln translate` takes running "
+            "text, prepares it so, and gives running text back."
+        )
+    return (
+        f"The study did not tokenise its text (`tokenise: false`). So the tokenizer takes text as its files had it"
+        f"{lower}, and the model writes such text."
+    )
 
 
 def _of_bert(run: PretrainingRun, record: dict[str, Any], metrics: dict[str, Any]) -> dict[str, str]:

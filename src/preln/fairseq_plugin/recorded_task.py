@@ -26,8 +26,8 @@ class GuardedTask(FairseqTask):
     _copies: masters.Copies | None = None
 
     def get_batch_iterator(self, dataset: Any, *args: Any, **kwargs: Any) -> Any:
-        """The batches of a dataset, of which is noted what a GPU would be asked for. Those of train alone may be collated
-        by another process: it is begun anew for each epoch, and a validation is too short for that."""
+        """The batches of a dataset, of which is noted what a GPU would be asked for. Another process may collate those
+        of train. It is begun anew for each epoch; a validation is too short for that."""
         if dataset is not self.datasets.get("train"):
             kwargs["num_workers"] = 0
         batches = super().get_batch_iterator(dataset, *args, **kwargs)

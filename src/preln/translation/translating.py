@@ -56,6 +56,7 @@ class TrainedRun:
         self.languages = (languages["source"], languages["target"])
         line = SOURCES[run.corpus.source].line
         self._source, self._target = (line(run.corpus, language) for language in self.languages)
+        self.tokenises = self._source.tokenise
         self._bpe = (prepared / "bpe" / "bpe.model").read_bytes()
 
     def translate(
@@ -106,6 +107,8 @@ def show(models: Sequence[TrainedRun], lines: TextIO, beam: int | None, alternat
     """
     if len({model.languages for model in models}) > 1:
         raise PrelnError("the runs translate between different languages; name runs of one pair")
+    if not models[0].tokenises:
+        logger.warning("the study's text has `tokenise: false`: write as its files do; translations are so written too")
     typed = lines.isatty()
     if typed:
         print(f"Sentences ({models[0].languages[0]}), one a line; end with Ctrl-D.", file=sys.stderr)
