@@ -168,6 +168,8 @@ def test_an_exported_model_finds_the_translations_that_our_search_finds(
     for seed in range(8):
         ours = as_it_says_something(translation[placement][0], seed)
         theirs, _ = translation_model(run, ours.state_dict(), prepared)
+        # The library warns of two limits, and has one of its own in FSMT.
+        assert theirs.generation_config.max_length is None
         source = torch.cat([torch.randint(4, 60, (1 + 2 * seed,)), torch.tensor([2])])[None]
         (expected,) = decoding.search(ours, source, torch.tensor([source.size(1)]), beam, penalty)
         if max(len(one.pieces) for one in expected) < MOST_PIECES:

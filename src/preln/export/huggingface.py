@@ -185,6 +185,8 @@ def translation_model(
         early_stopping=True,
         min_new_tokens=1,
         max_new_tokens=MOST_PIECES,
+        # FSMT has a limit of its own, and the library would warn of two.
+        max_length=None,
         bad_words_ids=[[1]],
     )
     bpe = str(prepared / "bpe" / "bpe.model")
