@@ -368,14 +368,20 @@ def test_batches_that_another_process_collates_ahead_change_no_number(
     assert numbers(tmp_path, run) == numbers(*uninterrupted)
 
 
+def collating_ahead(hold: NewHold, folder: Path, run: Run, prepared: Path) -> tuple[subprocess.Popen[bytes], list[int]]:
+    """A training in its second epoch, and the processes that collate its batches."""
+    process = start(folder, run, prepared, here := hold(in_epoch(2)), COLLATING_AHEAD)
+    here.wait(process)
+    collators = children(process)
+    assert collators
+    return process, collators
+
+
 def test_a_training_whose_processes_are_all_told_to_stop_still_has_batches_for_its_update(
     hold: NewHold, uninterrupted: tuple[Path, Run], prepared: Path, tmp_path: Path
 ) -> None:
     _, run = write_study(tmp_path)
-    process = start(tmp_path, run, prepared, here := hold(in_epoch(2)), COLLATING_AHEAD)
-    here.wait(process)
-    collators = children(process)
-    assert collators
+    process, collators = collating_ahead(hold, tmp_path, run, prepared)
     for collator in collators:
         for number in (signal.SIGTERM, signal.SIGINT):
             os.kill(collator, number)
@@ -391,10 +397,7 @@ def test_a_process_that_collates_ends_with_the_training_that_is_killed(
     hold: NewHold, prepared: Path, tmp_path: Path
 ) -> None:
     _, run = write_study(tmp_path)
-    process = start(tmp_path, run, prepared, here := hold(in_epoch(2)), COLLATING_AHEAD)
-    here.wait(process)
-    collators = children(process)
-    assert collators
+    process, collators = collating_ahead(hold, tmp_path, run, prepared)
     process.kill()
     process.wait()
     wait(lambda: not any(map(runs, collators)))
