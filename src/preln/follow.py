@@ -60,7 +60,7 @@ class Steps:
         """Take in a line of the log.
 
         Returns:
-            Whether the line ends a step, and the step's message, if the line begins or ends one.
+            If the line begins or ends a step: whether it ends it, and the step's message.
         """
         if not self.of:
             if found := _RESULTS.match(line):
@@ -150,7 +150,7 @@ def run(study: Study, arguments: Sequence[str], log: Path) -> tuple[int, Path]:
 
 
 def _print(console: Console, steps: Steps, is_done: bool, message: str) -> None:
-    """A line for a step that is done; where no terminal shows the view, also for one that begins, and the time left."""
+    """A line for a step that is done. Without a terminal, also a line for a step that begins, and the time left."""
     if not is_done and console.is_terminal:
         return
     left = None if console.is_terminal or not is_done else steps.seconds_left(time.time())

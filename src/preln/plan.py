@@ -346,7 +346,8 @@ def show(asked: Checked, path: Path, name: str, folder: Path, peak: float | None
         )
     if any(item.measured or item.core_measured for item in planned):
         lines.append(
-            "Hours with a * are from the speeds of recorded runs, in results/ of this folder or of one up to two below."
+            "Hours with a * are from speeds of recorded runs, in results/ of this folder, or of one up to two levels "
+            "below."
         )
     precisions = {run.settings.precision for run in asked.runs} | {run.settings.precision for run in asked.pretrainings}
     if "bf16" in precisions and not gpu.has_bf16:
@@ -362,7 +363,7 @@ def show(asked: Checked, path: Path, name: str, folder: Path, peak: float | None
         lines.append(
             f"The hours of {len(unknown)} runs are not known before their text is prepared. It was looked for in this "
             "folder, and up to two folders below it. This prepares it: snakemake prepared --cores all --configfile "
-            f"{path}. In a workflow that has preln as a module: snakemake preln_prepared --cores all."
+            f"{path}. In a workflow that has preln as a module, for example: snakemake preln_prepared --cores all."
         )
     console.print("\n".join(lines), highlight=False)
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from preln.config import RunSettings, StudyError, describe, load, read, validate, write
+from preln.config import Execution, RunSettings, StudyError, describe, load, read, validate, write
 from preln.config.base import meant, nearest
 from preln.runs import expand
 from tests.conftest import RUN, settings, study_content
@@ -292,3 +292,8 @@ def test_a_study_that_is_written_is_read_back(tmp_path: Path) -> None:
     study = validate(study_content({"learning_rate": "1e-3", "figures": [2]}), "my.yaml")
     write(study, tmp_path / "study.yaml")
     assert expand(load(tmp_path / "study.yaml")) == expand(study)
+
+
+@pytest.mark.parametrize(("cpus", "gpus", "collators"), [(4, 0, 0), (1, 1, 0), (2, 2, 1)])
+def test_a_process_has_a_collator_if_it_has_a_gpu_and_a_core_to_spare(cpus: int, gpus: int, collators: int) -> None:
+    assert Execution(cpus=cpus, gpus=gpus).collators == collators

@@ -20,8 +20,8 @@ class Execution(Settings):
         1,
         ge=1,
         le=1024,
-        description="Cores of each process of a training. On GPUs, each GPU has one process; if that has two cores or "
-        "more, a second process prepares its batches ahead.",
+        description="Cores of each process of a training. Each GPU has one process. With two cores or more, it also "
+        "has a second one, which prepares its batches.",
     )
     gpus: int = Field(0, ge=0, le=4096, description="GPUs of one training; 0 trains on the CPU.")
     runs_a_gpu: RunsAGpu = Field(
@@ -56,7 +56,7 @@ class Execution(Settings):
 
     @property
     def collators(self) -> int:
-        """Processes beside each one of a training that collate its batches ahead, while a GPU computes."""
+        """How many collators each process of a training has. A collator prepares batches while the GPU computes."""
         return int(self.gpus > 0 and self.cpus > 1)
 
     @property

@@ -54,13 +54,15 @@ class Interruption:
 interruption = Interruption()
 
 
-def _obey_the_parent_alone(_: Interruption) -> None:
-    """In a process that collates the training's batches ahead, as it begins.
+def _obey_the_training_alone(of_training: Interruption) -> None:
+    """Make a collator deaf to every signal to stop but the training's own. It is called in the collator as it begins.
 
     Whoever tells a training to stop may tell all of its processes, as Slurm does, or a terminal. But the training still
-    needs batches until its update is done. So this process ends when the training's tells it to, which Python does at
-    its end; what others tell it, it does not hear.
+    needs batches until its update is done. Python ends its children by SIGTERM, and waits for them.
     """
+    if of_training._configuration is None:
+        # Forked by something else than a training.
+        return
     signals = {*SIGNALS, signal.SIGINT}
     training = os.getppid()
     signal.pthread_sigmask(signal.SIG_BLOCK, signals)
@@ -73,4 +75,4 @@ def _obey_the_parent_alone(_: Interruption) -> None:
     threading.Thread(target=end_if_told, daemon=True).start()
 
 
-register_after_fork(interruption, _obey_the_parent_alone)
+register_after_fork(interruption, _obey_the_training_alone)

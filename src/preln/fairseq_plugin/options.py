@@ -159,7 +159,7 @@ def finetuning(
         "--no-save",
         *("--save-dir", str(state)),
         *("--log-format", "none"),
-        # Its epochs are too short for a process to be begun in each.
+        # A collator begins anew with each epoch, and these are too short for it.
         *("--num-workers", "0"),
         *_process(1, settings.precision, 1, execution),
     ]

@@ -26,10 +26,7 @@ class GuardedTask(FairseqTask):
     _copies: masters.Copies | None = None
 
     def get_batch_iterator(self, dataset: Any, *args: Any, **kwargs: Any) -> Any:
-        """The batches of a dataset, of which is noted what a GPU would be asked for. Another process may collate those
-        of train. It is begun anew for each epoch; a validation is too short for that."""
-        if dataset is not self.datasets.get("train"):
-            kwargs["num_workers"] = 0
+        """The batches of a dataset, with notes that save questions to a GPU."""
         batches = super().get_batch_iterator(dataset, *args, **kwargs)
         batches.collate_fn = Noted.by(batches.collate_fn, self.source_dictionary.pad())
         return batches
@@ -99,7 +96,10 @@ class RecordedTask(GuardedTask):
         raise NotImplementedError
 
     def get_batch_iterator(self, dataset: Any, *args: Any, **kwargs: Any) -> Any:
-        """The batches of a dataset; those of train are shared, and say where an epoch ends."""
+        """The batches of a dataset. Those of train are shared, say where an epoch ends, and may come from a collator,
+        which begins anew with each epoch; a validation has none."""
+        if dataset is not self.datasets["train"]:
+            kwargs["num_workers"] = 0
         batches = super().get_batch_iterator(dataset, *args, **kwargs)
         if dataset is self.datasets["train"]:
             if not isinstance(batches, SharedBatches):

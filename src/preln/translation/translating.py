@@ -107,8 +107,9 @@ def show(models: Sequence[TrainedRun], lines: TextIO, beam: int | None, alternat
     """
     if len({model.languages for model in models}) > 1:
         raise PrelnError("the runs translate between different languages; name runs of one pair")
-    if not models[0].tokenises:
-        logger.warning("the study's text has `tokenise: false`: write as its files do; translations are so written too")
+    for model in models:
+        if not model.tokenises:
+            logger.warning("%s: its text has `tokenise: false`; it reads sentences as that has them", model.run.id)
     typed = lines.isatty()
     if typed:
         print(f"Sentences ({models[0].languages[0]}), one a line; end with Ctrl-D.", file=sys.stderr)
