@@ -456,6 +456,12 @@ def swapped(results: Path) -> dict[Swapped, Ends]:
     return _by(chain.from_iterable(_translations(results, name) for name in ("iwslt14-50k-cpu", "confounds")), one)
 
 
+def under_schedules(found: Mapping[Swapped, Ends], placement: str) -> UnderSchedules:
+    """The mean losses of a placement over the seeds that are done."""
+    inverse_sqrt, constant = (mean(found[Swapped(placement, one)].losses) for one in ("inverse-sqrt", "constant"))
+    return UnderSchedules(inverse_sqrt, constant)
+
+
 @dataclass(frozen=True)
 class OfFirstEpoch:
     """What the runs of `paper-epoch` differ in, but for the seed."""

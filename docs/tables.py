@@ -19,7 +19,7 @@ from preln.placements import PLACEMENTS as RECORDS
 from preln.placements.base import Residual
 from preln.plan import GPUS
 from preln.report.claims.placements import CLAIMS as OF_OTHERS
-from preln.report.core.statistics import Estimate, mean
+from preln.report.core.statistics import Estimate
 from preln.report.reference import claims as paper
 from preln.report.translation.budgets import of_the_paper
 from preln.report.translation.failure_map import Cell, Map, maps
@@ -622,13 +622,7 @@ def swapped() -> str:
     ]
     answer = NOT_YET
     if len(found) == 4 and all(len(ends.losses) == 3 for ends in found.values()):
-        pre, post = (
-            answers.UnderSchedules(
-                inverse_sqrt=mean(found[answers.Swapped(placement, "inverse-sqrt")].losses),
-                constant=mean(found[answers.Swapped(placement, "constant")].losses),
-            )
-            for placement in ("pre", "post")
-        )
+        pre, post = (answers.under_schedules(found, placement) for placement in ("pre", "post"))
         answer = f"The answer by the rule: {answers.placement_or_schedule(pre, post)}"
     return f"{grid(['', 'schedule', 'loss of each seed', 'BLEU'], rows)}\n**{answer}.**\n"
 

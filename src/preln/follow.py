@@ -151,12 +151,12 @@ def run(study: Study, arguments: Sequence[str], log: Path) -> tuple[int, Path]:
 
 def _print(console: Console, steps: Steps, is_done: bool, message: str) -> None:
     """A line for a step that is done. Without a terminal, also a line for a step that begins, and the time left."""
-    if not is_done and console.is_terminal:
-        return
-    left = None if console.is_terminal or not is_done else steps.seconds_left(time.time())
-    rest = "" if left is None else f" (about {spoken(left)} left)"
-    line = f"[{steps.done}/{steps.of}] Done: {message}{rest}" if is_done else f"Begin: {message}"
-    console.print(line, markup=False, highlight=False)
+    if is_done:
+        left = None if console.is_terminal else steps.seconds_left(time.time())
+        rest = "" if left is None else f" (about {spoken(left)} left)"
+        console.print(f"[{steps.done}/{steps.of}] Done: {message}{rest}", markup=False, highlight=False)
+    elif not console.is_terminal:
+        console.print(f"Begin: {message}", markup=False, highlight=False)
 
 
 class View:

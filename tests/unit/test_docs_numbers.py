@@ -123,12 +123,10 @@ def small_sums_at_1e_3() -> list[float]:
 
 def swapped_schedules() -> list[float]:
     """How far Pre-LN ends below Post-LN with each schedule; and the most that a schedule moves a placement's loss."""
-    means = {one: mean(ends.losses) for one, ends in answers.swapped(RESULTS).items()}
-    post, pre = (
-        [means[answers.Swapped(placement, schedule)] for schedule in ("inverse-sqrt", "constant")]
-        for placement in ("post", "pre")
-    )
-    return [post[0] - pre[0], post[1] - pre[1], max(abs(post[0] - post[1]), abs(pre[0] - pre[1]))]
+    found = answers.swapped(RESULTS)
+    post, pre = (answers.under_schedules(found, placement) for placement in ("post", "pre"))
+    moved = max(abs(one.inverse_sqrt - one.constant) for one in (post, pre))
+    return [post.inverse_sqrt - pre.inverse_sqrt, post.constant - pre.constant, moved]
 
 
 def seeds_of_radam() -> tuple[float, float, float]:
@@ -675,9 +673,9 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
         ),
         ("{:.1f} times as large. Pre-LN trains at every rate", raised_by_the_warm_up),
         (
-            "Pre-LN ends {:.2f} bits below Post-LN with the inverse square root, and {:.2f} with the constant rate "
-            "(means of three seeds, and of two of Post-LN with the constant rate). The schedule moves a placement's "
-            "loss by at most {:.2f}.",
+            "Pre-LN ends {:.2f} bits below Post-LN with the inverse square root, and {:.2f} with the constant rate. "
+            "These are means of three seeds, and of two of Post-LN with the constant rate. The schedule moves a "
+            "placement's loss by at most {:.2f}.",
             swapped_schedules,
         ),
         (

@@ -377,7 +377,7 @@ def collating_ahead(hold: NewHold, folder: Path, run: Run, prepared: Path) -> tu
     return process, collators
 
 
-def test_a_training_whose_processes_are_all_told_to_stop_still_has_batches_for_its_update(
+def test_a_training_whose_processes_are_all_told_to_stop_keeps_its_collators_until_its_update_is_done(
     hold: NewHold, uninterrupted: tuple[Path, Run], prepared: Path, tmp_path: Path
 ) -> None:
     _, run = write_study(tmp_path)

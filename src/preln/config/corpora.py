@@ -75,8 +75,9 @@ class TextPaths(Settings):
 
 
 class FilesCorpus(_Corpus):
-    """Parallel text of your own, in any two languages. If the lines of the two sides are in different order or in one
-    language, or if valid and test are the same text, the job's output and the text's `corpus.json` have a warning."""
+    """Parallel text of your own, in any two languages. The job's output and the text's `corpus.json` have a warning if
+    the lines of the two sides are in different order or in one language. They also have one if valid and test are the
+    same text."""
 
     source: Literal["files"]
     source_language: Language

@@ -75,8 +75,7 @@ def translation(
         # Of a training that was told to stop inside an epoch.
         *("--keep-interval-updates", "1"),
         *_kept(state, execution),
-        *("--num-workers", str(execution.collators)),
-        *_process(settings.accumulate, settings.precision, execution.workers, execution),
+        *_process(settings.accumulate, settings.precision, execution.workers, execution.collators, execution),
     ]
 
 
@@ -108,8 +107,7 @@ def pretraining(
         *("--validate-interval-updates", every, "--save-interval-updates", every),
         *("--keep-interval-updates", str(execution.checkpoints)),
         *_kept(state, execution),
-        *("--num-workers", str(execution.collators)),
-        *_process(settings.accumulate, settings.precision, execution.workers, execution),
+        *_process(settings.accumulate, settings.precision, execution.workers, execution.collators, execution),
     ]
 
 
@@ -160,8 +158,7 @@ def finetuning(
         *("--save-dir", str(state)),
         *("--log-format", "none"),
         # A collator begins anew with each epoch, and these are too short for it.
-        *("--num-workers", "0"),
-        *_process(1, settings.precision, 1, execution),
+        *_process(1, settings.precision, 1, 0, execution),
     ]
 
 
@@ -206,11 +203,12 @@ def _kept(state: Path, execution: Execution) -> list[str]:
     ]
 
 
-def _process(accumulate: int, precision: Precision, workers: int, execution: Execution) -> list[str]:
+def _process(accumulate: int, precision: Precision, workers: int, collators: int, execution: Execution) -> list[str]:
     """On what it is computed, and how precisely; bf16 is the launch's."""
     return [
         *("--user-dir", str(USER_DIR)),
         *("--update-freq", str(accumulate // workers)),
+        *("--num-workers", str(collators)),
         # fairseq's thread that prepares batches ahead would be killed in their midst by a training that ends inside an
         # epoch, and the process with it.
         *("--data-buffer-size", "0"),

@@ -98,10 +98,11 @@ class RecordedTask(GuardedTask):
     def get_batch_iterator(self, dataset: Any, *args: Any, **kwargs: Any) -> Any:
         """The batches of a dataset. Those of train are shared, say where an epoch ends, and may come from a collator,
         which begins anew with each epoch; a validation has none."""
-        if dataset is not self.datasets["train"]:
+        is_train = dataset is self.datasets["train"]
+        if not is_train:
             kwargs["num_workers"] = 0
         batches = super().get_batch_iterator(dataset, *args, **kwargs)
-        if dataset is self.datasets["train"]:
+        if is_train:
             if not isinstance(batches, SharedBatches):
                 batches = SharedBatches.of(batches)
             if dataset in self.dataset_to_epoch_iter:
