@@ -50,6 +50,8 @@ LONG_WARMUP = 1333
 """The updates of the warm-up with which Post-LN trains there."""
 UPDATES = 4653
 """The updates of a run of `confounds` with one batch in an update."""
+EPOCHS_OF_THE_FIRST = 3
+"""The epochs of `paper-epoch` with about as many updates as the paper's first epoch."""
 
 
 K = TypeVar("K")
@@ -473,21 +475,23 @@ class OfFirstEpoch:
 
 
 def first_epoch(results: Path) -> dict[OfFirstEpoch, Ends]:
-    """The ends of each seed of the runs of `paper-epoch` that are done, without the one that goes on."""
+    """Each seed of the runs of `paper-epoch` that are done, after the updates of the paper's first epoch. One run goes
+    on after them."""
     return _by(
-        _translations(results, "paper-epoch"),
-        lambda its: (
-            OfFirstEpoch(its.placement, its.optimizer, its.warmup, its.initialisation) if its.epochs == 3 else None
-        ),
+        _translations(results, "paper-epoch", lambda folder: _after(folder, EPOCHS_OF_THE_FIRST)),
+        lambda its: OfFirstEpoch(its.placement, its.optimizer, its.warmup, its.initialisation),
     )
 
 
-def _translations(results: Path, name: str) -> Iterator[tuple[RunSettings, dict[str, float]]]:
-    """The settings and the last numbers of the translation runs of a study that are done."""
+def _translations(
+    results: Path, name: str, read: Callable[[Path], dict[str, float]] | None = None
+) -> Iterator[tuple[RunSettings, dict[str, float]]]:
+    """The settings and the numbers of the translation runs of a study that are done: the last ones, or what `read` takes
+    from a run's folder."""
     for run in expand(_study(name)):
         folder = results / name / run.folder
         if (folder / "metrics.json").exists():
-            yield run.settings, _last(folder)
+            yield run.settings, (read or _last)(folder)
 
 
 def _by(runs: Iterable[tuple[RunSettings, dict[str, float]]], what: Callable[[RunSettings], K | None]) -> dict[K, Ends]:
@@ -511,6 +515,12 @@ def _last(folder: Path) -> dict[str, float]:
     ended = recording.read_metrics(folder)
     # What diverged has learned nothing that it kept.
     return {"valid_loss": math.inf, "test_bleu": 0.0} if ended["diverged"] else ended["final"]
+
+
+def _after(folder: Path, epoch: int) -> dict[str, float]:
+    """A run's numbers after one of its epochs; its last ones if it diverged before."""
+    rows = pd.read_csv(folder / "curve.csv").set_index("epoch")
+    return rows.loc[epoch].to_dict() if epoch in rows.index else _last(folder)
 
 
 @dataclass(frozen=True)

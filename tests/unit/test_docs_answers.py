@@ -332,12 +332,17 @@ def test_each_placement_is_read_with_its_own_schedule_and_with_the_others(tmp_pa
     }
 
 
-def test_the_first_epoch_leaves_out_the_run_that_goes_on(tmp_path: Path) -> None:
+def test_the_first_epoch_is_read_after_three_of_ours_also_of_the_run_that_goes_on(tmp_path: Path) -> None:
     runs = tmp_path / "paper-epoch" / "translation"
-    end(runs, "post-adam-lr5e-4-wu4000-s1", 8.0)
-    end(runs, "post-adam-lr5e-4-wu4000-epochs11-s1", 6.0)
+    end(runs, "post-adam-lr5e-4-wu4000-epochs12-s1", 6.0)
+    losses = {"post-adam-lr5e-4-wu4000-epochs12-s1": [9.0, 8.5, 8.0, 7.5]}
     for seed in (1, 2):
         end(runs, f"post-radam-lr5e-4-linear16500-s{seed}", 8.0 + seed)
+        losses[f"post-radam-lr5e-4-linear16500-s{seed}"] = [9.9, 9.5, 8.0 + seed]
+    for run, its in losses.items():
+        rows = [f"{epoch},{loss},1.0" for epoch, loss in enumerate(its, start=1)]
+        text = "\n".join(["epoch,valid_loss,test_bleu", *rows])
+        (runs / run / "curve.csv").write_text(text, encoding="utf-8")
 
     found = answers.first_epoch(tmp_path)
 
@@ -345,6 +350,17 @@ def test_the_first_epoch_leaves_out_the_run_that_goes_on(tmp_path: Path) -> None
         ("adam", 4000): [8.0],
         ("radam", 0): [9.0, 10.0],
     }
+
+
+def test_a_run_that_diverges_within_the_first_epoch_has_learned_nothing(tmp_path: Path) -> None:
+    folder = tmp_path / "paper-epoch" / "translation" / "post-adam-lr5e-4-wu0-hold4000-s1"
+    folder.mkdir(parents=True)
+    (folder / "metrics.json").write_text(json.dumps({"diverged": {"update": 500}, "final": {}}), encoding="utf-8")
+    (folder / "curve.csv").write_text("epoch,valid_loss,test_bleu\n1,12.0,0.0", encoding="utf-8")
+
+    (found,) = answers.first_epoch(tmp_path).values()
+
+    assert (found.losses, found.bleu) == ([math.inf], [0.0])
 
 
 def on_the_bench(
