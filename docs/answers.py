@@ -483,15 +483,31 @@ def first_epoch(results: Path) -> dict[OfFirstEpoch, Ends]:
     )
 
 
+def _last(folder: Path) -> dict[str, float]:
+    """A run's numbers at its end."""
+    ended = recording.read_metrics(folder)
+    # What diverged has learned nothing that it kept.
+    return {"valid_loss": math.inf, "test_bleu": 0.0} if ended["diverged"] else ended["final"]
+
+
+def _after(folder: Path, epoch: int) -> dict[str, float]:
+    """A run's numbers after one of its epochs; its last ones if it diverged before."""
+    rows = pd.read_csv(folder / "curve.csv")
+    found = rows[rows["epoch"] == epoch]
+    if found.empty:
+        return _last(folder)
+    return {number: float(found[number].iloc[0]) for number in ("valid_loss", "test_bleu")}
+
+
 def _translations(
-    results: Path, name: str, read: Callable[[Path], dict[str, float]] | None = None
+    results: Path, name: str, read: Callable[[Path], dict[str, float]] = _last
 ) -> Iterator[tuple[RunSettings, dict[str, float]]]:
-    """The settings and the numbers of the translation runs of a study that are done: the last ones, or what `read` takes
-    from a run's folder."""
+    """The settings and the numbers of the translation runs of a study that are done: the last ones, or what `read`
+    takes from a run's folder."""
     for run in expand(_study(name)):
         folder = results / name / run.folder
         if (folder / "metrics.json").exists():
-            yield run.settings, (read or _last)(folder)
+            yield run.settings, read(folder)
 
 
 def _by(runs: Iterable[tuple[RunSettings, dict[str, float]]], what: Callable[[RunSettings], K | None]) -> dict[K, Ends]:
@@ -508,19 +524,6 @@ def _by(runs: Iterable[tuple[RunSettings, dict[str, float]]], what: Callable[[Ru
 
 def _study(name: str) -> Study:
     return load_study(Path(__file__).parents[1] / "config" / f"{name}.yaml")
-
-
-def _last(folder: Path) -> dict[str, float]:
-    """A run's numbers at its end."""
-    ended = recording.read_metrics(folder)
-    # What diverged has learned nothing that it kept.
-    return {"valid_loss": math.inf, "test_bleu": 0.0} if ended["diverged"] else ended["final"]
-
-
-def _after(folder: Path, epoch: int) -> dict[str, float]:
-    """A run's numbers after one of its epochs; its last ones if it diverged before."""
-    rows = pd.read_csv(folder / "curve.csv").set_index("epoch")
-    return rows.loc[epoch].to_dict() if epoch in rows.index else _last(folder)
 
 
 @dataclass(frozen=True)
