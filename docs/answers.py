@@ -19,7 +19,6 @@ import pandas as pd
 from preln import recording
 from preln.config import RunSettings, Study
 from preln.config import load as load_study
-from preln.placements import PAPER
 from preln.pretraining.runs import expand as expand_pretraining
 from preln.report.core.statistics import Estimate, mean
 from preln.report.theory import records as of_theory
@@ -37,8 +36,6 @@ from preln.theory.trace_jobs import expand as expand_traces
 LEARNS = 0.3
 """A model that learns is so many bits below the constant guess."""
 STEP_OF_THE_GRID = 2.2
-NEAR = 0.05
-"""Placements whose mean losses differ by less, in bits a token, are not told apart."""
 LAST_UPDATES = (191, 200)
 KEPT = "last gradient of W^2, after warm-up over initial"
 """What the table of the theory calls it, before the kind of its estimate."""
@@ -524,47 +521,6 @@ def _by(runs: Iterable[tuple[RunSettings, dict[str, float]]], what: Callable[[Ru
 
 def _study(name: str) -> Study:
     return load_study(Path(__file__).parents[1] / "config" / f"{name}.yaml")
-
-
-@dataclass(frozen=True)
-class OnTheBench:
-    """A placement on the bench: its better length of warm-up, and what it bears with each.
-
-    Attributes:
-        losses: of the seeds at its best rate, with the warm-up that gives the lower mean.
-        sensitivity: of the learning rate, with that warm-up.
-        limits: the largest rates that train.
-    """
-
-    losses: Sequence[float]
-    sensitivity: float
-    limits: Limits
-
-
-def needs_warmup(one: OnTheBench) -> bool:
-    """Whether a placement bears a higher rate with the warm-up, by one step of the bench's grid or more."""
-    # The steps are 3.16 and 3.17, and the rates have two digits.
-    return one.limits.ratio >= 3.1
-
-
-def is_ahead(one: OnTheBench, other: OnTheBench) -> bool:
-    """Whether a placement is better than another: every seed, and the means by a twentieth of a bit at least."""
-    return max(one.losses) < min(other.losses) and mean(other.losses) - mean(one.losses) >= NEAR
-
-
-def best_four(bench: Mapping[str, OnTheBench]) -> list[str]:
-    """The placements that go on to real text beside the paper's two, the best first.
-
-    The four lowest mean losses at the best rate. Of those that are within a twentieth of a bit of the fourth, the least
-    sensitive ones go on.
-    """
-    others = {name: one for name, one in bench.items() if name not in PAPER}
-    by_loss = sorted(others, key=lambda name: mean(others[name].losses))
-    fourth = mean(others[by_loss[3]].losses)
-    sure = [name for name in by_loss if mean(others[name].losses) < fourth - NEAR]
-    near = [name for name in by_loss if abs(mean(others[name].losses) - fourth) <= NEAR]
-    chosen = sure + sorted(near, key=lambda name: others[name].sensitivity)[: 4 - len(sure)]
-    return sorted(chosen, key=by_loss.index)
 
 
 def radam_is_whole(losses: Mapping[Corner, Sequence[float]]) -> bool:

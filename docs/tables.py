@@ -8,19 +8,23 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 import pandas as pd
 
 from docs import answers
+from docs import bench as benches
 from preln.config import load as load_study
+from preln.placements import PAPER
 from preln.placements import PLACEMENTS as RECORDS
 from preln.placements.base import Residual
 from preln.plan import GPUS
 from preln.report.claims.placements import CLAIMS as OF_OTHERS
-from preln.report.core.statistics import Estimate
+from preln.report.core.statistics import Estimate, mean
 from preln.report.reference import claims as paper
+from preln.report.translation.bench import SOURCE as OF_BENCHES
+from preln.report.translation.bench import on_a_bench
 from preln.report.translation.budgets import of_the_paper
 from preln.report.translation.failure_map import Cell, Map, maps
 from preln.report.translation.records import Records
@@ -721,6 +725,77 @@ def placements() -> str:
     return grid(["`placement`", "name", "residual connection", "beside it", "source"], rows)
 
 
+def _bench() -> dict[str, benches.OnTheBench] | str:
+    """The models of the bench of placements, or how many of its runs are made."""
+    study = load_study(ROOT / "config" / "placements.yaml")
+    found = OF_BENCHES.load(study, on_a_bench(study, OF_BENCHES.jobs(study)), RESULTS)
+    done, of_all = len(found.runs.summary), len(found.runs.runs)
+    if done < of_all:
+        return f"**{done} of {of_all} runs are made, so there is no answer by the rules yet.**\n"
+    return benches.on_the_bench(found)
+
+
+def bench() -> str:
+    """The models of the bench, the one with the lowest loss first, and the answers."""
+    found = _bench()
+    return found if isinstance(found, str) else what_the_bench_says(found)
+
+
+def what_the_bench_says(found: Mapping[str, benches.OnTheBench]) -> str:
+    """The models of a bench whose runs are all done, the one with the lowest loss first, and the answers."""
+
+    def limit(highest: float | None) -> str:
+        return "none" if highest is None else rate(highest)
+
+    by_loss = sorted(found, key=lambda name: mean(found[name].losses))
+    rows = [
+        (
+            name,
+            ", ".join(f"{loss:.2f}" for loss in one.losses),
+            *((rate(one.rate), warm_up(one.warmup)) if one.trains else ("", "")),
+            *(limit(one.limits.without), limit(one.limits.longest)),
+            "yes" if benches.needs_warmup(one) else "no",
+            f"{one.sensitivity:.2f}",
+        )
+        for name in by_loss
+        for one in [found[name]]
+    ]
+    head = [
+        "",
+        "loss of each seed",
+        "best rate",
+        "its warm-up",
+        "limit without one",
+        "with one",
+        "needs it",
+        "sensitivity",
+    ]
+    others = {record.label: found[record.label] for name, record in RECORDS.items() if name not in PAPER}
+    best = ", ".join(benches.best_four(others))
+    return f"{grid(head, rows)}\n**The best four by the rule: {best}.**\n"
+
+
+def published_orders() -> str:
+    """The published comparisons of two placements of the bench, with what the bench says."""
+    found = _bench()
+    return found if isinstance(found, str) else beside_the_published(found)
+
+
+def beside_the_published(found: Mapping[str, benches.OnTheBench]) -> str:
+    """The published comparisons beside a bench whose runs are all done."""
+    rows = [
+        (
+            *(order.better, order.worse, f"{order.measure} {order.numbers}", order.of),
+            f"{order.source} ({order.known})",
+            *(f"{mean(found[name].losses):.2f}" for name in (order.better, order.worse)),
+            f"**{benches.verdict(order, found)}**",
+        )
+        for order in benches.PUBLISHED
+    ]
+    head = ["ahead", "behind", "published", "of", "paper", "our loss of the first", "of the second", "ours"]
+    return grid(head, rows)
+
+
 def claims_of_others() -> str:
     """The claims of the papers behind the placements, with their rules."""
     rows = [
@@ -771,6 +846,8 @@ TABLES: dict[str, Callable[..., str]] = {
     "first-epoch": first_epoch,
     "failure-map": failure_map,
     "placements": placements,
+    "bench": bench,
+    "published-orders": published_orders,
     "claims-of-others": claims_of_others,
     "cards": cards,
 }

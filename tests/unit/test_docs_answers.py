@@ -19,13 +19,9 @@ from docs.answers import (
     Corner,
     FirstUpdates,
     Limits,
-    OnTheBench,
     UnderSchedules,
     amplified,
-    best_four,
-    is_ahead,
     large_gradients_or_large_updates,
-    needs_warmup,
     where_training_fails,
 )
 from preln.report.core.statistics import Estimate
@@ -361,54 +357,3 @@ def test_a_run_that_diverges_within_the_first_epoch_has_learned_nothing(tmp_path
     (found,) = answers.first_epoch(tmp_path).values()
 
     assert (found.losses, found.bleu) == ([math.inf], [0.0])
-
-
-def on_the_bench(
-    *losses: float, sensitivity: float = 1.0, without: float | None = 3e-3, longest: float | None = 3e-3
-) -> OnTheBench:
-    return OnTheBench(losses, sensitivity, Limits(without, longest))
-
-
-@pytest.mark.parametrize(
-    ("without", "longest", "needs"),
-    [(3e-3, 9.5e-3, True), (9.5e-4, 3e-3, True), (None, 3e-4, True), (3e-3, 3e-3, False), (9.5e-3, 3e-3, False)],
-)
-def test_a_placement_needs_the_warm_up_that_raises_its_limit_by_a_step(
-    without: float | None, longest: float | None, needs: bool
-) -> None:
-    assert needs_warmup(on_the_bench(5.0, without=without, longest=longest)) is needs
-
-
-def test_a_placement_that_trains_nowhere_does_not_need_the_warm_up() -> None:
-    assert not needs_warmup(on_the_bench(8.0, without=None, longest=None))
-
-
-@pytest.mark.parametrize(
-    ("losses", "ahead"),
-    [((4.8, 4.9), True), ((4.8, 5.05), False), ((4.97, 4.98), False), ((5.0, 5.1), False)],
-    ids=["every seed", "one seed alone", "by too little", "not at all"],
-)
-def test_a_placement_is_ahead_by_every_seed_and_by_enough(losses: tuple[float, ...], ahead: bool) -> None:
-    assert is_ahead(on_the_bench(*losses), on_the_bench(5.0, 5.02)) is ahead
-
-
-def test_the_best_four_are_those_with_the_lowest_losses_beside_the_papers_two() -> None:
-    losses = {"post": 1.0, "pre": 1.0, "keel": 5.0, "lns": 4.0, "peri": 3.0, "b2t": 6.0, "admin": 2.0, "sub-ln": 7.0}
-    assert best_four({name: on_the_bench(loss) for name, loss in losses.items()}) == ["admin", "peri", "lns", "keel"]
-
-
-def test_of_those_near_the_fourth_the_least_sensitive_go_on() -> None:
-    bench = {
-        **{"admin": on_the_bench(4.0), "peri": on_the_bench(4.5), "lns": on_the_bench(4.98, sensitivity=3.0)},
-        **{"keel": on_the_bench(5.0, sensitivity=2.0), "b2t": on_the_bench(5.04, sensitivity=1.0)},
-        "sub-ln": on_the_bench(5.06, sensitivity=0.0),
-    }
-    assert best_four(bench) == ["admin", "peri", "keel", "b2t"]
-
-
-@given(st.lists(st.floats(2.0, 9.0), min_size=4, max_size=14))
-def test_four_go_on_and_none_that_is_behind_them_by_more_than_is_told_apart(losses: list[float]) -> None:
-    bench = {f"p{number}": on_the_bench(loss, sensitivity=loss) for number, loss in enumerate(losses)}
-    chosen = best_four(bench)
-    assert len(chosen) == 4
-    assert max(bench[name].losses[0] for name in chosen) <= sorted(losses)[3] + answers.NEAR

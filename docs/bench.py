@@ -1,0 +1,143 @@
+"""What the bench of placements says, by the rules of its page, and what is published about the same placements.
+
+Each function of a rule takes numbers and returns an answer. docs/placements-bench.md has the rules in words, and their
+dates.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from docs.answers import Limits, limits
+from preln.report.core.statistics import mean
+from preln.report.reference.claims import KnownAs
+from preln.report.translation.bench import Line, Records, lines
+
+NEAR = 0.05
+"""Placements whose mean losses differ by less, in bits a token, are not told apart."""
+
+
+@dataclass(frozen=True)
+class OnTheBench:
+    """A placement on the bench: its better length of warm-up, and what it bears with each.
+
+    Attributes:
+        losses: of the seeds at its best rate, with the warm-up that gives the lower mean; infinite if no rate trains.
+        rate: that rate.
+        warmup: that warm-up, in updates.
+        sensitivity: of the learning rate, with that warm-up.
+        limits: the largest rates that train.
+    """
+
+    losses: Sequence[float]
+    rate: float
+    warmup: int
+    sensitivity: float
+    limits: Limits
+
+    @property
+    def trains(self) -> bool:
+        """Whether it trains at any rate."""
+        return math.isfinite(max(self.losses))
+
+
+def needs_warmup(one: OnTheBench) -> bool:
+    """Whether a placement bears a higher rate with the warm-up, by one step of the bench's grid or more."""
+    # The steps are 3.16 and 3.17, and the rates have two digits.
+    return one.limits.ratio >= 3.1
+
+
+def is_ahead(one: OnTheBench, other: OnTheBench) -> bool:
+    """Whether a placement is better than another: every seed, and the means by a twentieth of a bit at least."""
+    return max(one.losses) < min(other.losses) and mean(other.losses) - mean(one.losses) >= NEAR
+
+
+def best_four(others: Mapping[str, OnTheBench]) -> list[str]:
+    """Those of the placements beside the paper's two that go on to real text, the best first.
+
+    The four lowest mean losses at the best rate. Of those that are within a twentieth of a bit of the fourth, the least
+    sensitive ones go on.
+    """
+    by_loss = sorted(others, key=lambda name: mean(others[name].losses))
+    fourth = mean(others[by_loss[3]].losses)
+    sure = [name for name in by_loss if mean(others[name].losses) < fourth - NEAR]
+    near = [name for name in by_loss if abs(mean(others[name].losses) - fourth) <= NEAR]
+    chosen = sure + sorted(near, key=lambda name: others[name].sensitivity)[: 4 - len(sure)]
+    return sorted(chosen, key=by_loss.index)
+
+
+def on_the_bench(found: Records) -> dict[str, OnTheBench]:
+    """The models of a bench by their names, in the order of its runs. All of its runs are done."""
+    by_model: dict[str, list[Line]] = {}
+    for line in lines(found):
+        by_model.setdefault(line.model.name, []).append(line)
+    return {name: _on_the_bench(its) for name, its in by_model.items()}
+
+
+def _on_the_bench(its: Sequence[Line]) -> OnTheBench:
+    """A model, whose lines are those of its lengths of warm-up."""
+    model = its[0].model
+    trained = [(best[1].loss, best, line) for line in its if (best := model.best(line.warmup))]
+    if not trained:
+        return OnTheBench((math.inf,), math.nan, its[0].warmup, its[0].sensitivity, limits(model))
+    _, (rate, cell), line = min(trained, key=lambda one: one[0])
+    return OnTheBench(cell.losses, rate, line.warmup, line.sensitivity, limits(model))
+
+
+@dataclass(frozen=True)
+class Order:
+    """A published comparison of two placements.
+
+    Attributes:
+        better: the placement that is ahead in it, by its name on the bench.
+        worse: the other one.
+        numbers: of the better one and of the worse one.
+        measure: what the numbers are.
+        of: the model and the text.
+        source: the paper.
+        known: how the numbers are known; see the package `preln.report.reference`.
+    """
+
+    better: str
+    worse: str
+    numbers: str
+    measure: str
+    of: str
+    source: str
+    known: KnownAs
+
+
+_BLEU, _PERPLEXITY = "BLEU", "perplexity"
+_LANGUAGE_MODEL = "a language model of 130 million parameters"
+_DEEPNET, _RESIDUAL = "Wang et al. (2022), arXiv:2203.00555", "Xie et al. (2023), arXiv:2304.14802"
+_B2T, _LNS = "Takase et al. (2023), arXiv:2206.00330", "Sun et al. (2025), arXiv:2502.05795"
+_T5 = "Narang et al. (2021), arXiv:2102.11972"
+
+PUBLISHED = [
+    Order("Post-LN", "Pre-LN", "0.5 to 1.0 ahead", _BLEU, "WMT17 English-German", _DEEPNET, "stated"),
+    Order("Post-LN", "Pre-LN", "28.1, 27.0", _BLEU, "the same, 6-6 layers", _DEEPNET, "unknown"),
+    Order("Post-LN", "Pre-LN", "35.37, 35.12", _BLEU, "IWSLT14, 6-6 layers", _RESIDUAL, "unknown"),
+    Order("Pre-LN", "Post-LN", "26.73, 26.95", _PERPLEXITY, _LANGUAGE_MODEL, _LNS, "printed"),
+    Order("DeepNorm", "Pre-LN", "35.34, 35.12", _BLEU, "IWSLT14, 6-6 layers", _RESIDUAL, "unknown"),
+    Order("Post-LN", "DeepNorm", "26.95, 27.17", _PERPLEXITY, _LANGUAGE_MODEL, _LNS, "printed"),
+    Order("ResiDual", "Post-LN", "35.63, 35.37", _BLEU, "IWSLT14, 6-6 layers", _RESIDUAL, "unknown"),
+    Order("B2T", "Pre-LN", "27.52, 26.57", _BLEU, "WMT14 English-German, 18-18 layers", _B2T, "printed"),
+    Order("LayerNorm scaling", "Pre-LN", "25.76, 26.73", _PERPLEXITY, _LANGUAGE_MODEL, _LNS, "printed"),
+    Order("LayerNorm scaling", "Mix-LN", "25.76, 26.07", _PERPLEXITY, _LANGUAGE_MODEL, _LNS, "printed"),
+    Order("Mix-LN", "Pre-LN", "26.07, 26.73", _PERPLEXITY, _LANGUAGE_MODEL, _LNS, "printed"),
+    Order("Pre-LN, RMSNorm", "Pre-LN", "27.14, 26.62", _BLEU, "T5 base, WMT English-German", _T5, "read-off"),
+    Order("Pre-LN", "ReZero", "26.62, 26.37", _BLEU, "T5 base, WMT English-German", _T5, "read-off"),
+]
+"""Comparisons of two placements of the bench in other papers, whose numbers differ by more than their spread where that
+is known."""
+
+
+def verdict(order: Order, bench: Mapping[str, OnTheBench]) -> Literal["agrees", "differs", "not told apart"]:
+    """Whether the placement that is ahead in a published comparison is ahead on the bench."""
+    better, worse = bench[order.better], bench[order.worse]
+    if is_ahead(better, worse):
+        return "agrees"
+    return "differs" if is_ahead(worse, better) else "not told apart"

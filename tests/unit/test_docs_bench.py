@@ -1,0 +1,126 @@
+"""What the bench of placements says by the rules of its page, and how it stands beside what is published."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from docs import tables
+from docs.answers import Limits
+from docs.bench import NEAR, PUBLISHED, OnTheBench, Order, best_four, is_ahead, needs_warmup, on_the_bench, verdict
+from preln.placements import PLACEMENTS
+from preln.report.translation.bench import SOURCE, on_a_bench
+from preln.runs import Run
+from tests.unit.test_report_placements import GRID, bench
+
+
+def one_of(
+    *losses: float, sensitivity: float = 1.0, without: float | None = 3e-3, longest: float | None = 3e-3
+) -> OnTheBench:
+    return OnTheBench(losses, 3e-3, 0, sensitivity, Limits(without, longest))
+
+
+@pytest.mark.parametrize(
+    ("without", "longest", "needs"),
+    [(3e-3, 9.5e-3, True), (9.5e-4, 3e-3, True), (None, 3e-4, True), (3e-3, 3e-3, False), (9.5e-3, 3e-3, False)],
+)
+def test_a_placement_needs_the_warm_up_that_raises_its_limit_by_a_step(
+    without: float | None, longest: float | None, needs: bool
+) -> None:
+    assert needs_warmup(one_of(5.0, without=without, longest=longest)) is needs
+
+
+def test_a_placement_that_trains_nowhere_does_not_need_the_warm_up() -> None:
+    assert not needs_warmup(one_of(8.0, without=None, longest=None))
+
+
+@pytest.mark.parametrize(
+    ("losses", "ahead"),
+    [((4.8, 4.9), True), ((4.8, 5.05), False), ((4.97, 4.98), False), ((5.0, 5.1), False)],
+    ids=["every seed", "one seed alone", "by too little", "not at all"],
+)
+def test_a_placement_is_ahead_by_every_seed_and_by_enough(losses: tuple[float, ...], ahead: bool) -> None:
+    assert is_ahead(one_of(*losses), one_of(5.0, 5.02)) is ahead
+
+
+def test_the_best_four_are_those_with_the_lowest_losses() -> None:
+    losses = {"keel": 5.0, "lns": 4.0, "peri": 3.0, "b2t": 6.0, "admin": 2.0, "sub-ln": 7.0}
+    assert best_four({name: one_of(loss) for name, loss in losses.items()}) == ["admin", "peri", "lns", "keel"]
+
+
+def test_of_those_near_the_fourth_the_least_sensitive_go_on() -> None:
+    bench = {
+        **{"admin": one_of(4.0), "peri": one_of(4.5), "lns": one_of(4.98, sensitivity=3.0)},
+        **{"keel": one_of(5.0, sensitivity=2.0), "b2t": one_of(5.04, sensitivity=1.0)},
+        "sub-ln": one_of(5.06, sensitivity=0.0),
+    }
+    assert best_four(bench) == ["admin", "peri", "keel", "b2t"]
+
+
+@given(st.lists(st.floats(2.0, 9.0), min_size=4, max_size=14))
+def test_four_go_on_and_none_that_is_behind_them_by_more_than_is_told_apart(losses: list[float]) -> None:
+    bench = {f"p{number}": one_of(loss, sensitivity=loss) for number, loss in enumerate(losses)}
+    chosen = best_four(bench)
+    assert len(chosen) == 4
+    assert max(bench[name].losses[0] for name in chosen) <= sorted(losses)[3] + NEAR
+
+
+def told(found: dict[str, OnTheBench], name: str) -> tuple[list[float], float, int]:
+    """A model's losses, best rate and warm-up."""
+    return list(found[name].losses), found[name].rate, found[name].warmup
+
+
+def test_a_model_is_known_by_its_best_rate_with_the_better_warm_up(tmp_path: Path) -> None:
+    def loss(run: Run) -> float:
+        its = run.settings
+        return 4.0 + its.seed / 10 + (its.learning_rate != 1e-3) + (its.warmup == 0) * (its.placement == "post")
+
+    study, runs = bench(tmp_path, loss, {**GRID, "seed": [1, 2]})
+    found = on_the_bench(SOURCE.load(study, on_a_bench(study, runs), tmp_path))
+    assert told(found, "Post-LN") == ([4.1, 4.2], 1e-3, 50)
+    # Of two warm-ups with the same loss, the shorter one is taken.
+    assert told(found, "Pre-LN") == ([4.1, 4.2], 1e-3, 0)
+
+
+def test_a_model_that_trains_at_no_rate_is_behind_all_others(tmp_path: Path) -> None:
+    study, runs = bench(tmp_path, lambda run: None if run.settings.placement == "post" else 4.0)
+    found = on_the_bench(SOURCE.load(study, on_a_bench(study, runs), tmp_path))
+    assert not found["Post-LN"].trains
+    assert is_ahead(found["Pre-LN"], found["Post-LN"])
+    assert not is_ahead(found["Post-LN"], found["Post-LN"])
+
+
+@pytest.mark.parametrize(
+    ("better", "worse", "said"),
+    [(4.0, 5.0, "agrees"), (5.0, 4.0, "differs"), (4.0, 4.02, "not told apart"), (math.inf, 4.0, "differs")],
+)
+def test_a_published_order_agrees_if_the_same_placement_is_ahead(better: float, worse: float, said: str) -> None:
+    order = Order("A", "B", "2, 1", "BLEU", "a model", "a paper", "printed")
+    assert verdict(order, {"A": one_of(better), "B": one_of(worse)}) == said
+
+
+def test_the_published_orders_are_of_models_of_the_bench() -> None:
+    options = {"Post-LN, RMSNorm", "Pre-LN, RMSNorm", "Post-LN, QK-norm", "Pre-LN, QK-norm"}
+    known = {one.label for one in PLACEMENTS.values()} | options
+    assert {name for order in PUBLISHED for name in (order.better, order.worse)} <= known
+
+
+def test_the_page_has_the_models_by_their_losses_and_the_best_four() -> None:
+    found = {one.label: one_of(4.0 + number / 10) for number, one in enumerate(PLACEMENTS.values())}
+    found["Keel"] = one_of(math.inf, without=None, longest=None)
+    said = tables.what_the_bench_says(found)
+    rows = [line.split(" | ")[0].removeprefix("| ") for line in said.splitlines() if line.startswith("| ")][2:]
+    assert rows[:3] == ["Post-LN", "Pre-LN", "Admin"]
+    assert rows[-1] == "Keel"
+    assert "The best four by the rule: Admin, B2T, DeepNorm, LayerNorm scaling." in said
+
+
+def test_the_page_has_each_published_order_with_our_losses() -> None:
+    found = {name: one_of(4.0) for order in PUBLISHED for name in (order.better, order.worse)}
+    found["B2T"] = one_of(3.5)
+    (row,) = [line for line in tables.beside_the_published(found).splitlines() if line.startswith("| B2T")]
+    assert row.endswith("| 3.50 | 4.00 | **agrees** |")
