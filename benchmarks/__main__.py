@@ -32,6 +32,8 @@ from preln.workflow import corpus_folder
 ROUNDS = 7
 FEW = 3
 """Rounds of what takes minutes."""
+SIDES = 5
+"""Placements that are timed beside Post-LN at once, for each has a process with a model in memory."""
 
 
 def of_training() -> Iterator[Entry]:
@@ -44,6 +46,20 @@ def of_training() -> Iterator[Entry]:
             yield from _steps(size, others, threads, rounds)
         masked = [("preln", "fp32"), ("preln", "bf16"), ("stock", "bf16"), ("transformers-bert", "fp32")]
         yield from _steps("bert", masked, threads, ROUNDS)
+
+
+def of_placements() -> Iterator[Entry]:
+    """Training steps with each placement and option, beside Post-LN."""
+    from benchmarks import placements
+
+    models = list(placements.models())
+    for few in (models[start : start + SIDES] for start in range(0, len(models), SIDES)):
+        with ExitStack() as running:
+            post, *sides = (running.enter_context(Side("placements", *model)) for model in [("post",), *few])
+            found = ratios(post, sides, ROUNDS)
+        for model, ratio in zip(few, found, strict=True):
+            speed = 1 / ratio.seconds
+            yield _entry(f"placement-{'-'.join(model)}", "Post-LN, fp32, 1 thread", ratio, tokens_per_second=speed)
 
 
 def of_decoding() -> Iterator[Entry]:
@@ -171,6 +187,7 @@ def of_studies() -> Iterator[Entry]:
 
 GROUPS: dict[str, Callable[[], Iterator[Entry]]] = {
     "train": of_training,
+    "placements": of_placements,
     "decode": of_decoding,
     "prepare": of_preparation,
     "two-processes": of_processes,

@@ -41,12 +41,12 @@ def work(
     size: str,
     precision: str,
     device: str = "cpu",
-    changes: dict[str, int] | None = None,
+    changes: dict[str, Any] | None = None,
     length: int | None = None,
 ) -> Callable[[], int]:
     """A round of training steps by a toolkit; its units are target tokens (masked language models: tokens).
 
-    The model's sizes can be changed, and the length of all sentences given.
+    The model's settings can be changed, and the length of all sentences given.
     """
     torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
     if toolkit not in ("stock", "preln"):
@@ -70,7 +70,7 @@ def rounds(
     size: str,
     precision: Any,
     execution: Execution,
-    changes: dict[str, int] | None = None,
+    changes: dict[str, Any] | None = None,
     length: int | None = None,
 ) -> Callable[[], int]:
     """A round of training steps, by fairseq's own model or ours, as `work` has them."""

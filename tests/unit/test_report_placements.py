@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
@@ -18,7 +17,6 @@ from preln.config import Study
 from preln.placements import PLACEMENTS
 from preln.report.catalogue import Catalogue
 from preln.report.core.figure import NothingDone
-from preln.report.translation.records import run_folder
 from preln.runs import Run
 from preln.theory import measurement_jobs
 from preln.theory.measurement_jobs import GradientJob
@@ -139,47 +137,6 @@ def test_an_option_is_a_model_of_its_own_and_says_so(tmp_path: Path) -> None:
     names = ["Post-LN", "Pre-LN", "Peri-LN", "Pre-LN, RMSNorm", "Pre-LN, QK-norm"]
     assert list(dict.fromkeys(name for name, _ in table(study, tmp_path).index)) == names
     assert list(drawn(study, tmp_path)) == names
-
-
-def with_speeds(study: Study, runs: list[Run], results: Path, speeds: dict[str, float]) -> None:
-    """Tokens a second of each placement's runs, but for one run that was disturbed."""
-    disturbed = {next(run.id for run in runs if run.settings.placement == name) for name in speeds}
-    for run in runs:
-        path = run_folder(study, run, results) / "curve.csv"
-        speed = 1.0 if run.id in disturbed else speeds[run.settings.placement]
-        path.write_text(path.read_text().replace("2000.5", str(speed)))
-
-
-def test_the_cost_is_the_time_of_an_update_over_that_of_post_ln(tmp_path: Path) -> None:
-    study, runs = bench(tmp_path, lambda run: LEARNED)
-    with_speeds(study, runs, tmp_path, {"post": 3000.0, "pre": 3000.0, "peri": 2000.0})
-    costs = table(study, tmp_path)["cost"]
-    assert [costs["Post-LN", 0], costs["Pre-LN", 0], costs["Peri-LN", 50]] == [1.0, 1.0, 1.5]
-
-
-def test_a_cost_is_of_runs_on_the_same_kind_of_hardware(tmp_path: Path) -> None:
-    study, runs = bench(tmp_path, lambda run: LEARNED)
-    with_speeds(study, runs, tmp_path, {"post": 3000.0, "pre": 3000.0, "peri": 2000.0})
-    before = table(study, tmp_path)["cost"]
-    # All runs at one rate are made on another machine, which is ten times as fast.
-    for run in runs:
-        if run.settings.learning_rate == runs[0].settings.learning_rate:
-            folder = run_folder(study, run, tmp_path)
-            record, curve = folder / "run.json", folder / "curve.csv"
-            record.write_text(record.read_text().replace("A & B", "another"))
-            curve.write_text(curve.read_text().replace("000.0", "0000.0"))
-    pd.testing.assert_series_equal(table(study, tmp_path)["cost"], before)
-
-
-def test_a_placement_without_post_ln_on_its_hardware_has_no_cost(tmp_path: Path) -> None:
-    study, runs = bench(tmp_path, lambda run: LEARNED)
-    for run in runs:
-        if run.settings.placement == "peri":
-            record = run_folder(study, run, tmp_path) / "run.json"
-            record.write_text(record.read_text().replace("A & B", "another"))
-    costs = table(study, tmp_path)["cost"]
-    assert math.isnan(costs["Peri-LN", 0])
-    assert costs["Pre-LN", 0] == 1.0
 
 
 def of_gradients(part: GradientJob) -> list[Measurement]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,7 @@ from preln.report.core.labels import PLACEMENTS
 from preln.report.core.statistics import mean
 from preln.report.theory import records as theory_records
 from preln.report.translation import records
-from preln.report.translation.failure_map import Map, in_a_map, maps, model_of
+from preln.report.translation.failure_map import Map, in_a_map, maps
 from preln.report.translation.sensitivity import sensitivity
 from preln.runs import Run
 from preln.theory.measurement_jobs import ExactJob, GradientJob
@@ -98,30 +97,6 @@ def lines(found: Records) -> list[Line]:
 def is_plain(settings: RunSettings) -> bool:
     """Whether a model is without the options, as the theory measures its placement."""
     return settings.norm == "layer" and not settings.qk_norm
-
-
-def costs(found: Records) -> dict[RunSettings, float]:
-    """The time of an update of each model over that of Post-LN with the same batches, by what a model's runs share.
-
-    Each time is from the median speed of all runs of the model on hardware of one name. If both models were trained on
-    several, the median over the names counts. A model without a run of Post-LN on its hardware has no cost.
-    """
-    done = found.runs.summary
-    recorded = dict(zip(done["run"], zip(done["hardware"], done["tokens_per_second"], strict=True), strict=True))
-    speeds: dict[tuple[str, RunSettings], list[float]] = {}
-    for run in found.runs.runs:
-        hardware, speed = recorded.get(run.id, ("", math.nan))
-        # A run that diverged in its first epoch has no speed.
-        if speed > 0:
-            speeds.setdefault((hardware, model_of(run.settings)), []).append(speed)
-    medians = {one: statistics.median(of_model) for one, of_model in speeds.items()}
-    plain_post = {"placement": "post", "norm": "layer", "qk_norm": False}
-    ratios: dict[RunSettings, list[float]] = {}
-    for (hardware, model), median in medians.items():
-        post = medians.get((hardware, model.model_copy(update=plain_post)))
-        if post is not None:
-            ratios.setdefault(model, []).append(post / median)
-    return {model: statistics.median(of_names) for model, of_names in ratios.items()}
 
 
 def depth_exponent(theory: pd.DataFrame, placement: str) -> float:

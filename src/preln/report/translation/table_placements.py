@@ -1,12 +1,12 @@
-"""Every placement of a bench in numbers: where it trains, how well, and at what cost."""
+"""Every placement of a bench in numbers: where it trains, and how well."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from preln.config import RunSettings, Study
+from preln.config import Study
 from preln.libraries import pd
 from preln.report.core.forms import MISSING, Content, rounded
 from preln.report.core.table import Table
@@ -15,29 +15,28 @@ from preln.report.translation.bench import (
     SOURCE,
     Line,
     Records,
-    costs,
     depth_exponent,
     is_plain,
     lines,
     on_a_bench,
     state_growth,
 )
-from preln.report.translation.failure_map import MARGIN, model_of
+from preln.report.translation.failure_map import MARGIN
 from preln.values import short
 
 _COLUMNS = [
     *("model", "placement", "warmup", "best_rate", "best_valid_loss", "lowest", "highest", "seeds"),
     *("lowest_rate", "highest_rate", "rates", "training", "sensitivity", "constant_guess", "runs", "failed"),
-    *("depth_exponent", "state_growth", "cost"),
+    *("depth_exponent", "state_growth"),
 ]
-_COMPUTED = ["best_valid_loss", "sensitivity", "constant_guess", "depth_exponent", "state_growth", "cost"]
+_COMPUTED = ["best_valid_loss", "sensitivity", "constant_guess", "depth_exponent", "state_growth"]
 
 
 def make(study: Study, records: Records) -> Content:
     """The table of the runs that are done: a row for each model and warm-up. For readers, a row for each model, with
     its shortest warm-up and its longest."""
-    of_theory, relative = theory(records.theory), costs(records)
-    full = pd.DataFrame([_row(line, records, of_theory, relative) for line in lines(records)], columns=_COLUMNS)
+    of_theory = theory(records.theory)
+    full = pd.DataFrame([_row(line, records, of_theory) for line in lines(records)], columns=_COLUMNS)
     text = pd.DataFrame([_text(rows.to_dict("records")) for _, rows in full.groupby("model", sort=False)])
     done, every = len(records.runs.summary), len(records.runs.runs)
     lengths = sorted(set(full["warmup"]))
@@ -46,9 +45,7 @@ def make(study: Study, records: Records) -> Content:
     return Content(full, text, f"Study {study.study}: {done} of {every} runs.", [note] if len(full) else [])
 
 
-def _row(
-    line: Line, records: Records, of_theory: pd.DataFrame, relative: Mapping[RunSettings, float]
-) -> dict[str, Any]:
+def _row(line: Line, records: Records, of_theory: pd.DataFrame) -> dict[str, Any]:
     """A model with a warm-up, in full precision."""
     cells = [cell for (_, warmup), cell in line.model.cells.items() if warmup == line.warmup]
     training = list(line.model.training(line.warmup))
@@ -75,7 +72,6 @@ def _row(
         "failed": sum(cell.failed for cell in cells),
         "depth_exponent": depth_exponent(of_theory, settings.placement) if plain else math.nan,
         "state_growth": state_growth(records.theory.table, settings.placement) if plain else math.nan,
-        "cost": relative.get(model_of(settings), math.nan),
     }
 
 
@@ -95,7 +91,6 @@ def _text(rows: Sequence[Any]) -> dict[str, str]:
         "Sensitivity": pair([rounded(row["sensitivity"], 2) for row in both]),
         "Gradient by depth": rounded(first["depth_exponent"], 2),
         "Hidden states": rounded(first["state_growth"], 1),
-        "Cost": rounded(first["cost"], 2),
         "Seeds": pair([str(row["seeds"]) for row in both]),
     }
 
@@ -127,15 +122,14 @@ _NOTE = (
     "fail. The sensitivity is E[min(loss, guess) - best loss] over a rate that is uniform in its logarithm between the "
     "lowest and the highest of the grid (Wortsman et al., 2023). The constant guess stands for the loss of a model "
     "that has learned nothing. The gradient by depth is the exponent of the depth in the last gradient. The hidden "
-    "states are E‖x‖^2 / d behind the last decoder layer over that behind the first. Both are at initialisation. The "
-    "cost is the time of an update over Post-LN's."
+    "states are E‖x‖^2 / d behind the last decoder layer over that behind the first. Both are at initialisation."
 )
 
 TABLE = Table(
     name="placements",
     title="The placements on one bench",
     caption="For each placement and option: the loss at its best rate, the rates at which it trains, its learning-rate "
-    "sensitivity, what the theory measures of it at initialisation, and the cost of an update.",
+    "sensitivity, and what the theory measures of it at initialisation.",
     source=SOURCE,
     of=on_a_bench,
     make=make,
