@@ -674,7 +674,7 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
         ("{:.1f} times as large. Pre-LN trains at every rate", raised_by_the_warm_up),
         (
             "Pre-LN ends {:.2f} bits below Post-LN with the inverse square root, and {:.2f} with the constant rate. "
-            "These are means of three seeds, and of two of Post-LN with the constant rate. The schedule moves a "
+            "These are means of three seeds. The schedule moves a "
             "placement's loss by at most {:.2f}.",
             swapped_schedules,
         ),
