@@ -9,12 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import permutations
 from typing import Literal
 
 from docs.answers import Limits, limits
 from preln.report.core.statistics import mean
 from preln.report.reference.claims import KnownAs
 from preln.report.translation.bench import Line, Records, lines
+from preln.report.translation.failure_map import MARGIN
 
 NEAR = 0.05
 """Placements whose mean losses differ by less, in bits a token, are not told apart."""
@@ -50,9 +52,10 @@ def needs_warmup(one: OnTheBench) -> bool:
     return one.limits.ratio >= 3.1
 
 
-def is_ahead(one: OnTheBench, other: OnTheBench) -> bool:
-    """Whether a placement is better than another: every seed, and the means by a twentieth of a bit at least."""
-    return max(one.losses) < min(other.losses) and mean(other.losses) - mean(one.losses) >= NEAR
+def is_ahead(one: Sequence[float], other: Sequence[float]) -> bool:
+    """Whether a model is better than another, by the losses of their seeds: every seed, and the means by a twentieth
+    of a bit at least."""
+    return max(one) < min(other) and mean(other) - mean(one) >= NEAR
 
 
 def best_four(others: Mapping[str, OnTheBench]) -> list[str]:
@@ -137,7 +140,45 @@ is known."""
 
 def verdict(order: Order, bench: Mapping[str, OnTheBench]) -> Literal["agrees", "differs", "not told apart"]:
     """Whether the placement that is ahead in a published comparison is ahead on the bench."""
-    better, worse = bench[order.better], bench[order.worse]
+    better, worse = bench[order.better].losses, bench[order.worse].losses
     if is_ahead(better, worse):
         return "agrees"
     return "differs" if is_ahead(worse, better) else "not told apart"
+
+
+def of_depth(losses: Mapping[int, Sequence[float]], guess: float) -> Literal["fails", "gains", "loses", "keeps"]:
+    """What becomes of a placement with the depth.
+
+    Args:
+        losses: of the seeds, by the number of layers of a stack.
+        guess: the loss of the constant guess.
+    """
+    fewest, *more = sorted(losses)
+    if any(loss > guess - MARGIN for layers in more for loss in losses[layers]):
+        return "fails"
+    if is_ahead(losses[more[-1]], losses[fewest]):
+        return "gains"
+    return "loses" if is_ahead(losses[fewest], losses[more[-1]]) else "keeps"
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Of the pairs of some placements, how many the bench tells apart, and which stand how on real text."""
+
+    told_apart: int
+    same: list[tuple[str, str]]
+    changed: list[tuple[str, str]]
+
+    @property
+    def foretells(self) -> bool:
+        """Whether the bench foretells real text."""
+        return len(self.same) > len(self.changed) and 2 * len(self.same) >= self.told_apart
+
+
+def on_real_text(bench: Mapping[str, Sequence[float]], real: Mapping[str, Sequence[float]]) -> Pairs:
+    """The orders of the placements that were trained on real text, from the losses of their seeds here and there. The
+    first of a pair is the one that is ahead on the bench."""
+    told = [pair for pair in permutations(real, 2) if is_ahead(*(bench[name] for name in pair))]
+    same = [pair for pair in told if is_ahead(*(real[name] for name in pair))]
+    changed = [pair for pair in told if is_ahead(*(real[name] for name in reversed(pair)))]
+    return Pairs(len(told), same, changed)

@@ -11,7 +11,19 @@ from hypothesis import strategies as st
 
 from docs import tables
 from docs.answers import Limits
-from docs.bench import NEAR, PUBLISHED, OnTheBench, Order, best_four, is_ahead, needs_warmup, on_the_bench, verdict
+from docs.bench import (
+    NEAR,
+    PUBLISHED,
+    OnTheBench,
+    Order,
+    best_four,
+    is_ahead,
+    needs_warmup,
+    of_depth,
+    on_real_text,
+    on_the_bench,
+    verdict,
+)
 from preln.placements import PLACEMENTS
 from preln.report.translation.bench import SOURCE, on_a_bench
 from preln.runs import Run
@@ -44,7 +56,7 @@ def test_a_placement_that_trains_nowhere_does_not_need_the_warm_up() -> None:
     ids=["every seed", "one seed alone", "by too little", "not at all"],
 )
 def test_a_placement_is_ahead_by_every_seed_and_by_enough(losses: tuple[float, ...], ahead: bool) -> None:
-    assert is_ahead(one_of(*losses), one_of(5.0, 5.02)) is ahead
+    assert is_ahead(losses, (5.0, 5.02)) is ahead
 
 
 def test_the_best_four_are_those_with_the_lowest_losses() -> None:
@@ -90,8 +102,8 @@ def test_a_model_that_trains_at_no_rate_is_behind_all_others(tmp_path: Path) -> 
     study, runs = bench(tmp_path, lambda run: None if run.settings.placement == "post" else 4.0)
     found = on_the_bench(SOURCE.load(study, on_a_bench(study, runs), tmp_path))
     assert not found["Post-LN"].trains
-    assert is_ahead(found["Pre-LN"], found["Post-LN"])
-    assert not is_ahead(found["Post-LN"], found["Post-LN"])
+    assert is_ahead(found["Pre-LN"].losses, found["Post-LN"].losses)
+    assert not is_ahead(found["Post-LN"].losses, found["Post-LN"].losses)
 
 
 @pytest.mark.parametrize(
@@ -124,3 +136,38 @@ def test_the_page_has_each_published_order_with_our_losses() -> None:
     found["B2T"] = one_of(3.5)
     (row,) = [line for line in tables.beside_the_published(found).splitlines() if line.startswith("| B2T")]
     assert row.endswith("| 3.50 | 4.00 | **agrees** |")
+
+
+@pytest.mark.parametrize(
+    ("twelve", "eighteen", "said"),
+    [
+        ((4.0, 4.1), (3.8, 3.9), "gains"),
+        ((4.0, 4.1), (4.2, 4.3), "loses"),
+        ((4.0, 4.1), (3.98, 4.12), "keeps"),
+        ((4.0, 4.1), (3.0, 7.8), "fails"),
+        ((math.inf, 4.1), (3.8, 3.9), "fails"),
+    ],
+)
+def test_deeper_models_gain_keep_lose_or_fail(
+    twelve: tuple[float, float], eighteen: tuple[float, float], said: str
+) -> None:
+    assert of_depth({18: eighteen, 6: (4.0, 4.1), 12: twelve}, guess=8.0) == said
+
+
+def test_the_bench_foretells_real_text_if_most_pairs_stand_in_the_same_order() -> None:
+    bench = {"A": (1.0, 1.1), "B": (2.0, 2.1), "C": (3.0, 3.1), "D": (3.0, 3.1)}
+    found = on_real_text(bench, {"A": (5.0, 5.1), "B": (6.0, 6.1), "C": (5.5, 5.6)})
+    assert (found.told_apart, found.same, found.changed) == (3, [("A", "B"), ("A", "C")], [("B", "C")])
+    assert found.foretells
+
+
+def test_the_bench_foretells_nothing_where_it_tells_nothing_apart() -> None:
+    assert not on_real_text({"A": (1.0, 1.1), "B": (1.0, 1.1)}, {"A": (5.0, 5.1), "B": (6.0, 6.1)}).foretells
+
+
+def test_the_bench_does_not_foretell_orders_that_real_text_does_not_tell_apart() -> None:
+    bench = {"A": (1.0,), "B": (2.0,), "C": (3.0,)}
+    found = on_real_text(bench, {"A": (5.0,), "B": (5.1,), "C": (5.1,)})
+    assert len(found.same) == 2
+    assert found.foretells
+    assert not on_real_text(bench, {"A": (5.0,), "B": (5.01,), "C": (5.05,)}).foretells
