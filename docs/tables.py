@@ -453,7 +453,7 @@ TRACED = {
 
 def first_updates() -> str:
     """The models of `first-updates` in the numbers of the rule, and the answer."""
-    found = {name: answers.traced(RESULTS / "first-updates", runs) for name, runs in TRACED.items()}
+    found = _of_first_updates()
     rows = [
         (
             name,
@@ -466,8 +466,6 @@ def first_updates() -> str:
         )
         for name, one in found.items()
     ]
-    post, pre, control, warmed_up = found.values()
-    answer = answers.large_gradients_or_large_updates(post, pre, control, warmed_up, GUESS)
     head = [
         "",
         "loss after 200",
@@ -477,7 +475,18 @@ def first_updates() -> str:
         "growth of the input",
         "seeds",
     ]
-    return f"{grid(head, rows)}\n**The answer by the rule: {'; '.join(answer)}.**\n"
+    return f"{grid(head, rows)}\n**The answer by the rule: {_gradients_or_updates(found)}.**\n"
+
+
+def _of_first_updates() -> dict[str, answers.FirstUpdates]:
+    """The models of `first-updates`, by their names on the page."""
+    return {name: answers.traced(RESULTS / "first-updates", runs) for name, runs in TRACED.items()}
+
+
+def _gradients_or_updates(found: Mapping[str, answers.FirstUpdates]) -> str:
+    """The answer of `first-updates`."""
+    post, pre, control, warmed_up = found.values()
+    return "; ".join(answers.large_gradients_or_large_updates(post, pre, control, warmed_up, GUESS))
 
 
 NOT_YET = "So far: runs that the rule reads are not made"
@@ -499,12 +508,47 @@ def amplification() -> str:
         for name, one in of_rate.items()
     ]
     decides = found[AMPLIFIED_AT[0]]
-    answer = "So far: the runs that decide are not made"
-    if decides:
-        said = answers.amplified(decides["post"], decides["pre"], decides["post-init"])
-        answer = f"The answer by the rule: {'; '.join(said)}"
+    answer = f"The answer by the rule: {_depth_amplifies(decides)}" if decides else NOT_YET
     head = ["rate", "", "exponent of the step", "exponent of the last gradient", "seeds"]
     return f"{grid(head, rows)}\n**{answer}.**\n"
+
+
+def _depth_amplifies(found: Mapping[str, answers.ByDepth]) -> str:
+    """The answer of `amplification`."""
+    return "; ".join(answers.amplified(found["post"], found["pre"], found["post-init"]))
+
+
+EXPLAINED = {
+    "first updates": (
+        "Wang et al. (2022), DeepNet, section 3",
+        "Post-LN does not fail because its last gradients are large. It fails because its first updates change the "
+        "model's function too much.",
+        "a control with a last gradient that is no smaller trains, with 6 to 24 layers (stated)",
+        "[Large gradients, or large updates of the function?]"
+        "(departures.md#large-gradients-or-large-updates-of-the-function-c9)",
+    ),
+    "amplification": (
+        "Liu et al. (2020), Admin",
+        "Post-LN amplifies a small change of its weights. A deeper Post-LN amplifies it more, and a deeper Pre-LN "
+        "hardly. Unequal gradients are not the cause.",
+        "the variance of the change grows as N in Post-LN, and as log N in Pre-LN (printed)",
+        "[Does the depth amplify the first update?](departures.md#does-the-depth-amplify-the-first-update-c4-c8-c9)",
+    ),
+}
+"""Explanations of other papers: whose, what they say, their number, and where the rule stands."""
+
+
+def explanations() -> str:
+    """What other papers say of why Post-LN needs the warm-up, with the answers by our rules."""
+    said = {
+        "first updates": _gradients_or_updates(_of_first_updates()),
+        "amplification": _depth_amplifies(answers.amplification(RESULTS, AMPLIFIED_AT[0])),
+    }
+    rows = [
+        (statement, source, number, f"**{said[name]}**", where)
+        for name, (source, statement, number, where) in EXPLAINED.items()
+    ]
+    return grid(["what they say", "who", "their number", "our answer by the rule", "the rule"], rows)
 
 
 def each_seed(ends: answers.Ends) -> tuple[str, str]:
@@ -837,6 +881,7 @@ TABLES: dict[str, Callable[..., str]] = {
     "own-budgets": own_budgets,
     "first-updates": first_updates,
     "amplification": amplification,
+    "explanations": explanations,
     "radam-corners": radam_corners,
     "bert-scaled": bert_scaled,
     "short-warm-up": short_warmup,
