@@ -12,7 +12,18 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from preln.config import Origin, PretrainingSettings, RunSettings, Study, StudyError, placed, read, refuse, validate
+from preln.config import (
+    Mistake,
+    Origin,
+    PretrainingSettings,
+    RunSettings,
+    Study,
+    StudyError,
+    placed,
+    read,
+    refuse,
+    validate,
+)
 from preln.config.grid import MOST_RUNS, number_of_runs
 from preln.config.study import right_part
 from preln.corpora import local
@@ -70,20 +81,23 @@ def check(content: Any, origin: Origin) -> Checked:
     Raises:
         StudyError: with a line for each thing that is wrong, which names the file, its line and the key.
     """
-    wrong: list[str] = []
+    wrong: list[Mistake] = []
 
     def tried(make: Callable[[], Found], otherwise: Found) -> Found:
         try:
             return make()
         except StudyError as error:
-            wrong.extend(str(error).split("\n"))
+            wrong.extend(error.mistakes)
             return otherwise
 
-    whole = tried(lambda: validate(content, origin), None)
-    study, sections = (whole, set()) if whole else right_part(content)
-    if study is None:
-        raise StudyError("\n".join(wrong))
-    found: Study = study
+    try:
+        study, sections, is_whole = validate(content, origin), set[str](), True
+    except StudyError as error:
+        part, sections = right_part(content)
+        if part is None:
+            raise
+        study, is_whole = part, False
+        wrong.extend(error.mistakes)
     runs: list[Run] = []
     pretrainings: list[PretrainingRun] = []
     finetunings: list[Finetuning] = []
@@ -93,18 +107,18 @@ def check(content: Any, origin: Origin) -> Checked:
         if sections & {grid.section, "execution"}:
             wrong += placed(origin, _of_settings(content, grid))
     if not sections & {"translation", "execution"}:
-        runs = tried(lambda: expand(found, origin), [])
+        runs = tried(lambda: expand(study, origin), [])
     if not sections & {"first_updates", "execution"}:
-        traces = tried(lambda: trace_jobs.expand(found, origin), [])
+        traces = tried(lambda: trace_jobs.expand(study, origin), [])
     if not sections & {"pretraining", "execution"}:
-        pretrainings = tried(lambda: pretraining.expand(found, origin), [])
-    if whole and pretrainings:
-        finetunings = tried(lambda: pretraining.finetunings(found, origin), [])
-    if runs or not (found.theory and found.theory.gradients):
-        theory = tried(lambda: measurement_jobs.expand(found, runs, origin), [])
-    wrong += placed(origin, local.mistakes(found))
+        pretrainings = tried(lambda: pretraining.expand(study, origin), [])
+    if is_whole and pretrainings:
+        finetunings = tried(lambda: pretraining.finetunings(study, origin), [])
+    if runs or not (study.theory and study.theory.gradients):
+        theory = tried(lambda: measurement_jobs.expand(study, runs, origin), [])
+    wrong += placed(origin, local.mistakes(study))
     refuse(wrong)
-    return Checked(found, runs, pretrainings, finetunings, theory, traces)
+    return Checked(study, runs, pretrainings, finetunings, theory, traces)
 
 
 def _of_settings(content: dict[str, Any], grid: _Grid) -> list[str]:

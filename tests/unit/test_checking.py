@@ -383,6 +383,15 @@ def test_each_mistake_in_a_file_is_told_with_its_line(all_wrong: dict[str, Any],
     assert {key: found.get(key) for key in ALL_WRONG} == ALL_WRONG
 
 
+def test_of_very_many_mistakes_in_several_sections_the_first_are_told_and_the_others_counted_at_the_end() -> None:
+    content = bert_content() | {"translation": study_content()["translation"], "corpora": study_content()["corpora"]}
+    content["translation"]["runs"] = [{"corpus": f"ted-{number}"} for number in range(60)]
+    content["pretraining"]["runs"] = [{"text": f"novels-{number}"} for number in range(60)]
+    lines = refusal(content)
+    assert len(lines) == 51
+    assert lines[-1] == "and 70 more like these"
+
+
 def test_a_near_name_of_a_corpus_a_text_a_task_or_a_run_is_guessed() -> None:
     content = {**bert_content({"text": "tinny"}), **study_content({"corpus": "tny"}, {"seed": 2})}
     content["finetuning"]["tasks"] = ["pair"]

@@ -22,6 +22,7 @@ from preln.config.pretraining_texts import (
     WikitextSource,
 )
 from preln.config.reading import (
+    Mistake,
     NoResults,
     Origin,
     StudyError,
@@ -58,6 +59,7 @@ __all__ = [
     "InitialStd",
     "Initialisation",
     "Iwslt14Corpus",
+    "Mistake",
     "MrpcTask",
     "NoResults",
     "Optimizer",

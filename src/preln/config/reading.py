@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -38,50 +38,59 @@ LONGEST_LINE = 1000
 """Characters of a line of a message."""
 
 
+@dataclass(frozen=True)
+class Mistake:
+    """A thing that is wrong with a study.
+
+    Attributes:
+        told: what a message says of it, from its place on: `my.yaml:12: translation.runs.0: ...`.
+        line: the line of the file; 0 where it has none.
+    """
+
+    told: str
+    line: int = 0
+
+
 class StudyError(PrelnError):
     """A study that cannot be run; the message is written for the person who wrote the file."""
+
+    def __init__(self, message: str, mistakes: Sequence[Mistake] = ()) -> None:
+        super().__init__(message)
+        self.mistakes = mistakes or (Mistake(message),)
 
 
 class NoResults(StudyError):
     """A folder that holds no results of a study."""
 
 
-_PLACE = re.compile(r".*?:(\d+): ")
-"""The place of a mistake, which a message begins with: its file and line."""
-
 Origin = Path | str
 """Where a study is from, for messages: its file, or the name of what is no file as it stands, and has no lines."""
 
 
-def placed(origin: Origin, told: Iterable[str]) -> list[str]:
-    """What is wrong with a study, a line each, which begins with the dotted key, behind its place: `my.yaml:12: ` for
-    line 12 of a file."""
+def placed(origin: Origin, told: Iterable[str]) -> list[Mistake]:
+    """What is wrong with a study, behind its place: `my.yaml:12: ` for line 12 of a file. Each line that is told begins
+    with the dotted key."""
     lines = list(told)
     if not lines or isinstance(origin, str):
-        return [f"{origin}: {line}" for line in lines]
+        return [Mistake(f"{origin}: {line}") for line in lines]
     content = written(_text(origin))
-    return [f"{origin}:{content.line_of(line)}: {line}" for line in lines]
+    numbered = zip(map(content.line_of, lines), lines, strict=True)
+    return [Mistake(f"{origin}:{number}: {line}", number) for number, line in numbered]
 
 
-def refuse(lines: Iterable[str]) -> None:
-    """End with the lines of what is wrong, each once, in the order of the file; nothing is wrong where there are none.
+def refuse(mistakes: Iterable[Mistake]) -> None:
+    """End with what is wrong, a line for each thing, in the order of the file. Nothing happens where nothing is wrong.
 
     Raises:
         StudyError: with the lines, or the first of very many.
     """
-    wrong = sorted(dict.fromkeys(lines), key=_line)
+    wrong = sorted(dict.fromkeys(mistakes), key=lambda mistake: mistake.line)
     if not wrong:
         return
-    told = [_told(line) for line in wrong[:MOST_LINES]]
+    lines = [_told(mistake.told) for mistake in wrong[:MOST_LINES]]
     if len(wrong) > MOST_LINES:
-        told.append(f"and {len(wrong) - MOST_LINES:,} more like these")
-    raise StudyError("\n".join(told))
-
-
-def _line(told: str) -> int:
-    """The line of the file that a message is about; 0 where it names none."""
-    found = _PLACE.match(told)
-    return int(found[1]) if found else 0
+        lines.append(f"and {len(wrong) - MOST_LINES:,} more like these")
+    raise StudyError("\n".join(lines), wrong)
 
 
 def _told(line: str) -> str:
