@@ -330,8 +330,8 @@ def amplified(post: ByDepth, pre: ByDepth, control: ByDepth) -> list[str]:
     if abs(post.gradient.mean) <= 0.15:
         found.append("the gradient does not tell it")
     for other, answer in ((pre, "more than Pre-LN"), (control, "the control does not amplify as much")):
-        if post.step.mean - other.step.mean >= 0.2 and post.step.low > other.step.high:
-            found.append(answer)
+        shown = post.step.mean - other.step.mean >= 0.2 and post.step.low > other.step.high
+        found.append(answer if shown else f"not shown: {answer}")
     return found
 
 

@@ -46,7 +46,7 @@ class OnTheBench:
         return math.isfinite(max(self.losses))
 
 
-def needs_warmup(one: OnTheBench) -> bool:
+def bears_more_with_warmup(one: OnTheBench) -> bool:
     """Whether a placement bears a higher rate with the warm-up, by one step of the bench's grid or more."""
     # The steps are 3.16 and 3.17, and the rates have two digits.
     return one.limits.ratio >= 3.1

@@ -798,7 +798,7 @@ def what_the_bench_says(found: Mapping[str, benches.OnTheBench]) -> str:
             ", ".join(f"{loss:.2f}" for loss in one.losses),
             *((rate(one.rate), warm_up(one.warmup)) if one.trains else ("", "")),
             *(limit(one.limits.without), limit(one.limits.longest)),
-            "yes" if benches.needs_warmup(one) else "no",
+            "yes" if benches.bears_more_with_warmup(one) else "no",
             f"{one.sensitivity:.2f}",
         )
         for name in by_loss
@@ -811,7 +811,7 @@ def what_the_bench_says(found: Mapping[str, benches.OnTheBench]) -> str:
         "its warm-up",
         "limit without one",
         "with one",
-        "needs it",
+        "more with one",
         "sensitivity",
     ]
     others = {record.label: found[record.label] for name, record in RECORDS.items() if name not in PAPER}

@@ -105,26 +105,37 @@ def by_depth(step: float, gradient: float = 0.0, half: float = 0.05) -> ByDepth:
     return ByDepth(*(Estimate(mean, mean - half, mean + half, 3) for mean in (step, gradient)))
 
 
+AMPLIFIES, LESS, MORE = "Post-LN amplifies", "the control does not amplify as much", "more than Pre-LN"
+
+
 @pytest.mark.parametrize(
     ("post", "pre", "control", "found"),
     [
-        (by_depth(0.5), by_depth(0.1), by_depth(0.1), {"amplifies", "gradient", "more than Pre-LN", "control"}),
+        (
+            by_depth(0.5),
+            by_depth(0.1),
+            by_depth(0.1),
+            [AMPLIFIES, "the gradient does not tell it", MORE, LESS],
+        ),
         # A gradient that changes with the depth may tell it.
-        (by_depth(0.5, gradient=0.3), by_depth(0.1), by_depth(0.4), {"amplifies", "more than Pre-LN"}),
-        # Too wide an interval shows nothing.
-        (by_depth(0.5, half=0.6), by_depth(0.1), by_depth(0.1), {"does not amplify"}),
-        # Where nothing amplifies, nothing amplifies more.
-        (by_depth(0.0), by_depth(-0.5), by_depth(-0.5), {"does not amplify"}),
-        (by_depth(math.nan), by_depth(0.1), by_depth(0.1), {"does not amplify"}),
-        (by_depth(0.1), by_depth(0.1), by_depth(0.1), {"does not amplify"}),
+        (by_depth(0.5, gradient=0.3), by_depth(0.1), by_depth(0.4), [AMPLIFIES, MORE, f"not shown: {LESS}"]),
+        # Intervals that overlap show no difference.
+        (by_depth(0.5, gradient=0.3, half=0.2), by_depth(0.27), by_depth(0.0), [AMPLIFIES, f"not shown: {MORE}", LESS]),
     ],
 )
 def test_amplification_is_read_by_the_exponents_and_their_intervals(
-    post: ByDepth, pre: ByDepth, control: ByDepth, found: set[str]
+    post: ByDepth, pre: ByDepth, control: ByDepth, found: list[str]
 ) -> None:
-    said = amplified(post, pre, control)
-    assert len(said) == len(found)
-    assert all(any(word in one for one in said) for word in found)
+    assert amplified(post, pre, control) == found
+
+
+@pytest.mark.parametrize(
+    ("post", "others"),
+    [(by_depth(0.5, half=0.6), 0.1), (by_depth(0.0), -0.5), (by_depth(math.nan), 0.1), (by_depth(0.1), 0.1)],
+    ids=["too wide an interval", "less than nothing", "no exponent", "too little"],
+)
+def test_where_nothing_amplifies_nothing_else_is_asked(post: ByDepth, others: float) -> None:
+    assert amplified(post, by_depth(others), by_depth(others)) == ["the depth does not amplify the first update"]
 
 
 def test_a_trace_is_read_as_the_rule_says(tmp_path: Path) -> None:

@@ -16,9 +16,9 @@ from docs.bench import (
     PUBLISHED,
     OnTheBench,
     Order,
+    bears_more_with_warmup,
     best_four,
     is_ahead,
-    needs_warmup,
     of_depth,
     on_real_text,
     on_the_bench,
@@ -40,14 +40,14 @@ def one_of(
     ("without", "longest", "needs"),
     [(3e-3, 9.5e-3, True), (9.5e-4, 3e-3, True), (None, 3e-4, True), (3e-3, 3e-3, False), (9.5e-3, 3e-3, False)],
 )
-def test_a_placement_needs_the_warm_up_that_raises_its_limit_by_a_step(
+def test_a_placement_bears_a_higher_rate_with_a_warm_up_that_raises_its_limit_by_a_step(
     without: float | None, longest: float | None, needs: bool
 ) -> None:
-    assert needs_warmup(one_of(5.0, without=without, longest=longest)) is needs
+    assert bears_more_with_warmup(one_of(5.0, without=without, longest=longest)) is needs
 
 
-def test_a_placement_that_trains_nowhere_does_not_need_the_warm_up() -> None:
-    assert not needs_warmup(one_of(8.0, without=None, longest=None))
+def test_a_placement_that_trains_nowhere_bears_no_higher_rate_with_the_warm_up() -> None:
+    assert not bears_more_with_warmup(one_of(8.0, without=None, longest=None))
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import itertools
 import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -16,13 +17,18 @@ from benchmarks import record
 from docs import answers, tables
 from docs.tables import AMPLIFIED_AT, bars, collapse, final, table
 from preln import recording
-from preln.report.core.statistics import mean
+from preln.config import load as load_study
+from preln.report.core.statistics import Estimate, mean
+from preln.report.translation.failure_map import maps
+from preln.report.translation.records import load as load_records
+from preln.runs import expand
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "results"
 BIG, SMALL, QUICK, THEORY, BERT = "iwslt14-50k-cpu", "iwslt14-cpu", "quick-record", "iwslt14-theory", "bert-novels"
 POST, PRE = "post-adam-lr5e-4-wu1333-hold1333", "pre-adam-lr5e-4-const-drop2"
 
+AS_THE_PAPER = "no-dropout+no-label-smoothing+xavier-feed-forward"
 EVERYTHING = "no-dropout+no-label-smoothing+separate-output+unpacked-projections+xavier-feed-forward"
 
 Numbers = Callable[[], Iterable[float]]
@@ -104,10 +110,11 @@ def paired(one: Iterable[float], other: Iterable[float]) -> tuple[float, float]:
     return float(differences.mean()), float(half)
 
 
-def amplified(placement: str) -> tuple[float, float]:
-    """The exponent of the depth in a placement's first step at the small rate, with half of its interval."""
-    step = answers.amplification(RESULTS, AMPLIFIED_AT[0])[placement].step
-    return step.mean, step.high - step.mean
+def amplified(placement: str, of: Literal["step", "gradient"] = "step") -> tuple[float, float]:
+    """The exponent of the depth in a placement's first step at the small rate, or in its last gradient, with half of
+    its interval."""
+    found: Estimate = getattr(answers.amplification(RESULTS, AMPLIFIED_AT[0])[placement], of)
+    return found.mean, found.high - found.mean
 
 
 def papers_pre_ln(number: str) -> float:
@@ -153,11 +160,25 @@ def short_warm_up() -> list[float]:
     return [none, short, long, short - long, high]
 
 
-def raised_by_the_warm_up() -> list[float]:
-    """By how much the longest warm-up raises the largest rate at which Post-LN trains, with small batches."""
+def raised_by_the_warm_up(warmup: int) -> float:
+    """By how much a warm-up raises the largest rate at which Post-LN trains, with small batches."""
     limits = table("failure-map", "failure-limits").set_index(["model", "warmup"])["limit"]
     of_small = limits["Post-LN, 2 epochs, batch tokens 1024"]
-    return [of_small.iloc[-1] / of_small.iloc[0]]
+    return float(of_small[warmup] / of_small[0])
+
+
+def on_the_map(rate: float, warmup: int, tokens: int = 1024) -> float:
+    """The mean loss of Post-LN in a cell of the map of failure."""
+    study = load_study(ROOT / "config" / "failure-map.yaml")
+    found = maps(load_records(study, expand(study), RESULTS))
+    wanted = ("post", tokens)
+    (one,) = (one for one in found if (one.settings.placement, one.settings.batch_tokens) == wanted)
+    return one.cells[rate, warmup].loss
+
+
+def long_warm_ups() -> list[float]:
+    """What the long warm-up with our batch has after its first epoch, in three seeds."""
+    return [curve(BIG, POST, 1, seed) for seed in (1, 2, 3)]
 
 
 def papers_radam(epoch: int, *columns: str) -> list[float]:
@@ -612,6 +633,10 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
     ],
     "docs/departures.md": [
         (
+            "is what the rule asks: {:.2f} to {:.2f} a layer",
+            lambda: minmax(growth(name) for name in variants() if "unpacked" in name),
+        ),
+        (
             "With 1,024 tokens, the three seeds are {:.1f} bits apart",
             lambda: [np.ptp(answers.warmups(RESULTS)[answers.SHORT]).item()],
         ),
@@ -632,7 +657,7 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
             larger_warm_up,
         ),
         (
-            "halfway from {:.2f} bits (after {:,.0f} updates) to {:.2f} (after {:,.0f})",
+            "it was {:.2f} bits after {:,.0f} updates, and {:.2f} after {:,.0f}.",
             lambda: [
                 curve("confounds", LARGER, epoch, column=column)
                 for epoch in (3, 4)
@@ -671,7 +696,33 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
                 for draw in ("-initialstdfixed", "")
             ],
         ),
-        ("{:.1f} times as large. Pre-LN trains at every rate", raised_by_the_warm_up),
+        (
+            "up to 6.5e-3: {:.1f} times as large. It is the whole run, so the sum of its rates is half of what its "
+            "peak would give; of the sums, the ratio is {:.1f}. With 180 updates the limit is {:.1f} times as large.",
+            lambda: [raised_by_the_warm_up(560), raised_by_the_warm_up(560) / 2, raised_by_the_warm_up(180)],
+        ),
+        (
+            "6.5e-3 with 560 updates ends at {:.2f} bits, and 3e-3 without a warm-up, with nearly the same sum, at "
+            "{:.2f}.",
+            lambda: [on_the_map(6.5e-3, 560), on_the_map(3e-3, 0)],
+        ),
+        (
+            "the loss falls from {:.2f} to {:.2f}.",
+            lambda: [on_the_map(1.4e-3, 0), on_the_map(1.4e-3, 0, tokens=4096)],
+        ),
+        ("and twice Pre-LN's step is {:.1f}.", lambda: [2 * traced("Pre-LN, no warm-up").largest_step]),
+        (
+            "Adam has {:.2f} bits without a warm-up (one seed), and {:.2f} to {:.2f} with it.",
+            lambda: [curve(BIG, "post-adam-lr5e-4-wu0-hold1333", 1), *minmax(long_warm_ups())],
+        ),
+        (
+            "the long warm-up has {:.2f} to {:.2f} bits after as many updates (three seeds of `iwslt14-50k-cpu`). The "
+            "short one is behind it by {:.2f} bits on average",
+            lambda: [
+                *minmax(long_warm_ups()),
+                mean(answers.warmups(RESULTS)[answers.SHORT]) - mean(long_warm_ups()),
+            ],
+        ),
         (
             "Pre-LN ends {:.2f} bits below Post-LN with the inverse square root, and {:.2f} with the constant rate. "
             "These are means of three seeds. The schedule moves a "
@@ -748,7 +799,10 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
             "is {:.2f} at initialisation; Post-LN's is {:.2f}",
             lambda: [traced(name).last_gradient for name in ("Post-LN-init, no warm-up", "Post-LN, no warm-up")],
         ),
-        ("to the power of {:.2f} ± {:.2f}, and its last", lambda: amplified("post")),
+        (
+            "to the power of {:.2f} ± {:.2f}, and its last gradient to the power of {:.2f} ± {:.2f}.",
+            lambda: [*amplified("post"), *amplified("post", "gradient")],
+        ),
         ("which trains, has a power of {:.2f} ± {:.2f}", lambda: amplified("post-init")),
         ("trains too, and has a power of {:.2f} ± {:.2f}", lambda: amplified("pre")),
         (
@@ -769,9 +823,15 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
             lambda: [bars(THEORY, f"{name}, initial")[6] for name in ("Post-LN", "Pre-LN")],
         ),
         (
-            "and label smoothing, Post-LN has {:.2f}",
-            lambda: interval(THEORY, "no-dropout+no-label-smoothing+xavier-feed-forward", model="Post-LN")[:1],
+            "and label smoothing, Post-LN has {:.2f} ± {:.2f}, but Pre-LN has {:.2f}, and Post-LN's gradient grows by "
+            "{:.2f} a layer",
+            lambda: [
+                *interval(THEORY, AS_THE_PAPER, model="Post-LN"),
+                bars(THEORY, "Pre-LN, initial", variant=AS_THE_PAPER)[6],
+                growth(AS_THE_PAPER),
+            ],
         ),
+        ("the exponent is {:.2f}, of which", lambda: theory(THEORY, LAST, "Pre-LN decoder, translation")[:1]),
     ],
     "docs/theory.md": [
         ("is {:.2f} in Post-LN (the paper: 1.66)", lambda: [bars(THEORY, "Post-LN, initial")[6]]),
@@ -902,12 +962,12 @@ ELSEWHERE = {
     # sacreBLEU's version; settings; what was tried and not recorded; shares of a run; RAdam's factor; an earlier run.
     "docs/results.md": f"{PAPER} {GUESSES} {BOUNDS} 2.6 0.5 1.0 0.98 9.72 10.92 9.73 11.31 0.0001 0.005 7.59 3.6 3.0 "
     "0.999 0.82 0.96 1.1 0.13 0.06 6.17 4.5",
-    # The rules' bounds; β2; steps at their limit; the paper's first epoch; settings of BERT; a cosine; what was known
-    # before a rule.
+    # The rules' bounds; a rate; β2; steps at their limit; the paper's first epoch; settings of BERT; a cosine; what was
+    # known before a rule.
     "docs/departures.md": f"{PAPER} {GUESSES} {BOUNDS} 6.5 0.3 0.5 0.2 0.25 0.15 0.9 0.7 1.2 1.25 1.4 1.5 2.2 8.9 9.35 "
-    "0.98 0.999 6.4 7.9 8.0 11.7 1.8 0.02 0.003 0.131 0.132 1.00 9.54 8.82",
+    "0.05 1.0 0.98 0.999 6.4 7.9 8.0 11.7 1.8 0.02 0.003 0.131 0.132 1.00 9.54 8.82",
     # Readings of the paper's curve; a cosine.
-    "docs/explanation.md": f"{PAPER} 30.4 7.7 1.00",
+    "docs/explanation.md": f"{PAPER} 30.4 7.7 3.5 1.00",
     # Sections; roots and logarithms of settings.
     "docs/theory.md": f"{PAPER} {BOUNDS} 3.3 3.4 0.87 9.2 22.6",
 }
