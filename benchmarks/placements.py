@@ -8,15 +8,15 @@ from typing import Any
 from benchmarks import training
 from preln.placements import PAPER, PLACEMENTS
 
-OPTIONS: dict[str, dict[str, Any]] = {"rms": {"norm": "rms"}, "qk": {"qk_norm": True}}
+OPTIONS: dict[str, dict[str, Any]] = {"": {}, "rms": {"norm": "rms"}, "qk": {"qk_norm": True}}
 
 
 def work(placement: str, option: str = "") -> Callable[[], int]:
     """A round of training steps in fp32; its units are target tokens."""
-    return training.work("preln", "A", "fp32", changes={"placement": placement, **OPTIONS.get(option, {})})
+    return training.work("preln", "A", "fp32", changes={"placement": placement, **OPTIONS[option]})
 
 
 def models() -> Iterator[tuple[str, ...]]:
     """What `work` takes for each model, but for Post-LN without options."""
     yield from ((name,) for name in PLACEMENTS if name != "post")
-    yield from ((name, option) for name in PAPER for option in OPTIONS)
+    yield from ((name, option) for name in PAPER for option in OPTIONS if option)

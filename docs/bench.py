@@ -16,7 +16,7 @@ from docs.answers import Limits, limits
 from preln.report.core.statistics import mean
 from preln.report.reference.claims import KnownAs
 from preln.report.translation.bench import Line, Records, lines
-from preln.report.translation.failure_map import MARGIN
+from preln.report.translation.failure_map import Cell
 
 NEAR = 0.05
 """Placements whose mean losses differ by less, in bits a token, are not told apart."""
@@ -47,7 +47,7 @@ class OnTheBench:
 
 
 def bears_more_with_warmup(one: OnTheBench) -> bool:
-    """Whether a placement bears a higher rate with the warm-up, by one step of the bench's grid or more."""
+    """Whether a placement bears a higher rate with the warm-up: by one step of the bench's grid or more."""
     # The steps are 3.16 and 3.17, and the rates have two digits.
     return one.limits.ratio >= 3.1
 
@@ -97,50 +97,49 @@ class Order:
     Attributes:
         better: the placement that is ahead in it, by its name on the bench.
         worse: the other one.
-        numbers: of the better one and of the worse one.
-        measure: what the numbers are.
+        published: the numbers of both in that order, or by how much the first is ahead.
         of: the model and the text.
         source: the paper.
-        known: how the numbers are known; see the package `preln.report.reference`.
+        how_known: how the numbers are known; see the package `preln.report.reference`.
     """
 
     better: str
     worse: str
-    numbers: str
-    measure: str
+    published: str
     of: str
     source: str
-    known: KnownAs
+    how_known: KnownAs
 
 
-_BLEU, _PERPLEXITY = "BLEU", "perplexity"
-_LANGUAGE_MODEL = "a language model of 130 million parameters"
+_WMT17, _IWSLT = "WMT17 English-German, 6-6 layers", "IWSLT14, 6-6 layers"
+_LANGUAGE_MODEL, _T5 = "a language model of 130 million parameters", "T5 base, WMT English-German"
 _DEEPNET, _RESIDUAL = "Wang et al. (2022), arXiv:2203.00555", "Xie et al. (2023), arXiv:2304.14802"
 _B2T, _LNS = "Takase et al. (2023), arXiv:2206.00330", "Sun et al. (2025), arXiv:2502.05795"
-_T5 = "Narang et al. (2021), arXiv:2102.11972"
+_NARANG = "Narang et al. (2021), arXiv:2102.11972"
 
 PUBLISHED = [
-    Order("Post-LN", "Pre-LN", "0.5 to 1.0 ahead", _BLEU, "WMT17 English-German", _DEEPNET, "stated"),
-    Order("Post-LN", "Pre-LN", "28.1, 27.0", _BLEU, "the same, 6-6 layers", _DEEPNET, "unknown"),
-    Order("Post-LN", "Pre-LN", "35.37, 35.12", _BLEU, "IWSLT14, 6-6 layers", _RESIDUAL, "unknown"),
-    Order("Pre-LN", "Post-LN", "26.73, 26.95", _PERPLEXITY, _LANGUAGE_MODEL, _LNS, "printed"),
-    Order("DeepNorm", "Pre-LN", "35.34, 35.12", _BLEU, "IWSLT14, 6-6 layers", _RESIDUAL, "unknown"),
-    Order("Post-LN", "DeepNorm", "26.95, 27.17", _PERPLEXITY, _LANGUAGE_MODEL, _LNS, "printed"),
-    Order("ResiDual", "Post-LN", "35.63, 35.37", _BLEU, "IWSLT14, 6-6 layers", _RESIDUAL, "unknown"),
-    Order("B2T", "Pre-LN", "27.52, 26.57", _BLEU, "WMT14 English-German, 18-18 layers", _B2T, "printed"),
-    Order("LayerNorm scaling", "Pre-LN", "25.76, 26.73", _PERPLEXITY, _LANGUAGE_MODEL, _LNS, "printed"),
-    Order("LayerNorm scaling", "Mix-LN", "25.76, 26.07", _PERPLEXITY, _LANGUAGE_MODEL, _LNS, "printed"),
-    Order("Mix-LN", "Pre-LN", "26.07, 26.73", _PERPLEXITY, _LANGUAGE_MODEL, _LNS, "printed"),
-    Order("Pre-LN, RMSNorm", "Pre-LN", "27.14, 26.62", _BLEU, "T5 base, WMT English-German", _T5, "read-off"),
-    Order("Pre-LN", "ReZero", "26.62, 26.37", _BLEU, "T5 base, WMT English-German", _T5, "read-off"),
+    Order("Post-LN", "Pre-LN", "BLEU, 0.5 to 1.0 ahead", "WMT17 English-German", _DEEPNET, "stated"),
+    Order("Post-LN", "Pre-LN", "BLEU 28.1, 27.0", _WMT17, _DEEPNET, "unknown"),
+    Order("Post-LN", "Pre-LN", "BLEU 35.37, 35.12", _IWSLT, _RESIDUAL, "unknown"),
+    Order("Pre-LN", "Post-LN", "perplexity 26.73, 26.95", _LANGUAGE_MODEL, _LNS, "printed"),
+    Order("DeepNorm", "Pre-LN", "BLEU 35.34, 35.12", _IWSLT, _RESIDUAL, "unknown"),
+    Order("Post-LN", "DeepNorm", "perplexity 26.95, 27.17", _LANGUAGE_MODEL, _LNS, "printed"),
+    Order("ResiDual", "Post-LN", "BLEU 35.63, 35.37", _IWSLT, _RESIDUAL, "unknown"),
+    Order("B2T", "Pre-LN", "BLEU 27.52, 26.57", "WMT14 English-German, 18-18 layers", _B2T, "printed"),
+    Order("LayerNorm scaling", "Pre-LN", "perplexity 25.76, 26.73", _LANGUAGE_MODEL, _LNS, "printed"),
+    Order("LayerNorm scaling", "Mix-LN", "perplexity 25.76, 26.07", _LANGUAGE_MODEL, _LNS, "printed"),
+    Order("Mix-LN", "Pre-LN", "perplexity 26.07, 26.73", _LANGUAGE_MODEL, _LNS, "printed"),
+    Order("Pre-LN, RMSNorm", "Pre-LN", "BLEU 27.14, 26.62", _T5, _NARANG, "read-off"),
+    Order("Pre-LN", "ReZero", "BLEU 26.62, 26.37", _T5, _NARANG, "read-off"),
 ]
 """Comparisons of two placements of the bench in other papers, whose numbers differ by more than their spread where that
 is known."""
 
 
-def verdict(order: Order, bench: Mapping[str, OnTheBench]) -> Literal["agrees", "differs", "not told apart"]:
-    """Whether the placement that is ahead in a published comparison is ahead on the bench."""
-    better, worse = bench[order.better].losses, bench[order.worse].losses
+def verdict(order: Order, losses: Mapping[str, Sequence[float]]) -> Literal["agrees", "differs", "not told apart"]:
+    """Whether the placement that is ahead in a published comparison is ahead here, by the losses of all seeds of each
+    model."""
+    better, worse = losses[order.better], losses[order.worse]
     if is_ahead(better, worse):
         return "agrees"
     return "differs" if is_ahead(worse, better) else "not told apart"
@@ -154,7 +153,7 @@ def of_depth(losses: Mapping[int, Sequence[float]], guess: float) -> Literal["fa
         guess: the loss of the constant guess.
     """
     fewest, *more = sorted(losses)
-    if any(loss > guess - MARGIN for layers in more for loss in losses[layers]):
+    if any(Cell(tuple(losses[layers]), guess).failed for layers in more):
         return "fails"
     if is_ahead(losses[more[-1]], losses[fewest]):
         return "gains"

@@ -9,12 +9,13 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
 from docs import answers
-from docs import bench as benches
+from docs.bench import PUBLISHED, OnTheBench, bears_more_with_warmup, best_four, on_the_bench
 from preln.config import load as load_study
 from preln.placements import PAPER
 from preln.placements import PLACEMENTS as RECORDS
@@ -26,7 +27,7 @@ from preln.report.reference import claims as paper
 from preln.report.translation.bench import SOURCE as OF_BENCHES
 from preln.report.translation.bench import on_a_bench
 from preln.report.translation.budgets import of_the_paper
-from preln.report.translation.failure_map import Cell, Map, maps
+from preln.report.translation.failure_map import Cell, maps
 from preln.report.translation.records import Records
 from preln.report.translation.records import load as load_records
 from preln.runs import expand
@@ -514,40 +515,55 @@ def amplification() -> str:
 
 
 def _depth_amplifies(found: Mapping[str, answers.ByDepth]) -> str:
-    """The answer of `amplification`."""
+    """The answer of `amplification`, or that its traces are not made."""
+    if not found:
+        return NOT_YET
     return "; ".join(answers.amplified(found["post"], found["pre"], found["post-init"]))
 
 
-EXPLAINED = {
-    "first updates": (
-        "Wang et al. (2022), DeepNet, section 3",
+@dataclass(frozen=True)
+class Explanation:
+    """What another paper says of why Post-LN needs the warm-up, with our answer.
+
+    Attributes:
+        statement: what it says, in our words.
+        source: the paper.
+        published: its number, and how it is known.
+        answer: the answer by our rule, from the records.
+        rule: where the rule stands.
+    """
+
+    statement: str
+    source: str
+    published: str
+    answer: Callable[[], str]
+    rule: str
+
+
+EXPLANATIONS = [
+    Explanation(
         "Post-LN does not fail because its last gradients are large. It fails because its first updates change the "
         "model's function too much.",
+        "Wang et al. (2022), DeepNet, section 3",
         "a control with a last gradient that is no smaller trains, with 6 to 24 layers (stated)",
+        lambda: _gradients_or_updates(_of_first_updates()),
         "[Large gradients, or large updates of the function?]"
         "(departures.md#large-gradients-or-large-updates-of-the-function-c9)",
     ),
-    "amplification": (
-        "Liu et al. (2020), Admin",
+    Explanation(
         "Post-LN amplifies a small change of its weights. A deeper Post-LN amplifies it more, and a deeper Pre-LN "
         "hardly. Unequal gradients are not the cause.",
+        "Liu et al. (2020), Admin",
         "the variance of the change grows as N in Post-LN, and as log N in Pre-LN (printed)",
+        lambda: _depth_amplifies(answers.amplification(RESULTS, AMPLIFIED_AT[0])),
         "[Does the depth amplify the first update?](departures.md#does-the-depth-amplify-the-first-update-c4-c8-c9)",
     ),
-}
-"""Explanations of other papers: whose, what they say, their number, and where the rule stands."""
+]
 
 
 def explanations() -> str:
     """What other papers say of why Post-LN needs the warm-up, with the answers by our rules."""
-    said = {
-        "first updates": _gradients_or_updates(_of_first_updates()),
-        "amplification": _depth_amplifies(answers.amplification(RESULTS, AMPLIFIED_AT[0])),
-    }
-    rows = [
-        (statement, source, number, f"**{said[name]}**", where)
-        for name, (source, statement, number, where) in EXPLAINED.items()
-    ]
+    rows = [(one.statement, one.source, one.published, f"**{one.answer()}**", one.rule) for one in EXPLANATIONS]
     return grid(["what they say", "who", "their number", "our answer by the rule", "the rule"], rows)
 
 
@@ -729,14 +745,10 @@ def where_training_fails(records: Records) -> str:
     if done < of_all:
         return f"{losses}\n**{done} of {of_all} runs are done, so there is no answer by the rule yet.**\n"
 
-    def limit(one: Map, warmup: int) -> str:
-        highest = one.limit(warmup)
-        return "none" if highest is None else rate(highest)
-
     rows = [
         (
             *(RECORDS[one.settings.placement].label, f"{one.settings.batch_tokens:,}"),
-            *(limit(one, warmup) for warmup in one.warmups),
+            *(limit(one.limit(warmup)) for warmup in one.warmups),
         )
         for one in found
     ]
@@ -769,75 +781,49 @@ def placements() -> str:
     return grid(["`placement`", "name", "residual connection", "beside it", "source"], rows)
 
 
-def _bench() -> dict[str, benches.OnTheBench] | str:
-    """The models of the bench of placements, or how many of its runs are made."""
+def bench() -> str:
+    """What the bench of placements says, or how many of its runs are made."""
     study = load_study(ROOT / "config" / "placements.yaml")
     found = OF_BENCHES.load(study, on_a_bench(study, OF_BENCHES.jobs(study)), RESULTS)
     done, of_all = len(found.runs.summary), len(found.runs.runs)
     if done < of_all:
         return f"**{done} of {of_all} runs are made, so there is no answer by the rules yet.**\n"
-    return benches.on_the_bench(found)
+    return what_the_bench_says(on_the_bench(found))
 
 
-def bench() -> str:
-    """The models of the bench, the one with the lowest loss first, and the answers."""
-    found = _bench()
-    return found if isinstance(found, str) else what_the_bench_says(found)
-
-
-def what_the_bench_says(found: Mapping[str, benches.OnTheBench]) -> str:
-    """The models of a bench whose runs are all done, the one with the lowest loss first, and the answers."""
-
-    def limit(highest: float | None) -> str:
-        return "none" if highest is None else rate(highest)
-
-    by_loss = sorted(found, key=lambda name: mean(found[name].losses))
+def what_the_bench_says(found: Mapping[str, OnTheBench]) -> str:
+    """The models of a bench whose runs are all done, the one with the lowest loss first, and the best four."""
     rows = [
         (
             name,
             ", ".join(f"{loss:.2f}" for loss in one.losses),
             *((rate(one.rate), warm_up(one.warmup)) if one.trains else ("", "")),
             *(limit(one.limits.without), limit(one.limits.longest)),
-            "yes" if benches.bears_more_with_warmup(one) else "no",
+            "yes" if bears_more_with_warmup(one) else "no",
             f"{one.sensitivity:.2f}",
         )
-        for name in by_loss
-        for one in [found[name]]
+        for name, one in sorted(found.items(), key=lambda of: mean(of[1].losses))
     ]
     head = [
-        "",
-        "loss of each seed",
-        "best rate",
-        "its warm-up",
-        "limit without one",
-        "with one",
-        "more with one",
-        "sensitivity",
+        *("", "loss of each seed", "best rate", "its warm-up", "limit, no warm-up", "limit, warm-up"),
+        *("bears a higher rate with it", "sensitivity"),
     ]
     others = {record.label: found[record.label] for name, record in RECORDS.items() if name not in PAPER}
-    best = ", ".join(benches.best_four(others))
-    return f"{grid(head, rows)}\n**The best four by the rule: {best}.**\n"
+    return f"{grid(head, rows)}\n**The best four by the rule: {', '.join(best_four(others))}.**\n"
+
+
+def limit(highest: float | None) -> str:
+    """The largest rate that trains, in words."""
+    return "none" if highest is None else rate(highest)
 
 
 def published_orders() -> str:
-    """The published comparisons of two placements of the bench, with what the bench says."""
-    found = _bench()
-    return found if isinstance(found, str) else beside_the_published(found)
-
-
-def beside_the_published(found: Mapping[str, benches.OnTheBench]) -> str:
-    """The published comparisons beside a bench whose runs are all done."""
+    """The published comparisons of two placements of the bench."""
     rows = [
-        (
-            *(order.better, order.worse, f"{order.measure} {order.numbers}", order.of),
-            f"{order.source} ({order.known})",
-            *(f"{mean(found[name].losses):.2f}" for name in (order.better, order.worse)),
-            f"**{benches.verdict(order, found)}**",
-        )
-        for order in benches.PUBLISHED
+        (order.better, order.worse, order.published, order.of, f"{order.source} ({order.how_known})")
+        for order in PUBLISHED
     ]
-    head = ["ahead", "behind", "published", "of", "paper", "our loss of the first", "of the second", "ours"]
-    return grid(head, rows)
+    return grid(["ahead", "behind", "published", "of", "paper"], rows)
 
 
 def claims_of_others() -> str:

@@ -1,4 +1,4 @@
-"""The answers to docs/departures.md and docs/placements-bench.md follow from their rules, whatever was found."""
+"""The answers to docs/departures.md follow from their rules, whatever was found."""
 
 from __future__ import annotations
 
@@ -105,22 +105,27 @@ def by_depth(step: float, gradient: float = 0.0, half: float = 0.05) -> ByDepth:
     return ByDepth(*(Estimate(mean, mean - half, mean + half, 3) for mean in (step, gradient)))
 
 
-AMPLIFIES, LESS, MORE = "Post-LN amplifies", "the control does not amplify as much", "more than Pre-LN"
+TOLD = ["Post-LN amplifies", "more than Pre-LN", "the gradient does not tell it", "the control amplifies less"]
 
 
 @pytest.mark.parametrize(
     ("post", "pre", "control", "found"),
     [
-        (
-            by_depth(0.5),
-            by_depth(0.1),
-            by_depth(0.1),
-            [AMPLIFIES, "the gradient does not tell it", MORE, LESS],
-        ),
+        (by_depth(0.5), by_depth(0.1), by_depth(0.1), TOLD),
         # A gradient that changes with the depth may tell it.
-        (by_depth(0.5, gradient=0.3), by_depth(0.1), by_depth(0.4), [AMPLIFIES, MORE, f"not shown: {LESS}"]),
+        (
+            by_depth(0.5, gradient=0.3),
+            by_depth(0.1),
+            by_depth(0.4),
+            [*TOLD[:2], "the gradient may tell it", "the control is not shown to amplify less"],
+        ),
         # Intervals that overlap show no difference.
-        (by_depth(0.5, gradient=0.3, half=0.2), by_depth(0.27), by_depth(0.0), [AMPLIFIES, f"not shown: {MORE}", LESS]),
+        (
+            by_depth(0.5, half=0.2),
+            by_depth(0.27),
+            by_depth(0.0),
+            [TOLD[0], "not shown to be more than Pre-LN", *TOLD[2:]],
+        ),
     ],
 )
 def test_amplification_is_read_by_the_exponents_and_their_intervals(
@@ -136,6 +141,24 @@ def test_amplification_is_read_by_the_exponents_and_their_intervals(
 )
 def test_where_nothing_amplifies_nothing_else_is_asked(post: ByDepth, others: float) -> None:
     assert amplified(post, by_depth(others), by_depth(others)) == ["the depth does not amplify the first update"]
+
+
+@pytest.mark.parametrize(("loss", "found"), [(6.7, "the high rate is the cause"), (6.8, "the high rate is no cause")])
+def test_the_high_rate_is_the_cause_if_pre_ln_is_near_enough_after_an_early_drop(loss: float, found: str) -> None:
+    assert answers.early_drop([loss - 0.1, loss + 0.1], [6.6, 6.8]) == found
+
+
+@pytest.mark.parametrize(
+    ("losses", "found"),
+    [
+        ((6.9, 7.4), "the control trains"),
+        ((7.2, 7.4), "the control trains less well"),
+        ((9.3, 10.1), "the control fails"),
+        ((math.inf, 6.0), "the control fails"),
+    ],
+)
+def test_the_control_trains_if_it_ends_near_post_ln_with_the_warm_up(losses: tuple[float, float], found: str) -> None:
+    assert answers.of_the_control(losses, [6.6, 6.8], GUESS) == found
 
 
 def test_a_trace_is_read_as_the_rule_says(tmp_path: Path) -> None:

@@ -52,7 +52,11 @@ class Mistake:
 
 
 class StudyError(PrelnError):
-    """A study that cannot be run; the message is written for the person who wrote the file."""
+    """A study that cannot be run; the message is written for the person who wrote the file.
+
+    Attributes:
+        mistakes: all that is wrong, where the message has the first of very many.
+    """
 
     def __init__(self, message: str, mistakes: Sequence[Mistake] = ()) -> None:
         super().__init__(message)
@@ -82,7 +86,7 @@ def refuse(mistakes: Iterable[Mistake]) -> None:
     """End with what is wrong, a line for each thing, in the order of the file. Nothing happens where nothing is wrong.
 
     Raises:
-        StudyError: with the lines, or the first of very many.
+        StudyError: with all mistakes; its message has the lines, or the first of very many.
     """
     wrong = sorted(dict.fromkeys(mistakes), key=lambda mistake: mistake.line)
     if not wrong:
