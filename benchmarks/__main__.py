@@ -12,7 +12,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -54,9 +54,7 @@ def of_placements() -> Iterator[Entry]:
 
     models = list(placements.models())
     for few in (models[start : start + SIDES] for start in range(0, len(models), SIDES)):
-        with ExitStack() as running:
-            post, *sides = (running.enter_context(Side("placements", *model)) for model in [("post",), *few])
-            found = ratios(post, sides, ROUNDS)
+        found = _beside(("placements", "post"), [("placements", *model) for model in few], ROUNDS)
         for model, ratio in zip(few, found, strict=True):
             speed = 1 / ratio.seconds
             yield _entry(f"placement-{'-'.join(model)}", "Post-LN, fp32, 1 thread", ratio, tokens_per_second=speed)
@@ -219,17 +217,20 @@ def main(wanted: list[str]) -> None:
 
 
 def _steps(size: str, others: list[tuple[str, str]], threads: int, rounds: int) -> Iterator[Entry]:
-    with ExitStack() as running:
-        baseline, *sides = (
-            running.enter_context(Side("training", toolkit, size, precision, threads=threads))
-            for toolkit, precision in [("stock", "fp32"), *others]
-        )
-        found = ratios(baseline, sides, rounds)
+    baseline, *sides = (("training", toolkit, size, precision) for toolkit, precision in [("stock", "fp32"), *others])
+    found = _beside(baseline, sides, rounds, threads)
     for (toolkit, precision), ratio in zip(others, found, strict=True):
         name = f"train-{size}-{precision}" if toolkit == "preln" else f"train-{size}-{precision}-{toolkit}"
         name += "-2-threads" if threads == 2 else ""
         speed = 1 / ratio.seconds
         yield _entry(name, f"stock fairseq, fp32, {threads} thread(s)", ratio, tokens_per_second=speed, cores=threads)
+
+
+def _beside(baseline: Sequence[str], others: Sequence[Sequence[str]], rounds: int, threads: int = 1) -> list[Ratio]:
+    """Each of the others beside the baseline. A side is a module and the arguments of its `work`."""
+    with ExitStack() as running:
+        first, *sides = (running.enter_context(Side(*one, threads=threads)) for one in [baseline, *others])
+        return ratios(first, sides, rounds)
 
 
 def _told(entry: Entry) -> str:

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from benchmarks import training
 from preln.placements import PAPER, PLACEMENTS
 
-OPTIONS: dict[str, dict[str, Any]] = {"": {}, "rms": {"norm": "rms"}, "qk": {"qk_norm": True}}
+OPTIONS: dict[str, dict[str, Any]] = {"rms": {"norm": "rms"}, "qk": {"qk_norm": True}}
 
 
-def work(placement: str, option: str = "") -> Callable[[], int]:
+def work(placement: str, *options: str) -> Callable[[], int]:
     """A round of training steps in fp32; its units are target tokens."""
-    return training.work("preln", "A", "fp32", changes={"placement": placement, **OPTIONS[option]})
+    changes: dict[str, Any] = {"placement": placement}
+    for option in options:
+        changes |= OPTIONS[option]
+    return training.work("preln", "A", "fp32", changes=changes)
 
 
 def models() -> Iterator[tuple[str, ...]]:
     """What `work` takes for each model, but for Post-LN without options."""
     yield from ((name,) for name in PLACEMENTS if name != "post")
-    yield from ((name, option) for name in PAPER for option in OPTIONS if option)
+    yield from itertools.product(PAPER, OPTIONS)

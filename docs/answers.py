@@ -387,11 +387,9 @@ def warmups(results: Path) -> dict[Warmup, list[float]]:
         its, curve = run.settings, results / study.study / run.folder / "curve.csv"
         one = Warmup(its.warmup, its.accumulate)
         if its.optimizer == "adam" and one in (SHORT, SHORT_LARGER, LONG_LARGER) and curve.exists():
-            epochs = pd.read_csv(curve)
-            common = epochs[(epochs["updates"] - COMMON_UPDATES).abs() <= 1]
             # A run that diverged before has no such epoch.
-            loss = float(common["valid_loss"].iloc[0]) if len(common) else math.inf
-            found.setdefault(one, []).append(loss)
+            common = _epoch(curve, "updates", COMMON_UPDATES, within=1) or {"valid_loss": math.inf}
+            found.setdefault(one, []).append(common["valid_loss"])
     return found
 
 
@@ -507,11 +505,14 @@ def _last(folder: Path) -> dict[str, float]:
 
 def _after(folder: Path, epoch: int) -> dict[str, float]:
     """A run's numbers after one of its epochs; its last ones if it diverged before."""
-    rows = pd.read_csv(folder / "curve.csv")
-    found = rows[rows["epoch"] == epoch]
-    if found.empty:
-        return _last(folder)
-    return {number: float(found[number].iloc[0]) for number in ("valid_loss", "test_bleu")}
+    return _epoch(folder / "curve.csv", "epoch", epoch) or _last(folder)
+
+
+def _epoch(curve: Path, column: str, value: int, within: int = 0) -> dict[str, float] | None:
+    """The numbers of the first epoch of a curve in which a column has the value; None where no epoch has it."""
+    rows = pd.read_csv(curve)
+    found = rows[(rows[column] - value).abs() <= within]
+    return None if found.empty else {number: float(found[number].iloc[0]) for number in ("valid_loss", "test_bleu")}
 
 
 def _translations(

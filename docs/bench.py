@@ -83,10 +83,10 @@ def on_the_bench(found: Records) -> dict[str, OnTheBench]:
 def _on_the_bench(its: Sequence[Line]) -> OnTheBench:
     """A model, whose lines are those of its lengths of warm-up."""
     model = its[0].model
-    trained = [(best[1].loss, best, line) for line in its if (best := model.best(line.warmup))]
+    trained = [(*best, line) for line in its if (best := model.best(line.warmup))]
     if not trained:
         return OnTheBench((math.inf,), math.nan, its[0].warmup, its[0].sensitivity, limits(model))
-    _, (rate, cell), line = min(trained, key=lambda one: one[0])
+    rate, cell, line = min(trained, key=lambda one: one[1].loss)
     return OnTheBench(cell.losses, rate, line.warmup, line.sensitivity, limits(model))
 
 

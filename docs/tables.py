@@ -69,6 +69,15 @@ def grid(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     return "\n".join("| " + " | ".join(cells) + " |" for cells in lines) + "\n"
 
 
+NOT_YET = "So far: runs that the rule reads are not made"
+
+
+def answered(head: Iterable[str], rows: Iterable[Iterable[str]], said: Iterable[str]) -> str:
+    """A table with the answer by its rule below; nothing is said where runs that the rule reads are not made."""
+    answer = "; ".join(said)
+    return f"{grid(head, rows)}\n**{f'The answer by the rule: {answer}' if answer else NOT_YET}.**\n"
+
+
 def rate(value: float) -> str:
     """A learning rate as one writes it: 0.0005 is 5e-4, and 1.5 is 1.5."""
     digits, exponent = f"{value:e}".split("e")
@@ -476,7 +485,7 @@ def first_updates() -> str:
         "growth of the input",
         "seeds",
     ]
-    return f"{grid(head, rows)}\n**The answer by the rule: {_gradients_or_updates(found)}.**\n"
+    return answered(head, rows, _gradients_or_updates(found))
 
 
 def _of_first_updates() -> dict[str, answers.FirstUpdates]:
@@ -484,13 +493,12 @@ def _of_first_updates() -> dict[str, answers.FirstUpdates]:
     return {name: answers.traced(RESULTS / "first-updates", runs) for name, runs in TRACED.items()}
 
 
-def _gradients_or_updates(found: Mapping[str, answers.FirstUpdates]) -> str:
+def _gradients_or_updates(found: Mapping[str, answers.FirstUpdates]) -> list[str]:
     """The answer of `first-updates`."""
     post, pre, control, warmed_up = found.values()
-    return "; ".join(answers.large_gradients_or_large_updates(post, pre, control, warmed_up, GUESS))
+    return answers.large_gradients_or_large_updates(post, pre, control, warmed_up, GUESS)
 
 
-NOT_YET = "So far: runs that the rule reads are not made"
 KEPT = f"{answers.KEPT}, biased"
 AMPLIFIED_AT = (5e-7, 5e-4)
 """The rates of the study of depths: the one that decides, and the one of the other studies."""
@@ -508,17 +516,13 @@ def amplification() -> str:
         for at, of_rate in found.items()
         for name, one in of_rate.items()
     ]
-    decides = found[AMPLIFIED_AT[0]]
-    answer = f"The answer by the rule: {_depth_amplifies(decides)}" if decides else NOT_YET
     head = ["rate", "", "exponent of the step", "exponent of the last gradient", "seeds"]
-    return f"{grid(head, rows)}\n**{answer}.**\n"
+    return answered(head, rows, _depth_amplifies(found[AMPLIFIED_AT[0]]))
 
 
-def _depth_amplifies(found: Mapping[str, answers.ByDepth]) -> str:
-    """The answer of `amplification`, or that its traces are not made."""
-    if not found:
-        return NOT_YET
-    return "; ".join(answers.amplified(found["post"], found["pre"], found["post-init"]))
+def _depth_amplifies(found: Mapping[str, answers.ByDepth]) -> list[str]:
+    """The answer of `amplification`; nothing while a trace is missing."""
+    return answers.amplified(found["post"], found["pre"], found["post-init"]) if found else []
 
 
 @dataclass(frozen=True)
@@ -529,14 +533,14 @@ class Explanation:
         statement: what it says, in our words.
         source: the paper.
         published: its number, and how it is known.
-        answer: the answer by our rule, from the records.
+        answer: the answer by our rule, from the records; nothing while they are not made.
         rule: where the rule stands.
     """
 
     statement: str
     source: str
     published: str
-    answer: Callable[[], str]
+    answer: Callable[[], list[str]]
     rule: str
 
 
@@ -563,7 +567,10 @@ EXPLANATIONS = [
 
 def explanations() -> str:
     """What other papers say of why Post-LN needs the warm-up, with the answers by our rules."""
-    rows = [(one.statement, one.source, one.published, f"**{one.answer()}**", one.rule) for one in EXPLANATIONS]
+    rows = [
+        (one.statement, one.source, one.published, f"**{'; '.join(one.answer()) or NOT_YET}**", one.rule)
+        for one in EXPLANATIONS
+    ]
     return grid(["what they say", "who", "their number", "our answer by the rule", "the rule"], rows)
 
 
@@ -616,16 +623,14 @@ def bert_scaled() -> str:
         for peak in sorted({one.learning_rate for one in scaled})
     }
     warmed_up = next((losses for one, losses in scaled.items() if one.warmup), [])
-    answer = NOT_YET
+    said: list[str] = []
     if len(rates) == 2 and all(len(losses) == 3 for losses in [warmed_up, *itertools.chain(*rates.values())]):
         said = answers.small_bert(rates, warmed_up)
         highest = max(rates)
         post, pre = (found.get(answers.SmallBert("fixed", highest, one, 0), []) for one in ("post", "pre"))
         if len(post) == len(pre) == 3:
             said += answers.rate_or_draw((post, pre), rates[highest])
-        answer = f"The answer by the rule: {'; '.join(said)}"
-    head = ["initial weights", "peak rate", "", "warm-up", "loss of each seed"]
-    return f"{grid(head, rows)}\n**{answer}.**\n"
+    return answered(["initial weights", "peak rate", "", "warm-up", "loss of each seed"], rows, said)
 
 
 def short_warmup() -> str:
@@ -640,10 +645,8 @@ def short_warmup() -> str:
         for one in (answers.SHORT, answers.SHORT_LARGER, answers.LONG_LARGER)
         if one in found
     ]
-    said = answers.short_warmup(found)
-    answer = f"The answer by the rule: {'; '.join(said)}" if said else NOT_YET
     head = ["tokens an update", "warm-up", f"loss after {answers.COMMON_UPDATES:,} updates, of each seed"]
-    return f"{grid(head, rows)}\n**{answer}.**\n"
+    return answered(head, rows, answers.short_warmup(found))
 
 
 def gradient_after_the_warm_up() -> str:
@@ -651,12 +654,12 @@ def gradient_after_the_warm_up() -> str:
     kept_by_ours = float(theory("iwslt14-50k-cpu", KEPT, "Post-LN decoder, translation")["measured"])
     rows = [("1,024", "1e-3", "norm of the mean over 4 mini-batches", f"{kept_by_ours:.3f}")]
     kept = answers.kept_by_the_warm_up(RESULTS)
-    answer = NOT_YET
+    said = []
     if kept is not None:
         rows.append(("4 x 1,024", "5e-4", "unbiased, over 64 mini-batches", f"{kept:.3f}"))
-        answer = f"The answer by the rule: {answers.why_the_gradient_falls_less(kept, kept_by_ours)}"
+        said.append(answers.why_the_gradient_falls_less(kept, kept_by_ours))
     head = ["tokens an update", "peak rate", "estimate", "after the warm-up, over that at initialisation"]
-    return f"{grid(head, rows)}\n**{answer}.**\n"
+    return answered(head, rows, said)
 
 
 def small_sums() -> str:
@@ -668,8 +671,7 @@ def small_sums() -> str:
         if without.total == warmed_up.total and not without.warmup:
             ends = (found[one].losses[0] for one in (without, warmed_up))
             said.append(f"at {rate(without.learning_rate)}, {answers.failure_or_small_sum(*ends)}")
-    answer = f"The answer by the rule: {'; '.join(said)}" if said else NOT_YET
-    return f"{grid(['sum of rates', 'peak rate', 'warm-up', 'loss', 'BLEU'], rows)}\n**{answer}.**\n"
+    return answered(["sum of rates", "peak rate", "warm-up", "loss", "BLEU"], rows, said)
 
 
 SCHEDULES = {"inverse-sqrt": "inverse square root", "constant": "constant, ×0.1 after epoch 2"}
@@ -679,16 +681,16 @@ def swapped() -> str:
     """Each placement with its own schedule and with the other's, and the answer where all seeds are done."""
     found = answers.swapped(RESULTS)
     rows = [
-        (RECORDS[placement].label, said, *each_seed(found[one]))
+        (RECORDS[placement].label, told, *each_seed(found[one]))
         for placement in ("post", "pre")
-        for schedule, said in SCHEDULES.items()
+        for schedule, told in SCHEDULES.items()
         if (one := answers.Swapped(placement, schedule)) in found
     ]
-    answer = NOT_YET
+    said = []
     if len(found) == 4 and all(len(ends.losses) == 3 for ends in found.values()):
         pre, post = (answers.under_schedules(found, placement) for placement in ("pre", "post"))
-        answer = f"The answer by the rule: {answers.placement_or_schedule(pre, post)}"
-    return f"{grid(['', 'schedule', 'loss of each seed', 'BLEU'], rows)}\n**{answer}.**\n"
+        said.append(answers.placement_or_schedule(pre, post))
+    return answered(["", "schedule", "loss of each seed", "BLEU"], rows, said)
 
 
 FIRST_EPOCH = {
@@ -713,8 +715,7 @@ def first_epoch() -> str:
         said += answers.the_first_epoch(pre[0], post[0], without[0], GUESS)
     if len(radam) == 2:
         said.append(f"RAdam's departure is {'' if answers.of_size(radam) else 'not '}one of size")
-    answer = f"The answer by the rule: {'; '.join(said)}" if said else NOT_YET
-    return f"{grid(['', 'loss', 'BLEU', 'the paper: loss', 'BLEU'], rows)}\n**{answer}.**\n"
+    return answered(["", "loss", "BLEU", "the paper: loss", "BLEU"], rows, said)
 
 
 def failure_map() -> str:

@@ -20,15 +20,17 @@ from preln import recording
 from preln.config import load as load_study
 from preln.report.core.statistics import Estimate, mean
 from preln.report.translation.budgets import WARMED_UP, of_the_paper
-from preln.report.translation.failure_map import maps
-from preln.report.translation.records import load as load_records
 from preln.runs import expand
 from preln.schedules.inverse_sqrt import InverseSqrt
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "results"
+MAP = "failure-map"
 BIG, SMALL, QUICK, THEORY, BERT = "iwslt14-50k-cpu", "iwslt14-cpu", "quick-record", "iwslt14-theory", "bert-novels"
 POST, PRE = "post-adam-lr5e-4-wu1333-hold1333", "pre-adam-lr5e-4-const-drop2"
+SHORT, NONE = "post-adam-lr5e-4-wu167-hold1333", "post-adam-lr5e-4-wu0-hold1333"
+RADAM = "post-radam-lr5e-4-linear4653"
+"""Runs of `iwslt14-50k-cpu` at the paper's rate; the last three are Post-LN's."""
 
 AS_THE_PAPER = "no-dropout+no-label-smoothing+xavier-feed-forward"
 EVERYTHING = "no-dropout+no-label-smoothing+separate-output+unpacked-projections+xavier-feed-forward"
@@ -165,10 +167,6 @@ def closed_by_radam() -> tuple[float, ...]:
     return 100 * (held - radam) / (held - warmed_up), held, decaying, decaying
 
 
-SHORT = "post-adam-lr5e-4-wu167-hold1333"
-NONE, RADAM = "post-adam-lr5e-4-wu0-hold1333", "post-radam-lr5e-4-linear4653"
-
-
 def of_seeds(run: str, epoch: int = 3) -> list[float]:
     """What each of a run's three seeds has after an epoch."""
     return [curve(BIG, run, epoch, seed) for seed in (1, 2, 3)]
@@ -206,15 +204,6 @@ def made(study: str) -> list[int]:
     return [sum((RESULTS / study / run.folder / "metrics.json").exists() for run in runs), len(runs)]
 
 
-def on_the_map(rate: float, warmup: int, tokens: int = 1024) -> float:
-    """The mean loss of Post-LN in a cell of the map of failure."""
-    study = load_study(ROOT / "config" / "failure-map.yaml")
-    found = maps(load_records(study, expand(study), RESULTS))
-    wanted = ("post", tokens)
-    (one,) = (one for one in found if (one.settings.placement, one.settings.batch_tokens) == wanted)
-    return one.cells[rate, warmup].loss
-
-
 def papers_radam(epoch: int, *columns: str) -> list[float]:
     """What RAdam has after an epoch, with the paper's batch and initialisation: the lowest and the highest of three
     seeds."""
@@ -245,7 +234,7 @@ def ahead(column: str) -> tuple[float, float]:
 
 def ahead_before_the_drop() -> tuple[float, float]:
     """The same of Pre-LN's second epoch, before its rate drops, and Post-LN's third."""
-    return paired((curve(BIG, POST, 3, seed) for seed in (1, 2, 3)), (curve(BIG, PRE, 2, seed) for seed in (1, 2, 3)))
+    return paired(of_seeds(POST, 3), of_seeds(PRE, 2))
 
 
 def theory(study: str, quantity: str, model: str, scale: float = 1.0) -> tuple[float, float]:
@@ -324,11 +313,6 @@ def both(study: str, run: str) -> list[float]:
 def minmax(values: Iterable[float]) -> list[float]:
     found = list(values)
     return [min(found), max(found)]
-
-
-def seeds(run: str) -> list[float]:
-    recorded = table(BIG, "runs")
-    return list(recorded[recorded["run"].str.startswith(run)]["final_valid_loss"])
 
 
 def bleu_of_first(run: str) -> float:
@@ -575,7 +559,7 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
         ("before the drop Pre-LN is ahead by {:.1f} bits", lambda: [curve(BIG, POST, 2) - curve(BIG, PRE, 2)]),
         (
             "the three differ by {:.2f} bits at most",
-            lambda: [max(max(seeds(run)) - min(seeds(run)) for run in (POST, PRE))],
+            lambda: [max(np.ptp(of_seeds(run)) for run in (POST, PRE))],
         ),
         (
             "By SGD at 0.5 it ends at {:.2f} without and at {:.2f} with",
@@ -612,7 +596,7 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
             "at 1e-3 ({:.2f} and {:.2f}), where",
             lambda: [final(BIG, "pre-radam-lr1e-3-linear4653"), final(BIG, "pre-adam-lr1e-3-const-drop2")],
         ),
-        ("Adam at 5e-4 ({:.2f} to {:.2f})", lambda: minmax(seeds(PRE))),
+        ("Adam at 5e-4 ({:.2f} to {:.2f})", lambda: minmax(of_seeds(PRE))),
         ("At 1e-4 it ends at {:.2f}", lambda: [final(BIG, "post-adam-lr1e-4-const")]),
         (
             "rate 1e-3 ends at {:.2f} and 5e-4 at {:.2f}",
@@ -728,7 +712,7 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
         ),
         (
             "1,024 tokens, seed 1 ({:.2f} bits)",
-            lambda: [curve("confounds", "post-adam-lr5e-4-wu167-hold1333", 1)],
+            lambda: [curve("confounds", SHORT, 1)],
         ),
         ("falls by only {:.2f} to {:.2f} bits", lambda: minmax(stuck_berts())),
         (
@@ -750,16 +734,16 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
         (
             "6.5e-3 with 560 updates ends at {:.2f} bits, and 3e-3 without a warm-up, with nearly the same sum, at "
             "{:.2f}.",
-            lambda: [on_the_map(6.5e-3, 560), on_the_map(3e-3, 0)],
+            lambda: [final(MAP, f"post-adam-lr{cell}") for cell in ("6.5e-3-const-wu560", "3e-3-const")],
         ),
         (
             "the loss falls from {:.2f} to {:.2f}.",
-            lambda: [on_the_map(1.4e-3, 0), on_the_map(1.4e-3, 0, tokens=4096)],
+            lambda: [final(MAP, f"post-adam-lr1.4e-3-const{batch}") for batch in ("", "-epochs8-batchtokens4096")],
         ),
         ("and twice Pre-LN's step is {:.1f}.", lambda: [2 * traced("Pre-LN, no warm-up").largest_step]),
         (
             "Adam has {:.2f} bits without a warm-up (one seed), and {:.2f} to {:.2f} with it.",
-            lambda: [curve(BIG, "post-adam-lr5e-4-wu0-hold1333", 1), *minmax(of_seeds(POST, 1))],
+            lambda: [curve(BIG, NONE, 1), *minmax(of_seeds(POST, 1))],
         ),
         (
             "the long warm-up has {:.2f} to {:.2f} bits after as many updates (three seeds of `iwslt14-50k-cpu`). The "
@@ -792,7 +776,7 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
             "{:.2f} ± {:.1f} bits above the long one (paired, 95% interval): the claim is neither met nor refused. "
             "At 1e-3 it does not help: {:.2f} bits (one seed).",
             lambda: [
-                final(BIG, "post-adam-lr5e-4-wu0-hold1333"),
+                final(BIG, NONE),
                 *of_seeds(SHORT),
                 *of_seeds(POST),
                 *short_minus_long(),
