@@ -35,6 +35,8 @@ from preln.theory.trace_jobs import expand as expand_traces
 LEARNS = 0.3
 """A model that learns is so many bits below the constant guess."""
 STEP_OF_THE_GRID = 2.2
+AS_GOOD = 0.15
+"""By how many bits C15 lets RAdam and Adam differ in Pre-LN."""
 NEAR_ENOUGH = 0.05
 """By how many bits C14 lets Pre-LN be behind."""
 LAST_UPDATES = (191, 200)
@@ -249,6 +251,11 @@ def early_drop(pre: Sequence[float], post: Sequence[float]) -> str:
     after the first, and Post-LN's at the lower rate after three."""
     is_cause = mean(pre) <= mean(post) + NEAR_ENOUGH
     return f"the high rate is {'the' if is_cause else 'no'} cause"
+
+
+def of_the_schedule(adam: float, radam: float) -> str:
+    """Whether the schedule is why RAdam is ahead in Pre-LN, by the losses of both with RAdam's."""
+    return f"the schedule is {'the' if abs(adam - radam) <= AS_GOOD else 'no'} cause"
 
 
 def of_the_control(control: Sequence[float], warmed_up: Sequence[float], guess: float) -> str:
@@ -468,13 +475,65 @@ def swapped(results: Path) -> dict[Swapped, Ends]:
         is_asked = (its.optimizer, its.learning_rate, its.warmup, its.accumulate) == asked
         return Swapped(its.placement, its.schedule) if is_asked else None
 
-    return _by(chain.from_iterable(_translations(results, name) for name in ("iwslt14-50k-cpu", "confounds")), one)
+    return _by(_of_both(results), one)
 
 
 def under_schedules(found: Mapping[Swapped, Ends], placement: str) -> UnderSchedules:
     """The mean losses of a placement over the seeds that are done."""
     inverse_sqrt, constant = (mean(found[Swapped(placement, one)].losses) for one in ("inverse-sqrt", "constant"))
     return UnderSchedules(inverse_sqrt, constant)
+
+
+def dropped(results: Path) -> dict[int, Ends]:
+    """Each seed of Pre-LN with Adam at 1e-3, after two epochs, by the epoch after which its rate drops."""
+
+    def drop(its: RunSettings) -> int | None:
+        is_asked = (its.placement, its.optimizer, its.learning_rate) == ("pre", "adam", 1e-3)
+        return its.drop_epoch if is_asked else None
+
+    return _by(_of_both(results, lambda folder: _after(folder, 2)), drop)
+
+
+@dataclass(frozen=True)
+class InPre:
+    """An optimizer and its schedule, in Pre-LN."""
+
+    optimizer: str
+    schedule: str
+
+
+def radam_in_pre(results: Path) -> dict[InPre, Ends]:
+    """The ends of each seed of Pre-LN at 1e-3 after three epochs."""
+
+    def one(its: RunSettings) -> InPre | None:
+        is_asked = (its.placement, its.learning_rate, its.epochs) == ("pre", 1e-3, 3)
+        return InPre(its.optimizer, its.schedule) if is_asked else None
+
+    return _by(_of_both(results), one)
+
+
+@dataclass(frozen=True)
+class Control:
+    """Post-LN or its control, Post-LN-init."""
+
+    placement: str
+    warmup: int
+
+
+def control(results: Path) -> dict[Control, Ends]:
+    """The ends of each seed of Post-LN and Post-LN-init at 5e-4 with a held peak, with the long warm-up and without.
+    All have as many updates."""
+
+    def one(its: RunSettings) -> Control | None:
+        is_asked = (
+            (its.optimizer, its.learning_rate, its.schedule, its.accumulate) == ("adam", 5e-4, "inverse-sqrt", 1)
+            and its.placement in ("post", "post-init")
+            and its.warmup in (0, LONG_WARMUP)
+            and its.anchor == "hold"
+        )
+        return Control(its.placement, its.warmup) if is_asked else None
+
+    return _by(_of_both(results), one)
 
 
 @dataclass(frozen=True)
@@ -524,6 +583,13 @@ def _translations(
         folder = results / name / run.folder
         if (folder / "metrics.json").exists():
             yield run.settings, read(folder)
+
+
+def _of_both(
+    results: Path, read: Callable[[Path], dict[str, float]] = _last
+) -> Iterator[tuple[RunSettings, dict[str, float]]]:
+    """The runs of half the paper's width that are done, of both studies."""
+    return chain.from_iterable(_translations(results, name, read) for name in ("iwslt14-50k-cpu", "confounds"))
 
 
 def _by(runs: Iterable[tuple[RunSettings, dict[str, float]]], what: Callable[[RunSettings], K | None]) -> dict[K, Ends]:

@@ -693,6 +693,48 @@ def swapped() -> str:
     return answered(["", "schedule", "loss of each seed", "BLEU"], rows, said)
 
 
+def early_drop() -> str:
+    """Pre-LN at 1e-3 after two epochs, by when its rate drops, and Post-LN at 5e-4 after three, with the answer."""
+    found = answers.dropped(RESULTS)
+    post = answers.swapped(RESULTS)[answers.Swapped("post", "inverse-sqrt")]
+    rows = [
+        ("Pre-LN", "1e-3", f"constant, ×0.1 after epoch {epoch}", "2", *each_seed(found[epoch]))
+        for epoch in sorted(found)
+    ]
+    rows.append(("Post-LN", "5e-4", SCHEDULES["inverse-sqrt"], "3", *each_seed(post)))
+    early = found.get(1, answers.Ends()).losses
+    said = [answers.early_drop(early, post.losses)] if len(early) == 3 else []
+    return answered(["", "peak rate", "schedule", "after epochs", "loss of each seed", "BLEU"], rows, said)
+
+
+def radam_in_pre() -> str:
+    """Pre-LN at 1e-3 with RAdam and with Adam, the latter with two schedules, and the answer where all are done."""
+    found = answers.radam_in_pre(RESULTS)
+    told = {
+        answers.InPre("radam", "linear"): ("RAdam", "linear to 0"),
+        answers.InPre("adam", "linear"): ("Adam", "linear to 0"),
+        answers.InPre("adam", "constant"): ("Adam", SCHEDULES["constant"]),
+    }
+    rows = [(*names, *each_seed(found[one])) for one, names in told.items() if one in found]
+    radam, adam, _ = (found.get(one, answers.Ends()).losses for one in told)
+    said = [answers.of_the_schedule(adam[0], radam[0])] if adam and radam else []
+    return answered(["", "schedule", "loss", "BLEU"], rows, said)
+
+
+def of_the_control() -> str:
+    """Post-LN and Post-LN-init trained to the end, and the answer where all seeds of the control are done."""
+    found = answers.control(RESULTS)
+    told = {
+        answers.Control("post", 0): ("Post-LN", "none"),
+        answers.Control("post-init", 0): ("Post-LN-init", "none"),
+        answers.Control("post", answers.LONG_WARMUP): ("Post-LN", warm_up(answers.LONG_WARMUP)),
+    }
+    rows = [(*names, *each_seed(found[one])) for one, names in told.items() if one in found]
+    _, control, warmed_up = (found.get(one, answers.Ends()).losses for one in told)
+    said = [answers.of_the_control(control, warmed_up, GUESS)] if len(control) == 3 else []
+    return answered(["", "warm-up", "loss of each seed", "BLEU"], rows, said)
+
+
 FIRST_EPOCH = {
     "Pre-LN, Adam, no warm-up": (answers.OfFirstEpoch("pre", "adam", 0, "xavier"), "6.4", "11.7"),
     "Post-LN, Adam, warm-up of 4,000": (answers.OfFirstEpoch("post", "adam", 4000, "xavier"), "8.0", "1.8"),
@@ -875,6 +917,9 @@ TABLES: dict[str, Callable[..., str]] = {
     "gradient-after-the-warm-up": gradient_after_the_warm_up,
     "small-sums": small_sums,
     "swapped": swapped,
+    "early-drop": early_drop,
+    "radam-in-pre": radam_in_pre,
+    "of-the-control": of_the_control,
     "first-epoch": first_epoch,
     "failure-map": failure_map,
     "placements": placements,

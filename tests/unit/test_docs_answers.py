@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -320,6 +321,12 @@ def end(results: Path, run: str, loss: float, bleu: float = 1.0) -> None:
     )
 
 
+def curve(run: Path, losses: Sequence[float]) -> None:
+    """The record of a run's epochs, as far as an answer reads it."""
+    rows = [f"{epoch},{loss},1.0" for epoch, loss in enumerate(losses, start=1)]
+    (run / "curve.csv").write_text("\n".join(["epoch,valid_loss,test_bleu", *rows]), encoding="utf-8")
+
+
 def test_a_run_without_a_warm_up_stands_beside_the_one_whose_rates_sum_to_as_much(tmp_path: Path) -> None:
     runs = tmp_path / "confounds" / "translation"
     end(runs, "post-adam-lr1e-3-wu0-s1", 9.0, 2.0)
@@ -362,6 +369,63 @@ def test_each_placement_is_read_with_its_own_schedule_and_with_the_others(tmp_pa
     }
 
 
+def test_pre_ln_at_the_higher_rate_is_read_after_two_epochs_by_its_drop(tmp_path: Path) -> None:
+    ours, early = (tmp_path / study / "translation" for study in ("iwslt14-50k-cpu", "confounds"))
+    end(ours, "pre-adam-lr1e-3-const-drop2-s1", 6.5)
+    curve(ours / "pre-adam-lr1e-3-const-drop2-s1", [7.7, 6.9, 6.5])
+    for run, losses in {
+        "pre-adam-lr1e-3-const-drop1-epochs2-s1": [7.6, 7.2],
+        "pre-adam-lr1e-3-const-drop1-epochs2-s3": [7.7, 7.4],
+        "pre-adam-lr5e-4-wu1333-s1": [3.0, 2.0, 1.0],
+    }.items():
+        end(early, run, losses[-1])
+        curve(early / run, losses)
+
+    found = answers.dropped(tmp_path)
+
+    assert {epoch: ends.losses for epoch, ends in found.items()} == {1: [7.2, 7.4], 2: [6.9]}
+
+
+def test_radam_in_pre_ln_stands_beside_adam_with_each_schedule(tmp_path: Path) -> None:
+    ours, others = (tmp_path / study / "translation" for study in ("iwslt14-50k-cpu", "confounds"))
+    end(ours, "pre-radam-lr1e-3-linear4653-s1", 6.2)
+    end(ours, "pre-adam-lr1e-3-const-drop2-s1", 6.5)
+    end(ours, "pre-adam-lr5e-4-const-drop2-s1", 1.0)
+    end(others, "pre-adam-lr1e-3-linear4653-s1", 6.3)
+    end(others, "pre-adam-lr1e-3-const-drop1-epochs2-s1", 1.0)
+
+    found = answers.radam_in_pre(tmp_path)
+
+    assert {(one.optimizer, one.schedule): ends.losses for one, ends in found.items()} == {
+        ("radam", "linear"): [6.2],
+        ("adam", "constant"): [6.5],
+        ("adam", "linear"): [6.3],
+    }
+
+
+@pytest.mark.parametrize(("adam", "word"), [(6.34, "the"), (6.06, "the"), (6.4, "no")])
+def test_the_schedule_is_the_cause_in_pre_ln_if_adam_ends_as_radam_with_it(adam: float, word: str) -> None:
+    assert answers.of_the_schedule(adam, 6.2) == f"the schedule is {word} cause"
+
+
+def test_the_control_stands_beside_post_ln_with_a_held_peak(tmp_path: Path) -> None:
+    ours, others = (tmp_path / study / "translation" for study in ("iwslt14-50k-cpu", "confounds"))
+    end(ours, "post-adam-lr5e-4-wu1333-hold1333-s1", 6.7)
+    end(ours, "post-adam-lr5e-4-wu0-hold1333-s1", 11.0)
+    end(ours, "post-adam-lr5e-4-wu167-hold1333-s1", 1.0)
+    end(ours, "post-adam-lr1e-3-wu0-hold1333-s1", 1.0)
+    end(others, "post-adam-lr5e-4-wu0-s1", 1.0)
+    end(others, "post-init-adam-lr5e-4-wu0-hold1333-s2", 7.0)
+
+    found = answers.control(tmp_path)
+
+    assert {(one.placement, one.warmup): ends.losses for one, ends in found.items()} == {
+        ("post", 1333): [6.7],
+        ("post", 0): [11.0],
+        ("post-init", 0): [7.0],
+    }
+
+
 def test_the_first_epoch_is_read_after_three_of_ours_also_of_the_run_that_goes_on(tmp_path: Path) -> None:
     runs = tmp_path / "paper-epoch" / "translation"
     end(runs, "post-adam-lr5e-4-wu4000-epochs12-s1", 6.0)
@@ -370,9 +434,7 @@ def test_the_first_epoch_is_read_after_three_of_ours_also_of_the_run_that_goes_o
         end(runs, f"post-radam-lr5e-4-linear16500-s{seed}", 8.0 + seed)
         losses[f"post-radam-lr5e-4-linear16500-s{seed}"] = [9.9, 9.5, 8.0 + seed]
     for run, its in losses.items():
-        rows = [f"{epoch},{loss},1.0" for epoch, loss in enumerate(its, start=1)]
-        text = "\n".join(["epoch,valid_loss,test_bleu", *rows])
-        (runs / run / "curve.csv").write_text(text, encoding="utf-8")
+        curve(runs / run, its)
 
     found = answers.first_epoch(tmp_path)
 
