@@ -253,6 +253,16 @@ def early_drop(pre: Sequence[float], post: Sequence[float]) -> str:
     return f"the high rate is {'the' if is_cause else 'no'} cause"
 
 
+def why_the_higher_rate_is_worse(
+    ours: tuple[Sequence[float], Sequence[float]], larger: tuple[Sequence[float], Sequence[float]]
+) -> str:
+    """What a larger batch says of Pre-LN's rates, by the losses at the lower and at the higher rate with each batch."""
+    behind, behind_with_ours = (mean(high) - mean(low) for low, high in (larger, ours))
+    if behind <= NEAR_ENOUGH:
+        return "the batch is the cause"
+    return "the batch is a cause in part" if behind <= behind_with_ours / 2 else "the batch is no cause"
+
+
 def of_the_schedule(adam: float, radam: float) -> str:
     """Whether the schedule is why RAdam is ahead in Pre-LN, by the losses of both with RAdam's."""
     return f"the schedule is {'the' if abs(adam - radam) <= AS_GOOD else 'no'} cause"
@@ -492,6 +502,33 @@ def dropped(results: Path) -> dict[int, Ends]:
         return its.drop_epoch if is_asked else None
 
     return _by(_of_both(results, lambda folder: _after(folder, 2)), drop)
+
+
+@dataclass(frozen=True)
+class PreRate:
+    """Batches in an update and a constant peak rate, in Pre-LN."""
+
+    batches: int
+    learning_rate: float
+
+
+def pre_rates(results: Path) -> dict[PreRate, Ends]:
+    """Each seed of Pre-LN before its rate drops: after one epoch with one batch in an update, and after two with four.
+
+    The seeds of the higher rate with one batch are those whose rate drops after this epoch."""
+
+    def after(epoch: int, batches: int, drop_epochs: Mapping[float, int | None]) -> dict[PreRate, Ends]:
+        def one(its: RunSettings) -> PreRate | None:
+            is_asked = (
+                (its.placement, its.optimizer, its.schedule, its.accumulate) == ("pre", "adam", "constant", batches)
+                and its.learning_rate in drop_epochs
+                and its.drop_epoch == drop_epochs[its.learning_rate]
+            )
+            return PreRate(batches, its.learning_rate) if is_asked else None
+
+        return _by(_of_both(results, lambda folder: _after(folder, epoch)), one)
+
+    return after(1, 1, {5e-4: 2, 1e-3: 1}) | after(2, 4, {5e-4: None, 1e-3: None})
 
 
 @dataclass(frozen=True)

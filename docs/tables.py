@@ -707,6 +707,22 @@ def early_drop() -> str:
     return answered(["", "peak rate", "schedule", "after epochs", "loss of each seed", "BLEU"], rows, said)
 
 
+def pre_rates() -> str:
+    """Pre-LN at two rates, with one batch in an update and with four, and the answer where all seeds are done."""
+    found = answers.pre_rates(RESULTS)
+    epochs = {1: ("1,024", "1,551"), 4: ("4 x 1,024", "776")}
+    order = sorted(found, key=lambda one: (one.batches, one.learning_rate))
+    rows = [(*epochs[one.batches], rate(one.learning_rate), *each_seed(found[one])) for one in order]
+    said = []
+    if len(found) == 4 and all(len(ends.losses) == 3 for ends in found.values()):
+        ours, larger = (
+            (found[answers.PreRate(batches, 5e-4)].losses, found[answers.PreRate(batches, 1e-3)].losses)
+            for batches in epochs
+        )
+        said.append(answers.why_the_higher_rate_is_worse(ours, larger))
+    return answered(["tokens an update", "after updates", "rate", "loss of each seed", "BLEU"], rows, said)
+
+
 def radam_in_pre() -> str:
     """Pre-LN at 1e-3 with RAdam and with Adam, the latter with two schedules, and the answer where all are done."""
     found = answers.radam_in_pre(RESULTS)
@@ -918,6 +934,7 @@ TABLES: dict[str, Callable[..., str]] = {
     "small-sums": small_sums,
     "swapped": swapped,
     "early-drop": early_drop,
+    "pre-rates": pre_rates,
     "radam-in-pre": radam_in_pre,
     "of-the-control": of_the_control,
     "first-epoch": first_epoch,

@@ -386,6 +386,41 @@ def test_pre_ln_at_the_higher_rate_is_read_after_two_epochs_by_its_drop(tmp_path
     assert {epoch: ends.losses for epoch, ends in found.items()} == {1: [7.2, 7.4], 2: [6.9]}
 
 
+@pytest.mark.parametrize(
+    ("higher", "found"), [(7.04, "the cause"), (6.5, "the cause"), (7.09, "a cause in part"), (7.2, "no cause")]
+)
+def test_the_batch_is_why_the_higher_rate_is_worse_if_it_is_not_with_four_batches(higher: float, found: str) -> None:
+    ours = [7.4, 7.6], [7.6, 7.8]
+
+    assert answers.why_the_higher_rate_is_worse(ours, ([6.9, 7.1], [higher - 0.1, higher + 0.1])) == (
+        f"the batch is {found}"
+    )
+
+
+def test_pre_lns_rates_are_read_before_the_rate_drops(tmp_path: Path) -> None:
+    ours, others = (tmp_path / study / "translation" for study in ("iwslt14-50k-cpu", "confounds"))
+    for folder, losses in {
+        ours / "pre-adam-lr5e-4-const-drop2-s1": [7.4, 6.5, 6.2],
+        # Its seeds are read where the rate drops after the first epoch.
+        ours / "pre-adam-lr1e-3-const-drop2-s1": [1.0, 1.0, 1.0],
+        others / "pre-adam-lr1e-3-const-drop1-epochs2-s1": [7.6, 7.2],
+        others / "pre-adam-lr5e-4-const-epochs2-accumulate4-s2": [9.0, 7.9],
+        others / "pre-adam-lr1e-3-const-epochs2-accumulate4-s2": [8.8, 7.8],
+        others / "pre-adam-lr5e-4-wu1333-s1": [1.0, 1.0, 1.0],
+    }.items():
+        end(folder.parent, folder.name, losses[-1])
+        curve(folder, losses)
+
+    found = answers.pre_rates(tmp_path)
+
+    assert {(one.batches, one.learning_rate): ends.losses for one, ends in found.items()} == {
+        (1, 5e-4): [7.4],
+        (1, 1e-3): [7.6],
+        (4, 5e-4): [7.9],
+        (4, 1e-3): [7.8],
+    }
+
+
 def test_radam_in_pre_ln_stands_beside_adam_with_each_schedule(tmp_path: Path) -> None:
     ours, others = (tmp_path / study / "translation" for study in ("iwslt14-50k-cpu", "confounds"))
     end(ours, "pre-radam-lr1e-3-linear4653-s1", 6.2)
