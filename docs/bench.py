@@ -12,10 +12,13 @@ from dataclasses import dataclass
 from itertools import permutations
 from typing import Literal
 
-from docs.answers import Limits, limits
+from docs.answers.failure_map import Limits, limits
+from docs.committed import RESULTS, study_of
+from docs.markdown import grid, limit, rate, warm_up
+from preln.placements import PAPER, PLACEMENTS
 from preln.report.core.statistics import mean
 from preln.report.reference.claims import KnownAs
-from preln.report.translation.bench import Line, Records, lines
+from preln.report.translation.bench import SOURCE, Line, Records, lines, on_a_bench
 from preln.report.translation.failure_map import Cell
 
 NEAR = 0.05
@@ -86,8 +89,8 @@ def _on_the_bench(its: Sequence[Line]) -> OnTheBench:
     trained = [(*best, line) for line in its if (best := model.best(line.warmup))]
     if not trained:
         return OnTheBench((math.inf,), math.nan, its[0].warmup, its[0].sensitivity, limits(model))
-    rate, cell, line = min(trained, key=lambda one: one[1].loss)
-    return OnTheBench(cell.losses, rate, line.warmup, line.sensitivity, limits(model))
+    peak, cell, line = min(trained, key=lambda one: one[1].loss)
+    return OnTheBench(cell.losses, peak, line.warmup, line.sensitivity, limits(model))
 
 
 @dataclass(frozen=True)
@@ -116,7 +119,6 @@ _LANGUAGE_MODEL, _T5 = "a language model of 130 million parameters", "T5 base, W
 _DEEPNET, _RESIDUAL = "Wang et al. (2022), arXiv:2203.00555", "Xie et al. (2023), arXiv:2304.14802"
 _B2T, _LNS = "Takase et al. (2023), arXiv:2206.00330", "Sun et al. (2025), arXiv:2502.05795"
 _NARANG = "Narang et al. (2021), arXiv:2102.11972"
-
 PUBLISHED = [
     Order("Post-LN", "Pre-LN", "BLEU, 0.5 to 1.0 ahead", "WMT17 English-German", _DEEPNET, "stated"),
     Order("Post-LN", "Pre-LN", "BLEU 28.1, 27.0", _WMT17, _DEEPNET, "unknown"),
@@ -181,3 +183,43 @@ def on_real_text(bench: Mapping[str, Sequence[float]], real: Mapping[str, Sequen
     same = [pair for pair in told if is_ahead(*(real[name] for name in pair))]
     changed = [pair for pair in told if is_ahead(*(real[name] for name in reversed(pair)))]
     return Pairs(len(told), same, changed)
+
+
+def table() -> str:
+    """What the bench of placements says, or how many of its runs are made."""
+    study = study_of("placements")
+    found = SOURCE.load(study, on_a_bench(study, SOURCE.jobs(study)), RESULTS)
+    done, of_all = len(found.runs.summary), len(found.runs.runs)
+    if done < of_all:
+        return f"**{done} of {of_all} runs are made, so there is no answer by the rules yet.**\n"
+    return what_the_bench_says(on_the_bench(found))
+
+
+def what_the_bench_says(found: Mapping[str, OnTheBench]) -> str:
+    """The models of a bench whose runs are all done, the one with the lowest loss first, and the best four."""
+    rows = [
+        (
+            name,
+            ", ".join(f"{loss:.2f}" for loss in one.losses),
+            *((rate(one.rate), warm_up(one.warmup)) if one.trains else ("", "")),
+            *(limit(one.limits.without), limit(one.limits.longest)),
+            "yes" if bears_more_with_warmup(one) else "no",
+            f"{one.sensitivity:.2f}",
+        )
+        for name, one in sorted(found.items(), key=lambda of: mean(of[1].losses))
+    ]
+    head = [
+        *("", "loss of each seed", "best rate", "its warm-up", "limit, no warm-up", "limit, warm-up"),
+        *("bears a higher rate with it", "sensitivity"),
+    ]
+    others = {record.label: found[record.label] for name, record in PLACEMENTS.items() if name not in PAPER}
+    return f"{grid(head, rows)}\n**The best four by the rule: {', '.join(best_four(others))}.**\n"
+
+
+def published_orders() -> str:
+    """The published comparisons of two placements of the bench."""
+    rows = [
+        (order.better, order.worse, order.published, order.of, f"{order.source} ({order.how_known})")
+        for order in PUBLISHED
+    ]
+    return grid(["ahead", "behind", "published", "of", "paper"], rows)

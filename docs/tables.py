@@ -6,38 +6,40 @@ so no table says anything else than the records in results/.
 
 from __future__ import annotations
 
-import itertools
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 import pandas as pd
 
-from docs import answers
-from docs.bench import PUBLISHED, OnTheBench, bears_more_with_warmup, best_four, on_the_bench
-from preln.config import load as load_study
-from preln.placements import PAPER
+from docs import bench
+from docs.answers import (
+    amplification,
+    control,
+    failure_map,
+    first_epoch,
+    first_updates,
+    gradient_after_warmup,
+    higher_rate,
+    radam,
+    radam_in_pre,
+    schedules,
+    short_warmup,
+    small_bert,
+    small_sums,
+)
+from docs.committed import RESULTS, ROOT, claims, final, table, theory
+from docs.markdown import NOT_YET, grid, rate, warm_up
 from preln.placements import PLACEMENTS as RECORDS
 from preln.placements.base import Residual
 from preln.plan import GPUS
 from preln.report.claims.placements import CLAIMS as OF_OTHERS
-from preln.report.core.statistics import Estimate, mean
 from preln.report.reference import claims as paper
-from preln.report.translation.bench import SOURCE as OF_BENCHES
-from preln.report.translation.bench import on_a_bench
 from preln.report.translation.budgets import of_the_paper
-from preln.report.translation.failure_map import Cell, maps
-from preln.report.translation.records import Records
-from preln.report.translation.records import load as load_records
-from preln.runs import expand
 from preln.schedules.inverse_sqrt import InverseSqrt
 
-ROOT = Path(__file__).parents[1]
-RESULTS = ROOT / "results"
 PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))]
 BLOCK = re.compile(r"(?<=<!-- generated: )([^>]+)( -->\n).*?(?=<!-- end -->)", re.DOTALL)
-
 CLAIMED = ["quick-record", "iwslt14-cpu", "iwslt14-50k-cpu", "iwslt14-theory", "bert-novels"]
 """The committed studies, in the order of the columns of the claims."""
 
@@ -50,43 +52,6 @@ VERDICTS = {
 }
 PLACEMENTS = {"post": "Post-LN", "pre": "**Pre-LN**"}
 OPTIMIZERS = {"adam": "Adam", "radam": "RAdam", "sgd": "SGD"}
-
-
-def table(study: str, name: str) -> pd.DataFrame:
-    """A committed table of a study, such as `runs`."""
-    return pd.read_csv(RESULTS / study / "tables" / f"{name}.csv")
-
-
-def claims(study: str) -> pd.DataFrame:
-    """A committed ledger of claims, by the claims' numbers."""
-    return pd.read_csv(RESULTS / study / "claims.csv").set_index("claim")
-
-
-def grid(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """A table in Markdown."""
-    lines = [list(head), *map(list, rows)]
-    lines.insert(1, ["---"] * len(lines[0]))
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines) + "\n"
-
-
-NOT_YET = "So far: runs that the rule reads are not made"
-
-
-def answered(head: Iterable[str], rows: Iterable[Iterable[str]], said: Iterable[str]) -> str:
-    """A table with the answer by its rule below; nothing is said where runs that the rule reads are not made."""
-    answer = "; ".join(said)
-    return f"{grid(head, rows)}\n**{f'The answer by the rule: {answer}' if answer else NOT_YET}.**\n"
-
-
-def rate(value: float) -> str:
-    """A learning rate as one writes it: 0.0005 is 5e-4, and 1.5 is 1.5."""
-    digits, exponent = f"{value:e}".split("e")
-    return str(float(value)) if value >= 0.1 else f"{float(digits):g}e{int(exponent)}"
-
-
-def warm_up(updates: int) -> str:
-    """A length of warm-up in words."""
-    return f"{updates:,} updates" if updates else "none"
 
 
 def _schedule(run: pd.Series) -> str:
@@ -192,22 +157,6 @@ def _by_study(found: dict[str, str]) -> str:
     return "; ".join(f"{study}: {word}" for study, word in found.items())
 
 
-def final(study: str, settings: str, column: str = "final_valid_loss") -> float:
-    """A number of a run's last epoch: the mean over the seeds of the run whose id begins so."""
-    recorded = table(study, "runs")
-    chosen = recorded[recorded["run"].str.fullmatch(settings + r"-s\d+")]
-    if chosen.empty:
-        raise KeyError(f"{study} has no run {settings}")
-    return float(chosen[column].mean())
-
-
-def theory(study: str, quantity: str, model: str) -> pd.Series:
-    """A row of a study's table of the theory."""
-    recorded = table(study, "theory")
-    (row,) = (row for _, row in recorded.iterrows() if row["quantity"] == quantity and row["model"] == model)
-    return row
-
-
 def spread(row: pd.Series, digits: int) -> str:
     """A mean with half of its 95% interval, which is rounded up rather than to zero."""
     half = (row["high"] - row["low"]) / 2
@@ -265,7 +214,7 @@ def findings() -> str:
     return grid(["finding", "paper", "ours", "verdict"], rows)
 
 
-def radam() -> str:
+def radam_beside_adam() -> str:
     """RAdam beside Adam, in bits of validation loss."""
     lines: dict[str, list[tuple[str, str] | None]] = {
         "Post-LN without warm-up, Adam, peak held": [
@@ -451,80 +400,6 @@ def own_budgets() -> str:
     return grid(["study", "", "peak rate", "warm-up", "sum of rates", "its loss", "the warm-up has there"], rows)
 
 
-GUESS = 9.90
-"""The loss of the constant guess on the third of IWSLT14, as the rules of docs/departures.md have it."""
-TRACED = {
-    "Post-LN, no warm-up": "post-adam-lr5e-4-wu0-hold1333",
-    "Pre-LN, no warm-up": "pre-adam-lr5e-4-wu0-hold1333",
-    "Post-LN-init, no warm-up": "post-init-adam-lr5e-4-wu0-hold1333",
-    "Post-LN, warm-up of 1,333": "post-adam-lr5e-4-wu1333",
-}
-
-
-def first_updates() -> str:
-    """The models of `first-updates` in the numbers of the rule, and the answer."""
-    found = _of_first_updates()
-    rows = [
-        (
-            name,
-            f"{one.loss:.2f}",
-            f"{one.last_gradient:.2f}",
-            f"{one.largest_step:#.2g}",
-            f"{one.first_gradient_kept:.2g}",
-            f"{one.input_growth:.2f}",
-            str(one.seeds),
-        )
-        for name, one in found.items()
-    ]
-    head = [
-        "",
-        "loss after 200",
-        "last gradient",
-        "largest step",
-        "first gradient kept",
-        "growth of the input",
-        "seeds",
-    ]
-    return answered(head, rows, _gradients_or_updates(found))
-
-
-def _of_first_updates() -> dict[str, answers.FirstUpdates]:
-    """The models of `first-updates`, by their names on the page."""
-    return {name: answers.traced(RESULTS / "first-updates", runs) for name, runs in TRACED.items()}
-
-
-def _gradients_or_updates(found: Mapping[str, answers.FirstUpdates]) -> list[str]:
-    """The answer of `first-updates`."""
-    post, pre, control, warmed_up = found.values()
-    return answers.large_gradients_or_large_updates(post, pre, control, warmed_up, GUESS)
-
-
-KEPT = f"{answers.KEPT}, biased"
-AMPLIFIED_AT = (5e-7, 5e-4)
-"""The rates of the study of depths: the one that decides, and the one of the other studies."""
-
-
-def amplification() -> str:
-    """The exponents of the depth of `amplification` at each rate whose traces are done, and the answer."""
-    found = {at: answers.amplification(RESULTS, at) for at in AMPLIFIED_AT}
-
-    def number(one: Estimate) -> str:
-        return f"{one.mean:.2f} ± {one.high - one.mean:.2f}".replace("-", "−")
-
-    rows = [
-        (rate(at), RECORDS[name].label, number(one.step), number(one.gradient), str(one.step.n))
-        for at, of_rate in found.items()
-        for name, one in of_rate.items()
-    ]
-    head = ["rate", "", "exponent of the step", "exponent of the last gradient", "seeds"]
-    return answered(head, rows, _depth_amplifies(found[AMPLIFIED_AT[0]]))
-
-
-def _depth_amplifies(found: Mapping[str, answers.ByDepth]) -> list[str]:
-    """The answer of `amplification`; nothing while a trace is missing."""
-    return answers.amplified(found["post"], found["pre"], found["post-init"]) if found else []
-
-
 @dataclass(frozen=True)
 class Explanation:
     """What another paper says of why Post-LN needs the warm-up, with our answer.
@@ -550,7 +425,7 @@ EXPLANATIONS = [
         "model's function too much.",
         "Wang et al. (2022), DeepNet, section 3",
         "a control with a last gradient that is no smaller trains, with 6 to 24 layers (stated)",
-        lambda: _gradients_or_updates(_of_first_updates()),
+        lambda: first_updates.answer_of(first_updates.read(RESULTS)),
         "[Large gradients, or large updates of the function?]"
         "(departures.md#large-gradients-or-large-updates-of-the-function-c9)",
     ),
@@ -559,7 +434,7 @@ EXPLANATIONS = [
         "hardly. Unequal gradients are not the cause.",
         "Liu et al. (2020), Admin",
         "the variance of the change grows as N in Post-LN, and as log N in Pre-LN (printed)",
-        lambda: _depth_amplifies(answers.amplification(RESULTS, AMPLIFIED_AT[0])),
+        lambda: amplification.answer_of(amplification.read(RESULTS, amplification.AMPLIFIED_AT[0])),
         "[Does the depth amplify the first update?](departures.md#does-the-depth-amplify-the-first-update-c4-c8-c9)",
     ),
 ]
@@ -572,250 +447,6 @@ def explanations() -> str:
         for one in EXPLANATIONS
     ]
     return grid(["what they say", "who", "their number", "our answer by the rule", "the rule"], rows)
-
-
-def each_seed(ends: answers.Ends) -> tuple[str, str]:
-    """The losses and the BLEU of all seeds."""
-    return ", ".join(f"{loss:.2f}" for loss in ends.losses), ", ".join(f"{bleu:.1f}" for bleu in ends.bleu)
-
-
-def radam_corners() -> str:
-    """The runs of RAdam in `confounds`, and the answer where the rule's are done."""
-    found = answers.radam(RESULTS)
-    order = sorted(found, key=lambda corner: (corner.batches, corner.initialisation, corner.beta2))
-    rows = [
-        (
-            f"{corner.batches} x 1,024" if corner.batches > 1 else "1,024",
-            f"`{corner.initialisation}`",
-            f"{corner.beta2:g}",
-            *each_seed(found[corner]),
-        )
-        for corner in order
-    ]
-    losses = {corner: ends.losses for corner, ends in found.items()}
-    if answers.radam_is_whole(losses):
-        answer = f"The answer by the rule: {'; '.join(answers.why_radam_fails(losses, GUESS))}"
-    else:
-        causes = answers.causes(losses)
-        answer = f"So far, by the rule: {'; '.join(causes) if causes else 'no cause found'}"
-    head = ["tokens an update", "initialisation", "β2", "loss of each seed", "BLEU"]
-    return f"{grid(head, rows)}\n**{answer}.**\n"
-
-
-def bert_scaled() -> str:
-    """The runs of `bert-scaled`, and the answer where all are done."""
-    found = answers.small_berts(RESULTS)
-    draws = {"scaled": "scaled", "fixed": "BERT base's"}
-    order = sorted(found, key=lambda one: (one.initial_std == "fixed", one.learning_rate, one.warmup, one.placement))
-    rows = [
-        (
-            *(draws[one.initial_std], rate(one.learning_rate), RECORDS[one.placement].label, warm_up(one.warmup)),
-            ", ".join(f"{loss:.2f}" for loss in found[one]),
-        )
-        for one in order
-    ]
-    scaled = {one: losses for one, losses in found.items() if one.initial_std == "scaled"}
-    rates = {
-        peak: (
-            scaled.get(answers.SmallBert("scaled", peak, "post", 0), []),
-            scaled.get(answers.SmallBert("scaled", peak, "pre", 0), []),
-        )
-        for peak in sorted({one.learning_rate for one in scaled})
-    }
-    warmed_up = next((losses for one, losses in scaled.items() if one.warmup), [])
-    said: list[str] = []
-    if len(rates) == 2 and all(len(losses) == 3 for losses in [warmed_up, *itertools.chain(*rates.values())]):
-        said = answers.small_bert(rates, warmed_up)
-        highest = max(rates)
-        post, pre = (found.get(answers.SmallBert("fixed", highest, one, 0), []) for one in ("post", "pre"))
-        if len(post) == len(pre) == 3:
-            said += answers.rate_or_draw((post, pre), rates[highest])
-    return answered(["initial weights", "peak rate", "", "warm-up", "loss of each seed"], rows, said)
-
-
-def short_warmup() -> str:
-    """The runs of `confounds` that Adam's short warm-up is judged by, and the answers whose runs are done."""
-    found = answers.warmups(RESULTS)
-    rows = [
-        (
-            f"{one.batches} x 1,024" if one.batches > 1 else "1,024",
-            warm_up(one.updates),
-            ", ".join(f"{loss:.2f}" for loss in found[one]),
-        )
-        for one in (answers.SHORT, answers.SHORT_LARGER, answers.LONG_LARGER)
-        if one in found
-    ]
-    head = ["tokens an update", "warm-up", f"loss after {answers.COMMON_UPDATES:,} updates, of each seed"]
-    return answered(head, rows, answers.short_warmup(found))
-
-
-def gradient_after_the_warm_up() -> str:
-    """What a warm-up leaves of Post-LN's last gradient, with one batch in an update and with four, and the answer."""
-    kept_by_ours = float(theory("iwslt14-50k-cpu", KEPT, "Post-LN decoder, translation")["measured"])
-    rows = [("1,024", "1e-3", "norm of the mean over 4 mini-batches", f"{kept_by_ours:.3f}")]
-    kept = answers.kept_by_the_warm_up(RESULTS)
-    said = []
-    if kept is not None:
-        rows.append(("4 x 1,024", "5e-4", "unbiased, over 64 mini-batches", f"{kept:.3f}"))
-        said.append(answers.why_the_gradient_falls_less(kept, kept_by_ours))
-    head = ["tokens an update", "peak rate", "estimate", "after the warm-up, over that at initialisation"]
-    return answered(head, rows, said)
-
-
-def small_sums() -> str:
-    """The runs of `confounds` with small sums of rates, and the answer for each sum that has both of its runs."""
-    found = answers.small_sums(RESULTS)
-    rows = [(f"{one.total:g}", rate(one.learning_rate), warm_up(one.warmup), *each_seed(found[one])) for one in found]
-    said = []
-    for without, warmed_up in itertools.combinations(found, 2):
-        if without.total == warmed_up.total and not without.warmup:
-            ends = (found[one].losses[0] for one in (without, warmed_up))
-            said.append(f"at {rate(without.learning_rate)}, {answers.failure_or_small_sum(*ends)}")
-    return answered(["sum of rates", "peak rate", "warm-up", "loss", "BLEU"], rows, said)
-
-
-SCHEDULES = {"inverse-sqrt": "inverse square root", "constant": "constant, ×0.1 after epoch 2"}
-
-
-def swapped() -> str:
-    """Each placement with its own schedule and with the other's, and the answer where all seeds are done."""
-    found = answers.swapped(RESULTS)
-    rows = [
-        (RECORDS[placement].label, told, *each_seed(found[one]))
-        for placement in ("post", "pre")
-        for schedule, told in SCHEDULES.items()
-        if (one := answers.Swapped(placement, schedule)) in found
-    ]
-    said = []
-    if len(found) == 4 and all(len(ends.losses) == 3 for ends in found.values()):
-        pre, post = (answers.under_schedules(found, placement) for placement in ("pre", "post"))
-        said.append(answers.placement_or_schedule(pre, post))
-    return answered(["", "schedule", "loss of each seed", "BLEU"], rows, said)
-
-
-def early_drop() -> str:
-    """Pre-LN at 1e-3 after two epochs, by when its rate drops, and Post-LN at 5e-4 after three, with the answer."""
-    found = answers.dropped(RESULTS)
-    post = answers.swapped(RESULTS)[answers.Swapped("post", "inverse-sqrt")]
-    rows = [
-        ("Pre-LN", "1e-3", f"constant, ×0.1 after epoch {epoch}", "2", *each_seed(found[epoch]))
-        for epoch in sorted(found)
-    ]
-    rows.append(("Post-LN", "5e-4", SCHEDULES["inverse-sqrt"], "3", *each_seed(post)))
-    early = found.get(1, answers.Ends()).losses
-    said = [answers.early_drop(early, post.losses)] if len(early) == 3 else []
-    return answered(["", "peak rate", "schedule", "after epochs", "loss of each seed", "BLEU"], rows, said)
-
-
-def pre_rates() -> str:
-    """Pre-LN at two rates, with one batch in an update and with four, and the answer where all seeds are done."""
-    found = answers.pre_rates(RESULTS)
-    epochs = {1: ("1,024", "1,551"), 4: ("4 x 1,024", "776")}
-    order = sorted(found, key=lambda one: (one.batches, one.learning_rate))
-    rows = [(*epochs[one.batches], rate(one.learning_rate), *each_seed(found[one])) for one in order]
-    said = []
-    if len(found) == 4 and all(len(ends.losses) == 3 for ends in found.values()):
-        ours, larger = (
-            (found[answers.PreRate(batches, 5e-4)].losses, found[answers.PreRate(batches, 1e-3)].losses)
-            for batches in epochs
-        )
-        said.append(answers.why_the_higher_rate_is_worse(ours, larger))
-    return answered(["tokens an update", "after updates", "rate", "loss of each seed", "BLEU"], rows, said)
-
-
-def radam_in_pre() -> str:
-    """Pre-LN at 1e-3 with RAdam and with Adam, the latter with two schedules, and the answer where all are done."""
-    found = answers.radam_in_pre(RESULTS)
-    told = {
-        answers.InPre("radam", "linear"): ("RAdam", "linear to 0"),
-        answers.InPre("adam", "linear"): ("Adam", "linear to 0"),
-        answers.InPre("adam", "constant"): ("Adam", SCHEDULES["constant"]),
-    }
-    rows = [(*names, *each_seed(found[one])) for one, names in told.items() if one in found]
-    radam, adam, _ = (found.get(one, answers.Ends()).losses for one in told)
-    said = [answers.of_the_schedule(adam[0], radam[0])] if adam and radam else []
-    return answered(["", "schedule", "loss", "BLEU"], rows, said)
-
-
-def of_the_control() -> str:
-    """Post-LN and Post-LN-init trained to the end, and the answer where all seeds of the control are done."""
-    found = answers.control(RESULTS)
-    told = {
-        answers.Control("post", 0): ("Post-LN", "none"),
-        answers.Control("post-init", 0): ("Post-LN-init", "none"),
-        answers.Control("post", answers.LONG_WARMUP): ("Post-LN", warm_up(answers.LONG_WARMUP)),
-    }
-    rows = [(*names, *each_seed(found[one])) for one, names in told.items() if one in found]
-    _, control, warmed_up = (found.get(one, answers.Ends()).losses for one in told)
-    said = [answers.of_the_control(control, warmed_up, GUESS)] if len(control) == 3 else []
-    return answered(["", "warm-up", "loss of each seed", "BLEU"], rows, said)
-
-
-FIRST_EPOCH = {
-    "Pre-LN, Adam, no warm-up": (answers.OfFirstEpoch("pre", "adam", 0, "xavier"), "6.4", "11.7"),
-    "Post-LN, Adam, warm-up of 4,000": (answers.OfFirstEpoch("post", "adam", 4000, "xavier"), "8.0", "1.8"),
-    "Post-LN, Adam, no warm-up": (answers.OfFirstEpoch("post", "adam", 0, "xavier"), "", ""),
-    "Post-LN, RAdam": (answers.OfFirstEpoch("post", "radam", 0, "xavier"), "7.9", "1.5"),
-    "Post-LN, RAdam, fairseq's draw": (answers.OfFirstEpoch("post", "radam", 0, "fairseq"), "", ""),
-}
-"""The runs of `paper-epoch`, with what figure 4 has of them after its first epoch (read off)."""
-
-
-def first_epoch() -> str:
-    """The runs of `paper-epoch` that are done, beside the paper's, and the answers whose runs are."""
-    found = answers.first_epoch(RESULTS)
-    rows = [
-        (name, *each_seed(found[one]), loss, bleu) for name, (one, loss, bleu) in FIRST_EPOCH.items() if one in found
-    ]
-    pre, post, without, radam, _ = (found.get(one, answers.Ends()).losses for one, _, _ in FIRST_EPOCH.values())
-    said = []
-    if pre and post and without:
-        said += answers.the_first_epoch(pre[0], post[0], without[0], GUESS)
-    if len(radam) == 2:
-        said.append(f"RAdam's departure is {'' if answers.of_size(radam) else 'not '}one of size")
-    return answered(["", "loss", "BLEU", "the paper: loss", "BLEU"], rows, said)
-
-
-def failure_map() -> str:
-    """What the runs of `failure-map` say that are done."""
-    study = load_study(ROOT / "config" / "failure-map.yaml")
-    return where_training_fails(load_records(study, expand(study), RESULTS))
-
-
-def where_training_fails(records: Records) -> str:
-    """The last losses of the runs with small batches that are done, means over seeds; bold where the rate does not
-    train. When all runs are done, the limits of each model, and the answer."""
-    found = maps(records)
-    small, large = min(one.settings.batch_tokens for one in found), max(one.settings.batch_tokens for one in found)
-    shown = [one for one in found if one.settings.batch_tokens == small]
-
-    def said(cell: Cell | None) -> str:
-        if cell is None:
-            return ""
-        return f"{cell.loss:.2f}" if cell.trains else f"**{cell.loss:.2f}**"
-
-    rows = [
-        (rate(peak), *(said(one.cells.get((peak, warmup))) for one in shown for warmup in one.warmups))
-        for peak in shown[0].rates
-    ]
-    head = [f"{RECORDS[one.settings.placement].label}, {warmup}" for one in shown for warmup in one.warmups]
-    losses = grid(["peak rate", *head], rows)
-    done, of_all = len(records.summary), len(records.runs)
-    if done < of_all:
-        return f"{losses}\n**{done} of {of_all} runs are done, so there is no answer by the rule yet.**\n"
-
-    rows = [
-        (
-            *(RECORDS[one.settings.placement].label, f"{one.settings.batch_tokens:,}"),
-            *(limit(one.limit(warmup)) for warmup in one.warmups),
-        )
-        for one in found
-    ]
-    head = [f"warm-up of {warmup}" if warmup else "no warm-up" for warmup in shown[0].warmups]
-    of = {(one.settings.placement, one.settings.batch_tokens): answers.limits(one) for one in found}
-    answer = answers.where_training_fails(of["post", small], of["pre", small], of["post", large])
-    limits = grid(["limit of", "tokens an update", *head], rows)
-    return f"{losses}\n{limits}\n**The answer by the rule: {'; '.join(answer)}.**\n"
 
 
 def placements() -> str:
@@ -838,51 +469,6 @@ def placements() -> str:
             (f"`{name}`", one.label, said(one.residual.__doc__), "; ".join(filter(beside.get, beside)), one.source)
         )
     return grid(["`placement`", "name", "residual connection", "beside it", "source"], rows)
-
-
-def bench() -> str:
-    """What the bench of placements says, or how many of its runs are made."""
-    study = load_study(ROOT / "config" / "placements.yaml")
-    found = OF_BENCHES.load(study, on_a_bench(study, OF_BENCHES.jobs(study)), RESULTS)
-    done, of_all = len(found.runs.summary), len(found.runs.runs)
-    if done < of_all:
-        return f"**{done} of {of_all} runs are made, so there is no answer by the rules yet.**\n"
-    return what_the_bench_says(on_the_bench(found))
-
-
-def what_the_bench_says(found: Mapping[str, OnTheBench]) -> str:
-    """The models of a bench whose runs are all done, the one with the lowest loss first, and the best four."""
-    rows = [
-        (
-            name,
-            ", ".join(f"{loss:.2f}" for loss in one.losses),
-            *((rate(one.rate), warm_up(one.warmup)) if one.trains else ("", "")),
-            *(limit(one.limits.without), limit(one.limits.longest)),
-            "yes" if bears_more_with_warmup(one) else "no",
-            f"{one.sensitivity:.2f}",
-        )
-        for name, one in sorted(found.items(), key=lambda of: mean(of[1].losses))
-    ]
-    head = [
-        *("", "loss of each seed", "best rate", "its warm-up", "limit, no warm-up", "limit, warm-up"),
-        *("bears a higher rate with it", "sensitivity"),
-    ]
-    others = {record.label: found[record.label] for name, record in RECORDS.items() if name not in PAPER}
-    return f"{grid(head, rows)}\n**The best four by the rule: {', '.join(best_four(others))}.**\n"
-
-
-def limit(highest: float | None) -> str:
-    """The largest rate that trains, in words."""
-    return "none" if highest is None else rate(highest)
-
-
-def published_orders() -> str:
-    """The published comparisons of two placements of the bench."""
-    rows = [
-        (order.better, order.worse, order.published, order.of, f"{order.source} ({order.how_known})")
-        for order in PUBLISHED
-    ]
-    return grid(["ahead", "behind", "published", "of", "paper"], rows)
 
 
 def claims_of_others() -> str:
@@ -918,30 +504,30 @@ TABLES: dict[str, Callable[..., str]] = {
     "reasons": reasons,
     "changes": changes,
     "findings": findings,
-    "radam": radam,
+    "radam": radam_beside_adam,
     "theorem": theorem,
     "lemmas": lemmas,
     "variants": variants,
     "rate-budgets": rate_budgets,
     "own-budgets": own_budgets,
-    "first-updates": first_updates,
-    "amplification": amplification,
+    "first-updates": first_updates.table,
+    "amplification": amplification.table,
     "explanations": explanations,
-    "radam-corners": radam_corners,
-    "bert-scaled": bert_scaled,
-    "short-warm-up": short_warmup,
-    "gradient-after-the-warm-up": gradient_after_the_warm_up,
-    "small-sums": small_sums,
-    "swapped": swapped,
-    "early-drop": early_drop,
-    "pre-rates": pre_rates,
-    "radam-in-pre": radam_in_pre,
-    "of-the-control": of_the_control,
-    "first-epoch": first_epoch,
-    "failure-map": failure_map,
+    "radam-corners": radam.table,
+    "bert-scaled": small_bert.table,
+    "short-warm-up": short_warmup.table,
+    "gradient-after-the-warm-up": gradient_after_warmup.table,
+    "small-sums": small_sums.table,
+    "swapped": schedules.table,
+    "early-drop": higher_rate.table_of_the_early_drop,
+    "pre-rates": higher_rate.table_of_rates,
+    "radam-in-pre": radam_in_pre.table,
+    "of-the-control": control.table,
+    "first-epoch": first_epoch.table,
+    "failure-map": failure_map.table,
     "placements": placements,
-    "bench": bench,
-    "published-orders": published_orders,
+    "bench": bench.table,
+    "published-orders": bench.published_orders,
     "claims-of-others": claims_of_others,
     "cards": cards,
 }

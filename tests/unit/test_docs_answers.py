@@ -14,17 +14,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from docs import answers
 from docs.answers import (
-    ByDepth,
-    Corner,
-    FirstUpdates,
-    Limits,
-    UnderSchedules,
-    amplified,
-    large_gradients_or_large_updates,
-    where_training_fails,
+    amplification,
+    control,
+    failure_map,
+    first_epoch,
+    first_updates,
+    gradient_after_warmup,
+    higher_rate,
+    radam,
+    radam_in_pre,
+    schedules,
+    short_warmup,
+    small_bert,
+    small_sums,
 )
+from docs.answers.amplification import ByDepth
+from docs.answers.failure_map import Limits
+from docs.answers.first_updates import FirstUpdates
+from docs.answers.radam import Corner
+from docs.answers.schedules import UnderSchedules
 from preln.report.core.statistics import Estimate
 
 GUESS = 9.9
@@ -40,7 +49,7 @@ def answer(
     control: FirstUpdates = LEARNING,
     warmed_up: FirstUpdates = LEARNING,
 ) -> list[str]:
-    return large_gradients_or_large_updates(post, pre, control, warmed_up, GUESS)
+    return first_updates.answer(post, pre, control, warmed_up, GUESS)
 
 
 def test_a_control_that_learns_with_as_large_a_gradient_speaks_against_gradients_and_for_updates() -> None:
@@ -97,7 +106,7 @@ def test_no_case_holds_for_and_against_large_updates_at_once(mine: float, theirs
     ],
 )
 def test_the_map_is_read_by_its_limits(post: Limits, pre: Limits, large: Limits, found: set[str]) -> None:
-    said = where_training_fails(post, pre, large)
+    said = failure_map.answer(post, pre, large)
     assert len(said) == len(found)
     assert all(any(word in one for one in said) for word in found)
 
@@ -132,7 +141,7 @@ TOLD = ["Post-LN amplifies", "more than Pre-LN", "the gradient does not tell it"
 def test_amplification_is_read_by_the_exponents_and_their_intervals(
     post: ByDepth, pre: ByDepth, control: ByDepth, found: list[str]
 ) -> None:
-    assert amplified(post, pre, control) == found
+    assert amplification.answer(post, pre, control) == found
 
 
 @pytest.mark.parametrize(
@@ -141,12 +150,14 @@ def test_amplification_is_read_by_the_exponents_and_their_intervals(
     ids=["too wide an interval", "less than nothing", "no exponent", "too little"],
 )
 def test_where_nothing_amplifies_nothing_else_is_asked(post: ByDepth, others: float) -> None:
-    assert amplified(post, by_depth(others), by_depth(others)) == ["the depth does not amplify the first update"]
+    assert amplification.answer(post, by_depth(others), by_depth(others)) == [
+        "the depth does not amplify the first update"
+    ]
 
 
 @pytest.mark.parametrize(("loss", "found"), [(6.7, "the high rate is the cause"), (6.8, "the high rate is no cause")])
 def test_the_high_rate_is_the_cause_if_pre_ln_is_near_enough_after_an_early_drop(loss: float, found: str) -> None:
-    assert answers.early_drop([loss - 0.1, loss + 0.1], [6.6, 6.8]) == found
+    assert higher_rate.early_drop([loss - 0.1, loss + 0.1], [6.6, 6.8]) == found
 
 
 @pytest.mark.parametrize(
@@ -159,7 +170,7 @@ def test_the_high_rate_is_the_cause_if_pre_ln_is_near_enough_after_an_early_drop
     ],
 )
 def test_the_control_trains_if_it_ends_near_post_ln_with_the_warm_up(losses: tuple[float, float], found: str) -> None:
-    assert answers.of_the_control(losses, [6.6, 6.8], GUESS) == found
+    assert control.answer(losses, [6.6, 6.8], GUESS) == found
 
 
 def test_a_trace_is_read_as_the_rule_says(tmp_path: Path) -> None:
@@ -181,7 +192,7 @@ def test_a_trace_is_read_as_the_rule_says(tmp_path: Path) -> None:
         folder.mkdir(parents=True)
         trace.to_csv(folder / "updates.csv", index=False)
 
-    assert answers.traced(tmp_path, "post") == FirstUpdates(
+    assert first_updates.traced(tmp_path, "post") == FirstUpdates(
         seeds=2, loss=6.875, last_gradient=3.0, largest_step=0.4, first_gradient_kept=0.25, input_growth=2.5
     )
 
@@ -209,12 +220,12 @@ OTHERS = {
 def test_radam_is_read_by_what_changes_alone_and_by_the_papers_side(
     changed: dict[Corner, list[float]], found: list[str]
 ) -> None:
-    assert answers.why_radam_fails({**OTHERS, Corner(): [9.6, 9.7, 9.8], **changed}, GUESS) == found
+    assert radam.answer({**OTHERS, Corner(): [9.6, 9.7, 9.8], **changed}, GUESS) == found
 
 
 @pytest.mark.parametrize(("losses", "is_it"), [([8.9, 7.9], True), ([8.0, 8.91], False)])
 def test_radam_trains_at_the_papers_size_if_it_does_in_every_seed(losses: list[float], is_it: bool) -> None:
-    assert answers.of_size(losses) == is_it
+    assert first_epoch.of_size(losses) == is_it
 
 
 @pytest.mark.parametrize(
@@ -228,14 +239,14 @@ def test_radam_trains_at_the_papers_size_if_it_does_in_every_seed(losses: list[f
 def test_the_first_epoch_asks_for_the_order_and_for_the_values(
     losses: tuple[float, float, float], found: list[str]
 ) -> None:
-    assert answers.the_first_epoch(*losses, GUESS) == found
+    assert first_epoch.answer(*losses, GUESS) == found
 
 
 @pytest.mark.parametrize(
     ("without", "control", "word"), [(8.0, 7.8, "sum"), (8.0, 7.5, "harm"), (8.0, 8.5, "large rate")]
 )
 def test_a_missing_warm_up_is_held_against_as_small_a_sum_of_rates(without: float, control: float, word: str) -> None:
-    assert word in answers.failure_or_small_sum(without, control)
+    assert word in small_sums.answer(without, control)
 
 
 @pytest.mark.parametrize(
@@ -249,7 +260,7 @@ def test_a_missing_warm_up_is_held_against_as_small_a_sum_of_rates(without: floa
 def test_the_placement_decides_if_it_matters_more_than_the_schedule(
     pre: tuple[float, float], post: tuple[float, float], found: str
 ) -> None:
-    assert answers.placement_or_schedule(UnderSchedules(*pre), UnderSchedules(*post)) == found
+    assert schedules.answer(UnderSchedules(*pre), UnderSchedules(*post)) == found
 
 
 @pytest.mark.parametrize(
@@ -264,7 +275,7 @@ def test_the_placement_decides_if_it_matters_more_than_the_schedule(
 def test_a_small_bert_shows_a_gap_only_where_the_seeds_do_not_overlap(
     higher: tuple[list[float], list[float]], warmed_up: list[float], found: list[str]
 ) -> None:
-    said = answers.small_bert({1e-3: ([7.0, 7.1], [7.0, 7.1]), 3e-3: higher}, warmed_up)
+    said = small_bert.answer({1e-3: ([7.0, 7.1], [7.0, 7.1]), 3e-3: higher}, warmed_up)
     assert len(said) == len(found)
     assert all(word in one for word, one in zip(found, said, strict=True))
 
@@ -284,7 +295,7 @@ def test_a_small_bert_shows_a_gap_only_where_the_seeds_do_not_overlap(
 def test_the_rate_alone_brings_a_gap_out_if_it_is_there_with_bert_bases_own_draw(
     own: tuple[list[float], list[float]], scaled: tuple[list[float], list[float]], found: list[str]
 ) -> None:
-    assert answers.rate_or_draw(own, scaled) == found
+    assert small_bert.rate_or_draw(own, scaled) == found
 
 
 @pytest.mark.parametrize(
@@ -299,9 +310,9 @@ def test_the_rate_alone_brings_a_gap_out_if_it_is_there_with_bert_bases_own_draw
 def test_the_short_warm_up_is_judged_by_the_means_of_three_seeds(
     large: list[float], long: list[float], said: list[str]
 ) -> None:
-    losses = {answers.SHORT: [9.0, 9.2, 9.4], answers.SHORT_LARGER: large, answers.LONG_LARGER: long}
+    losses = {short_warmup.SHORT: [9.0, 9.2, 9.4], short_warmup.SHORT_LARGER: large, short_warmup.LONG_LARGER: long}
 
-    assert answers.short_warmup(losses) == said
+    assert short_warmup.answer(losses) == said
 
 
 @pytest.mark.parametrize(
@@ -309,7 +320,7 @@ def test_the_short_warm_up_is_judged_by_the_means_of_three_seeds(
     [(0.1, "a cause"), (0.11, "a cause in part"), (0.085, "a cause"), (0.12, "a cause in part"), (0.121, "no cause")],
 )
 def test_the_batch_is_a_cause_of_the_gradient_by_what_the_warm_up_leaves(kept: float, said: str) -> None:
-    assert answers.why_the_gradient_falls_less(kept, kept_by_ours=0.24) == f"the batch is {said}"
+    assert gradient_after_warmup.answer(kept, kept_by_ours=0.24) == f"the batch is {said}"
 
 
 def end(results: Path, run: str, loss: float, bleu: float = 1.0) -> None:
@@ -337,7 +348,7 @@ def test_a_run_without_a_warm_up_stands_beside_the_one_whose_rates_sum_to_as_muc
     end(runs, "post-adam-lr5e-4-wu167-hold1333-s1", 6.0)
     end(runs, "post-adam-lr5e-4-wu1333-epochs4-accumulate4-s1", 4.0)
 
-    found = answers.small_sums(tmp_path)
+    found = small_sums.read(tmp_path)
 
     assert [(one.warmup, ends.losses, ends.bleu) for one, ends in found.items()] == [
         (1333, [8.5], [1.0]),
@@ -359,7 +370,7 @@ def test_each_placement_is_read_with_its_own_schedule_and_with_the_others(tmp_pa
     end(others, "post-adam-lr5e-4-const-wu1333-drop2-s2", 6.8)
     end(others, "post-adam-lr4.527e-5-wu1333-s1", 1.0)
 
-    found = answers.swapped(tmp_path)
+    found = schedules.read(tmp_path)
 
     assert {(one.placement, one.schedule): ends.losses for one, ends in found.items()} == {
         ("post", "inverse-sqrt"): [7.0, 7.2],
@@ -381,7 +392,7 @@ def test_pre_ln_at_the_higher_rate_is_read_after_two_epochs_by_its_drop(tmp_path
         end(early, run, losses[-1])
         curve(early / run, losses)
 
-    found = answers.dropped(tmp_path)
+    found = higher_rate.read_dropped(tmp_path)
 
     assert {epoch: ends.losses for epoch, ends in found.items()} == {1: [7.2, 7.4], 2: [6.9]}
 
@@ -392,7 +403,7 @@ def test_pre_ln_at_the_higher_rate_is_read_after_two_epochs_by_its_drop(tmp_path
 def test_the_batch_is_why_the_higher_rate_is_worse_if_it_is_not_with_four_batches(higher: float, found: str) -> None:
     ours = [7.4, 7.6], [7.6, 7.8]
 
-    assert answers.why_the_higher_rate_is_worse(ours, ([6.9, 7.1], [higher - 0.1, higher + 0.1])) == (
+    assert higher_rate.why_the_higher_rate_is_worse(ours, ([6.9, 7.1], [higher - 0.1, higher + 0.1])) == (
         f"the batch is {found}"
     )
 
@@ -411,7 +422,7 @@ def test_pre_lns_rates_are_read_before_the_rate_drops(tmp_path: Path) -> None:
         end(folder.parent, folder.name, losses[-1])
         curve(folder, losses)
 
-    found = answers.pre_rates(tmp_path)
+    found = higher_rate.read_rates(tmp_path)
 
     assert {(one.batches, one.learning_rate): ends.losses for one, ends in found.items()} == {
         (1, 5e-4): [7.4],
@@ -429,7 +440,7 @@ def test_radam_in_pre_ln_stands_beside_adam_with_each_schedule(tmp_path: Path) -
     end(others, "pre-adam-lr1e-3-linear4653-s1", 6.3)
     end(others, "pre-adam-lr1e-3-const-drop1-epochs2-s1", 1.0)
 
-    found = answers.radam_in_pre(tmp_path)
+    found = radam_in_pre.read(tmp_path)
 
     assert {(one.optimizer, one.schedule): ends.losses for one, ends in found.items()} == {
         ("radam", "linear"): [6.2],
@@ -440,7 +451,7 @@ def test_radam_in_pre_ln_stands_beside_adam_with_each_schedule(tmp_path: Path) -
 
 @pytest.mark.parametrize(("adam", "word"), [(6.34, "the"), (6.06, "the"), (6.4, "no")])
 def test_the_schedule_is_the_cause_in_pre_ln_if_adam_ends_as_radam_with_it(adam: float, word: str) -> None:
-    assert answers.of_the_schedule(adam, 6.2) == f"the schedule is {word} cause"
+    assert radam_in_pre.answer(adam, 6.2) == f"the schedule is {word} cause"
 
 
 def test_the_control_stands_beside_post_ln_with_a_held_peak(tmp_path: Path) -> None:
@@ -452,7 +463,7 @@ def test_the_control_stands_beside_post_ln_with_a_held_peak(tmp_path: Path) -> N
     end(others, "post-adam-lr5e-4-wu0-s1", 1.0)
     end(others, "post-init-adam-lr5e-4-wu0-hold1333-s2", 7.0)
 
-    found = answers.control(tmp_path)
+    found = control.read(tmp_path)
 
     assert {(one.placement, one.warmup): ends.losses for one, ends in found.items()} == {
         ("post", 1333): [6.7],
@@ -471,7 +482,7 @@ def test_the_first_epoch_is_read_after_three_of_ours_also_of_the_run_that_goes_o
     for run, its in losses.items():
         curve(runs / run, its)
 
-    found = answers.first_epoch(tmp_path)
+    found = first_epoch.read(tmp_path)
 
     assert {(one.optimizer, one.warmup): ends.losses for one, ends in found.items()} == {
         ("adam", 4000): [8.0],
@@ -485,6 +496,6 @@ def test_a_run_that_diverges_within_the_first_epoch_has_learned_nothing(tmp_path
     (folder / "metrics.json").write_text(json.dumps({"diverged": {"update": 500}, "final": {}}), encoding="utf-8")
     (folder / "curve.csv").write_text("epoch,valid_loss,test_bleu\n1,12.0,0.0", encoding="utf-8")
 
-    (found,) = answers.first_epoch(tmp_path).values()
+    (found,) = first_epoch.read(tmp_path).values()
 
     assert (found.losses, found.bleu) == ([math.inf], [0.0])

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from docs import tables
-from docs.answers import Limits
+from docs.answers.failure_map import Limits
 from docs.bench import (
     NEAR,
     PUBLISHED,
@@ -23,6 +22,7 @@ from docs.bench import (
     on_real_text,
     on_the_bench,
     verdict,
+    what_the_bench_says,
 )
 from preln.config import load
 from preln.placements import PLACEMENTS
@@ -127,7 +127,7 @@ def test_the_published_orders_are_of_models_of_the_bench() -> None:
 def test_the_page_has_the_models_by_their_losses_and_the_best_four() -> None:
     found = {one.label: one_of(4.0 + number / 10) for number, one in enumerate(PLACEMENTS.values())}
     found["Keel"] = one_of(math.inf, without=None, longest=None)
-    said = tables.what_the_bench_says(found)
+    said = what_the_bench_says(found)
     rows = [line.split(" | ")[0].removeprefix("| ") for line in said.splitlines() if line.startswith("| ")][2:]
     assert rows[:3] == ["Post-LN", "Pre-LN", "Admin"]
     assert rows[-1] == "Keel"

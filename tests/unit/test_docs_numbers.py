@@ -14,8 +14,18 @@ import pytest
 from scipy import stats
 
 from benchmarks import record
-from docs import answers, tables
-from docs.tables import AMPLIFIED_AT, bars, collapse, final, table
+from docs.answers import (
+    amplification,
+    first_updates,
+    gradient_after_warmup,
+    higher_rate,
+    radam,
+    schedules,
+    short_warmup,
+)
+from docs.committed import claims, final, table
+from docs.committed import theory as row_of_the_theory
+from docs.tables import bars, collapse
 from preln import recording
 from preln.config import load as load_study
 from preln.report.core.statistics import Estimate, mean
@@ -117,7 +127,7 @@ def paired(one: Iterable[float], other: Iterable[float]) -> tuple[float, float]:
 def amplified(placement: str, of: Literal["step", "gradient"] = "step") -> tuple[float, float]:
     """The exponent of the depth in a placement's first step at the small rate, or in its last gradient, with half of
     its interval."""
-    found: Estimate = getattr(answers.amplification(RESULTS, AMPLIFIED_AT[0])[placement], of)
+    found: Estimate = getattr(amplification.read(RESULTS, amplification.AMPLIFIED_AT[0])[placement], of)
     return found.mean, found.high - found.mean
 
 
@@ -136,15 +146,15 @@ def small_sums() -> list[float]:
 
 def swapped_schedules() -> list[float]:
     """How far Pre-LN ends below Post-LN with each schedule; and the most that a schedule moves a placement's loss."""
-    found = answers.swapped(RESULTS)
-    post, pre = (answers.under_schedules(found, placement) for placement in ("post", "pre"))
+    found = schedules.read(RESULTS)
+    post, pre = (schedules.under_schedules(found, placement) for placement in ("post", "pre"))
     moved = max(abs(one.inverse_sqrt - one.constant) for one in (post, pre))
     return [post.inverse_sqrt - pre.inverse_sqrt, post.constant - pre.constant, moved]
 
 
 def seeds_of_radam() -> tuple[float, float, float]:
     """The lowest and the highest loss of RAdam's seeds at our setting, and how far apart they are."""
-    losses = answers.radam(RESULTS)[answers.OURS].losses
+    losses = radam.read(RESULTS)[radam.OURS].losses
     return min(losses), max(losses), max(losses) - min(losses)
 
 
@@ -174,6 +184,11 @@ def closed_by_radam() -> tuple[float, ...]:
 def of_seeds(run: str, epoch: int = 3) -> list[float]:
     """What each of a run's three seeds has after an epoch."""
     return [curve(BIG, run, epoch, seed) for seed in (1, 2, 3)]
+
+
+def dropped_early() -> list[float]:
+    """The losses of Pre-LN at 1e-3 whose rate drops after the first of two epochs."""
+    return higher_rate.read_dropped(RESULTS)[1].losses
 
 
 def short_minus_long() -> tuple[float, float]:
@@ -243,7 +258,7 @@ def ahead_before_the_drop() -> tuple[float, float]:
 
 def theory(study: str, quantity: str, model: str, scale: float = 1.0) -> tuple[float, float]:
     """What was measured, with half of its 95% interval."""
-    row = tables.theory(study, quantity, model)
+    row = row_of_the_theory(study, quantity, model)
     return scale * float(row["measured"]), scale * float(row["high"] - row["low"]) / 2
 
 
@@ -251,7 +266,7 @@ LEMMA_1 = ("E‖ReLU(x W^1)‖^2 / d, all layers", "Post-LN encoder, proofs")
 DEPTH, GROWTH = "exponent of the depth L", "growth of the gradient of W^2 a layer, towards the output"
 SHARE = "share of squared norms above 1.1 of their mean, last layer"
 EXCESS = "excess over their mean that all but 0.125 of the squared norms stay within, last layer"
-LAST, AFTER = "last gradient of W^2, exponent of the depth", tables.KEPT
+LAST, AFTER = "last gradient of W^2, exponent of the depth", gradient_after_warmup.KEPT_BIASED
 VARIANCE_1, VARIANCE_D = (f"exponent of the width d, W^emb of variance {value}" for value in ("1", "1/d"))
 
 
@@ -333,9 +348,9 @@ def variants() -> list[str]:
     return sorted(found)
 
 
-def traced(name: str) -> answers.FirstUpdates:
+def traced(name: str) -> first_updates.FirstUpdates:
     """The first updates of a model."""
-    return answers.traced(RESULTS / "first-updates", tables.TRACED[name])
+    return first_updates.read(RESULTS)[name]
 
 
 def updates_to(factor: float, beta2: float) -> int:
@@ -358,7 +373,7 @@ def growth(variant: str) -> float:
 
 def to_the_bound(study: str) -> float:
     """How far C14's comparison is from its bound."""
-    asked = re.findall(r": (-?[\d.]+) \(one seed\), asked: at most ([\d.]+)", tables.claims(study)["ours"]["C14"])
+    asked = re.findall(r": (-?[\d.]+) \(one seed\), asked: at most ([\d.]+)", claims(study)["ours"]["C14"])
     value, bound = (float(found) for found in asked[0])
     return abs(value - bound)
 
@@ -592,12 +607,12 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
         ),
         (
             "own code, three seeds end between {:.2f} and {:.2f}.",
-            lambda: minmax(answers.radam(RESULTS)[answers.ALONE["β2"]].losses),
+            lambda: minmax(radam.read(RESULTS)[radam.ALONE["β2"]].losses),
         ),
         (
             "and β2 = 0.98, one seed ends at {:.2f}. With Xavier's draw as well, three seeds end between {:.2f} and "
             "{:.2f}.",
-            lambda: [*answers.radam(RESULTS)[answers.ALONE["the batch"]].losses, *papers_radam(4, "valid_loss")],
+            lambda: [*radam.read(RESULTS)[radam.ALONE["the batch"]].losses, *papers_radam(4, "valid_loss")],
         ),
         (
             "at 1e-3 ({:.2f} and {:.2f}), where",
@@ -675,7 +690,7 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
         ),
         (
             "With 1,024 tokens, the three seeds are {:.1f} bits apart",
-            lambda: [np.ptp(answers.warmups(RESULTS)[answers.SHORT]).item()],
+            lambda: [np.ptp(short_warmup.read(RESULTS)[short_warmup.SHORT]).item()],
         ),
         ("seeds end between {:.2f} and {:.2f} bits (BLEU {:.1f} to {:.1f})", lambda: short_warm_ups(4)),
         (
@@ -757,7 +772,7 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
             "short one is behind it by {:.2f} bits on average",
             lambda: [
                 *minmax(of_seeds(POST, 1)),
-                mean(answers.warmups(RESULTS)[answers.SHORT]) - mean(of_seeds(POST, 1)),
+                mean(short_warmup.read(RESULTS)[short_warmup.SHORT]) - mean(of_seeds(POST, 1)),
             ],
         ),
         (
@@ -776,6 +791,15 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
             ],
         ),
         ("differ by {:.2f}, where 0.2", lambda: [amplified("post")[0] - amplified("pre")[0]]),
+        (
+            "With the early drop, Pre-LN has {:.2f} to {:.2f} bits after two epochs, {:.2f} more on average than "
+            "Post-LN. Without it, it has {:.2f} (one seed).",
+            lambda: [
+                *minmax(dropped_early()),
+                mean(dropped_early()) - final(BIG, POST),
+                curve(BIG, "pre-adam-lr1e-3-const-drop2", 2),
+            ],
+        ),
         (
             "RAdam at 1e-3 ends {:.2f} bits below Adam",
             lambda: [final(BIG, "pre-adam-lr1e-3-const-drop2") - final(BIG, "pre-radam-lr1e-3-linear4653")],
@@ -800,13 +824,13 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
         ),
         (
             "the three seeds are within {:.2f} bits.",
-            lambda: [float(np.ceil(20 * np.ptp(answers.radam(RESULTS)[answers.ALONE["β2"]].losses)) / 20)],
+            lambda: [float(np.ceil(20 * np.ptp(radam.read(RESULTS)[radam.ALONE["β2"]].losses)) / 20)],
         ),
         (
             "in an update give {:.2f} bits and BLEU {:.1f} (one seed). Our setting has {:.2f} to {:.2f} bits",
             lambda: [
-                answers.radam(RESULTS)[answers.ALONE["the batch"]].losses[0],
-                answers.radam(RESULTS)[answers.ALONE["the batch"]].bleu[0],
+                radam.read(RESULTS)[radam.ALONE["the batch"]].losses[0],
+                radam.read(RESULTS)[radam.ALONE["the batch"]].bleu[0],
                 *list(seeds_of_radam())[:2],
             ],
         ),
@@ -824,7 +848,7 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
         ),
         (
             "Xavier's draw alone does not help: its three seeds end between {:.2f} and {:.2f} bits.",
-            lambda: minmax(answers.radam(RESULTS)[answers.ALONE["the initialisation"]].losses),
+            lambda: minmax(radam.read(RESULTS)[radam.ALONE["the initialisation"]].losses),
         ),
         (
             "its factor reaches 0.9 after {:.0f} updates with 0.98, and after {:,.0f} with 0.999",
@@ -876,7 +900,7 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
         ),
         (
             "is {:.1f} in Post-LN, {:.2f} in Pre-LN and {:.2f} in Post-LN-init",
-            lambda: [traced(name).largest_step for name in list(tables.TRACED)[:3]],
+            lambda: [traced(name).largest_step for name in list(first_updates.TRACED)[:3]],
         ),
         ("of the peak, Post-LN's is {:.3f}.", lambda: [traced("Post-LN, warm-up of 1,333").largest_step]),
         (

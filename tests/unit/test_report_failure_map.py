@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from matplotlib.collections import LineCollection
 
-from docs.tables import where_training_fails
+from docs.answers.failure_map import where_training_fails
 from preln.config import Study
 from preln.recording import RecordError
 from preln.report.catalogue import Catalogue

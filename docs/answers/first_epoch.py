@@ -1,0 +1,70 @@
+"""Does the first epoch at the paper's size look like the paper's? (C9, C13, C14)"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from docs.committed import GUESS, LEARNS, RESULTS, Ends, after_epoch, by_settings, translations
+from docs.markdown import answered, each_seed
+
+EPOCHS_LIKE_THE_PAPERS_FIRST = 3
+"""The epochs of `paper-epoch` with about as many updates as the paper's first epoch."""
+
+
+@dataclass(frozen=True)
+class OfFirstEpoch:
+    """What the runs of `paper-epoch` differ in, but for the seed."""
+
+    placement: str
+    optimizer: str
+    warmup: int
+    initialisation: str
+
+
+def answer(pre: float, post: float, without: float, guess: float) -> list[str]:
+    """What the updates of the paper's first epoch say: losses of Pre-LN, of Post-LN with a warm-up, and without."""
+    found = []
+    if post - pre >= 1 and abs(pre - 6.4) <= 0.7 and abs(post - 8.0) <= 0.7:
+        found.append("as in the paper")
+    if without > guess - LEARNS:
+        found.append("Post-LN without a warm-up fails as in the paper")
+    return found or ["neither"]
+
+
+def of_size(radam: Sequence[float]) -> bool:
+    """Whether RAdam trains Post-LN at the paper's size as it does there, in every seed."""
+    return all(loss <= 8.9 for loss in radam)
+
+
+def read(results: Path) -> dict[OfFirstEpoch, Ends]:
+    """Each seed of the runs of `paper-epoch` that are done, after the updates of the paper's first epoch. One run goes
+    on after them."""
+    return by_settings(
+        translations(results, "paper-epoch", lambda folder: after_epoch(folder, EPOCHS_LIKE_THE_PAPERS_FIRST)),
+        lambda its: OfFirstEpoch(its.placement, its.optimizer, its.warmup, its.initialisation),
+    )
+
+
+MODELS = {
+    "Pre-LN, Adam, no warm-up": (OfFirstEpoch("pre", "adam", 0, "xavier"), "6.4", "11.7"),
+    "Post-LN, Adam, warm-up of 4,000": (OfFirstEpoch("post", "adam", 4000, "xavier"), "8.0", "1.8"),
+    "Post-LN, Adam, no warm-up": (OfFirstEpoch("post", "adam", 0, "xavier"), "", ""),
+    "Post-LN, RAdam": (OfFirstEpoch("post", "radam", 0, "xavier"), "7.9", "1.5"),
+    "Post-LN, RAdam, fairseq's draw": (OfFirstEpoch("post", "radam", 0, "fairseq"), "", ""),
+}
+"""The runs of `paper-epoch`, with what figure 4 has of them after its first epoch (read off)."""
+
+
+def table() -> str:
+    """The runs of `paper-epoch` that are done, beside the paper's, and the answers whose runs are."""
+    found = read(RESULTS)
+    rows = [(name, *each_seed(found[one]), loss, bleu) for name, (one, loss, bleu) in MODELS.items() if one in found]
+    pre, post, without, radam, _ = (found.get(one, Ends()).losses for one, _, _ in MODELS.values())
+    said = []
+    if pre and post and without:
+        said += answer(pre[0], post[0], without[0], GUESS)
+    if len(radam) == 2:
+        said.append(f"RAdam's departure is {'' if of_size(radam) else 'not '}one of size")
+    return answered(["", "loss", "BLEU", "the paper: loss", "BLEU"], rows, said)

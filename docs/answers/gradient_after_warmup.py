@@ -1,0 +1,50 @@
+"""Why does the gradient fall less in the warm-up? (C7)"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from docs.committed import RESULTS, study_of, theory
+from docs.markdown import answered
+from preln.report.theory import records as of_theory
+from preln.report.theory.tables import theory as statements
+from preln.runs import expand
+from preln.theory.measurement_jobs import expand as expand_measurements
+
+KEPT = "last gradient of W^2, after warm-up over initial"
+"""What the table of the theory calls it, before the kind of its estimate."""
+KEPT_BIASED = f"{KEPT}, biased"
+
+
+def answer(kept: float, kept_by_ours: float) -> str:
+    """What the warm-up with four batches says.
+
+    Args:
+        kept: the last gradient of W² after it, over that at initialisation.
+        kept_by_ours: the same for the warm-up with one batch.
+    """
+    if kept <= 0.1:
+        return "the batch is a cause"
+    return "the batch is a cause in part" if kept <= kept_by_ours / 2 else "the batch is no cause"
+
+
+def read(results: Path) -> float | None:
+    """What is left of the last gradient of W² after the warm-up with four batches of `confounds`, without the bias of
+    the mini-batches' noise; None while it is not measured."""
+    study = study_of("confounds")
+    found = statements(of_theory.load(study, expand_measurements(study, expand(study)), results))
+    kept = found[found["quantity"] == f"{KEPT}, unbiased"]
+    return float(kept["measured"].iloc[0]) if len(kept) else None
+
+
+def table() -> str:
+    """What a warm-up leaves of Post-LN's last gradient, with one batch in an update and with four, and the answer."""
+    kept_by_ours = float(theory("iwslt14-50k-cpu", KEPT_BIASED, "Post-LN decoder, translation")["measured"])
+    rows = [("1,024", "1e-3", "norm of the mean over 4 mini-batches", f"{kept_by_ours:.3f}")]
+    kept = read(RESULTS)
+    said = []
+    if kept is not None:
+        rows.append(("4 x 1,024", "5e-4", "unbiased, over 64 mini-batches", f"{kept:.3f}"))
+        said.append(answer(kept, kept_by_ours))
+    head = ["tokens an update", "peak rate", "estimate", "after the warm-up, over that at initialisation"]
+    return answered(head, rows, said)

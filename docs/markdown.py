@@ -1,0 +1,44 @@
+"""Tables of the pages, in Markdown, and how their numbers are written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from docs.committed import Ends
+
+
+def grid(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """A table in Markdown."""
+    lines = [list(head), *map(list, rows)]
+    lines.insert(1, ["---"] * len(lines[0]))
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines) + "\n"
+
+
+NOT_YET = "So far: runs that the rule reads are not made"
+
+
+def answered(head: Iterable[str], rows: Iterable[Iterable[str]], said: Iterable[str]) -> str:
+    """A table with the answer by its rule below; nothing is said where runs that the rule reads are not made."""
+    answer = "; ".join(said)
+    return f"{grid(head, rows)}\n**{f'The answer by the rule: {answer}' if answer else NOT_YET}.**\n"
+
+
+def rate(value: float) -> str:
+    """A learning rate as one writes it: 0.0005 is 5e-4, and 1.5 is 1.5."""
+    digits, exponent = f"{value:e}".split("e")
+    return str(float(value)) if value >= 0.1 else f"{float(digits):g}e{int(exponent)}"
+
+
+def warm_up(updates: int) -> str:
+    """A length of warm-up in words."""
+    return f"{updates:,} updates" if updates else "none"
+
+
+def limit(highest: float | None) -> str:
+    """The largest rate that trains, in words."""
+    return "none" if highest is None else rate(highest)
+
+
+def each_seed(ends: Ends) -> tuple[str, str]:
+    """The losses and the BLEU of all seeds."""
+    return ", ".join(f"{loss:.2f}" for loss in ends.losses), ", ".join(f"{bleu:.1f}" for bleu in ends.bleu)
