@@ -18,6 +18,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from docs import tables
+from docs.committed import claims
 from preln.cli import app
 from preln.config.reading import validate
 from preln.runs import expand
@@ -92,7 +93,7 @@ def test_the_causes_of_departures_are_of_the_claims_that_depart() -> None:
     rows: dict[str, list[str]] = {}
     for claim, departs in re.findall(r"^\| (C\d+) \| ([^|]*)", page, re.MULTILINE):
         rows.setdefault(claim, []).append(departs)
-    ledgers = [tables.claims(study)["verdict"] for study in tables.CLAIMED]
+    ledgers = [claims(study)["verdict"] for study in tables.CLAIMED]
     for claim in ledgers[0].index:
         verdicts = {verdict[claim] for verdict in ledgers} - {"not tested in this study"}
         if claim not in rows:

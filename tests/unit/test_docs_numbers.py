@@ -576,8 +576,11 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
         ("its rate has come to {:.3f}", lambda: [1313 / 1333]),
         ("before the drop Pre-LN is ahead by {:.1f} bits", lambda: [curve(BIG, POST, 2) - curve(BIG, PRE, 2)]),
         (
-            "the three differ by {:.2f} bits at most",
-            lambda: [max(np.ptp(of_seeds(run)) for run in (POST, PRE))],
+            "the three differ by {:.2f} bits at most, elsewhere by {:.1f} to {:.1f}",
+            lambda: [
+                max(np.ptp(of_seeds(run)) for run in (POST, PRE)),
+                *minmax(np.ptp(of_seeds(run)).item() for run in (NONE, SHORT, RADAM)),
+            ],
         ),
         (
             "By SGD at 0.5 it ends at {:.2f} without and at {:.2f} with",
