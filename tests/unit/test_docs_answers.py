@@ -223,6 +223,17 @@ def test_radam_is_read_by_what_changes_alone_and_by_the_papers_side(
     assert radam.answer({**OTHERS, Corner(): [9.6, 9.7, 9.8], **changed}, GUESS) == found
 
 
+@pytest.mark.parametrize(("loss", "word"), [(9.8, "a"), (9.9, "no")])
+def test_the_batch_is_a_cause_at_the_higher_rate_if_one_seed_ends_a_bit_lower(loss: float, word: str) -> None:
+    losses = {Corner(learning_rate=1e-3): [10.8], Corner(4, learning_rate=1e-3): [loss], Corner(): [8.0]}
+
+    assert radam.at_the_higher_rate(losses) == [f"at 1e-3, the batch is {word} cause"]
+
+
+def test_nothing_is_said_of_the_higher_rate_before_both_runs_are_made() -> None:
+    assert radam.at_the_higher_rate({Corner(learning_rate=1e-3): [10.8], Corner(4): [6.7]}) == []
+
+
 @pytest.mark.parametrize(("losses", "is_it"), [([8.9, 7.9], True), ([8.0, 8.91], False)])
 def test_radam_trains_at_the_papers_size_if_it_does_in_every_seed(losses: list[float], is_it: bool) -> None:
     assert first_epoch.of_size(losses) == is_it
@@ -336,6 +347,30 @@ def curve(run: Path, losses: Sequence[float]) -> None:
     """The record of a run's epochs, as far as an answer reads it."""
     rows = [f"{epoch},{loss},1.0" for epoch, loss in enumerate(losses, start=1)]
     (run / "curve.csv").write_text("\n".join(["epoch,valid_loss,test_bleu", *rows]), encoding="utf-8")
+
+
+def test_radam_is_read_after_as_many_updates_at_both_rates(tmp_path: Path) -> None:
+    ours, others = (tmp_path / study / "translation" for study in ("iwslt14-50k-cpu", "confounds"))
+    for folder, losses in {
+        ours / "post-radam-lr1e-3-linear4653-s1": [10.8, 11.1, 11.3],
+        # Its runs at the paper's rate are trained anew in `confounds`, and are read there.
+        ours / "post-radam-lr5e-4-linear4653-s1": [1.0, 1.0, 1.0],
+        ours / "pre-radam-lr1e-3-linear4653-s1": [1.0, 1.0, 1.0],
+        others / "post-radam-lr5e-4-linear4653-epochs1-s1": [9.3],
+        others / "post-radam-lr5e-4-linear4653-epochs4-accumulate4-s1": [9.0, 8.0, 7.0, 6.7],
+        others / "post-radam-lr1e-3-linear4653-epochs4-accumulate4-s1": [9.0, 8.0, 7.5, 7.2],
+    }.items():
+        end(folder.parent, folder.name, losses[-1])
+        curve(folder, losses)
+
+    found = radam.read(tmp_path)
+
+    assert {corner: ends.losses for corner, ends in found.items()} == {
+        Corner(): [9.3],
+        Corner(4): [6.7],
+        Corner(learning_rate=1e-3): [10.8],
+        Corner(4, learning_rate=1e-3): [7.2],
+    }
 
 
 def test_a_run_without_a_warm_up_stands_beside_the_one_whose_rates_sum_to_as_much(tmp_path: Path) -> None:

@@ -186,6 +186,39 @@ def of_seeds(run: str, epoch: int = 3) -> list[float]:
     return [curve(BIG, run, epoch, seed) for seed in (1, 2, 3)]
 
 
+def above_the_warm_up() -> list[float]:
+    """By how much Post-LN ends higher without a warm-up where the peak is held: the least and the most of the studies
+    of translation and their rates."""
+    pairs = [
+        (QUICK, "post-adam-lr2e-3-wu0-hold400", "post-adam-lr2e-3-wu400-hold400"),
+        (SMALL, "post-adam-lr2e-3-wu0-hold600", "post-adam-lr2e-3-wu600-hold600"),
+        (BIG, NONE, POST),
+        (BIG, "post-adam-lr1e-3-wu0-hold1333", "post-adam-lr1e-3-wu1333"),
+    ]
+    return minmax(final(study, without) - final(study, with_it) for study, without, with_it in pairs)
+
+
+def gained_from_four_batches() -> tuple[float, float, float]:
+    """By how much four batches in an update lower the loss after 1,551 updates: of the long warm-up, of the short one
+    and of RAdam."""
+    warm_ups, corners = short_warmup.read(RESULTS), radam.read(RESULTS)
+    return (
+        mean(of_seeds(POST, 1)) - mean(warm_ups[short_warmup.LONG_LARGER]),
+        mean(warm_ups[short_warmup.SHORT]) - mean(warm_ups[short_warmup.SHORT_LARGER]),
+        mean(corners[radam.OURS].losses) - mean(corners[radam.ALONE["the batch"]].losses),
+    )
+
+
+def with_posts_schedule() -> tuple[float, float]:
+    """By how much Pre-LN's second epoch with Post-LN's schedule is ahead of Post-LN's third, at 5e-4."""
+    return paired(of_seeds(POST, 3), [curve("confounds", "pre-adam-lr5e-4-wu1333", 2, seed) for seed in (1, 2, 3)])
+
+
+def radam_in_pre_ahead() -> float:
+    """By how much RAdam at 1e-3 ends below Adam in Pre-LN."""
+    return final(BIG, "pre-adam-lr1e-3-const-drop2") - final(BIG, "pre-radam-lr1e-3-linear4653")
+
+
 def dropped_early() -> list[float]:
     """The losses of Pre-LN at 1e-3 whose rate drops after the first of two epochs."""
     return higher_rate.read_dropped(RESULTS)[1].losses
@@ -234,14 +267,16 @@ def papers_radam(epoch: int, *columns: str) -> list[float]:
 
 def larger_step(layers: int) -> float:
     """By how much Post-LN's first step at the small rate is larger than Pre-LN's, of means over three seeds."""
+    post, pre = (mean(first_steps(placement, "5e-7", layers)) for placement in ("post", "pre"))
+    return post / pre
 
-    def step(placement: str) -> float:
-        depth = "" if layers == 6 else f"-encoderlayers{layers}-decoderlayers{layers}"
-        name = f"{placement}-adam-lr5e-7-wu0-hold1333{depth}-s{{}}/updates.csv"
-        traced = [pd.read_csv(RESULTS / "amplification/first-updates" / name.format(seed)) for seed in (1, 2, 3)]
-        return float(np.mean([updates.set_index("update")["function_change"][1] for updates in traced]))
 
-    return step("post") / step("pre")
+def first_steps(placement: str, at: str, layers: int) -> list[float]:
+    """The first steps of a placement of `amplification` at a rate, of three seeds."""
+    depth = "" if layers == 6 else f"-encoderlayers{layers}-decoderlayers{layers}"
+    name = f"{placement}-adam-lr{at}-wu0-hold1333{depth}-s{{}}/updates.csv"
+    traced = [pd.read_csv(RESULTS / "amplification/first-updates" / name.format(seed)) for seed in (1, 2, 3)]
+    return [float(updates.set_index("update")["function_change"][1]) for updates in traced]
 
 
 def ahead(column: str) -> tuple[float, float]:
@@ -501,12 +536,24 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
         ("with an exponent of {:.2f}.", lambda: timed("growth-runs")[:1]),
     ],
     "docs/index.md": [
+        ("it ends {:.1f} to {:.1f} bits higher without one", above_the_warm_up),
         (
             "at {:.0f} to {:.0f}% of what it was",
             lambda: minmax(100 * value for value in of_studies(AFTER, "Post-LN decoder, translation")),
         ),
     ],
     "docs/claims.md": [
+        (
+            "tokens, at half the rate: {:.2f} is left (one seed)",
+            lambda: [gradient_after_warmup.read(RESULTS) or np.nan],
+        ),
+        (
+            "Pre-LN is {:.2f} bits ahead of Post-LN at 1e-3, and {:.2f} behind Post-LN at 5e-4",
+            lambda: [
+                final(BIG, "post-adam-lr1e-3-wu1333") - curve(BIG, "pre-adam-lr1e-3-const-drop2", 2),
+                curve(BIG, "pre-adam-lr1e-3-const-drop2", 2) - of_seeds(POST)[0],
+            ],
+        ),
         (
             "it closes {:.0f}%, {:.0f}% and {:.0f}% with three seeds, so {:.0f} ± {:.0f}%, which is unclear.",
             lambda: [*closed_by_seeds(), *closed()],
@@ -568,6 +615,8 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
         ),
     ],
     "docs/results.md": [
+        ("at half the rate, {:.2f} is left](", lambda: [gradient_after_warmup.read(RESULTS) or np.nan]),
+        ("and ends at {:.2f} to {:.2f} at 5e-4.", lambda: minmax(of_seeds(SHORT))),
         (
             "three seeds end at {:.2f} to {:.2f} bits, {:.2f} ± {:.1f} above the long warm-up",
             lambda: [*minmax(of_seeds(SHORT)), *short_minus_long()],
@@ -732,8 +781,8 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
             lambda: np.subtract(small_sums()[:2], small_sums()[2:]),
         ),
         (
-            "learns nothing at these rates ({:.2f} bits at 1e-3, and {:.2f} at 5e-4, the mean of three seeds, in",
-            lambda: [final(BIG, f"post-adam-lr{rate}-wu0-hold1333") for rate in ("1e-3", "5e-4")],
+            "learns nothing at these rates ({:.2f} bits at 1e-3, and {:.2f} to {:.2f} at 5e-4, three seeds, in",
+            lambda: [final(BIG, "post-adam-lr1e-3-wu0-hold1333"), *minmax(of_seeds(NONE))],
         ),
         (
             "1,024 tokens, seed 1 ({:.2f} bits)",
@@ -752,8 +801,9 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
             ],
         ),
         (
-            "up to 6.5e-3: {:.1f} times as large. It is the whole run, so the sum of its rates is half of what its "
-            "peak would give; of the sums, the ratio is {:.1f}. With 180 updates the limit is {:.1f} times as large.",
+            "up to 6.5e-3: {:.1f} times as large. This warm-up lasts the whole run, so its rates sum to half of what a "
+            "held peak would give. If sums are compared instead of peaks, the limit is {:.1f} times as large. With 180 "
+            "updates the limit is {:.1f} times as large.",
             lambda: [raised_by_the_warm_up(560), raised_by_the_warm_up(560) / 2, raised_by_the_warm_up(180)],
         ),
         (
@@ -765,7 +815,7 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
             "the loss falls from {:.2f} to {:.2f}.",
             lambda: [final(MAP, f"post-adam-lr1.4e-3-const{batch}") for batch in ("", "-epochs8-batchtokens4096")],
         ),
-        ("and twice Pre-LN's step is {:.1f}.", lambda: [2 * traced("Pre-LN, no warm-up").largest_step]),
+        ("twice Pre-LN's step is {:.1f}, and", lambda: [2 * traced("Pre-LN, no warm-up").largest_step]),
         (
             "Adam has {:.2f} to {:.2f} bits without a warm-up (three seeds), and {:.2f} to {:.2f} with it.",
             lambda: [*minmax(of_seeds(NONE, 1)), *minmax(of_seeds(POST, 1))],
@@ -795,6 +845,47 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
         ),
         ("differ by {:.2f}, where 0.2", lambda: [amplified("post")[0] - amplified("pre")[0]]),
         (
+            "the short warm-up ends {:.2f}, {:.2f} and {:.2f} bits behind the long one",
+            lambda: np.subtract(of_seeds(SHORT), of_seeds(POST)),
+        ),
+        (
+            "(one seed each: {:.2f} without a warm-up, {:.2f} with it)",
+            lambda: [final(BIG, f"post-sgd-lr0.5-wu{updates}-hold1333") for updates in (0, 1333)],
+        ),
+        ("elsewhere on this page seeds are up to {:.1f} bits apart", lambda: [np.ptp(of_seeds(SHORT)).item()]),
+        ("At 5e-4 the claim holds (−{:.2f} ± {:.2f} bits, three seeds)", ahead_before_the_drop),
+        (
+            "with Post-LN's schedule is ahead by {:.2f} ± {:.2f} bits, and with its own by {:.2f} ± {:.2f}.",
+            lambda: [*with_posts_schedule(), *ahead_before_the_drop()],
+        ),
+        (
+            "Adam with the warm-up goes from {:.2f} (the mean of three seeds) to {:.2f} (one seed). RAdam goes from "
+            "{:.2f} to {:.2f}, so {:.1f} bits are left",
+            lambda: [
+                mean(of_seeds(POST, 1)),
+                *short_warmup.read(RESULTS)[short_warmup.LONG_LARGER],
+                mean(radam.read(RESULTS)[radam.OURS].losses),
+                *radam.read(RESULTS)[radam.ALONE["the batch"]].losses,
+                gained_from_four_batches()[2] - gained_from_four_batches()[0],
+            ],
+        ),
+        (
+            "gains {:.2f} bits from four batches. The short one gains {:.2f}. So {:.2f} bits are left",
+            lambda: [
+                *gained_from_four_batches()[:2],
+                gained_from_four_batches()[1] - gained_from_four_batches()[0],
+            ],
+        ),
+        ("In Pre-LN, RAdam at 1e-3 ends {:.2f} bits below Adam (one seed)", lambda: [radam_in_pre_ahead()]),
+        (
+            "the same two schedules, RAdam ends {:.2f} bits above Adam.",
+            lambda: [final(QUICK, "pre-radam-lr2e-3-linear837") - final(QUICK, "pre-adam-lr2e-3-const-drop2")],
+        ),
+        (
+            "has {:.2f} to {:.2f} bits after 1,551 updates (three seeds).",
+            lambda: list(seeds_of_radam())[:2],
+        ),
+        (
             "With the early drop, Pre-LN has {:.2f} to {:.2f} bits after two epochs, {:.2f} more on average than "
             "Post-LN. Without it, it has {:.2f} (one seed).",
             lambda: [
@@ -805,7 +896,7 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
         ),
         (
             "RAdam at 1e-3 ends {:.2f} bits below Adam",
-            lambda: [final(BIG, "pre-adam-lr1e-3-const-drop2") - final(BIG, "pre-radam-lr1e-3-linear4653")],
+            lambda: [radam_in_pre_ahead()],
         ),
         ("random draws, end between {:.2f} and {:.2f} bits", lambda: list(seeds_of_radam())[:2]),
         (
@@ -873,6 +964,11 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
     ],
     "docs/placements-bench.md": [("{} of the {} runs are made so far", lambda: made("placements"))],
     "docs/explanation.md": [
+        ("it ends {:.1f} to {:.1f} bits higher without one", above_the_warm_up),
+        (
+            "Post-LN's first step is already {:.1f} to {:.1f} long there",
+            lambda: minmax(step for layers in (2, 4, 6, 10, 18) for step in first_steps("post", "5e-4", layers)),
+        ),
         (
             "It has {:.1f} instead of 31.16. The paper does not give the peak of the run with 8.45: at 1e-3 the curve "
             "has {:.1f}, and at 5e-4 it has {:.1f}.",
@@ -895,7 +991,7 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
             "to the power of {:.2f} ± {:.2f}, and its last gradient to the power of {:.2f} ± {:.2f}.",
             lambda: [*amplified("post"), *amplified("post", "gradient")],
         ),
-        ("which trains, has a power of {:.2f} ± {:.2f}", lambda: amplified("post-init")),
+        ("which learns in its first 200 updates, has a power of {:.2f} ± {:.2f}", lambda: amplified("post-init")),
         ("trains too, and has a power of {:.2f} ± {:.2f}", lambda: amplified("pre")),
         (
             "are {:.1f} times as large as Pre-LN's with two layers, and {:.1f} times with 18",
@@ -1057,9 +1153,9 @@ ELSEWHERE = {
     # The rules' bounds; a rate; β2; steps at their limit; the paper's first epoch; settings of BERT; a cosine; what was
     # known before a rule.
     "docs/departures.md": f"{PAPER} {GUESSES} {BOUNDS} 6.5 0.3 0.5 0.2 0.25 0.15 0.9 0.7 1.2 1.25 1.4 1.5 2.2 8.9 9.35 "
-    "0.05 1.0 0.98 0.999 6.4 7.9 8.0 11.7 1.8 0.02 0.003 0.131 0.132 1.00 9.54 8.82",
-    # A cosine.
-    "docs/explanation.md": f"{PAPER} 1.00",
+    "0.05 1.0 0.98 0.999 6.4 7.9 8.0 11.7 1.8 0.02 0.003 0.131 0.132 1.00 9.54 8.82 33.2",
+    # A cosine; how far unrelated states are apart.
+    "docs/explanation.md": f"{PAPER} 1.00 1.4",
     # Versions of Snakemake.
     "docs/your-own-study.md": "9.19 9.27",
     # Rates; the rules' bounds; numbers of other papers; a ratio by the equations alone.
