@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import pandas as pd
 
@@ -16,11 +17,12 @@ from docs import bench
 from docs.answers import (
     amplification,
     control,
+    early_drop,
     failure_map,
     first_epoch,
     first_updates,
     gradient_after_warmup,
-    higher_rate,
+    pre_rates,
     radam,
     radam_in_pre,
     schedules,
@@ -496,7 +498,26 @@ def cards() -> str:
     return grid(["", "peak, half precision", "bf16", "peak, fp32", "GB", "peaks from"], rows)
 
 
+ANSWERS = [
+    radam,
+    radam_in_pre,
+    first_epoch,
+    small_sums,
+    short_warmup,
+    gradient_after_warmup,
+    schedules,
+    early_drop,
+    pre_rates,
+    failure_map,
+    small_bert,
+    first_updates,
+    control,
+    amplification,
+]
+"""The questions of docs/departures.md, in its order."""
+
 TABLES: dict[str, Callable[..., str]] = {
+    **{one.__name__.rpartition(".")[2].replace("_", "-"): partial(one.table, RESULTS) for one in ANSWERS},
     "runs": runs,
     "pretraining": pretraining,
     "verdicts": verdicts,
@@ -504,27 +525,13 @@ TABLES: dict[str, Callable[..., str]] = {
     "reasons": reasons,
     "changes": changes,
     "findings": findings,
-    "radam": radam_beside_adam,
+    "radam-beside-adam": radam_beside_adam,
     "theorem": theorem,
     "lemmas": lemmas,
     "variants": variants,
     "rate-budgets": rate_budgets,
     "own-budgets": own_budgets,
-    "first-updates": first_updates.table,
-    "amplification": amplification.table,
     "explanations": explanations,
-    "radam-corners": radam.table,
-    "bert-scaled": small_bert.table,
-    "short-warm-up": short_warmup.table,
-    "gradient-after-the-warm-up": gradient_after_warmup.table,
-    "small-sums": small_sums.table,
-    "swapped": schedules.table,
-    "early-drop": higher_rate.table_of_the_early_drop,
-    "pre-rates": higher_rate.table_of_rates,
-    "radam-in-pre": radam_in_pre.table,
-    "of-the-control": control.table,
-    "first-epoch": first_epoch.table,
-    "failure-map": failure_map.table,
     "placements": placements,
     "bench": bench.table,
     "published-orders": bench.published_orders,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from docs.committed import RESULTS, study_of
+from docs.committed import study_of
 from docs.markdown import answered, rate
 from preln.placements import PLACEMENTS as RECORDS
 from preln.report.core.statistics import Estimate
@@ -64,9 +64,9 @@ def answer_of(found: Mapping[str, ByDepth]) -> list[str]:
     return answer(found["post"], found["pre"], found["post-init"]) if found else []
 
 
-def table() -> str:
+def table(results: Path) -> str:
     """The exponents of the depth of `amplification` at each rate whose traces are done, and the answer."""
-    found = {at: read(RESULTS, at) for at in AMPLIFIED_AT}
+    found = {at: read(results, at) for at in AMPLIFIED_AT}
 
     def number(one: Estimate) -> str:
         return f"{one.mean:.2f} ± {one.high - one.mean:.2f}".replace("-", "−")

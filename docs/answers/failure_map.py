@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from pathlib import Path
 
-from docs.committed import RESULTS, study_of
+from docs.committed import study_of
 from docs.markdown import grid, limit, rate
 from preln.placements import PLACEMENTS as RECORDS
 from preln.report.translation.failure_map import Cell, Map, maps
@@ -50,10 +51,10 @@ def limits(one: Map) -> Limits:
     return Limits(one.limit(one.warmups[0]), one.limit(one.warmups[-1]))
 
 
-def table() -> str:
+def table(results: Path) -> str:
     """What the runs of `failure-map` say that are done."""
     study = study_of("failure-map")
-    return where_training_fails(load_records(study, expand(study), RESULTS))
+    return where_training_fails(load_records(study, expand(study), results))
 
 
 def where_training_fails(records: Records) -> str:

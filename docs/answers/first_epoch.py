@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from docs.committed import GUESS, LEARNS, RESULTS, Ends, after_epoch, by_settings, translations
+from docs.committed import GUESS, LEARNS, Ends, after_epoch, by_settings, translations
 from docs.markdown import answered, each_seed
 
 EPOCHS_LIKE_THE_PAPERS_FIRST = 3
@@ -57,9 +57,9 @@ MODELS = {
 """The runs of `paper-epoch`, with what figure 4 has of them after its first epoch (read off)."""
 
 
-def table() -> str:
+def table(results: Path) -> str:
     """The runs of `paper-epoch` that are done, beside the paper's, and the answers whose runs are."""
-    found = read(RESULTS)
+    found = read(results)
     rows = [(name, *each_seed(found[one]), loss, bleu) for name, (one, loss, bleu) in MODELS.items() if one in found]
     pre, post, without, radam, _ = (found.get(one, Ends()).losses for one, _, _ in MODELS.values())
     said = []

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from docs.committed import GUESS, LEARNS, RESULTS
+from docs.committed import GUESS, LEARNS
 from docs.markdown import answered
 from preln.report.core.statistics import mean
 from preln.report.theory.table_first_updates import FIRST
@@ -130,9 +130,9 @@ def answer_of(found: Mapping[str, FirstUpdates]) -> list[str]:
     return answer(post, pre, control, warmed_up, GUESS)
 
 
-def table() -> str:
+def table(results: Path) -> str:
     """The models of `first-updates` in the numbers of the rule, and the answer."""
-    found = read(RESULTS)
+    found = read(results)
     rows = [
         (
             name,

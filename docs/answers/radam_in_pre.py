@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from docs.committed import RESULTS, Ends, by_settings, of_half_the_width
+from docs.committed import Ends, by_settings, of_half_the_width
 from docs.markdown import answered, each_seed
 from preln.config import RunSettings
 
@@ -36,9 +36,9 @@ def read(results: Path) -> dict[InPre, Ends]:
     return by_settings(of_half_the_width(results), one)
 
 
-def table() -> str:
+def table(results: Path) -> str:
     """Pre-LN at 1e-3 with RAdam and with Adam, the latter with two schedules, and the answer where all are done."""
-    found = read(RESULTS)
+    found = read(results)
     told = {
         InPre("radam", "linear"): ("RAdam", "linear to 0"),
         InPre("adam", "linear"): ("Adam", "linear to 0"),

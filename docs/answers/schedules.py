@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from docs.committed import LONG_WARMUP, RESULTS, Ends, by_settings, of_half_the_width
+from docs.committed import LONG_WARMUP, Ends, by_settings, of_half_the_width
 from docs.markdown import answered, each_seed
 from preln.config import RunSettings
 from preln.placements import PLACEMENTS as RECORDS
@@ -62,9 +62,9 @@ def under_schedules(found: Mapping[Swapped, Ends], placement: str) -> UnderSched
 SCHEDULES = {"inverse-sqrt": "inverse square root", "constant": "constant, ×0.1 after epoch 2"}
 
 
-def table() -> str:
+def table(results: Path) -> str:
     """Each placement with its own schedule and with the other's, and the answer where all seeds are done."""
-    found = read(RESULTS)
+    found = read(results)
     rows = [
         (RECORDS[placement].label, told, *each_seed(found[one]))
         for placement in ("post", "pre")

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from docs.committed import RESULTS, last_of, study_of
+from docs.committed import last_of, study_of
 from docs.markdown import answered, rate, warm_up
 from preln.placements import PLACEMENTS as RECORDS
 from preln.pretraining.runs import expand as expand_pretraining
@@ -72,9 +72,9 @@ def read(results: Path) -> dict[SmallBert, list[float]]:
     return found
 
 
-def table() -> str:
+def table(results: Path) -> str:
     """The runs of `bert-scaled`, and the answer where all are done."""
-    found = read(RESULTS)
+    found = read(results)
     draws = {"scaled": "scaled", "fixed": "BERT base's"}
     order = sorted(found, key=lambda one: (one.initial_std == "fixed", one.learning_rate, one.warmup, one.placement))
     rows = [

@@ -6,7 +6,7 @@ import itertools
 from dataclasses import dataclass
 from pathlib import Path
 
-from docs.committed import RESULTS, Ends, by_settings, translations
+from docs.committed import Ends, by_settings, translations
 from docs.markdown import answered, each_seed, rate, warm_up
 from preln.config import RunSettings
 from preln.report.translation.budgets import sum_of_rates
@@ -48,9 +48,9 @@ def read(results: Path) -> dict[SmallSum, Ends]:
     return dict(sorted(found.items(), key=lambda one: (one[0].total, one[0].warmup)))
 
 
-def table() -> str:
+def table(results: Path) -> str:
     """The runs of `confounds` with small sums of rates, and the answer for each sum that has both of its runs."""
-    found = read(RESULTS)
+    found = read(results)
     rows = [(f"{one.total:g}", rate(one.learning_rate), warm_up(one.warmup), *each_seed(found[one])) for one in found]
     said = []
     for without, warmed_up in itertools.combinations(found, 2):

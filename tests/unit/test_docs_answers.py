@@ -17,11 +17,12 @@ from hypothesis import strategies as st
 from docs.answers import (
     amplification,
     control,
+    early_drop,
     failure_map,
     first_epoch,
     first_updates,
     gradient_after_warmup,
-    higher_rate,
+    pre_rates,
     radam,
     radam_in_pre,
     schedules,
@@ -157,20 +158,44 @@ def test_where_nothing_amplifies_nothing_else_is_asked(post: ByDepth, others: fl
 
 @pytest.mark.parametrize(("loss", "found"), [(6.7, "the high rate is the cause"), (6.8, "the high rate is no cause")])
 def test_the_high_rate_is_the_cause_if_pre_ln_is_near_enough_after_an_early_drop(loss: float, found: str) -> None:
-    assert higher_rate.early_drop([loss - 0.1, loss + 0.1], [6.6, 6.8]) == found
+    assert early_drop.answer([loss - 0.1, loss, loss + 0.1], [6.6, 6.7, 6.8]) == [found]
 
 
 @pytest.mark.parametrize(
     ("losses", "found"),
     [
-        ((6.9, 7.4), "the control trains"),
-        ((7.2, 7.4), "the control trains less well"),
-        ((9.3, 10.1), "the control fails"),
-        ((math.inf, 6.0), "the control fails"),
+        ((6.9, 7.1, 7.4), "the control trains"),
+        ((7.2, 7.3, 7.4), "the control trains less well"),
+        ((9.3, 9.7, 10.1), "the control fails"),
+        ((math.inf, 6.0, 6.0), "the control fails"),
     ],
 )
-def test_the_control_trains_if_it_ends_near_post_ln_with_the_warm_up(losses: tuple[float, float], found: str) -> None:
-    assert control.answer(losses, [6.6, 6.8], GUESS) == found
+def test_the_control_trains_if_it_ends_near_post_ln_with_the_warm_up(losses: Sequence[float], found: str) -> None:
+    assert control.answer(losses, [6.6, 6.7, 6.8], GUESS) == [found]
+
+
+SEEDS = [6.6, 6.7, 6.8]
+
+
+@pytest.mark.parametrize(("one", "other"), [(SEEDS[:2], SEEDS), (SEEDS, SEEDS[:2]), ([], SEEDS), (SEEDS, [])])
+def test_three_seeds_of_both_sides_are_asked_for(one: list[float], other: list[float]) -> None:
+    assert control.answer(one, other, GUESS) == []
+    assert early_drop.answer(one, other) == []
+    assert pre_rates.answer((SEEDS, SEEDS), (one, other)) == []
+    assert pre_rates.answer((one, other), (SEEDS, SEEDS)) == []
+
+
+@pytest.mark.parametrize("lacks", [Corner(), Corner(1, "xavier"), Corner(beta2=0.999), Corner(4), Corner(4, "xavier")])
+def test_the_answer_about_radam_waits_for_every_seed_that_the_rule_reads(lacks: Corner) -> None:
+    losses = {
+        Corner(): [9.0] * 3,
+        Corner(1, "xavier"): [9.0] * 3,
+        Corner(beta2=0.999): [9.0] * 3,
+        Corner(4): [9.0],
+        Corner(4, "xavier"): [9.0] * 3,
+    }
+    assert radam.is_whole(losses)
+    assert not radam.is_whole({**losses, lacks: losses[lacks][1:]})
 
 
 def test_a_trace_is_read_as_the_rule_says(tmp_path: Path) -> None:
@@ -404,6 +429,8 @@ def test_each_placement_is_read_with_its_own_schedule_and_with_the_others(tmp_pa
     end(others, "pre-adam-lr5e-4-wu1333-s2", 6.5)
     end(others, "post-adam-lr5e-4-const-wu1333-drop2-s2", 6.8)
     end(others, "post-adam-lr4.527e-5-wu1333-s1", 1.0)
+    end(others, "post-adam-lr5e-4-wu1333-epochs4-accumulate4-s1", 1.0)
+    end(others, "pre-adam-lr5e-4-const-epochs2-accumulate4-s1", 1.0)
 
     found = schedules.read(tmp_path)
 
@@ -423,11 +450,13 @@ def test_pre_ln_at_the_higher_rate_is_read_after_two_epochs_by_its_drop(tmp_path
         "pre-adam-lr1e-3-const-drop1-epochs2-s1": [7.6, 7.2],
         "pre-adam-lr1e-3-const-drop1-epochs2-s3": [7.7, 7.4],
         "pre-adam-lr5e-4-wu1333-s1": [3.0, 2.0, 1.0],
+        "pre-adam-lr1e-3-linear4653-s1": [3.0, 2.0, 1.0],
+        "pre-adam-lr1e-3-const-epochs2-accumulate4-s1": [2.0, 1.0],
     }.items():
         end(early, run, losses[-1])
         curve(early / run, losses)
 
-    found = higher_rate.read_dropped(tmp_path)
+    found = early_drop.read(tmp_path)
 
     assert {epoch: ends.losses for epoch, ends in found.items()} == {1: [7.2, 7.4], 2: [6.9]}
 
@@ -436,11 +465,10 @@ def test_pre_ln_at_the_higher_rate_is_read_after_two_epochs_by_its_drop(tmp_path
     ("higher", "found"), [(7.04, "the cause"), (6.5, "the cause"), (7.09, "a cause in part"), (7.2, "no cause")]
 )
 def test_the_batch_is_why_the_higher_rate_is_worse_if_it_is_not_with_four_batches(higher: float, found: str) -> None:
-    ours = [7.4, 7.6], [7.6, 7.8]
+    ours = [7.4, 7.5, 7.6], [7.6, 7.7, 7.8]
+    larger = [6.9, 7.0, 7.1], [higher - 0.1, higher, higher + 0.1]
 
-    assert higher_rate.why_the_higher_rate_is_worse(ours, ([6.9, 7.1], [higher - 0.1, higher + 0.1])) == (
-        f"the batch is {found}"
-    )
+    assert pre_rates.answer(ours, larger) == [f"the batch is {found}"]
 
 
 def test_pre_lns_rates_are_read_before_the_rate_drops(tmp_path: Path) -> None:
@@ -457,7 +485,7 @@ def test_pre_lns_rates_are_read_before_the_rate_drops(tmp_path: Path) -> None:
         end(folder.parent, folder.name, losses[-1])
         curve(folder, losses)
 
-    found = higher_rate.read_rates(tmp_path)
+    found = pre_rates.read(tmp_path)
 
     assert {(one.batches, one.learning_rate): ends.losses for one, ends in found.items()} == {
         (1, 5e-4): [7.4],

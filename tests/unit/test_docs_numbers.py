@@ -16,9 +16,9 @@ from scipy import stats
 from benchmarks import record
 from docs.answers import (
     amplification,
+    early_drop,
     first_updates,
     gradient_after_warmup,
-    higher_rate,
     radam,
     schedules,
     short_warmup,
@@ -221,7 +221,7 @@ def radam_in_pre_ahead() -> float:
 
 def dropped_early() -> list[float]:
     """The losses of Pre-LN at 1e-3 whose rate drops after the first of two epochs."""
-    return higher_rate.read_dropped(RESULTS)[1].losses
+    return early_drop.read(RESULTS)[1].losses
 
 
 def short_minus_long() -> tuple[float, float]:
