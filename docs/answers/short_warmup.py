@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from docs.committed import LONG_WARMUP, first_where, study_of
-from docs.markdown import answered, warm_up
+from docs.committed import LONG_WARMUP, Ends, by_settings, first_where, translations
+from docs.markdown import answered, each_seed, warm_up
+from preln.config import RunSettings
 from preln.report.core.statistics import mean
-from preln.runs import expand
 
 SHORT_WARMUP = 167
 """The updates of the short warm-up in `confounds`."""
@@ -44,32 +44,31 @@ def answer(losses: Mapping[Warmup, Sequence[float]]) -> list[str]:
     return found
 
 
-def read(results: Path) -> dict[Warmup, list[float]]:
-    """The loss of each seed of the runs of `confounds` that the short warm-up is judged by, after the updates that they
-    have in common."""
-    study = study_of("confounds")
-    found: dict[Warmup, list[float]] = {}
-    for run in expand(study):
-        its, curve = run.settings, results / study.study / run.folder / "curve.csv"
-        one = Warmup(its.warmup, its.accumulate)
-        if its.optimizer == "adam" and one in (SHORT, SHORT_LARGER, LONG_LARGER) and curve.exists():
-            # A run that diverged before has no such epoch.
-            common = first_where(curve, "updates", COMMON_UPDATES, within=1) or {"valid_loss": math.inf}
-            found.setdefault(one, []).append(common["valid_loss"])
-    return found
+def read(results: Path) -> dict[Warmup, Ends]:
+    """Each seed of the runs of `confounds` that the short warm-up is judged by, after the updates that they have in
+    common."""
+
+    def after_common(folder: Path) -> dict[str, float]:
+        # A run that diverged before has no such epoch.
+        reached = first_where(folder / "curve.csv", "updates", COMMON_UPDATES, within=1)
+        return reached or {"valid_loss": math.inf, "test_bleu": 0.0}
+
+    def one(its: RunSettings) -> Warmup | None:
+        asked = ("post", "adam", "inverse-sqrt", 5e-4)
+        is_asked = (its.placement, its.optimizer, its.schedule, its.learning_rate) == asked
+        warmup = Warmup(its.warmup, its.accumulate)
+        return warmup if is_asked and warmup in (SHORT, SHORT_LARGER, LONG_LARGER) else None
+
+    return by_settings(translations(results, "confounds", after_common), one)
 
 
 def table(results: Path) -> str:
     """The runs of `confounds` that Adam's short warm-up is judged by, and the answers whose runs are done."""
     found = read(results)
     rows = [
-        (
-            f"{one.batches} x 1,024" if one.batches > 1 else "1,024",
-            warm_up(one.updates),
-            ", ".join(f"{loss:.2f}" for loss in found[one]),
-        )
+        (f"{one.batches} x 1,024" if one.batches > 1 else "1,024", warm_up(one.updates), *each_seed(found[one]))
         for one in (SHORT, SHORT_LARGER, LONG_LARGER)
         if one in found
     ]
-    head = ["tokens an update", "warm-up", f"loss after {COMMON_UPDATES:,} updates, of each seed"]
-    return answered(head, rows, answer(found))
+    head = ["tokens an update", "warm-up", f"loss after {COMMON_UPDATES:,} updates, of each seed", "BLEU"]
+    return answered(head, rows, answer({one: ends.losses for one, ends in found.items()}))

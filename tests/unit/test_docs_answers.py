@@ -64,7 +64,11 @@ def test_both_explanations_may_be_consistent_with_what_is_found() -> None:
 
 def test_a_large_step_of_a_model_that_learns_speaks_against_large_updates() -> None:
     warmed_up = replace(LEARNING, largest_step=0.95)
-    assert answer(warmed_up=warmed_up)[:2] == ["for large gradients", "against large updates"]
+    assert answer(warmed_up=warmed_up) == [
+        "for large gradients",
+        "against large updates",
+        "for the mechanism of Wang et al.",
+    ]
 
 
 @pytest.mark.parametrize("changed", [{"first_gradient_kept": 0.2}, {"input_growth": 1.2}])
@@ -91,10 +95,18 @@ def test_in_between_the_question_stays_open() -> None:
     assert answer(pre=near, control=near, warmed_up=near) == ["the question stays open"]
 
 
-@given(st.floats(0.1, 20), st.floats(0.1, 20))
-def test_no_case_holds_for_and_against_large_updates_at_once(mine: float, theirs: float) -> None:
-    found = answer(post=replace(STUCK, largest_step=mine), pre=replace(LEARNING, largest_step=theirs))
-    assert not {"for large updates", "against large updates"} <= set(found)
+@pytest.mark.parametrize(("number", "cause"), [("largest_step", "updates"), ("last_gradient", "gradients")])
+@given(mine=st.floats(0.1, 20), theirs=st.floats(0.1, 20), controls=st.floats(0.1, 20))
+def test_no_case_holds_for_and_against_a_cause_at_once(
+    mine: float, theirs: float, controls: float, number: str, cause: str
+) -> None:
+    def with_number(one: FirstUpdates, value: float) -> FirstUpdates:
+        changed: dict[str, Any] = {number: value}
+        return replace(one, **changed)
+
+    found = answer(with_number(STUCK, mine), with_number(LEARNING, theirs), with_number(LEARNING, controls))
+
+    assert not {f"for large {cause}", f"against large {cause}"} <= set(found)
 
 
 @pytest.mark.parametrize(
@@ -368,10 +380,33 @@ def end(results: Path, run: str, loss: float, bleu: float = 1.0) -> None:
     )
 
 
-def curve(run: Path, losses: Sequence[float]) -> None:
-    """The record of a run's epochs, as far as an answer reads it."""
-    rows = [f"{epoch},{loss},1.0" for epoch, loss in enumerate(losses, start=1)]
-    (run / "curve.csv").write_text("\n".join(["epoch,valid_loss,test_bleu", *rows]), encoding="utf-8")
+def curve(run: Path, losses: Sequence[float], updates: int = 1551) -> None:
+    """The record of a run's epochs of so many updates each, as far as an answer reads it."""
+    rows = [f"{epoch},{epoch * updates},{loss},1.0" for epoch, loss in enumerate(losses, start=1)]
+    (run / "curve.csv").write_text("\n".join(["epoch,updates,valid_loss,test_bleu", *rows]), encoding="utf-8")
+
+
+def test_the_short_warm_up_is_read_after_as_many_updates_with_each_batch(tmp_path: Path) -> None:
+    runs = tmp_path / "confounds" / "translation"
+    for run, updates, losses in (
+        ("post-adam-lr5e-4-wu167-hold1333-s1", 1551, [9.3, 8.9, 8.7]),
+        ("post-adam-lr5e-4-wu167-hold1333-epochs1-s2", 1551, [9.0]),
+        ("post-adam-lr5e-4-wu167-hold1333-epochs4-accumulate4-s1", 388, [8.3, 7.5, 6.9, 6.4]),
+        ("post-adam-lr5e-4-wu1333-epochs4-accumulate4-s1", 388, [8.9, 8.0, 7.4, 6.8]),
+        # Neither another placement nor another schedule.
+        ("pre-adam-lr5e-4-wu1333-s1", 1551, [1.0, 1.0, 1.0]),
+        ("post-adam-lr5e-4-const-wu1333-drop2-s1", 1551, [1.0, 1.0, 1.0]),
+    ):
+        end(runs, run, losses[-1])
+        curve(runs / run, losses, updates)
+
+    found = short_warmup.read(tmp_path)
+
+    assert {one: ends.losses for one, ends in found.items()} == {
+        short_warmup.SHORT: [9.3, 9.0],
+        short_warmup.SHORT_LARGER: [6.4],
+        short_warmup.LONG_LARGER: [6.8],
+    }
 
 
 def test_radam_is_read_after_as_many_updates_at_both_rates(tmp_path: Path) -> None:

@@ -203,8 +203,8 @@ def gained_from_four_batches() -> tuple[float, float, float]:
     and of RAdam."""
     warm_ups, corners = short_warmup.read(RESULTS), radam.read(RESULTS)
     return (
-        mean(of_seeds(POST, 1)) - mean(warm_ups[short_warmup.LONG_LARGER]),
-        mean(warm_ups[short_warmup.SHORT]) - mean(warm_ups[short_warmup.SHORT_LARGER]),
+        mean(of_seeds(POST, 1)) - mean(warm_ups[short_warmup.LONG_LARGER].losses),
+        mean(warm_ups[short_warmup.SHORT].losses) - mean(warm_ups[short_warmup.SHORT_LARGER].losses),
         mean(corners[radam.OURS].losses) - mean(corners[radam.ALONE["the batch"]].losses),
     )
 
@@ -742,7 +742,7 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
         ),
         (
             "With 1,024 tokens, the three seeds are {:.1f} bits apart",
-            lambda: [np.ptp(short_warmup.read(RESULTS)[short_warmup.SHORT]).item()],
+            lambda: [np.ptp(short_warmup.read(RESULTS)[short_warmup.SHORT].losses).item()],
         ),
         ("seeds end between {:.2f} and {:.2f} bits (BLEU {:.1f} to {:.1f})", lambda: short_warm_ups(4)),
         (
@@ -825,7 +825,7 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
             "short one is behind it by {:.2f} bits on average",
             lambda: [
                 *minmax(of_seeds(POST, 1)),
-                mean(short_warmup.read(RESULTS)[short_warmup.SHORT]) - mean(of_seeds(POST, 1)),
+                mean(short_warmup.read(RESULTS)[short_warmup.SHORT].losses) - mean(of_seeds(POST, 1)),
             ],
         ),
         (
@@ -863,7 +863,7 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
             "{:.2f} to {:.2f}, so {:.1f} bits are left",
             lambda: [
                 mean(of_seeds(POST, 1)),
-                *short_warmup.read(RESULTS)[short_warmup.LONG_LARGER],
+                *short_warmup.read(RESULTS)[short_warmup.LONG_LARGER].losses,
                 mean(radam.read(RESULTS)[radam.OURS].losses),
                 *radam.read(RESULTS)[radam.ALONE["the batch"]].losses,
                 gained_from_four_batches()[2] - gained_from_four_batches()[0],
