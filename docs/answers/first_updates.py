@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
-from docs.committed import GUESS, LEARNS
+from docs.committed import GUESS, LEARNS, LONG_WARMUP, study_of
 from docs.markdown import answered
+from preln.config import RunSettings
 from preln.report.core.statistics import mean
-from preln.report.theory.table_first_updates import FIRST
+from preln.report.theory import traces
+from preln.report.theory.table_first_updates import NUMBERS, Number
+from preln.report.theory.traces import gradient_at_first
+from preln.theory.trace_jobs import expand as expand_traces
 
+Seed = tuple[pd.DataFrame, RunSettings]
 LAST_UPDATES = (191, 200)
+"""The updates whose means are compared with the first."""
 
 
 @dataclass(frozen=True)
@@ -87,47 +93,56 @@ def answer(
     return found
 
 
-def traced(results: Path, runs: str) -> FirstUpdates:
-    """The first updates of the runs of a study, in the folder of its results, whose id begins so."""
-    traces = [pd.read_csv(path) for path in sorted(results.glob(f"first-updates/{runs}-s*/updates.csv"))]
-    if not traces:
-        raise KeyError(f"{results} has no trace of {runs}")
-    layers = [name for name in map(str, traces[0]) if name.startswith("gradient_norm.decoder.")]
-    last = max(int(name.rpartition(".")[2]) for name in layers)
-    at_end = slice(LAST_UPDATES[0], LAST_UPDATES[1])
-
-    def over_seeds(number: Callable[[pd.DataFrame], float]) -> float:
-        return mean([number(trace.set_index("update")) for trace in traces])
-
-    # The gradient of update 1 is that of the initial weights.
-    return FirstUpdates(
-        seeds=len(traces),
-        loss=over_seeds(lambda trace: float(trace["loss"].iloc[-1])),
-        last_gradient=over_seeds(lambda trace: float(trace[f"gradient_norm.decoder.{last}"][1])),
-        largest_step=over_seeds(lambda trace: float(trace["function_change"].loc[1:FIRST].max())),
-        first_gradient_kept=over_seeds(lambda trace: float(trace["gradient_norm.decoder.1"].loc[at_end].mean()))
-        / over_seeds(lambda trace: float(trace["gradient_norm.decoder.1"][1])),
-        input_growth=over_seeds(lambda trace: float(trace[f"input_norm.decoder.{last}"].loc[at_end].mean()))
-        / over_seeds(lambda trace: float(trace[f"input_norm.decoder.{last}"][0])),
-    )
-
-
-TRACED = {
-    "Post-LN, no warm-up": "post-adam-lr5e-4-wu0-hold1333",
-    "Pre-LN, no warm-up": "pre-adam-lr5e-4-wu0-hold1333",
-    "Post-LN-init, no warm-up": "post-init-adam-lr5e-4-wu0-hold1333",
-    "Post-LN, warm-up of 1,333": "post-adam-lr5e-4-wu1333",
+MODELS = {
+    "Post-LN, no warm-up": ("post", 0),
+    "Pre-LN, no warm-up": ("pre", 0),
+    "Post-LN-init, no warm-up": ("post-init", 0),
+    "Post-LN, warm-up of 1,333": ("post", LONG_WARMUP),
 }
+"""The placement and the warm-up of each model, by its name on the page."""
 
 
 def read(results: Path) -> dict[str, FirstUpdates]:
-    """The models of `first-updates`, by their names on the page."""
-    return {name: traced(results / "first-updates", runs) for name, runs in TRACED.items()}
+    """The models of `first-updates` of which a trace is made, by their names on the page."""
+    study = study_of("first-updates")
+    jobs = expand_traces(study)
+    settings = {job.id: job.settings for job in jobs}
+    seeds: dict[tuple[str, int], list[Seed]] = {}
+    for run, trace in traces.load(study, jobs, results).table.groupby("run", sort=False):
+        its = settings[str(run)]
+        seeds.setdefault((its.placement, its.warmup), []).append((trace, its))
+    return {name: of_seeds(seeds[model]) for name, model in MODELS.items() if model in seeds}
+
+
+def of_seeds(seeds: Sequence[Seed]) -> FirstUpdates:
+    """The numbers of a model, from the trace of each seed."""
+
+    def over_seeds(number: Number) -> float:
+        return mean([number(trace, its) for trace, its in seeds])
+
+    def at_end(trace: pd.DataFrame, column: str) -> float:
+        return float(trace.set_index("update")[column].loc[slice(*LAST_UPDATES)].mean())
+
+    def input_of_last(its: RunSettings) -> str:
+        return f"input_norm.decoder.{its.decoder_layers}"
+
+    return FirstUpdates(
+        seeds=len(seeds),
+        loss=over_seeds(NUMBERS["loss"][1]),
+        last_gradient=over_seeds(NUMBERS["last_gradient"][1]),
+        largest_step=over_seeds(NUMBERS["largest_change"][1]),
+        first_gradient_kept=over_seeds(lambda trace, its: at_end(trace, "gradient_norm.decoder.1"))
+        / over_seeds(lambda trace, its: gradient_at_first(trace, its, last=False)),
+        input_growth=over_seeds(lambda trace, its: at_end(trace, input_of_last(its)))
+        / over_seeds(lambda trace, its: float(trace[input_of_last(its)].iloc[0])),
+    )
 
 
 def answer_of(found: Mapping[str, FirstUpdates]) -> list[str]:
-    """The answer of `first-updates`."""
-    post, pre, control, warmed_up = found.values()
+    """The answer of `first-updates`; nothing before each model has three seeds."""
+    if not (len(found) == len(MODELS) and all(one.seeds == 3 for one in found.values())):
+        return []
+    post, pre, control, warmed_up = (found[name] for name in MODELS)
     return answer(post, pre, control, warmed_up, GUESS)
 
 

@@ -36,6 +36,7 @@ from docs.answers.first_updates import FirstUpdates
 from docs.answers.radam import Corner
 from docs.answers.schedules import UnderSchedules
 from preln.report.core.statistics import Estimate
+from tests.conftest import settings
 
 GUESS = 9.9
 STUCK = FirstUpdates(seeds=3, loss=9.8, last_gradient=2.0, largest_step=1.0, first_gradient_kept=0.05, input_growth=2.0)
@@ -210,7 +211,7 @@ def test_the_answer_about_radam_waits_for_every_seed_that_the_rule_reads(lacks: 
     assert not radam.is_whole({**losses, lacks: losses[lacks][1:]})
 
 
-def test_a_trace_is_read_as_the_rule_says(tmp_path: Path) -> None:
+def test_a_trace_is_read_as_the_rule_says() -> None:
     updates = range(201)
     trace = pd.DataFrame(
         {
@@ -224,14 +225,24 @@ def test_a_trace_is_read_as_the_rule_says(tmp_path: Path) -> None:
             "input_norm.decoder.2": [2.0, *[9.0] * 190, *[5.0] * 10],
         }
     )
-    for seed in (1, 2):
-        folder = tmp_path / "first-updates" / f"post-s{seed}"
-        folder.mkdir(parents=True)
-        trace.to_csv(folder / "updates.csv", index=False)
+    two_seeds = [(trace, settings(decoder_layers=2))] * 2
 
-    assert first_updates.traced(tmp_path, "post") == FirstUpdates(
+    assert first_updates.of_seeds(two_seeds) == FirstUpdates(
         seeds=2, loss=6.875, last_gradient=3.0, largest_step=0.4, first_gradient_kept=0.25, input_growth=2.5
     )
+
+
+@pytest.mark.parametrize("lacks", ["a model", "a seed"])
+def test_the_first_updates_decide_nothing_before_each_model_has_three_seeds(lacks: str) -> None:
+    found = dict(zip(first_updates.MODELS, [STUCK, LEARNING, LEARNING, LEARNING], strict=True))
+    assert first_updates.answer_of(found)
+    last = list(found)[-1]
+    if lacks == "a seed":
+        found[last] = replace(LEARNING, seeds=2)
+    else:
+        del found[last]
+
+    assert first_updates.answer_of(found) == []
 
 
 OTHERS = {

@@ -999,7 +999,7 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
         ),
         (
             "is {:.1f} in Post-LN, {:.2f} in Pre-LN and {:.2f} in Post-LN-init",
-            lambda: [traced(name).largest_step for name in list(first_updates.TRACED)[:3]],
+            lambda: [traced(name).largest_step for name in list(first_updates.MODELS)[:3]],
         ),
         ("of the peak, Post-LN's is {:.3f}.", lambda: [traced("Post-LN, warm-up of 1,333").largest_step]),
         (
