@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
@@ -18,12 +17,6 @@ from preln.runs import expand
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "results"
-GUESS = 9.90
-"""The loss of the constant guess on the third of IWSLT14, as the rules of docs/departures.md have it."""
-LEARNS = 0.3
-"""A model that learns is so many bits below the constant guess."""
-LONG_WARMUP = 1333
-"""The updates of the warm-up with which Post-LN trains at half the paper's width."""
 K = TypeVar("K")
 
 
@@ -94,13 +87,6 @@ def translations(
         folder = results / name / run.folder
         if (folder / "metrics.json").exists():
             yield run.settings, read(folder)
-
-
-def of_half_the_width(
-    results: Path, read: Callable[[Path], dict[str, float]] = last_of
-) -> Iterator[tuple[RunSettings, dict[str, float]]]:
-    """The runs of half the paper's width that are done, of both studies."""
-    return chain.from_iterable(translations(results, name, read) for name in ("iwslt14-50k-cpu", "confounds"))
 
 
 def by_settings(

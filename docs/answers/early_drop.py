@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from docs.answers import schedules
-from docs.committed import Ends, after_epoch, by_settings, of_half_the_width
+from docs.answers.iwslt14 import of_half_the_width
+from docs.committed import Ends, after_epoch, by_settings
 from docs.markdown import answered, each_seed
 from preln.config import RunSettings
 from preln.report.core.statistics import mean

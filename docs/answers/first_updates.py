@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from docs.committed import GUESS, LEARNS, LONG_WARMUP, study_of
+from docs.answers.iwslt14 import LONG_WARMUP, fails
+from docs.committed import study_of
 from docs.markdown import answered
 from preln.config import RunSettings
 from preln.report.core.statistics import mean
@@ -55,18 +56,15 @@ class FirstUpdates:
         return self.input_growth >= 1.5
 
 
-def answer(
-    post: FirstUpdates, pre: FirstUpdates, control: FirstUpdates, warmed_up: FirstUpdates, guess: float
-) -> list[str]:
+def answer(post: FirstUpdates, pre: FirstUpdates, control: FirstUpdates, warmed_up: FirstUpdates) -> list[str]:
     """What the first updates say.
 
     Args:
         post, pre, control: Post-LN, Pre-LN and Post-LN-init without a warm-up.
         warmed_up: Post-LN with one.
-        guess: the loss of the constant guess.
     """
     without = [post, pre, control]
-    stuck = [one for one in without if not one.loss <= guess - LEARNS]
+    stuck = [one for one in without if fails(one.loss)]
     learning = [one for one in without if one not in stuck]
     if post not in stuck or pre not in learning:
         return ["nothing to explain here, for Post-LN learns or Pre-LN does not"]
@@ -143,7 +141,7 @@ def answer_of(found: Mapping[str, FirstUpdates]) -> list[str]:
     if not (len(found) == len(MODELS) and all(one.seeds == 3 for one in found.values())):
         return []
     post, pre, control, warmed_up = (found[name] for name in MODELS)
-    return answer(post, pre, control, warmed_up, GUESS)
+    return answer(post, pre, control, warmed_up)
 
 
 def table(results: Path) -> str:

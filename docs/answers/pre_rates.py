@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from docs.answers.early_drop import NEAR_ENOUGH
-from docs.committed import Ends, after_epoch, by_settings, of_half_the_width
+from docs.answers.iwslt14 import of_half_the_width
+from docs.committed import Ends, after_epoch, by_settings
 from docs.markdown import answered, each_seed, rate
 from preln.config import RunSettings
 from preln.report.core.statistics import mean

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from docs.committed import Ends, by_settings, of_half_the_width
+from docs.answers.iwslt14 import of_half_the_width
+from docs.committed import Ends, by_settings
 from docs.markdown import answered, each_seed
 from preln.config import RunSettings
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from docs.committed import LONG_WARMUP, Ends, by_settings, of_half_the_width
+from docs.answers.iwslt14 import LONG_WARMUP, of_half_the_width
+from docs.committed import Ends, by_settings
 from docs.markdown import answered, each_seed
 from preln.config import RunSettings
 from preln.placements import PLACEMENTS as RECORDS

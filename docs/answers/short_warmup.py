@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from docs.committed import LONG_WARMUP, Ends, by_settings, first_where, translations
+from docs.answers.iwslt14 import LONG_WARMUP
+from docs.committed import Ends, by_settings, first_where, translations
 from docs.markdown import answered, each_seed, warm_up
 from preln.config import RunSettings
 from preln.report.core.statistics import mean

@@ -23,6 +23,7 @@ from docs.answers import (
     schedules,
     short_warmup,
 )
+from docs.answers.iwslt14 import GUESS
 from docs.committed import claims, final, table
 from docs.committed import theory as row_of_the_theory
 from docs.tables import bars, collapse
@@ -1165,6 +1166,12 @@ ELSEWHERE = {
 }
 """The other numbers of these pages, which no record has: the paper's, the losses of constant guesses (which are of the
 texts), the bounds of claims, and what stands above each."""
+
+
+def test_the_constant_guess_of_the_rules_is_that_of_the_records() -> None:
+    guesses = table(BIG, "runs")["constant_guess"].dropna()
+
+    assert set(guesses.round(2)) == {GUESS}
 
 
 def as_said(said: str, numbers: Numbers) -> str:

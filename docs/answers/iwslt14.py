@@ -1,0 +1,28 @@
+"""What the questions share that are about trainings on a third of IWSLT14."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import chain
+from pathlib import Path
+
+from docs.committed import last_of, translations
+from preln.config import RunSettings
+from preln.report.translation.failure_map import MARGIN
+
+GUESS = 9.90
+"""The loss of the constant guess, as the rules have it: in bits a token, label-smoothed."""
+LONG_WARMUP = 1333
+"""The updates of the warm-up with which Post-LN trains at half the paper's width."""
+
+
+def fails(loss: float) -> bool:
+    """Whether a model has not learned. It has if it ends as far below the constant guess as the map of failure asks."""
+    return not loss <= GUESS - MARGIN
+
+
+def of_half_the_width(
+    results: Path, read: Callable[[Path], dict[str, float]] = last_of
+) -> Iterator[tuple[RunSettings, dict[str, float]]]:
+    """The runs of half the paper's width that are done, of both studies."""
+    return chain.from_iterable(translations(results, name, read) for name in ("iwslt14-50k-cpu", "confounds"))
