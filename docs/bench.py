@@ -14,7 +14,7 @@ from typing import Literal
 
 from docs.answers.failure_map import Limits, limits
 from docs.committed import RESULTS, study_of
-from docs.markdown import grid, limit, rate, warm_up
+from docs.markdown import grid, limit, losses, rate, warm_up
 from preln.placements import PAPER, PLACEMENTS
 from preln.report.core.statistics import mean
 from preln.report.reference.claims import KnownAs
@@ -200,7 +200,7 @@ def what_the_bench_says(found: Mapping[str, OnTheBench]) -> str:
     rows = [
         (
             name,
-            ", ".join(f"{loss:.2f}" for loss in one.losses),
+            losses(one.losses),
             *((rate(one.rate), warm_up(one.warmup)) if one.trains else ("", "")),
             *(limit(one.limits.without), limit(one.limits.longest)),
             "yes" if bears_more_with_warmup(one) else "no",

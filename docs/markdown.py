@@ -39,6 +39,16 @@ def limit(highest: float | None) -> str:
     return "none" if highest is None else rate(highest)
 
 
+def tokens(batches: int) -> str:
+    """The tokens of an update of so many batches of 1,024."""
+    return f"{batches} x 1,024" if batches > 1 else "1,024"
+
+
+def losses(seeds: Iterable[float]) -> str:
+    """The loss of each seed."""
+    return ", ".join(f"{loss:.2f}" for loss in seeds)
+
+
 def each_seed(ends: Ends) -> tuple[str, str]:
     """The losses and the BLEU of all seeds."""
-    return ", ".join(f"{loss:.2f}" for loss in ends.losses), ", ".join(f"{bleu:.1f}" for bleu in ends.bleu)
+    return losses(ends.losses), ", ".join(f"{bleu:.1f}" for bleu in ends.bleu)

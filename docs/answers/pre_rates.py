@@ -9,7 +9,7 @@ from pathlib import Path
 from docs.answers.early_drop import NEAR_ENOUGH
 from docs.answers.iwslt14 import of_half_the_width
 from docs.committed import Ends, after_epoch, by_settings
-from docs.markdown import answered, each_seed, rate
+from docs.markdown import answered, each_seed, rate, tokens
 from preln.config import RunSettings
 from preln.report.core.statistics import mean
 
@@ -55,11 +55,13 @@ def read(results: Path) -> dict[PreRate, Ends]:
 def table(results: Path) -> str:
     """Pre-LN at two rates, with one batch in an update and with four, and the answer where all seeds are done."""
     found = read(results)
-    epochs = {1: ("1,024", "1,551"), 4: ("4 x 1,024", "776")}
+    updates = {1: "1,551", 4: "776"}
     order = sorted(found, key=lambda one: (one.batches, one.learning_rate))
-    rows = [(*epochs[one.batches], rate(one.learning_rate), *each_seed(found[one])) for one in order]
+    rows = [
+        (tokens(one.batches), updates[one.batches], rate(one.learning_rate), *each_seed(found[one])) for one in order
+    ]
     ours, larger = (
-        tuple(found.get(PreRate(batches, peak), Ends()).losses for peak in (5e-4, 1e-3)) for batches in epochs
+        tuple(found.get(PreRate(batches, peak), Ends()).losses for peak in (5e-4, 1e-3)) for batches in updates
     )
     head = ["tokens an update", "after updates", "rate", "loss of each seed", "BLEU"]
     return answered(head, rows, answer(ours, larger))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from docs.answers.iwslt14 import fails
 from docs.committed import Ends, after_epoch, by_settings, translations
-from docs.markdown import answered, each_seed, rate
+from docs.markdown import answered, each_seed, rate, tokens
 from preln.config import RunSettings
 from preln.report.core.statistics import mean
 
@@ -93,7 +93,7 @@ def table(results: Path) -> str:
     rows = [
         (
             rate(corner.learning_rate),
-            f"{corner.batches} x 1,024" if corner.batches > 1 else "1,024",
+            tokens(corner.batches),
             f"`{corner.initialisation}`",
             f"{corner.beta2:g}",
             *each_seed(found[corner]),

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from docs.answers.iwslt14 import LONG_WARMUP
 from docs.committed import Ends, by_settings, first_where, translations
-from docs.markdown import answered, each_seed, warm_up
+from docs.markdown import answered, each_seed, tokens, warm_up
 from preln.config import RunSettings
 from preln.report.core.statistics import mean
 
@@ -67,7 +67,7 @@ def table(results: Path) -> str:
     """The runs of `confounds` that Adam's short warm-up is judged by, and the answers whose runs are done."""
     found = read(results)
     rows = [
-        (f"{one.batches} x 1,024" if one.batches > 1 else "1,024", warm_up(one.updates), *each_seed(found[one]))
+        (tokens(one.batches), warm_up(one.updates), *each_seed(found[one]))
         for one in (SHORT, SHORT_LARGER, LONG_LARGER)
         if one in found
     ]

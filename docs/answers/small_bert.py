@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from docs import markdown
 from docs.committed import last_of, study_of
 from docs.markdown import answered, rate, warm_up
 from preln.placements import PLACEMENTS as RECORDS
@@ -80,7 +81,7 @@ def table(results: Path) -> str:
     rows = [
         (
             *(draws[one.initial_std], rate(one.learning_rate), RECORDS[one.placement].label, warm_up(one.warmup)),
-            ", ".join(f"{loss:.2f}" for loss in found[one]),
+            markdown.losses(found[one]),
         )
         for one in order
     ]

@@ -392,6 +392,12 @@ def curve(run: Path, losses: Sequence[float], updates: int = 1551) -> None:
     (run / "curve.csv").write_text("\n".join(["epoch,updates,valid_loss,test_bleu", *rows]), encoding="utf-8")
 
 
+def trained(run: Path, losses: Sequence[float], updates: int = 1551) -> None:
+    """The record of a run that ended after these epochs."""
+    end(run.parent, run.name, losses[-1])
+    curve(run, losses, updates)
+
+
 def test_the_short_warm_up_is_read_after_as_many_updates_with_each_batch(tmp_path: Path) -> None:
     runs = tmp_path / "confounds" / "translation"
     for run, updates, losses in (
@@ -403,8 +409,7 @@ def test_the_short_warm_up_is_read_after_as_many_updates_with_each_batch(tmp_pat
         ("pre-adam-lr5e-4-wu1333-s1", 1551, [1.0, 1.0, 1.0]),
         ("post-adam-lr5e-4-const-wu1333-drop2-s1", 1551, [1.0, 1.0, 1.0]),
     ):
-        end(runs, run, losses[-1])
-        curve(runs / run, losses, updates)
+        trained(runs / run, losses, updates)
 
     found = short_warmup.read(tmp_path)
 
@@ -426,8 +431,7 @@ def test_radam_is_read_after_as_many_updates_at_both_rates(tmp_path: Path) -> No
         others / "post-radam-lr5e-4-linear4653-epochs4-accumulate4-s1": [9.0, 8.0, 7.0, 6.7],
         others / "post-radam-lr1e-3-linear4653-epochs4-accumulate4-s1": [9.0, 8.0, 7.5, 7.2],
     }.items():
-        end(folder.parent, folder.name, losses[-1])
-        curve(folder, losses)
+        trained(folder, losses)
 
     found = radam.read(tmp_path)
 
@@ -485,8 +489,7 @@ def test_each_placement_is_read_with_its_own_schedule_and_with_the_others(tmp_pa
 
 def test_pre_ln_at_the_higher_rate_is_read_after_two_epochs_by_its_drop(tmp_path: Path) -> None:
     ours, early = (tmp_path / study / "translation" for study in ("iwslt14-50k-cpu", "confounds"))
-    end(ours, "pre-adam-lr1e-3-const-drop2-s1", 6.5)
-    curve(ours / "pre-adam-lr1e-3-const-drop2-s1", [7.7, 6.9, 6.5])
+    trained(ours / "pre-adam-lr1e-3-const-drop2-s1", [7.7, 6.9, 6.5])
     for run, losses in {
         "pre-adam-lr1e-3-const-drop1-epochs2-s1": [7.6, 7.2],
         "pre-adam-lr1e-3-const-drop1-epochs2-s3": [7.7, 7.4],
@@ -494,8 +497,7 @@ def test_pre_ln_at_the_higher_rate_is_read_after_two_epochs_by_its_drop(tmp_path
         "pre-adam-lr1e-3-linear4653-s1": [3.0, 2.0, 1.0],
         "pre-adam-lr1e-3-const-epochs2-accumulate4-s1": [2.0, 1.0],
     }.items():
-        end(early, run, losses[-1])
-        curve(early / run, losses)
+        trained(early / run, losses)
 
     found = early_drop.read(tmp_path)
 
@@ -523,8 +525,7 @@ def test_pre_lns_rates_are_read_before_the_rate_drops(tmp_path: Path) -> None:
         others / "pre-adam-lr1e-3-const-epochs2-accumulate4-s2": [8.8, 7.8],
         others / "pre-adam-lr5e-4-wu1333-s1": [1.0, 1.0, 1.0],
     }.items():
-        end(folder.parent, folder.name, losses[-1])
-        curve(folder, losses)
+        trained(folder, losses)
 
     found = pre_rates.read(tmp_path)
 
