@@ -36,6 +36,7 @@ from preln.placements import PLACEMENTS as RECORDS
 from preln.placements.base import Residual
 from preln.plan import GPUS
 from preln.report.claims.placements import CLAIMS as OF_OTHERS
+from preln.report.core.labels import OPTIMIZERS
 from preln.report.reference import claims as paper
 from preln.report.translation.budgets import of_the_paper
 from preln.schedules.inverse_sqrt import InverseSqrt
@@ -53,7 +54,6 @@ VERDICTS = {
     "not tested in this study": "",
 }
 PLACEMENTS = {"post": "Post-LN", "pre": "**Pre-LN**"}
-OPTIMIZERS = {"adam": "Adam", "radam": "RAdam", "sgd": "SGD"}
 
 
 def _schedule(run: pd.Series) -> str:

@@ -16,7 +16,7 @@ KEPT = "last gradient of W^2, after warm-up over initial"
 KEPT_BIASED = f"{KEPT}, biased"
 
 
-def answer(kept: float, kept_by_ours: float) -> str:
+def answer(kept: float, kept_by_ours: float) -> list[str]:
     """What the warm-up with four batches says.
 
     Args:
@@ -24,8 +24,8 @@ def answer(kept: float, kept_by_ours: float) -> str:
         kept_by_ours: the same for the warm-up with one batch.
     """
     if kept <= 0.1:
-        return "the batch is a cause"
-    return "the batch is a cause in part" if kept <= kept_by_ours / 2 else "the batch is no cause"
+        return ["the batch is a cause"]
+    return ["the batch is a cause in part" if kept <= kept_by_ours / 2 else "the batch is no cause"]
 
 
 def read(results: Path) -> float | None:
@@ -45,6 +45,6 @@ def table(results: Path) -> str:
     said = []
     if kept is not None:
         rows.append(("4 x 1,024", "5e-4", "unbiased, over 64 mini-batches", f"{kept:.3f}"))
-        said.append(answer(kept, kept_by_ours))
+        said = answer(kept, kept_by_ours)
     head = ["tokens an update", "peak rate", "estimate", "after the warm-up, over that at initialisation"]
     return answered(head, rows, said)

@@ -14,6 +14,12 @@ GUESS = 9.90
 """The loss of the constant guess, as the rules have it: in bits a token, label-smoothed."""
 LONG_WARMUP = 1333
 """The updates of the warm-up with which Post-LN trains at half the paper's width."""
+SCHEDULES = {
+    "inverse-sqrt": "inverse square root",
+    "constant": "constant, ×0.1 after epoch 2",
+    "linear": "linear to 0",
+}
+"""The schedules of the runs of half the paper's width that have three epochs, in words."""
 
 
 def fails(loss: float) -> bool:

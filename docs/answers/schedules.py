@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from docs.answers.iwslt14 import LONG_WARMUP, of_half_the_width
+from docs.answers.iwslt14 import LONG_WARMUP, SCHEDULES, of_half_the_width
 from docs.committed import Ends, by_settings
 from docs.markdown import answered, each_seed
 from preln.config import RunSettings
@@ -30,15 +30,15 @@ class UnderSchedules:
     constant: float
 
 
-def answer(pre: UnderSchedules, post: UnderSchedules) -> str:
+def answer(pre: UnderSchedules, post: UnderSchedules) -> list[str]:
     """What decides."""
     of_schedule = max(abs(one.inverse_sqrt - one.constant) for one in (pre, post))
     ahead = (post.inverse_sqrt - pre.inverse_sqrt, post.constant - pre.constant)
     if all(difference > of_schedule for difference in ahead):
-        return "the placement"
+        return ["the placement"]
     if all(abs(difference) < of_schedule for difference in ahead):
-        return "the schedule"
-    return "both"
+        return ["the schedule"]
+    return ["both"]
 
 
 def read(results: Path) -> dict[Swapped, Ends]:
@@ -60,20 +60,17 @@ def under_schedules(found: Mapping[Swapped, Ends], placement: str) -> UnderSched
     return UnderSchedules(inverse_sqrt, constant)
 
 
-SCHEDULES = {"inverse-sqrt": "inverse square root", "constant": "constant, ×0.1 after epoch 2"}
-
-
 def table(results: Path) -> str:
     """Each placement with its own schedule and with the other's, and the answer where all seeds are done."""
     found = read(results)
     rows = [
-        (RECORDS[placement].label, told, *each_seed(found[one]))
+        (RECORDS[placement].label, SCHEDULES[schedule], *each_seed(found[one]))
         for placement in ("post", "pre")
-        for schedule, told in SCHEDULES.items()
+        for schedule in ("inverse-sqrt", "constant")
         if (one := Swapped(placement, schedule)) in found
     ]
     said = []
     if len(found) == 4 and all(len(ends.losses) == 3 for ends in found.values()):
         pre, post = (under_schedules(found, placement) for placement in ("pre", "post"))
-        said.append(answer(pre, post))
+        said = answer(pre, post)
     return answered(["", "schedule", "loss of each seed", "BLEU"], rows, said)

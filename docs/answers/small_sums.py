@@ -26,13 +26,13 @@ class SmallSum:
     """The sum of its rates."""
 
 
-def answer(without: float, with_as_large_a_sum: float) -> str:
+def answer(without: float, with_as_large_a_sum: float) -> list[str]:
     """What a run without a warm-up says, beside one with a warm-up whose rates sum to as much."""
     if abs(without - with_as_large_a_sum) <= 0.3:
-        return "the sum of the rates explains the loss"
+        return ["the sum of the rates explains the loss"]
     if without > with_as_large_a_sum:
-        return "the missing warm-up does harm of its own"
-    return "a large rate at the beginning helps"
+        return ["the missing warm-up does harm of its own"]
+    return ["a large rate at the beginning helps"]
 
 
 def read(results: Path) -> dict[SmallSum, Ends]:
@@ -56,5 +56,5 @@ def table(results: Path) -> str:
     for without, warmed_up in itertools.combinations(found, 2):
         if without.total == warmed_up.total and not without.warmup:
             ends = (found[one].losses[0] for one in (without, warmed_up))
-            said.append(f"at {rate(without.learning_rate)}, {answer(*ends)}")
+            said += [f"at {rate(without.learning_rate)}, {one}" for one in answer(*ends)]
     return answered(["sum of rates", "peak rate", "warm-up", "loss", "BLEU"], rows, said)
