@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from docs.answers import schedules
-from docs.answers.iwslt14 import of_half_the_width
+from docs.answers.iwslt14 import SCHEDULES, of_half_the_width
 from docs.committed import Ends, after_epoch, by_settings
 from docs.markdown import answered, each_seed
 from preln.config import RunSettings
@@ -44,7 +44,7 @@ def table(results: Path) -> str:
         ("Pre-LN", "1e-3", f"constant, ×0.1 after epoch {epoch}", "2", *each_seed(found[epoch]))
         for epoch in sorted(found)
     ]
-    rows.append(("Post-LN", "5e-4", schedules.SCHEDULES["inverse-sqrt"], "3", *each_seed(post)))
+    rows.append(("Post-LN", "5e-4", SCHEDULES["inverse-sqrt"], "3", *each_seed(post)))
     early = found.get(1, Ends()).losses
     head = ["", "peak rate", "schedule", "after epochs", "loss of each seed", "BLEU"]
     return answered(head, rows, answer(early, post.losses))

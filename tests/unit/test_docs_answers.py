@@ -545,20 +545,30 @@ def test_radam_in_pre_ln_stands_beside_adam_with_each_schedule(tmp_path: Path) -
     end(ours, "pre-adam-lr1e-3-const-drop2-s1", 6.5)
     end(ours, "pre-adam-lr5e-4-const-drop2-s1", 1.0)
     end(others, "pre-adam-lr1e-3-linear4653-s1", 6.3)
+    end(others, "pre-adam-lr1e-3-linear4653-wu100-s1", 6.4)
     end(others, "pre-adam-lr1e-3-const-drop1-epochs2-s1", 1.0)
 
     found = radam_in_pre.read(tmp_path)
 
-    assert {(one.optimizer, one.schedule): ends.losses for one, ends in found.items()} == {
-        ("radam", "linear"): [6.2],
-        ("adam", "constant"): [6.5],
-        ("adam", "linear"): [6.3],
+    assert {(one.optimizer, one.schedule, one.warmup): ends.losses for one, ends in found.items()} == {
+        ("radam", "linear", 0): [6.2],
+        ("adam", "constant", 0): [6.5],
+        ("adam", "linear", 0): [6.3],
+        ("adam", "linear", 100): [6.4],
     }
 
 
 @pytest.mark.parametrize(("adam", "word"), [(6.34, "the"), (6.06, "the"), (6.4, "no")])
-def test_the_schedule_is_the_cause_in_pre_ln_if_adam_ends_as_radam_with_it(adam: float, word: str) -> None:
-    assert radam_in_pre.answer(adam, 6.2) == [f"the schedule is {word} cause"]
+@pytest.mark.parametrize(
+    ("run", "what"),
+    [(radam_in_pre.WITH_ITS_SCHEDULE, "the schedule"), (radam_in_pre.WITH_A_WARMUP, "RAdam's own warm-up")],
+)
+def test_what_adam_has_of_radam_is_the_cause_in_pre_ln_if_it_ends_as_radam_with_it(
+    run: radam_in_pre.InPre, what: str, adam: float, word: str
+) -> None:
+    losses = {radam_in_pre.RADAM: [6.2], run: [adam]}
+
+    assert radam_in_pre.answer(losses) == [f"{what} is {word} cause"]
 
 
 def test_the_control_stands_beside_post_ln_with_a_held_peak(tmp_path: Path) -> None:

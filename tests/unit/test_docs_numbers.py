@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -20,6 +21,7 @@ from docs.answers import (
     first_updates,
     gradient_after_warmup,
     radam,
+    radam_in_pre,
     schedules,
     short_warmup,
 )
@@ -215,9 +217,14 @@ def with_posts_schedule() -> tuple[float, float]:
     return paired(of_seeds(POST, 3), [curve("confounds", "pre-adam-lr5e-4-wu1333", 2, seed) for seed in (1, 2, 3)])
 
 
+def in_pre(run: radam_in_pre.InPre) -> float:
+    """The loss of a run that is compared with RAdam's in Pre-LN."""
+    return radam_in_pre.read(RESULTS)[run].losses[0]
+
+
 def radam_in_pre_ahead() -> float:
     """By how much RAdam at 1e-3 ends below Adam in Pre-LN."""
-    return final(BIG, "pre-adam-lr1e-3-const-drop2") - final(BIG, "pre-radam-lr1e-3-linear4653")
+    return in_pre(radam_in_pre.WITH_ITS_OWN_SCHEDULE) - in_pre(radam_in_pre.RADAM)
 
 
 def dropped_early() -> list[float]:
@@ -389,17 +396,18 @@ def traced(name: str) -> first_updates.FirstUpdates:
     return first_updates.read(RESULTS)[name]
 
 
-def updates_to(factor: float, beta2: float) -> int:
-    """After how many updates RAdam's own warm-up comes to a factor (Liu et al., 2020, RAdam, algorithm 2)."""
+def radams_factor(update: int, beta2: float) -> float:
+    """RAdam's own warm-up (Liu et al., 2020, RAdam, algorithm 2); 0 while it does not divide by the second moment."""
     limit = 2 / (1 - beta2) - 1
-    for update in itertools.count(1):
-        length = limit - 2 * update * beta2**update / (1 - beta2**update)
-        if length <= 4:
-            continue
-        square = (length - 4) * (length - 2) * limit / ((limit - 4) * (limit - 2) * length)
-        if square >= factor**2:
-            return update
-    raise AssertionError
+    length = limit - 2 * update * beta2**update / (1 - beta2**update)
+    if length <= 4:
+        return 0.0
+    return math.sqrt((length - 4) * (length - 2) * limit / ((limit - 4) * (limit - 2) * length))
+
+
+def updates_to(factor: float, beta2: float) -> int:
+    """After how many updates RAdam's own warm-up comes to a factor."""
+    return next(update for update in itertools.count(1) if radams_factor(update, beta2) >= factor)
 
 
 def growth(variant: str) -> float:
@@ -948,6 +956,14 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
         (
             "its factor reaches 0.9 after {:.0f} updates with 0.98, and after {:,.0f} with 0.999",
             lambda: [updates_to(0.9, beta2) for beta2 in (0.98, 0.999)],
+        ),
+        (
+            "Its factor is {:.2f} in its sixth update, and {:.2f} in its hundredth.",
+            lambda: [radams_factor(update, 0.98) for update in (6, 100)],
+        ),
+        (
+            "Adam with RAdam's schedule ends {:.2f} bits above RAdam.",
+            lambda: [in_pre(radam_in_pre.WITH_ITS_SCHEDULE) - in_pre(radam_in_pre.RADAM)],
         ),
         (
             "Post-LN's largest step is {:.2f} times Pre-LN's",
