@@ -680,6 +680,7 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
             lambda: [final(BIG, "pre-radam-lr1e-3-linear4653"), final(BIG, "pre-adam-lr1e-3-const-drop2")],
         ),
         ("Adam at 5e-4 ({:.2f} to {:.2f})", lambda: minmax(of_seeds(PRE))),
+        ("Adam with RAdam's schedule ends at {:.2f}.", lambda: [in_pre(radam_in_pre.WITH_ITS_SCHEDULE)]),
         ("At 1e-4 it ends at {:.2f}", lambda: [final(BIG, "post-adam-lr1e-4-const")]),
         (
             "rate 1e-3 ends at {:.2f} and 5e-4 at {:.2f}",
