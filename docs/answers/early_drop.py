@@ -22,7 +22,7 @@ def answer(pre: Sequence[float], post: Sequence[float]) -> list[str]:
     if not len(pre) == len(post) == 3:
         return []
     is_cause = mean(pre) <= mean(post) + NEAR_ENOUGH
-    return [f"the high rate is {'the' if is_cause else 'no'} cause"]
+    return [f"the high rate in the compared epoch is {'the' if is_cause else 'no'} cause"]
 
 
 def read(results: Path) -> dict[int, Ends]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from docs.answers.iwslt14 import LONG_WARMUP, SCHEDULES, of_half_the_width
 from docs.committed import Ends, by_settings
-from docs.markdown import answered, each_seed
+from docs.markdown import answered, each_seed, warm_up
 from preln.config import RunSettings
 from preln.placements import PLACEMENTS as RECORDS
 from preln.report.core.statistics import mean
@@ -20,6 +20,10 @@ class Swapped:
 
     placement: str
     schedule: str
+
+
+PRES_OWN = Swapped("pre", "constant")
+"""The only one without a warm-up."""
 
 
 @dataclass(frozen=True)
@@ -46,10 +50,9 @@ def read(results: Path) -> dict[Swapped, Ends]:
     `confounds` the other's. Only Pre-LN's own has no warm-up."""
 
     def one(its: RunSettings) -> Swapped | None:
-        own = its.placement == "pre" and its.schedule == "constant"
-        asked = ("adam", 5e-4, 0 if own else LONG_WARMUP, 1)
-        is_asked = (its.optimizer, its.learning_rate, its.warmup, its.accumulate) == asked
-        return Swapped(its.placement, its.schedule) if is_asked else None
+        found = Swapped(its.placement, its.schedule)
+        asked = ("adam", 5e-4, 0 if found == PRES_OWN else LONG_WARMUP, 1)
+        return found if (its.optimizer, its.learning_rate, its.warmup, its.accumulate) == asked else None
 
     return by_settings(of_half_the_width(results), one)
 
@@ -64,7 +67,11 @@ def table(results: Path) -> str:
     """Each placement with its own schedule and with the other's, and the answer where all seeds are done."""
     found = read(results)
     rows = [
-        (RECORDS[placement].label, SCHEDULES[schedule], *each_seed(found[one]))
+        (
+            *(RECORDS[placement].label, SCHEDULES[schedule]),
+            warm_up(0 if one == PRES_OWN else LONG_WARMUP),
+            *each_seed(found[one]),
+        )
         for placement in ("post", "pre")
         for schedule in ("inverse-sqrt", "constant")
         if (one := Swapped(placement, schedule)) in found
@@ -73,4 +80,4 @@ def table(results: Path) -> str:
     if len(found) == 4 and all(len(ends.losses) == 3 for ends in found.values()):
         pre, post = (under_schedules(found, placement) for placement in ("pre", "post"))
         said = answer(pre, post)
-    return answered(["", "schedule", "loss of each seed", "BLEU"], rows, said)
+    return answered(["", "schedule", "warm-up", "loss of each seed", "BLEU"], rows, said)

@@ -865,7 +865,8 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
         ("elsewhere on this page seeds are up to {:.1f} bits apart", lambda: [np.ptp(of_seeds(SHORT)).item()]),
         ("At 5e-4 the claim holds (−{:.2f} ± {:.2f} bits, three seeds)", ahead_before_the_drop),
         (
-            "with Post-LN's schedule is ahead by {:.2f} ± {:.2f} bits, and with its own by {:.2f} ± {:.2f}.",
+            "with Post-LN's schedule is level: it is ahead by {:.2f} ± {:.2f} bits. With its own, it is ahead by {:.2f} ± "
+            "{:.2f}.",
             lambda: [*with_posts_schedule(), *ahead_before_the_drop()],
         ),
         (
@@ -945,6 +946,10 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
         (
             "after {0:,} updates they have {2:.2f} to {3:.2f} bits and BLEU {4:.1f} to {5:.1f}.",
             lambda: papers_radam(3, "updates", "valid_loss", "test_bleu"),
+        ),
+        (
+            "already has {2:.2f} to {3:.2f} bits after {0:,} updates.",
+            lambda: papers_radam(3, "updates", "valid_loss"),
         ),
         (
             "after {0} updates they have {2:.2f} to {3:.2f} bits.",
