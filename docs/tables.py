@@ -7,13 +7,14 @@ so no table says anything else than the records in results/.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 
 import pandas as pd
 
-from docs import bench
 from docs.answers import (
     amplification,
     control,
@@ -30,6 +31,7 @@ from docs.answers import (
     small_bert,
     small_sums,
 )
+from docs.bench import depth, models, published, real_text, seeds
 from docs.committed import RESULTS, ROOT, claims, final, table, theory
 from docs.markdown import NOT_YET, grid, rate, warm_up
 from preln.placements import PLACEMENTS as RECORDS
@@ -37,6 +39,7 @@ from preln.placements.base import Residual
 from preln.plan import GPUS
 from preln.report.claims.placements import CLAIMS as OF_OTHERS
 from preln.report.core.labels import OPTIMIZERS
+from preln.report.core.statistics import mean
 from preln.report.reference import claims as paper
 from preln.report.translation.budgets import of_the_paper
 from preln.schedules.inverse_sqrt import InverseSqrt
@@ -66,14 +69,14 @@ def _schedule(run: pd.Series) -> str:
     return ", decaying from update 1" if decays_at_once else ""
 
 
-def _results(seeds: pd.DataFrame) -> tuple[str, str]:
+def _results(group: pd.DataFrame) -> tuple[str, str]:
     """Loss and BLEU of the seeds of a run: their means, and the lowest and the highest loss."""
-    first = seeds.iloc[0]
+    first = group.iloc[0]
     if first["status"] == "diverged":
         return f"diverged at update {first['diverged_update']:,.0f}", ""
-    losses = seeds["final_valid_loss"]
-    spread = f" ({losses.min():.2f} to {losses.max():.2f})" if len(seeds) > 1 else ""
-    return f"{losses.mean():.2f}{spread}", f"{seeds['final_test_bleu'].mean():.1f}"
+    losses = group["final_valid_loss"]
+    spread = f" ({losses.min():.2f} to {losses.max():.2f})" if len(group) > 1 else ""
+    return f"{losses.mean():.2f}{spread}", f"{group['final_test_bleu'].mean():.1f}"
 
 
 def runs(study: str) -> str:
@@ -81,10 +84,10 @@ def runs(study: str) -> str:
     recorded = table(study, "runs").sort_values(["learning_rate", "placement", "warmup"], ascending=[False, True, True])
     recorded = recorded.sort_values("optimizer", key=lambda names: names.map(list(OPTIMIZERS).index), kind="stable")
     rows = []
-    for _, seeds in recorded.groupby(recorded["run"].str.replace(r"-s\d+$", "", regex=True), sort=False):
-        run = seeds.iloc[0]
+    for _, group in recorded.groupby(recorded["run"].str.replace(r"-s\d+$", "", regex=True), sort=False):
+        run = group.iloc[0]
         settings = (PLACEMENTS[run["placement"]], OPTIMIZERS[run["optimizer"]])
-        rows.append((*settings, rate(run["learning_rate"]) + _schedule(run), warm_up(run["warmup"]), *_results(seeds)))
+        rows.append((*settings, rate(run["learning_rate"]) + _schedule(run), warm_up(run["warmup"]), *_results(group)))
     return grid(["", "optimizer", "peak rate", "warm-up", "validation loss", "test BLEU"], rows)
 
 
@@ -183,16 +186,10 @@ def findings() -> str:
     slow, fast, same = (bert[run] for run in ("post-lr3e-4-wu100-s1", "pre-lr1e-3-wu0-s1", "post-lr1e-3-wu100-s1"))
     rows = [
         (
-            "Post-LN needs a warm-up (C9)",
-            "BLEU 8.45 without, 34 with",
-            f"{ours(without)} without, {ours(with_it)} with",
-            verdict(study, "C9"),
-        ),
-        (
-            "Pre-LN needs none, and ends no worse (C13)",
-            "both at BLEU 34",
-            f"{ours(pre)}; Post-LN with warm-up {ours(with_it)}",
-            verdict(study, "C13"),
+            "Post-LN needs a warm-up (C9), Pre-LN none (C13)",
+            "BLEU 8.45 without, 34 with; Pre-LN 34",
+            f"{ours(without)} without, {ours(with_it)} with; Pre-LN {ours(pre)}",
+            f"C9: {verdict(study, 'C9')}; C13: {verdict(study, 'C13')}",
         ),
         (
             "Theorem 1: the last gradient by depth (C4)",
@@ -212,8 +209,21 @@ def findings() -> str:
             f"{fast:,.0f} updates instead of {slow:,.0f}; Post-LN at the same rate {same:,.0f}",
             verdict("bert-novels", "C17"),
         ),
+        ("Fourteen other placements, on one bench", *on_the_bench()),
     ]
     return grid(["finding", "paper", "ours", "verdict"], rows)
+
+
+def on_the_bench() -> tuple[str, str, str]:
+    """What others say of placements beside the paper's two, and how the bench stands to it."""
+    bench, all_seeds = models.read(RESULTS), seeds.read(RESULTS)
+    best = models.best_four(models.the_other_fourteen(bench))
+    best_of, papers = (
+        ", ".join(f"{name} {mean(bench[name].losses):.2f}" for name in names) for names in (best, ["Pre-LN", "Post-LN"])
+    )
+    said = Counter(chain(*(published.answer(order, all_seeds) for order in published.PUBLISHED)))
+    told = f"{said['agrees']} agree, {said['differs']} differ" if said else "not judged yet"
+    return f"{len(published.PUBLISHED)} orders of two", f"best four: {best_of}; {papers}", told
 
 
 def radam_beside_adam() -> str:
@@ -429,7 +439,7 @@ EXPLANATIONS = [
         "a control with a last gradient that is no smaller trains, with 6 to 24 layers (stated)",
         lambda: first_updates.answer_of(first_updates.read(RESULTS)),
         "[Large gradients, or large updates of the function?]"
-        "(departures.md#large-gradients-or-large-updates-of-the-function-c9)",
+        "(experiments.md#large-gradients-or-large-updates-of-the-function-c9)",
     ),
     Explanation(
         "Post-LN amplifies a small change of its weights. A deeper Post-LN amplifies it more, and a deeper Pre-LN "
@@ -437,7 +447,7 @@ EXPLANATIONS = [
         "Liu et al. (2020), Admin",
         "the variance of the change grows as N in Post-LN, and as log N in Pre-LN (printed)",
         lambda: amplification.answer_of(amplification.read(RESULTS, amplification.AMPLIFIED_AT[0])),
-        "[Does the depth amplify the first update?](departures.md#does-the-depth-amplify-the-first-update-c4-c8-c9)",
+        "[Does the depth amplify the first update?](experiments.md#does-the-depth-amplify-the-first-update-c4-c8-c9)",
     ),
 ]
 
@@ -474,7 +484,8 @@ def placements() -> str:
 
 
 def claims_of_others() -> str:
-    """The claims of the papers behind the placements, with their rules."""
+    """The claims of the papers behind the placements, with their rules and the bench's verdicts."""
+    judged = table("placements", "claims-of-others").set_index("claim")
     rows = [
         (
             claim.id,
@@ -483,10 +494,11 @@ def claims_of_others() -> str:
             f"{claim.published} ({claim.how_known})",
             claim.rule,
             str(claim.written),
+            f"**{judged['verdict'][claim.id]}**: {judged['reason'][claim.id]}",
         )
         for claim in OF_OTHERS
     ]
-    return grid(["claim", "what its paper says", "paper", "its number", "rule", "written on"], rows)
+    return grid(["claim", "what its paper says", "paper", "its number", "rule", "written on", "on the bench"], rows)
 
 
 def cards() -> str:
@@ -498,26 +510,20 @@ def cards() -> str:
     return grid(["", "peak, half precision", "bf16", "peak, fp32", "GB", "peaks from"], rows)
 
 
-ANSWERS = [
-    radam,
-    radam_in_pre,
-    first_epoch,
-    small_sums,
-    short_warmup,
-    gradient_after_warmup,
-    schedules,
-    early_drop,
-    pre_rates,
-    failure_map,
-    small_bert,
-    first_updates,
-    control,
-    amplification,
-]
-"""The questions of docs/departures.md, in its order."""
+ANSWERS = {
+    "departures.md": [
+        *(radam, radam_in_pre, first_epoch, short_warmup, gradient_after_warmup, schedules, early_drop, pre_rates),
+        small_bert,
+    ],
+    "experiments.md": [small_sums, failure_map, first_updates, control, amplification],
+}
+"""The questions of a page, in its order."""
 
 TABLES: dict[str, Callable[..., str]] = {
-    **{one.__name__.rpartition(".")[2].replace("_", "-"): partial(one.table, RESULTS) for one in ANSWERS},
+    **{
+        one.__name__.rpartition(".")[2].replace("_", "-"): partial(one.table, RESULTS)
+        for one in chain(*ANSWERS.values())
+    },
     "runs": runs,
     "pretraining": pretraining,
     "verdicts": verdicts,
@@ -533,8 +539,10 @@ TABLES: dict[str, Callable[..., str]] = {
     "own-budgets": own_budgets,
     "explanations": explanations,
     "placements": placements,
-    "bench": bench.table,
-    "published-orders": bench.published_orders,
+    "bench": partial(models.table, RESULTS),
+    "published-orders": partial(published.table, RESULTS),
+    "depth": partial(depth.table, RESULTS),
+    "real-text": partial(real_text.table, RESULTS),
     "claims-of-others": claims_of_others,
     "cards": cards,
 }

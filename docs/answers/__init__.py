@@ -1,4 +1,4 @@
-"""The answers to the questions of docs/departures.md, from committed records, by the rules that stand there.
+"""The answers to the questions of docs/departures.md and docs/experiments.md, from committed records, by their rules.
 
 A module for each question. Its rule, `answer`, is a function of numbers, so that a test can show what it says of any.
 It returns what it says as a list, which is empty if it says nothing.

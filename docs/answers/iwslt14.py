@@ -8,7 +8,7 @@ from pathlib import Path
 
 from docs.committed import last_of, translations
 from preln.config import RunSettings
-from preln.report.translation.failure_map import MARGIN
+from preln.report.translation.failure_map import fails as fails_beside
 
 GUESS = 9.90
 """The loss of the constant guess, as the rules have it: in bits a token, label-smoothed."""
@@ -24,7 +24,7 @@ SCHEDULES = {
 
 def fails(loss: float) -> bool:
     """Whether a model has not learned. It has if it ends as far below the constant guess as the map of failure asks."""
-    return not loss <= GUESS - MARGIN
+    return fails_beside(loss, GUESS)
 
 
 def of_half_the_width(

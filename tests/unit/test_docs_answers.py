@@ -1,4 +1,4 @@
-"""The answers to docs/departures.md follow from their rules, whatever was found."""
+"""The answers to the questions of the pages follow from their rules, whatever was found."""
 
 from __future__ import annotations
 

@@ -10,32 +10,32 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from docs.answers.failure_map import Limits
-from docs.bench import (
+from docs.bench import depth, models, published, real_text, seeds
+from docs.bench.models import (
     NEAR,
-    PUBLISHED,
     OnTheBench,
-    Order,
     bears_more_with_warmup,
     best_four,
     is_ahead,
-    of_depth,
-    on_real_text,
+    name_of,
     on_the_bench,
-    verdict,
     what_the_bench_says,
 )
-from preln.config import load
+from docs.bench.published import PUBLISHED, Order
+from docs.committed import RESULTS, study_of
 from preln.placements import PLACEMENTS
-from preln.report.core.labels import label
-from preln.report.translation.bench import SOURCE, on_a_bench
+from preln.report.translation.bench import SOURCE, is_plain, on_a_bench
+from preln.report.translation.failure_map import model_of
 from preln.runs import Run, expand
+from tests.unit.test_docs_answers import end
+from tests.unit.test_report_failure_map import GUESS
 from tests.unit.test_report_placements import GRID, bench
 
 
 def one_of(
     *losses: float, sensitivity: float = 1.0, without: float | None = 3e-3, longest: float | None = 3e-3
 ) -> OnTheBench:
-    return OnTheBench(losses, 3e-3, 0, sensitivity, Limits(without, longest))
+    return OnTheBench(losses, 3e-3, 0, sensitivity, Limits(without, longest), GUESS)
 
 
 @pytest.mark.parametrize(
@@ -114,14 +114,13 @@ def test_a_model_that_trains_at_no_rate_is_behind_all_others(tmp_path: Path) -> 
 )
 def test_a_published_order_agrees_if_the_same_placement_is_ahead(better: float, worse: float, said: str) -> None:
     order = Order("A", "B", "BLEU 2, 1", "a model", "a paper", "printed")
-    assert verdict(order, {"A": [better], "B": [worse]}) == said
+    assert published.answer(order, {"A": [better], "B": [worse]}) == [said]
 
 
 def test_the_published_orders_are_of_models_of_the_bench() -> None:
-    study = load(Path("config/placements.yaml"))
+    study = study_of("placements")
     settings = [run.settings for run in expand(study)]
-    names = {label(one, {"placement", "norm", "qk_norm"}, with_warmup=False) for one in settings}
-    assert {name for order in PUBLISHED for name in (order.better, order.worse)} <= names
+    assert {name for order in PUBLISHED for name in (order.better, order.worse)} <= set(map(name_of, settings))
 
 
 def test_the_page_has_the_models_by_their_losses_and_the_best_four() -> None:
@@ -147,23 +146,120 @@ def test_the_page_has_the_models_by_their_losses_and_the_best_four() -> None:
 def test_deeper_models_gain_keep_lose_or_fail(
     twelve: tuple[float, float], eighteen: tuple[float, float], said: str
 ) -> None:
-    assert of_depth({18: eighteen, 6: (4.0, 4.1), 12: twelve}, guess=8.0) == said
+    assert depth.answer({18: eighteen, 6: (4.0, 4.1), 12: twelve}, guess=8.0) == [said]
+
+
+@pytest.mark.parametrize("layers", depth.DEPTHS)
+def test_nothing_is_said_of_the_depth_before_each_depth_has_its_seeds(layers: int) -> None:
+    losses = {one: (4.0, 4.1) for one in depth.DEPTHS} | {layers: (4.0,)}
+    assert depth.answer(losses, guess=8.0) == []
+
+
+def test_the_deeper_models_are_known_by_their_names_and_their_layers(tmp_path: Path) -> None:
+    runs = expand(study_of("placements-depth"))
+    pre = [run for run in runs if name_of(run.settings) == "Pre-LN"]
+    for run in pre:
+        loss = 3.0 + run.settings.encoder_layers / 10 + run.settings.seed
+        end(tmp_path / "placements-depth" / "translation", run.id, loss)
+    assert depth.read(tmp_path) == {
+        "Pre-LN": {6: [6.6, 7.6], 12: [7.2, 8.2], 18: [7.8, 8.8]},
+    }
+
+
+def test_a_model_of_the_bench_is_judged_by_the_seeds_that_chose_its_rate_and_by_two_new_ones() -> None:
+    found = seeds.all_seeds({"A": one_of(4.0, 4.1), "B": one_of(4.2, 4.3)}, {"A": [4.2, 4.3], "B": [4.2]})
+    assert found == {"A": [4.0, 4.1, 4.2, 4.3]}
+
+
+def test_a_model_that_trains_at_no_rate_has_no_new_seeds() -> None:
+    assert seeds.all_seeds({"A": one_of(math.inf)}, {}) == {"A": [math.inf]}
+
+
+def test_nothing_is_said_of_a_published_order_while_a_seed_is_missing() -> None:
+    order = Order("A", "B", "BLEU 2, 1", "a model", "a paper", "printed")
+    assert published.answer(order, {"A": [4.0]}) == []
+
+
+def test_nothing_is_known_of_the_bench_while_a_run_is_not_made(tmp_path: Path) -> None:
+    assert models.read(tmp_path) == {}
+
+
+def best(study: str) -> dict[str, tuple[float, int]]:
+    """The rate and the warm-up of the models of a study, by their names on the bench. Each has one of both."""
+    found = {(name_of(its := run.settings), its.learning_rate, its.warmup) for run in expand(study_of(study))}
+    assert len({name for name, *_ in found}) == len(found)
+    return {name: (rate, warmup) for name, rate, warmup in found}
+
+
+def test_the_deeper_models_have_the_best_rate_of_the_bench_and_its_warm_up() -> None:
+    bench = models.read(RESULTS)
+    assert best("placements-depth") == {name: (one.rate, one.warmup) for name, one in bench.items() if one.trains}
+
+
+def test_the_new_seeds_are_of_the_models_of_the_bench() -> None:
+    bench = expand(study_of("placements"))
+    new = [run for run in expand(study_of("placements-depth")) if run.settings.encoder_layers == depth.FEWEST]
+    assert {model_of(run.settings) for run in new} == {model_of(run.settings) for run in bench}
+    assert {run.settings.seed for run in new}.isdisjoint(run.settings.seed for run in bench)
+
+
+def test_each_placement_is_trained_at_each_depth_in_each_new_seed() -> None:
+    found = [run.settings for run in expand(study_of("placements-depth"))]
+    plain = [(one.placement, one.encoder_layers, one.decoder_layers, one.seed) for one in found if is_plain(one)]
+    assert sorted(plain) == sorted(
+        (name, layers, layers, seed) for name in PLACEMENTS for layers in depth.DEPTHS for seed in (3, 4)
+    )
+
+
+def test_the_models_on_real_text_are_the_papers_two_and_the_best_four_at_a_quarter_of_their_rates() -> None:
+    bench = models.read(RESULTS)
+    names = ["Post-LN", "Pre-LN", *best_four(models.the_other_fourteen(bench))]
+    found = best("placements-real")
+    assert found.keys() == set(names)
+    for name in names:
+        rate, warmup = found[name]
+        assert math.isclose(rate, bench[name].rate / 4)
+        assert warmup == (1333 if bench[name].warmup else 0)
+
+
+def test_pre_ln_on_real_text_is_trained_as_in_the_study_of_half_the_width_but_for_its_rate() -> None:
+    (ours, *_), (theirs, *_) = (
+        [run.settings for run in expand(study_of(study)) if run.settings.placement == "pre"]
+        for study in ("placements-real", "iwslt14-50k-cpu")
+    )
+    # A constant rate does not read the period of a decay.
+    unread = {"decay_period": None}
+    assert model_of(ours).model_copy(update=unread) == model_of(theirs).model_copy(update=unread)
+
+
+def test_the_bench_is_held_against_real_text_when_each_model_has_three_seeds_there() -> None:
+    bench = {"A": [4.0, 4.1, 4.2, 4.3], "B": [5.0, 5.1, 5.2, 5.3]}
+    assert real_text.answer(bench, {"A": [6.0, 6.1, 6.2], "B": [7.0, 7.1, 7.2]}) == [
+        "pairs that the bench tells apart: 1",
+        "in the same order on real text: 1, in the other: 0",
+        "the bench foretells real text",
+    ]
+    assert real_text.answer(bench, {"A": [6.0, 6.1, 6.2], "B": [7.0, 7.1]}) == []
+
+
+def test_nothing_is_said_of_real_text_while_a_model_lacks_its_seeds_on_the_bench() -> None:
+    assert real_text.answer({"A": [4.0]}, {"A": [6.0, 6.1, 6.2], "B": [7.0, 7.1, 7.2]}) == []
 
 
 def test_the_bench_foretells_real_text_if_most_pairs_stand_in_the_same_order() -> None:
     bench = {"A": (1.0, 1.1), "B": (2.0, 2.1), "C": (3.0, 3.1), "D": (3.0, 3.1)}
-    found = on_real_text(bench, {"A": (5.0, 5.1), "B": (6.0, 6.1), "C": (5.5, 5.6)})
+    found = real_text.pairs(bench, {"A": (5.0, 5.1), "B": (6.0, 6.1), "C": (5.5, 5.6)})
     assert (found.told_apart, found.same, found.changed) == (3, [("A", "B"), ("A", "C")], [("B", "C")])
     assert found.foretells
 
 
 def test_the_bench_foretells_nothing_where_it_tells_nothing_apart() -> None:
-    assert not on_real_text({"A": (1.0, 1.1), "B": (1.0, 1.1)}, {"A": (5.0, 5.1), "B": (6.0, 6.1)}).foretells
+    assert not real_text.pairs({"A": (1.0, 1.1), "B": (1.0, 1.1)}, {"A": (5.0, 5.1), "B": (6.0, 6.1)}).foretells
 
 
 def test_the_bench_does_not_foretell_orders_that_real_text_does_not_tell_apart() -> None:
     bench = {"A": (1.0,), "B": (2.0,), "C": (3.0,)}
-    found = on_real_text(bench, {"A": (5.0,), "B": (5.1,), "C": (5.1,)})
+    found = real_text.pairs(bench, {"A": (5.0,), "B": (5.1,), "C": (5.1,)})
     assert len(found.same) == 2
     assert found.foretells
-    assert not on_real_text(bench, {"A": (5.0,), "B": (5.01,), "C": (5.05,)}).foretells
+    assert not real_text.pairs(bench, {"A": (5.0,), "B": (5.01,), "C": (5.05,)}).foretells

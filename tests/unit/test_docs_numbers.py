@@ -26,6 +26,7 @@ from docs.answers import (
     short_warmup,
 )
 from docs.answers.iwslt14 import GUESS
+from docs.bench import models
 from docs.committed import claims, final, table
 from docs.committed import theory as row_of_the_theory
 from docs.tables import bars, collapse
@@ -262,6 +263,12 @@ def made(study: str) -> list[int]:
     """How many of the translation runs of a study are recorded, and how many it has."""
     runs = expand(load_study(ROOT / "config" / f"{study}.yaml"))
     return [sum((RESULTS / study / run.folder / "metrics.json").exists() for run in runs), len(runs)]
+
+
+def sensitivities(*names: str) -> list[float]:
+    """The sensitivities of models of the bench to the learning rate."""
+    bench = models.read(RESULTS)
+    return [bench[name].sensitivity for name in names]
 
 
 def papers_radam(epoch: int, *columns: str) -> list[float]:
@@ -745,6 +752,42 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
             lambda: [100 * float(share) for share in table(BERT, "finetuning").groupby("task")["majority"].first()],
         ),
     ],
+    "docs/experiments.md": [
+        (
+            "ends {:.2f} bits above the one with it. At 5e-4 they differ by {:.2f} bits.",
+            lambda: np.subtract(small_sums()[:2], small_sums()[2:]),
+        ),
+        (
+            "learns nothing at these rates ({:.2f} bits at 1e-3, and {:.2f} to {:.2f} at 5e-4, three seeds, in",
+            lambda: [final(BIG, "post-adam-lr1e-3-wu0-hold1333"), *minmax(of_seeds(NONE))],
+        ),
+        (
+            "up to 6.5e-3: {:.1f} times as large. This warm-up lasts the whole run, so its rates sum to half of what a "
+            "held peak would give. If sums are compared instead of peaks, the limit is {:.1f} times as large. With 180 "
+            "updates the limit is {:.1f} times as large.",
+            lambda: [raised_by_the_warm_up(560), raised_by_the_warm_up(560) / 2, raised_by_the_warm_up(180)],
+        ),
+        (
+            "6.5e-3 with 560 updates ends at {:.2f} bits, and 3e-3 without a warm-up, with nearly the same sum, at "
+            "{:.2f}.",
+            lambda: [final(MAP, f"post-adam-lr{cell}") for cell in ("6.5e-3-const-wu560", "3e-3-const")],
+        ),
+        (
+            "the loss falls from {:.2f} to {:.2f}.",
+            lambda: [final(MAP, f"post-adam-lr1.4e-3-const{batch}") for batch in ("", "-epochs8-batchtokens4096")],
+        ),
+        ("twice Pre-LN's step is {:.1f}, and", lambda: [2 * traced("Pre-LN, no warm-up").largest_step]),
+        ("differ by {:.2f}, where 0.2", lambda: [amplified("post")[0] - amplified("pre")[0]]),
+        ("are up to {:.1f} bits apart; but", lambda: [np.ptp(of_seeds(SHORT)).item()]),
+        (
+            "Post-LN's largest step is {:.2f} times Pre-LN's",
+            lambda: [traced("Post-LN, no warm-up").largest_step / traced("Pre-LN, no warm-up").largest_step],
+        ),
+        (
+            "Pre-LN's is {:.1f} times Post-LN's",
+            lambda: [traced("Pre-LN, no warm-up").largest_step / traced("Post-LN, no warm-up").largest_step],
+        ),
+    ],
     "docs/departures.md": [
         (
             "is what the rule asks: {:.2f} to {:.2f} a layer",
@@ -787,14 +830,6 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
             lambda: [papers_pre_ln("test_bleu"), papers_pre_ln("valid_bleu")],
         ),
         (
-            "ends {:.2f} bits above the one with it. At 5e-4 they differ by {:.2f} bits.",
-            lambda: np.subtract(small_sums()[:2], small_sums()[2:]),
-        ),
-        (
-            "learns nothing at these rates ({:.2f} bits at 1e-3, and {:.2f} to {:.2f} at 5e-4, three seeds, in",
-            lambda: [final(BIG, "post-adam-lr1e-3-wu0-hold1333"), *minmax(of_seeds(NONE))],
-        ),
-        (
             "1,024 tokens, seed 1 ({:.2f} bits)",
             lambda: [curve("confounds", SHORT, 1)],
         ),
@@ -810,22 +845,6 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
                 for draw in ("-initialstdfixed", "")
             ],
         ),
-        (
-            "up to 6.5e-3: {:.1f} times as large. This warm-up lasts the whole run, so its rates sum to half of what a "
-            "held peak would give. If sums are compared instead of peaks, the limit is {:.1f} times as large. With 180 "
-            "updates the limit is {:.1f} times as large.",
-            lambda: [raised_by_the_warm_up(560), raised_by_the_warm_up(560) / 2, raised_by_the_warm_up(180)],
-        ),
-        (
-            "6.5e-3 with 560 updates ends at {:.2f} bits, and 3e-3 without a warm-up, with nearly the same sum, at "
-            "{:.2f}.",
-            lambda: [final(MAP, f"post-adam-lr{cell}") for cell in ("6.5e-3-const-wu560", "3e-3-const")],
-        ),
-        (
-            "the loss falls from {:.2f} to {:.2f}.",
-            lambda: [final(MAP, f"post-adam-lr1.4e-3-const{batch}") for batch in ("", "-epochs8-batchtokens4096")],
-        ),
-        ("twice Pre-LN's step is {:.1f}, and", lambda: [2 * traced("Pre-LN, no warm-up").largest_step]),
         (
             "Adam has {:.2f} to {:.2f} bits without a warm-up (three seeds), and {:.2f} to {:.2f} with it.",
             lambda: [*minmax(of_seeds(NONE, 1)), *minmax(of_seeds(POST, 1))],
@@ -853,7 +872,6 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
                 curve(BIG, "pre-adam-lr1e-3-const-drop2", 3),
             ],
         ),
-        ("differ by {:.2f}, where 0.2", lambda: [amplified("post")[0] - amplified("pre")[0]]),
         (
             "the short warm-up ends {:.2f}, {:.2f} and {:.2f} bits behind the long one",
             lambda: np.subtract(of_seeds(SHORT), of_seeds(POST)),
@@ -862,11 +880,10 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
             "(one seed each: {:.2f} without a warm-up, {:.2f} with it)",
             lambda: [final(BIG, f"post-sgd-lr0.5-wu{updates}-hold1333") for updates in (0, 1333)],
         ),
-        ("elsewhere on this page seeds are up to {:.1f} bits apart", lambda: [np.ptp(of_seeds(SHORT)).item()]),
         ("At 5e-4 the claim holds (−{:.2f} ± {:.2f} bits, three seeds)", ahead_before_the_drop),
         (
-            "with Post-LN's schedule is level: it is ahead by {:.2f} ± {:.2f} bits. With its own, it is ahead by {:.2f} ± "
-            "{:.2f}.",
+            "with Post-LN's schedule is level: it is ahead by {:.2f} ± {:.2f} bits. With its own, it is ahead by "
+            "{:.2f} ± {:.2f}.",
             lambda: [*with_posts_schedule(), *ahead_before_the_drop()],
         ),
         (
@@ -971,21 +988,22 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
             "Adam with RAdam's schedule ends {:.2f} bits above RAdam.",
             lambda: [in_pre(radam_in_pre.WITH_ITS_SCHEDULE) - in_pre(radam_in_pre.RADAM)],
         ),
-        (
-            "Post-LN's largest step is {:.2f} times Pre-LN's",
-            lambda: [traced("Post-LN, no warm-up").largest_step / traced("Pre-LN, no warm-up").largest_step],
-        ),
-        (
-            "Pre-LN's is {:.1f} times Post-LN's",
-            lambda: [traced("Pre-LN, no warm-up").largest_step / traced("Post-LN, no warm-up").largest_step],
-        ),
     ],
     "docs/your-own-study.md": [
         ("{} of {} runs made | | `paper-epoch.yaml`", lambda: made("confounds")),
         ("{} of {} runs made | | `first-updates.yaml`", lambda: made("paper-epoch")),
-        ("{} of {} runs made | | `placements-small.yaml`", lambda: made("placements")),
+        ("{} of {} runs made | | `placements-real.yaml`", lambda: made("placements-depth")),
+        ("{} of {} runs made | | `placements-small.yaml`", lambda: made("placements-real")),
     ],
-    "docs/placements-bench.md": [("{} of the {} runs are made so far", lambda: made("placements"))],
+    "docs/placements-bench.md": [
+        ("person can repeat: {1} small models", lambda: made("placements")),
+        ("Post-LN least ({:.2f} bits)", lambda: [mean(models.read(RESULTS)["Post-LN"].losses)]),
+        (
+            "the most sensitive: {:.2f} to {:.2f} bits are lost",
+            lambda: minmax(sensitivities("T-Fixup", "Post-LN-init", "Admin")),
+        ),
+        ("have the lowest, {:.2f} and {:.2f}, partly", lambda: sensitivities("DeepNorm", "Res-Post-LN")),
+    ],
     "docs/explanation.md": [
         ("it ends {:.1f} to {:.1f} bits higher without one", above_the_warm_up),
         (
@@ -1173,16 +1191,17 @@ ELSEWHERE = {
     # sacreBLEU's version; settings; what was tried and not recorded; shares of a run; RAdam's factor; an earlier run.
     "docs/results.md": f"{PAPER} {GUESSES} {BOUNDS} 2.6 0.5 1.0 0.98 9.72 10.92 9.73 11.31 0.0001 0.005 7.59 3.6 3.0 "
     "0.999 0.82 0.96 1.1 0.13 0.06 6.17 4.5",
-    # The rules' bounds; a rate; β2; steps at their limit; the paper's first epoch; settings of BERT; a cosine; what was
-    # known before a rule.
-    "docs/departures.md": f"{PAPER} {GUESSES} {BOUNDS} 6.5 0.3 0.5 0.2 0.25 0.15 0.9 0.7 1.2 1.25 1.4 1.5 2.2 8.9 9.35 "
-    "0.05 1.0 0.98 0.999 6.4 7.9 8.0 11.7 1.8 0.02 0.003 0.131 0.132 1.00 9.54 8.82 33.2",
+    # The rules' bounds; rates; steps at their limit; a cosine; constant guesses.
+    "docs/experiments.md": "0.15 0.2 0.25 0.3 0.5 0.7 0.9 1.2 1.25 1.4 1.5 2.2 6.5 1.00 8.25 9.90",
+    # The rules' bounds; the paper's numbers; β2; settings of BERT; what was known before a rule; the constant guess.
+    "docs/departures.md": "0.05 0.1 0.15 0.2 0.3 0.5 0.7 0.9 8.9 2.77 5.6 6.4 7.9 8.0 11.7 31.16 32.1 33.2 1.5 1.66 "
+    "1.8 0.015 1.0 0.98 0.999 0.02 0.003 0.131 0.132 8.82 9.35 9.54 9.90",
     # A cosine; how far unrelated states are apart.
     "docs/explanation.md": f"{PAPER} 1.00 1.4",
     # Versions of Snakemake.
     "docs/your-own-study.md": "9.19 9.27",
     # Rates; the rules' bounds; numbers of other papers; a ratio by the equations alone.
-    "docs/placements-bench.md": "0.04 0.05 0.15 0.23 0.3 0.81 3.2 9.5 35.50 35.64 35.67 35.73",
+    "docs/placements-bench.md": "0.04 0.05 0.15 0.2 0.23 0.3 0.81 3.2 9.5 35.50 35.64 35.67 35.73",
     # Sections; roots and logarithms of settings.
     "docs/theory.md": f"{PAPER} {BOUNDS} 3.3 3.4 0.87 9.2 22.6",
 }

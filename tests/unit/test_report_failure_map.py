@@ -141,7 +141,7 @@ def test_a_study_of_more_models_than_a_page_is_wide_has_the_table_alone() -> Non
 
 
 def page_of(tmp_path: Path, missing: int) -> str:
-    """What the page on departures says of a study in which only Post-LN needs the warm-up, but for its first runs."""
+    """What the page of experiments says of a study in which only Post-LN needs the warm-up, but for its first runs."""
     study, runs = small_study({**GRID, "placement": ["post", "pre"]}, {**GRID, "batch_tokens": 9000})
     for run in runs[missing:]:
         fails = (

@@ -16,8 +16,14 @@ from preln.runs import Run
 
 MARGIN = 0.3
 """A run that learns ends at least so many bits a token below the constant guess."""
+
 _SPANNED = {"learning_rate", "warmup", "seed", "figures"}
 _FEWEST_RATES, _FEWEST_WARMUPS = 3, 2
+
+
+def fails(loss: float, guess: float) -> bool:
+    """Whether a run has not learned: it ends less than `MARGIN` below the constant guess, or has no loss."""
+    return not loss <= guess - MARGIN
 
 
 @dataclass(frozen=True)
@@ -45,7 +51,7 @@ class Cell:
     @property
     def failed(self) -> int:
         """How many diverged, or ended less than `MARGIN` below the constant guess."""
-        return sum(loss > self.guess - MARGIN for loss in self.losses)
+        return sum(fails(loss, self.guess) for loss in self.losses)
 
     @property
     def loss(self) -> float:
