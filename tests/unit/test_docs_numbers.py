@@ -693,7 +693,10 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
             lambda: [final(BIG, "pre-radam-lr1e-3-linear4653"), final(BIG, "pre-adam-lr1e-3-const-drop2")],
         ),
         ("Adam at 5e-4 ({:.2f} to {:.2f})", lambda: minmax(of_seeds(PRE))),
-        ("Adam with RAdam's schedule ends at {:.2f}.", lambda: [in_pre(radam_in_pre.WITH_ITS_SCHEDULE)]),
+        (
+            "Adam with RAdam's schedule ends at {:.2f}. With a warm-up of 100 updates too, it ends at {:.2f}:",
+            lambda: [in_pre(radam_in_pre.WITH_ITS_SCHEDULE), in_pre(radam_in_pre.WITH_A_WARMUP)],
+        ),
         ("At 1e-4 it ends at {:.2f}", lambda: [final(BIG, "post-adam-lr1e-4-const")]),
         (
             "rate 1e-3 ends at {:.2f} and 5e-4 at {:.2f}",
@@ -989,6 +992,35 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
         (
             "Its factor is {:.2f} in its sixth update, and {:.2f} in its hundredth.",
             lambda: [radams_factor(update, 0.98) for update in (6, 100)],
+        ),
+        (
+            "({:.2f}, {:.2f} and {:.2f} bits; RAdam {:.2f}, {:.2f} and {:.2f})",
+            lambda: [
+                curve(study, run, epoch)
+                for study, run in (
+                    ("confounds", "pre-adam-lr1e-3-linear4653-wu100"),
+                    (BIG, "pre-radam-lr1e-3-linear4653"),
+                )
+                for epoch in (1, 2, 3)
+            ],
+        ),
+        (
+            "Pre-LN gains {:.2f} bits by a short warm-up",
+            lambda: [in_pre(radam_in_pre.WITH_ITS_SCHEDULE) - in_pre(radam_in_pre.WITH_A_WARMUP)],
+        ),
+        (
+            "this run has {:.2f} bits, where Post-LN at 5e-4 has {:.2f} after three. Without the warm-up, Pre-LN has "
+            "{:.2f} to {:.2f}.",
+            lambda: [
+                curve("confounds", "pre-adam-lr1e-3-linear4653-wu100", 2),
+                final(BIG, POST),
+                *minmax(
+                    [
+                        curve("confounds", "pre-adam-lr1e-3-linear4653", 2),
+                        curve(BIG, "pre-adam-lr1e-3-const-drop2", 2),
+                    ]
+                ),
+            ],
         ),
         (
             "Adam with RAdam's schedule ends {:.2f} bits above RAdam.",
