@@ -222,7 +222,8 @@ def on_the_bench() -> tuple[str, str, str]:
         ", ".join(f"{name} {mean(bench[name].losses):.2f}" for name in names) for names in (best, ["Pre-LN", "Post-LN"])
     )
     said = Counter(chain(*(published.answer(order, all_seeds) for order in published.PUBLISHED)))
-    told = f"{said['agrees']} agree, {said['differs']} differ" if said else "not judged yet"
+    so_far = "so far " if said.total() < len(published.PUBLISHED) else ""
+    told = f"{so_far}{said['agrees']} agree, {said['differs']} differ"
     return f"{len(published.PUBLISHED)} orders of two", f"best four: {best_of}; {papers}", told
 
 
