@@ -7,7 +7,6 @@ so no table says anything else than the records in results/.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -31,7 +30,7 @@ from docs.answers import (
     small_bert,
     small_sums,
 )
-from docs.bench import depth, models, published, real_text, seeds
+from docs.bench import cost, depth, models, published, real_text, seeds
 from docs.committed import RESULTS, ROOT, claims, final, table, theory
 from docs.markdown import NOT_YET, grid, rate, warm_up
 from preln.placements import PLACEMENTS as RECORDS
@@ -209,21 +208,19 @@ def findings() -> str:
             f"{fast:,.0f} updates instead of {slow:,.0f}; Post-LN at the same rate {same:,.0f}",
             verdict("bert-novels", "C17"),
         ),
-        ("Fourteen other placements, on one bench", *on_the_bench()),
+        ("Fourteen other placements", *on_the_bench()),
     ]
     return grid(["finding", "paper", "ours", "verdict"], rows)
 
 
 def on_the_bench() -> tuple[str, str, str]:
     """What others say of placements beside the paper's two, and how the bench stands to it."""
-    bench, all_seeds = models.read(RESULTS), seeds.read(RESULTS)
+    bench = models.read(RESULTS)
     best = models.best_four(models.the_other_fourteen(bench))
     best_of, papers = (
         ", ".join(f"{name} {mean(bench[name].losses):.2f}" for name in names) for names in (best, ["Pre-LN", "Post-LN"])
     )
-    said = Counter(chain(*(published.answer(order, all_seeds) for order in published.PUBLISHED)))
-    so_far = "so far " if said.total() < len(published.PUBLISHED) else ""
-    told = f"{so_far}{said['agrees']} agree, {said['differs']} differ"
+    told = published.counted(seeds.read(RESULTS))
     return f"{len(published.PUBLISHED)} orders of two", f"best four: {best_of}; {papers}", told
 
 
@@ -541,6 +538,7 @@ TABLES: dict[str, Callable[..., str]] = {
     "explanations": explanations,
     "placements": placements,
     "bench": partial(models.table, RESULTS),
+    "cost": cost.table,
     "published-orders": partial(published.table, RESULTS),
     "depth": partial(depth.table, RESULTS),
     "real-text": partial(real_text.table, RESULTS),

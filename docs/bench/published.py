@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from docs.bench import seeds
@@ -79,4 +81,11 @@ def table(results: Path) -> str:
         )
         for order in PUBLISHED
     ]
-    return grid(["ahead", "behind", "published", "of", "paper", "the bench"], rows)
+    head = ["ahead", "behind", "published", "of", "paper", "the bench"]
+    return f"{grid(head, rows)}\n**Of the {len(PUBLISHED)}: {counted(losses)}.**\n"
+
+
+def counted(losses: Mapping[str, Sequence[float]]) -> str:
+    """How many of the published comparisons the bench agrees with, differs from and does not tell."""
+    said = Counter(chain(*(answer(order, losses) for order in PUBLISHED)))
+    return f"{said['agrees']} agree, {said['differs']} differ, {said['not told apart']} not told apart"

@@ -9,14 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks import placements
 from docs.answers.failure_map import Limits
-from docs.bench import depth, models, published, real_text, seeds
+from docs.bench import cost, depth, models, published, real_text, seeds
 from docs.bench.models import (
     NEAR,
     OnTheBench,
     bears_more_with_warmup,
     best_four,
     is_ahead,
+    models_of,
     name_of,
     on_the_bench,
     what_the_bench_says,
@@ -263,3 +265,14 @@ def test_the_bench_does_not_foretell_orders_that_real_text_does_not_tell_apart()
     assert len(found.same) == 2
     assert found.foretells
     assert not real_text.pairs(bench, {"A": (5.0,), "B": (5.01,), "C": (5.05,)}).foretells
+
+
+def test_every_model_of_the_bench_beside_post_ln_is_timed() -> None:
+    timed = {f"placement-{'-'.join(model)}" for model in placements.models()}
+    assert {cost.entry_of(settings) for settings in models_of("placements-depth").values()} == timed | {
+        "placement-post"
+    }
+
+
+def test_a_side_that_is_half_as_fast_takes_twice_as_long() -> None:
+    assert cost.time_beside_post_ln({"ratio": 0.5, "low": 0.4, "high": 0.8}) == "2.00 (1.25 to 2.50)"

@@ -32,6 +32,7 @@ from docs.committed import theory as row_of_the_theory
 from docs.tables import bars, collapse
 from preln import recording
 from preln.config import load as load_study
+from preln.placements import PLACEMENTS
 from preln.report.core.statistics import Estimate, mean
 from preln.report.translation.budgets import WARMED_UP, of_the_paper
 from preln.runs import expand
@@ -263,6 +264,11 @@ def made(study: str) -> list[int]:
     """How many of the translation runs of a study are recorded, and how many it has."""
     runs = expand(load_study(ROOT / "config" / f"{study}.yaml"))
     return [sum((RESULTS / study / run.folder / "metrics.json").exists() for run in runs), len(runs)]
+
+
+def costs(*models: str) -> list[float]:
+    """How many times as long as Post-LN's an update of models of the bench takes, by their entries' names."""
+    return [1 / timed(f"placement-{model}")[0] for model in models]
 
 
 def sensitivities(*names: str) -> list[float]:
@@ -1044,6 +1050,18 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
         ("but by {} ± {}, where at most 2 was asked (P1)", lambda: of_a_claim_of_others("P1")),
         ("but by {} a layer, where at most 1.1 was asked (P5)", lambda: of_a_claim_of_others("P5")[:1]),
         ("to the power of {:.2f} ± {:.2f}, and", lambda: of_a_claim_of_others("P2")),
+        (
+            "have more LayerNorms, take {:.2f} and {:.2f} times as long",
+            lambda: costs("sandwich", "sub-ln"),
+        ),
+        (
+            "other medians of a placement are from {:.2f} to {:.2f}",
+            lambda: minmax(costs(*PLACEMENTS.keys() - {"post", "sandwich", "sub-ln"})),
+        ),
+        (
+            "more than any placement, {:.2f} to {:.2f}",
+            lambda: minmax(costs("post-qk", "pre-qk")),
+        ),
     ],
     "docs/explanation.md": [
         ("it ends {:.1f} to {:.1f} bits higher without one", above_the_warm_up),
