@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pandas as pd
@@ -95,9 +96,16 @@ def test_a_killed_snakemake_started_again_trains_nothing_twice(
     kill(process)
     (job,) = cluster.jobs("%i")
     assert login.snakemake("--unlock").code == 0
-    again = login.submit()
     (log,) = (login.folder / "logs").glob("tiny/train_translation/*.log")
-    wait(lambda: "waiting, for another process is at work on it" in log.read_text())
+    again = login.submit()
+
+    def waits() -> bool:
+        # Snakemake removes the log of before as it submits the job, and the job makes it anew.
+        with suppress(FileNotFoundError):
+            return "waiting, for another process is at work on it" in log.read_text()
+        return False
+
+    wait(waits)
     here.let_go()
     finish(again)
     wait(lambda: job not in cluster.jobs("%i"))
