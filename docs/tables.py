@@ -30,7 +30,7 @@ from docs.answers import (
     small_bert,
     small_sums,
 )
-from docs.bench import cost, depth, models, published, real_text, seeds
+from docs.bench import cost, depth, lower_rate, models, published, real_text, seeds
 from docs.committed import RESULTS, ROOT, claims, final, table, theory
 from docs.markdown import NOT_YET, grid, rate, warm_up
 from preln.placements import PLACEMENTS as RECORDS
@@ -541,6 +541,7 @@ TABLES: dict[str, Callable[..., str]] = {
     "cost": cost.table,
     "published-orders": partial(published.table, RESULTS),
     "depth": partial(depth.table, RESULTS),
+    "lower-rate": partial(lower_rate.table, RESULTS),
     "real-text": partial(real_text.table, RESULTS),
     "claims-of-others": claims_of_others,
     "cards": cards,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from docs.bench import models
@@ -15,24 +15,22 @@ FEWEST, *DEEPER = DEPTHS = (6, 12, 18)
 """The layers of a stack: those of the bench, and more."""
 SEEDS = 2
 
-ByDepth = Mapping[int, Sequence[float]]
-"""The losses of the seeds of a placement, by the layers of a stack."""
 
-
-def answer(its: ByDepth, guess: float) -> list[str]:
+def answer(shallow: Sequence[float], deeper: Sequence[Sequence[float]], guess: float) -> list[str]:
     """What becomes of a placement with the depth. Nothing is said before each depth has both seeds.
 
     Args:
-        its: the losses of the placement.
+        shallow: the losses with the fewest layers.
+        deeper: those with more, the most at the end.
         guess: that of the constant guess.
     """
-    if not all(len(its.get(layers, ())) == SEEDS for layers in DEPTHS):
+    if not all(len(losses) == SEEDS for losses in (shallow, *deeper)):
         return []
-    if any(fails(loss, guess) for layers in DEEPER for loss in its[layers]):
+    if any(fails(loss, guess) for losses in deeper for loss in losses):
         return ["fails"]
-    if is_ahead(its[DEEPER[-1]], its[FEWEST]):
+    if is_ahead(deeper[-1], shallow):
         return ["gains"]
-    return ["loses" if is_ahead(its[FEWEST], its[DEEPER[-1]]) else "keeps"]
+    return ["loses" if is_ahead(shallow, deeper[-1]) else "keeps"]
 
 
 def read(results: Path) -> dict[str, dict[int, list[float]]]:
@@ -44,14 +42,23 @@ def read(results: Path) -> dict[str, dict[int, list[float]]]:
     return found
 
 
+def answers(results: Path) -> dict[str, list[str]]:
+    """What becomes of each model of the bench with the depth, by its name; nothing where a seed is not done."""
+    found, bench = read(results), models.read(results)
+    return {
+        name: answer(its.get(FEWEST, ()), [its.get(layers, ()) for layers in DEEPER], bench[name].guess)
+        for name, its in found.items()
+    }
+
+
 def table(results: Path) -> str:
     """Each placement at its depths, and what becomes of it where all seeds are done. An option has one depth, and no
     answer."""
-    bench, found = models.read(results), read(results)
+    found, said = read(results), answers(results)
     rows = []
     for name, settings in models_of("placements-depth").items():
         its = found.get(name, {})
-        said = answer(its, bench[name].guess) if name in bench else []
         of_each_depth = (losses(its.get(layers, ())) for layers in DEPTHS)
-        rows.append((name, rate(settings.learning_rate), warm_up(settings.warmup), *of_each_depth, "; ".join(said)))
+        rate_and_warm_up = rate(settings.learning_rate), warm_up(settings.warmup)
+        rows.append((name, *rate_and_warm_up, *of_each_depth, "; ".join(said.get(name, ()))))
     return grid(["", "rate", "warm-up", *(f"{layers}-{layers}" for layers in DEPTHS), "the answer"], rows)

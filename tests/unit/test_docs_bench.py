@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from benchmarks import placements
 from docs.answers.failure_map import Limits
-from docs.bench import cost, depth, models, published, real_text, seeds
+from docs.bench import cost, depth, lower_rate, models, published, real_text, seeds
 from docs.bench.models import (
     NEAR,
     OnTheBench,
@@ -148,13 +149,29 @@ def test_the_page_has_the_models_by_their_losses_and_the_best_four() -> None:
 def test_deeper_models_gain_keep_lose_or_fail(
     twelve: tuple[float, float], eighteen: tuple[float, float], said: str
 ) -> None:
-    assert depth.answer({18: eighteen, 6: (4.0, 4.1), 12: twelve}, guess=8.0) == [said]
+    assert depth.answer((4.0, 4.1), [twelve, eighteen], guess=8.0) == [said]
 
 
-@pytest.mark.parametrize("layers", depth.DEPTHS)
-def test_nothing_is_said_of_the_depth_before_each_depth_has_its_seeds(layers: int) -> None:
-    losses = {one: (4.0, 4.1) for one in depth.DEPTHS} | {layers: (4.0,)}
-    assert depth.answer(losses, guess=8.0) == []
+@pytest.mark.parametrize("missing", [0, 1, 2])
+def test_nothing_is_said_of_the_depth_before_each_depth_has_its_seeds(missing: int) -> None:
+    shallow, *deeper = ((4.0,) if number == missing else (4.0, 4.1) for number in range(3))
+    assert depth.answer(shallow, deeper, guess=8.0) == []
+
+
+@pytest.mark.parametrize(
+    ("lower", "said"),
+    [
+        ((4.0, 4.1), ["keeps", "the rate was too high"]),
+        ((4.9, 5.0), ["loses", "the rate was too high"]),
+        ((5.1, 5.3), ["loses"]),
+        ((7.9, 4.0), ["fails"]),
+        ((4.0,), []),
+    ],
+)
+def test_a_rate_was_too_high_for_the_depth_if_a_lower_one_is_ahead_there(
+    lower: tuple[float, ...], said: list[str]
+) -> None:
+    assert lower_rate.answer((4.0, 4.1), (5.2, 5.4), lower, guess=8.0) == said
 
 
 def test_the_deeper_models_are_known_by_their_names_and_their_layers(tmp_path: Path) -> None:
@@ -203,6 +220,22 @@ def test_the_new_seeds_are_of_the_models_of_the_bench() -> None:
     new = [run for run in expand(study_of("placements-depth")) if run.settings.encoder_layers == depth.FEWEST]
     assert {model_of(run.settings) for run in new} == {model_of(run.settings) for run in bench}
     assert {run.settings.seed for run in new}.isdisjoint(run.settings.seed for run in bench)
+
+
+def test_the_placements_that_fail_or_lose_with_the_depth_are_trained_at_the_next_lower_rate_of_the_bench() -> None:
+    rates = sorted({run.settings.learning_rate for run in expand(study_of("placements"))})
+    first = models_of("placements-depth")
+    lower = [run.settings for run in expand(study_of(lower_rate.STUDY))]
+    assert {name_of(its) for its in lower} == {
+        name for name, said in depth.answers(RESULTS).items() if {"fails", "loses"} & set(said)
+    }
+    for its in lower:
+        at_first = first[name_of(its)]
+        a_step_lower = rates[rates.index(at_first.learning_rate) - 1]
+        assert its == at_first.model_copy(
+            update={"learning_rate": a_step_lower, "encoder_layers": 18, "decoder_layers": 18, "seed": its.seed}
+        )
+    assert Counter(its.seed for its in lower) == {3: len(lower) / 2, 4: len(lower) / 2}
 
 
 def test_each_placement_is_trained_at_each_depth_in_each_new_seed() -> None:

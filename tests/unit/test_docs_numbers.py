@@ -26,7 +26,7 @@ from docs.answers import (
     short_warmup,
 )
 from docs.answers.iwslt14 import GUESS
-from docs.bench import models
+from docs.bench import depth, models
 from docs.committed import claims, final, table
 from docs.committed import theory as row_of_the_theory
 from docs.tables import bars, collapse
@@ -269,6 +269,12 @@ def made(study: str) -> list[int]:
 def costs(*models: str) -> list[float]:
     """How many times as long as Post-LN's an update of models of the bench takes, by their entries' names."""
     return [1 / timed(f"placement-{model}")[0] for model in models]
+
+
+def lost_by_depth(*names: str) -> list[float]:
+    """How much higher placements end with 18-18 layers than with 6-6."""
+    found = depth.read(RESULTS)
+    return [mean(found[name][18]) - mean(found[name][6]) for name in names]
 
 
 def sensitivities(*names: str) -> list[float]:
@@ -1036,7 +1042,7 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
     "docs/your-own-study.md": [
         ("{} of {} runs made | | `paper-epoch.yaml`", lambda: made("confounds")),
         ("{} of {} runs made | | `first-updates.yaml`", lambda: made("paper-epoch")),
-        ("{} of {} runs made | | `placements-real.yaml`", lambda: made("placements-depth")),
+        ("{} of {} runs made | | `placements-real.yaml`", lambda: made("placements-depth-lower")),
         ("{} of {} runs made | | `placements-small.yaml`", lambda: made("placements-real")),
     ],
     "docs/placements-bench.md": [
@@ -1047,6 +1053,23 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
             lambda: minmax(sensitivities("T-Fixup", "Post-LN-init", "Admin")),
         ),
         ("have the lowest, {:.2f} and {:.2f}, partly", lambda: sensitivities("DeepNorm", "Res-Post-LN")),
+        (
+            "best of all there, with {:.2f} bits. DeepNorm still learns little, and ends at {:.2f}",
+            lambda: [mean(depth.read(RESULTS)[name][18]) for name in ("ReZero", "DeepNorm")],
+        ),
+        ("T-Fixup loses {:.2f} bits, LayerNorm scaling {:.2f}", lambda: lost_by_depth("T-Fixup", "LayerNorm scaling")),
+        (
+            "the other nine {:.2f} to {:.2f}",
+            lambda: minmax(
+                lost_by_depth(
+                    *(
+                        name
+                        for name, said in depth.answers(RESULTS).items()
+                        if said == ["loses"] and name not in ("T-Fixup", "LayerNorm scaling")
+                    )
+                )
+            ),
+        ),
         ("but by {} ± {}, where at most 2 was asked (P1)", lambda: of_a_claim_of_others("P1")),
         ("but by {} a layer, where at most 1.1 was asked (P5)", lambda: of_a_claim_of_others("P5")[:1]),
         ("to the power of {:.2f} ± {:.2f}, and", lambda: of_a_claim_of_others("P2")),
@@ -1257,8 +1280,8 @@ ELSEWHERE = {
     "1.8 0.015 1.0 0.98 0.999 0.02 0.003 0.131 0.132 8.82 9.35 9.54 9.90",
     # A cosine; how far unrelated states are apart.
     "docs/explanation.md": f"{PAPER} 1.00 1.4",
-    # Versions of Snakemake.
-    "docs/your-own-study.md": "9.19 9.27",
+    # Versions of Snakemake; the time of products on one processor, not recorded.
+    "docs/your-own-study.md": "9.19 9.27 1.2 1.7",
     # Rates; the rules' bounds; numbers of other papers; a ratio by the equations alone.
     "docs/placements-bench.md": "0.04 0.05 0.15 0.2 0.23 0.3 0.81 3.2 9.5 35.50 35.64 35.67 35.73",
     # Sections; roots and logarithms of settings.
