@@ -14,8 +14,11 @@ def entry_of(settings: RunSettings) -> str:
     return "-".join(["placement", settings.placement, *options])
 
 
-def time_beside_post_ln(entry: Entry) -> str:
-    """How many times as long as Post-LN's an update takes: the median of the rounds, the shortest and the longest."""
+def time_beside_post_ln(entry: Entry | None) -> str:
+    """How many times as long as Post-LN's an update takes: the median of the rounds, the shortest and the longest.
+    Nothing of a model that was not timed."""
+    if entry is None:
+        return ""
     # A ratio of the record is of speeds.
     return f"{1 / entry['ratio']:.2f} ({1 / entry['high']:.2f} to {1 / entry['low']:.2f})"
 
@@ -27,7 +30,7 @@ def table() -> str:
         if entry["name"].startswith("placement-"):
             timed.setdefault(processor_of(entry), {})[entry["name"]] = entry
     rows = [
-        (name, *(time_beside_post_ln(its[entry_of(settings)]) for its in timed.values()))
+        (name, *(time_beside_post_ln(its.get(entry_of(settings))) for its in timed.values()))
         for name, settings in models_of("placements-depth").items()
         if name != "Post-LN"
     ]

@@ -25,7 +25,8 @@ def answer(shallow: Sequence[float], first: Sequence[float], lower: Sequence[flo
         guess: that of the constant guess.
     """
     said = depth.answer(shallow, [lower], guess)
-    return [*said, "the rate was too high"] if said and is_ahead(lower, first) else said
+    trains = said and said != ["fails"]
+    return [*said, "the rate was too high"] if trains and is_ahead(lower, first) else said
 
 
 def table(results: Path) -> str:
@@ -34,7 +35,7 @@ def table(results: Path) -> str:
     at_the_lower = by_settings(translations(results, STUDY), name_of)
     rows = []
     for name, settings in models_of(STUDY).items():
-        shallow, first = (at_first[name][layers] for layers in (FEWEST, DEEPER[-1]))
+        shallow, first = (at_first.get(name, {}).get(layers, ()) for layers in (FEWEST, DEEPER[-1]))
         lower = at_the_lower.get(name, Ends()).losses
         said = answer(shallow, first, lower, bench[name].guess)
         rows.append((name, rate(settings.learning_rate), *map(losses, (shallow, first, lower)), "; ".join(said)))

@@ -24,7 +24,7 @@ NEAR = 0.05
 
 @dataclass(frozen=True)
 class OnTheBench:
-    """A placement on the bench: its better length of warm-up, and what it bears with each.
+    """A model on the bench: its better length of warm-up, and what it bears with each.
 
     Attributes:
         losses: of the seeds at its best rate, with the warm-up that gives the lower mean; infinite if no rate trains.
@@ -32,6 +32,7 @@ class OnTheBench:
         warmup: that warm-up, in updates.
         sensitivity: of the learning rate, with that warm-up.
         limits: the largest rates that train.
+        top: the highest rate of the bench.
         guess: the loss of the constant guess.
     """
 
@@ -40,6 +41,7 @@ class OnTheBench:
     warmup: int
     sensitivity: float
     limits: Limits
+    top: float
     guess: float
 
     @property
@@ -57,7 +59,8 @@ def bears_more_with_warmup(one: OnTheBench) -> bool:
 def is_ahead(one: Sequence[float], other: Sequence[float]) -> bool:
     """Whether a model is better than another, by the losses of their seeds: every seed, and the means by a twentieth
     of a bit at least."""
-    return max(one) < min(other) and mean(other) - mean(one) >= NEAR
+    # A difference of two-digit numbers is not exact.
+    return max(one) < min(other) and round(mean(other) - mean(one), 6) >= NEAR
 
 
 def the_other_fourteen(found: Mapping[str, OnTheBench]) -> dict[str, OnTheBench]:
@@ -68,13 +71,14 @@ def the_other_fourteen(found: Mapping[str, OnTheBench]) -> dict[str, OnTheBench]
 def best_four(others: Mapping[str, OnTheBench]) -> list[str]:
     """Those of the placements beside the paper's two that go on to real text, the best first.
 
-    The four lowest mean losses at the best rate. Of those that are within a twentieth of a bit of the fourth, the least
-    sensitive ones go on.
+    The four lowest mean losses at the best rate. Of those that are within a twentieth of a bit of the fourth, on either
+    side, the least sensitive ones go on.
     """
     by_loss = sorted(others, key=lambda name: mean(others[name].losses))
     fourth = mean(others[by_loss[3]].losses)
-    sure = [name for name in by_loss if mean(others[name].losses) < fourth - NEAR]
-    near = [name for name in by_loss if abs(mean(others[name].losses) - fourth) <= NEAR]
+    behind = {name: round(mean(others[name].losses) - fourth, 6) for name in by_loss}
+    sure = [name for name in by_loss if behind[name] < -NEAR]
+    near = [name for name in by_loss if abs(behind[name]) <= NEAR]
     chosen = sure + sorted(near, key=lambda name: others[name].sensitivity)[: 4 - len(sure)]
     return sorted(chosen, key=by_loss.index)
 
@@ -85,8 +89,8 @@ def name_of(settings: RunSettings) -> str:
 
 
 def models_of(study: str) -> dict[str, RunSettings]:
-    """The models of a study of config/ that has one rate and one warm-up for each: its settings, but for the seed and
-    the depth, by its name on the bench."""
+    """The models of a study of config/ by their names on the bench, each with the settings of one of its runs. They
+    differ in the seed and the depth alone."""
     return {name_of(run.settings): run.settings for run in expand(study_of(study))}
 
 
@@ -101,12 +105,12 @@ def on_the_bench(found: Records) -> dict[str, OnTheBench]:
 def _on_the_bench(its: Sequence[Line]) -> OnTheBench:
     """A model, whose lines are those of its lengths of warm-up."""
     first = its[0]
-    model = first.model
+    model, top = first.model, max(first.model.rates)
     trained = [(*best, line) for line in its if (best := model.best(line.warmup))]
     if not trained:
-        return OnTheBench((math.inf,), math.nan, first.warmup, first.sensitivity, limits(model), first.guess)
+        return OnTheBench((math.inf,), math.nan, first.warmup, first.sensitivity, limits(model), top, first.guess)
     peak, cell, line = min(trained, key=lambda one: one[1].loss)
-    return OnTheBench(cell.losses, peak, line.warmup, line.sensitivity, limits(model), cell.guess)
+    return OnTheBench(cell.losses, peak, line.warmup, line.sensitivity, limits(model), top, cell.guess)
 
 
 # The page's tables and the README's row all ask for it, and it reads 360 records.
@@ -132,7 +136,7 @@ def what_the_bench_says(found: Mapping[str, OnTheBench]) -> str:
             losses(one.losses),
             *((rate(one.rate), warm_up(one.warmup)) if one.trains else ("", "")),
             *(limit(one.limits.without), limit(one.limits.longest)),
-            "yes" if bears_more_with_warmup(one) else "no",
+            "yes" if bears_more_with_warmup(one) else "at the top" if one.limits.without == one.top else "no",
             f"{one.sensitivity:.2f}",
         )
         for name, one in sorted(found.items(), key=lambda of: mean(of[1].losses))

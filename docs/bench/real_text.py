@@ -11,9 +11,11 @@ from docs.bench import seeds
 from docs.bench.models import is_ahead, models_of, name_of
 from docs.committed import Ends, by_settings, translations
 from docs.markdown import answered, each_seed, rate, warm_up
+from preln.placements import PLACEMENTS
 from preln.report.core.statistics import mean
 
 SEEDS = 3
+POST_LN = PLACEMENTS["post"].label
 
 
 @dataclass(frozen=True)
@@ -44,9 +46,11 @@ def answer(bench: Mapping[str, Sequence[float]], real: Mapping[str, Sequence[flo
     if not all(name in bench and len(losses) == SEEDS for name, losses in real.items()):
         return []
     found = pairs(bench, real)
+    without = pairs(bench, {name: losses for name, losses in real.items() if name != POST_LN})
     return [
-        f"pairs that the bench tells apart: {found.told_apart}",
-        f"in the same order on real text: {len(found.same)}, in the other: {len(found.changed)}",
+        f"pairs that the bench tells apart: {found.told_apart} (without Post-LN {without.told_apart})",
+        f"in the same order on real text: {len(found.same)} ({len(without.same)})",
+        f"in the other: {len(found.changed)} ({len(without.changed)})",
         f"the bench {'foretells' if found.foretells else 'does not foretell'} real text",
     ]
 
