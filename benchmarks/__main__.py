@@ -60,6 +60,13 @@ def of_placements() -> Iterator[Entry]:
             yield _entry(f"placement-{'-'.join(model)}", "Post-LN, fp32, 1 thread", ratio, tokens_per_second=speed)
 
 
+def of_products() -> Iterator[Entry]:
+    """Training steps in bf16 whose products are widened to fp32, beside steps whose products are not."""
+    for size, rounds in (("A", ROUNDS), ("B", FEW)):
+        (ratio,) = _beside(("products", size, "narrow"), [("products", size, "widened")], rounds)
+        yield _entry(f"products-{size}", "products in bf16, 1 thread", ratio, tokens_per_second=1 / ratio.seconds)
+
+
 def of_decoding() -> Iterator[Entry]:
     """Beam search beside fairseq's."""
     from benchmarks import decoding
@@ -186,6 +193,7 @@ def of_studies() -> Iterator[Entry]:
 GROUPS: dict[str, Callable[[], Iterator[Entry]]] = {
     "train": of_training,
     "placements": of_placements,
+    "products": of_products,
     "decode": of_decoding,
     "prepare": of_preparation,
     "two-processes": of_processes,

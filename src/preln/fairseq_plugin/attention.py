@@ -11,9 +11,9 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.nn import functional
 
 from preln.fused.attention import attend
+from preln.fused.products import linear
 from preln.fused.qk_norm import QKNorm
 from preln.placements.base import as_it_is
 
@@ -41,8 +41,7 @@ def attention(
     else:
         projected, of_source = project(module, h, "q"), project(module, source, "kv")
     p = module.dropout_module.p if module.training else 0.0
-    attended: Tensor = module.out_proj(inside(attend(projected, of_source, seen, module.num_heads, causal, p)))
-    return attended
+    return _joined(module, inside(attend(projected, of_source, seen, module.num_heads, causal, p)))
 
 
 def attention_of_the_last(state: Any, module: Any, h: Tensor, inside: Callable[[Tensor], Tensor] = as_it_is) -> Tensor:
@@ -55,8 +54,12 @@ def attention_of_the_last(state: Any, module: Any, h: Tensor, inside: Callable[[
     if kept := module.get_incremental_state(state, "attn_state"):
         seen = torch.cat([kept["prev_key"], seen], dim=1)
     module.set_incremental_state(state, "attn_state", {"prev_key": seen})
-    attended: Tensor = module.out_proj(inside(attend(query, seen, None, module.num_heads, False, 0.0)))
-    return attended
+    return _joined(module, inside(attend(query, seen, None, module.num_heads, False, 0.0)))
+
+
+def _joined(module: Any, heads: Tensor) -> Tensor:
+    """What the heads attend to, through W^O."""
+    return linear(heads, module.out_proj.weight, module.out_proj.bias)
 
 
 def prepare(module: Any, qk_norm: bool) -> None:
@@ -66,7 +69,7 @@ def prepare(module: Any, qk_norm: bool) -> None:
 
 def project(module: Any, h: Tensor, names: str) -> Tensor:
     """The projections of `h`, such as queries, keys and values (qkv), side by side, as attention takes them."""
-    return normalised(module, functional.linear(h, *in_one(module, names)), names)
+    return normalised(module, linear(h, *in_one(module, names)), names)
 
 
 def normalised(module: Any, projected: Tensor, names: str) -> Tensor:

@@ -30,6 +30,7 @@ from preln.fairseq_plugin.attention import attention, attention_of_the_last, pre
 from preln.fairseq_plugin.initialisation import initialise
 from preln.fused.attention import visible
 from preln.fused.dropout import Dropout
+from preln.fused.products import linear
 from preln.placements import PLACEMENTS
 from preln.placements.base import Place, Shape, Stack, Sublayer, as_it_is
 
@@ -55,8 +56,8 @@ def feed_forward(
     layer: PlacedEncoderLayer | PlacedDecoderLayer, h: Tensor, inside: Callable[[Tensor], Tensor] = as_it_is
 ) -> Tensor:
     """ReLU(h W1 + b1) W2 + b2 of a layer; `inside` is what W2 takes its input through."""
-    transformed: Tensor = layer.fc2(inside(layer.activation_fn(layer.fc1(h))))
-    return transformed
+    hidden = layer.activation_fn(linear(h, layer.fc1.weight, layer.fc1.bias))
+    return linear(inside(hidden), layer.fc2.weight, layer.fc2.bias)
 
 
 class PlacedEncoderLayer(TransformerEncoderLayerBase):

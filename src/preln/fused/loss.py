@@ -7,9 +7,9 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
-from torch.nn import functional
 
 from preln.fused import native
+from preln.fused.products import linear, product
 
 
 def smoothed_cross_entropy(
@@ -46,7 +46,7 @@ class _SmoothedCrossEntropy(torch.autograd.Function):
         smoothing: float,
         differentiable: bool,
     ) -> tuple[Tensor, Tensor]:
-        scores = functional.linear(features, weight, bias)
+        scores = linear(features, weight, bias)
         if scores.dtype == torch.float16:
             # Its gradient is smaller than the smallest number of fp16 until it is scaled.
             scores = scores.float()
@@ -70,7 +70,8 @@ class _SmoothedCrossEntropy(torch.autograd.Function):
         if scores.dtype != features.dtype:
             scores, gradient = (scores * gradient).to(features.dtype), gradient.new_ones(())
         by_bias = scores.sum(0) * gradient if ctx.has_bias else None
-        return scores @ weight * gradient, scores.T @ features * gradient, by_bias, None, None, None
+        by_features, by_weight = product(scores, weight) * gradient, product(scores.T, features) * gradient
+        return by_features, by_weight, by_bias, None, None, None
 
 
 def _in_torch(scores: Tensor, targets: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:

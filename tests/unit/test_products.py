@@ -1,0 +1,99 @@
+"""Products in bf16, widened and not, against the same in doubles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+from torch.nn import functional
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from preln.fused import products
+from preln.fused.loss import smoothed_cross_entropy
+from tests.unit.test_fused import assert_equal, gradients, in_doubles, lowered, numbers
+
+pytestmark = pytest.mark.numbers
+
+HALF = torch.bfloat16
+
+
+@pytest.fixture(params=[True, False], ids=["widened", "as they are"])
+def widened(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Both kinds of processors, one after the other."""
+    monkeypatch.setattr(products, "_WIDENS", request.param)
+    return bool(request.param)
+
+
+class Products(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """The types of the factors of all products of matrices within it."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.seen: set[torch.dtype] = set()
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func.overloadpacket in (torch.ops.aten.mm, torch.ops.aten.addmm, torch.ops.aten.bmm):
+            self.seen |= {x.dtype for x in args if isinstance(x, Tensor)}
+        return func(*args, **(kwargs or {}))
+
+
+@pytest.mark.parametrize("shape", [(40, 24), (5, 8, 24)])
+@pytest.mark.parametrize("has_bias", [True, False])
+def test_a_linear_map_is_its_formula_in_doubles(widened: bool, shape: tuple[int, ...], has_bias: bool) -> None:
+    x, weight, bias = numbers(*shape, dtype=HALF), numbers(30, 24, dtype=HALF), numbers(30, dtype=HALF)
+    inputs = (x, weight, bias) if has_bias else (x, weight)
+    exact = in_doubles(*inputs)
+    found = products.linear(x, weight, bias if has_bias else None)
+    expected = functional.linear(*exact)
+    assert_equal(found, expected.to(HALF), HALF)
+    assert_equal(gradients(found, *inputs), lowered(gradients(expected, *exact), HALF), HALF)
+
+
+def test_a_product_is_its_formula_in_doubles(widened: bool) -> None:
+    a, b = numbers(40, 24, dtype=HALF), numbers(24, 30, dtype=HALF)
+    assert_equal(products.product(a, b), (a.double() @ b.double()).to(HALF), HALF)
+
+
+def test_a_widened_product_is_rounded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(products, "_WIDENS", True)
+    # 1 + 2^-8 + 2^-16 is above the middle between two neighbours in bf16; without its last part it would be the middle.
+    a, b = torch.tensor([[1.0, 2.0**-8, 2.0**-16]], dtype=HALF), torch.ones(3, 1, dtype=HALF)
+    assert products.product(a, b).item() == 1.0 + 2.0**-7
+    assert products.linear(a, b.T, None).item() == 1.0 + 2.0**-7
+
+
+def test_products_in_fp32_stay_as_they_are(widened: bool) -> None:
+    x, weight, bias = numbers(40, 24), numbers(30, 24), numbers(30)
+    assert torch.equal(products.linear(x, weight, bias), functional.linear(x, weight, bias))
+    assert torch.equal(products.product(x, weight.T), x @ weight.T)
+
+
+def test_only_a_slow_processor_widens(widened: bool) -> None:
+    features, weight, targets = numbers(6, 24, dtype=HALF), numbers(30, 24, dtype=HALF), torch.arange(6)
+    with Products() as factors:
+        mapped = products.linear(features, weight, None)
+        loss, _ = smoothed_cross_entropy(mapped, weight.new_ones(50, 30).requires_grad_(), None, targets, 0.1)
+        torch.autograd.grad(loss, (features, weight))
+    assert factors.seen == {torch.float32 if widened else HALF}
+
+
+XEON = {"architecture": "x86_64", "cpu_name": "Intel Xeon", "avx512_bf16": True, "amx_bf16": True}
+
+
+@pytest.mark.parametrize(
+    ("processor", "slow"),
+    [
+        (XEON, False),
+        ({**XEON, "amx_bf16": False}, True),
+        ({**XEON, "amx_bf16": False, "avx512_bf16": False}, True),
+        ({**XEON, "amx_bf16": False, "cpu_name": "AMD EPYC"}, False),
+        ({**XEON, "amx_bf16": False, "avx512_bf16": False, "cpu_name": "AMD Ryzen"}, True),
+        ({"architecture": "aarch64"}, False),
+        ({}, False),
+    ],
+    ids=["AMX", "Intel's AVX512", "no bf16", "AMD's AVX512", "AMD's AVX2", "not x86", "not known"],
+)
+def test_a_processor_is_slow_at_bf16_without_amx_or_amds_instructions(processor: dict[str, Any], slow: bool) -> None:
+    assert products.is_slow_at_bf16(processor) is slow
