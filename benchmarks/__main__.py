@@ -61,9 +61,9 @@ def of_placements() -> Iterator[Entry]:
 
 
 def of_products() -> Iterator[Entry]:
-    """Training steps in bf16 whose products are widened to fp32, beside steps whose products are not."""
+    """Training steps in bf16 whose products are computed in fp32, beside steps whose products are computed in bf16."""
     for size, rounds in (("A", ROUNDS), ("B", FEW)):
-        (ratio,) = _beside(("products", size, "narrow"), [("products", size, "widened")], rounds)
+        (ratio,) = _beside(("products", size, "bf16"), [("products", size, "fp32")], rounds)
         yield _entry(f"products-{size}", "products in bf16, 1 thread", ratio, tokens_per_second=1 / ratio.seconds)
 
 

@@ -1,4 +1,4 @@
-"""Training steps in bf16, whose products of matrices are widened to fp32, or are not."""
+"""Training steps in bf16, whose products of matrices are computed in fp32, or in bf16."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def work(size: str, way: str) -> Callable[[], int]:
 
     Args:
         size: of the model.
-        way: `widened`, or `narrow` for products in bf16.
+        way: `fp32` or `bf16`, in which products are computed.
     """
-    products._WIDENS = way == "widened"
+    products.IN_FP32 = way == "fp32"
     return training.work("preln", size, "bf16")

@@ -24,6 +24,8 @@ def answer(shallow: Sequence[float], first: Sequence[float], lower: Sequence[flo
         lower: those with the most layers, at the lower rate.
         guess: that of the constant guess.
     """
+    if len(first) < depth.SEEDS:
+        return []
     said = depth.answer(shallow, [lower], guess)
     trains = said and said != ["fails"]
     return [*said, "the rate was too high"] if trains and is_ahead(lower, first) else said
@@ -39,5 +41,6 @@ def table(results: Path) -> str:
         lower = at_the_lower.get(name, Ends()).losses
         said = answer(shallow, first, lower, bench[name].guess)
         rows.append((name, rate(settings.learning_rate), *map(losses, (shallow, first, lower)), "; ".join(said)))
-    head = ["", "the lower rate", "6-6, first rate", "18-18, first rate", "18-18, lower rate", "the answer"]
+    few, many = (f"{layers}-{layers}" for layers in (FEWEST, DEEPER[-1]))
+    head = ["", "the lower rate", f"{few}, first rate", f"{many}, first rate", f"{many}, lower rate", "the answer"]
     return grid(head, rows)

@@ -56,11 +56,20 @@ def bears_more_with_warmup(one: OnTheBench) -> bool:
     return one.limits.ratio >= 3.1
 
 
+def is_at_the_top(one: OnTheBench) -> bool:
+    """Whether a model trains at the highest rate of the bench, with the warm-up and without: no limit is seen."""
+    return one.limits.without == one.limits.longest == one.top
+
+
 def is_ahead(one: Sequence[float], other: Sequence[float]) -> bool:
     """Whether a model is better than another, by the losses of their seeds: every seed, and the means by a twentieth
     of a bit at least."""
-    # A difference of two-digit numbers is not exact.
-    return max(one) < min(other) and round(mean(other) - mean(one), 6) >= NEAR
+    return max(one) < min(other) and _behind(mean(other), mean(one)) >= NEAR
+
+
+def _behind(loss: float, other: float) -> float:
+    """How much higher a mean loss is than another, without the error of the difference in binary."""
+    return round(loss - other, 6)
 
 
 def the_other_fourteen(found: Mapping[str, OnTheBench]) -> dict[str, OnTheBench]:
@@ -76,7 +85,7 @@ def best_four(others: Mapping[str, OnTheBench]) -> list[str]:
     """
     by_loss = sorted(others, key=lambda name: mean(others[name].losses))
     fourth = mean(others[by_loss[3]].losses)
-    behind = {name: round(mean(others[name].losses) - fourth, 6) for name in by_loss}
+    behind = {name: _behind(mean(others[name].losses), fourth) for name in by_loss}
     sure = [name for name in by_loss if behind[name] < -NEAR]
     near = [name for name in by_loss if abs(behind[name]) <= NEAR]
     chosen = sure + sorted(near, key=lambda name: others[name].sensitivity)[: 4 - len(sure)]
@@ -89,8 +98,8 @@ def name_of(settings: RunSettings) -> str:
 
 
 def models_of(study: str) -> dict[str, RunSettings]:
-    """The models of a study of config/ by their names on the bench, each with the settings of one of its runs. They
-    differ in the seed and the depth alone."""
+    """The models of a study of config/ by their names on the bench, each with the settings of one of its runs. The runs
+    of a model differ in the seed and the depth alone."""
     return {name_of(run.settings): run.settings for run in expand(study_of(study))}
 
 
@@ -136,7 +145,7 @@ def what_the_bench_says(found: Mapping[str, OnTheBench]) -> str:
             losses(one.losses),
             *((rate(one.rate), warm_up(one.warmup)) if one.trains else ("", "")),
             *(limit(one.limits.without), limit(one.limits.longest)),
-            "yes" if bears_more_with_warmup(one) else "at the top" if one.limits.without == one.top else "no",
+            "yes" if bears_more_with_warmup(one) else "at the top" if is_at_the_top(one) else "no",
             f"{one.sensitivity:.2f}",
         )
         for name, one in sorted(found.items(), key=lambda of: mean(of[1].losses))

@@ -86,7 +86,6 @@ def table(results: Path) -> str:
 
 
 def counted(losses: Mapping[str, Sequence[float]]) -> str:
-    """How many of the published comparisons the bench agrees with, differs from and does not tell
-    apart."""
+    """How many of the published comparisons the bench agrees with, differs from and does not tell apart."""
     said = Counter(chain(*(answer(order, losses) for order in PUBLISHED)))
     return f"{said['agrees']} agree, {said['differs']} differ, {said['not told apart']} not told apart"

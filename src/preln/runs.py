@@ -36,7 +36,8 @@ TRAINING_VERSION = 2
 
 It was not raised when BLEU on GPUs became that of translations in fp32: nothing had been trained on a GPU.
 Nor was it when LayerNorm's gradients became exact in bf16 (`preln.fused.norm`): docs/deviations.md names the committed
-runs that were trained before."""
+runs that were trained before. Nor was it when processors that are slow in bf16 came to multiply in fp32
+(`preln.fused.products`): their sums are rounded in another way, as between processors."""
 
 PREPARATION_VERSION = 1
 """Raised when the text or the pieces of a prepared corpus can change with the code.

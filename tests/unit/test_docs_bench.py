@@ -141,7 +141,8 @@ def test_the_page_has_the_models_by_their_losses_and_the_best_four() -> None:
 
 
 @pytest.mark.parametrize(
-    ("without", "longest", "said"), [(3e-3, 9.5e-3, "yes"), (3e-3, 3e-3, "no"), (3e-2, 3e-2, "at the top")]
+    ("without", "longest", "said"),
+    [(3e-3, 9.5e-3, "yes"), (3e-3, 3e-3, "no"), (3e-2, 3e-2, "at the top"), (3e-2, 9.5e-3, "no")],
 )
 def test_of_a_model_that_trains_at_the_highest_rate_it_is_not_said_that_the_warm_up_raises_no_limit(
     without: float, longest: float, said: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import Literal
 
@@ -26,7 +26,7 @@ from docs.answers import (
     short_warmup,
 )
 from docs.answers.iwslt14 import GUESS
-from docs.bench import depth, models, seeds
+from docs.bench import depth, models, real_text, seeds
 from docs.committed import claims, final, table
 from docs.committed import theory as row_of_the_theory
 from docs.tables import bars, collapse
@@ -285,7 +285,7 @@ def costs(*models: str) -> list[float]:
 def lost_by_depth(*names: str) -> list[float]:
     """How much higher placements end with 18-18 layers than with 6-6."""
     found = depth.read(RESULTS)
-    return [mean(found[name][18]) - mean(found[name][6]) for name in names]
+    return [mean(found[name][depth.DEEPER[-1]]) - mean(found[name][depth.FEWEST]) for name in names]
 
 
 def sensitivities(*names: str) -> list[float]:
@@ -309,11 +309,11 @@ def at_the_top() -> list[float]:
     return minmax(found["final_valid_loss"].mean())
 
 
-def told_apart(names: Iterable[str]) -> tuple[int, int]:
+def told_apart(names: Collection[str]) -> tuple[int, int]:
     """How many pairs of models the bench tells apart by all their seeds, and how many there are."""
     losses = seeds.read(RESULTS)
-    pairs = list(itertools.combinations([losses[name] for name in names], 2))
-    return sum(models.is_ahead(*pair) or models.is_ahead(*pair[::-1]) for pair in pairs), len(pairs)
+    told = real_text.pairs(losses, {name: losses[name] for name in names}).told_apart
+    return told, math.comb(len(names), 2)
 
 
 def of_a_claim_of_others(claim: str) -> list[float]:
@@ -480,12 +480,10 @@ def to_the_bound(study: str) -> float:
     return abs(value - bound)
 
 
-TIMED_ON = (
-    *("AMD EPYC, family 25, model 17, AVX512", "AMD EPYC"),
-    "Intel(R) Xeon(R) Processor, family 6, model 207, AVX512",
-)
-"""The processors of the times on the pages: a Zen 4, as the record's entries have it and as those of before, and a Xeon
-without AMX."""
+TIMED_ON = ("AMD EPYC, family 25, model 17, AVX512", "AMD EPYC")
+"""The processor of the times on the pages: a Zen 4, as the record's entries have it, and as those of before."""
+XEON = "Intel(R) Xeon(R) Processor, family 6, model 207, AVX512"
+"""That of the times of products in bf16: a Xeon without AMX."""
 
 
 def timed(*names: str) -> list[float]:
@@ -525,9 +523,9 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
         ("and Adam, it takes {:.1f} to {:.1f}%", shares_of_bleu),
         ("BERT in fp32 is {:.2f} ({:.2f} to {:.2f}) times as fast", lambda: timed("train-bert-fp32")),
         (
-            "a training step of size A is {:.2f} times as fast if its products are widened to fp32, and of size B "
-            "{:.2f} times.",
-            lambda: timed("products-A", "products-B")[::3],
+            "in bf16 is {:.2f} ({:.2f} to {:.2f}) times as fast if its products are computed in fp32 (size A), and "
+            "{:.2f} ({:.2f} to {:.2f}) times with size B.",
+            lambda: [record.find(f"products-{size}", XEON)[key] for size in "AB" for key in ("ratio", "low", "high")],
         ),
         *(
             (
@@ -1132,7 +1130,7 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
         ),
         ("the constant guess of {:.2f}.)", lambda: [models.read(RESULTS)["Post-LN"].guess]),
         ("At 3e-2 they learn little: they end at {:.1f} to {:.1f} bits.", at_the_top),
-        ("tell {} of the {} pairs apart", lambda: told_apart(one.label for one in PLACEMENTS.values())),
+        ("tell {} of the {} pairs apart", lambda: told_apart([one.label for one in PLACEMENTS.values()])),
         ("the bench tells {} of the {} pairs apart, and", lambda: told_apart(models.models_of("placements-real"))),
         ("have the lowest, {:.2f} and {:.2f}, partly", lambda: sensitivities("DeepNorm", "Res-Post-LN")),
         (

@@ -1,4 +1,4 @@
-"""Products in bf16, widened and not, against the same in doubles."""
+"""Products in bf16, computed in fp32 and in bf16, against the same in doubles."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from torch import Tensor
 from torch.nn import functional
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from benchmarks import training
+from preln.config import Execution
 from preln.fused import products
 from preln.fused.loss import smoothed_cross_entropy
 from tests.unit.test_fused import assert_equal, gradients, in_doubles, lowered, numbers
@@ -19,10 +21,10 @@ pytestmark = pytest.mark.numbers
 HALF = torch.bfloat16
 
 
-@pytest.fixture(params=[True, False], ids=["widened", "as they are"])
-def widened(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+@pytest.fixture(params=[True, False], ids=["in fp32", "in bf16"])
+def in_fp32(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
     """Both kinds of processors, one after the other."""
-    monkeypatch.setattr(products, "_WIDENS", request.param)
+    monkeypatch.setattr(products, "IN_FP32", request.param)
     return bool(request.param)
 
 
@@ -41,7 +43,7 @@ class Products(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
 @pytest.mark.parametrize("shape", [(40, 24), (5, 8, 24)])
 @pytest.mark.parametrize("has_bias", [True, False])
-def test_a_linear_map_is_its_formula_in_doubles(widened: bool, shape: tuple[int, ...], has_bias: bool) -> None:
+def test_a_linear_map_is_its_formula_in_doubles(in_fp32: bool, shape: tuple[int, ...], has_bias: bool) -> None:
     x, weight, bias = numbers(*shape, dtype=HALF), numbers(30, 24, dtype=HALF), numbers(30, dtype=HALF)
     inputs = (x, weight, bias) if has_bias else (x, weight)
     exact = in_doubles(*inputs)
@@ -51,32 +53,34 @@ def test_a_linear_map_is_its_formula_in_doubles(widened: bool, shape: tuple[int,
     assert_equal(gradients(found, *inputs), lowered(gradients(expected, *exact), HALF), HALF)
 
 
-def test_a_product_is_its_formula_in_doubles(widened: bool) -> None:
-    a, b = numbers(40, 24, dtype=HALF), numbers(24, 30, dtype=HALF)
-    assert_equal(products.product(a, b), (a.double() @ b.double()).to(HALF), HALF)
-
-
-def test_a_widened_product_is_rounded_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(products, "_WIDENS", True)
+def test_a_product_in_fp32_is_rounded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(products, "IN_FP32", True)
     # 1 + 2^-8 + 2^-16 is above the middle between two neighbours in bf16; without its last part it would be the middle.
     a, b = torch.tensor([[1.0, 2.0**-8, 2.0**-16]], dtype=HALF), torch.ones(3, 1, dtype=HALF)
-    assert products.product(a, b).item() == 1.0 + 2.0**-7
     assert products.linear(a, b.T, None).item() == 1.0 + 2.0**-7
 
 
-def test_products_in_fp32_stay_as_they_are(widened: bool) -> None:
+def test_products_in_fp32_stay_as_they_are(in_fp32: bool) -> None:
     x, weight, bias = numbers(40, 24), numbers(30, 24), numbers(30)
     assert torch.equal(products.linear(x, weight, bias), functional.linear(x, weight, bias))
-    assert torch.equal(products.product(x, weight.T), x @ weight.T)
 
 
-def test_only_a_slow_processor_widens(widened: bool) -> None:
+def test_only_a_slow_processor_multiplies_in_fp32(in_fp32: bool) -> None:
     features, weight, targets = numbers(6, 24, dtype=HALF), numbers(30, 24, dtype=HALF), torch.arange(6)
     with Products() as factors:
         mapped = products.linear(features, weight, None)
         loss, _ = smoothed_cross_entropy(mapped, weight.new_ones(50, 30).requires_grad_(), None, targets, 0.1)
         torch.autograd.grad(loss, (features, weight))
-    assert factors.seen == {torch.float32 if widened else HALF}
+    assert factors.seen == {torch.float32 if in_fp32 else HALF}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", ["tiny", "bert-tiny"])
+def test_a_training_step_in_bf16_multiplies_nothing_in_bf16_on_a_slow_processor(in_fp32: bool, size: str) -> None:
+    do_round = training.rounds("preln", size, "bf16", Execution())
+    with Products() as factors:
+        do_round()
+    assert (HALF in factors.seen) is not in_fp32
 
 
 XEON = {"architecture": "x86_64", "cpu_name": "Intel Xeon", "avx512_bf16": True, "amx_bf16": True}
@@ -91,9 +95,10 @@ XEON = {"architecture": "x86_64", "cpu_name": "Intel Xeon", "avx512_bf16": True,
         ({**XEON, "amx_bf16": False, "cpu_name": "AMD EPYC"}, False),
         ({**XEON, "amx_bf16": False, "avx512_bf16": False, "cpu_name": "AMD Ryzen"}, True),
         ({"architecture": "aarch64"}, False),
+        ({"architecture": "x86_64"}, False),
         ({}, False),
     ],
-    ids=["AMX", "Intel's AVX512", "no bf16", "AMD's AVX512", "AMD's AVX2", "not x86", "not known"],
+    ids=["AMX", "Intel's AVX512", "no bf16", "AMD's AVX512", "AMD's AVX2", "not x86", "little known", "not known"],
 )
 def test_a_processor_is_slow_at_bf16_without_amx_or_amds_instructions(processor: dict[str, Any], slow: bool) -> None:
     assert products.is_slow_at_bf16(processor) is slow

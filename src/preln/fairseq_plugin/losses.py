@@ -17,6 +17,7 @@ from torch import Tensor
 
 from preln.fairseq_plugin.batches import words
 from preln.fused.loss import smoothed_cross_entropy
+from preln.fused.products import linear
 
 
 @register_criterion("preln_translation_loss", dataclass=LabelSmoothedCrossEntropyCriterionConfig)
@@ -43,7 +44,8 @@ class MaskedLanguageLoss(MaskedLmLoss):
         masked = words(sample, self.padding_idx)
         features, _ = model(**sample["net_input"], features_only=True)
         head = model.encoder.lm_head
-        hidden = head.layer_norm(head.activation_fn(head.dense(_at(features, masked))))
+        mapped = linear(_at(features, masked), head.dense.weight, head.dense.bias)
+        hidden = head.layer_norm(head.activation_fn(mapped))
         loss, _ = smoothed_cross_entropy(hidden, head.weight, head.bias, _at(sample["target"], masked), 0.0)
         count = len(masked)
         log = {"loss": loss.data, "ntokens": sample["ntokens"], "nsentences": sample["nsentences"]}

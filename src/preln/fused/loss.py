@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from preln.fused import native
-from preln.fused.products import linear, product
+from preln.fused.products import factor, linear
 
 
 def smoothed_cross_entropy(
@@ -70,7 +70,9 @@ class _SmoothedCrossEntropy(torch.autograd.Function):
         if scores.dtype != features.dtype:
             scores, gradient = (scores * gradient).to(features.dtype), gradient.new_ones(())
         by_bias = scores.sum(0) * gradient if ctx.has_bias else None
-        by_features, by_weight = product(scores, weight) * gradient, product(scores.T, features) * gradient
+        by_scores = factor(scores)
+        by_features = (by_scores @ factor(weight)).to(features.dtype) * gradient
+        by_weight = (by_scores.T @ factor(features)).to(features.dtype) * gradient
         return by_features, by_weight, by_bias, None, None, None
 
 

@@ -1,8 +1,8 @@
 """Products of matrices in bf16, on processors that are slow at them.
 
 Without instructions for bf16, PyTorch's products take many times as long in bf16 as in fp32. With Intel's `avx512_bf16`
-alone, they still take longer. There the factors are widened to fp32, which is exact, and their product is rounded once,
-as in bf16.
+alone, they still take longer. There the factors are cast to fp32, which is exact, and their product is rounded to bf16
+once. (`preln.fused.linear` is of the beam search, which is in fp32.)
 """
 
 from __future__ import annotations
@@ -19,52 +19,50 @@ from torch.nn import functional
 def is_slow_at_bf16(processor: Mapping[str, Any]) -> bool:
     """Whether a processor multiplies matrices more slowly in bf16 than in fp32, by what torch knows of it.
 
-    Of one that is not x86 we do not know."""
-    if processor.get("architecture") != "x86_64":
+    Of one that is not x86, or of which torch tells less, we do not know.
+    """
+    known = {"cpu_name", "amx_bf16", "avx512_bf16"} <= processor.keys()
+    if processor.get("architecture") != "x86_64" or not known:
         return False
-    is_intels = str(processor["cpu_name"]).startswith("Intel")
+    is_intels = processor["cpu_name"].startswith("Intel")
     return not (processor["amx_bf16"] or (processor["avx512_bf16"] and not is_intels))
 
 
 # An older torch does not tell.
-_WIDENS = is_slow_at_bf16(torch.cpu.get_capabilities() if hasattr(torch.cpu, "get_capabilities") else {})
+IN_FP32 = is_slow_at_bf16(torch.cpu.get_capabilities() if hasattr(torch.cpu, "get_capabilities") else {})
+"""Whether products of bf16 are computed in fp32 on the processor at hand."""
+
+
+def factor(x: Tensor) -> Tensor:
+    """A factor as it is multiplied; the product is to be cast to its type."""
+    return x.float() if IN_FP32 and x.dtype == torch.bfloat16 and x.device.type == "cpu" else x
 
 
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-    """`functional.linear`: `x` of shape (..., inputs), `weight` of shape (outputs, inputs)."""
-    if _widens(x):
-        mapped: Tensor = _WidenedLinear.apply(x, weight, bias)  # type: ignore[no-untyped-call]
-        return mapped
-    return functional.linear(x, weight, bias)
+    """`functional.linear`: `x` of shape (..., positions, inputs), `weight` of shape (outputs, inputs)."""
+    if factor(x) is x:
+        return functional.linear(x, weight, bias)
+    mapped: Tensor = _LinearInFp32.apply(x, weight, bias)  # type: ignore[no-untyped-call]
+    return mapped
 
 
-def product(a: Tensor, b: Tensor) -> Tensor:
-    """a b, without a gradient."""
-    return (a.float() @ b.float()).to(a.dtype) if _widens(a) else a @ b
-
-
-def _widens(x: Tensor) -> bool:
-    return _WIDENS and x.dtype == torch.bfloat16 and x.device.type == "cpu"
-
-
-class _WidenedLinear(torch.autograd.Function):
-    """It keeps the factors in bf16, so that it takes no more memory than without."""
+class _LinearInFp32(torch.autograd.Function):
+    """Of its factors it keeps no copies in fp32 for the gradient."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
         ctx.save_for_backward(x, weight)
-        ctx.has_bias = bias is not None
-        return functional.linear(x.float(), weight.float(), None if bias is None else bias.float()).to(x.dtype)
+        return functional.linear(factor(x), factor(weight), None if bias is None else factor(bias)).to(x.dtype)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
         x, weight = ctx.saved_tensors
-        by_x, by_weight, by_bias = ctx.needs_input_grad
-        gradient = gradient.float()
-        rows = gradient.flatten(0, -2)
+        has_x, has_weight, has_bias = ctx.needs_input_grad
+        by_output = factor(gradient)
+        rows = by_output.flatten(0, -2)
         return (
-            (gradient @ weight.float()).to(x.dtype) if by_x else None,
-            (rows.T @ x.flatten(0, -2).float()).to(x.dtype) if by_weight else None,
-            rows.sum(0).to(x.dtype) if ctx.has_bias and by_bias else None,
+            (by_output @ factor(weight)).to(x.dtype) if has_x else None,
+            (rows.T @ factor(x).flatten(0, -2)).to(x.dtype) if has_weight else None,
+            rows.sum(0).to(x.dtype) if has_bias else None,
         )
