@@ -31,10 +31,14 @@ def answer(shallow: Sequence[float], first: Sequence[float], lower: Sequence[flo
     return [*said, "the rate was too high"] if trains and is_ahead(lower, first) else said
 
 
+def read(results: Path) -> dict[str, Ends]:
+    """The ends of the seeds that are done at the lower rate, by the names of the models on the bench."""
+    return by_settings(translations(results, STUDY), name_of)
+
+
 def table(results: Path) -> str:
     """The placements that fail or lose with the depth, at the lower rate."""
-    bench, at_first = models.read(results), depth.read(results)
-    at_the_lower = by_settings(translations(results, STUDY), name_of)
+    bench, at_first, at_the_lower = models.read(results), depth.read(results), read(results)
     rows = []
     for name, settings in models_of(STUDY).items():
         shallow, first = (at_first.get(name, {}).get(layers, ()) for layers in (FEWEST, DEEPER[-1]))

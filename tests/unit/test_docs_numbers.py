@@ -26,7 +26,7 @@ from docs.answers import (
     short_warmup,
 )
 from docs.answers.iwslt14 import GUESS
-from docs.bench import depth, models, real_text, seeds
+from docs.bench import depth, lower_rate, models, real_text, seeds
 from docs.committed import claims, final, table
 from docs.committed import theory as row_of_the_theory
 from docs.tables import bars, collapse
@@ -292,6 +292,11 @@ def sensitivities(*names: str) -> list[float]:
     """The sensitivities of models of the bench to the learning rate."""
     bench = models.read(RESULTS)
     return [bench[name].sensitivity for name in names]
+
+
+def at_a_lower_rate(name: str) -> float:
+    """What a placement has with 18-18 layers at the lower rate."""
+    return mean(lower_rate.read(RESULTS)[name].losses)
 
 
 def of_the_bench(column: str, name: str) -> list[float]:
@@ -1110,7 +1115,6 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
     "docs/your-own-study.md": [
         ("{} of {} runs made | | `paper-epoch.yaml`", lambda: made("confounds")),
         ("{} of {} runs made | | `first-updates.yaml`", lambda: made("paper-epoch")),
-        ("{} of {} runs made | | `placements-real.yaml`", lambda: made("placements-depth-lower")),
         ("{} of {} runs made | | `placements-small.yaml`", lambda: made("placements-real")),
     ],
     "docs/placements-bench.md": [
@@ -1137,6 +1141,17 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
             "best of all there, with {:.2f} bits. DeepNorm, the last but one of the placements on the bench, is sixth "
             "of sixteen ({:.2f}).",
             lambda: [mean(depth.read(RESULTS)[name][18]) for name in ("ReZero", "DeepNorm")],
+        ),
+        ("gains most, and ends at {:.2f} bits", lambda: [at_a_lower_rate("Post-LN-init")]),
+        (
+            "LayerNorm scaling least ({:.2f} bits)",
+            lambda: [
+                at_a_lower_rate("LayerNorm scaling") - mean(depth.read(RESULTS)["LayerNorm scaling"][depth.FEWEST])
+            ],
+        ),
+        (
+            "Pre-LN ({:.2f}) is ahead of B2T ({:.2f})",
+            lambda: [mean(depth.read(RESULTS)["Pre-LN"][depth.DEEPER[-1]]), at_a_lower_rate("B2T")],
         ),
         ("T-Fixup loses {:.2f} bits, LayerNorm scaling {:.2f}", lambda: lost_by_depth("T-Fixup", "LayerNorm scaling")),
         (
