@@ -48,6 +48,7 @@ def answers(results: Path) -> dict[str, list[str]]:
     return {
         name: answer(its.get(FEWEST, ()), [its.get(layers, ()) for layers in DEEPER], bench[name].guess)
         for name, its in found.items()
+        if name in bench
     }
 
 

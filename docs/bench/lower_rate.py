@@ -43,7 +43,7 @@ def table(results: Path) -> str:
     for name, settings in models_of(STUDY).items():
         shallow, first = (at_first.get(name, {}).get(layers, ()) for layers in (FEWEST, DEEPER[-1]))
         lower = at_the_lower.get(name, Ends()).losses
-        said = answer(shallow, first, lower, bench[name].guess)
+        said = answer(shallow, first, lower, bench[name].guess) if name in bench else []
         rows.append((name, rate(settings.learning_rate), *map(losses, (shallow, first, lower)), "; ".join(said)))
     few, many = (f"{layers}-{layers}" for layers in (FEWEST, DEEPER[-1]))
     head = ["", "the lower rate", f"{few}, first rate", f"{many}, first rate", f"{many}, lower rate", "the answer"]

@@ -222,6 +222,14 @@ def test_nothing_is_known_of_the_bench_while_a_run_is_not_made(tmp_path: Path) -
     assert models.read(tmp_path) == {}
 
 
+def test_nothing_is_said_of_deeper_models_while_a_run_of_the_bench_is_not_made(tmp_path: Path) -> None:
+    run = expand(study_of("placements-depth"))[0]
+    end(tmp_path / "placements-depth" / "translation", run.id, 4.0)
+    assert depth.read(tmp_path)
+    assert depth.answers(tmp_path) == {}
+    assert "loses" not in lower_rate.table(tmp_path)
+
+
 def best(study: str) -> dict[str, tuple[float, int]]:
     """The rate and the warm-up of the models of a study, by their names on the bench. Each has one of both."""
     found = {(name_of(its := run.settings), its.learning_rate, its.warmup) for run in expand(study_of(study))}

@@ -123,6 +123,16 @@ def scaled_updates(placement: str) -> list[float]:
     return [float(updates) for updates in its["reached_update"]]
 
 
+def scaled_target() -> float:
+    """That loss."""
+    return float(table("bert-scaled", "pretraining")["loss"].iloc[0])
+
+
+def scaled_speedup() -> float:
+    """How many times as many updates as Pre-LN's Post-LN takes to it, on average."""
+    return mean(scaled_updates("post")) / mean(scaled_updates("pre"))
+
+
 def stuck_berts() -> list[float]:
     """How far the loss of Post-LN without a warm-up falls after update 200 in `bert-scaled`, by seed."""
     runs = [RESULTS / "bert-scaled" / "pretraining" / f"post-lr3e-3-wu0-s{seed}" / "curve.csv" for seed in (1, 2, 3)]
@@ -289,10 +299,14 @@ def costs(*models: str) -> list[float]:
     return [1 / timed(f"placement-{model}")[0] for model in models]
 
 
+def at_depth(name: str, layers: int) -> float:
+    """What a placement has with so many layers, at its best rate with the fewest."""
+    return mean(depth.read(RESULTS)[name][layers])
+
+
 def lost_by_depth(*names: str) -> list[float]:
     """How much higher placements end with 18-18 layers than with 6-6."""
-    found = depth.read(RESULTS)
-    return [mean(found[name][depth.DEEPER[-1]]) - mean(found[name][depth.FEWEST]) for name in names]
+    return [at_depth(name, depth.DEEPER[-1]) - at_depth(name, depth.FEWEST) for name in names]
 
 
 def sensitivities(*names: str) -> list[float]:
@@ -367,6 +381,11 @@ def ahead(column: str) -> tuple[float, float]:
 def ahead_before_the_drop() -> tuple[float, float]:
     """The same of Pre-LN's second epoch, before its rate drops, and Post-LN's third."""
     return paired(of_seeds(POST, 3), of_seeds(PRE, 2))
+
+
+def ahead_at_the_higher_rate() -> float:
+    """The same at 1e-3, of one seed."""
+    return final(BIG, "post-adam-lr1e-3-wu1333") - curve(BIG, "pre-adam-lr1e-3-const-drop2", 2)
 
 
 def theory(study: str, quantity: str, model: str, scale: float = 1.0) -> tuple[float, float]:
@@ -636,7 +655,7 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
         (
             "Pre-LN is {:.2f} bits ahead of Post-LN at 1e-3, and {:.2f} behind Post-LN at 5e-4",
             lambda: [
-                final(BIG, "post-adam-lr1e-3-wu1333") - curve(BIG, "pre-adam-lr1e-3-const-drop2", 2),
+                ahead_at_the_higher_rate(),
                 curve(BIG, "pre-adam-lr1e-3-const-drop2", 2) - of_seeds(POST)[0],
             ],
         ),
@@ -958,16 +977,13 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
         ("1e-3 is the better one by {:.2f} bits (three seeds,", lambda: [raised_rate_gains(4)]),
         (
             "At equal rates the claim holds: −{:.2f} ± {:.2f} bits at 5e-4 (three seeds), −{:.2f} at 1e-3 (one seed).",
-            lambda: [
-                *ahead_before_the_drop(),
-                final(BIG, "post-adam-lr1e-3-wu1333") - curve(BIG, "pre-adam-lr1e-3-const-drop2", 2),
-            ],
+            lambda: [*ahead_before_the_drop(), ahead_at_the_higher_rate()],
         ),
         (
             "reaches {:.2f} bits in 1/{:.2f} of the updates, though the last losses differ by {:.2f} bits",
             lambda: [
-                float(table("bert-scaled", "pretraining")["loss"].iloc[0]),
-                mean(scaled_updates("post")) / mean(scaled_updates("pre")),
+                scaled_target(),
+                scaled_speedup(),
                 mean(scaled_bert("post-lr1e-3-wu0")) - mean(scaled_bert("pre-lr1e-3-wu0")),
             ],
         ),
@@ -975,10 +991,10 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
             "reaches {:.2f} bits after {:.0f} to {:.0f} updates, and Post-LN after {:.0f} to {:,.0f}: {:.2f} times as "
             "many",
             lambda: [
-                float(table("bert-scaled", "pretraining")["loss"].iloc[0]),
+                scaled_target(),
                 *minmax(scaled_updates("pre")),
                 *minmax(scaled_updates("post")),
-                mean(scaled_updates("post")) / mean(scaled_updates("pre")),
+                scaled_speedup(),
             ],
         ),
         (
@@ -1142,7 +1158,7 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
                 of_the_bench("sensitivity", "Post-LN-init")[1],
             ],
         ),
-        ("the constant guess of {:.2f}.)", lambda: [models.read(RESULTS)["Post-LN"].guess]),
+        ("bits below the constant guess of {:.2f}.", lambda: [models.read(RESULTS)["Post-LN"].guess]),
         ("At 3e-2 they learn little: they end at {:.1f} to {:.1f} bits.", at_the_top),
         ("tell {} of the {} pairs apart", lambda: told_apart([one.label for one in PLACEMENTS.values()])),
         ("the bench tells {} of the {} pairs apart, and", lambda: told_apart(models.models_of("placements-real"))),
@@ -1150,18 +1166,16 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
         (
             "best of all there, with {:.2f} bits. DeepNorm, the last but one of the placements on the bench, is sixth "
             "of sixteen ({:.2f}).",
-            lambda: [mean(depth.read(RESULTS)[name][18]) for name in ("ReZero", "DeepNorm")],
+            lambda: [at_depth(name, depth.DEEPER[-1]) for name in ("ReZero", "DeepNorm")],
         ),
         ("gains most, and ends at {:.2f} bits", lambda: [at_a_lower_rate("Post-LN-init")]),
         (
             "LayerNorm scaling least ({:.2f} bits)",
-            lambda: [
-                at_a_lower_rate("LayerNorm scaling") - mean(depth.read(RESULTS)["LayerNorm scaling"][depth.FEWEST])
-            ],
+            lambda: [at_a_lower_rate("LayerNorm scaling") - at_depth("LayerNorm scaling", depth.FEWEST)],
         ),
         (
             "Pre-LN ({:.2f}) is ahead of B2T ({:.2f})",
-            lambda: [mean(depth.read(RESULTS)["Pre-LN"][depth.DEEPER[-1]]), at_a_lower_rate("B2T")],
+            lambda: [at_depth("Pre-LN", depth.DEEPER[-1]), at_a_lower_rate("B2T")],
         ),
         ("T-Fixup loses {:.2f} bits, LayerNorm scaling {:.2f}", lambda: lost_by_depth("T-Fixup", "LayerNorm scaling")),
         (

@@ -35,15 +35,19 @@ IN_FP32 = is_slow_at_bf16(torch.cpu.get_capabilities() if hasattr(torch.cpu, "ge
 
 def factor(x: Tensor) -> Tensor:
     """A factor as it is multiplied; the product is to be cast to its type."""
-    return x.float() if IN_FP32 and x.dtype == torch.bfloat16 and x.device.type == "cpu" else x
+    return x.float() if _is_cast(x) else x
 
 
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     """`functional.linear`: `x` of shape (..., positions, inputs), `weight` of shape (outputs, inputs)."""
-    if factor(x) is x:
+    if not _is_cast(x):
         return functional.linear(x, weight, bias)
     mapped: Tensor = _LinearInFp32.apply(x, weight, bias)  # type: ignore[no-untyped-call]
     return mapped
+
+
+def _is_cast(x: Tensor) -> bool:
+    return IN_FP32 and x.dtype == torch.bfloat16 and x.device.type == "cpu"
 
 
 class _LinearInFp32(torch.autograd.Function):
