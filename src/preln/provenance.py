@@ -51,17 +51,19 @@ def hardware(execution: Execution) -> dict[str, Any]:
     """What the numbers were computed on."""
     import torch
 
-    from preln.fused import native
+    from preln.fused import native, products
 
     processor = platform.processor() or platform.machine()
     if PROCESSORS.exists():
         lines = PROCESSORS.read_text().splitlines()
         models = [line.split(":", 1)[1].strip() for line in lines if "model name" in line]
         processor = models[0] if models else processor
+    gpus = [torch.cuda.get_device_name(i) for i in range(min(execution.gpus, torch.cuda.device_count()))]
     return {
         "processor": processor,
         "cores": os.cpu_count(),
         "cores_used": execution.cores,
         "loops": native.loops(),
-        "gpus": [torch.cuda.get_device_name(i) for i in range(min(execution.gpus, torch.cuda.device_count()))],
+        "bf16_products_in": "fp32" if products.IN_FP32 and not gpus else "bf16",
+        "gpus": gpus,
     }

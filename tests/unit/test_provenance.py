@@ -9,6 +9,7 @@ import pytest
 
 from preln import provenance
 from preln.config import Execution
+from preln.fused import products
 
 
 @pytest.fixture
@@ -51,6 +52,21 @@ def test_the_hardware_names_the_processor_and_the_cores_that_were_used() -> None
     assert hardware["cores_used"] == 2
     assert hardware["gpus"] == []
     assert hardware["loops"] in ("AVX512", "AVX2", "DEFAULT", "PyTorch")
+
+
+@pytest.mark.parametrize(("is_slow", "computed_in"), [(True, "fp32"), (False, "bf16")])
+def test_the_hardware_says_in_what_products_of_bf16_are_computed(
+    is_slow: bool, computed_in: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(products, "IN_FP32", is_slow)
+    assert provenance.hardware(Execution())["bf16_products_in"] == computed_in
+
+
+def test_products_on_a_gpu_are_in_bf16_whatever_the_processor_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(products, "IN_FP32", True)
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 1)
+    monkeypatch.setattr("torch.cuda.get_device_name", lambda i: "a GPU")
+    assert provenance.hardware(Execution(gpus=1))["bf16_products_in"] == "bf16"
 
 
 @pytest.mark.parametrize("content", [None, "processor : 0\nBogoMIPS : 50.00\n"], ids=["another system", "ARM's Linux"])
