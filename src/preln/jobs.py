@@ -14,11 +14,13 @@ class Job(ABC):
         records: the names of its records in this folder. The first says what it is.
         id: its name, which no other job of its kind has in the study.
         identity: all that can change its numbers, as plain JSON values.
+        execution: on what it is computed, which is not part of what it is (an `Execution`).
     """
 
     room: ClassVar[str]
     records: ClassVar[tuple[str, ...]]
     id: Any
+    execution: Any
 
     @property
     @abstractmethod

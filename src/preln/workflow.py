@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from preln.checking import Checked
-from preln.config import Corpus, EnglishText, Execution, Study, Task, TextSource
+from preln.config import Corpus, EnglishText, Execution, Task, TextSource
 from preln.corpora.registry import needed_downloads
 from preln.freshness import is_current, is_of_text
 from preln.pretraining.runs import Finetuning, PretrainingRun
+from preln.recording import METRICS
 from preln.runs import Run, corpus_id
 from preln.theory.measurement_jobs import ExactJob, GradientJob, MeasurementJob
 from preln.theory.trace_jobs import TraceJob
@@ -47,17 +48,6 @@ def made(path: str, folder: Path) -> list[Path]:
     return [found for depth in ("", "*/", "*/*/") for found in sorted(folder.glob(depth + path))]
 
 
-def output_paths(results: str, job: StudyJob, *names: str) -> list[str]:
-    """The records of a job.
-
-    Args:
-        results: the folder of the study's results.
-        job: the job.
-        names: of the records; all of them where none is given.
-    """
-    return [f"{results}/{job.folder}/{name}" for name in names or job.records]
-
-
 def inputs_of(results: str, job: StudyJob, located: Located = str) -> Found:
     """What a job reads, by the names that the rules have for it.
 
@@ -70,6 +60,9 @@ def inputs_of(results: str, job: StudyJob, located: Located = str) -> Found:
     def read(path: str, made_from: Corpus | EnglishText | Task | None = None, text: str | None = None) -> Input:
         return _input(path, results, job, located, made_from, text)
 
+    def metrics(run: Run | PretrainingRun) -> str:
+        return f"{results}/{run.folder}/{METRICS}"
+
     match job:
         case Run() | TraceJob():
             return _of_corpus(job, read)
@@ -78,9 +71,8 @@ def inputs_of(results: str, job: StudyJob, located: Located = str) -> Found:
             record = f"{folder}/text/text.json"
             return {stage: read(f"{folder}/{stage}", job.text, record) for stage in ("text", "bpe", "binary")}
         case Finetuning():
-            (metrics,) = output_paths(results, job.run, "metrics.json")
             return {
-                "metrics": read(metrics),
+                "metrics": read(metrics(job.run)),
                 "text": read(f"{text_folder(job.run)}/binary", job.run.text),
                 "pieces": read(f"{task_folder(job)}/pieces", job.task),
                 "binary": read(f"{task_folder(job)}/binary", job.task),
@@ -88,8 +80,7 @@ def inputs_of(results: str, job: StudyJob, located: Located = str) -> Found:
         case ExactJob():
             return {}
         case GradientJob():
-            trained = [path for run in job.trained for path in output_paths(results, run, "metrics.json")]
-            return {**_of_corpus(job, read), "trained": [read(path) for path in trained]}
+            return {**_of_corpus(job, read), "trained": [read(metrics(run)) for run in job.trained]}
 
 
 def _of_corpus(job: Run | GradientJob | TraceJob, read: Callable[[str, Corpus, str], Input]) -> Found:
@@ -116,7 +107,7 @@ def _input(
         made_from: what it is made from. Where this is on this machine, it may change, and its content decides.
         text: the record of the prepared text, which tells the content. Without it, the path's age decides there.
     """
-    outputs = [Path(located(output)) for output in output_paths(results, job)]
+    outputs = [Path(located(f"{results}/{file}")) for file in job.files]
     current = is_current(outputs, job.identity)
     if current and made_from and made_from.local_paths:
         current = text is not None and is_of_text(outputs[0], Path(located(text)), local_files(made_from))
@@ -165,16 +156,10 @@ def prepared_option(job: MeasurementJob, located: Located = str) -> list[str]:
     return ["--prepared", located(corpus_folder(job))] if isinstance(job, GradientJob) else []
 
 
-def gpus_of(job: MeasurementJob, study: Study) -> int:
-    """The GPUs of a measurement; the model of the proofs has no use for one."""
-    return study.execution.alone.gpus if isinstance(job, GradientJob) else 0
-
-
-def resources_of_training(execution: Execution, attempt: int) -> dict[str, Any]:
-    """What a cluster gives a training at its attempt of this number, which counts from 1. What is None is not asked
-    for."""
+def cluster_resources(execution: Execution, attempt: int) -> dict[str, Any]:
+    """What a cluster gives a job at its attempt of this number, which counts from 1. What is None is not asked for."""
     several = execution.nodes > 1
-    # On one node a training is one task of Slurm's, which starts its processes; on several, srun starts them.
+    # On one node a job is one task of Slurm's, which starts its processes; on several, srun starts them.
     return {
         "runtime": execution.runtime_minutes,
         # Twice as much from the second attempt on, for want of memory may have ended the first.
@@ -190,5 +175,5 @@ def resources_of_training(execution: Execution, attempt: int) -> dict[str, Any]:
     }
 
 
-RESOURCES = tuple(resources_of_training(Execution(), attempt=1))
-"""The names of what a training asks of a cluster."""
+RESOURCES = tuple(cluster_resources(Execution(), attempt=1))
+"""The names of what a job asks of a cluster."""

@@ -20,6 +20,7 @@ import preln
 from preln.config import (
     Corpus,
     EnglishText,
+    Execution,
     PretrainingSettings,
     RunSettings,
     Settings,
@@ -255,7 +256,7 @@ def test_a_sweep_of_the_proofs_is_measured_again_for_each_of_its_own_settings() 
         for key in type(exact).model_fields.keys() - {"seeds"}:
             value = getattr(exact, key)
             changed = exact.model_copy(update={key: (*value, 4096) if isinstance(value, tuple) else value + 1})
-            one, other = (measurement_jobs.ExactJob(sweep, setting, 2) for setting in (exact, changed))
+            one, other = (measurement_jobs.ExactJob(sweep, setting, 2, Execution()) for setting in (exact, changed))
             assert (one.identity != other.identity) is (key in keys), (sweep, key)
 
 

@@ -16,7 +16,6 @@ from preln.config import Study
 from preln.recording import RecordError
 from preln.report.catalogue import Catalogue
 from preln.report.translation.failure_map import Map, maps
-from preln.report.translation.records import run_folder
 from preln.runs import Run
 from tests.unit.test_report_records import records_of, small_study
 
@@ -35,7 +34,7 @@ def recorded(study: Study, run: Run, results: Path, loss: float | None) -> None:
         records_of(study, run, results, [], diverged={"update": 7, "epoch": 1})
     else:
         records_of(study, run, results, [9.0, loss])
-    path = run_folder(study, run, results) / "metrics.json"
+    path = results / study.study / run.folder / "metrics.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"constant_guess": GUESS}))
 
 

@@ -12,7 +12,6 @@ from typing import Any
 from preln.config import Study
 from preln.report.html import page
 from preln.report.reference import claims as paper
-from preln.report.translation.records import run_folder
 from preln.runs import Run
 from tests.unit.test_report_charts import ADAM
 from tests.unit.test_report_records import records_of, small_study
@@ -25,7 +24,7 @@ WITH_WARMUP = {**ADAM, "warmup": 10}
 def record(study: Study, run: Run, results: Path, commit: str = "c0ffee") -> None:
     """Write the records of a run that is done, with where they come from."""
     records_of(study, run, results, [6.0, 5.0, 4.0])
-    path = run_folder(study, run, results) / "run.json"
+    path = results / study.study / run.folder / "run.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | ORIGIN | {"commit": commit}))
 
 
@@ -92,7 +91,7 @@ def test_the_share_of_translating_is_of_the_runs_that_recorded_it_for_each_epoch
     # Of one run the seconds of an epoch are not known, and of one those of all.
     for run, seconds in zip(runs, ([5.0, 10.0, 5.0], [5.0, None, 5.0], None), strict=True):
         record(study, run, tmp_path)
-        path = run_folder(study, run, tmp_path) / "metrics.json"
+        path = tmp_path / study.study / run.folder / "metrics.json"
         values = json.loads(path.read_text())
         if seconds:
             values["bleu"]["seconds"] = seconds

@@ -13,7 +13,7 @@ import pytest
 from preln.config import Study, validate
 from preln.recording import RecordError
 from preln.report.core.records import require_same
-from preln.report.translation.records import curves, run_folder, summary
+from preln.report.translation.records import curves, summary
 from preln.runs import Run, expand
 from preln.translation.curve import COLUMNS
 
@@ -66,7 +66,7 @@ def records_of(
     }
     record = {"id": run.id, "identity": run.identity, "commit": "abc_123"}
     record["hardware"] = {"processor": "A & B", "cores": 4, "cores_used": 2, "gpus": []}
-    folder = run_folder(study, run, results)
+    folder = results / study.study / run.folder
     folder.mkdir(parents=True, exist_ok=True)
     pd.DataFrame(rows, columns=COLUMNS).to_csv(folder / "curve.csv", index=False)
     (folder / "metrics.json").write_text(json.dumps(metrics))
@@ -97,7 +97,7 @@ def test_the_peak_rate_and_the_rate_at_the_end_of_an_epoch_are_two_columns(tmp_p
 def test_runs_without_metrics_are_absent(tmp_path: Path) -> None:
     study, runs = small_study()
     records_of(study, runs[0], tmp_path, [6.0])
-    run_folder(study, runs[1], tmp_path).mkdir(parents=True)
+    (tmp_path / study.study / runs[1].folder).mkdir(parents=True)
 
     assert summary(study, runs, tmp_path)["run"].tolist() == [runs[0].id]
     assert set(curves(study, runs, tmp_path)["run"]) == {runs[0].id}
@@ -137,7 +137,7 @@ def test_a_run_that_diverged_in_its_first_epoch_has_a_row_in_the_summary_alone(t
 def test_a_damaged_record_is_refused_by_name(tmp_path: Path, name: str, content: str) -> None:
     study, runs = small_study()
     records_of(study, runs[0], tmp_path, [6.0])
-    (run_folder(study, runs[0], tmp_path) / name).write_text(content)
+    (tmp_path / study.study / runs[0].folder / name).write_text(content)
 
     with pytest.raises(RecordError, match=name):
         summary(study, runs, tmp_path)
@@ -147,7 +147,7 @@ def test_a_damaged_record_is_refused_by_name(tmp_path: Path, name: str, content:
 def test_a_missing_record_of_a_run_that_is_done_is_refused_by_name(tmp_path: Path, name: str) -> None:
     study, runs = small_study()
     records_of(study, runs[0], tmp_path, [6.0])
-    (run_folder(study, runs[0], tmp_path) / name).unlink()
+    (tmp_path / study.study / runs[0].folder / name).unlink()
 
     with pytest.raises(RecordError, match=name):
         curves(study, runs, tmp_path)
@@ -156,7 +156,7 @@ def test_a_missing_record_of_a_run_that_is_done_is_refused_by_name(tmp_path: Pat
 def test_text_among_the_numbers_is_refused(tmp_path: Path) -> None:
     study, runs = small_study()
     records_of(study, runs[0], tmp_path, [6.5])
-    path = run_folder(study, runs[0], tmp_path) / "curve.csv"
+    path = tmp_path / study.study / runs[0].folder / "curve.csv"
     path.write_text(path.read_text().replace("6.5", "lots"))
 
     with pytest.raises(RecordError, match=r"curve.csv: not numbers in .*valid_loss"):
@@ -166,7 +166,7 @@ def test_text_among_the_numbers_is_refused(tmp_path: Path) -> None:
 def test_records_of_other_settings_are_refused(tmp_path: Path) -> None:
     study, runs = small_study()
     records_of(study, runs[0], tmp_path, [6.0])
-    path = run_folder(study, runs[0], tmp_path) / "run.json"
+    path = tmp_path / study.study / runs[0].folder / "run.json"
     record = json.loads(path.read_text())
     record["identity"]["width"] = 64
     path.write_text(json.dumps(record))
@@ -183,7 +183,7 @@ def test_a_curve_that_does_not_end_as_its_metrics_is_refused(
 ) -> None:
     study, runs = small_study()
     records_of(study, runs[0], tmp_path, [6.0, 5.0])
-    path = run_folder(study, runs[0], tmp_path) / "curve.csv"
+    path = tmp_path / study.study / runs[0].folder / "curve.csv"
     path.write_text("".join(change(path.read_text().splitlines(keepends=True))))
 
     with pytest.raises(RecordError, match=r"curve.csv: does not end as metrics.json beside it says; .* or remove it"):
@@ -194,7 +194,7 @@ def test_runs_on_one_corpus_are_of_one_text(tmp_path: Path) -> None:
     study, runs = small_study()
     for number, run in enumerate(runs[:2]):
         records_of(study, run, tmp_path, [6.0])
-        path = run_folder(study, run, tmp_path) / "run.json"
+        path = tmp_path / study.study / run.folder / "run.json"
         files = {"train.de": {"sha256": "the same"}, "test.en": {"sha256": str(number)}}
         path.write_text(json.dumps(json.loads(path.read_text()) | {"corpus": {"parts": {"all": {"files": files}}}}))
 

@@ -15,14 +15,12 @@ from preln.workflow import (
     RESOURCES,
     Input,
     StudyJob,
+    cluster_resources,
     downloads,
-    gpus_of,
     inputs_of,
     local_files,
-    output_paths,
     prepared_option,
     prepared_texts,
-    resources_of_training,
 )
 from tests.conftest import RUN, bert_content, study_content
 
@@ -63,7 +61,7 @@ def paths(job: StudyJob) -> dict[str, Any]:
 
 def done(job: StudyJob, **record: Any) -> None:
     """Leave the records of a job that is done."""
-    for path in map(Path, output_paths(RESULTS, job)):
+    for path in (Path(RESULTS, file) for file in job.files):
         write_json(path, {"identity": job.identity, **record} if path.name == "run.json" else {})
 
 
@@ -74,7 +72,7 @@ def are_current(job: StudyJob) -> dict[str, bool]:
 
 def test_each_kind_of_job_has_its_folder_and_its_records() -> None:
     found = jobs(asked())
-    assert {path.removeprefix(f"{RESULTS}/") for job in found.values() for path in output_paths(RESULTS, job)} >= {
+    assert {file for job in found.values() for file in job.files} >= {
         "translation/post-adam-lr2e-3-wu10-s1/curve.csv",
         "pretraining/pre-lr2e-3-wu0-s1/metrics.json",
         "finetuning/pre-lr2e-3-wu0-s1-u6-pairs/scores.csv",
@@ -82,8 +80,6 @@ def test_each_kind_of_job_has_its_folder_and_its_records() -> None:
         "theory/post-1/run.json",
         "first-updates/post-adam-lr2e-3-wu0-s1/updates.csv",
     }
-    run = found["post-adam-lr2e-3-wu10-s1"]
-    assert output_paths("results/a", run, "curve.csv") == [f"results/a/translation/{run.id}/curve.csv"]
 
 
 def test_a_job_reads_the_stages_of_its_own_text() -> None:
@@ -113,8 +109,8 @@ def test_only_what_is_measured_after_warm_up_waits_for_a_run() -> None:
 def test_the_model_of_the_proofs_has_neither_a_corpus_nor_a_gpu() -> None:
     study = asked(execution={"gpus": 1})
     found = {job.id: job for job in study.measurement_jobs}
-    assert (prepared_option(found["exact-depths"]), gpus_of(found["exact-depths"], study.study)) == ([], 0)
-    assert gpus_of(found["post-1"], study.study) == 1
+    assert (prepared_option(found["exact-depths"]), found["exact-depths"].execution.gpus) == ([], 0)
+    assert found["post-1"].execution.gpus == 1
     assert prepared_option(found["post-1"]) == ["--prepared", prepared_texts(study)[0].removesuffix("/binary")]
 
 
@@ -133,7 +129,7 @@ def test_the_age_of_an_input_counts_until_the_records_are_of_the_job(
     assert not any(are_current(job).values())
     done(job)
     assert all(are_current(job).values())
-    Path(output_paths(RESULTS, job)[-1]).unlink()
+    Path(RESULTS, job.files[-1]).unlink()
     assert not any(are_current(job).values())
 
 
@@ -180,10 +176,16 @@ def test_what_is_generated_has_no_source_and_what_is_published_is_downloaded() -
 def test_a_cluster_gives_what_the_execution_says(execution: dict[str, Any], expected: dict[str, Any]) -> None:
     given = Execution(memory_mb=700, runtime_minutes=9, **execution)
     usual = {"runtime": 9, "mem_mb": 700, "gpu": 0, "nodes": 1, "cpus_per_task": 1}
-    assert resources_of_training(given, 1) == {**dict.fromkeys(RESOURCES), **usual, **expected}
+    assert cluster_resources(given, 1) == {**dict.fromkeys(RESOURCES), **usual, **expected}
 
 
-def test_a_training_that_is_tried_again_gets_twice_the_memory() -> None:
-    assert [resources_of_training(Execution(memory_mb=700), attempt)["mem_mb"] for attempt in (1, 2, 3)] == [
+def test_a_job_that_is_tried_again_gets_twice_the_memory() -> None:
+    assert [cluster_resources(Execution(memory_mb=700), attempt)["mem_mb"] for attempt in (1, 2, 3)] == [
         *(700, 1400, 1400),
     ]
+
+
+def test_a_checkpoint_is_fine_tuned_on_what_its_run_has_but_by_one_process() -> None:
+    run = {"accumulate": 2, "execution": {"gpus": 2, "cpus": 3}}
+    (execution,) = {job.execution for job in check(bert_content(run, checkpoints=[6]), "study.yaml").finetunings}
+    assert (execution.gpus, execution.cpus, execution.cores) == (1, 3, 3)

@@ -17,14 +17,12 @@ from preln.runs import PREPARATION_VERSION, corpus_id, digest
 from preln.workflow import (
     DOWNLOADS_FOLDER,
     RESOURCES,
+    cluster_resources,
     downloads,
-    gpus_of,
     inputs_of,
     local_files,
-    output_paths,
     prepared_option,
     prepared_texts,
-    resources_of_training,
 )
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
@@ -102,11 +100,11 @@ def inputs(job):
     return {name: ancient_if_current(found) for name, found in inputs_of(RESULTS, job, located).items()}
 
 
-def resources_of(runs):
-    """What a cluster gives the training of each of `runs`."""
+def resources_of(job):
+    """What a cluster gives each job of a rule; `job` finds it by the rule's wildcards."""
 
     def resource(name):
-        return lambda wildcards, attempt: resources_of_training(runs[wildcards.run].execution, attempt)[name]
+        return lambda wildcards, attempt: cluster_resources(job(wildcards).execution, attempt)[name]
 
     return {name: resource(name) for name in RESOURCES}
 

@@ -17,7 +17,7 @@ rule pretrain:
     priority: 10
     threads: lambda wildcards: PRETRAININGS[wildcards.run].execution.cores
     resources:
-        **resources_of(PRETRAININGS),
+        **resources_of(lambda wildcards: PRETRAININGS[wildcards.run]),
     params:
         study=STUDY_FILE,
         identity=lambda wildcards: digest(PRETRAININGS[wildcards.run].identity),
@@ -44,12 +44,9 @@ rule finetune:
     benchmark:
         f"{LOGS}/finetune/{{finetuning}}.tsv"
     priority: 5
-    threads: STUDY.execution.cpus
+    threads: lambda wildcards: FINETUNINGS[wildcards.finetuning].execution.cores
     resources:
-        cpus_per_task=STUDY.execution.cpus,
-        mem_mb=STUDY.execution.memory_mb,
-        runtime=STUDY.execution.runtime_minutes,
-        gpu=STUDY.execution.alone.gpus,
+        **resources_of(lambda wildcards: FINETUNINGS[wildcards.finetuning]),
     params:
         study=STUDY_FILE,
         identity=lambda wildcards: digest(FINETUNINGS[wildcards.finetuning].identity),

@@ -13,12 +13,9 @@ rule measure_theory:
         f"{LOGS}/measure_theory/{{part}}.log",
     benchmark:
         f"{LOGS}/measure_theory/{{part}}.tsv"
-    threads: STUDY.execution.cpus
+    threads: lambda wildcards: MEASUREMENTS[wildcards.part].execution.cores
     resources:
-        cpus_per_task=STUDY.execution.cpus,
-        mem_mb=STUDY.execution.memory_mb,
-        runtime=STUDY.execution.runtime_minutes,
-        gpu=lambda wildcards: gpus_of(MEASUREMENTS[wildcards.part], STUDY),
+        **resources_of(lambda wildcards: MEASUREMENTS[wildcards.part]),
     params:
         study=STUDY_FILE,
         identity=lambda wildcards: digest(MEASUREMENTS[wildcards.part].identity),
@@ -49,7 +46,7 @@ rule trace_first_updates:
         f"{LOGS}/trace_first_updates/{{run}}.tsv"
     threads: lambda wildcards: TRACES[wildcards.run].execution.cores
     resources:
-        **resources_of(TRACES),
+        **resources_of(lambda wildcards: TRACES[wildcards.run]),
     params:
         study=STUDY_FILE,
         identity=lambda wildcards: digest(TRACES[wildcards.run].identity),

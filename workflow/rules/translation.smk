@@ -17,7 +17,7 @@ rule train_translation:
     priority: 5
     threads: lambda wildcards: RUNS[wildcards.run].execution.cores
     resources:
-        **resources_of(RUNS),
+        **resources_of(lambda wildcards: RUNS[wildcards.run]),
     params:
         study=STUDY_FILE,
         identity=lambda wildcards: digest(RUNS[wildcards.run].identity),

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from preln import prepared_text, recording
-from preln.config import Execution, GridPoint, Study
+from preln.config import GridPoint, Study
 from preln.files import read_sealed, replaced
 from preln.libraries import pd, tqdm
 from preln.machine import claim
@@ -47,12 +47,10 @@ def finetune(study: Study, job: Finetuning, prepared: Path, task: Path, runs: Pa
     state = RunState.of(job.origin, content, folder)
     with state.exclusive():
         state.mend_lines()
-        # One fine-tuning is too small for several processes.
-        execution = study.execution.alone
-        claim(execution)
-        state.begin(execution, finetunings_before=len(_scores(state)))
+        claim(job.execution)
+        state.begin(job.execution, finetunings_before=len(_scores(state)))
         if weights:
-            _fill(state, job, record["parts"]["train"]["pairs"], weights, task / "binary", execution)
+            _fill(state, job, record["parts"]["train"]["pairs"], weights, task / "binary")
         scores = _scores(state)
         rows = [scores[key] for key in _wanted(job) if key in scores]
         with replaced(folder / "scores.csv") as table:
@@ -66,13 +64,13 @@ def finetune(study: Study, job: Finetuning, prepared: Path, task: Path, runs: Pa
         recording.write(folder, origin, ["scores.csv"])
 
 
-def _fill(state: RunState, job: Finetuning, pairs: int, weights: Path, binary: Path, execution: Execution) -> None:
+def _fill(state: RunState, job: Finetuning, pairs: int, weights: Path, binary: Path) -> None:
     """Add to the record what it does not have yet of the grid and its seeds."""
     scores = _scores(state)
     for point, seed in tqdm.tqdm(_wanted(job).values(), desc=job.id, unit=" fine-tunings", mininterval=5):
         if _key(point, seed) not in scores:
             started = time.perf_counter()
-            score = _finetuned(job, point, seed, pairs, weights, binary, execution)
+            score = _finetuned(job, point, seed, pairs, weights, binary)
             row = {**point.model_dump(), "seed": seed, **score, "seconds": round(time.perf_counter() - started, 1)}
             state.add(row)
 
@@ -82,9 +80,7 @@ def _wanted(job: Finetuning) -> dict[Any, tuple[GridPoint, int]]:
     return {_key(point, seed): (point, seed) for point in job.points for seed in range(1, job.seeds + 1)}
 
 
-def _finetuned(
-    job: Finetuning, point: GridPoint, seed: int, pairs: int, weights: Path, binary: Path, execution: Execution
-) -> dict[str, Any]:
+def _finetuned(job: Finetuning, point: GridPoint, seed: int, pairs: int, weights: Path, binary: Path) -> dict[str, Any]:
     """Accuracy and F1 of one fine-tuning; None where it diverged."""
     # Importing fairseq takes seconds, which the other commands should not wait for.
     from preln.fairseq_plugin import launch, options
@@ -96,8 +92,8 @@ def _finetuned(
     try:
         with tempfile.TemporaryDirectory() as name:
             state, settings = RunState(Path(name)), job.run.settings
-            arguments = options.finetuning(settings, point, seed, updates, weights, binary, state.folder, execution)
-            launch.train(arguments, settings.precision, state, execution)
+            arguments = options.finetuning(settings, point, seed, updates, weights, binary, state.folder, job.execution)
+            launch.train(arguments, settings.precision, state, job.execution)
             if state.divergence():
                 return {"accuracy": None, "f1": None}
             scores = read_sealed(state.folder / SCORES)

@@ -75,6 +75,11 @@ class Finetuning(Job):
         }
 
     @property
+    def execution(self) -> Execution:
+        """On what it is computed: the run's. One fine-tuning is too small for several processes."""
+        return self.run.execution.alone
+
+    @property
     def origin(self) -> dict[str, Any]:
         """All that can change the score of a point and a seed, which are done one by one."""
         return {

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from pydantic import ValidationError
 
 from preln import schedules
-from preln.config import Corpus, ExactTheory, Gradients, Origin, RunSettings, Study, describe, placed, refuse
+from preln.config import Corpus, ExactTheory, Execution, Gradients, Origin, RunSettings, Study, describe, placed, refuse
 from preln.config.base import listed, meant
 from preln.jobs import Job
 from preln.placements import PAPER, in_order
@@ -55,6 +55,7 @@ class ExactJob(Job):
     sweep: str
     setting: ExactTheory
     seeds: int
+    execution: Execution
     placements: tuple[str, ...] = PAPER
 
     @property
@@ -88,6 +89,7 @@ class GradientJob(Job):
             initialisation.
         batches: mini-batches of a seed.
         every_matrix: whether all matrices are recorded, or the decoder's feed-forward matrices alone.
+        execution: on what it is computed.
     """
 
     room: ClassVar[str] = "theory"
@@ -99,6 +101,7 @@ class GradientJob(Job):
     trained: tuple[Run, ...]
     batches: int
     every_matrix: bool
+    execution: Execution
 
     @property
     def id(self) -> str:
@@ -142,8 +145,11 @@ def expand(study: Study, runs: Sequence[Run], origin: Origin = "study") -> list[
     if theory is None:
         return []
     placements = in_order([*PAPER, *(run.settings.placement for run in runs)])
+    execution = study.execution.alone
+    # The model of the proofs has no use for a GPU.
+    on_cpu = execution.model_copy(update={"gpus": 0})
     jobs: list[MeasurementJob] = [
-        ExactJob(sweep, theory.exact, theory.exact.seeds or theory.seeds, measured)
+        ExactJob(sweep, theory.exact, theory.exact.seeds or theory.seeds, on_cpu, measured)
         for measured in (PAPER, *((name,) for name in placements if name not in PAPER))
         for sweep in EXACT
     ]
@@ -163,13 +169,14 @@ def expand(study: Study, runs: Sequence[Run], origin: Origin = "study") -> list[
             trained=(),
             batches=gradients.batches,
             every_matrix=depth == gradients.depths[0],
+            execution=execution,
         )
 
     first = gradients.depths[0]
     jobs += [initial(placement, depth) for depth in gradients.depths for placement in placements]
     jobs += [initial(placement, first, variant) for variant in gradients.variants for placement in placements]
     seeds = tuple(run.settings.seed for run in trained)
-    jobs.append(GradientJob(model.settings, model.corpus, "", seeds, trained, gradients.batches, every_matrix=True))
+    jobs.append(GradientJob(model.settings, model.corpus, "", seeds, trained, gradients.batches, True, execution))
     return jobs
 
 

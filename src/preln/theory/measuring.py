@@ -12,7 +12,7 @@ import torch
 from tqdm import tqdm
 
 from preln import prepared_text, recording
-from preln.config import Execution, Study
+from preln.config import Study
 from preln.corpora.registry import languages
 from preln.errors import PrelnError
 from preln.machine import claim
@@ -38,14 +38,10 @@ def measure(study: Study, job: MeasurementJob, prepared: Path | None, runs: Path
         WeightsMissing: if a trained run did not keep the weights of the end of its warm-up.
         MachineRefused: if GPUs are asked for that are not there.
     """
-    execution = study.execution.alone
-    if isinstance(job, ExactJob):
-        # The model of the proofs has no use for a GPU.
-        execution = execution.model_copy(update={"gpus": 0})
-    claim(execution)
+    claim(job.execution)
     started = time.monotonic()
     measured_on: dict[str, Any] = {}
-    torch.set_num_threads(execution.cpus)
+    torch.set_num_threads(job.execution.cpus)
     if isinstance(job, ExactJob):
         rows = {"layers": lemmas.by_layer, "depths": lemmas.by_depth, "widths": lemmas.by_width}[job.sweep](
             job.setting, job.placements, job.seeds
@@ -55,9 +51,9 @@ def measure(study: Study, job: MeasurementJob, prepared: Path | None, runs: Path
             raise PrelnError(f"{job.id}: is measured on a corpus; give its folder by --prepared")
         prepared_text.require_parallel(prepared)
         measured_on = {"corpus": prepared_text.record(prepared)}
-        rows = list(_gradients(job, prepared, runs, execution))
+        rows = list(_gradients(job, prepared, runs))
     write(rows, folder / "measurements.csv")
-    record = {**_origin(study, job, execution, started), **measured_on}
+    record = {**_origin(study, job, started), **measured_on}
     recording.write(folder, record, ["measurements.csv"])
 
 
@@ -74,19 +70,18 @@ def trace_run(study: Study, job: TraceJob, prepared: Path, folder: Path) -> None
         TooFewUpdates: if the run's first epoch has not so many updates.
         MachineRefused: if a GPU is asked for that is not there.
     """
-    execution = job.execution
-    claim(execution)
+    claim(job.execution)
     started = time.monotonic()
-    torch.set_num_threads(execution.cpus)
+    torch.set_num_threads(job.execution.cpus)
     prepared_text.require_parallel(prepared)
     # As below: importing fairseq takes seconds.
     from preln.fairseq_plugin.probe import Probe
 
-    probe = Probe(job.settings, prepared / "binary", prepared / "text", languages(job.corpus), execution)
+    probe = Probe(job.settings, prepared / "binary", prepared / "text", languages(job.corpus), job.execution)
     found = first_updates.trace(probe, job.settings, job.updates, job.sharpness_every)
     first_updates.write(found, folder / "updates.csv")
     record = {
-        **_origin(study, job, execution, started),
+        **_origin(study, job, started),
         "status": "finished" if math.isfinite(found["loss"].iloc[-1]) else "diverged",
         "updates": len(found) - 1,
         "corpus": prepared_text.record(prepared),
@@ -94,7 +89,7 @@ def trace_run(study: Study, job: TraceJob, prepared: Path, folder: Path) -> None
     recording.write(folder, record, ["updates.csv"])
 
 
-def _origin(study: Study, job: MeasurementJob | TraceJob, execution: Execution, started: float) -> dict[str, Any]:
+def _origin(study: Study, job: MeasurementJob | TraceJob, started: float) -> dict[str, Any]:
     """What every record says: of what it is, and how and where it was computed since the time `started`."""
     return {
         "id": job.id,
@@ -102,12 +97,12 @@ def _origin(study: Study, job: MeasurementJob | TraceJob, execution: Execution, 
         "identity": job.identity,
         "versions": versions(),
         **commit(),
-        "hardware": hardware(execution),
+        "hardware": hardware(job.execution),
         "seconds": round(time.monotonic() - started, 1),
     }
 
 
-def _gradients(job: GradientJob, prepared: Path, runs: Path, execution: Execution) -> Iterator[Measurement]:
+def _gradients(job: GradientJob, prepared: Path, runs: Path) -> Iterator[Measurement]:
     """The measurements of each seed."""
     # Importing fairseq takes seconds, which the model of the proofs should not wait for.
     from preln.fairseq_plugin.probe import VARIED_WEIGHTS, Probe
@@ -116,7 +111,7 @@ def _gradients(job: GradientJob, prepared: Path, runs: Path, execution: Executio
     diverged = [seed for seed, path in weights.items() if path is None]
     for seed in tqdm([seed for seed in job.seeds if seed not in diverged], desc=job.id, unit="seed", mininterval=5):
         settings = job.settings.model_copy(update={"seed": seed})
-        probe = Probe(settings, prepared / "binary", prepared / "text", languages(job.corpus), execution)
+        probe = Probe(settings, prepared / "binary", prepared / "text", languages(job.corpus), job.execution)
         for name in job.variant.split("+"):
             if name in VARIED_WEIGHTS:
                 VARIED_WEIGHTS[name](probe)

@@ -46,11 +46,6 @@ _WHOLE = [
 ]
 
 
-def run_folder(study: Study, run: Run, results: Path) -> Path:
-    """The folder of a run's records; `results` is the folder of all studies."""
-    return results / study.study / run.folder
-
-
 def curves(study: Study, runs: Iterable[Run], results: Path) -> pd.DataFrame:
     """One row for each run and epoch: the run's id, its settings, and the columns `MEASURED`.
 
@@ -115,7 +110,7 @@ def _done(
     """
     texts = Texts("corpus")
     for run in runs:
-        folder = run_folder(study, run, results)
+        folder = results / study.study / run.folder
         if not (folder / "metrics.json").exists():
             continue
         metrics, record = _metrics(run, folder)
