@@ -22,7 +22,7 @@ help:
 	@echo "make quick-test       the tests to run while working: none that trains (a minute)"
 	@echo "make coverage         the quick tests, and which lines of the package they leave out"
 	@echo "make test-cluster     the workflow on a real Slurm that it brings up here (root; Debian or Ubuntu)"
-	@echo "make test-faults      hundreds of kills, damages and full disks (20 minutes)"
+	@echo "make test-faults      hundreds of kills, damages and full disks (20 to 45 minutes)"
 	@echo "make test-processors  the tests that compare numbers, as on other processors than this (6 minutes)"
 	@echo "make bench            speed beside that of others: benchmarks/README.md (half an hour)"
 	@echo "make gpu              the first day with a GPU: tests, speed, waits, profile; a page in build/gpu/"

@@ -342,14 +342,18 @@ _INTRODUCTION = """\
 This page has what `make test-faults` found. Each fault disturbs a small study of its own. Then the same commands are
 called again, and their records are compared with those of an undisturbed run on the same machine.
 
-- *After the end*: how many of the faults came when the command had already ended.
+- *After the end*: how many of the faults came when the command had already ended. The columns to the right count these
+  too.
 - *Equal*: the records are the same to the byte, except for times.
-- *Refused in a line*: a command said in one line which file is damaged and what to do. After that was done, all was
-  equal.
+- *Refused in a line*: a command ended with one line, which says what is wrong and what to do. After that was done, all
+  was equal.
 - *Wrong*: anything else, such as a traceback, other numbers, a process that hangs, or foreign code that is executed.
 - *Not here*: the fault could not be made.
 
-An empty cell is a zero. `tests/faults/` has the faults; `python -m tests.faults --only NAME` repeats one."""
+*Told to stop* is a signal, as from Slurm. *Called twice*: a second command comes while the first one works, and the
+first is killed. *Leftovers* are temporary files of a killed command. *Foreign weights*: another run's weights, or a
+file with code, stands in their place. An empty cell is a zero. `tests/faults/` has the faults; `python -m tests.faults
+--only TEXT` repeats those whose name has this text."""
 
 
 def _row(subject: str, kind: str, outcomes: list[Outcome]) -> str:

@@ -81,6 +81,19 @@ def test_the_papers_curve_has_the_numbers_of_runs_that_spend_as_much() -> None:
     assert (held.at_the_end, held.value) == (True, 33.2)
 
 
+@pytest.mark.parametrize("rate", [5e-4, 1e-3])
+def test_within_the_warm_up_the_sum_grows_as_the_square_of_the_updates(rate: float) -> None:
+    (one,) = [
+        one
+        for one in of_the_paper()
+        if (one.schedule.warmup, one.schedule.learning_rate, getattr(one.schedule, "anchor", "")) == (0, rate, "warmup")
+    ]
+    # The warm-up's sum after t updates is 5e-4 t (t + 1) / 2 / 4000.
+    assert one.epoch * 1100 == pytest.approx(math.sqrt(2 * 4000 * one.budget / 5e-4), abs=1)
+    # The curve has 1.8 after one epoch and 9.3 after two, each to within a fifth.
+    assert one.value == pytest.approx(1.8 + (one.epoch - 1) * 7.5, abs=0.01)
+
+
 def test_a_run_is_set_beside_the_warmed_up_one_where_that_has_spent_as_much(tmp_path: Path) -> None:
     post = {"placement": "post", "optimizer": "adam", "learning_rate": 1e-3}
     study, runs = small_study(

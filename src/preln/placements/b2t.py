@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 class B2T(Residual):
     """x <- LayerNorm(x + dropout(F(x))); of a layer's last sub-layer, x <- LayerNorm(b + x + dropout(F(x))), where b is
-    what the layer is given."""
+    the layer's input."""
 
     normalises_sum = True
 

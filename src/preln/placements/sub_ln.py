@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class SubLN(Residual):
-    """x <- x + dropout(F(LayerNorm(x))), with F's last matrix on a LayerNorm of what it takes."""
+    """x <- x + dropout(F(LayerNorm(x))), with another LayerNorm before F's last matrix."""
 
     normalises_sum = False
 

@@ -14,7 +14,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import get_args
 
 from preln.config import RunSettings
@@ -53,23 +53,23 @@ def spent(settings: RunSettings, updates: Sequence[int]) -> tuple[float, ...]:
     return spent_by(schedule_of(settings), ends, drop_update)
 
 
-def read_at(spent: Sequence[float], values: Sequence[float], budget: float) -> float:
-    """A curve's value where `budget` is spent, on a straight line between two of its points.
+def read_at(places: Sequence[float], values: Sequence[float], place: float) -> float:
+    """A curve's value at a place, on a straight line between two of its points.
 
     Args:
-        spent: the sum of rates at each point of the curve, ascending.
+        places: where the curve has its points, ascending; for example the sum of rates that is spent there.
         values: the curve's values there.
-        budget: where it is read.
+        place: where it is read.
 
     Returns:
         The value; NaN before the first point. Behind the last point, the last value.
     """
-    if not spent or budget < spent[0]:
+    if not places or place < places[0]:
         return math.nan
-    if budget >= spent[-1]:
+    if place >= places[-1]:
         return values[-1]
-    after = bisect_left(spent, budget, lo=1)
-    share = (budget - spent[after - 1]) / (spent[after] - spent[after - 1])
+    after = bisect_left(places, place, lo=1)
+    share = (place - places[after - 1]) / (places[after] - places[after - 1])
     return values[after - 1] + share * (values[after] - values[after - 1])
 
 
@@ -84,8 +84,8 @@ class Reading:
         quantity: what is read.
         paper: the paper's number.
         budget: the run's sum of rates.
-        epoch: where the curve with the warm-up has spent as much; its last where it spends less in all.
-        value: what it has there.
+        epoch: where the curve with the warm-up has spent as much, to an update; its last where it spends less in all.
+        value: what it has there, on a straight line over the epochs between two checkpoints.
         low, high: the same over the updates that an epoch may have had, and over the curve's reading error.
         at_the_end: whether the run spends no less than the whole curve.
     """
@@ -125,11 +125,12 @@ def _reading(schedule: Schedule, epochs: int, quantity: Quantity, number: float)
     possible = []
     for updates in (paper.UPDATES_AN_EPOCH, *paper.UPDATES_AN_EPOCH_WITHIN):
         budget = sum_of_rates(schedule, epochs * updates)
-        spent = [sum_of_rates(WARMED_UP, round(x * updates)) for x, _, _ in points]
+        last = round(points[-1][0] * updates)
+        reached = bisect_left(list(accumulate(map(WARMED_UP.rate, range(1, last + 1)))), budget) + 1
+        epoch = min(reached, last) / updates
         for sign in (0, -1, 1):
-            value = read_at(spent, [y + sign * error for _, y, error in points], budget)
-            epoch = read_at(spent, [x for x, _, _ in points], budget)
-            possible.append((value, budget, epoch, budget >= spent[-1]))
+            value = read_at([x for x, _, _ in points], [y + sign * error for _, y, error in points], epoch)
+            possible.append((value, budget, epoch, reached > last))
     (value, budget, epoch, at_the_end), *_ = possible
     low, high = (extreme(value for value, *_ in possible) for extreme in (min, max))
     return Reading(schedule, epochs, quantity, number, budget, epoch, value, low, high, at_the_end)
