@@ -22,6 +22,7 @@ from preln.config import Study, validate
 from preln.fairseq_plugin import launch, options
 from preln.fairseq_plugin.checkpoints import kept_weights
 from preln.fairseq_plugin.masked_lm import weights_name
+from preln.pretraining import training
 from preln.pretraining.curve import COLUMNS
 from preln.pretraining.runs import PretrainingRun, expand
 from tests.conftest import bert_content
@@ -238,6 +239,43 @@ def test_a_training_that_is_killed_goes_on_into_the_same_next_epoch(
         finish(tmp_path / name, run, prepared_text)
     assert '"epoch": 2' in _text(state_of(tmp_path / "whole", run) / "training.log")
     assert numbers(tmp_path / "killed", run) == numbers(tmp_path / "whole", run)
+
+
+# An epoch is two updates of so many sequences, or one.
+TWO, ONE = {"batch_sequences": 3200}, {"batch_sequences": 6400}
+
+
+@pytest.mark.parametrize("epoch", [TWO, ONE], ids=["two updates an epoch", "one update an epoch"])
+def test_a_training_whose_validations_end_epochs_goes_on_from_the_last_one(
+    epoch: dict[str, int], hold: NewHold, prepared_text: Path, tmp_path: Path
+) -> None:
+    for name in ("whole", "killed"):
+        _, run = write_study(tmp_path / name, **epoch, updates=8, validate_every=2)
+    kill_at([hold(after_update(7))], tmp_path / "killed", run, prepared_text)
+    for name in ("whole", "killed"):
+        finish(tmp_path / name, run, prepared_text)
+    assert numbers(tmp_path / "killed", run) == numbers(tmp_path / "whole", run)
+    attempts = [json.loads(line) for line in _text(state_of(tmp_path / "killed", run) / "attempts.jsonl").splitlines()]
+    assert [attempt["updates_before"] for attempt in attempts] == [0, 6]
+    assert training.trained(run, prepared_text, tmp_path / "whole" / run.id).moment.update == 8
+    assert len(list(state_of(tmp_path / "whole", run).glob("checkpoints/checkpoint_*_*.pt"))) == 2
+
+
+def test_a_training_whose_every_update_ends_an_epoch_stops_when_it_is_told_to(
+    hold: NewHold, prepared_text: Path, tmp_path: Path
+) -> None:
+    for name in ("whole", "stopped"):
+        _, run = write_study(tmp_path / name, **ONE, updates=12, validate_every=6)
+    moment = hold(after_update(2))
+    process = start(tmp_path / "stopped", run, prepared_text, moment)
+    moment.wait(process)
+    process.terminate()
+    moment.let_go()
+    assert process.wait() != 0
+    assert "checkpoint_3_3.pt" in {path.name for path in state_of(tmp_path / "stopped", run).glob("checkpoints/*")}
+    for name in ("whole", "stopped"):
+        finish(tmp_path / name, run, prepared_text)
+    assert numbers(tmp_path / "stopped", run) == numbers(tmp_path / "whole", run)
 
 
 def test_a_finished_training_is_not_done_again(

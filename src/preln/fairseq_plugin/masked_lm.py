@@ -16,6 +16,7 @@ from fairseq.tasks import register_task
 from fairseq.tasks.masked_lm import MaskedLMConfig, MaskedLMTask
 
 from preln.config import PretrainingSettings
+from preln.fairseq_plugin.checkpoints import checkpoints
 from preln.fairseq_plugin.divergence import progress
 from preln.fairseq_plugin.recorded_task import RecordedTask, on_cpu, summed
 from preln.run_state import RunState
@@ -36,6 +37,7 @@ class RecordedMaskedLMConfig(MaskedLMConfig):
     run_settings: str = field(default="", metadata={"help": "the run's settings, as JSON"})
     state: str = field(default="", metadata={"help": "folder of the run's record and weights"})
     keep_weights: str = field(default="", metadata={"help": "updates after which the weights are kept, by commas"})
+    keep_checkpoints: int = field(default=2, metadata={"help": "how many checkpoints are kept"})
 
 
 @register_task("preln_masked_lm", dataclass=RecordedMaskedLMConfig)
@@ -93,6 +95,16 @@ class RecordedMaskedLM(RecordedTask, MaskedLMTask):
         stretch = state["stretch"]
         self._loss, self._masked, self._tokens = (stretch[key] for key in ("loss", "masked", "tokens"))
         self._started = time.perf_counter() - stretch["seconds"]
+
+    def post_save(self, checkpoint: str, updates: int) -> None:
+        """Name a checkpoint of an epoch's end by its update too, and remove the oldest: fairseq counts the two kinds
+        apart."""
+        written = Path(checkpoint)
+        moment = checkpoints(written.parent).get(written)
+        if moment and not moment.is_inside_epoch:
+            written.replace(written.with_name(f"checkpoint_{moment.epoch}_{updates}.pt"))
+        for old in list(checkpoints(written.parent))[self.cfg.keep_checkpoints :]:
+            old.unlink()
 
     def begin_valid_epoch(self, epoch: int, model: Any) -> None:
         """Note the time that the training took.

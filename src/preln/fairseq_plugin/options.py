@@ -103,9 +103,11 @@ def pretraining(
         *("--required-batch-size-multiple", "1"),
         *("--seed", str(settings.seed)),
         *("--valid-subset", "valid"),
-        *("--validate-interval", NEVER, "--save-interval", NEVER),
+        *("--validate-interval", NEVER),
         *("--validate-interval-updates", every, "--save-interval-updates", every),
-        *("--keep-interval-updates", str(execution.checkpoints)),
+        # An update that ends an epoch has a checkpoint of the epoch, or none.
+        *("--save-interval", "1"),
+        *("--keep-checkpoints", str(execution.checkpoints)),
         *_kept(state, execution),
         *_process(settings.accumulate, settings.precision, execution.workers, execution.collators, execution),
     ]

@@ -156,8 +156,9 @@ class RecordedTask(GuardedTask):
             interruption.stop(progress.update)
 
     def _ends_with_validation(self) -> bool:
-        due = self.validate_every > 0 and progress.update % self.validate_every == 0
-        return due or self._batches.end_of_epoch()
+        if self.validate_every:
+            return progress.update % self.validate_every == 0
+        return bool(self._batches.end_of_epoch())
 
     def begin_valid_epoch(self, epoch: int, model: Any) -> None:
         """See that the model can be validated, and keep its weights if they are to be kept.
