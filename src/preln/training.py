@@ -201,17 +201,9 @@ class KeptWeights:
 
         if is_whole(self.path):
             return self.path
-        state, execution = self.training.state, self.training.execution
-        # Dropout is drawn otherwise by several processes, and on another kind of device.
-        own = (1, bool(execution.gpus))
-        kinds = {(attempt["workers"], bool(attempt["hardware"]["gpus"])) for attempt in state.attempts()}
-        if kinds | {(execution.workers, own[1])} != {own}:
-            raise WeightsLost(
-                f"{self.path}: not there or damaged; this job, one process on a {'GPU' if execution.gpus else 'CPU'}, "
-                "would make other weights than the training, of several processes or on another kind of device; move "
-                f"{state.job} away and train the run again"
-            )
-        with state.exclusive():
+        if self.training.execution.workers > 1:
+            raise self._lost("one process")
+        with self.training.state.exclusive():
             self.mend()
         return self.path
 
@@ -219,10 +211,25 @@ class KeptWeights:
         """Make the weights again if they are not whole; only the owner of the state may.
 
         Raises:
-            WeightsLost: if the training diverges before them.
+            WeightsLost: if they would be others, or the training diverges before them.
         """
         # Importing torch takes seconds, which the other commands should not wait for.
         from preln.fairseq_plugin.checkpoints import is_whole
 
-        if not is_whole(self.path):
-            self.training.make_again(self)
+        if is_whole(self.path):
+            return
+        state, execution = self.training.state, self.training.execution
+        own = (execution.workers, bool(execution.gpus))
+        if {(attempt["workers"], bool(attempt["hardware"]["gpus"])) for attempt in state.attempts()} - {own}:
+            raise self._lost("one process" if execution.workers == 1 else f"{execution.workers} processes")
+        self.training.make_again(self)
+
+    def _lost(self, processes: str) -> WeightsLost:
+        """What is said where dropout would be drawn otherwise than it was: by another number of processes, or on
+        another kind of device."""
+        device = "GPU" if self.training.execution.gpus else "CPU"
+        return WeightsLost(
+            f"{self.path}: not there or damaged; this job, {processes} on a {device}, would make other weights than "
+            "the training, of another number of processes or on another kind of device; move "
+            f"{self.training.state.job} away and train the run again"
+        )

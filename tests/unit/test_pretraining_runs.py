@@ -128,6 +128,12 @@ def test_a_wrong_section_is_refused_with_its_key(change: dict[str, Any], parts: 
         validate({**bert_content(), **change}, "my.yaml")
 
 
+def test_a_fine_tuning_whose_name_no_file_can_have_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("preln.pretraining.runs.LONGEST_FINETUNING_ID", 20)
+    with refused(StudyError, "finetuning: the fine-tuning pre-lr2e-3-wu0-s1-u12-pairs ", "too long for a file's"):
+        finetunings(validate(bert_content(), "my.yaml"), "my.yaml")
+
+
 def test_a_study_needs_something_to_do() -> None:
     with refused(StudyError, "my.yaml: ", "translation", "theory", "first_updates", "pretraining"):
         validate({"study": "empty"}, "my.yaml")

@@ -154,6 +154,22 @@ def test_a_damaged_file_is_named(measured: Measured) -> None:
         theory_records.load(study, all_parts, results)
 
 
+def test_a_run_that_diverged_in_its_warm_up_leaves_figures_and_tables_without_what_follows_it(
+    measured: Measured,
+) -> None:
+    study, all_parts, results = measured
+    (after,) = (part for part in all_parts if isinstance(part, GradientJob) and part.trained)
+    write_part(study, after, [], results)
+    found = theory_records.load(study, all_parts, results)
+    assert set(found.table["state"]) == {"initial"}
+    for name in ("3", "theory", "gradients"):
+        composed(name, study, all_parts, results)
+    catalogue = Catalogue(study)
+    for name in ("theory", "figure-3"):
+        table = catalogue.table(name)
+        assert len(table.make(study, catalogue.load(table, results)).full)
+
+
 def test_growth_is_the_factor_from_layer_to_layer() -> None:
     rows = pd.DataFrame({"seed": [1, 1, 1, 2, 2, 2], "layer": [1, 2, 3] * 2, "value": [1.0, 3, 4, 5, 5, 5]})
     assert theory_records.growth(rows) == pytest.approx([2.0, 1.0])

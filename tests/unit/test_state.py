@@ -257,6 +257,19 @@ def test_weights_of_a_study_of_several_processes_are_not_made_again_by_one(
         after_warmup(expand(study)[0], prepared, copied[0]).require()
 
 
+def test_a_training_that_goes_on_by_several_processes_does_not_make_the_weights_of_one_again(
+    copied: tuple[Path, RunState], prepared: Path
+) -> None:
+    study = validate(study_content({"accumulate": 2}, execution={"processes": 2}), "study.yaml")
+    (run,) = expand(study)
+    (folder, state), weights = copied, after_warmup(run, prepared, copied[0])
+    # The state is of one process; the number of processes is no part of what a run is.
+    shutil.copytree(state.folder, weights.training.state.folder, dirs_exist_ok=True)
+    flip(0.5)(weights.path)
+    with pytest.raises(WeightsLost, match=r"after-warm-up\.pt: not there or damaged; this job, 2 processes on a CPU"):
+        train_run(study, run, prepared, folder)
+
+
 def test_the_training_that_makes_weights_again_notes_its_attempt(
     copied: tuple[Path, RunState], prepared: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

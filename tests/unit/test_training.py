@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import shutil
 import signal
@@ -20,11 +21,12 @@ import yaml
 
 from preln.config import Study, validate
 from preln.fairseq_plugin.checkpoints import CheckpointRefused, is_whole, newest_checkpoint
+from preln.fairseq_plugin.translation import RecordedTranslation
 from preln.files import read_json_lines, write_json, write_json_lines
 from preln.runs import Run, expand
 from preln.translation.constant_guess import of_prepared
 from preln.translation.curve import COLUMNS
-from preln.translation.training import state_of
+from preln.translation.training import state_of, train_run
 from tests.conftest import study_content
 from tests.moments import PATIENCE, Hold, NewHold, before_file, in_epoch, wait
 
@@ -254,6 +256,33 @@ def test_a_training_that_is_told_to_stop_goes_on_inside_the_epoch_with_the_same_
     finish(tmp_path, run, prepared)
     assert numbers(tmp_path, run) == numbers(*uninterrupted)
     assert not (state / "stopped.json").exists()
+
+
+def test_a_training_in_a_job_that_has_a_rank_of_its_own_is_one_process(
+    uninterrupted: tuple[Path, Run], prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in {"RANK": "1", "LOCAL_RANK": "1", "WORLD_SIZE": "2"}.items():
+        monkeypatch.setenv(name, value)
+    _, run = write_study(tmp_path)
+    finish(tmp_path, run, prepared)
+    assert numbers(tmp_path, run) == numbers(*uninterrupted)
+
+
+def test_a_validation_whose_loss_is_not_finite_is_a_divergence(
+    prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study, run = write_study(tmp_path)
+    validated = RecordedTranslation.valid_step
+
+    def overflow(task: Any, *arguments: Any, **options: Any) -> Any:
+        loss, size, log = validated(task, *arguments, **options)
+        return loss, size, {**log, "loss": log["loss"] * math.inf}
+
+    monkeypatch.setattr(RecordedTranslation, "valid_step", overflow)
+    train_run(study, run, prepared, tmp_path / run.id)
+    found = metrics(tmp_path, run)
+    assert found["status"] == "diverged"
+    assert found["diverged"]["reason"] == "the loss of a validation is not finite"
 
 
 # Dropout is drawn by each process for itself.

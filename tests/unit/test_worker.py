@@ -1,13 +1,17 @@
-"""A process of several that train a run together, where the system is not Linux."""
+"""A process of several that train a run together: as it begins, and where the system is not Linux."""
 
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
-from tests.moments import PATIENCE
+import pytest
+
+from preln.fairseq_plugin.interruption import Interruption
+from tests.moments import PATIENCE, wait
 
 # The platform is changed once torch is imported, which is another one there.
 ELSEWHERE = """
@@ -19,6 +23,34 @@ ctypes.CDLL = lambda name: object()
 sys.argv = ["worker", sys.argv[1]]
 runpy.run_module("preln.fairseq_plugin.worker", run_name="__main__")
 """
+
+
+def catches(process: int, number: int) -> bool:
+    """Whether a process has a handler of a signal."""
+    status = dict(line.split(":", 1) for line in Path(f"/proc/{process}/status").read_text().splitlines())
+    return bool(int(status["SigCgt"], 16) >> (number - 1) & 1)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells which signals a process catches")
+def test_a_worker_that_is_told_to_stop_before_its_training_begins_does_not_die_of_it(tmp_path: Path) -> None:
+    os.mkfifo(job := tmp_path / "job.json")
+    command = [sys.executable, "-m", "preln.fairseq_plugin.worker", str(job)]
+    worker = subprocess.Popen(command, env={**os.environ, "RANK": "0"}, stderr=subprocess.PIPE, text=True)
+    wait(lambda: catches(worker.pid, signal.SIGUSR1))
+    worker.send_signal(signal.SIGUSR1)
+    # This waits until it reads its job, of which there is nothing.
+    with job.open("w"):
+        pass
+    assert "JSONDecodeError" in worker.communicate(timeout=PATIENCE)[1]
+
+
+def test_what_was_told_before_a_training_is_heeded_in_it_and_not_in_the_next() -> None:
+    own = Interruption()
+    own.request(signal.SIGUSR1, None)
+    with own.heeded(object()):
+        assert own.requested
+    with own.heeded(object()):
+        assert not own.requested
 
 
 def test_where_the_system_has_no_prctl_a_worker_reads_its_job_without_it(tmp_path: Path) -> None:

@@ -106,7 +106,7 @@ def divided(batches: list[Any], parts: int) -> list[Any]:
     if (sentences := sum(map(len, batches))) < parts:
         raise TooFewSentences(
             f"an epoch ends with {sentences} sentence(s), too few for {parts} processes: set execution (gpus, "
-            "processes) to fewer, or batch_tokens to more"
+            "processes) to fewer, or the batch (batch_tokens; of BERT batch_sequences) to more"
         )
     batches = list(batches)
     while len(batches) < parts:

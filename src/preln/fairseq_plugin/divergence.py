@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 LIMIT = 10.0
@@ -17,3 +18,13 @@ class Progress:
 
 
 progress = Progress()
+
+
+def require_finite(loss: float) -> None:
+    """See that the loss of a validation is a number. In half precision it may overflow while all weights are finite.
+
+    Raises:
+        FloatingPointError: if it is none.
+    """
+    if not math.isfinite(loss):
+        raise FloatingPointError("the loss of a validation is not finite")

@@ -38,16 +38,17 @@ class Interruption:
     @contextmanager
     def heeded(self, configuration: Any) -> Iterator[None]:
         """Heed the signals during a training with the configuration."""
-        self.requested, self.stopped_after, self._configuration = False, None, configuration
-        before = {number: signal.signal(number, self._request) for number in SIGNALS}
+        self.stopped_after, self._configuration = None, configuration
+        before = {number: signal.signal(number, self.request) for number in SIGNALS}
         try:
             yield
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
-            self._configuration = None
+            self.requested, self._configuration = False, None
 
-    def _request(self, number: int, frame: object) -> None:
+    def request(self, number: int, frame: object) -> None:
+        """What a process does that is told to stop, also before its training begins."""
         self.requested = True
 
 

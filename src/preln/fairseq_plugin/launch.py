@@ -108,14 +108,14 @@ def train(arguments: list[str], precision: Precision, state: RunState, execution
         )
 
 
-def work(job: Job) -> None:
+def work(job: Job, is_one_of_several: bool = False) -> None:
     """Train in this process, alone or as one of several; a divergence ends the training and is written down.
 
     Raises:
         NotWritten: if the disk is full or read-only; what was written before is whole.
     """
     state, arguments = Path(job.state), job.arguments
-    if "RANK" in os.environ:
+    if is_one_of_several:
         arguments = [
             *arguments,
             *("--distributed-init-method", "env://", "--distributed-no-spawn"),
@@ -175,7 +175,9 @@ def _work_together(job: Job, execution: Execution) -> None:
     write_json(description, asdict(job))
     with socket.create_server(("", 0)) as free:
         port = free.getsockname()[1]
-    environment = {**os.environ, "MASTER_ADDR": socket.gethostname(), "MASTER_PORT": str(port)}
+    # Some schedulers of containers give every process a rank, which is none among ours.
+    others = {name: value for name, value in os.environ.items() if name not in ("RANK", "LOCAL_RANK", "WORLD_SIZE")}
+    environment = {**others, "MASTER_ADDR": socket.gethostname(), "MASTER_PORT": str(port)}
     command = [sys.executable, "-m", "preln.fairseq_plugin.worker", str(description)]
     processes: list[subprocess.Popen[bytes]] = []
 

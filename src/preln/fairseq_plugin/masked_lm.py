@@ -17,7 +17,7 @@ from fairseq.tasks.masked_lm import MaskedLMConfig, MaskedLMTask
 
 from preln.config import PretrainingSettings
 from preln.fairseq_plugin.checkpoints import checkpoints
-from preln.fairseq_plugin.divergence import progress
+from preln.fairseq_plugin.divergence import progress, require_finite
 from preln.fairseq_plugin.recorded_task import RecordedTask, on_cpu, summed
 from preln.run_state import RunState
 
@@ -116,7 +116,12 @@ class RecordedMaskedLM(RecordedTask, MaskedLMTask):
         self._seconds = time.perf_counter() - self._started
 
     def post_validate(self, model: Any, stats: dict[str, Any], agg: Any) -> None:
-        """Record the training since the last validation, and the loss of valid."""
+        """Record the training since the last validation, and the loss of valid.
+
+        Raises:
+            FloatingPointError: if that is not finite.
+        """
+        require_finite(float(agg["loss"].avg))
         if not self._tokens:
             # No update was made since; the record has this one's.
             return

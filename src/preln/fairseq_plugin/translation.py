@@ -24,7 +24,7 @@ from preln import bleu
 from preln.config import RunSettings
 from preln.errors import PrelnError
 from preln.fairseq_plugin import decoding
-from preln.fairseq_plugin.divergence import progress
+from preln.fairseq_plugin.divergence import progress, require_finite
 from preln.fairseq_plugin.recorded_task import RecordedTask, rank_and_world
 from preln.files import write_text
 from preln.run_state import RunState
@@ -109,7 +109,12 @@ class RecordedTranslation(RecordedTask, TranslationTask):
             self._translate(subset, epoch, translator)
 
     def post_validate(self, model: Any, stats: dict[str, Any], agg: Any) -> None:
-        """Record the losses of the subset that has just been validated."""
+        """Record the losses of the subset that has just been validated.
+
+        Raises:
+            FloatingPointError: if they are not finite.
+        """
+        require_finite(float(stats["loss"]))
         self._record(next(self._subsets), loss=stats["loss"], nll_loss=stats["nll_loss"])
 
     def _searched(self, model: Any, source: Tensor, lengths: Tensor) -> list[list[int]]:

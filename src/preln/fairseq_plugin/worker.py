@@ -12,13 +12,13 @@ import time
 from pathlib import Path
 
 from preln.errors import PrelnError
-from preln.fairseq_plugin.launch import Job, work
+from preln.fairseq_plugin.interruption import interruption
 
 PR_SET_PDEATHSIG = 1
 """Linux's number for: tell me when my parent has died."""
 
 FROM_SLURM = {"RANK": "SLURM_PROCID", "LOCAL_RANK": "SLURM_LOCALID", "WORLD_SIZE": "SLURM_NTASKS"}
-"""What torch asks a process of several, as srun says it."""
+"""What torch asks a process of several, as srun says it. On one node, the process that started it says it."""
 
 
 def end_with(parent: int) -> None:
@@ -29,6 +29,10 @@ def end_with(parent: int) -> None:
 
 
 if __name__ == "__main__":
+    # It may be told to stop before fairseq is imported, which takes seconds.
+    signal.signal(signal.SIGUSR1, interruption.request)
+    from preln.fairseq_plugin.launch import Job, work
+
     if "RANK" not in os.environ:
         os.environ.update({name: os.environ[slurms] for name, slurms in FROM_SLURM.items()})
     logging.raiseExceptions = False
@@ -38,6 +42,6 @@ if __name__ == "__main__":
     else:
         threading.Thread(target=end_with, args=(os.getppid(),), daemon=True).start()
     try:
-        work(Job(**json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))))
+        work(Job(**json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))), is_one_of_several=True)
     except PrelnError as error:
         sys.exit(f"preln: {error}")

@@ -21,6 +21,9 @@ PRETRAINING_VERSION = 1
 FINETUNING_VERSION = 1
 """Raised when the scores of a fine-tuning can change with the code."""
 
+LONGEST_FINETUNING_ID = 240
+"""A file's name has 255 bytes at most, and its log is named after a fine-tuning."""
+
 
 @dataclass(frozen=True)
 class PretrainingRun(Job):
@@ -137,12 +140,21 @@ def finetunings(study: Study, origin: Origin = "study") -> list[Finetuning]:
     if count > MOST_RUNS:
         line = f"finetuning: {count:,} tasks, runs and checkpoints; allowed: {MOST_RUNS:,} or fewer"
         refuse(placed(origin, [line]))
-    return [
+    jobs = [
         Finetuning(run, update, task, study.tasks[task], points, asked.fixed, asked.seeds)
         for task in asked.tasks
         for run in runs
         for update in study.pretraining.checkpoints
     ]
+    longest = max((job.id for job in jobs), key=len, default="")
+    if len(longest) > LONGEST_FINETUNING_ID:
+        line = (
+            f"finetuning: the fine-tuning {longest} has a name of {len(longest)} characters, too long for a file's; "
+            f"allowed: {LONGEST_FINETUNING_ID} or fewer. Give its task or its run a shorter one: a run's names what "
+            "differs from pretraining.settings"
+        )
+        refuse(placed(origin, [line]))
+    return jobs
 
 
 _TOLD = {"placement", "learning_rate", "warmup", "seed"}

@@ -82,10 +82,13 @@ def load(study: Study, parts: Sequence[MeasurementJob], results: Path) -> Record
 
 
 def _is_whole(part: MeasurementJob, table: pd.DataFrame) -> bool:
-    """Whether all seeds have as many rows, and a sweep all its depths or widths."""
+    """Whether all seeds have as many rows, and a sweep all its depths or widths. After a warm-up there may be no seed,
+    for a run that diverged in it is left out."""
     wanted, there = set(), set()
     if isinstance(part, ExactJob) and part.sweep != "layers":
         wanted, there = set(getattr(part.setting, part.sweep)), set(table[part.sweep.removesuffix("s")])
+    if isinstance(part, GradientJob) and part.trained and table.empty:
+        return True
     return wanted == there and table.groupby("seed").size().nunique() == 1
 
 
