@@ -16,7 +16,7 @@ from preln.config import Corpus, EnglishText, Execution, Task, TextSource
 from preln.corpora.registry import needed_downloads
 from preln.freshness import is_current, is_of_text
 from preln.pretraining.runs import Finetuning, PretrainingRun
-from preln.recording import METRICS
+from preln.recording import METRICS, RUN
 from preln.runs import Run, corpus_id
 from preln.theory.measurement_jobs import ExactJob, GradientJob, MeasurementJob
 from preln.theory.trace_jobs import TraceJob
@@ -112,6 +112,12 @@ def _input(
     if current and made_from and made_from.local_paths:
         current = text is not None and is_of_text(outputs[0], Path(located(text)), local_files(made_from))
     return Input(path, current)
+
+
+def is_outdated(results: str, job: StudyJob, located: Located = str) -> bool:
+    """Whether a job's record is there, and of other settings than the study has now."""
+    record = Path(located(f"{results}/{job.folder}/{RUN}"))
+    return record.exists() and not is_current([record], job.identity)
 
 
 def local_files(wanted: Corpus | EnglishText | TextSource | Task) -> list[Path]:

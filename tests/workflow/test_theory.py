@@ -76,14 +76,28 @@ def test_what_saves_a_figure_draws_each_anew(theory: Workspace) -> None:
     assert theory.would_run()["draw_figure"] == len(figures)
 
 
-def test_a_clone_measures_nothing(theory: Workspace) -> None:
-    for path in (theory.folder / ".snakemake", theory.folder / "resources"):
+def as_cloned(workspace: Workspace) -> None:
+    """Leave of a finished study what a repository would hold."""
+    for path in (workspace.folder / ".snakemake", workspace.folder / "resources"):
         shutil.rmtree(path)
     # A checkout gives files any age.
-    for path in (theory.folder / "results").glob("tiny/translation/*/metrics.json"):
+    for path in (workspace.folder / "results").glob("tiny/translation/*/metrics.json"):
         path.touch()
-    (theory.folder / "results" / "tiny" / "report.html").unlink()
+    (workspace.folder / "results" / "tiny" / "report.html").unlink()
+
+
+def test_a_clone_measures_nothing(theory: Workspace) -> None:
+    as_cloned(theory)
     assert not theory.would_run().keys() & {"prepare_text", "train_translation", "measure_theory"}
+
+
+def test_a_clone_measures_the_proofs_anew_where_the_study_asks_for_others(theory: Workspace) -> None:
+    as_cloned(theory)
+    theory.write_study(*RUNS, theory={**THEORY, "exact": {**THEORY["exact"], "length": 4}})
+    outcome = theory.snakemake()
+    assert outcome.code == 0, outcome.output
+    assert outcome.jobs["measure_theory"] == 3
+    assert theory.would_run() == {}
 
 
 def test_a_clone_trains_and_measures_nothing_on_a_copy_of_its_text_wherever_it_lies(theory: Workspace) -> None:

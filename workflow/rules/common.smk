@@ -20,6 +20,7 @@ from preln.workflow import (
     cluster_resources,
     downloads,
     inputs_of,
+    is_outdated,
     local_files,
     prepared_option,
     prepared_texts,
@@ -81,23 +82,33 @@ def write_study():
     It is not `onstart` that does this, for a module has none. The file is no output of a rule either. If it were, jobs
     would read it as `ancient`, and where it is made again, Snakemake would look for no other reason to run them. Where this
     study is being run already, Snakemake is going to refuse, and the jobs that run go on reading the file as it is."""
-    runs_jobs = workflow.is_main_process and workflow.executor_plugin and not workflow.dryrun
+    if is_to_run_jobs() and not is_written(STUDY, Path(STUDY_FILE)):
+        write(STUDY, Path(STUDY_FILE))
+
+
+@cache
+def is_to_run_jobs():
+    """Whether this process is going to run jobs of the study, and no other one does."""
     locks = Path(".snakemake/locks").glob("*.lock")
     is_running = any(f"{Path(STUDY_FILE).parent}/" in lock.read_text(encoding="utf-8") for lock in locks)
-    if runs_jobs and not is_running and not is_written(STUDY, Path(STUDY_FILE)):
-        write(STUDY, Path(STUDY_FILE))
+    return workflow.is_main_process and workflow.executor_plugin and not workflow.dryrun and not is_running
 
 
 def inputs(job):
     """What a job reads, by name. Where its records are current, the inputs' timestamps are ignored."""
     write_study()
+    found = inputs_of(RESULTS, job, located)
+    # In a clone, Snakemake has no notes of the settings that a record was made with. Where a job reads nothing, no age tells
+    # that they were others.
+    if not found and is_outdated(RESULTS, job, located) and is_to_run_jobs():
+        Path(located(f"{RESULTS}/{job.files[0]}")).unlink()
 
-    def ancient_if_current(found):
-        if isinstance(found, list):
-            return [ancient_if_current(one) for one in found]
-        return ancient(found.path) if found.is_current else found.path
+    def ancient_if_current(read):
+        if isinstance(read, list):
+            return [ancient_if_current(one) for one in read]
+        return ancient(read.path) if read.is_current else read.path
 
-    return {name: ancient_if_current(found) for name, found in inputs_of(RESULTS, job, located).items()}
+    return {name: ancient_if_current(one) for name, one in found.items()}
 
 
 def resources_of(job):
