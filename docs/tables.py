@@ -332,12 +332,12 @@ def lemmas() -> str:
     )
 
 
-def bars(study: str, model: str, matrix: str = "W2", variant: str = "", depth: int = 6) -> pd.Series:
-    """The bars of figure 3 of a model, by layer."""
+def bars(study: str, model: str, matrix: str = "W2", variant: str = "") -> pd.Series:
+    """The bars of figure 3 of a model with 6-6 layers, by layer."""
     recorded = table(study, "figure-3")
     recorded["variant"] = recorded["variant"].fillna("")
     of_model = (recorded["model"] == model) & (recorded["matrix"] == matrix)
-    return recorded[of_model & (recorded["variant"] == variant) & (recorded["depth"] == depth)].set_index("layer")[
+    return recorded[of_model & (recorded["variant"] == variant) & (recorded["depth"] == 6)].set_index("layer")[
         "measured"
     ]
 

@@ -64,7 +64,7 @@ class World:
         ])  # fmt: skip
         nothing = translation_records.load(STUDY, [], Path("nowhere"))
         theory = theory_records.Records(measured.assign(part="exact-layers"), "", (), ())
-        return Records(bench.Records(nothing, theory), traces.Records(tuple(TRACES), table, frozenset(), "", ()))
+        return Records(bench.Records(nothing, theory), traces.Records(tuple(TRACES), table, "", ()))
 
     def _trace(self, job: TraceJob) -> pd.DataFrame:
         settings = job.settings

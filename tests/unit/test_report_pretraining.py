@@ -20,6 +20,7 @@ from preln.recording import RecordError
 from preln.report.catalogue import Catalogue
 from preln.report.core import forms
 from preln.report.core.figure import NothingDone
+from preln.report.pretraining import labels
 from preln.report.pretraining import tables as pretraining_tables
 from preln.report.pretraining.records import SOURCE, Records, chosen, fixed, reached, scores_of
 from preln.report.reference import bert as paper
@@ -186,6 +187,16 @@ def texts_of(study: Study, results: Path) -> list[str]:
 
     figure = compose(study, load(study, results))
     return [str(found.get_text()) for found in figure.findobj(Text)]
+
+
+def test_a_run_is_called_by_what_it_has_in_words() -> None:
+    runs = expand(validate(bert_content({"qk_norm": [False, True], "embedding_norm": [False, True]}), "study.yaml"))
+    assert list(labels.names(runs).values()) == [
+        "Pre-LN, lr 2e-3, no warm-up, embedding norm false",
+        "Pre-LN, lr 2e-3, no warm-up, embedding norm true",
+        "Pre-LN, lr 2e-3, no warm-up, QK-norm, embedding norm false",
+        "Pre-LN, lr 2e-3, no warm-up, QK-norm, embedding norm true",
+    ]
 
 
 def test_figure_5_has_a_panel_for_the_losses_and_one_for_each_task(study: Study, results: Path) -> None:

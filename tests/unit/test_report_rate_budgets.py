@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from preln.report.catalogue import Catalogue
 from preln.report.reference.claims import load as load_claims
-from preln.report.translation.budgets import of_the_paper, read_at, sum_of_rates
+from preln.report.translation.budgets import of_the_paper, read_at, spent_by, sum_of_rates
 from preln.report.translation.table_rate_budgets import make
 from preln.schedules.constant import Constant
 from preln.schedules.inverse_sqrt import InverseSqrt
@@ -49,7 +49,8 @@ def test_a_line_to_zero_sums_to_half_of_its_length(updates: int) -> None:
 
 
 def test_a_rate_that_drops_sums_to_both_of_its_parts() -> None:
-    assert sum_of_rates(Constant(2.0, 0, 3, 0.1), 50, drop_update=30) == pytest.approx(2.0 * 30 + 0.2 * 20)
+    (found,) = spent_by(Constant(2.0, 0, 3, 0.1), (50,), drop_update=30)
+    assert found == pytest.approx(2.0 * 30 + 0.2 * 20)
 
 
 def test_a_curve_is_read_on_straight_lines_and_not_beyond_its_ends() -> None:

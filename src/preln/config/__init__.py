@@ -9,9 +9,8 @@ from preln.config.base import Settings
 from preln.config.corpora import Corpus, EmbeddedCorpus, FilesCorpus, Iwslt14Corpus, TextPaths, Wmt14Corpus
 from preln.config.execution import Execution
 from preln.config.finetuning import GridPoint
-from preln.config.first_updates import FirstUpdates
 from preln.config.grid import Entry, Grid, Placement, Precision
-from preln.config.pretraining import InitialStd, PretrainingSettings
+from preln.config.pretraining import PretrainingSettings
 from preln.config.pretraining_texts import (
     BookcorpusSource,
     EmbeddedSource,
@@ -39,7 +38,7 @@ from preln.config.reading import (
 from preln.config.study import Study
 from preln.config.tasks import EmbeddedTask, MrpcTask, RteTask, Task
 from preln.config.theory import ExactTheory, Gradients
-from preln.config.translation import Initialisation, Optimizer, Projections, RunSettings, ScheduleName
+from preln.config.translation import Optimizer, RunSettings, ScheduleName
 
 __all__ = [
     "BookcorpusSource",
@@ -52,12 +51,9 @@ __all__ = [
     "ExactTheory",
     "Execution",
     "FilesCorpus",
-    "FirstUpdates",
     "Gradients",
     "Grid",
     "GridPoint",
-    "InitialStd",
-    "Initialisation",
     "Iwslt14Corpus",
     "Mistake",
     "MrpcTask",
@@ -67,7 +63,6 @@ __all__ = [
     "Placement",
     "Precision",
     "PretrainingSettings",
-    "Projections",
     "RteTask",
     "RunSettings",
     "ScheduleName",

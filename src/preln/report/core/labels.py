@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from preln.config import RunSettings
+from preln.config import PretrainingSettings, RunSettings
 from preln.placements import PLACEMENTS as RECORDS
 from preln.schedules import SETTINGS, of
 from preln.values import short
@@ -23,7 +23,7 @@ _TOLD_BY_SCHEDULE = {"schedule", *SETTINGS}
 _TOLD = {"placement", "optimizer", "learning_rate", "warmup", "seed"} | _TOLD_BY_SCHEDULE | OPTIONS.keys()
 
 
-def warmup(settings: RunSettings) -> str:
+def warmup(settings: RunSettings | PretrainingSettings) -> str:
     """The warm-up in words."""
     return f"warm-up {settings.warmup}" if settings.warmup > 1 else "no warm-up"
 
@@ -33,10 +33,10 @@ def schedule(settings: RunSettings) -> str:
     return of(settings).label()
 
 
-def varying(settings: Iterable[RunSettings]) -> set[str]:
-    """The keys in which some of the settings differ."""
+def varying(settings: Iterable[RunSettings | PretrainingSettings]) -> set[str]:
+    """The keys in which some of the settings, which are of one kind, differ."""
     values = list(settings)
-    return {key for key in RunSettings.model_fields if len({getattr(one, key) for one in values}) > 1}
+    return {key for one in values[:1] for key in type(one).model_fields if len({getattr(v, key) for v in values}) > 1}
 
 
 def label(settings: RunSettings, differing: set[str], *, with_warmup: bool = True) -> str:
@@ -53,10 +53,14 @@ def label(settings: RunSettings, differing: set[str], *, with_warmup: bool = Tru
         parts.append(warmup(settings))
     if _TOLD_BY_SCHEDULE & differing:
         parts.append(schedule(settings))
-    parts += [name for key in OPTIONS if key in differing and (name := OPTIONS[key][getattr(settings, key)])]
-    for key in RunSettings.model_fields:
+    return ", ".join([*parts, *others(settings, differing)])
+
+
+def others(settings: RunSettings | PretrainingSettings, differing: set[str]) -> list[str]:
+    """Of the keys `differing`, those that nothing else in a name tells, in words: the options of placements first."""
+    parts = [name for key in OPTIONS if key in differing and (name := OPTIONS[key][getattr(settings, key)])]
+    for key in type(settings).model_fields:
         if key in differing - _TOLD:
-            value = getattr(settings, key)
-            text = short(value) if isinstance(value, float) else str(value)
+            text = short(getattr(settings, key))
             parts.append(f"{text} epochs" if key == "epochs" else f"{key.replace('_', ' ')} {text}")
-    return ", ".join(parts)
+    return parts

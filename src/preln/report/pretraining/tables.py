@@ -8,7 +8,7 @@ from typing import Any
 from preln.config import PretrainingSettings, Study
 from preln.libraries import pd
 from preln.report.core.forms import MISSING, Content, rounded
-from preln.report.core.labels import PLACEMENTS
+from preln.report.core.labels import PLACEMENTS, varying
 from preln.report.core.table import Table
 from preln.report.pretraining.records import SOURCE, Records, Score, chosen, fixed, reached, scores_of
 from preln.report.reference import bert as paper
@@ -26,11 +26,8 @@ def pretraining(study: Study, records: Records) -> pd.DataFrame:
     """A row for each run that is done, in full precision: the settings that vary, how it ended, its losses in bits a
     token, and the update at which it reaches the loss that the runs are timed to, with the speed-up over the first
     run."""
-    settings = [
-        key
-        for key in PretrainingSettings.model_fields
-        if key in _ALWAYS or len({getattr(run.settings, key) for run in records.runs}) > 1
-    ]
+    told = {*_ALWAYS, *varying(run.settings for run in records.runs)}
+    settings = [key for key in PretrainingSettings.model_fields if key in told]
     rows: list[dict[str, Any]] = []
     first = None
     for run in records.runs:

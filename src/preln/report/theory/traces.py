@@ -25,14 +25,12 @@ class Records:
         jobs: all traces that are shown, done or not.
         table: a row an update, in the columns of the files and `run`, the run's id, `curve`, the name of the runs that
             differ from it in the seed alone, and `seed`.
-        diverged: the ids of the runs that ended with a loss that is not finite.
         progress: how many of the traces are done, in a sentence.
         origin: commits and hardware, in a sentence each.
     """
 
     jobs: tuple[TraceJob, ...]
     table: pd.DataFrame
-    diverged: frozenset[str]
     progress: str
     origin: tuple[str, ...]
 
@@ -58,7 +56,7 @@ def load(study: Study, jobs: Sequence[TraceJob], results: Path) -> Records:
         RecordError: if a file is damaged, or was traced with other settings than the study's or on another text than
             another trace.
     """
-    tables, origins, diverged = [], [], set()
+    tables, origins, diverged = [], [], 0
     texts = Texts("corpus")
     for name, job in zip(names(jobs), jobs, strict=True):
         folder = results / study.study / job.folder
@@ -74,13 +72,11 @@ def load(study: Study, jobs: Sequence[TraceJob], results: Path) -> Records:
             raise RecordError(f"{error.filename}: cannot be read ({error.strerror}); {recording.AGAIN}") from None
         tables.append(table.assign(run=job.id, curve=name, seed=job.settings.seed))
         origins.append(record)
-        if record["status"] == "diverged":
-            diverged.add(job.id)
-    failed = f", {len(diverged)} diverged" if diverged else ""
+        diverged += record["status"] == "diverged"
+    failed = f", {diverged} diverged" if diverged else ""
     return Records(
         tuple(jobs),
         pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=["run", "curve", "seed", "update"]),
-        frozenset(diverged),
         f"Study {study.study}: the first updates of {len(tables)} of {len(jobs)} runs traced{failed}.",
         origin_lines(origins),
     )

@@ -30,14 +30,14 @@ WARMED_UP = InverseSqrt(learning_rate=5e-4, warmup=4000, anchor="warmup", decay_
 SERIES = "Post-LN Adam w/ warm-up"
 
 
-def sum_of_rates(schedule: Schedule, updates: int, drop_update: int | None = None) -> float:
-    """The sum of the rates of the first `updates` updates; `drop_update` is the schedule's."""
-    return math.fsum(schedule.rate(update, drop_update) for update in range(1, updates + 1))
+def sum_of_rates(schedule: Schedule, updates: int) -> float:
+    """The sum of the rates of the first `updates` updates."""
+    return math.fsum(map(schedule.rate, range(1, updates + 1)))
 
 
 @cache
 def spent_by(schedule: Schedule, ends: tuple[int, ...], drop_update: int | None = None) -> tuple[float, ...]:
-    """The sum of the rates up to each of some updates, which ascend."""
+    """The sum of the rates up to each of some updates, which ascend; `drop_update` is the schedule's."""
     parts = [
         math.fsum(schedule.rate(update, drop_update) for update in range(first + 1, last + 1))
         for first, last in pairwise((0, *ends))
@@ -80,7 +80,6 @@ class Reading:
     Attributes:
         schedule: of the run that the number is of, as far as the paper says; it leaves open the rate of 8.45, and where
             the decay begins with a warm-up that is shorter than 4,000 updates.
-        epochs: the run's length.
         quantity: what is read.
         paper: the paper's number.
         budget: the run's sum of rates.
@@ -91,7 +90,6 @@ class Reading:
     """
 
     schedule: Schedule
-    epochs: int
     quantity: Quantity
     paper: float
     budget: float
@@ -133,4 +131,4 @@ def _reading(schedule: Schedule, epochs: int, quantity: Quantity, number: float)
             possible.append((value, budget, epoch, reached > last))
     (value, budget, epoch, at_the_end), *_ = possible
     low, high = (extreme(value for value, *_ in possible) for extreme in (min, max))
-    return Reading(schedule, epochs, quantity, number, budget, epoch, value, low, high, at_the_end)
+    return Reading(schedule, quantity, number, budget, epoch, value, low, high, at_the_end)
