@@ -72,10 +72,11 @@ class Training:
         claim(self.execution)
         self.state.mend(unit, done, needed)
         before = done()
-        self.state.begin(self.execution, **{f"{unit}_before": before})
+        # An attempt that is refused is none: it computes nothing.
         for weights in kept:
             if weights.path.exists():
                 weights.mend()
+        self.state.begin(self.execution, **{f"{unit}_before": before})
         if not self.state.divergence() and before != end:
             self._train(self.state)
 

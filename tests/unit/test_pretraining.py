@@ -21,7 +21,7 @@ from fairseq import tasks
 from preln.config import Study, validate
 from preln.fairseq_plugin import launch, options
 from preln.fairseq_plugin.checkpoints import kept_weights
-from preln.fairseq_plugin.masked_lm import weights_name
+from preln.fairseq_plugin.masked_lm import RecordedMaskedLM, weights_name
 from preln.pretraining import training
 from preln.pretraining.curve import COLUMNS
 from preln.pretraining.runs import PretrainingRun, expand
@@ -298,6 +298,30 @@ def test_a_divergence_is_a_result_with_its_update(prepared_text: Path, tmp_path:
     values = metrics(tmp_path, run)
     assert values["status"] == "diverged"
     assert 1 <= values["diverged"]["update"] <= 60
+
+
+def test_a_validation_whose_loss_is_not_finite_is_a_divergence(
+    prepared_text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study, run = write_study(tmp_path)
+    validated = RecordedMaskedLM.valid_step
+
+    def overflow(task: Any, *arguments: Any, **options: Any) -> Any:
+        loss, size, log = validated(task, *arguments, **options)
+        return loss, size, {**log, "loss": log["loss"] * math.inf}
+
+    monkeypatch.setattr(RecordedMaskedLM, "valid_step", overflow)
+    training.pretrain_run(study, run, prepared_text, tmp_path / run.id)
+    assert metrics(tmp_path, run)["diverged"]["reason"] == "the loss of a validation is not finite"
+
+
+def test_a_checkpoint_that_was_written_and_not_yet_named_is_gone_on_from(prepared_text: Path, tmp_path: Path) -> None:
+    _, run = write_study(tmp_path, **TWO, updates=8, validate_every=2)
+    finish(tmp_path, run, prepared_text)
+    (last,) = state_of(tmp_path, run).glob("checkpoints/checkpoint_4_8.pt")
+    last.replace(last.with_name("checkpoint4.pt"))
+    finish(tmp_path, run, prepared_text)
+    assert training.trained(run, prepared_text, tmp_path / run.id).moment.update == 8
 
 
 def test_a_gradient_that_is_not_finite_is_a_divergence_too(

@@ -130,6 +130,8 @@ def test_the_erratum_says_what_is_computed() -> None:
     for one in of_the_paper():
         if getattr(one.schedule, "anchor", "") == "warmup" and one.paper != 2.77:
             assert f"{one.value:.1f} ({one.low:.1f} to {one.high:.1f})" in said
+        if one.quantity == "valid_loss":
+            assert f"the fixed 1e-4 loss {one.value:.2f}," in said
     recorded = pd.read_csv("results/iwslt14-50k-cpu/tables/rate-budgets.csv").set_index("run")
     fixed = recorded.loc["post-adam-lr1e-4-const-s1"]
     assert f"ends {fixed['reference_valid_loss'] - fixed['valid_loss']:.2f} bits below its reading" in " ".join(

@@ -268,6 +268,7 @@ def test_a_training_that_goes_on_by_several_processes_does_not_make_the_weights_
     flip(0.5)(weights.path)
     with pytest.raises(WeightsLost, match=r"after-warm-up\.pt: not there or damaged; this job, 2 processes on a CPU"):
         train_run(study, run, prepared, folder)
+    assert [attempt["workers"] for attempt in weights.training.state.attempts()] == [1], "a refusal is no attempt"
 
 
 def test_the_training_that_makes_weights_again_notes_its_attempt(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from preln.fairseq_plugin.interruption import Interruption
+from preln.fairseq_plugin.interruption import SIGNALS, Interruption
 from tests.moments import PATIENCE, wait
 
 # The platform is changed once torch is imported, which is another one there.
@@ -31,16 +31,26 @@ def catches(process: int, number: int) -> bool:
     return bool(int(status["SigCgt"], 16) >> (number - 1) & 1)
 
 
+def reads(fifo: Path) -> bool:
+    """Whether somebody reads it; he then finds nothing."""
+    try:
+        os.close(os.open(fifo, os.O_WRONLY | os.O_NONBLOCK))
+    except OSError:
+        return False
+    return True
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells which signals a process catches")
-def test_a_worker_that_is_told_to_stop_before_its_training_begins_does_not_die_of_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_worker_that_is_told_to_stop_before_its_training_begins_does_not_die_of_it(
+    number: int, tmp_path: Path
+) -> None:
     os.mkfifo(job := tmp_path / "job.json")
     command = [sys.executable, "-m", "preln.fairseq_plugin.worker", str(job)]
     worker = subprocess.Popen(command, env={**os.environ, "RANK": "0"}, stderr=subprocess.PIPE, text=True)
-    wait(lambda: catches(worker.pid, signal.SIGUSR1))
-    worker.send_signal(signal.SIGUSR1)
-    # This waits until it reads its job, of which there is nothing.
-    with job.open("w"):
-        pass
+    wait(lambda: all(catches(worker.pid, one) for one in SIGNALS))
+    worker.send_signal(number)
+    wait(lambda: worker.poll() is not None or reads(job))
     assert "JSONDecodeError" in worker.communicate(timeout=PATIENCE)[1]
 
 

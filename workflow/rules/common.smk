@@ -91,7 +91,8 @@ def is_to_run_jobs():
     """Whether this process is going to run jobs of the study, and no other one does."""
     locks = Path(".snakemake/locks").glob("*.lock")
     is_running = any(f"{Path(STUDY_FILE).parent}/" in lock.read_text(encoding="utf-8") for lock in locks)
-    return workflow.is_main_process and workflow.executor_plugin and not workflow.dryrun and not is_running
+    only_looks = workflow.dryrun or workflow.touch
+    return workflow.is_main_process and workflow.executor_plugin and not only_looks and not is_running
 
 
 def inputs(job):
@@ -100,8 +101,12 @@ def inputs(job):
     found = inputs_of(RESULTS, job, located)
     # In a clone, Snakemake has no notes of the settings that a record was made with. Where a job reads nothing, no age tells
     # that they were others.
-    if not found and is_outdated(RESULTS, job, located) and is_to_run_jobs():
-        Path(located(f"{RESULTS}/{job.files[0]}")).unlink()
+    if not found and is_outdated(RESULTS, job, located):
+        record = Path(located(f"{RESULTS}/{job.files[0]}"))
+        if is_to_run_jobs():
+            record.unlink()
+        elif workflow.is_main_process:
+            logger.warning(f"{record}: of other settings than the study's; a run makes it anew.")
 
     def ancient_if_current(read):
         if isinstance(read, list):

@@ -68,7 +68,7 @@ def allow_settings() -> None:
 
 def checkpoints(folder: Path) -> dict[Path, Moment]:
     """The checkpoints in a folder, the newest first: `checkpoint<epoch>.pt` is of the end of the epoch,
-    `checkpoint_<epoch>_<update>.pt` of its midst."""
+    `checkpoint_<epoch>_<update>.pt` of its midst, or named by its update."""
     found = {}
     for path in folder.glob("checkpoint*.pt"):
         if match := _NAME.fullmatch(path.name):
@@ -123,6 +123,24 @@ def trained_weights(state: Path) -> tuple[Moment, dict[str, Tensor]]:
 def updates_before(checkpoint: Path | None) -> int:
     """How many updates were done before a whole checkpoint; none before the beginning."""
     return _updates(_content(checkpoint)) if checkpoint else 0
+
+
+def ends_epoch(checkpoint: Path) -> bool:
+    """Whether a whole checkpoint is of the end of an epoch, whatever its name."""
+    return bool(_content(checkpoint)["extra_state"]["train_iterator"]["iterations_in_epoch"] == 0)
+
+
+def name_by_update(folder: Path) -> None:
+    """Name the whole checkpoints of epochs' ends by their updates too: `checkpoint_<epoch>_<update>.pt`."""
+    for path, moment in checkpoints(folder).items():
+        if moment.is_inside_epoch:
+            continue
+        try:
+            updates = updates_before(path)
+        except Exception as error:
+            logger.warning("%s is damaged (%s)", path, error)
+            continue
+        path.replace(path.with_name(f"checkpoint_{moment.epoch}_{updates}.pt"))
 
 
 def set_aside_unrecorded(state: Path, is_recorded: Callable[[Moment], bool]) -> bool:

@@ -15,6 +15,8 @@ from multiprocessing.util import register_after_fork
 from typing import Any
 
 SIGNALS = (signal.SIGTERM, signal.SIGUSR1)
+NEVER = 10**9
+"""An interval of updates or epochs that no training is as long as."""
 
 
 @dataclass
@@ -25,15 +27,22 @@ class Interruption:
     stopped_after: int | None = None
     _configuration: Any = None
 
-    def stop(self, update: int) -> None:
-        """Have fairseq end the training after this `update`, with a checkpoint, and without a validation, for which
-        there may be no time."""
+    def stop(self, update: int, validates: bool) -> None:
+        """Have fairseq end the training after this `update`, with a checkpoint. Unless the update `validates` anyway,
+        for the record needs that, it is without a validation, for which there may be no time."""
         self.stopped_after = update
         cfg = self._configuration
         cfg.optimization.stop_time_hours = 1e-12
-        cfg.dataset.disable_validation = True
-        # The checkpoint's name is that of an update.
-        cfg.checkpoint.save_interval_updates = 1
+        if not validates:
+            cfg.dataset.disable_validation = True
+            # The checkpoint's name is that of an update, or of an epoch.
+            cfg.checkpoint.save_interval_updates = 1
+            cfg.checkpoint.save_interval = 1
+
+    def save_where_an_epoch_ends(self, wanted: bool) -> None:
+        """Have fairseq write a checkpoint of an update that ends an epoch, which it does by the number of the epoch."""
+        if self._configuration is not None:
+            self._configuration.checkpoint.save_interval = 1 if wanted else NEVER
 
     @contextmanager
     def heeded(self, configuration: Any) -> Iterator[None]:

@@ -175,7 +175,7 @@ def _work_together(job: Job, execution: Execution) -> None:
     write_json(description, asdict(job))
     with socket.create_server(("", 0)) as free:
         port = free.getsockname()[1]
-    # Some schedulers of containers give every process a rank, which is none among ours.
+    # Some schedulers set these in each container; they are not of our processes.
     others = {name: value for name, value in os.environ.items() if name not in ("RANK", "LOCAL_RANK", "WORLD_SIZE")}
     environment = {**others, "MASTER_ADDR": socket.gethostname(), "MASTER_PORT": str(port)}
     command = [sys.executable, "-m", "preln.fairseq_plugin.worker", str(description)]

@@ -1,7 +1,7 @@
 """Pre-training as the studies need it: a record of each validation, kept weights, and a guard.
 
 fairseq calls the task before and after it validates, which it does before it writes a checkpoint: an update that has a
-checkpoint has its record, and one that is repeated after a failure writes the same record again.
+checkpoint and a validation has its record, and one that is repeated after a failure writes the same record again.
 """
 
 import math
@@ -16,8 +16,9 @@ from fairseq.tasks import register_task
 from fairseq.tasks.masked_lm import MaskedLMConfig, MaskedLMTask
 
 from preln.config import PretrainingSettings
-from preln.fairseq_plugin.checkpoints import checkpoints
+from preln.fairseq_plugin.checkpoints import checkpoints, name_by_update
 from preln.fairseq_plugin.divergence import progress, require_finite
+from preln.fairseq_plugin.interruption import interruption
 from preln.fairseq_plugin.recorded_task import RecordedTask, on_cpu, summed
 from preln.run_state import RunState
 
@@ -68,6 +69,7 @@ class RecordedMaskedLM(RecordedTask, MaskedLMTask):
     ) -> Any:
         """One batch, at a rate that is noted."""
         self._rate = float(optimizer.get_lr())
+        interruption.save_where_an_epoch_ends(False)
         return super().train_step(sample, model, criterion, optimizer, update_num, ignore_grad)
 
     def reduce_metrics(self, logging_outputs: list[dict[str, Any]], criterion: Any) -> None:
@@ -99,20 +101,19 @@ class RecordedMaskedLM(RecordedTask, MaskedLMTask):
     def post_save(self, checkpoint: str, updates: int) -> None:
         """Name a checkpoint of an epoch's end by its update too, and remove the oldest: fairseq counts the two kinds
         apart."""
-        written = Path(checkpoint)
-        moment = checkpoints(written.parent).get(written)
-        if moment and not moment.is_inside_epoch:
-            written.replace(written.with_name(f"checkpoint_{moment.epoch}_{updates}.pt"))
-        for old in list(checkpoints(written.parent))[self.cfg.keep_checkpoints :]:
+        folder = Path(checkpoint).parent
+        name_by_update(folder)
+        for old in list(checkpoints(folder))[self.cfg.keep_checkpoints :]:
             old.unlink()
 
     def begin_valid_epoch(self, epoch: int, model: Any) -> None:
-        """Note the time that the training took.
+        """Note the time that the training took, and see that a checkpoint follows.
 
         Raises:
             FloatingPointError: if the last update broke the weights.
         """
         super().begin_valid_epoch(epoch, model)
+        interruption.save_where_an_epoch_ends(True)
         self._seconds = time.perf_counter() - self._started
 
     def post_validate(self, model: Any, stats: dict[str, Any], agg: Any) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from preln.config import Execution, GridPoint, Precision, PretrainingSettings, RunSettings
+from preln.fairseq_plugin.interruption import NEVER
 
 USER_DIR = Path(__file__).with_name("preln_user_dir")
 EVENT_FILES = "tensorboard"
@@ -17,9 +18,6 @@ EVENT_FILES = "tensorboard"
 
 WARMUP_SHARE = 0.1
 """Share of a fine-tuning's updates that warm up, with both placements: BERT's own, for the paper does not say."""
-
-NEVER = str(10**9)
-"""An interval, in epochs, that never comes."""
 
 
 def translation(
@@ -103,10 +101,8 @@ def pretraining(
         *("--required-batch-size-multiple", "1"),
         *("--seed", str(settings.seed)),
         *("--valid-subset", "valid"),
-        *("--validate-interval", NEVER),
+        *("--validate-interval", str(NEVER), "--save-interval", str(NEVER)),
         *("--validate-interval-updates", every, "--save-interval-updates", every),
-        # An update that ends an epoch has a checkpoint of the epoch, or none.
-        *("--save-interval", "1"),
         *("--keep-checkpoints", str(execution.checkpoints)),
         *_kept(state, execution),
         *_process(settings.accumulate, settings.precision, execution.workers, execution.collators, execution),

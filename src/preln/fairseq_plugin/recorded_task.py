@@ -151,9 +151,8 @@ class RecordedTask(GuardedTask):
                 f"the loss is {loss / math.log(2):.4g} bits a token; guessing gives {uniform / math.log(2):.4g}"
             )
         self._made = progress.update
-        # An update that ends with a validation has its checkpoint anyway, and the record needs both.
-        if summed(logging_outputs, "told_to_stop") and not self._ends_with_validation():
-            interruption.stop(progress.update)
+        if summed(logging_outputs, "told_to_stop"):
+            interruption.stop(progress.update, validates=self._ends_with_validation())
 
     def _ends_with_validation(self) -> bool:
         if self.validate_every:

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 from preln.errors import PrelnError
-from preln.fairseq_plugin.interruption import interruption
+from preln.fairseq_plugin.interruption import SIGNALS, interruption
 
 PR_SET_PDEATHSIG = 1
 """Linux's number for: tell me when my parent has died."""
@@ -30,7 +30,8 @@ def end_with(parent: int) -> None:
 
 if __name__ == "__main__":
     # It may be told to stop before fairseq is imported, which takes seconds.
-    signal.signal(signal.SIGUSR1, interruption.request)
+    for number in SIGNALS:
+        signal.signal(number, interruption.request)
     from preln.fairseq_plugin.launch import Job, work
 
     if "RANK" not in os.environ:
