@@ -6,7 +6,7 @@ import json
 import re
 
 _OURS = {
-    *("--run-settings", "--state", "--references", "--keep-weights", "--weights"),
+    *("--run-settings", "--state", "--references", "--keep-weights", "--keep-checkpoints", "--weights"),
     *("--warmup", "--total-updates"),
 }
 _FAIRSEQS = {
