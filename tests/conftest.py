@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import subprocess
@@ -106,6 +107,17 @@ def without_tensorboard(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "tensorboard", None)
     # torch's part that needs it.
     monkeypatch.delitem(sys.modules, "torch.utils.tensorboard", raising=False)
+
+
+def overflow_validations(monkeypatch: pytest.MonkeyPatch, task: type[Any]) -> None:
+    """Have every validation of a task of fairseq's end with an infinite loss."""
+    validated = task.valid_step
+
+    def overflow(self: Any, *arguments: Any, **options: Any) -> Any:
+        loss, size, log = validated(self, *arguments, **options)
+        return loss, size, {**log, "loss": log["loss"] * math.inf}
+
+    monkeypatch.setattr(task, "valid_step", overflow)
 
 
 MakeOnce = Callable[[str, Callable[[Path], object]], Path]

@@ -114,10 +114,10 @@ def _input(
     return Input(path, current)
 
 
-def is_outdated(results: str, job: StudyJob, located: Located = str) -> bool:
-    """Whether a job's record is there, and of other settings than the study has now."""
+def outdated_record(results: str, job: StudyJob, located: Located = str) -> Path | None:
+    """A job's record, if it is there and of other settings than the study has now."""
     record = Path(located(f"{results}/{job.folder}/{RUN}"))
-    return record.exists() and not is_current([record], job.identity)
+    return record if record.exists() and not is_current([record], job.identity) else None
 
 
 def local_files(wanted: Corpus | EnglishText | TextSource | Task) -> list[Path]:

@@ -25,7 +25,7 @@ from preln.fairseq_plugin.masked_lm import RecordedMaskedLM, weights_name
 from preln.pretraining import training
 from preln.pretraining.curve import COLUMNS
 from preln.pretraining.runs import PretrainingRun, expand
-from tests.conftest import bert_content
+from tests.conftest import bert_content, overflow_validations
 from tests.moments import Hold, NewHold, after_update, before_file
 
 pytestmark = pytest.mark.slow
@@ -304,13 +304,7 @@ def test_a_validation_whose_loss_is_not_finite_is_a_divergence(
     prepared_text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     study, run = write_study(tmp_path)
-    validated = RecordedMaskedLM.valid_step
-
-    def overflow(task: Any, *arguments: Any, **options: Any) -> Any:
-        loss, size, log = validated(task, *arguments, **options)
-        return loss, size, {**log, "loss": log["loss"] * math.inf}
-
-    monkeypatch.setattr(RecordedMaskedLM, "valid_step", overflow)
+    overflow_validations(monkeypatch, RecordedMaskedLM)
     training.pretrain_run(study, run, prepared_text, tmp_path / run.id)
     assert metrics(tmp_path, run)["diverged"]["reason"] == "the loss of a validation is not finite"
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import math
 import os
 import shutil
 import signal
@@ -27,7 +26,7 @@ from preln.runs import Run, expand
 from preln.translation.constant_guess import of_prepared
 from preln.translation.curve import COLUMNS
 from preln.translation.training import state_of, train_run
-from tests.conftest import study_content
+from tests.conftest import overflow_validations, study_content
 from tests.moments import PATIENCE, Hold, NewHold, before_file, in_epoch, wait
 
 pytestmark = pytest.mark.slow
@@ -272,13 +271,7 @@ def test_a_validation_whose_loss_is_not_finite_is_a_divergence(
     prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     study, run = write_study(tmp_path)
-    validated = RecordedTranslation.valid_step
-
-    def overflow(task: Any, *arguments: Any, **options: Any) -> Any:
-        loss, size, log = validated(task, *arguments, **options)
-        return loss, size, {**log, "loss": log["loss"] * math.inf}
-
-    monkeypatch.setattr(RecordedTranslation, "valid_step", overflow)
+    overflow_validations(monkeypatch, RecordedTranslation)
     train_run(study, run, prepared, tmp_path / run.id)
     found = metrics(tmp_path, run)
     assert found["status"] == "diverged"

@@ -20,8 +20,8 @@ from preln.workflow import (
     cluster_resources,
     downloads,
     inputs_of,
-    is_outdated,
     local_files,
+    outdated_record,
     prepared_option,
     prepared_texts,
 )
@@ -101,8 +101,7 @@ def inputs(job):
     found = inputs_of(RESULTS, job, located)
     # In a clone, Snakemake has no notes of the settings that a record was made with. Where a job reads nothing, no age tells
     # that they were others.
-    if not found and is_outdated(RESULTS, job, located):
-        record = Path(located(f"{RESULTS}/{job.files[0]}"))
+    if not found and (record := outdated_record(RESULTS, job, located)):
         if is_to_run_jobs():
             record.unlink()
         elif workflow.is_main_process:

@@ -120,14 +120,10 @@ def trained_weights(state: Path) -> tuple[Moment, dict[str, Tensor]]:
     }
 
 
-def updates_before(checkpoint: Path | None) -> int:
-    """How many updates were done before a whole checkpoint; none before the beginning."""
-    return _updates(_content(checkpoint)) if checkpoint else 0
-
-
-def ends_epoch(checkpoint: Path) -> bool:
-    """Whether a whole checkpoint is of the end of an epoch, whatever its name."""
-    return bool(_content(checkpoint)["extra_state"]["train_iterator"]["iterations_in_epoch"] == 0)
+def place_of(checkpoint: Path) -> tuple[int, bool]:
+    """How many updates were done before a whole checkpoint, and whether it is inside an epoch, whatever its name."""
+    content = _content(checkpoint)
+    return _updates(content), content["extra_state"]["train_iterator"]["iterations_in_epoch"] > 0
 
 
 def name_by_update(folder: Path) -> None:
@@ -136,7 +132,7 @@ def name_by_update(folder: Path) -> None:
         if moment.is_inside_epoch:
             continue
         try:
-            updates = updates_before(path)
+            updates, _ = place_of(path)
         except Exception as error:
             logger.warning("%s is damaged (%s)", path, error)
             continue

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from preln import libraries
 from preln.errors import PrelnError
-from preln.fairseq_plugin.checkpoints import ends_epoch, updates_before
+from preln.fairseq_plugin.checkpoints import place_of
 from preln.fairseq_plugin.options import EVENT_FILES
 
 MEANS = "train"
@@ -43,8 +43,7 @@ def prepare(state: Path, checkpoint: Path | None, wanted: bool) -> None:
             raise EventFilesRefused(f"execution.tensorboard: {what}; or set it to false") from error
         logger.warning("%s: stays as it is, for TensorBoard is not installed", state / EVENT_FILES)
         return
-    updates = updates_before(checkpoint)
-    inside_epoch = checkpoint is not None and not ends_epoch(checkpoint)
+    updates, inside_epoch = place_of(checkpoint) if checkpoint else (0, False)
     # A training that is told to stop inside an epoch logs, after its checkpoint, the means over what of the epoch is
     # done. It logs those of the whole epoch at its end.
     for part in parts:
