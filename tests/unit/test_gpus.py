@@ -205,7 +205,7 @@ from preln.fairseq_plugin import launch
 
 torch.cuda.get_device_name = lambda: f"NVIDIA H100 of node {os.environ['RANK']}"
 launch.fairseq_main = lambda cfg: None
-launch.work(launch.Job(**json.loads(Path(sys.argv[1]).read_text())))
+launch.work(launch.Job(**json.loads(Path(sys.argv[1]).read_text())), is_one_of_several=True)
 """
 
 

@@ -260,7 +260,8 @@ def test_a_training_that_is_told_to_stop_goes_on_inside_the_epoch_with_the_same_
 def test_a_training_in_a_job_that_has_a_rank_of_its_own_is_one_process(
     uninterrupted: tuple[Path, Run], prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name, value in {"RANK": "1", "LOCAL_RANK": "1", "WORLD_SIZE": "2"}.items():
+    place = {"RANK": "1", "LOCAL_RANK": "1", "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29500"}
+    for name, value in place.items():
         monkeypatch.setenv(name, value)
     _, run = write_study(tmp_path)
     finish(tmp_path, run, prepared)
