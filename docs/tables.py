@@ -33,12 +33,12 @@ from docs.answers import (
 from docs.bench import cost, depth, lower_rate, models, published, real_text, seeds
 from docs.committed import RESULTS, ROOT, claims, final, table, theory
 from docs.markdown import NOT_YET, grid, rate, warm_up
-from preln.placements import PLACEMENTS as RECORDS
+from preln.placements import PLACEMENTS
 from preln.placements.base import Residual
 from preln.plan import GPUS
 from preln.report.claims.placements import CLAIMS as OF_OTHERS
 from preln.report.core.labels import OPTIMIZERS
-from preln.report.core.statistics import mean
+from preln.report.core.statistics import mean, plus_minus
 from preln.report.reference import claims as paper
 from preln.report.translation.budgets import of_the_paper
 from preln.schedules.inverse_sqrt import InverseSqrt
@@ -55,7 +55,7 @@ VERDICTS = {
     "inconclusive": "inconclusive",
     "not tested in this study": "",
 }
-PLACEMENTS = {"post": "Post-LN", "pre": "**Pre-LN**"}
+EMPHASISED = {"post": "Post-LN", "pre": "**Pre-LN**"}
 
 
 def _schedule(run: pd.Series) -> str:
@@ -85,7 +85,7 @@ def runs(study: str) -> str:
     rows = []
     for _, group in recorded.groupby(recorded["run"].str.replace(r"-s\d+$", "", regex=True), sort=False):
         run = group.iloc[0]
-        settings = (PLACEMENTS[run["placement"]], OPTIMIZERS[run["optimizer"]])
+        settings = (EMPHASISED[run["placement"]], OPTIMIZERS[run["optimizer"]])
         rows.append((*settings, rate(run["learning_rate"]) + _schedule(run), warm_up(run["warmup"]), *_results(group)))
     return grid(["", "optimizer", "peak rate", "warm-up", "validation loss", "test BLEU"], rows)
 
@@ -97,7 +97,7 @@ def pretraining(study: str) -> str:
     tasks = list(scores["task"].unique())
     rows = []
     for _, run in recorded.iterrows():
-        cells = [PLACEMENTS[run["placement"]], rate(run["learning_rate"]), warm_up(run["warmup"])]
+        cells = [EMPHASISED[run["placement"]], rate(run["learning_rate"]), warm_up(run["warmup"])]
         cells += [f"{run['final_valid_loss']:.2f}", f"{run['reached_update']:,.0f}"]
         last = scores[(scores["run"] == run["run"]) & (scores["update"] == run["updates"])].set_index("task")
         cells += [accuracy(last.loc[task]) if task in last.index else "" for task in tasks]
@@ -110,7 +110,7 @@ def pretraining(study: str) -> str:
 def accuracy(score: pd.Series) -> str:
     """An accuracy in percent, with half of its 95% interval."""
     half = (score["chosen_accuracy_high"] - score["chosen_accuracy_low"]) / 2
-    return f"{100 * score['chosen_accuracy']:.1f} ± {100 * half:.1f}"
+    return plus_minus(100 * score["chosen_accuracy"], 100 * half, ".1f", ".1f")
 
 
 def verdict(study: str, claim: str) -> str:
@@ -164,8 +164,7 @@ def _by_study(found: dict[str, str]) -> str:
 def spread(row: pd.Series, digits: int) -> str:
     """A mean with half of its 95% interval, which is rounded up rather than to zero."""
     half = (row["high"] - row["low"]) / 2
-    number = f"{row['measured']:.{digits}f}".replace("-", "−")
-    return f"{number} ± {half:.{digits}f}" if pd.notna(half) else number
+    return plus_minus(row["measured"], half, f".{digits}f", f".{digits}f").replace("-", "−")
 
 
 def findings() -> str:
@@ -400,7 +399,7 @@ def own_budgets() -> str:
             known = pd.notna(run["reference_valid_loss"])
             rows.append((
                 study,
-                PLACEMENTS[own["placement"]] + ", " + OPTIMIZERS[own["optimizer"]],
+                EMPHASISED[own["placement"]] + ", " + OPTIMIZERS[own["optimizer"]],
                 rate(own["learning_rate"]) + _schedule(own),
                 warm_up(own["warmup"]),
                 f"{run['sum_of_rates']:,.2f}",
@@ -466,7 +465,7 @@ def placements() -> str:
         return " ".join((text or "").split()).rstrip(".").replace("<-", "←").replace(" * ", " ⊙ ")
 
     rows = []
-    for name, one in RECORDS.items():
+    for name, one in PLACEMENTS.items():
         beside = {
             "LayerNorm on the embeddings": one.embedding_norm,
             "LayerNorm behind the last layer": one.final_norm,

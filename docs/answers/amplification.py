@@ -8,8 +8,8 @@ from pathlib import Path
 
 from docs.committed import study_of
 from docs.markdown import answered, rate
-from preln.placements import PLACEMENTS as RECORDS
-from preln.report.core.statistics import Estimate
+from preln.placements import PLACEMENTS
+from preln.report.core.statistics import Estimate, plus_minus
 from preln.report.theory import traces
 from preln.report.theory.figure_amplification import Number, depths_of, slope, values
 from preln.theory.trace_jobs import expand as expand_traces
@@ -69,10 +69,10 @@ def table(results: Path) -> str:
     found = {at: read(results, at) for at in AMPLIFIED_AT}
 
     def number(one: Estimate) -> str:
-        return f"{one.mean:.2f} ± {one.high - one.mean:.2f}".replace("-", "−")
+        return plus_minus(one.mean, one.half, ".2f", ".2f").replace("-", "−")
 
     rows = [
-        (rate(at), RECORDS[name].label, number(one.step), number(one.gradient), str(one.step.n))
+        (rate(at), PLACEMENTS[name].label, number(one.step), number(one.gradient), str(one.step.n))
         for at, of_rate in found.items()
         for name, one in of_rate.items()
     ]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from docs.committed import study_of
 from docs.markdown import grid, limit, rate
-from preln.placements import PLACEMENTS as RECORDS
+from preln.placements import PLACEMENTS
 from preln.report.translation.failure_map import Cell, Map, maps
 from preln.report.translation.records import Records
 from preln.report.translation.records import load as load_records
@@ -73,7 +73,7 @@ def where_training_fails(records: Records) -> str:
         (rate(peak), *(written(one.cells.get((peak, warmup))) for one in shown for warmup in one.warmups))
         for peak in shown[0].rates
     ]
-    head = [f"{RECORDS[one.settings.placement].label}, {warmup}" for one in shown for warmup in one.warmups]
+    head = [f"{PLACEMENTS[one.settings.placement].label}, {warmup}" for one in shown for warmup in one.warmups]
     losses = grid(["peak rate", *head], rows)
     done, of_all = len(records.summary), len(records.runs)
     if done < of_all:
@@ -81,7 +81,7 @@ def where_training_fails(records: Records) -> str:
 
     rows = [
         (
-            *(RECORDS[one.settings.placement].label, f"{one.settings.batch_tokens:,}"),
+            *(PLACEMENTS[one.settings.placement].label, f"{one.settings.batch_tokens:,}"),
             *(limit(one.limit(warmup)) for warmup in one.warmups),
         )
         for one in found

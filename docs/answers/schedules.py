@@ -10,7 +10,7 @@ from docs.answers.iwslt14 import LONG_WARMUP, SCHEDULES, of_half_the_width
 from docs.committed import Ends, by_settings
 from docs.markdown import answered, each_seed, warm_up
 from preln.config import RunSettings
-from preln.placements import PLACEMENTS as RECORDS
+from preln.placements import PLACEMENTS
 from preln.report.core.statistics import mean
 
 
@@ -68,7 +68,7 @@ def table(results: Path) -> str:
     found = read(results)
     rows = [
         (
-            *(RECORDS[placement].label, SCHEDULES[schedule]),
+            *(PLACEMENTS[placement].label, SCHEDULES[schedule]),
             warm_up(0 if one == PRES_OWN else LONG_WARMUP),
             *each_seed(found[one]),
         )

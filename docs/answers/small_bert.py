@@ -10,7 +10,7 @@ from pathlib import Path
 from docs import markdown
 from docs.committed import last_of, study_of
 from docs.markdown import answered, rate, warm_up
-from preln.placements import PLACEMENTS as RECORDS
+from preln.placements import PLACEMENTS
 from preln.pretraining.runs import expand as expand_pretraining
 from preln.report.core.statistics import mean
 
@@ -80,7 +80,7 @@ def table(results: Path) -> str:
     order = sorted(found, key=lambda one: (one.initial_std == "fixed", one.learning_rate, one.warmup, one.placement))
     rows = [
         (
-            *(draws[one.initial_std], rate(one.learning_rate), RECORDS[one.placement].label, warm_up(one.warmup)),
+            *(draws[one.initial_std], rate(one.learning_rate), PLACEMENTS[one.placement].label, warm_up(one.warmup)),
             markdown.losses(found[one]),
         )
         for one in order

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from preln.report.core.statistics import Estimate
+from preln.report.core.statistics import Estimate, plus_minus
 
 
 class Outcome(StrEnum):
@@ -67,11 +67,10 @@ class Finding:
             asked = f"at least {self.low:.4g}"
         else:
             asked = f"{self.low:.4g} to {self.high:.4g}"
-        spread = f" ± {self.found.high - self.found.mean:.2g}" if math.isfinite(self.found.high) else ""
-        mean = "not known" if math.isnan(self.found.mean) else f"{self.found.mean:.3g}"
+        mean = "not known" if math.isnan(self.found.mean) else plus_minus(self.found.mean, self.found.half, ".3g")
         seeds = "one seed" if self.found.n == 1 else f"{self.found.n} seeds"
         undecided = f", but {self.undecided}" if self.undecided else ""
-        return f"{self.what}: {mean}{spread} ({seeds}), asked: {asked}{undecided}"
+        return f"{self.what}: {mean} ({seeds}), asked: {asked}{undecided}"
 
 
 def verdict(findings: Sequence[Finding]) -> Verdict:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from preln.config import PretrainingSettings, RunSettings
-from preln.placements import PLACEMENTS as RECORDS
+from preln.placements import PLACEMENTS
 from preln.schedules import SETTINGS, of
 from preln.values import short
 
-PLACEMENTS = {name: placement.label for name, placement in RECORDS.items()}
 OPTIMIZERS = {"adam": "Adam", "radam": "RAdam", "sgd": "SGD"}
 TASKS = {"mrpc": "MRPC", "rte": "RTE"}
 
@@ -44,7 +43,7 @@ def label(settings: RunSettings, differing: set[str], *, with_warmup: bool = Tru
     else tells it."""
     parts = []
     if "placement" in differing:
-        parts.append(PLACEMENTS[settings.placement])
+        parts.append(PLACEMENTS[settings.placement].label)
     if "optimizer" in differing:
         parts.append(OPTIMIZERS[settings.optimizer])
     if "learning_rate" in differing:

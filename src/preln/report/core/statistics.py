@@ -24,6 +24,16 @@ class Estimate:
     high: float
     n: int
 
+    @property
+    def half(self) -> float:
+        """Half of the interval; NaN of one value."""
+        return self.high - self.mean
+
+
+def plus_minus(number: float, error: float, form: str = "#.3g", error_form: str = ".2g") -> str:
+    """A number and its error for readers; one whose error is NaN stands alone."""
+    return f"{number:{form}}" + ("" if math.isnan(error) else f" ± {error:{error_form}}")
+
 
 def mean(values: Collection[float]) -> float:
     """The mean of the values, whatever their order; NaN of none."""

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from preln.config import Study
 from preln.libraries import pd
+from preln.placements import PLACEMENTS
 from preln.pretraining.runs import PretrainingRun
 from preln.report.core.curves import Curves, means
 from preln.report.core.figure import Figure, NothingDone
-from preln.report.core.labels import PLACEMENTS, TASKS
+from preln.report.core.labels import TASKS
 from preln.report.core.style import PLACEMENT_COLOURS, TEXT_WIDTH, line
 from preln.report.pretraining.labels import names_with_seeds
 from preln.report.pretraining.records import SOURCE, Records, chosen, reached, scores_of
@@ -59,7 +60,7 @@ def compose(study: Study, records: Records) -> Drawing:
         axes.axhline(100 * records.majority[task], color="0.3", linestyle=":", linewidth=0.8, zorder=2)
     handles = [Line2D([], [], **_line(looks[run.id]), label=names[run.id] + _fate(records, run)) for run in known]
     for placement in dict.fromkeys(point.placement for point in points):
-        label = f"the paper's {PLACEMENTS[placement]} (read off; its unit is not stated)"
+        label = f"the paper's {PLACEMENTS[placement].label} (read off; its unit is not stated)"
         handles.append(Line2D([], [], **_PAPER, linestyle=line(placement), label=label))
     below = figure.add_subplot(space[-1, :])
     below.set_axis_off()

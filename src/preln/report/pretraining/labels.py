@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from preln.placements import PLACEMENTS
 from preln.pretraining.runs import PretrainingRun
-from preln.report.core.labels import PLACEMENTS, others, varying, warmup
+from preln.report.core.labels import others, varying, warmup
 from preln.values import short
 
 
@@ -14,7 +15,11 @@ def names(runs: Sequence[PretrainingRun]) -> dict[str, str]:
     differing = varying(run.settings for run in runs) - {"text"}
     found = {}
     for run in runs:
-        parts = [PLACEMENTS[run.settings.placement], f"lr {short(run.settings.learning_rate)}", warmup(run.settings)]
+        parts = [
+            PLACEMENTS[run.settings.placement].label,
+            f"lr {short(run.settings.learning_rate)}",
+            warmup(run.settings),
+        ]
         found[run.id] = ", ".join([*parts, *others(run.settings, differing)])
     return found
 

@@ -7,8 +7,10 @@ from typing import Any
 
 from preln.config import PretrainingSettings, Study
 from preln.libraries import pd
+from preln.placements import PLACEMENTS
 from preln.report.core.forms import MISSING, Content, rounded
-from preln.report.core.labels import PLACEMENTS, varying
+from preln.report.core.labels import varying
+from preln.report.core.statistics import plus_minus
 from preln.report.core.table import Table
 from preln.report.pretraining.records import SOURCE, Records, Score, chosen, fixed, reached, scores_of
 from preln.report.reference import bert as paper
@@ -99,7 +101,7 @@ def _readable_pretraining(table: pd.DataFrame) -> pd.DataFrame:
         others = [key for key in PretrainingSettings.model_fields if key in row and key not in (*_ALWAYS, "text")]
         rows.append(
             {
-                "Model": PLACEMENTS[row["placement"]],
+                "Model": PLACEMENTS[row["placement"]].label,
                 "Peak rate": short(row["learning_rate"]),
                 "Warm-up": str(row["warmup"]) if row["warmup"] > 1 else "none",
                 **{key.replace("_", " ").capitalize(): short(row[key]) for key in others},
@@ -138,7 +140,7 @@ def _interval(row: dict[Any, Any], kind: str) -> str:
     mean = row[f"{kind}_accuracy"]
     if pd.isna(mean):
         return MISSING
-    return f"{100 * mean:.1f} ± {100 * (row[f'{kind}_accuracy_high'] - mean):.1f}"
+    return plus_minus(100 * mean, 100 * (row[f"{kind}_accuracy_high"] - mean), ".1f", ".1f")
 
 
 def _point(row: dict[Any, Any], kind: str) -> str:
@@ -156,7 +158,7 @@ def _pretraining_notes(study: Study, records: Records) -> list[str]:
     if study.pretraining and study.pretraining.loss is None:
         notes.append("That loss is the first run's after half of its updates.")
     if study.paper_settings:
-        names = ", ".join(f"{PLACEMENTS[name]} at update {update:,}" for name, update in paper.REACHED.items())
+        names = ", ".join(f"{PLACEMENTS[name].label} at update {update:,}" for name, update in paper.REACHED.items())
         notes.append(f"The paper: {paper.LOSS} is reached by {names} (its sentence has the two names exchanged).")
     return notes
 

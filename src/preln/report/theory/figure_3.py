@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING, Any
 from preln.config import Study
 from preln.libraries import pd
 from preln.placements import PAPER as COMPARED
-from preln.placements import PLACEMENTS as RECORDS
-from preln.placements import in_order
+from preln.placements import PLACEMENTS, in_order
 from preln.report.core.curves import PAPER, Curves, means
 from preln.report.core.figure import Figure, NothingDone
-from preln.report.core.labels import PLACEMENTS
 from preln.report.core.statistics import interval
 from preln.report.core.style import AFTER_WARMUP, TEXT_WIDTH
 from preln.report.reference import gradients as paper
@@ -114,7 +112,7 @@ def _of_the_decoder(measured: pd.DataFrame) -> pd.DataFrame:
 
 
 def _name(placement: str, state: str) -> str:
-    return f"{PLACEMENTS[placement]}, {STATES[state]}"
+    return f"{PLACEMENTS[placement].label}, {STATES[state]}"
 
 
 Looks = dict[str, tuple[str, str]]
@@ -125,7 +123,7 @@ def _looks(norms: pd.DataFrame) -> Looks:
     """The looks of what is measured; Pre-LN's bars come first, as in the paper."""
     measured = set(zip(norms["placement"], norms["state"], strict=True))
     return {
-        _name(name, state): (RECORDS[name].colour, RECORDS[name].hatch) if state == "initial" else AFTER_WARMUP
+        _name(name, state): (PLACEMENTS[name].colour, PLACEMENTS[name].hatch) if state == "initial" else AFTER_WARMUP
         for name in sorted(in_order(norms["placement"]), key=lambda name: name != "pre")
         for state in STATES
         if (name, state) in measured
@@ -167,7 +165,7 @@ def _by_depth(
     placement: str,
 ) -> None:
     """A bar for each depth of the model: the last layer's gradient."""
-    axes.set_title(f"({letter}) $W^2$ of the last FFN sub-layer, {PLACEMENTS[placement]}")
+    axes.set_title(f"({letter}) $W^2$ of the last FFN sub-layer, {PLACEMENTS[placement].label}")
     name = _name(placement, "initial")
     _bars(axes, mine, "depth", {name: looks[name]})
     depths = sorted(set(mine["depth"]))

@@ -12,7 +12,7 @@ from preln.placements import PLACEMENTS
 from preln.report.core.curves import EXTENT, Curves, means
 from preln.report.core.figure import Figure, NothingDone
 from preln.report.core.labels import label, varying
-from preln.report.core.statistics import Estimate, estimate, exponent, extent
+from preln.report.core.statistics import Estimate, estimate, exponent, extent, plus_minus
 from preln.report.core.style import TEXT_WIDTH, plain_ticks
 from preln.report.theory.traces import SOURCE, Records, first_step, gradient_at_first
 from preln.runs import series
@@ -124,8 +124,7 @@ def _draw(axes: Axes, found: pd.DataFrame, depths: Sequence[int]) -> None:
 
 def _text(found: Estimate) -> str:
     """An exponent with half of its interval."""
-    interval = f" ± {found.high - found.mean:.2f}" if found.n > 1 else ""
-    return f"{found.mean:.2f}{interval}" if found.n else "not known"
+    return plus_minus(found.mean, found.half, ".2f", ".2f") if found.n else "not known"
 
 
 def curves(study: Study, records: Records) -> list[Curves]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from preln.config import Study
-from preln.placements import in_order
+from preln.placements import PLACEMENTS, in_order
 from preln.report.core.figure import Figure, NothingDone
-from preln.report.core.labels import PLACEMENTS
 from preln.report.core.statistics import interval
 from preln.report.core.style import PALETTE, TEXT_WIDTH
 from preln.report.theory.records import SOURCE, STATES, Records, expected_gradients, legible, seeds_of
@@ -54,7 +53,7 @@ def compose(study: Study, records: Records) -> Drawing:
             embeddings = mine[mine["matrix"] == "embeddings"]["value"]
             mine = mine[mine["stack"] == stack]
             if row == 0:
-                axes.set_title(f"{PLACEMENTS[placement]}, {STATES[state]}")
+                axes.set_title(f"{PLACEMENTS[placement].label}, {STATES[state]}")
             axes.set_yscale("log")
             for name in _MATRICES:
                 rows = mine[mine["matrix"] == name]

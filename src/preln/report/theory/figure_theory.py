@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from preln.config import Study
 from preln.libraries import np, pd
-from preln.placements import PLACEMENTS as RECORDS
-from preln.placements import in_order
+from preln.placements import PLACEMENTS, in_order
 from preln.placements.base import Stack
 from preln.report.core.figure import Figure, NothingDone
-from preln.report.core.labels import PLACEMENTS
-from preln.report.core.statistics import estimate, interval
+from preln.report.core.statistics import estimate, interval, plus_minus
 from preln.report.core.style import PLACEMENT_COLOURS, TEXT_WIDTH
 from preln.report.theory.records import SOURCE, Records, expected_gradients, exponents, is_crowded, profile, sweep
 from preln.theory.closed_forms import DELTA, EPSILON
@@ -85,7 +83,7 @@ def _share_legend(figure: Drawing, placements: Sequence[str]) -> None:
             legend.remove()
     handles = [
         Line2D([], [], color=one.colour, marker=one.marker, markersize=3.2, linewidth=1, label=one.label)
-        for one in (RECORDS[name] for name in placements)
+        for one in (PLACEMENTS[name] for name in placements)
     ]
     figure.legend(handles=handles, loc="outside upper center", ncols=_ACROSS_LEGEND, frameon=False, handlelength=1.8)
 
@@ -105,7 +103,7 @@ def _series(
         err_kws={"linewidth": 0, "alpha": 0.2},
         color=colour,
         linestyle=_LINES[stack],
-        marker=RECORDS[placement].marker,
+        marker=PLACEMENTS[placement].marker,
         markersize=3.2,
         markerfacecolor="white" if open_markers else colour,
         markeredgecolor=colour,
@@ -120,7 +118,7 @@ def _each(rows: pd.DataFrame, axes: Axes, quantity: str, open_markers: bool = Fa
     """A line for each placement and stack of a quantity by layer."""
     mine = rows[rows["quantity"] == quantity]
     for (placement, stack), group in mine.groupby(["placement", "stack"]):
-        name = PLACEMENTS[str(placement)] if stack == "encoder" else None
+        name = PLACEMENTS[str(placement)].label if stack == "encoder" else None
         _series(axes, group, "layer", name, str(placement), str(stack), open_markers)
 
 
@@ -131,7 +129,7 @@ def _hidden_states(axes: Axes, layers: pd.DataFrame) -> None:
     numbers = sorted(set(layers["layer"]))
     stacks: tuple[tuple[Stack, float], ...] = (("encoder", 0.2), ("decoder", 0.1))
     for placement, (stack, alpha) in itertools.product(in_order(layers["placement"]), stacks):
-        if lemma := RECORDS[placement].predictions.square_norm:
+        if lemma := PLACEMENTS[placement].predictions.square_norm:
             low, high = zip(*(lemma(layer, stack) for layer in numbers), strict=True)
             if low != high or len(set(low)) > 1:
                 axes.fill_between(numbers, low, high, color=PLACEMENT_COLOURS[placement], alpha=alpha, linewidth=0)
@@ -181,10 +179,10 @@ def _law(axes: Axes, swept: pd.DataFrame, over: str, variants: tuple[str, ...]) 
         for placement in in_order(swept["placement"]):
             mine = swept[(swept["placement"] == placement) & (swept["variant"] == variant)]
             slope = estimate(exponents(mine, over))
-            error = "" if math.isnan(slope.low) else f" ± {slope.high - slope.mean:.2f}"
             # Plus zero, for a zero that has no sign.
-            power = "none" if math.isnan(slope.mean) else f"{round(slope.mean, 2) + 0:.2f}{error}"
-            name = f"{PLACEMENTS[placement]}: {power}"
+            middle = round(slope.mean, 2) + 0
+            power = "none" if math.isnan(slope.mean) else plus_minus(middle, slope.half, ".2f", ".2f")
+            name = f"{PLACEMENTS[placement].label}: {power}"
             _series(axes, mine, over, name, placement, "encoder", open_markers=bool(variant))
     axes.set(xscale="log", yscale="log")
     values = sorted(set(swept[over]))
@@ -219,7 +217,7 @@ def _decay(axes: Axes, rows: pd.DataFrame) -> None:
     # Appendix F on the model of the proofs, where lemma 2 gives one number; a gradient that does not grow is left out.
     factors = []
     for placement in in_order(rows["placement"]):
-        predictions = RECORDS[placement].predictions
+        predictions = PLACEMENTS[placement].predictions
         low, high = predictions.square_norm(1, "encoder") if predictions.square_norm else (math.nan, math.nan)
         factor = predictions.growth(low) if predictions.growth and low == high else 1.0
         if factor != 1:

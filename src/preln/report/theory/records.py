@@ -10,10 +10,9 @@ from pathlib import Path
 from preln import recording
 from preln.config import Study
 from preln.libraries import pd
-from preln.placements import PAPER
+from preln.placements import PAPER, PLACEMENTS
 from preln.recording import RecordError
 from preln.report.core.entries import Source
-from preln.report.core.labels import PLACEMENTS
 from preln.report.core.records import Texts, origin_lines, require_same
 from preln.report.core.statistics import exponent, mean
 from preln.report.reference import gradients as paper
@@ -95,7 +94,7 @@ def _is_whole(part: MeasurementJob, table: pd.DataFrame) -> bool:
 def seeds_of(measured: pd.DataFrame) -> str:
     """How many seeds each model of the measurements has, for the note below a figure; empty where there is none."""
     counts = [
-        f"{PLACEMENTS[str(placement)]} {STATES[str(state)]}: n = {group['seed'].nunique()}"
+        f"{PLACEMENTS[str(placement)].label} {STATES[str(state)]}: n = {group['seed'].nunique()}"
         for (placement, state), group in measured.groupby(["placement", "state"])
     ]
     return f" Means over seeds with 95% intervals ({'; '.join(counts)})." if counts else ""

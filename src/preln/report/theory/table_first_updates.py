@@ -8,7 +8,7 @@ from collections.abc import Callable
 from preln.config import RunSettings, Study
 from preln.libraries import pd
 from preln.report.core.forms import MISSING, Content
-from preln.report.core.statistics import Estimate, estimate
+from preln.report.core.statistics import Estimate, estimate, plus_minus
 from preln.report.core.table import Table
 from preln.report.theory.traces import SOURCE, Records, gradient_at_first
 
@@ -77,9 +77,7 @@ def make(study: Study, records: Records) -> Content:
 
 
 def _text(found: Estimate) -> str:
-    if math.isnan(found.mean):
-        return MISSING
-    return f"{found.mean:#.3g}" + ("" if math.isnan(found.high) else f" ± {found.high - found.mean:.2g}")
+    return MISSING if math.isnan(found.mean) else plus_minus(found.mean, found.half)
 
 
 FIRST_UPDATES = Table(

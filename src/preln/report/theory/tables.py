@@ -8,11 +8,10 @@ from typing import Any
 
 from preln.config import Study
 from preln.libraries import pd
-from preln.placements import PLACEMENTS as RECORDS
+from preln.placements import PLACEMENTS
 from preln.placements.base import Stack
 from preln.report.core.forms import Content
-from preln.report.core.labels import PLACEMENTS
-from preln.report.core.statistics import Estimate, estimate, exponent, mean
+from preln.report.core.statistics import Estimate, estimate, exponent, mean, plus_minus
 from preln.report.core.table import Table
 from preln.report.reference.gradients import AROUND, BY_DEPTH
 from preln.report.theory.records import (
@@ -88,7 +87,13 @@ def theory(records: Records) -> pd.DataFrame:
                 predicted = -math.inf, bound, f"at most {bound:.2f}"
             found = estimate(exponents(mine, over))
             rows.append(
-                _row("Theorem 1", what, f"{PLACEMENTS[str(placement)]} encoder, {_MODELS['exact']}", found, *predicted)
+                _row(
+                    "Theorem 1",
+                    what,
+                    f"{PLACEMENTS[str(placement)].label} encoder, {_MODELS['exact']}",
+                    found,
+                    *predicted,
+                )
             )
     initial = measured[measured["state"] == "initial"]
     hidden = initial[initial["variant"] == ""]
@@ -104,7 +109,7 @@ def theory(records: Records) -> pd.DataFrame:
     ):
         mine = drawn[(drawn["quantity"] == quantity) & (drawn["layer"] == drawn["depth"])]
         for (model, drawn_so, placement, stack), group in mine.groupby(["model", "variant", "placement", "stack"]):
-            label = f"{PLACEMENTS[str(placement)]} {stack}, {_MODELS[str(model)]}{drawn_so and f', {drawn_so}'}"
+            label = f"{PLACEMENTS[str(placement)].label} {stack}, {_MODELS[str(model)]}{drawn_so and f', {drawn_so}'}"
             rows.append(
                 _row(
                     "Definition 1",
@@ -127,7 +132,7 @@ def theory(records: Records) -> pd.DataFrame:
         ["model", "placement", "stack"]
     ):
         if group["depth"].iloc[0] > 1:
-            label = f"{PLACEMENTS[str(placement)]} {stack}, {_MODELS[str(model)]}"
+            label = f"{PLACEMENTS[str(placement)].label} {stack}, {_MODELS[str(model)]}"
             # The appendix's factor is one of E||x||^2 / d, which lemma 2 gives for the model of the proofs alone.
             sums = hidden[(hidden["quantity"] == "square_norm") & (hidden["depth"] == group["depth"].iloc[0])]
             sums = sums[(sums["model"] == model) & (sums["placement"] == placement) & (sums["stack"] == stack)]
@@ -150,8 +155,8 @@ def _is_of_the_weights(variant: str) -> bool:
 
 def _lemmas(layers: pd.DataFrame, placement: str, stack: Stack) -> list[Row]:
     """Lemmas 1 to 3 on one stack of the model of the proofs."""
-    predictions = RECORDS[placement].predictions
-    label = f"{PLACEMENTS[placement]} {stack}, {_MODELS['exact']}"
+    predictions = PLACEMENTS[placement].predictions
+    label = f"{PLACEMENTS[placement].label} {stack}, {_MODELS['exact']}"
 
     def means(quantity: str, of: pd.DataFrame = layers) -> list[float]:
         return list(of[of["quantity"] == quantity].groupby("seed")["value"].agg(mean))
@@ -189,8 +194,8 @@ def _of_figure_3(records: Records) -> list[Row]:
     initialisation, how it changes with the depth, and its ratio to the paper's, where the model is the paper's."""
     rows = []
     norms, unbiased = (_last(of(records.table)) for of in (expected_gradients, unbiased_gradients))
-    for placement, label in PLACEMENTS.items():
-        model = f"{label} decoder, {_MODELS['translation']}"
+    for placement, one in PLACEMENTS.items():
+        model = f"{one.label} decoder, {_MODELS['translation']}"
         mine = norms[norms["placement"] == placement]
         initial, later = (mine[mine["state"] == state] for state in ("initial", "after-warm-up"))
         if len(later):
@@ -246,7 +251,7 @@ _NOTHING: Predicted = (math.nan, math.nan, "")
 
 def _of_the_depth(placement: str) -> Predicted:
     """The exponent of the depth that theorem 1 gives the last layer's gradient."""
-    exponent_of_depth = RECORDS[placement].predictions.depth_exponent
+    exponent_of_depth = PLACEMENTS[placement].predictions.depth_exponent
     if exponent_of_depth is None:
         return _NOTHING
     return float(exponent_of_depth), float(exponent_of_depth), str(exponent_of_depth)
@@ -254,7 +259,7 @@ def _of_the_depth(placement: str) -> Predicted:
 
 def _growth(placement: str, model: str, square_norm: float) -> Predicted:
     """The factor that appendix F gives the gradient a layer; `square_norm` is the measured E||x||^2 / d."""
-    predictions = RECORDS[placement].predictions
+    predictions = PLACEMENTS[placement].predictions
     if predictions.growth is None:
         return _NOTHING
     if model == "exact" and predictions.square_norm:
@@ -308,7 +313,7 @@ def figure_3(records: Records) -> pd.DataFrame:
         rows.append(
             {
                 "figure": "" if variant or placement not in BY_DEPTH else f"3({', '.join(panels)})",
-                "model": f"{PLACEMENTS[placement]}, {'initial' if state == 'initial' else 'after warm-up'}",
+                "model": f"{PLACEMENTS[placement].label}, {'initial' if state == 'initial' else 'after warm-up'}",
                 "variant": variant,
                 "matrix": matrix,
                 "depth": depth,
@@ -333,10 +338,7 @@ def figure_3(records: Records) -> pd.DataFrame:
 def readable(table: pd.DataFrame) -> pd.DataFrame:
     """A table rounded to text for readers; of figure 3, a row for each model with its layers side by side."""
     text = table.assign(
-        measured=[
-            f"{mean:#.3g}" + ("" if math.isnan(high) else f" ± {high - mean:.2g}")
-            for mean, high in zip(table["measured"], table["high"], strict=True)
-        ]
+        measured=[plus_minus(mean, high - mean) for mean, high in zip(table["measured"], table["high"], strict=True)]
     )
     if "statement" in table.columns:
         text = text.drop(columns=["low", "high", "predicted_low", "predicted_high"])
@@ -350,8 +352,7 @@ def readable(table: pd.DataFrame) -> pd.DataFrame:
         rows.append({**about, "Variant": variant, **cells, "Seeds": str(group["seeds"].iloc[0])})
         if group["unbiased"].notna().any():
             alone = [
-                f"{norm:#.3g}" + ("" if math.isnan(error) else f" ± {error:.2g}")
-                for norm, error in zip(group["unbiased"], group["unbiased_error"], strict=True)
+                plus_minus(norm, error) for norm, error in zip(group["unbiased"], group["unbiased_error"], strict=True)
             ]
             alone_by = dict(zip(cells, alone, strict=True))
             named = f"{variant}, unbiased" if variant else "unbiased"

@@ -10,8 +10,8 @@ from pathlib import Path
 from preln.config import RunSettings, Study
 from preln.jobs import Job
 from preln.libraries import pd
+from preln.placements import PLACEMENTS
 from preln.report.core.entries import Source
-from preln.report.core.labels import PLACEMENTS
 from preln.report.core.statistics import mean
 from preln.report.theory import records as theory_records
 from preln.report.translation import records
@@ -104,7 +104,7 @@ def depth_exponent(theory: pd.DataFrame, placement: str) -> float:
     model; NaN where the table of the theory has none."""
     rows = theory[
         (theory["quantity"] == "last gradient of W^2, exponent of the depth")
-        & (theory["model"] == f"{PLACEMENTS[placement]} decoder, translation")
+        & (theory["model"] == f"{PLACEMENTS[placement].label} decoder, translation")
     ]
     return mean(rows["measured"].tolist())
 

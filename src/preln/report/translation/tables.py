@@ -12,8 +12,9 @@ from collections.abc import Sequence
 
 from preln.config import RunSettings, Study
 from preln.libraries import pd
+from preln.placements import PLACEMENTS
 from preln.report.core.forms import MISSING, Content, rounded
-from preln.report.core.labels import OPTIMIZERS, PLACEMENTS, schedule, varying
+from preln.report.core.labels import OPTIMIZERS, schedule, varying
 from preln.report.core.table import Table
 from preln.report.reference import translation as paper
 from preln.report.reference.translation import Quantity
@@ -56,7 +57,7 @@ def readable(runs: Sequence[Run], table: pd.DataFrame) -> pd.DataFrame:
         diverged = row["status"] == "diverged"
         rows.append(
             {
-                "Model": PLACEMENTS[settings.placement],
+                "Model": PLACEMENTS[settings.placement].label,
                 "Optimizer": OPTIMIZERS[settings.optimizer],
                 "Peak rate": short(settings.learning_rate),
                 "Schedule": schedule(settings),
