@@ -8,13 +8,15 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from preln.recording import RUN
+
 
 def is_current(outputs: Iterable[Path], identity: dict[str, Any]) -> bool:
     """Whether a job's records, of which one is run.json, are all there and of what has the identity now."""
     paths = list(outputs)
     if not all(path.exists() for path in paths):
         return False
-    record = read_or_nothing(next(path for path in paths if path.name == "run.json"))
+    record = read_or_nothing(next(path for path in paths if path.name == RUN))
     return bool(record.get("identity") == json.loads(json.dumps(identity)))
 
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Protocol, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from preln import schedules
+from preln import recording, schedules
 from preln.config import (
     Corpus,
     Entry,
@@ -54,7 +54,7 @@ class Run(Job):
     computed, which is not part of what it is."""
 
     room: ClassVar[str] = "translation"
-    records: ClassVar[tuple[str, ...]] = ("run.json", "curve.csv", "metrics.json")
+    records: ClassVar[tuple[str, ...]] = (recording.RUN, "curve.csv", recording.METRICS)
     id: str
     settings: RunSettings
     corpus: Corpus

@@ -10,9 +10,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from preln import recording
 from preln.config import Study, validate
 from preln.recording import RecordError
-from preln.report.core.records import require_same
+from preln.report.core.records import own
 from preln.report.translation.records import curves, summary
 from preln.runs import Run, expand
 from preln.translation.curve import COLUMNS
@@ -213,6 +214,7 @@ def test_runs_on_one_corpus_are_of_one_text(tmp_path: Path) -> None:
     ],
     ids=["another value", "without a key", "with a key more", "without an identity"],
 )
-def test_a_record_has_the_keys_of_its_study_and_no_others(record: dict[str, Any], message: str) -> None:
-    with pytest.raises(RecordError, match=message):
-        require_same({"corpus": {"vocabulary": 20}}, record, Path("run.json"))
+def test_a_record_has_the_keys_of_its_study_and_no_others(record: dict[str, Any], message: str, tmp_path: Path) -> None:
+    recording.write(tmp_path, record, [])
+    with pytest.raises(RecordError, match=rf"run\.json: made with other settings \({message}\)"):
+        own(tmp_path, {"corpus": {"vocabulary": 20}})

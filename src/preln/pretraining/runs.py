@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from preln import recording
 from preln.config import EnglishText, Execution, GridPoint, Origin, PretrainingSettings, Study, Task, placed, refuse
 from preln.config.grid import MOST_RUNS
 from preln.jobs import Job
@@ -31,7 +32,7 @@ class PretrainingRun(Job):
     what it is computed, which is not part of what it is."""
 
     room: ClassVar[str] = "pretraining"
-    records: ClassVar[tuple[str, ...]] = ("run.json", "curve.csv", "metrics.json")
+    records: ClassVar[tuple[str, ...]] = (recording.RUN, "curve.csv", recording.METRICS)
     id: str
     settings: PretrainingSettings
     text: EnglishText
@@ -54,7 +55,7 @@ class Finetuning(Job):
     """The fine-tuning of a run's checkpoint of the `update` on one task: the whole grid, and all seeds."""
 
     room: ClassVar[str] = "finetuning"
-    records: ClassVar[tuple[str, ...]] = ("run.json", "scores.csv")
+    records: ClassVar[tuple[str, ...]] = (recording.RUN, "scores.csv")
     run: PretrainingRun
     update: int
     task_name: str

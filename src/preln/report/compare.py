@@ -16,7 +16,7 @@ from preln.files import sha256
 from preln.freshness import checksums
 from preln.libraries import pd
 from preln.pretraining.runs import PretrainingRun
-from preln.recording import RecordError, read
+from preln.recording import RUN, RecordError, read
 from preln.report.claims import evidence
 from preln.report.claims.samples import LOWER_IS_BETTER, worst
 from preln.report.core.records import flat, hardware_line
@@ -202,7 +202,7 @@ def _bootstrap(before: Path, after: Path, runs: dict[str, Run], name: str, seed:
     corpora = after.resolve().parent.parent / "resources" / "corpora"
     test = f"test.{languages(run.corpus)[1]}"
     text = corpora / corpus_id(run.settings.corpus, run.corpus) / "text" / test
-    tests = {checksums(read(folder / "run.json").get("corpus", {})).get(test) for folder in folders}
+    tests = {checksums(read(folder / RUN).get("corpus", {})).get(test) for folder in folders}
     first, second = (tested(folder, run.settings.epochs) for folder in folders)
     if not first or not second or not text.exists() or tests != {sha256(text)}:
         return math.nan

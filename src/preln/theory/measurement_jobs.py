@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from pydantic import ValidationError
 
-from preln import schedules
+from preln import recording, schedules
 from preln.config import Corpus, ExactTheory, Execution, Gradients, Origin, RunSettings, Study, describe, placed, refuse
 from preln.config.base import listed, meant
 from preln.jobs import Job
@@ -51,7 +51,7 @@ class ExactJob(Job):
     """
 
     room: ClassVar[str] = "theory"
-    records: ClassVar[tuple[str, ...]] = ("run.json", "measurements.csv")
+    records: ClassVar[tuple[str, ...]] = (recording.RUN, "measurements.csv")
     sweep: str
     setting: ExactTheory
     seeds: int
@@ -93,7 +93,7 @@ class GradientJob(Job):
     """
 
     room: ClassVar[str] = "theory"
-    records: ClassVar[tuple[str, ...]] = ("run.json", "measurements.csv")
+    records: ClassVar[tuple[str, ...]] = (recording.RUN, "measurements.csv")
     settings: RunSettings
     corpus: Corpus
     variant: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from preln import recording
 from preln.config import Corpus, Execution, Origin, RunSettings, Study
 from preln.jobs import Job
 from preln.runs import PREPARATION_VERSION, Run, runs_of
@@ -29,7 +30,7 @@ class TraceJob(Job):
     """
 
     room: ClassVar[str] = "first-updates"
-    records: ClassVar[tuple[str, ...]] = ("run.json", "updates.csv")
+    records: ClassVar[tuple[str, ...]] = (recording.RUN, "updates.csv")
     run: Run
     updates: int
     sharpness_every: int

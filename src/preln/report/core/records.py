@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+from preln import recording
 from preln.freshness import checksums
+from preln.libraries import pd
 from preln.recording import RecordError
 
 
@@ -18,27 +20,28 @@ class Texts:
         self._kind = kind
         self._first: dict[str, tuple[str, dict[str, str]]] = {}
 
-    def require_same(self, name: str, record: dict[str, Any], path: Path) -> None:
-        """See that a record is of the text that the others of this name are of; `path` is its file.
+    def require_same(self, name: str, record: dict[str, Any], folder: Path) -> None:
+        """See that a record is of the text that the others of this name are of; `folder` is where it is.
 
         Raises:
             RecordError: with the files of the text that differ.
         """
         text = checksums(record.get(self._kind, {}))
-        other, first = self._first.setdefault(name, (path.parent.name, text))
+        other, first = self._first.setdefault(name, (folder.name, text))
         if different := sorted(file for file in {**first, **text} if first.get(file) != text.get(file)):
             raise RecordError(
-                f"{path}: is of another text than {other} ({', '.join(different)} of {self._kind} {name} differ); run "
-                "one of the two again"
+                f"{folder / recording.RUN}: is of another text than {other} ({', '.join(different)} of {self._kind} "
+                f"{name} differ); run one of the two again"
             )
 
 
-def require_same(identity: dict[str, Any], record: dict[str, Any], path: Path) -> None:
-    """See that a record is of what the study says now; `path` is its file.
+def own(folder: Path, identity: dict[str, Any]) -> dict[str, Any]:
+    """The run.json of a folder, after a check that it is of what the study says now.
 
     Raises:
-        RecordError: with each key that differs, or is in one of them only.
+        RecordError: if there is none or it is damaged, or with each key that differs, or is in one of them only.
     """
+    record = recording.read(folder / recording.RUN)
     now, then = flat(identity), flat(record.get("identity", {}))
     changed = [
         f"{key} was {then.get(key, 'not there')}, is {now.get(key, 'not there')}"
@@ -46,7 +49,25 @@ def require_same(identity: dict[str, Any], record: dict[str, Any], path: Path) -
         if now.get(key) != then.get(key)
     ]
     if changed:
-        raise RecordError(f"{path}: made with other settings ({'; '.join(changed)}); run it again")
+        raise RecordError(f"{folder / recording.RUN}: made with other settings ({'; '.join(changed)}); run it again")
+    return record
+
+
+def table(path: Path, columns: Sequence[str]) -> pd.DataFrame:
+    """The table in a CSV file of a record, which has these columns, and others perhaps.
+
+    Raises:
+        RecordError: if the file cannot be read, is no table, or is without one of the columns.
+    """
+    try:
+        found = pd.read_csv(path)
+    except OSError as error:
+        raise RecordError(f"{path}: cannot be read ({error.strerror}); {recording.AGAIN}") from None
+    except ValueError as error:
+        raise RecordError(f"{path}: not a table ({error}); {recording.AGAIN}") from None
+    if missing := [name for name in columns if name not in found.columns]:
+        raise RecordError(f"{path}: without the columns {', '.join(missing)}; {recording.AGAIN}")
+    return found
 
 
 def flat(content: Any, where: str = "") -> dict[str, str]:

@@ -165,7 +165,7 @@ def _cost(catalogue: Catalogue, results: Path) -> list[str]:
         )
     if len(bert.scores):
         folders = [results / study.study / "finetuning" / job for job in sorted(bert.done)]
-        hours = sum(recording.read(folder / "run.json")["seconds"] for folder in folders) / 3600
+        hours = sum(recording.read(folder / recording.RUN)["seconds"] for folder in folders) / 3600
         found.append(f"Fine-tunings: {len(bert.scores)}. They took {hours:.1f} hours.")
     return found
 

@@ -15,9 +15,8 @@ from preln.libraries import np, pd
 from preln.pretraining import finetuning
 from preln.pretraining.curve import COLUMNS
 from preln.pretraining.runs import Finetuning, PretrainingRun, expand, finetunings
-from preln.recording import RecordError
 from preln.report.core.entries import Source
-from preln.report.core.records import Texts, origin_lines, require_same
+from preln.report.core.records import Texts, origin_lines, own, table
 from preln.report.core.statistics import Estimate, estimate, mean
 
 POINT = list(GridPoint.model_fields)
@@ -77,23 +76,23 @@ def load(study: Study, shown: Sequence[PretrainingRun | Finetuning], results: Pa
     texts = Texts("text")
     for run in runs:
         folder = results / study.study / run.folder
-        if (folder / "metrics.json").exists():
-            metrics[run.id] = recording.read(folder / "metrics.json")
-            origins.append(_origin(folder, run.identity))
-            texts.require_same(run.settings.text, origins[-1], folder / "run.json")
-            curves.append(_table(folder / "curve.csv", COLUMNS).assign(run=run.id))
+        if (folder / recording.METRICS).exists():
+            metrics[run.id] = recording.read(folder / recording.METRICS)
+            origins.append(own(folder, run.identity))
+            texts.require_same(run.settings.text, origins[-1], folder)
+            curves.append(table(folder / "curve.csv", COLUMNS)[COLUMNS].assign(run=run.id))
     scores, majority = [], {}
     done = set()
     for job in jobs:
         folder = results / study.study / job.folder
-        if (folder / "run.json").exists():
-            record = _origin(folder, job.identity)
+        if (folder / recording.RUN).exists():
+            record = own(folder, job.identity)
             origins.append(record)
             done.add(job.id)
             dev = record["task"]["parts"]["dev"]
             majority[job.task_name] = max(dev["positive"], dev["pairs"] - dev["positive"]) / dev["pairs"]
-            table = _table(folder / "scores.csv", finetuning.COLUMNS).dropna(subset=["accuracy"])
-            scores.append(table.assign(finetuning=job.id, run=job.run.id, update=job.update, task=job.task_name))
+            scored = table(folder / "scores.csv", finetuning.COLUMNS)[finetuning.COLUMNS].dropna(subset=["accuracy"])
+            scores.append(scored.assign(finetuning=job.id, run=job.run.id, update=job.update, task=job.task_name))
     known = pd.concat(curves, ignore_index=True) if curves else pd.DataFrame(columns=[*COLUMNS, "run"])
     columns = [*finetuning.COLUMNS, "finetuning", "run", "update", "task"]
     progress = f"Study {study.study}: {len(metrics)} of {len(runs)} pre-training runs"
@@ -172,23 +171,6 @@ def _timed_to(study: Study, runs: Sequence[PretrainingRun], curves: pd.DataFrame
     if first.empty:
         return None
     return float(np.interp(runs[0].settings.updates / 2, first["updates"], first["valid_loss"]))
-
-
-def _origin(folder: Path, identity: dict[str, Any]) -> dict[str, Any]:
-    """run.json, after a check that it is of what the study says."""
-    record = recording.read(folder / "run.json")
-    require_same(identity, record, folder / "run.json")
-    return record
-
-
-def _table(path: Path, columns: Sequence[str]) -> pd.DataFrame:
-    try:
-        table = pd.read_csv(path)
-    except (OSError, ValueError) as error:
-        raise RecordError(f"{path}: cannot be read ({error})") from None
-    if missing := [name for name in columns if name not in table.columns]:
-        raise RecordError(f"{path}: without the columns {', '.join(missing)}")
-    return table[list(columns)]
 
 
 def _jobs(study: Study) -> list[PretrainingRun | Finetuning]:

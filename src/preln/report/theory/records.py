@@ -13,7 +13,7 @@ from preln.libraries import pd
 from preln.placements import PAPER, PLACEMENTS
 from preln.recording import RecordError
 from preln.report.core.entries import Source
-from preln.report.core.records import Texts, origin_lines, require_same
+from preln.report.core.records import Texts, origin_lines, own
 from preln.report.core.statistics import exponent, mean
 from preln.report.reference import gradients as paper
 from preln.report.reference.gradients import Bar
@@ -55,9 +55,9 @@ def load(study: Study, parts: Sequence[MeasurementJob], results: Path) -> Record
     texts = Texts("corpus")
     for part in parts:
         folder = results / study.study / part.folder
-        if not (folder / "run.json").exists():
+        if not (folder / recording.RUN).exists():
             continue
-        record = recording.read(folder / "run.json")
+        record = own(folder, part.identity)
         try:
             table = read(folder / "measurements.csv")
         except (OSError, ValueError) as error:
@@ -65,10 +65,9 @@ def load(study: Study, parts: Sequence[MeasurementJob], results: Path) -> Record
         if not _is_whole(part, table):
             raise RecordError(f"{folder / 'measurements.csv'}: not whole; remove {folder} and run the workflow again")
         tables.append(table.assign(part=part.id))
-        require_same(part.identity, record, folder / "run.json")
         origins.append(record)
         if isinstance(part, GradientJob):
-            texts.require_same(part.settings.corpus, record, folder / "run.json")
+            texts.require_same(part.settings.corpus, record, folder)
         if isinstance(part, GradientJob) and not part.variant and part.corpus.source == "iwslt14":
             state = "after-warm-up" if part.trained else "initial"
             bars += [bar for bar in paper.load() if bar.state == state and bar.is_of(part.settings)]

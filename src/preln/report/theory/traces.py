@@ -9,10 +9,9 @@ from pathlib import Path
 from preln import recording
 from preln.config import RunSettings, Study
 from preln.libraries import pd
-from preln.recording import RecordError
 from preln.report.core.entries import Source
 from preln.report.core.labels import label, varying
-from preln.report.core.records import Texts, origin_lines, require_same
+from preln.report.core.records import Texts, origin_lines, own, table
 from preln.runs import series
 from preln.theory.trace_jobs import TraceJob, expand
 
@@ -60,17 +59,13 @@ def load(study: Study, jobs: Sequence[TraceJob], results: Path) -> Records:
     texts = Texts("corpus")
     for name, job in zip(names(jobs), jobs, strict=True):
         folder = results / study.study / job.folder
-        if not (folder / "run.json").exists():
+        if not (folder / recording.RUN).exists():
             continue
-        record = recording.read(folder / "run.json")
-        require_same(job.identity, record, folder / "run.json")
-        texts.require_same(job.settings.corpus, record, folder / "run.json")
-        try:
-            # A column of its own for each layer; the copy puts them together, which pandas asks for.
-            table = pd.read_csv(folder / "updates.csv").copy()
-        except OSError as error:
-            raise RecordError(f"{error.filename}: cannot be read ({error.strerror}); {recording.AGAIN}") from None
-        tables.append(table.assign(run=job.id, curve=name, seed=job.settings.seed))
+        record = own(folder, job.identity)
+        texts.require_same(job.settings.corpus, record, folder)
+        # A column of its own for each layer; the copy puts them together, which pandas asks for.
+        found = table(folder / "updates.csv", ["update"]).copy()
+        tables.append(found.assign(run=job.id, curve=name, seed=job.settings.seed))
         origins.append(record)
         diverged += record["status"] == "diverged"
     failed = f", {diverged} diverged" if diverged else ""

@@ -13,9 +13,9 @@ from typing import Any
 
 from preln.config import RunSettings, Study
 from preln.libraries import pd
-from preln.recording import AGAIN, RecordError, read
+from preln.recording import AGAIN, METRICS, RecordError, read
 from preln.report.core.entries import Source
-from preln.report.core.records import Texts, hardware_line, require_same
+from preln.report.core.records import Texts, hardware_line, own, table
 from preln.report.translation.constant_guesses import known
 from preln.runs import Run, expand
 from preln.translation.curve import COLUMNS
@@ -111,10 +111,10 @@ def _done(
     texts = Texts("corpus")
     for run in runs:
         folder = results / study.study / run.folder
-        if not (folder / "metrics.json").exists():
+        if not (folder / METRICS).exists():
             continue
         metrics, record = _metrics(run, folder)
-        texts.require_same(run.settings.corpus, record, folder / "run.json")
+        texts.require_same(run.settings.corpus, record, folder)
         yield run, folder, metrics, record
 
 
@@ -143,30 +143,17 @@ def _summary_row(metrics: dict[str, Any]) -> dict[str, Any]:
 
 def _metrics(run: Run, folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """metrics.json and run.json, after a check that they are of this run with these settings."""
-    metrics, record = read(folder / "metrics.json"), read(folder / "run.json")
-    for path, content in ((folder / "metrics.json", metrics), (folder / "run.json", record)):
-        if content.get("id") != run.id:
-            raise RecordError(f"{path}: is of the run {content.get('id')!r}, not {run.id!r}; {AGAIN}")
+    record, metrics = own(folder, run.identity), read(folder / METRICS)
+    if metrics.get("id") != run.id:
+        raise RecordError(f"{folder / METRICS}: is of the run {metrics.get('id')!r}, not {run.id!r}; {AGAIN}")
     if metrics.get("status") not in ("finished", "diverged"):
-        raise RecordError(
-            f"{folder / 'metrics.json'}: status {metrics.get('status')!r}; allowed: finished, diverged; {AGAIN}"
-        )
-    require_same(run.identity, record, folder / "run.json")
+        raise RecordError(f"{folder / METRICS}: status {metrics.get('status')!r}; allowed: finished, diverged; {AGAIN}")
     return metrics, record
 
 
 def _curve(path: Path, metrics: dict[str, Any]) -> pd.DataFrame:
     """The curve in a run's curve.csv, which ends as its metrics.json says."""
-    try:
-        curve = pd.read_csv(path)
-    except OSError as error:
-        raise RecordError(f"{path}: cannot be read ({error.strerror})") from None
-    except ValueError as error:
-        raise RecordError(f"{path}: not a table ({error})") from None
-    missing = [name for name in COLUMNS if name not in curve.columns]
-    if missing:
-        raise RecordError(f"{path}: without the columns {', '.join(missing)}")
-    curve = curve[COLUMNS].rename(columns=RATE)
+    curve = table(path, COLUMNS)[COLUMNS].rename(columns=RATE)
     text = [name for name in MEASURED if len(curve) and not pd.api.types.is_numeric_dtype(curve[name])]
     if text:
         raise RecordError(f"{path}: not numbers in {', '.join(text)}")
