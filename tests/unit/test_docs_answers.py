@@ -25,6 +25,7 @@ from docs.answers import (
     pre_rates,
     radam,
     radam_in_pre,
+    readings,
     schedules,
     short_warmup,
     small_bert,
@@ -466,6 +467,31 @@ def test_a_run_without_a_warm_up_stands_beside_the_one_whose_rates_sum_to_as_muc
     ]
     half, one, other = (one.total for one in found)
     assert one == other == pytest.approx(2 * half, rel=2e-3) == 0.135
+
+
+def test_each_reading_of_no_warm_up_stands_by_its_sum_of_rates_before_the_warm_up(tmp_path: Path) -> None:
+    of_both = {study: tmp_path / study / "translation" for study in ("iwslt14-50k-cpu", "confounds")}
+    end(of_both["iwslt14-50k-cpu"], "post-adam-lr5e-4-wu1333-hold1333-s1", 6.0)
+    end(of_both["iwslt14-50k-cpu"], "post-adam-lr5e-4-wu0-hold1333-s1", 11.0)
+    end(of_both["confounds"], "post-adam-lr5e-4-wu0-shift1333-s1", 9.0)
+    end(of_both["confounds"], "post-adam-lr5e-4-wu0-s1", 8.0)
+    # Neither a warm-up of another length nor a part of a run is a reading.
+    end(of_both["confounds"], "post-adam-lr5e-4-wu167-hold1333-s1", 7.0)
+    end(of_both["confounds"], "post-adam-lr5e-4-wu1333-epochs4-accumulate4-s1", 5.0)
+
+    found = readings.read(tmp_path)
+
+    assert [(one.anchor, one.warmup, ends.losses) for one, ends in found.items()] == [
+        ("warmup", 0, [8.0]),
+        ("shift", 0, [9.0]),
+        ("hold", 0, [11.0]),
+        ("hold", 1333, [6.0]),
+    ]
+    _, shift, hold, warmed_up = (one.total for one in found)
+    # Integrals in place of the sums.
+    assert shift == pytest.approx(2 * 1333 * ((1 + 4653 / 1333) ** 0.5 - 1), rel=2e-3)
+    assert warmed_up == pytest.approx(1333 / 2 + 2 * 1333 * ((4653 / 1333) ** 0.5 - 1), rel=2e-3)
+    assert hold == pytest.approx(warmed_up + 1333 / 2, rel=2e-3)
 
 
 def test_each_placement_is_read_with_its_own_schedule_and_with_the_others(tmp_path: Path) -> None:
