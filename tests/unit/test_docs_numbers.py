@@ -968,7 +968,7 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
     ],
     "docs/departures.md": [
         (
-            "It ends at {:.2f} bits (one seed), above the constant guess; with our batch it has {:.2f} after as many",
+            "It ends at {:.2f} bits (one seed), above the constant guess. With our batch it has {:.2f} after as many",
             lambda: [
                 mean(radam.read(RESULTS)[radam.Corner(batches, learning_rate=radam.HIGHER_RATE)].losses)
                 for batches in (4, 1)
@@ -1289,7 +1289,7 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
         ("and QK-norm {:.2f} to {:.2f} times", lambda: minmax(costs("post-qk", "pre-qk"))),
     ],
     "docs/explanation.md": [
-        ("without a warm-up, and ends at {:.2f} to {:.2f} bits; Post-LN with", lambda: minmax(of_the_control().losses)),
+        ("without a warm-up, and ends at {:.2f} to {:.2f} bits. Post-LN with", lambda: minmax(of_the_control().losses)),
         ("the warm-up ends at {:.2f} to {:.2f} ([three", lambda: minmax(of_seeds(POST))),
         ("it ends {:.1f} to {:.1f} bits higher without one", above_the_warm_up),
         (
