@@ -85,7 +85,7 @@ def translations(
     takes from a run's folder."""
     for run in expand(study_of(name)):
         folder = results / name / run.folder
-        if (folder / "metrics.json").exists():
+        if (folder / recording.METRICS).exists():
             yield run.settings, read(folder)
 
 

@@ -72,6 +72,14 @@ def committed_studies() -> list[Path]:
     return [path for path in found if not known or path.relative_to(ROOT).as_posix() in known]
 
 
+def unfinished_studies() -> list[str]:
+    """The studies of config/ that have records in a clone, but no study.yaml beside them yet."""
+    listing = ["git", "ls-files", "--", "results/*/run.json"]
+    records = subprocess.run(listing, cwd=ROOT, capture_output=True, text=True, check=False).stdout.split()
+    names = {Path(record).parts[1] for record in records}
+    return sorted(name for name in names if not (ROOT / "results" / name / "study.yaml").exists())
+
+
 def settings(**changes: Any) -> RunSettings:
     """Settings of a small run, with `changes`."""
     return RunSettings.model_validate({**RUN, **changes})

@@ -121,18 +121,17 @@ def of_seeds(seeds: Sequence[Seed]) -> FirstUpdates:
     def at_end(trace: pd.DataFrame, column: str) -> float:
         return float(trace.set_index("update")[column].loc[slice(*LAST_UPDATES)].mean())
 
-    def input_of_last(its: RunSettings) -> str:
-        return f"input_norm.decoder.{its.decoder_layers}"
-
     return FirstUpdates(
         seeds=len(seeds),
         loss=over_seeds(NUMBERS["loss"][1]),
         last_gradient=over_seeds(NUMBERS["last_gradient"][1]),
         largest_step=over_seeds(NUMBERS["largest_change"][1]),
-        first_gradient_kept=over_seeds(lambda trace, its: at_end(trace, "gradient_norm.decoder.1"))
+        first_gradient_kept=over_seeds(
+            lambda trace, its: at_end(trace, traces.of_layer("gradient_norm", its, last=False))
+        )
         / over_seeds(lambda trace, its: gradient_at_first(trace, its, last=False)),
-        input_growth=over_seeds(lambda trace, its: at_end(trace, input_of_last(its)))
-        / over_seeds(lambda trace, its: float(trace[input_of_last(its)].iloc[0])),
+        input_growth=over_seeds(lambda trace, its: at_end(trace, traces.of_layer("input_norm", its, last=True)))
+        / over_seeds(lambda trace, its: float(trace[traces.of_layer("input_norm", its, last=True)].iloc[0])),
     )
 
 

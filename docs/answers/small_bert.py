@@ -10,6 +10,7 @@ from pathlib import Path
 from docs import markdown
 from docs.committed import last_of, study_of
 from docs.markdown import answered, rate, warm_up
+from preln import recording
 from preln.placements import PLACEMENTS
 from preln.pretraining.runs import expand as expand_pretraining
 from preln.report.core.statistics import mean
@@ -64,7 +65,7 @@ def read(results: Path) -> dict[SmallBert, list[float]]:
     found: dict[SmallBert, list[float]] = {}
     for run in expand_pretraining(study):
         folder = results / study.study / run.folder
-        if (folder / "metrics.json").exists():
+        if (folder / recording.METRICS).exists():
             settings = run.settings
             one = SmallBert(
                 str(settings.initial_std), float(settings.learning_rate), settings.placement, settings.warmup

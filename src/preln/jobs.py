@@ -10,14 +10,14 @@ class Job(ABC):
     """A job of a study, which leaves records.
 
     Attributes:
-        room: the folder in a study's results in which jobs of its kind have a folder each.
+        kind: the folder in a study's results in which jobs of its kind have a folder each.
         records: the names of its records in this folder. The first says what it is.
         id: its name, which no other job of its kind has in the study.
         identity: all that can change its numbers, as plain JSON values.
         execution: on what it is computed, which is not part of what it is (an `Execution`).
     """
 
-    room: ClassVar[str]
+    kind: ClassVar[str]
     records: ClassVar[tuple[str, ...]]
     id: Any
     execution: Any
@@ -29,7 +29,7 @@ class Job(ABC):
     @property
     def folder(self) -> str:
         """The folder of its records, in the folder of the study's results."""
-        return f"{self.room}/{self.id}"
+        return f"{self.kind}/{self.id}"
 
     @property
     def files(self) -> list[str]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import logging
 import os
 import socket
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from preln.config import Execution, Study
 from preln.errors import PrelnError
@@ -29,9 +29,6 @@ from preln.files import (
 from preln.libraries import filelock
 from preln.provenance import commit, hardware, versions
 from preln.runs import digest
-
-if TYPE_CHECKING:
-    from preln.fairseq_plugin.checkpoints import Moment
 
 STATE_VERSION = 2
 """Raised when a training cannot go on from older states. Unfinished trainings then begin anew, and finished records
@@ -109,6 +106,15 @@ class RunState:
     def log(self) -> Path:
         """fairseq's log of all attempts."""
         return self.folder / "training.log"
+
+    @property
+    def checkpoints(self) -> Path:
+        """The folder of the checkpoints."""
+        return self.folder / "checkpoints"
+
+    def translations(self, subset: str, epoch: int) -> Path:
+        """The file with the translations of `subset` (valid or test) after an epoch, a sentence a line."""
+        return self.folder / "translations" / f"{subset}.{epoch}.txt"
 
     @property
     def mark(self) -> Path:
@@ -213,43 +219,21 @@ class RunState:
                 logger.warning("%s: damaged in line(s) %s, which are left out", path, ", ".join(map(str, lines)))
         return bool(damaged[self.record])
 
-    def mend(self, unit: Unit, done: Callable[[], int], needed: Callable[[Moment], float]) -> None:
-        """Make the state of a training consistent before it goes on.
+    def shorten(self, unit: Unit, last: int) -> None:
+        """Leave out the lines of the record that follow the `last` epoch or update."""
+        write_json_lines(self.record, [entry for entry in self.entries() if entry[KEYS[unit]] <= last])
 
-        What is whole stays: of the record, the lines up to `done`; of the checkpoints, those that go no further; and
-        the mark of a divergence if it is of this record. The rest is set aside, and trained again.
-
-        Args:
-            unit: what the training counts in.
-            done: up to where the record is whole.
-            needed: up to where it must be, for a checkpoint to be gone on from.
-        """
-        # Importing torch takes seconds, which the other commands should not wait for.
-        from preln.fairseq_plugin.checkpoints import SET_ASIDE, set_aside_unrecorded
-
-        has_damaged_lines = self.mend_lines()
-        last = done()
-        trained_again = set_aside_unrecorded(self.folder, lambda moment: needed(moment) <= last)
-        if trained_again:
-            logger.warning(
-                "%s: has no record of what follows %s %d: it is trained again, from the newest checkpoint before that "
-                "or from the beginning; the checkpoints that follow are in %s",
-                *(self.folder, unit.removesuffix("s"), last, self.folder / SET_ASIDE),
-            )
-        if trained_again or has_damaged_lines:
-            write_json_lines(self.record, [entry for entry in self.entries() if entry[KEYS[unit]] <= last])
-        if not self._mark_is_of_record():
+    def mend_mark(self) -> None:
+        """Set the mark of a divergence aside, unless it is of the record as it is."""
+        try:
+            is_of_record = not self.mark.exists() or read_sealed(self.mark)["recorded"] == len(self.entries())
+        except (Damaged, KeyError, OSError):
+            is_of_record = False
+        if not is_of_record:
             logger.warning(
                 "%s: set aside, for it or the record is damaged; the training goes on from the newest checkpoint",
                 set_aside(self.mark),
             )
-
-    def _mark_is_of_record(self) -> bool:
-        """Whether there is no mark of a divergence, or one of the record as it is."""
-        try:
-            return not self.mark.exists() or bool(read_sealed(self.mark)["recorded"] == len(self.entries()))
-        except (Damaged, KeyError, OSError):
-            return False
 
     def silence(self, file: Path, now: float) -> float:
         """Seconds at the time `now`, in seconds since the epoch, since a file of the state was written, or an attempt

@@ -53,7 +53,7 @@ class Run(Job):
     """One training: its id in the study, its settings, its corpus, the figures that draw it, and on what it is
     computed, which is not part of what it is."""
 
-    room: ClassVar[str] = "translation"
+    kind: ClassVar[str] = "translation"
     records: ClassVar[tuple[str, ...]] = (recording.RUN, "curve.csv", recording.METRICS)
     id: str
     settings: RunSettings

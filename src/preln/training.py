@@ -70,7 +70,7 @@ class Training:
             PrelnError: if the run cannot be trained on this machine, or its state cannot be continued from.
         """
         claim(self.execution)
-        self.state.mend(unit, done, needed)
+        self._mend(unit, done, needed)
         before = done()
         # An attempt that is refused is none: it computes nothing.
         for weights in kept:
@@ -96,7 +96,7 @@ class Training:
         again = RunState(self.state.folder / f"again-{weights.update}" / self.state.name)
         if not again.folder.exists():
             again.folder.mkdir(parents=True)
-            copy_until(weights.update, self.state.folder, again.folder)
+            copy_until(weights.update, self.state, again)
         again.begin(self.execution)
         # They are kept before the first update that follows.
         self._train(again, "--max-epoch", "0", "--max-update", str(weights.update + 1), "--disable-validation")
@@ -107,6 +107,29 @@ class Training:
             )
         os.replace(again.folder / weights.name, weights.path)
         shutil.rmtree(again.folder.parent)
+
+    def _mend(self, unit: Unit, done: Callable[[], int], needed: Callable[[Moment], float]) -> None:
+        """Make the state consistent before the training goes on.
+
+        What is whole stays: of the record, the lines up to `done`; of the checkpoints, those that go no further; and
+        the mark of a divergence if it is of this record. The rest is set aside, and trained again.
+        """
+        # Importing torch takes seconds, which the other commands should not wait for.
+        from preln.fairseq_plugin.checkpoints import SET_ASIDE, set_aside_unrecorded
+
+        state = self.state
+        has_damaged_lines = state.mend_lines()
+        last = done()
+        trained_again = set_aside_unrecorded(state, lambda moment: needed(moment) <= last)
+        if trained_again:
+            logger.warning(
+                "%s: has no record of what follows %s %d: it is trained again, from the newest checkpoint before that "
+                "or from the beginning; the checkpoints that follow are in %s",
+                *(state.folder, unit.removesuffix("s"), last, state.folder / SET_ASIDE),
+            )
+        if trained_again or has_damaged_lines:
+            state.shorten(unit, last)
+        state.mend_mark()
 
     def _train(self, state: RunState, *more: str) -> None:
         # Importing fairseq takes seconds, which the other commands should not wait for, and memory, which one that
@@ -142,8 +165,8 @@ class TrainedModel:
 
         state = training.state
         if state.folder.is_dir():
-            return cls(training, *trained_weights(state.folder))
-        if any((state.job / "state").glob("*/checkpoints")):
+            return cls(training, *trained_weights(state))
+        if any((state.job / "state").glob(f"*/{state.checkpoints.name}")):
             raise PrelnError(
                 f"{prepared}: not the text that {state.job.name} was trained on; name that with --prepared, or train "
                 "the run again"

@@ -50,7 +50,7 @@ def test_the_table_has_every_number_of_every_curve(table: pd.DataFrame) -> None:
     numbers = 0
     for run in runs:
         own = recorded(RECORDS / run.folder)
-        mine = table[(table["kind"] == run.room) & (table["run"] == run.id)]
+        mine = table[(table["kind"] == run.kind) & (table["run"] == run.id)]
         for quantity in set(own) - {"updates", "epoch"}:
             found = mine[mine["quantity"] == quantity].set_index("update")["value"]
             assert found.to_dict() == own.set_index("updates")[quantity].to_dict(), (run.id, quantity)

@@ -26,14 +26,16 @@ from preln.config import (
     Settings,
     Study,
     Task,
+    load,
     of_results,
 )
 from preln.config import validate as validated
 from preln.config.pretraining_texts import TextSource
+from preln.jobs import Job
 from preln.pretraining import runs as pretraining
 from preln.runs import digest, expand
 from preln.theory import measurement_jobs, trace_jobs
-from tests.conftest import RUN, bert_content, committed_studies, study_content
+from tests.conftest import ROOT, RUN, bert_content, committed_studies, study_content, unfinished_studies
 
 COMMITTED = committed_studies()
 
@@ -64,17 +66,17 @@ def as_json(value: Any) -> Any:
 
 def stale(path: Path) -> list[str]:
     """The jobs of a committed study whose records are not current."""
-    rooms = {
-        **{"run": "translation", "part": "theory", "trace": "first-updates"},
-        **{"pre-training": "pretraining", "fine-tuning": "finetuning"},
-    }
-    found = []
-    for name, job in jobs_of(of_results(path)).items():
-        kind, identity = name.split(" ")
-        record = json.loads((path.parent / rooms[kind] / identity / "run.json").read_text(encoding="utf-8"))
-        if as_json(job.identity) != record["identity"]:
-            found.append(f"{path.parent.name} {name}")
-    return found
+    return [
+        f"{path.parent.name} {name}"
+        for name, job in jobs_of(of_results(path)).items()
+        if not is_current(path.parent / job.folder, job)
+    ]
+
+
+def is_current(folder: Path, job: Job) -> bool:
+    """Whether the record in a folder is of what the study says of the job now."""
+    record = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    return bool(as_json(job.identity) == record["identity"])
 
 
 @pytest.fixture(scope="module")
@@ -193,7 +195,7 @@ def test_every_setting_of_a_run_makes_all_stale_that_depends_on_it(key: str) -> 
     )
     of_weights = type(trained)(**{**vars(trained), "settings": changed, "trained": (other,)})
     assert as_json(of_weights.identity) != as_json(trained.identity)
-    if key not in measurement_jobs.OF_THE_TRAINING | {"corpus", "seed"}:
+    if key not in measurement_jobs.NOT_AT_INITIALISATION | {"corpus", "seed"}:
         of_model = type(initial)(**{**vars(initial), "settings": changed})
         assert as_json(of_model.identity) != as_json(initial.identity)
 
@@ -269,13 +271,22 @@ def test_every_setting_of_a_run_makes_its_trace_stale_but_those_that_the_trace_d
     changed = job.run.settings.model_copy(update={key: another(RunSettings, key, getattr(job.run.settings, key))})
     other = replace(job, run=replace(job.run, settings=changed))
     # The text is told by what it was prepared from, and not by its name.
-    is_same = key in trace_jobs.BEHIND_A_TRACE | {"corpus"}
+    is_same = key in trace_jobs.NOT_IN_A_TRACE | {"corpus"}
     assert (as_json(other.identity) == as_json(job.identity)) is is_same
 
 
 def test_a_trace_that_is_longer_or_has_more_of_the_sharpness_is_another() -> None:
     (job,) = trace_jobs.expand(validated(TRACED, "study"))
     assert len({digest(one.identity) for one in (job, replace(job, updates=7), replace(job, sharpness_every=7))}) == 3
+
+
+@pytest.mark.parametrize("name", unfinished_studies())
+def test_the_records_of_a_study_that_is_not_whole_are_of_what_its_file_says(name: str) -> None:
+    results = ROOT / "results" / name
+    jobs = {job.folder: job for job in jobs_of(load(ROOT / "config" / f"{name}.yaml")).values()}
+    recorded = [record.parent.relative_to(results).as_posix() for record in results.glob("*/*/run.json")]
+    assert recorded and set(recorded) <= jobs.keys()
+    assert [folder for folder in recorded if not is_current(results / folder, jobs[folder])] == []
 
 
 @pytest.mark.parametrize("path", COMMITTED, ids=lambda path: path.parent.name)

@@ -23,7 +23,7 @@ from preln.recording import RecordError
 from preln.report.compare import Comparison, compare, text
 from preln.run_state import RunState
 from preln.runs import corpus_id, expand
-from preln.translation.curve import COLUMNS, translations
+from preln.translation.curve import COLUMNS
 from tests.conftest import study_content
 
 pytestmark = pytest.mark.numbers
@@ -135,7 +135,7 @@ def write_translations(results: Path, lines: list[str], text: str) -> None:
     (run,) = expand(load(results / "study.yaml"))
     for state, written in (("recorded", lines), ("newer", ["something else"] * len(lines))):
         epoch = run.settings.epochs
-        file = translations(RunState(path.parent / "state" / state), "test", epoch)
+        file = RunState(path.parent / "state" / state).translations("test", epoch)
         file.parent.mkdir(parents=True)
         file.write_text("\n".join(written) + "\n")
         columns = {key: 1.0 for key in COLUMNS if key != "epoch"}
@@ -159,7 +159,7 @@ def test_bleu_of_one_seed_is_compared_by_the_translations_that_the_records_are_o
     (run,) = expand(load(two / "study.yaml"))
     if now == "damaged":
         state = RunState(next(two.glob("translation/*/state/recorded")))
-        translations(state, "test", run.settings.epochs).write_text("empty\n")
+        state.translations("test", run.settings.epochs).write_text("empty\n")
     prepared = tmp_path / "resources" / "corpora" / corpus_id(run.settings.corpus, run.corpus) / "text"
     prepared.mkdir(parents=True)
     (prepared / "test.en").write_text(text)

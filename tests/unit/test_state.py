@@ -25,7 +25,6 @@ from preln.recording import RecordError, read
 from preln.run_state import RunState
 from preln.runs import Run, expand
 from preln.training import WeightsLost
-from preln.translation.curve import translations
 from preln.translation.training import after_warmup, recorded_epochs, state_of, train_run
 from tests.conftest import bert_content, study_content
 
@@ -149,12 +148,12 @@ def test_epochs_whose_translations_are_damaged_are_trained_again(
     subset: str, damage: Damage, copied: tuple[Path, RunState], finished: Path, prepared: Path, spied: Spied
 ) -> None:
     (folder, state), (study, run) = copied, study_and_run()
-    before = translations(state, subset, 2).read_bytes()
-    damage(translations(state, subset, 2))
+    before = state.translations(subset, 2).read_bytes()
+    damage(state.translations(subset, 2))
     train_run(study, run, prepared, folder)
     assert numbers(folder) == numbers(finished)
     assert "has no record of what follows epoch 1:" in spied.said[0]
-    assert translations(state, subset, 2).read_bytes() == before
+    assert state.translations(subset, 2).read_bytes() == before
 
 
 def test_a_training_that_diverged_makes_its_translations_again(
@@ -162,10 +161,10 @@ def test_a_training_that_diverged_makes_its_translations_again(
 ) -> None:
     (folder, state), (study, run) = copied, study_and_run()
     state.note_divergence(170, "the loss exploded")
-    translations(state, "test", 3).unlink()
+    state.translations("test", 3).unlink()
     train_run(study, run, prepared, folder)
     assert numbers(folder) == numbers(finished)
-    assert translations(state, "test", 3).exists()
+    assert state.translations("test", 3).exists()
 
 
 @pytest.mark.parametrize("content", [b"", b'{"update": 3}'])

@@ -19,9 +19,10 @@ from preln.config import Execution, RunSettings, Study, validate, write
 from preln.config.theory import VARIANTS
 from preln.fairseq_plugin.checkpoints import allow_settings, kept_weights
 from preln.fairseq_plugin.probe import VARIED_WEIGHTS, Probe
+from preln.report.theory.records import read
 from preln.runs import Run, expand
 from preln.theory import gradients, measurement_jobs, measuring
-from preln.theory.measurements import COLUMNS, Measurement, read
+from preln.theory.measurements import COLUMNS, Measurement
 from preln.training import WeightsMissing
 from preln.translation.training import state_of, train_run
 from tests.conftest import settings, study_content
@@ -217,7 +218,7 @@ def test_what_is_said_to_be_of_the_training_alone_changes_no_measurement_before_
         **{"drop_epoch": None, "drop_factor": 0.5, "decay_updates": 50, "epochs": 9, "accumulate": 2},
         **{"precision": "bf16", "beam": 1, "length_penalty": 0.5, "bleu_sentences": 3},
     }
-    assert trained_so.keys() == measurement_jobs.OF_THE_TRAINING
+    assert trained_so.keys() == measurement_jobs.NOT_AT_INITIALISATION
     one, other = (
         [row.value for row in gradients.measure(probe(settings(**changes), prepared), 2, BASE)]
         for changes in ({}, trained_so)

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from preln.config import load
-from tests.workflow.conftest import ROOT, copy_repository
+from tests.conftest import committed_studies
+from tests.workflow.conftest import copy_repository
 
-COMMITTED = sorted(path.parent for path in (ROOT / "results").glob("*/study.yaml") if path.parent.name != "quick")
+COMMITTED = [path.parent for path in committed_studies()]
 NOVELS = [
     *("one-per-author.tar.xz", "wikitext-2-raw/wiki.train.raw", "wikitext-2-raw/wiki.valid.raw"),
     "wikitext-2-raw/wiki.test.raw",

@@ -112,6 +112,19 @@ def test_installed_from_a_git_address_records_name_its_commit_also_in_somebody_e
     assert json.loads(done.stdout) == {"commit": git(source, "rev-parse", "HEAD"), "commit_changed": False}
 
 
+def test_every_file_that_the_package_reads_comes_with_a_wheel() -> None:
+    listed = subprocess.run(["git", "ls-files", "src/preln"], cwd=ROOT, capture_output=True, text=True, check=True)
+    files = [Path(line).relative_to("src") for line in listed.stdout.split()]
+    patterns = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["package-data"]
+    left_out = [
+        str(file)
+        for file in files
+        if file.suffix not in (".py", ".cpp")
+        and not any(file.match(pattern) for pattern in patterns.get(".".join(file.parent.parts), []))
+    ]
+    assert files and not left_out
+
+
 @pytest.mark.slow
 def test_a_wheel_reads_and_plans_a_study_says_what_else_needs_and_reports_with_its_extra(tmp_path: Path) -> None:
     user = Installed(tmp_path)

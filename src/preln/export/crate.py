@@ -117,7 +117,7 @@ class _Crate:
             object=[self.study, *self._texts(record), *seeds],
             result=files,
             properties={
-                "name": f"{job.room}: {job.id}",
+                "name": f"{job.kind}: {job.id}",
                 "description": f"Computed on {hardware_line(record['hardware'])}.",
                 "actionStatus": "http://schema.org/CompletedActionStatus",
             },

@@ -61,7 +61,7 @@ def _long(jobs: Sequence[Run | PretrainingRun | TraceJob], curves: pd.DataFrame)
     long = named.reindex(columns=list(dict.fromkeys([*_AT, *named.columns])))
     long = long.melt(_AT, var_name="quantity").dropna(subset=["value"])
     settings = [
-        {"kind": job.room, "run": job.id, **{name: getattr(job.settings, name, None) for name in SETTINGS}}
+        {"kind": job.kind, "run": job.id, **{name: getattr(job.settings, name, None) for name in SETTINGS}}
         for job in jobs
     ]
     return pd.DataFrame(settings, columns=["kind", "run", *SETTINGS]).merge(long, on="run")[COLUMNS]

@@ -1,4 +1,4 @@
-"""The only room that knows fairseq, which is used through its `--user-dir` extension points."""
+"""The only package that knows fairseq, which is used through its `--user-dir` extension points."""
 
 import logging
 

@@ -20,11 +20,10 @@ from torch import Tensor
 
 from preln.errors import PrelnError
 from preln.files import flush, replaced
+from preln.run_state import RunState
 
 logger = logging.getLogger(__name__)
 
-CHECKPOINTS = "checkpoints"
-"""The folder of a state's checkpoints."""
 SET_ASIDE = "set-aside"
 """The folder in a state of the checkpoints that are no longer used."""
 OF_STATE = "state"
@@ -105,15 +104,15 @@ def newest_checkpoint(folder: Path) -> Path | None:
     return None
 
 
-def trained_weights(state: Path) -> tuple[Moment, dict[str, Tensor]]:
+def trained_weights(state: RunState) -> tuple[Moment, dict[str, Tensor]]:
     """The weights of a state's newest whole checkpoint, in fp32 and by their names, and when it was written.
 
     Raises:
         CheckpointRefused: if there is none, or as `newest_checkpoint`.
     """
-    path = newest_checkpoint(state / CHECKPOINTS)
+    path = newest_checkpoint(state.checkpoints)
     if path is None:
-        raise CheckpointRefused(f"{state / CHECKPOINTS}: has no checkpoint; train the run, or go on with it, first")
+        raise CheckpointRefused(f"{state.checkpoints}: has no checkpoint; train the run, or go on with it, first")
     weights = _content(path)["model"]
     return checkpoints(path.parent)[path], {
         name: value.float() if value.is_floating_point() else value.clone() for name, value in weights.items()
@@ -139,37 +138,37 @@ def name_by_update(folder: Path) -> None:
         path.replace(path.with_name(f"checkpoint_{moment.epoch}_{updates}.pt"))
 
 
-def set_aside_unrecorded(state: Path, is_recorded: Callable[[Moment], bool]) -> bool:
+def set_aside_unrecorded(state: RunState, is_recorded: Callable[[Moment], bool]) -> bool:
     """Move away the checkpoints whose past is not in the state's record, so that it is trained again.
 
     Returns:
         Whether there were any.
     """
-    unrecorded = [path for path, moment in checkpoints(state / CHECKPOINTS).items() if not is_recorded(moment)]
+    unrecorded = [path for path, moment in checkpoints(state.checkpoints).items() if not is_recorded(moment)]
     for path in unrecorded:
-        (state / SET_ASIDE).mkdir(exist_ok=True)
-        path.replace(state / SET_ASIDE / path.name)
+        (state.folder / SET_ASIDE).mkdir(exist_ok=True)
+        path.replace(state.folder / SET_ASIDE / path.name)
     return bool(unrecorded)
 
 
-def flush_newest(state: Path) -> None:
+def flush_newest(state: RunState) -> None:
     """See that the newest checkpoint, which fairseq has written, is on the disk."""
-    for path in list(checkpoints(state / CHECKPOINTS))[:1]:
+    for path in list(checkpoints(state.checkpoints))[:1]:
         flush(path)
         flush(path.parent)
 
 
-def copy_until(update: int, state: Path, to: Path) -> None:
+def copy_until(update: int, state: RunState, to: RunState) -> None:
     """Copy the newest checkpoint of a state that is no later than an update to another state, if there is one."""
-    for path in checkpoints(state / CHECKPOINTS):
+    for path in checkpoints(state.checkpoints):
         try:
             content = _content(path)
         except Exception as error:
             logger.warning("%s: not used (%s)", path, error)
             continue
         if _is_of(content, state.name) and _updates(content) <= update:
-            (to / CHECKPOINTS).mkdir(parents=True)
-            shutil.copyfile(path, to / CHECKPOINTS / path.name)
+            to.checkpoints.mkdir(parents=True)
+            shutil.copyfile(path, to.checkpoints / path.name)
             return
 
 

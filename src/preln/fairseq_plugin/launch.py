@@ -25,7 +25,7 @@ from fairseq_cli.train import main as fairseq_main
 from preln.config import Execution, Precision
 from preln.errors import PrelnError
 from preln.fairseq_plugin import event_files
-from preln.fairseq_plugin.checkpoints import CHECKPOINTS, allow_settings, flush_newest, newest_checkpoint
+from preln.fairseq_plugin.checkpoints import allow_settings, flush_newest, newest_checkpoint
 from preln.fairseq_plugin.divergence import progress
 from preln.fairseq_plugin.interruption import SIGNALS, interruption
 from preln.fairseq_plugin.options import USER_DIR
@@ -90,7 +90,7 @@ def train(arguments: list[str], precision: Precision, state: RunState, execution
     folder = state.folder
     (folder / STOPPED).unlink(missing_ok=True)
     # Of itself, fairseq would look for a checkpoint of its own.
-    checkpoint = newest_checkpoint(folder / CHECKPOINTS)
+    checkpoint = newest_checkpoint(state.checkpoints)
     arguments = [*arguments, "--restore-file", str(checkpoint or os.devnull)]
     event_files.prepare(folder, checkpoint, wanted="--tensorboard-logdir" in arguments)
     job = Job(arguments, precision, str(folder), execution.cpus)
@@ -98,8 +98,8 @@ def train(arguments: list[str], precision: Precision, state: RunState, execution
         work(job)
     else:
         _work_together(job, execution)
-    (folder / CHECKPOINTS / "crash.pt").unlink(missing_ok=True)
-    flush_newest(folder)
+    (state.checkpoints / "crash.pt").unlink(missing_ok=True)
+    flush_newest(state)
     if (folder / STOPPED).exists():
         update = read_sealed(folder / STOPPED)["update"]
         raise Interrupted(
@@ -146,7 +146,7 @@ def work(job: Job, is_one_of_several: bool = False) -> None:
             raise
         # On a read-only disk they stay.
         with suppress(OSError):
-            for partial in (state / CHECKPOINTS).glob("*.tmp"):
+            for partial in RunState(state).checkpoints.glob("*.tmp"):
                 partial.unlink()
         raise found from error
     if interruption.stopped_after is not None and distributed.is_master(cfg.distributed_training):

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from preln.config import Execution, GridPoint, Precision, PretrainingSettings, RunSettings
 from preln.fairseq_plugin.interruption import NEVER
+from preln.run_state import RunState
 
 USER_DIR = Path(__file__).with_name("preln_user_dir")
 EVENT_FILES = "tensorboard"
@@ -72,7 +73,7 @@ def translation(
         *("--keep-last-epochs", str(execution.checkpoints)),
         # Of a training that was told to stop inside an epoch.
         *("--keep-interval-updates", "1"),
-        *_kept(state, execution),
+        *_kept(RunState(state), execution),
         *_process(settings.accumulate, settings.precision, execution.workers, execution.collators, execution),
     ]
 
@@ -104,7 +105,7 @@ def pretraining(
         *("--validate-interval", str(NEVER), "--save-interval", str(NEVER)),
         *("--validate-interval-updates", every, "--save-interval-updates", every),
         *("--keep-checkpoints", str(execution.checkpoints)),
-        *_kept(state, execution),
+        *_kept(RunState(state), execution),
         *_process(settings.accumulate, settings.precision, execution.workers, execution.collators, execution),
     ]
 
@@ -189,15 +190,15 @@ def _linear(peak: float, warmup: int, updates: int) -> list[str]:
     ]
 
 
-def _kept(state: Path, execution: Execution) -> list[str]:
+def _kept(state: RunState, execution: Execution) -> list[str]:
     """Where checkpoints, the log and the event files go."""
     return [
-        *("--save-dir", str(state / "checkpoints")),
+        *("--save-dir", str(state.checkpoints)),
         "--no-last-checkpoints",
         *("--log-format", "json"),
-        *("--log-file", str(state / "training.log")),
+        *("--log-file", str(state.log)),
         *("--log-interval", str(execution.log_interval)),
-        *(("--tensorboard-logdir", str(state / EVENT_FILES)) if execution.tensorboard else ()),
+        *(("--tensorboard-logdir", str(state.folder / EVENT_FILES)) if execution.tensorboard else ()),
     ]
 
 

@@ -122,7 +122,7 @@ class RecordedTask(GuardedTask):
             CheckpointRefused: if the training goes on from a checkpoint without the masters of its weights.
         """
         if self._saved and rank_and_world()[0] == 0:
-            flush_newest(self.run_state.folder)
+            flush_newest(self.run_state)
         self._saved = False
         self._made = update_num
         if self._optimizer is None:

@@ -28,7 +28,6 @@ from preln.fairseq_plugin.divergence import progress, require_finite
 from preln.fairseq_plugin.recorded_task import RecordedTask, rank_and_world
 from preln.files import write_text
 from preln.run_state import RunState
-from preln.translation import curve
 
 SUBSETS = ("valid", "test")
 AFTER_WARMUP = "after-warm-up.pt"
@@ -164,7 +163,7 @@ class RecordedTranslation(RecordedTask, TranslationTask):
         score = bleu.score(hypotheses, references, language)
         text = "\n".join(hypotheses) + "\n"
         if rank == 0:
-            write_text(curve.translations(self.run_state, subset, epoch), text)
+            write_text(self.run_state.translations(subset, epoch), text)
         self._record(
             subset,
             bleu=score.tokenised,

@@ -31,7 +31,7 @@ class PretrainingRun(Job):
     """One pre-training: its id in the study, its settings, its text, whether its checkpoints are fine-tuned, and on
     what it is computed, which is not part of what it is."""
 
-    room: ClassVar[str] = "pretraining"
+    kind: ClassVar[str] = "pretraining"
     records: ClassVar[tuple[str, ...]] = (recording.RUN, "curve.csv", recording.METRICS)
     id: str
     settings: PretrainingSettings
@@ -54,7 +54,7 @@ class PretrainingRun(Job):
 class Finetuning(Job):
     """The fine-tuning of a run's checkpoint of the `update` on one task: the whole grid, and all seeds."""
 
-    room: ClassVar[str] = "finetuning"
+    kind: ClassVar[str] = "finetuning"
     records: ClassVar[tuple[str, ...]] = (recording.RUN, "scores.csv")
     run: PretrainingRun
     update: int

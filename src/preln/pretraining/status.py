@@ -25,8 +25,8 @@ def sections(study: Study, results: Path, now: float) -> list[Section]:
     pretrainings = [pretraining(run, results / run.folder, now) for run in expand(study)]
     jobs = [finetuning(job, results / job.folder, now) for job in finetunings(study)]
     return [
-        Section(PretrainingRun.room, "pre-trainings", "update", 0, ("train", "valid"), pretrainings),
-        Section(Finetuning.room, "checkpoints' fine-tunings", "fine-tuning", 0, ("accuracy",), jobs),
+        Section(PretrainingRun.kind, "pre-trainings", "update", 0, ("train", "valid"), pretrainings),
+        Section(Finetuning.kind, "checkpoints' fine-tunings", "fine-tuning", 0, ("accuracy",), jobs),
     ]
 
 

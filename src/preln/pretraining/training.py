@@ -81,14 +81,14 @@ def pretrain_run(study: Study, run: PretrainingRun, prepared: Path, folder: Path
         PrelnError: if the run cannot be trained on this machine, or its state cannot be continued from.
     """
     # Importing torch takes seconds, which the other commands should not wait for.
-    from preln.fairseq_plugin.checkpoints import CHECKPOINTS, name_by_update
+    from preln.fairseq_plugin.checkpoints import name_by_update
 
     prepared_text.require_english(prepared)
     checkpoints = study.pretraining.checkpoints if study.pretraining else ()
     training, every = training_of(run, checkpoints, prepared, folder), run.settings.validate_every
     with training.state.exclusive():
         # A kill may have come between its end and its name.
-        name_by_update(training.state.folder / CHECKPOINTS)
+        name_by_update(training.state.checkpoints)
         training.go_on(
             "updates",
             lambda: recorded_updates(run, training.state),

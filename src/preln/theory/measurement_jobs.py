@@ -21,7 +21,7 @@ THEORY_VERSION = 1
 It was not raised when the weights that a run in half precision keeps after its warm-up became the fp32 masters, where
 they had been the masters' roundings; docs/theory.md says which committed measurement is of roundings."""
 
-OF_THE_TRAINING = {
+NOT_AT_INITIALISATION = {
     *("optimizer", "beta1", "beta2", "epsilon", "weight_decay", "clip_norm", "learning_rate", "schedule", "warmup"),
     *("epochs", "accumulate", "precision", "beam", "length_penalty", "bleu_sentences"),
     *schedules.SETTINGS,
@@ -50,7 +50,7 @@ class ExactJob(Job):
     are.
     """
 
-    room: ClassVar[str] = "theory"
+    kind: ClassVar[str] = "theory"
     records: ClassVar[tuple[str, ...]] = (recording.RUN, "measurements.csv")
     sweep: str
     setting: ExactTheory
@@ -92,7 +92,7 @@ class GradientJob(Job):
         execution: on what it is computed.
     """
 
-    room: ClassVar[str] = "theory"
+    kind: ClassVar[str] = "theory"
     records: ClassVar[tuple[str, ...]] = (recording.RUN, "measurements.csv")
     settings: RunSettings
     corpus: Corpus
@@ -116,7 +116,7 @@ class GradientJob(Job):
             "theory_version": THEORY_VERSION,
             "preparation_version": PREPARATION_VERSION,
             "corpus_settings": self.corpus.identity,
-            "model": self.settings.model_dump(mode="json", exclude=OF_THE_TRAINING | _SAID_ELSEWHERE),
+            "model": self.settings.model_dump(mode="json", exclude=NOT_AT_INITIALISATION | _SAID_ELSEWHERE),
             "variant": self.variant,
             "seeds": list(self.seeds),
             "trained": [run.identity for run in self.trained],
@@ -212,7 +212,7 @@ VARIED_SETTINGS: dict[str, Callable[[RunSettings], dict[str, Any]]] = {
 }
 """The variants that are settings of a run; the others are of the weights, and known to `fairseq_plugin.probe`."""
 
-DRAWN_SO = {
+VARIANT_SETTINGS = {
     "fairseq-feed-forward": ("initialisation", "fairseq"),
     "xavier-feed-forward": ("initialisation", "xavier"),
     "unpacked-projections": ("projections", "separate"),
@@ -229,7 +229,7 @@ def _varied(settings: RunSettings, variant: str, origin: Origin) -> RunSettings:
     where = "theory.gradients.variants"
     content = settings.model_dump()
     for name in variant.split("+"):
-        key, value = DRAWN_SO.get(name, ("", None))
+        key, value = VARIANT_SETTINGS.get(name, ("", None))
         if value is not None and getattr(settings, key) == value:
             refuse(placed(origin, [f"{where}: {name} is no variant of these runs, whose {key} is {value} already"]))
         if name in VARIED_SETTINGS:

@@ -69,16 +69,3 @@ def write(rows: Iterable[Measurement], path: Path) -> None:
     table = pd.DataFrame([asdict(row) for row in rows], columns=COLUMNS).astype({"layer": "Int64"})
     with replaced(path) as partial:
         table.to_csv(partial, index=False, float_format="%.7g", lineterminator="\n")
-
-
-def read(path: Path) -> pd.DataFrame:
-    """The measurements of a file that `write` wrote, in the columns `COLUMNS`.
-
-    Raises:
-        ValueError: if it is no such file.
-    """
-    # Only a layer may be missing; the other empty cells are empty text.
-    table = pd.read_csv(path, dtype={"layer": "Int64"}, keep_default_na=False, na_values={"layer": ""})
-    if missing := [name for name in COLUMNS if name not in table.columns]:
-        raise ValueError(f"without the columns {', '.join(missing)}")
-    return table

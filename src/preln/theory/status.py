@@ -23,8 +23,8 @@ def sections(study: Study, results: Path) -> list[Section]:
     ]
     traces = [trace(job, results / job.folder) for job in trace_jobs.expand(study)]
     return [
-        Section(ExactJob.room, "measurements of the theory", "seed", 0, (), measurements),
-        Section(TraceJob.room, "traces of first updates", "update", 0, (), traces),
+        Section(ExactJob.kind, "measurements of the theory", "seed", 0, (), measurements),
+        Section(TraceJob.kind, "traces of first updates", "update", 0, (), traces),
     ]
 
 

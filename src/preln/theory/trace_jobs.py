@@ -11,7 +11,7 @@ from preln.jobs import Job
 from preln.runs import PREPARATION_VERSION, Run, runs_of
 from preln.theory.measurement_jobs import THEORY_VERSION
 
-BEHIND_A_TRACE = {
+NOT_IN_A_TRACE = {
     *("epochs", "drop_epoch", "drop_factor", "precision"),
     *("beam", "length_penalty", "bleu_sentences"),
 }
@@ -29,7 +29,7 @@ class TraceJob(Job):
         sharpness_every: updates between two measurements of the sharpness.
     """
 
-    room: ClassVar[str] = "first-updates"
+    kind: ClassVar[str] = "first-updates"
     records: ClassVar[tuple[str, ...]] = (recording.RUN, "updates.csv")
     run: Run
     updates: int
@@ -63,7 +63,7 @@ class TraceJob(Job):
             "preparation_version": PREPARATION_VERSION,
             "corpus_settings": self.corpus.identity,
             # The name of the corpus is not the text.
-            "run": self.settings.model_dump(mode="json", exclude=BEHIND_A_TRACE | {"corpus"}),
+            "run": self.settings.model_dump(mode="json", exclude=NOT_IN_A_TRACE | {"corpus"}),
             "updates": self.updates,
             "sharpness_every": self.sharpness_every,
         }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from preln.files import sha256
@@ -36,15 +35,10 @@ def read_epochs(state: RunState) -> dict[int, dict[str, Any]]:
     return {epoch: values for epoch, values in sorted(epochs.items()) if needed <= values.keys()}
 
 
-def translations(state: RunState, subset: str, epoch: int) -> Path:
-    """The file in a run's state with the translations of `subset` (valid or test) after an epoch, a sentence a line."""
-    return state.folder / "translations" / f"{subset}.{epoch}.txt"
-
-
 def has_translations(state: RunState, subset: str, epoch: int, values: dict[str, Any]) -> bool:
     """Whether the translations after an epoch are those that were scored, by the checksum in the record's `values` of
     the epoch."""
-    path = translations(state, subset, epoch)
+    path = state.translations(subset, epoch)
     return path.is_file() and sha256(path) == values.get(f"{subset}_translations")
 
 

@@ -15,7 +15,7 @@ EPOCHS = Counting("epochs", {"valid": "valid_loss", "BLEU": "test_bleu"}, read_e
 def sections(study: Study, results: Path, now: float) -> list[Section]:
     """The translation runs' progress: losses of training and of valid in bits a token, BLEU of test in percent."""
     rows = [progress(run, results / run.folder, now) for run in expand(study)]
-    return [Section(Run.room, "runs", "epoch", 1, ("train", "valid", "BLEU"), rows)]
+    return [Section(Run.kind, "runs", "epoch", 1, ("train", "valid", "BLEU"), rows)]
 
 
 def progress(run: Run, folder: Path, now: float) -> Progress:

@@ -17,7 +17,7 @@ from preln.run_state import RunState
 from preln.runs import Run
 from preln.training import KeptWeights, TrainedModel, Training
 from preln.translation.constant_guess import of_prepared
-from preln.translation.curve import curve, has_translations, read_epochs, translations
+from preln.translation.curve import curve, has_translations, read_epochs
 
 logger = logging.getLogger(__name__)
 
@@ -77,7 +77,7 @@ def tested(folder: Path, epoch: int) -> list[str] | None:
     state = RunState(folder / "state" / read_or_nothing(folder / recording.RUN).get("state", ""))
     if not has_translations(state, "test", epoch, read_epochs(state).get(epoch, {})):
         return None
-    return translations(state, "test", epoch).read_text(encoding="utf-8").splitlines()
+    return state.translations("test", epoch).read_text(encoding="utf-8").splitlines()
 
 
 def recorded_epochs(state: RunState) -> int:

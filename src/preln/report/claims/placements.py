@@ -27,8 +27,6 @@ from preln.report.theory.records import expected_gradients, growth, profile
 from preln.report.translation import bench
 from preln.theory.trace_jobs import TraceJob
 
-_FIRST = 10
-"""Updates of which the largest change of the function counts."""
 _FEWEST_DEPTHS = 3
 _TWO_POST_LN_LAYERS = 8
 """Layers of a stack of Mix-LN in which two are Post-LN."""
@@ -92,7 +90,7 @@ def bounded_growth(records: Records) -> list[Finding]:
 def constant_update(records: Records) -> list[Finding]:
     """P2: the exponent of the depth in the largest change of the function, in DeepNorm and beside it in Post-LN."""
     mine, theirs = (_exponents_of_the_change(records, placement) for placement in ("deepnorm", "post"))
-    what = f"exponent of the depth in the largest change of the function in {_FIRST} updates"
+    what = f"exponent of the depth in the largest change of the function in {traces.FIRST} updates"
     found = []
     if mine:
         found.append(Finding(f"{what}, DeepNorm", estimate(list(mine.values())), -0.25, 0.25))
@@ -175,7 +173,7 @@ def _exponents_of_the_change(records: Records, placement: str) -> BySeed:
     for settings, by_seed in _curves(records, placement).items():
         alike = settings.model_copy(update={"encoder_layers": 1, "decoder_layers": 1})
         for seed, trace in by_seed.items():
-            largest = float(trace["function_change"].iloc[1 : _FIRST + 1].max())
+            largest = traces.largest_step(trace, settings)
             changes.setdefault(alike, {}).setdefault(seed, {})[settings.decoder_layers] = largest
     return {
         seed: exponent(list(by_depth), list(by_depth.values()))
@@ -219,8 +217,8 @@ CLAIMS = (
         source="Wang et al. (2022), arXiv:2203.00555",
         published="10 to 100 layers train on IWSLT14, to more than 30 BLEU after 8,000 updates",
         how_known="read-off",
-        rule=f"The largest change of the decoder's last states in the first {_FIRST} updates has an exponent of the "
-        "depth from -0.25 to 0.25 in DeepNorm. That of Post-LN is at least 0.25 larger.",
+        rule=f"The largest change of the decoder's last states in the first {traces.FIRST} updates has an exponent of "
+        "the depth from -0.25 to 0.25 in DeepNorm. That of Post-LN is at least 0.25 larger.",
         written=datetime.date(2026, 11, 23),
         findings=constant_update,
     ),

@@ -53,14 +53,15 @@ def own(folder: Path, identity: dict[str, Any]) -> dict[str, Any]:
     return record
 
 
-def table(path: Path, columns: Sequence[str]) -> pd.DataFrame:
-    """The table in a CSV file of a record, which has these columns, and others perhaps.
+def table(path: Path, columns: Sequence[str], **options: Any) -> pd.DataFrame:
+    """The table in a CSV file of a record, which has these columns, and others perhaps; `options` are those of
+    `pandas.read_csv`.
 
     Raises:
         RecordError: if the file cannot be read, is no table, or is without one of the columns.
     """
     try:
-        found = pd.read_csv(path)
+        found: pd.DataFrame = pd.read_csv(path, **options)
     except OSError as error:
         raise RecordError(f"{path}: cannot be read ({error.strerror}); {recording.AGAIN}") from None
     except ValueError as error:

@@ -13,13 +13,13 @@ from preln.libraries import pd
 from preln.placements import PAPER, PLACEMENTS
 from preln.recording import RecordError
 from preln.report.core.entries import Source
-from preln.report.core.records import Texts, origin_lines, own
+from preln.report.core.records import Texts, origin_lines, own, table
 from preln.report.core.statistics import exponent, mean
 from preln.report.reference import gradients as paper
 from preln.report.reference.gradients import Bar
 from preln.runs import expand as expand_runs
 from preln.theory.measurement_jobs import ExactJob, GradientJob, MeasurementJob, expand
-from preln.theory.measurements import COLUMNS, read
+from preln.theory.measurements import COLUMNS
 
 UNBIASED = ("gradient_square", "gradient_square_error", "gradient_noise")
 """The quantities of a gradient without the bias of the mini-batches' noise; older measurements are without them."""
@@ -57,14 +57,10 @@ def load(study: Study, parts: Sequence[MeasurementJob], results: Path) -> Record
         folder = results / study.study / part.folder
         if not (folder / recording.RUN).exists():
             continue
-        record = own(folder, part.identity)
-        try:
-            table = read(folder / "measurements.csv")
-        except (OSError, ValueError) as error:
-            raise RecordError(f"{folder}: cannot be read ({error})") from None
-        if not _is_whole(part, table):
+        record, measured = own(folder, part.identity), read(folder / "measurements.csv")
+        if not _is_whole(part, measured):
             raise RecordError(f"{folder / 'measurements.csv'}: not whole; remove {folder} and run the workflow again")
-        tables.append(table.assign(part=part.id))
+        tables.append(measured.assign(part=part.id))
         origins.append(record)
         if isinstance(part, GradientJob):
             texts.require_same(part.settings.corpus, record, folder)
@@ -77,6 +73,16 @@ def load(study: Study, parts: Sequence[MeasurementJob], results: Path) -> Record
         origin_lines(origins),
         tuple(bars),
     )
+
+
+def read(path: Path) -> pd.DataFrame:
+    """The measurements in a part's file.
+
+    Raises:
+        RecordError: as `preln.report.core.records.table`.
+    """
+    # Only a layer may be missing; the other empty cells are empty text.
+    return table(path, COLUMNS, dtype={"layer": "Int64"}, keep_default_na=False, na_values={"layer": ""})
 
 
 def _is_whole(part: MeasurementJob, table: pd.DataFrame) -> bool:

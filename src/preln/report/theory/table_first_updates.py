@@ -10,19 +10,13 @@ from preln.libraries import pd
 from preln.report.core.forms import MISSING, Content
 from preln.report.core.statistics import Estimate, estimate, plus_minus
 from preln.report.core.table import Table
-from preln.report.theory.traces import SOURCE, Records, gradient_at_first
-
-FIRST = 10
-"""Updates of which the largest change of the function is told."""
+from preln.report.theory.traces import FIRST, SOURCE, Records, gradient_at_first, largest_step
 
 Number = Callable[["pd.DataFrame", RunSettings], float]
 
 
 NUMBERS: dict[str, tuple[str, Number]] = {
-    "largest_change": (
-        f"Largest ‖Δf‖ of {FIRST} updates",
-        lambda trace, run: float(trace["function_change"].iloc[: FIRST + 1].max()),
-    ),
+    "largest_change": (f"Largest ‖Δf‖ of {FIRST} updates", largest_step),
     "distance": (
         f"Distance after {FIRST}",
         lambda trace, run: float(trace["function_distance"].iloc[: FIRST + 1].iloc[-1]),

@@ -28,7 +28,7 @@ from preln.report.theory.records import (
     without_bias,
 )
 from preln.theory.closed_forms import DELTA, EPSILON
-from preln.theory.measurement_jobs import DRAWN_SO
+from preln.theory.measurement_jobs import VARIANT_SETTINGS
 from preln.theory.measurements import UNIT_OUTPUT
 
 
@@ -150,7 +150,7 @@ def theory(records: Records) -> pd.DataFrame:
 
 def _is_of_the_weights(variant: str) -> bool:
     """Whether a variant departs from the models as they are trained in how the weights are drawn, if in anything."""
-    return set(filter(None, variant.split("+"))) <= DRAWN_SO.keys()
+    return set(filter(None, variant.split("+"))) <= VARIANT_SETTINGS.keys()
 
 
 def _lemmas(layers: pd.DataFrame, placement: str, stack: Stack) -> list[Row]:

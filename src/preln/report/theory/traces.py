@@ -82,6 +82,15 @@ def of_layer(quantity: str, settings: RunSettings, last: bool) -> str:
     return f"{quantity}.decoder.{settings.decoder_layers if last else 1}"
 
 
+FIRST = 10
+"""Updates of which the largest step of the function is told."""
+
+
+def largest_step(trace: pd.DataFrame, settings: RunSettings) -> float:
+    """The largest ‖Δf‖ of the first updates of a trace, a row an update from 0 on."""
+    return float(trace["function_change"].iloc[1 : FIRST + 1].max())
+
+
 def first_step(trace: pd.DataFrame, settings: RunSettings) -> float:
     """‖Δf‖ of the first update of a trace, a row an update from 0 on."""
     return float(trace["function_change"].iloc[1])

@@ -84,7 +84,7 @@ def summary(study: Study, runs: Iterable[Run], results: Path) -> pd.DataFrame:
                 "hardware": hardware_line(record["hardware"]),
             }
         except (KeyError, TypeError) as error:
-            raise RecordError(f"{folder / 'metrics.json'}: incomplete ({error})") from None
+            raise RecordError(f"{folder / METRICS}: incomplete ({error})") from None
         rows.append({"run": run.id, **run.settings.model_dump(mode="json"), **row})
     # Whole numbers stay whole where a run that diverged at once has none.
     return pd.DataFrame(rows, columns=["run", *SETTINGS, *SUMMARY]).astype(dict.fromkeys(_WHOLE, "Int64"))
