@@ -2,6 +2,6 @@
 
 A module for each question. Its rule, `answer`, is a function of numbers, so that a test can show what it says of any.
 It returns what it says as a list, which is empty if it says nothing.
-`read` takes the numbers from a folder of results. `table` shows them with the answer, for the page. `iwslt14` has what
-several of them share.
+`read` takes the numbers from a folder of results. `table` shows them with the answer, for the page. Two modules have no
+rule: `readings`, which shows numbers alone, and `iwslt14`, which has what several questions share.
 """

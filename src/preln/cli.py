@@ -395,7 +395,7 @@ def translate(
     """Translate sentences of running text with trained runs of a study. They are prepared as the study's text was."""
     # Standard output is for translations alone, and fairseq's import would log there.
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(message)s")
-    # What its libraries warn of is nothing that who translates can change.
+    # The libraries warn of nothing that a user who translates could change.
     warnings.simplefilter("ignore")
     from preln.translation.translating import TrainedRun, show
     from preln.workflow import corpus_folder

@@ -86,7 +86,7 @@ class Steps:
     def seconds_left(self, now: float) -> float | None:
         """About how long the rest takes, if as many steps run at once as now; None while of a rule that is left no step
         is done."""
-        # Another thread asks than the one that reads.
+        # The thread that asks is not the one that reads Snakemake's lines.
         running = list(self.running.values())
         if not running:
             return None

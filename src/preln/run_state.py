@@ -43,7 +43,7 @@ KEYS: dict[Unit, str] = {"epochs": "epoch", "updates": "updates"}
 """The key of a record's lines under which the number is."""
 
 logger = logging.getLogger(__name__)
-# While a process waits, a line each look would bury the one that says for what.
+# While a process waits, filelock would log a line at each look. Our own line says what is waited for.
 logging.getLogger("filelock").setLevel(logging.INFO)
 
 

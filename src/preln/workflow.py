@@ -168,7 +168,7 @@ def cluster_resources(execution: Execution, attempt: int) -> dict[str, Any]:
     # On one node a job is one task of Slurm's, which starts its processes; on several, srun starts them.
     return {
         "runtime": execution.runtime_minutes,
-        # Twice as much from the second attempt on, for want of memory may have ended the first.
+        # From the second attempt on, twice as much: the first may have ended for want of memory.
         "mem_mb": execution.memory_mb * min(attempt, 2),
         "gpu": execution.gpus,
         "nodes": execution.nodes,

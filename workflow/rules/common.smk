@@ -47,13 +47,13 @@ PRETRAININGS = {run.id: run for run in CHECKED.pretrainings}
 FINETUNINGS = {job.id: job for job in CHECKED.finetunings}
 MEASUREMENTS = {job.id: job for job in CHECKED.measurement_jobs}
 TRACES = {job.id: job for job in CHECKED.traces}
-# As a module, the workflow may have its files elsewhere: where one of these rules' paths is then.
+# Where a path of these rules is if the workflow is used as a module, whose files may be elsewhere.
 located = workflow.modifier.path_modifier.replace_prefix
 
 RESULTS = f"results/{STUDY.study}"
 # No job has it as an input: a newer file is no reason to train again. What is a reason is in a job's params, as `identity`.
 STUDY_FILE = located(f"{RESULTS}/study.yaml")
-# `preln run` reads it: who calls a module does not know where it has its files.
+# `preln run` reads this line: whoever calls a module does not know where the module has its files.
 if workflow.is_main_process:
     logger.info(f"Results of {STUDY.study}: {located(RESULTS)}")
 LOGS = f"logs/{STUDY.study}"

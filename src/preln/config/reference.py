@@ -106,7 +106,7 @@ def _value(field: FieldInfo) -> str:
     """What a key takes: its type as the YAML file has it, and its bounds."""
     annotation = field.annotation
     if get_args(annotation)[1:] == (NoneType,):
-        # What may be left out takes what it takes where it is there.
+        # A key that may be left out is described by what it takes when it is there.
         annotation = get_args(annotation)[0]
     if get_origin(annotation) is Annotated:
         annotation = get_args(annotation)[0]

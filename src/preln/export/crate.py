@@ -36,7 +36,7 @@ PROFILE = "https://w3id.org/ro/wfrun/process/0.5"
 TERMS = "https://w3id.org/ro/terms/workflow-run/context"
 """What the profile adds to the vocabulary: checksums of files, and what an action used."""
 LICENCES = "https://spdx.org/licenses"
-# Which are not everywhere among the system's.
+# Some systems do not know the types of these files.
 TYPES = {".csv": "text/csv", ".md": "text/markdown", ".tex": "application/x-tex", ".yaml": "application/yaml"}
 
 

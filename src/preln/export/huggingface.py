@@ -282,7 +282,7 @@ def _filled(made: Any, config: Any, weights: Mapping[str, Tensor], names: Names)
     renamed = {_renamed(name, names): value for name, value in weights.items() if not name.endswith(".version")}
     unknown = model.load_state_dict(renamed, strict=False).unexpected_keys
     theirs = dict(model.named_parameters(remove_duplicate=False))
-    # Several names there may be of one weight, of which ours has one.
+    # transformers may have several names for one weight. Our model has one.
     filled = {theirs[name].data_ptr() for name in renamed if name in theirs}
     left = [name for name, value in theirs.items() if value.data_ptr() not in filled]
     if unexpected := unknown + [name for name in left if not name.endswith(NOT_OURS)]:

@@ -163,7 +163,7 @@ def _read(history: list[_Step], sentences: int, beam: int, length_penalty: float
         parent[longer] = parents[place, parent[longer]]
     finished: list[list[Hypothesis]] = [[] for _ in range(sentences)]
     for number, sentence in enumerate(of.tolist()):
-        # Those of a sentence that was done are none of its translations.
+        # A sentence that has all its translations takes no more.
         if len(finished[sentence]) < beam:
             finished[sentence].append(Hypothesis(float(totals[number]), text[number, : length[number]].tolist()))
     return [sorted(hypotheses, key=lambda one: -one.score) for hypotheses in finished]
@@ -180,7 +180,7 @@ class _Steps:
         self._path = Path(encoded, beam, most + 1, decoder.layers[0].self_attn.num_heads)
         self._layers = [_Layer(layer, encoded, padding, self._path, most) for layer in decoder.layers]
         self._embeddings = decoder.embed_scale * decoder.embed_tokens.weight
-        # The first word's is behind that of padding.
+        # The position of the first word follows that of padding.
         self._positions = decoder.embed_positions.weights[decoder.padding_idx + 1 :].to(source.device)
         self._output = Linear(decoder.output_projection.weight, None)
 

@@ -212,10 +212,10 @@ def _process(accumulate: int, precision: Precision, workers: int, collators: int
         # epoch, and the process with it.
         *("--data-buffer-size", "0"),
         *("--distributed-world-size", str(workers)),
-        # What one process would send the others of a checkpoint, torch refuses to unpack.
+        # Every process reads the checkpoint itself: torch refuses to unpack what one would send to the others.
         "--load-checkpoint-on-all-dp-ranks",
         *(("--cpu",) if execution.gpus == 0 else ()),
-        # fairseq gives torch's own a GPU's number, which a CPU has not.
+        # To torch's own backend fairseq would give the number of a GPU, and a CPU has none.
         *(("--ddp-backend", "legacy_ddp", "--distributed-backend", "gloo") if execution.gpus == 0 else ()),
         *(("--fp16",) if precision == "fp16" else ()),
     ]

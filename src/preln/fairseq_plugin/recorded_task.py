@@ -167,7 +167,7 @@ class RecordedTask(GuardedTask):
         """
         # An update that was computed last may not have been made.
         progress.update = self._made
-        # One answer for all of them: on a GPU each is waited for.
+        # All parameters have one answer together: on a GPU, each answer is a wait.
         if not torch.stack([torch.isfinite(parameter).all() for parameter in model.parameters()]).all():
             raise FloatingPointError("a weight is not finite")
         self._keep(model)

@@ -100,7 +100,7 @@ def visible(padding: Tensor, like: Tensor) -> Tensor:
 
 
 def mask_of(padding: Tensor, like: Tensor) -> Tensor:
-    """What is added to the scores of attention, for those of padding to be none, of shape (batch, 1, 1, length);
+    """What is added to the scores of attention so that no word attends to padding, of shape (batch, 1, 1, length);
     `padding` and `like` are as for `visible`."""
     batch, length = padding.shape
     mask = like.new_zeros(batch, 1, 1, whole_rows(length))[..., :length]

@@ -87,7 +87,7 @@ def pretrain_run(study: Study, run: PretrainingRun, prepared: Path, folder: Path
     checkpoints = study.pretraining.checkpoints if study.pretraining else ()
     training, every = training_of(run, checkpoints, prepared, folder), run.settings.validate_every
     with training.state.exclusive():
-        # A kill may have come between its end and its name.
+        # A kill may have come after a checkpoint was written and before it got its name.
         name_by_update(training.state.checkpoints)
         training.go_on(
             "updates",

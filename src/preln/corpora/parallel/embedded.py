@@ -13,7 +13,7 @@ from preln.corpora.tokenisation import LinePreparation, prepare_pairs
 
 def prepare(corpus: EmbeddedCorpus, downloads: Path, processes: int) -> dict[str, Part]:
     """Train, valid and test."""
-    # Its libraries are an extra, which who reads a study need not have.
+    # The libraries of the generated text are an extra, which reading a study does not need.
     from preln import generated_text
 
     raw = screen(Part(generated_text.generate(corpus.pairs, corpus.seed)))

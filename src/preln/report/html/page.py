@@ -39,7 +39,7 @@ SIGNS = {
     Verdict.INCONCLUSIVE: "~",
     Verdict.NOT_TESTED: "·",
 }
-"""What stands before a verdict, for colour alone tells not everyone."""
+"""The sign before each verdict: not every reader can tell the colours apart."""
 
 
 @dataclass(frozen=True)
