@@ -24,7 +24,16 @@ from preln.config import (
 )
 from preln.config.base import Settings, listed
 from preln.corpora.parallel import iwslt14
-from preln.corpora.registry import ARCHIVE_ENDINGS, SOURCES, TEXT_FILES, is_text
+from preln.corpora.registry import (
+    ARCHIVE_ENDINGS,
+    GLUES_DEV_IDS,
+    MRPC_DEV_IDS,
+    MRPC_PAIRS,
+    RTE,
+    SOURCES,
+    TEXT_FILES,
+    is_text,
+)
 from preln.corpora.subsets import SIZES
 
 MOST_FILES = 100_000
@@ -44,8 +53,8 @@ _KINDS = {
 }
 
 _FOLDERS: dict[type[Settings], tuple[tuple[tuple[str, ...], ...], ...]] = {
-    MrpcTask: ((("msr_paraphrase_train.txt",), ("mrpc_dev_ids.tsv", "dev_ids.tsv")),),
-    RteTask: ((("RTE.zip",),), (("train.tsv",), ("dev.tsv",))),
+    MrpcTask: (((MRPC_PAIRS.name,), (MRPC_DEV_IDS.name, GLUES_DEV_IDS)),),
+    RteTask: (((RTE.name,),), (("train.tsv",), ("dev.tsv",))),
 }
 """The files that a local folder of a task holds: one of several sets, each file of a set by any of its names."""
 

@@ -53,6 +53,33 @@ SOURCES: Mapping[str, Source] = defined(parallel, "SOURCE")
 
 require_alike(SOURCES, [name for corpus in CORPORA for name in get_args(corpus.model_fields["source"].annotation)])
 
+BOOKCORPUS = Download(
+    "https://storage.googleapis.com/huggingface-nlp/datasets/bookcorpus/bookcorpus.tar.bz2",
+    "bookcorpus.tar.bz2",
+    "sha256",
+    "03a29333b2b35e98a375b6ad7d2f1651835655cd348fb89c864136bce69a964c",
+)
+MRPC_PAIRS = Download(
+    "https://dl.fbaipublicfiles.com/senteval/senteval_data/msr_paraphrase_train.txt",
+    "msr_paraphrase_train.txt",
+    "sha256",
+    "60a9b09084528f0673eedee2b69cb941920f0b8cd0eeccefc464a98768457f89",
+)
+MRPC_DEV_IDS = Download(
+    "https://dl.fbaipublicfiles.com/glue/data/mrpc_dev_ids.tsv",
+    "mrpc_dev_ids.tsv",
+    "sha256",
+    "971d7767d81b997fd9060ade0ec23c4fc31cbb226a55d1bd4a1bac474eb81dc7",
+)
+GLUES_DEV_IDS = "dev_ids.tsv"
+"""The name of MRPC's dev ids in GLUE's own copy."""
+RTE = Download(
+    "https://dl.fbaipublicfiles.com/glue/data/RTE.zip",
+    "RTE.zip",
+    "sha256",
+    "6bf86de103ecd335f3441bd43574d23fef87ecc695977a63b82d5efb206556ee",
+)
+
 DOWNLOADS: Mapping[str, Download] = {
     file.name: file
     for file in (
@@ -69,30 +96,10 @@ DOWNLOADS: Mapping[str, Download] = {
             "sha256",
             "91c00ae287f0d699e18605c84afc9e45c192bc6b7797ff8837e5474655a33794",
         ),
-        Download(
-            "https://storage.googleapis.com/huggingface-nlp/datasets/bookcorpus/bookcorpus.tar.bz2",
-            "bookcorpus.tar.bz2",
-            "sha256",
-            "03a29333b2b35e98a375b6ad7d2f1651835655cd348fb89c864136bce69a964c",
-        ),
-        Download(
-            "https://dl.fbaipublicfiles.com/senteval/senteval_data/msr_paraphrase_train.txt",
-            "msr_paraphrase_train.txt",
-            "sha256",
-            "60a9b09084528f0673eedee2b69cb941920f0b8cd0eeccefc464a98768457f89",
-        ),
-        Download(
-            "https://dl.fbaipublicfiles.com/glue/data/mrpc_dev_ids.tsv",
-            "mrpc_dev_ids.tsv",
-            "sha256",
-            "971d7767d81b997fd9060ade0ec23c4fc31cbb226a55d1bd4a1bac474eb81dc7",
-        ),
-        Download(
-            "https://dl.fbaipublicfiles.com/glue/data/RTE.zip",
-            "RTE.zip",
-            "sha256",
-            "6bf86de103ecd335f3441bd43574d23fef87ecc695977a63b82d5efb206556ee",
-        ),
+        BOOKCORPUS,
+        MRPC_PAIRS,
+        MRPC_DEV_IDS,
+        RTE,
     )
 }
 """The files whose content is known, by name."""
@@ -122,11 +129,11 @@ def needed_downloads(wanted: Corpus | TextSource | Task) -> tuple[str, ...]:
         case WikipediaSource(date=str(date)):
             return (wikipedia_dump(date),)
         case MrpcTask():
-            return ("msr_paraphrase_train.txt", "mrpc_dev_ids.tsv")
+            return (MRPC_PAIRS.name, MRPC_DEV_IDS.name)
         case RteTask():
-            return ("RTE.zip",)
+            return (RTE.name,)
         case BookcorpusSource():
-            return ("bookcorpus.tar.bz2",)
+            return (BOOKCORPUS.name,)
     return tuple(file.name for file in SOURCES[wanted.source].downloads) if isinstance(wanted, CORPORA) else ()
 
 

@@ -14,6 +14,7 @@ from tqdm import tqdm
 from preln.config import EmbeddedTask, MrpcTask, RteTask, Task
 from preln.corpora import CorpusError, streams
 from preln.corpora.english.sentences import normalised
+from preln.corpora.registry import GLUES_DEV_IDS, MRPC_DEV_IDS, MRPC_PAIRS, RTE
 from preln.corpora.streams import BROKEN, members
 from preln.corpora.text import unusable, write_lines
 from preln.files import replaced_folder, write_json
@@ -53,9 +54,8 @@ def read(task: Task, downloads: Path) -> Parts:
             return _generated(task)
         case MrpcTask():
             folder = task.folder or downloads
-            # GLUE's own copy has the shorter name.
-            ids = next((p for p in (folder / "mrpc_dev_ids.tsv", folder / "dev_ids.tsv") if p.exists()), None)
-            return mrpc(folder / "msr_paraphrase_train.txt", ids or folder / "mrpc_dev_ids.tsv")
+            ids = next((p for p in (folder / MRPC_DEV_IDS.name, folder / GLUES_DEV_IDS) if p.exists()), None)
+            return mrpc(folder / MRPC_PAIRS.name, ids or folder / MRPC_DEV_IDS.name)
         case RteTask():
             folder = task.folder or downloads
             return {part: rte(folder, part) for part in PARTS}
@@ -138,7 +138,7 @@ def rte(folder: Path, part: str) -> list[SentencePair]:
     Raises:
         CorpusError: if the file is missing or malformed.
     """
-    archive, member = folder / "RTE.zip", f"RTE/{part}.tsv"
+    archive, member = folder / RTE.name, f"RTE/{part}.tsv"
     with _member(archive, member) if archive.exists() else _opened(folder / f"{part}.tsv") as file:
         name = archive / member if archive.exists() else folder / f"{part}.tsv"
         pairs = [
