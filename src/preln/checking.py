@@ -28,7 +28,7 @@ from preln.config.grid import MOST_RUNS, number_of_runs
 from preln.config.study import right_part
 from preln.corpora import local
 from preln.pretraining import runs as pretraining
-from preln.pretraining.runs import Finetuning, PretrainingRun
+from preln.pretraining.runs import FinetuningJob, PretrainingRun
 from preln.runs import Run, combinations, expand, undefined
 from preln.theory import measurement_jobs, trace_jobs
 from preln.theory.measurement_jobs import MeasurementJob
@@ -61,7 +61,7 @@ class Checked:
     study: Study
     runs: list[Run]
     pretrainings: list[PretrainingRun]
-    finetunings: list[Finetuning]
+    finetunings: list[FinetuningJob]
     measurement_jobs: list[MeasurementJob]
     traces: list[TraceJob]
 
@@ -100,7 +100,7 @@ def check(content: Any, origin: Origin) -> Checked:
         wrong.extend(error.mistakes)
     runs: list[Run] = []
     pretrainings: list[PretrainingRun] = []
-    finetunings: list[Finetuning] = []
+    finetunings: list[FinetuningJob] = []
     theory: list[MeasurementJob] = []
     traces: list[TraceJob] = []
     for grid in GRIDS:

@@ -25,7 +25,7 @@ from preln.corpora.parallel import iwslt14
 from preln.corpora.subsets import SIZES
 from preln.errors import PrelnError
 from preln.freshness import read_or_nothing
-from preln.pretraining.runs import Finetuning, PretrainingRun
+from preln.pretraining.runs import FinetuningJob, PretrainingRun
 from preln.runs import Run
 from preln.workflow import corpus_folder, made
 
@@ -209,7 +209,7 @@ def _pretraining(run: PretrainingRun, gpu: Gpu, speeds: tuple[Speeds, Speeds]) -
     return replace(item, warmup=settings.warmup)
 
 
-def _finetuning(job: Finetuning, gpu: Gpu) -> Item:
+def _finetuning(job: FinetuningJob, gpu: Gpu) -> Item:
     settings = job.run.settings
     pairs = job.task.pairs if isinstance(job.task, EmbeddedTask) else TASK_PAIRS[job.task.source]
     updates = sum(point.epochs * math.ceil(pairs / point.batch_size) for point in job.points) * job.seeds

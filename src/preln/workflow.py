@@ -15,7 +15,7 @@ from preln.checking import Checked
 from preln.config import Corpus, EnglishText, Execution, Task, TextSource
 from preln.corpora.registry import needed_downloads
 from preln.freshness import is_current, is_of_text
-from preln.pretraining.runs import Finetuning, PretrainingRun
+from preln.pretraining.runs import FinetuningJob, PretrainingRun
 from preln.recording import METRICS, RUN
 from preln.runs import Run, corpus_id
 from preln.theory.measurement_jobs import ExactJob, GradientJob, MeasurementJob
@@ -24,7 +24,7 @@ from preln.theory.trace_jobs import TraceJob
 Located = Callable[[str], str]
 """Where a path of the rules is."""
 
-StudyJob = Run | PretrainingRun | Finetuning | MeasurementJob | TraceJob
+StudyJob = Run | PretrainingRun | FinetuningJob | MeasurementJob | TraceJob
 
 DOWNLOADS_FOLDER = "resources/downloads"
 
@@ -70,7 +70,7 @@ def inputs_of(results: str, job: StudyJob, located: Located = str) -> Found:
             folder = text_folder(job)
             record = f"{folder}/text/text.json"
             return {stage: read(f"{folder}/{stage}", job.text, record) for stage in ("text", "bpe", "binary")}
-        case Finetuning():
+        case FinetuningJob():
             return {
                 "metrics": read(metrics(job.run)),
                 "text": read(f"{text_folder(job.run)}/binary", job.run.text),
@@ -142,7 +142,7 @@ def text_folder(run: PretrainingRun) -> str:
     return f"resources/texts/{corpus_id(run.settings.text, run.text)}"
 
 
-def task_folder(job: Finetuning) -> str:
+def task_folder(job: FinetuningJob) -> str:
     """The folder of the prepared task of a fine-tuning: its pairs as the run's model reads them."""
     text = corpus_id(job.run.settings.text, job.run.text)
     return f"resources/tasks/{corpus_id(job.task_name, job.task)}/{text}-{job.run.settings.sequence_length}"

@@ -19,7 +19,7 @@ from preln.fairseq_plugin.masked_lm import weights_name
 from preln.files import write_json
 from preln.pretraining import finetuning, training
 from preln.pretraining.finetuning import COLUMNS, finetune
-from preln.pretraining.runs import Finetuning, finetunings
+from preln.pretraining.runs import FinetuningJob, finetunings
 from preln.run_state import RunState
 from preln.training import WeightsMissing
 from tests.conftest import bert_content
@@ -44,7 +44,7 @@ def weights(tmp_path_factory: pytest.TempPathFactory, prepared_text: Path) -> Pa
     return folder / "weights.pt"
 
 
-def study_and_job(**changes: Any) -> tuple[Study, Finetuning]:
+def study_and_job(**changes: Any) -> tuple[Study, FinetuningJob]:
     study = validate(bert_content(checkpoints=(UPDATE,), **changes), "study.yaml")
     return study, finetunings(study)[0]
 

@@ -32,7 +32,7 @@ from preln.fairseq_plugin.checkpoints import OF_STATE, allow_settings, kept_weig
 from preln.fairseq_plugin.masked_lm import weights_name
 from preln.fairseq_plugin.recorded_task import RecordedTask
 from preln.fairseq_plugin.sentence_prediction import SCORES
-from preln.fairseq_plugin.translation import AFTER_WARMUP
+from preln.fairseq_plugin.translation import AFTER_WARMUP_WEIGHTS
 from preln.files import read_json_lines, read_sealed
 from preln.pretraining.curve import read_validations
 from preln.run_state import RunState
@@ -298,7 +298,7 @@ def test_kept_weights_are_the_masters_in_fp32(precision: str, uninterrupted: Cal
 def test_the_weights_after_the_warm_up_are_kept_in_fp32(
     precision: str, uninterrupted: Callable[[str, str], Path]
 ) -> None:
-    kept = kept_weights(uninterrupted("translation", precision) / AFTER_WARMUP)
+    kept = kept_weights(uninterrupted("translation", precision) / AFTER_WARMUP_WEIGHTS)
     half = torch.bfloat16 if precision == "bf16" else torch.float16
     weight = kept["encoder.layers.0.fc1.weight"]
     assert weight.dtype == torch.float32
@@ -370,7 +370,7 @@ def test_an_overflow_of_a_translation_costs_one_update_and_no_record(
     first = BATCHES - 1 if attempt <= BATCHES else BATCHES
     assert record_of_updates(state) == [first, 2 * BATCHES - 1]
     assert list(read_epochs(RunState(state))) == [1, 2]
-    assert (state / AFTER_WARMUP).exists()
+    assert (state / AFTER_WARMUP_WEIGHTS).exists()
 
 
 def test_overflows_before_each_update_of_a_pretraining_keep_its_numbers_right(
@@ -384,7 +384,7 @@ def test_overflows_before_each_update_of_a_pretraining_keep_its_numbers_right(
 def test_overflows_before_each_update_of_a_translation_keep_its_numbers_right(prepared: Path, tmp_path: Path) -> None:
     state = whole(overflowing(translating(prepared, "fp16"), range(1, 100, 2)), tmp_path)
     assert record_of_updates(state) == [BATCHES / 2, BATCHES]
-    assert (state / AFTER_WARMUP).exists()
+    assert (state / AFTER_WARMUP_WEIGHTS).exists()
 
 
 def test_an_epoch_that_overflows_throughout_is_recorded_without_a_loss(prepared: Path, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from preln.config import validate
 from preln.files import append_json, write_json
-from preln.pretraining.runs import Finetuning, PretrainingRun, expand, finetunings
+from preln.pretraining.runs import FinetuningJob, PretrainingRun, expand, finetunings
 from preln.pretraining.status import finetuning, pretraining
 from preln.progress import SILENT_SECONDS
 from tests.conftest import bert_content
@@ -27,7 +27,7 @@ def run() -> PretrainingRun:
 
 
 @pytest.fixture
-def job() -> Finetuning:
+def job() -> FinetuningJob:
     return finetunings(validate(bert_content(), "my.yaml"))[0]
 
 
@@ -42,7 +42,7 @@ def state(folder: Path, files: dict[str, Any], written: float = NOW) -> None:
         os.utime(path, (written, written))
 
 
-def test_what_has_not_begun_waits(run: PretrainingRun, job: Finetuning, tmp_path: Path) -> None:
+def test_what_has_not_begun_waits(run: PretrainingRun, job: FinetuningJob, tmp_path: Path) -> None:
     assert pretraining(run, tmp_path, NOW).state == finetuning(job, tmp_path, NOW).state == "waiting"
 
 
@@ -68,7 +68,7 @@ def test_a_pre_training_with_metrics_is_done_without_its_state(run: PretrainingR
     assert (row.told().plain, row.done, row.left) == ("diverged (update 5)", 3, None)
 
 
-def test_fine_tunings_show_how_many_are_done_and_their_mean_accuracy(job: Finetuning, tmp_path: Path) -> None:
+def test_fine_tunings_show_how_many_are_done_and_their_mean_accuracy(job: FinetuningJob, tmp_path: Path) -> None:
     rows = [{**ROW, "accuracy": 0.5}, {**ROW, "seed": 2, "accuracy": 0.75}, {**ROW, "seed": 3, "accuracy": None}]
     state(tmp_path, {"record.jsonl": rows})
     row = finetuning(job, tmp_path, NOW)
@@ -76,13 +76,13 @@ def test_fine_tunings_show_how_many_are_done_and_their_mean_accuracy(job: Finetu
     assert row.left == pytest.approx(30)
 
 
-def test_a_fine_tuning_that_takes_long_has_not_stopped(job: Finetuning, tmp_path: Path) -> None:
+def test_a_fine_tuning_that_takes_long_has_not_stopped(job: FinetuningJob, tmp_path: Path) -> None:
     rows = [{**ROW, "accuracy": 0.5, "seconds": SILENT_SECONDS}]
     state(tmp_path, {"record.jsonl": rows}, NOW - 2 * SILENT_SECONDS)
     assert finetuning(job, tmp_path, NOW).state == "fine-tuning"
 
 
-def test_fine_tunings_with_a_run_json_are_done_without_their_state(job: Finetuning, tmp_path: Path) -> None:
+def test_fine_tunings_with_a_run_json_are_done_without_their_state(job: FinetuningJob, tmp_path: Path) -> None:
     (tmp_path / "scores.csv").write_text("seed,accuracy\n1,0.5\n2,\n", encoding="utf-8")
     (tmp_path / "run.json").write_text(json.dumps({"status": "finished"}), encoding="utf-8")
     row = finetuning(job, tmp_path, NOW)
@@ -100,7 +100,7 @@ def test_fine_tunings_with_a_run_json_are_done_without_their_state(job: Finetuni
     ],
 )
 def test_a_fine_tunings_record_that_is_damaged_is_named(
-    record: str, scores: str | None, state: str, job: Finetuning, tmp_path: Path
+    record: str, scores: str | None, state: str, job: FinetuningJob, tmp_path: Path
 ) -> None:
     (tmp_path / "run.json").write_text(record, encoding="utf-8")
     if scores is not None:

@@ -30,7 +30,7 @@ from preln.files import write_text
 from preln.run_state import RunState
 
 SUBSETS = ("valid", "test")
-AFTER_WARMUP = "after-warm-up.pt"
+AFTER_WARMUP_WEIGHTS = "after-warm-up.pt"
 """The file in a run's state with the model's weights after the last update of its warm-up."""
 
 
@@ -78,7 +78,7 @@ class RecordedTranslation(RecordedTask, TranslationTask):
 
     def kept_as(self, update: int) -> str | None:
         """The weights with which the warm-up ends are kept, for the gradients of section 3.4."""
-        return AFTER_WARMUP if update == self.settings.warmup > 0 else None
+        return AFTER_WARMUP_WEIGHTS if update == self.settings.warmup > 0 else None
 
     def begin_valid_epoch(self, epoch: int, model: Any) -> None:
         """Record the epoch's training, then translate and score valid and test.

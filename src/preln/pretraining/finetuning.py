@@ -15,7 +15,7 @@ from preln.config import GridPoint, Study
 from preln.files import read_sealed, replaced
 from preln.libraries import pd, tqdm
 from preln.machine import claim
-from preln.pretraining.runs import Finetuning
+from preln.pretraining.runs import FinetuningJob
 from preln.pretraining.training import weights_after
 from preln.run_state import RunState
 
@@ -24,7 +24,7 @@ COLUMNS = ["batch_size", "learning_rate", "epochs", "seed", "accuracy", "f1"]
 fine-tuning diverged."""
 
 
-def finetune(study: Study, job: Finetuning, prepared: Path, task: Path, runs: Path, folder: Path) -> None:
+def finetune(study: Study, job: FinetuningJob, prepared: Path, task: Path, runs: Path, folder: Path) -> None:
     """Fine-tune a checkpoint at every point of the grid, with every seed, and write the scores to `folder`.
 
     What is done already is not done again. Of a checkpoint that a diverged run never reached, there are no scores.
@@ -64,7 +64,7 @@ def finetune(study: Study, job: Finetuning, prepared: Path, task: Path, runs: Pa
         recording.write(folder, origin, ["scores.csv"])
 
 
-def _fill(state: RunState, job: Finetuning, pairs: int, weights: Path, binary: Path) -> None:
+def _fill(state: RunState, job: FinetuningJob, pairs: int, weights: Path, binary: Path) -> None:
     """Add to the record what it does not have yet of the grid and its seeds."""
     scores = _scores(state)
     for point, seed in tqdm.tqdm(_wanted(job).values(), desc=job.id, unit=" fine-tunings", mininterval=5):
@@ -75,12 +75,14 @@ def _fill(state: RunState, job: Finetuning, pairs: int, weights: Path, binary: P
             state.add(row)
 
 
-def _wanted(job: Finetuning) -> dict[Any, tuple[GridPoint, int]]:
+def _wanted(job: FinetuningJob) -> dict[Any, tuple[GridPoint, int]]:
     """The points of the grid with each seed."""
     return {_key(point, seed): (point, seed) for point in job.points for seed in range(1, job.seeds + 1)}
 
 
-def _finetuned(job: Finetuning, point: GridPoint, seed: int, pairs: int, weights: Path, binary: Path) -> dict[str, Any]:
+def _finetuned(
+    job: FinetuningJob, point: GridPoint, seed: int, pairs: int, weights: Path, binary: Path
+) -> dict[str, Any]:
     """Accuracy and F1 of one fine-tuning; None where it diverged."""
     # Importing fairseq takes seconds, which the other commands should not wait for.
     from preln.fairseq_plugin import launch, options

@@ -51,7 +51,7 @@ class PretrainingRun(Job):
 
 
 @dataclass(frozen=True)
-class Finetuning(Job):
+class FinetuningJob(Job):
     """The fine-tuning of a run's checkpoint of the `update` on one task: the whole grid, and all seeds."""
 
     kind: ClassVar[str] = "finetuning"
@@ -126,7 +126,7 @@ def expand(study: Study, origin: Origin = "study") -> list[PretrainingRun]:
     return list(runs.values())
 
 
-def finetunings(study: Study, origin: Origin = "study") -> list[Finetuning]:
+def finetunings(study: Study, origin: Origin = "study") -> list[FinetuningJob]:
     """The fine-tunings of a study: each task, run and checkpoint.
 
     Raises:
@@ -142,7 +142,7 @@ def finetunings(study: Study, origin: Origin = "study") -> list[Finetuning]:
         line = f"finetuning: {count:,} tasks, runs and checkpoints; allowed: {MOST_RUNS:,} or fewer"
         refuse(placed(origin, [line]))
     jobs = [
-        Finetuning(run, update, task, study.tasks[task], points, asked.fixed, asked.seeds)
+        FinetuningJob(run, update, task, study.tasks[task], points, asked.fixed, asked.seeds)
         for task in asked.tasks
         for run in runs
         for update in study.pretraining.checkpoints

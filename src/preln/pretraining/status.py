@@ -11,7 +11,7 @@ from pathlib import Path
 from preln.config import Study
 from preln.freshness import read_or_nothing
 from preln.pretraining.curve import read_validations
-from preln.pretraining.runs import Finetuning, PretrainingRun, expand, finetunings
+from preln.pretraining.runs import FinetuningJob, PretrainingRun, expand, finetunings
 from preln.progress import SILENT_SECONDS, Counting, Progress, Section, State, training
 from preln.recording import RUN, damaged_beside
 from preln.run_state import RunState
@@ -26,7 +26,7 @@ def sections(study: Study, results: Path, now: float) -> list[Section]:
     jobs = [finetuning(job, results / job.folder, now) for job in finetunings(study)]
     return [
         Section(PretrainingRun.kind, "pre-trainings", "update", 0, ("train", "valid"), pretrainings),
-        Section(Finetuning.kind, "checkpoints' fine-tunings", "fine-tuning", 0, ("accuracy",), jobs),
+        Section(FinetuningJob.kind, "checkpoints' fine-tunings", "fine-tuning", 0, ("accuracy",), jobs),
     ]
 
 
@@ -35,7 +35,7 @@ def pretraining(run: PretrainingRun, folder: Path, now: float) -> Progress:
     return training(run.id, run.settings.updates, folder, now, UPDATES)
 
 
-def finetuning(job: Finetuning, folder: Path, now: float) -> Progress:
+def finetuning(job: FinetuningJob, folder: Path, now: float) -> Progress:
     """The progress of a checkpoint's fine-tunings on one task, at the time `now` in seconds since the epoch."""
     wanted = len(job.points) * job.seeds
     record = folder / RUN

@@ -22,7 +22,7 @@ from preln.fused.norm import LayerNorm
 from preln.placements.base import Stack
 from preln.theory import closed_forms
 from preln.theory.exact import ExactStack, sequence_loss
-from preln.theory.measurements import UNIT_OUTPUT, Measurement
+from preln.theory.measurements import INITIAL, UNIT_OUTPUT, Measurement
 from preln.theory.observe import excess_share, inputs_of, square_norms, sums_of
 
 VOCABULARY = 1000
@@ -147,7 +147,7 @@ class Pass:
         with sums_of(model) as sums, inputs_of(activations) as preactivations:
             states = model(sequence.vectors, encoder_output)
         return cls(
-            Measurement("exact", "", "initial", placement, stack, depth, width, None, "", seed, "", math.nan),
+            Measurement("exact", "", INITIAL, placement, stack, depth, width, None, "", seed, "", math.nan),
             model,
             [x for (x,) in sums],
             [x for (x,) in preactivations],

@@ -14,6 +14,7 @@ from preln.config.base import listed, meant
 from preln.jobs import Job
 from preln.placements import PAPER, in_order
 from preln.runs import PREPARATION_VERSION, Run, series
+from preln.theory.measurements import AFTER_WARMUP
 
 THEORY_VERSION = 1
 """Raised when the measurements can change with the code; a raise takes every measurement again.
@@ -38,8 +39,6 @@ EXACT = {
     "widths": {"width", "depths", "seeds"},
 }
 """The sweeps of the model of the proofs, each with the settings that it does not depend on, or names itself."""
-
-AFTER_WARMUP = "after-warm-up"
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,9 @@ from preln.files import replaced
 from preln.libraries import pd
 from preln.placements.base import Stack
 
+INITIAL, AFTER_WARMUP = "initial", "after-warm-up"
+"""The states in which a model is measured."""
+
 UNIT_OUTPUT = "unit-output"
 """The variant of the model of the proofs whose output matrix has entries of variance 1, not 1/d."""
 
@@ -22,7 +25,7 @@ class Measurement:
     Attributes:
         model: `exact`, of the proofs, or `translation`, as it is trained.
         variant: how the model departs from that; empty where it does not.
-        state: `initial` or `after-warm-up`.
+        state: `INITIAL` or `AFTER_WARMUP`.
         placement: as in a study.
         stack: `encoder` or `decoder`; empty for what both share.
         depth: layers of the stack.

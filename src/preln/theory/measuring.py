@@ -19,7 +19,7 @@ from preln.machine import claim
 from preln.provenance import commit, hardware, versions
 from preln.theory import first_updates, gradients, lemmas
 from preln.theory.measurement_jobs import ExactJob, GradientJob, MeasurementJob
-from preln.theory.measurements import Measurement, write
+from preln.theory.measurements import AFTER_WARMUP, INITIAL, Measurement, write
 from preln.theory.trace_jobs import TraceJob
 from preln.translation.training import after_warmup
 
@@ -120,7 +120,7 @@ def _gradients(job: GradientJob, prepared: Path, runs: Path) -> Iterator[Measure
         base = Measurement(
             model="translation",
             variant=job.variant,
-            state="after-warm-up" if job.trained else "initial",
+            state=AFTER_WARMUP if job.trained else INITIAL,
             placement=settings.placement,
             stack="",
             depth=settings.decoder_layers,

@@ -52,9 +52,9 @@ def training_of(run: Run, prepared: Path, folder: Path) -> Training:
 
 def after_warmup(run: Run, prepared: Path, folder: Path) -> KeptWeights:
     """The weights with which the warm-up of a run ends, whose folder is `folder`."""
-    from preln.fairseq_plugin.translation import AFTER_WARMUP
+    from preln.fairseq_plugin.translation import AFTER_WARMUP_WEIGHTS
 
-    return KeptWeights(training_of(run, prepared, folder), AFTER_WARMUP, run.settings.warmup)
+    return KeptWeights(training_of(run, prepared, folder), AFTER_WARMUP_WEIGHTS, run.settings.warmup)
 
 
 def trained(run: Run, prepared: Path, folder: Path) -> TrainedModel:

@@ -25,6 +25,7 @@ from preln.report.reference.claims import KnownAs
 from preln.report.theory import traces
 from preln.report.theory.records import expected_gradients, growth, profile
 from preln.report.translation import bench
+from preln.theory.measurements import INITIAL
 from preln.theory.trace_jobs import TraceJob
 
 _FEWEST_DEPTHS = 3
@@ -120,7 +121,7 @@ def even_gradients(records: Records) -> list[Finding]:
     of translation models at the smallest depth of those that are deep enough."""
     norms = expected_gradients(records.bench.theory.table)
     norms = norms[(norms["matrix"] == "W2") & (norms["stack"] == "decoder") & (norms["depth"] >= _TWO_POST_LN_LAYERS)]
-    norms = norms[(norms["variant"] == "") & (norms["state"] == "initial")]
+    norms = norms[(norms["variant"] == "") & (norms["state"] == INITIAL)]
     norms = norms[norms["depth"] == norms["depth"].min()]
     mix, *others = (_spreads(norms[norms["placement"] == placement]) for placement in ("mix-ln", "post", "pre"))
     what = "largest over smallest gradient of W^2 of a decoder layer, Mix-LN over"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from preln.config import Study
-from preln.pretraining.runs import Finetuning, PretrainingRun
+from preln.pretraining.runs import FinetuningJob, PretrainingRun
 from preln.report.core import own_runs
 from preln.report.core.curves import Curves
 from preln.report.core.figure import Figure
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 QUANTITIES = [Quantity("valid_loss", "Validation loss", "Masked-LM loss (bits/token)", is_loss=True)]
 
 
-def pretraining_runs(study: Study, jobs: Sequence[PretrainingRun | Finetuning]) -> list[PretrainingRun]:
+def pretraining_runs(study: Study, jobs: Sequence[PretrainingRun | FinetuningJob]) -> list[PretrainingRun]:
     """The runs alone, without the fine-tunings."""
     return [job for job in jobs if isinstance(job, PretrainingRun)]
 

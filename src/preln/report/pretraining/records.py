@@ -14,7 +14,7 @@ from preln.config import GridPoint, Study
 from preln.libraries import np, pd
 from preln.pretraining import finetuning
 from preln.pretraining.curve import COLUMNS
-from preln.pretraining.runs import Finetuning, PretrainingRun, expand, finetunings
+from preln.pretraining.runs import FinetuningJob, PretrainingRun, expand, finetunings
 from preln.report.core.entries import Source
 from preln.report.core.records import Texts, origin_lines, own, table
 from preln.report.core.statistics import Estimate, estimate, mean
@@ -46,7 +46,7 @@ class Records:
     metrics: dict[str, dict[str, Any]]
     scores: pd.DataFrame
     majority: dict[str, float]
-    jobs: tuple[Finetuning, ...]
+    jobs: tuple[FinetuningJob, ...]
     done: frozenset[str]
     loss: float | None
     progress: str
@@ -62,7 +62,7 @@ class Score:
     f1: float
 
 
-def load(study: Study, shown: Sequence[PretrainingRun | Finetuning], results: Path) -> Records:
+def load(study: Study, shown: Sequence[PretrainingRun | FinetuningJob], results: Path) -> Records:
     """The records of what is done of some runs and fine-tunings; `results` is the folder of the results of all studies.
 
     Raises:
@@ -70,7 +70,7 @@ def load(study: Study, shown: Sequence[PretrainingRun | Finetuning], results: Pa
             than another run.
     """
     runs = [job for job in shown if isinstance(job, PretrainingRun)]
-    jobs = [job for job in shown if isinstance(job, Finetuning)]
+    jobs = [job for job in shown if isinstance(job, FinetuningJob)]
     origins: list[dict[str, Any]] = []
     curves, metrics = [], {}
     texts = Texts("text")
@@ -130,7 +130,7 @@ def reached(curve: pd.DataFrame, loss: float) -> float:
     return math.nan
 
 
-def scores_of(records: Records, job: Finetuning) -> list[Score]:
+def scores_of(records: Records, job: FinetuningJob) -> list[Score]:
     """The scores of each grid point of a fine-tuned checkpoint, in the order of the grid; a point of which a seed
     diverged or is missing has none."""
     mine = records.scores[records.scores["finetuning"] == job.id]
@@ -149,7 +149,7 @@ def chosen(scores: Sequence[Score]) -> Score | None:
     return max(scores, key=lambda score: score.accuracy.mean, default=None)
 
 
-def accuracies(records: Records, job: Finetuning, point: GridPoint) -> dict[int, float]:
+def accuracies(records: Records, job: FinetuningJob, point: GridPoint) -> dict[int, float]:
     """The accuracy on dev of each seed at one point of the grid."""
     rows = records.scores[records.scores["finetuning"] == job.id]
     for key, value in point.model_dump().items():
@@ -157,7 +157,7 @@ def accuracies(records: Records, job: Finetuning, point: GridPoint) -> dict[int,
     return dict(zip(rows["seed"], rows["accuracy"], strict=True))
 
 
-def fixed(scores: Sequence[Score], job: Finetuning) -> Score | None:
+def fixed(scores: Sequence[Score], job: FinetuningJob) -> Score | None:
     """The scores of the point that the study names beforehand."""
     return next((score for score in scores if score.point == job.fixed), None)
 
@@ -173,7 +173,7 @@ def _timed_to(study: Study, runs: Sequence[PretrainingRun], curves: pd.DataFrame
     return float(np.interp(runs[0].settings.updates / 2, first["updates"], first["valid_loss"]))
 
 
-def _jobs(study: Study) -> list[PretrainingRun | Finetuning]:
+def _jobs(study: Study) -> list[PretrainingRun | FinetuningJob]:
     return [*expand(study), *finetunings(study)]
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 from preln.config import RunSettings
+from preln.theory.measurements import AFTER_WARMUP
 
 MODEL = {
     **{"encoder_layers": 6, "decoder_layers": 6, "width": 512, "ffn_width": 1024, "heads": 4},
@@ -44,7 +45,7 @@ class Bar:
 
     def is_of(self, settings: RunSettings) -> bool:
         """Whether this is a bar of a model with these settings, whatever its corpus."""
-        shared = {**MODEL, "placement": self.placement} | (WARMED_UP if self.state == "after-warm-up" else {})
+        shared = {**MODEL, "placement": self.placement} | (WARMED_UP if self.state == AFTER_WARMUP else {})
         return all(getattr(settings, key) == value for key, value in shared.items())
 
 

@@ -15,7 +15,7 @@ from preln.placements import PLACEMENTS, in_order
 from preln.report.core.curves import PAPER, Curves, means
 from preln.report.core.figure import Figure, NothingDone
 from preln.report.core.statistics import interval
-from preln.report.core.style import AFTER_WARMUP, TEXT_WIDTH
+from preln.report.core.style import AFTER_WARMUP_LOOK, TEXT_WIDTH
 from preln.report.reference import gradients as paper
 from preln.report.reference.gradients import Bar
 from preln.report.theory.records import (
@@ -28,6 +28,7 @@ from preln.report.theory.records import (
     seeds_of,
     without_bias,
 )
+from preln.theory.measurements import INITIAL
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -69,7 +70,7 @@ def compose(study: Study, records: Records) -> Drawing:
             _by_layer, looks=looks, bars=records.bars, squares=squares, letter=next(letters), matrix=matrix
         )
         panels.append((mine, of_matrix))
-    last = norms[(norms["matrix"] == "W2") & (norms["layer"] == norms["depth"]) & (norms["state"] == "initial")]
+    last = norms[(norms["matrix"] == "W2") & (norms["layer"] == norms["depth"]) & (norms["state"] == INITIAL)]
     # The paper's two, and what else the study has.
     for placement in in_order([*COMPARED, *last["placement"]]):
         mine = last[last["placement"] == placement]
@@ -123,7 +124,7 @@ def _looks(norms: pd.DataFrame) -> Looks:
     """The looks of what is measured; Pre-LN's bars come first, as in the paper."""
     measured = set(zip(norms["placement"], norms["state"], strict=True))
     return {
-        _name(name, state): (PLACEMENTS[name].colour, PLACEMENTS[name].hatch) if state == "initial" else AFTER_WARMUP
+        _name(name, state): (PLACEMENTS[name].colour, PLACEMENTS[name].hatch) if state == INITIAL else AFTER_WARMUP_LOOK
         for name in sorted(in_order(norms["placement"]), key=lambda name: name != "pre")
         for state in STATES
         if (name, state) in measured
@@ -166,14 +167,14 @@ def _by_depth(
 ) -> None:
     """A bar for each depth of the model: the last layer's gradient."""
     axes.set_title(f"({letter}) $W^2$ of the last FFN sub-layer, {PLACEMENTS[placement].label}")
-    name = _name(placement, "initial")
+    name = _name(placement, INITIAL)
     _bars(axes, mine, "depth", {name: looks[name]})
     depths = sorted(set(mine["depth"]))
     axes.set_xticks(axes.get_xticks(), [f"{depth}-{depth}" for depth in depths])
     last = squares[(squares["series"] == name) & (squares["matrix"] == "W2") & (squares["layer"] == squares["depth"])]
     for depth, group in last.groupby("depth"):
         _without_bias(axes, depths.index(depth), group)
-    if placement in paper.AROUND and any(bar.placement == placement and bar.state == "initial" for bar in bars):
+    if placement in paper.AROUND and any(bar.placement == placement and bar.state == INITIAL for bar in bars):
         axes.axhline(paper.AROUND[placement], color="black", linestyle=":", linewidth=0.9)
     axes.set(xlabel="Layers of encoder and decoder", ylabel="Gradient expectation")
 
@@ -215,7 +216,7 @@ def curves(study: Study, records: Records) -> list[Curves]:
         return []
     norms = norms.assign(curve=[_name(*pair) for pair in zip(norms["placement"], norms["state"], strict=True)])
     first = norms[norms["depth"] == norms["depth"].min()]
-    last = norms[(norms["layer"] == norms["depth"]) & (norms["state"] == "initial")]
+    last = norms[(norms["layer"] == norms["depth"]) & (norms["state"] == INITIAL)]
     bars = [
         {"curve": f"{PAPER}: {_name(bar.placement, bar.state)}", "layer": bar.layer, "value": bar.value}
         for bar in records.bars

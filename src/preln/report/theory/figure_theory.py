@@ -18,7 +18,7 @@ from preln.report.core.statistics import estimate, interval, plus_minus
 from preln.report.core.style import PLACEMENT_COLOURS, TEXT_WIDTH
 from preln.report.theory.records import SOURCE, Records, expected_gradients, exponents, is_crowded, profile, sweep
 from preln.theory.closed_forms import DELTA, EPSILON
-from preln.theory.measurements import UNIT_OUTPUT
+from preln.theory.measurements import INITIAL, UNIT_OUTPUT
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -155,7 +155,7 @@ def _jacobians(axes: Axes, layers: pd.DataFrame) -> None:
 
 def _excess_shares(measured: pd.DataFrame) -> pd.DataFrame:
     rows = measured[(measured["quantity"] == "excess_share") & (measured["variant"] == "")]
-    return rows[rows["state"] == "initial"]
+    return rows[rows["state"] == INITIAL]
 
 
 def _boundedness(axes: Axes, rows: pd.DataFrame) -> None:
@@ -198,7 +198,7 @@ def _law(axes: Axes, swept: pd.DataFrame, over: str, variants: tuple[str, ...]) 
 def _by_layer(layers: pd.DataFrame, translation: pd.DataFrame) -> pd.DataFrame:
     """The gradients of W^2 in every layer of both models."""
     exact = layers[(layers["quantity"] == "gradient_norm") & (layers["variant"] == "")]
-    initial = translation[(translation["variant"] == "") & (translation["state"] == "initial")]
+    initial = translation[(translation["variant"] == "") & (translation["state"] == INITIAL)]
     rows = pd.concat([exact, initial[initial["depth"] == initial["depth"].min()]])
     found: pd.DataFrame = rows[(rows["matrix"] == "W2") & (rows["stack"] != "")]
     return found

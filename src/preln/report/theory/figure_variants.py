@@ -15,6 +15,7 @@ from preln.report.core.statistics import Estimate, estimate
 from preln.report.core.style import TEXT_WIDTH, plain_ticks
 from preln.report.theory.records import SOURCE, Records, expected_gradients
 from preln.theory.measurement_jobs import GradientJob, MeasurementJob
+from preln.theory.measurements import INITIAL
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,7 +39,7 @@ def values(records: Records) -> pd.DataFrame:
     """The bars of W^2 of each seed: `placement`, `variant` (empty for the model as it is trained), `end` (`first` or
     `last` layer), `seed` and `value`."""
     norms = expected_gradients(records.table)
-    norms = norms[(norms["stack"] == "decoder") & (norms["matrix"] == "W2") & (norms["state"] == "initial")]
+    norms = norms[(norms["stack"] == "decoder") & (norms["matrix"] == "W2") & (norms["state"] == INITIAL)]
     ends = [norms[norms["layer"] == layer].assign(end=end) for end, layer in (("first", 1), ("last", norms["depth"]))]
     return pd.concat(ends)[["placement", "variant", "end", "seed", "value"]]
 

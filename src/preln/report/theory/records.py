@@ -19,12 +19,12 @@ from preln.report.reference import gradients as paper
 from preln.report.reference.gradients import Bar
 from preln.runs import expand as expand_runs
 from preln.theory.measurement_jobs import ExactJob, GradientJob, MeasurementJob, expand
-from preln.theory.measurements import COLUMNS
+from preln.theory.measurements import AFTER_WARMUP, COLUMNS, INITIAL
 
 UNBIASED = ("gradient_square", "gradient_square_error", "gradient_noise")
 """The quantities of a gradient without the bias of the mini-batches' noise; older measurements are without them."""
 _MOST_PLACEMENTS = 6
-STATES = {"initial": "at initialisation", "after-warm-up": "after warm-up"}
+STATES = {INITIAL: "at initialisation", AFTER_WARMUP: "after warm-up"}
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def load(study: Study, parts: Sequence[MeasurementJob], results: Path) -> Record
         if isinstance(part, GradientJob):
             texts.require_same(part.settings.corpus, record, folder)
         if isinstance(part, GradientJob) and not part.variant and part.corpus.source == "iwslt14":
-            state = "after-warm-up" if part.trained else "initial"
+            state = AFTER_WARMUP if part.trained else INITIAL
             bars += [bar for bar in paper.load() if bar.state == state and bar.is_of(part.settings)]
     return Records(
         pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=[*COLUMNS, "part"]),

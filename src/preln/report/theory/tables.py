@@ -29,7 +29,7 @@ from preln.report.theory.records import (
 )
 from preln.theory.closed_forms import DELTA, EPSILON
 from preln.theory.measurement_jobs import VARIANT_SETTINGS
-from preln.theory.measurements import UNIT_OUTPUT
+from preln.theory.measurements import AFTER_WARMUP, INITIAL, UNIT_OUTPUT
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def theory(records: Records) -> pd.DataFrame:
                     *predicted,
                 )
             )
-    initial = measured[measured["state"] == "initial"]
+    initial = measured[measured["state"] == INITIAL]
     hidden = initial[initial["variant"] == ""]
     # Boundedness is a matter of how the weights are drawn, which the paper does not say.
     drawn = initial[initial["variant"].map(_is_of_the_weights).astype(bool)]
@@ -197,12 +197,12 @@ def _of_figure_3(records: Records) -> list[Row]:
     for placement, one in PLACEMENTS.items():
         model = f"{one.label} decoder, {_MODELS['translation']}"
         mine = norms[norms["placement"] == placement]
-        initial, later = (mine[mine["state"] == state] for state in ("initial", "after-warm-up"))
+        initial, later = (mine[mine["state"] == state] for state in (INITIAL, AFTER_WARMUP))
         if len(later):
             what = "last gradient of W^2, after warm-up over initial"
             rows.append(_row("Figure 3", f"{what}, biased", model, _collapse(mine), *_NOTHING))
             alone = unbiased[unbiased["placement"] == placement]
-            if {"initial", "after-warm-up"} <= set(alone["state"]):
+            if {INITIAL, AFTER_WARMUP} <= set(alone["state"]):
                 rows.append(_row("Figure 3", f"{what}, unbiased", model, _collapse(alone), *_NOTHING))
         if initial["depth"].nunique() > 1:
             found = estimate(exponents(initial, "depth"))
@@ -233,8 +233,8 @@ def _last(norms: pd.DataFrame) -> pd.DataFrame:
 
 def _collapse(norms: pd.DataFrame) -> Estimate:
     """A model's gradient after the warm-up over that of the same seed at initialisation."""
-    later = norms[norms["state"] == "after-warm-up"]
-    initial = norms[(norms["state"] == "initial") & (norms["depth"] == later["depth"].iloc[0])]
+    later = norms[norms["state"] == AFTER_WARMUP]
+    initial = norms[(norms["state"] == INITIAL) & (norms["depth"] == later["depth"].iloc[0])]
     before = dict(zip(initial["seed"], initial["value"], strict=True))
     # A seed beyond those of the initialisations is divided by their mean.
     return estimate([
@@ -308,7 +308,7 @@ def figure_3(records: Records) -> pd.DataFrame:
         alone = without_bias(squares.get((depth, variant, state, placement, matrix, layer), square.iloc[:0]))
         bar = bars.get((placement, state, matrix, layer)) if depth == first else None
         panels = [] if deeper else [{"W1": "a", "W2": "b"}[matrix]]
-        if matrix == "W2" and layer == depth and state == "initial" and placement in BY_DEPTH:
+        if matrix == "W2" and layer == depth and state == INITIAL and placement in BY_DEPTH:
             panels.append(BY_DEPTH[placement])
         rows.append(
             {

@@ -19,6 +19,7 @@ from preln.report.translation.failure_map import Map, in_a_map, maps
 from preln.report.translation.sensitivity import sensitivity
 from preln.runs import Run
 from preln.theory.measurement_jobs import ExactJob, GradientJob
+from preln.theory.measurements import INITIAL
 
 _FEWEST_PLACEMENTS = 3
 
@@ -114,7 +115,7 @@ def state_growth(measured: pd.DataFrame, placement: str) -> float:
     model at initialisation and the smallest depth; NaN where it was not measured."""
     mine = measured[
         (measured["model"] == "translation")
-        & (measured["state"] == "initial")
+        & (measured["state"] == INITIAL)
         & (measured["variant"] == "")
         & (measured["placement"] == placement)
         & (measured["stack"] == "decoder")
