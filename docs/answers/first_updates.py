@@ -81,11 +81,12 @@ def answer(post: FirstUpdates, pre: FirstUpdates, control: FirstUpdates, warmed_
     ):
         if holds:
             found.append(case)
-    if control in stuck:
-        return [*found, "Post-LN-init is stuck, so the two explanations are not told apart"]
     # By their bounds, a case for and a case against the same explanation never hold at once.
-    if not found:
-        return ["the question stays open"]
+    if control in stuck:
+        found.append("Post-LN-init is stuck, so the two explanations are not told apart")
+    elif not found:
+        found.append("the question stays open")
+    # This answer may stand beside any other.
     if post.vanishes and post.swells and not control.vanishes and not control.swells:
         found.append("for the mechanism of Wang et al.")
     return found

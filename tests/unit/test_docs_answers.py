@@ -72,6 +72,14 @@ def test_a_large_step_of_a_model_that_learns_speaks_against_large_updates() -> N
     ]
 
 
+def test_the_mechanism_stands_beside_whatever_else_is_said() -> None:
+    mechanism = "for the mechanism of Wang et al."
+    unlike = replace(LEARNING, last_gradient=1.7, largest_step=0.7)
+    assert answer(control=unlike, warmed_up=unlike) == ["the question stays open", mechanism]
+    stuck = replace(LEARNING, loss=9.8, last_gradient=1.7, largest_step=0.7)
+    assert answer(control=stuck)[-1] == mechanism
+
+
 @pytest.mark.parametrize("changed", [{"first_gradient_kept": 0.2}, {"input_growth": 1.2}])
 def test_the_mechanism_needs_both_of_its_signs(changed: dict[str, Any]) -> None:
     assert "for the mechanism of Wang et al." not in answer(post=replace(STUCK, **changed))
@@ -93,7 +101,8 @@ def test_a_control_that_is_stuck_tells_nothing_apart() -> None:
 
 def test_in_between_the_question_stays_open() -> None:
     near = replace(LEARNING, last_gradient=1.75, largest_step=0.8)
-    assert answer(pre=near, control=near, warmed_up=near) == ["the question stays open"]
+    post = replace(STUCK, first_gradient_kept=0.2)
+    assert answer(post=post, pre=near, control=near, warmed_up=near) == ["the question stays open"]
 
 
 @pytest.mark.parametrize(("number", "cause"), [("largest_step", "updates"), ("last_gradient", "gradients")])

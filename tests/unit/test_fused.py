@@ -305,6 +305,25 @@ def test_attention_to_a_source_with_padding(loops: str, side: str, dtype: torch.
     assert not computed[1][padding].any()
 
 
+@pytest.mark.parametrize("part", ["query", "key", "value"])
+@pytest.mark.parametrize("broken", [math.nan, math.inf])
+def test_the_attention_of_a_model_that_broke_is_not_finite(loops: str, part: str, broken: float) -> None:
+    if loops == "none":
+        pytest.skip("PyTorch's own attention is 0 for a query that is no number")
+    packed = numbers(1, 5, 3 * 16).detach()
+    packed[0, 2, ["query", "key", "value"].index(part) * 16 + 3] = broken
+    found = attend(packed, None, None, 2, False, 0.0)
+    assert not found[0, 2].isfinite().all()
+
+
+def test_the_gradient_of_attention_to_a_part_of_a_tensor_is_that_of_a_copy(loops: str) -> None:
+    wide = numbers(2, 7, 40)
+    found = gradients(attend(wide[..., :24], None, None, 2, False, 0.0), wide)
+    copy = wide[..., :24].detach().clone().requires_grad_()
+    (copied,) = gradients(attend(copy, None, None, 2, False, 0.0), copy)
+    assert_equal(found, (torch.nn.functional.pad(copied, (0, 16)),), torch.float32)
+
+
 def test_dropped_weights_of_attention_are_those_of_its_gradient(loops: str) -> None:
     """By finite differences: whatever is dropped, the same is dropped on the way back."""
     packed = numbers(2, 5, 3 * 16)

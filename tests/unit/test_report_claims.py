@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Callable
@@ -378,6 +379,52 @@ def test_of_runs_of_which_any_is_enough_the_nearest_counts() -> None:
     assert (finding.found.mean, finding.outcome) == (8.4, Outcome.HOLDS)
 
 
+def test_of_runs_of_which_any_is_enough_one_that_holds_counts_before_one_whose_seeds_disagree() -> None:
+    test = OfRuns(of="translation", quantity="valid_loss", runs={"optimizer": "sgd"}, high=6.0, any=True)
+    losses = {1.0: (5.5, 5.51, 5.52), 2.0: (5.0, math.inf), 3.0: (1.0, 9.0)}
+    series = [
+        [
+            replace(sample(loss_, optimizer="sgd", learning_rate=rate), seed=seed)
+            for seed, loss_ in enumerate(of_seeds, start=1)
+        ]
+        for rate, of_seeds in losses.items()
+    ]
+    for runs in itertools.permutations(series):
+        (finding,) = judged(*itertools.chain(*runs), **test.model_dump(exclude={"of", "quantity"}))
+        assert finding.outcome is Outcome.HOLDS
+
+
+def test_the_paper_says_nothing_of_other_placements() -> None:
+    """Nor of one whose name has that of one of the paper's in it."""
+    others = [
+        replace(one, model=one.model.replace("Post-LN", name), measured=99.0, low=98.0, high=100.0)
+        for one in THEORY
+        for name in ("Res-Post-LN", "Post-LN-init", "DeepNorm")
+        if "Post-LN" in one.model
+    ]
+    world = replace(PAPER, theory=[*THEORY, *others])
+    for claim in ("C1", "C2", "C3", "C4", "C5", "C6", "C7", "C8"):
+        assert world.verdict(claim) == PAPER.verdict(claim)
+
+
+def test_a_large_fixed_rate_says_nothing_of_a_small_one() -> None:
+    (gains,) = (one for one in CLAIMS["C12"].tests if isinstance(one, OfRuns) and one.gain)
+    runs = [
+        replace(sample(loss_, schedule="constant", optimizer="adam", learning_rate=rate), constant=9.9)
+        for rate, loss_ in ((1.0, 4.0), (2.0, 9.9))
+    ]
+    (found,) = findings(gains, lambda at: runs)
+    assert found.outcome is Outcome.HOLDS
+
+
+def test_a_value_of_which_a_part_has_no_runs_does_not_agree() -> None:
+    evidence = PAPER.evidence()
+    at_the_higher_rate = {run.id for run in RUNS if run.settings.warmup == 500 and run.settings.learning_rate == 1e-3}
+    assert at_the_higher_rate
+    entry = ledger.entry(STUDY, CLAIMS["C10"], replace(evidence, done=evidence.done - at_the_higher_rate))
+    assert entry.value == "unclear"
+
+
 def test_a_run_that_diverged_counts_as_infinitely_bad_after_its_last_epoch() -> None:
     evidence = PAPER.evidence()
     without = [run.id for run in RUNS if run.settings.warmup == 0 and run.settings.optimizer == "sgd"]
@@ -487,6 +534,25 @@ def test_a_comparison_of_ends_waits_until_both_have_come_there(fall: float, outc
     })  # fmt: skip
     (found,) = findings(test, sampled)
     assert found.outcome is outcome
+
+
+def test_a_run_that_diverged_has_come_to_its_end() -> None:
+    runs = [sample(math.inf), sample(4.0, warmup=4)]
+    asked: dict[str, Any] = {"runs": {"warmup": "none"}, "minus": {"warmup": "some"}, "settled": 0.15, "high": 0.1}
+    (found,) = judged(*runs, **asked)
+    assert found.outcome is Outcome.FAILS
+
+
+@pytest.mark.parametrize(("of_radam", "share"), [(7.1, 1.0), (math.inf, 0.0)])
+def test_of_an_infinite_gap_a_finite_loss_closes_all(of_radam: float, share: float) -> None:
+    runs = [
+        sample(math.inf, optimizer="adam"),
+        sample(7.0, optimizer="adam", warmup=4),
+        sample(of_radam, optimizer="radam"),
+    ]
+    asked: dict[str, Any] = {"minus": {"optimizer": "adam"}, "gap_to": {"optimizer": "adam", "warmup": "longest"}}
+    (found,) = judged(*runs, runs={"optimizer": "radam", "warmup": "none"}, **asked, low=0.5)
+    assert found.found.mean == share
 
 
 @pytest.mark.parametrize(("best", "outcome"), [(0.70, Outcome.HOLDS), (0.60, Outcome.UNCLEAR)])

@@ -499,3 +499,14 @@ def test_the_collapse_is_of_each_seed_by_itself_and_stands_without_bias_too(meas
     what = "last gradient of W^2, after warm-up over initial"
     assert table[f"{what}, biased"] == pytest.approx(1.0)
     assert table[f"{what}, unbiased"] == pytest.approx(0.2)
+
+
+def test_a_seed_without_a_gradient_at_initialisation_has_no_collapse() -> None:
+    """As in ReZero, which is the identity there."""
+    norms = pd.DataFrame({
+        **{"state": ["initial"] * 3 + ["after-warm-up"] * 3, "depth": [6] * 6},
+        **{"seed": [1, 2, 3] * 2, "value": [0.0, 0.5, 0.5, 0.1, 0.1, 0.2]},
+    })  # fmt: skip
+    found = theory_tables._collapse(norms)
+    assert found.n == 2
+    assert found.mean == pytest.approx(0.3)

@@ -22,6 +22,7 @@ from preln.fairseq_plugin.probe import VARIED_WEIGHTS, Probe
 from preln.report.theory.records import read
 from preln.runs import Run, expand
 from preln.theory import gradients, measurement_jobs, measuring
+from preln.theory.gradients import TooFewBatches
 from preln.theory.measurements import COLUMNS, Measurement
 from preln.training import WeightsMissing
 from preln.translation.training import state_of, train_run
@@ -239,6 +240,18 @@ def measured(study: Study, part_id: str, prepared: Path, runs: Path, out: Path) 
     assert {"versions", "commit", "hardware", "seconds"} <= record.keys()
     assert record["corpus"] == json.loads((prepared / "text" / "corpus.json").read_text())
     return read(out / part_id / "measurements.csv")
+
+
+def test_more_mini_batches_than_an_epoch_has_are_refused(
+    trained: tuple[Study, Run, Path], prepared: Path, tmp_path: Path
+) -> None:
+    study, _, runs = trained
+    assert study.theory and study.theory.gradients
+    asked = study.theory.gradients.model_copy(update={"batches": 500})
+    study = study.model_copy(update={"theory": study.theory.model_copy(update={"gradients": asked})})
+    with pytest.raises(TooFewBatches, match=r"batches: 500, but an epoch of the text has \d+ mini-batches"):
+        measured(study, "post-2", prepared, runs, tmp_path)
+    assert not (tmp_path / "post-2" / "run.json").exists()
 
 
 def test_a_part_writes_its_seeds_and_its_origin(

@@ -49,6 +49,8 @@ class _Attention(torch.autograd.Function):
         causal: bool,
         p: float,
     ) -> Tensor:
+        # The gradients have the strides of these, so they must lie densely.
+        projected, of_source = projected.contiguous(), None if of_source is None else of_source.contiguous()
         query, key, value = _queries_keys_values(projected, of_source)
         batch, length, width = query.shape
         out = query.new_empty(query.shape)

@@ -306,13 +306,17 @@ INLINE void weigh(float* __restrict scores, int64_t first, int64_t rows, int64_t
         float* __restrict mine = scores + r * row;
         const int64_t known = causal ? std::min(first + r + 1, keys) : keys;
         for (int64_t i = known; i < row; ++i) mine[i] = UNSEEN;
-        float highest = UNSEEN, total = 0.0f;
-        for (int64_t i = 0; i < row; ++i) highest = std::max(highest, mine[i]);
+        float highest = UNSEEN, total = 0.0f, all = 0.0f;
+        for (int64_t i = 0; i < row; ++i) {
+            highest = std::max(highest, mine[i]);
+            all += mine[i];
+        }
         for (int64_t i = 0; i < row; ++i) {
             mine[i] = exp_of_negative(mine[i] - highest);
             total += mine[i];
         }
-        const float inverse = 1.0f / total;
+        // Of a model that broke, nothing is left.
+        const float inverse = is_finite(all) ? 1.0f / total : NAN;
         for (int64_t i = 0; i < row; ++i) mine[i] *= inverse;
         for (int64_t i = known; i < row; ++i) mine[i] = 0.0f;
     }

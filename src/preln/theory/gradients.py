@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
+from preln.errors import PrelnError
 from preln.theory.closed_forms import DELTA
 from preln.theory.expectation import Expectation
 from preln.theory.measurements import Measurement
@@ -24,23 +25,37 @@ if TYPE_CHECKING:
 _STACKS = ("encoder", "decoder")
 
 
+class TooFewBatches(PrelnError):
+    """A text whose epoch has fewer mini-batches than are to be measured."""
+
+
 def measure(probe: Probe, batches: int, base: Measurement) -> Iterator[Measurement]:
     """The gradients' norms and the hidden states' of a model; `base` says which model it is.
 
     The `expected_gradient_norm` is ||mean_b g_b||_F, which the paper plots: each entry's expectation over the
     mini-batches first, then the norm. `preln.theory.expectation` says what is wrong with it, and what the others are.
+
+    Raises:
+        TooFewBatches: if an epoch has not so many mini-batches.
     """
     matrices = probe.matrices()
     weights = [matrix.weight for matrix in matrices]
     expectations = [Expectation(weight.detach(), batches) for weight in weights]
     hidden: dict[str, list[list[Tensor]]] = {}
+    measured = 0
     for batch in probe.batches(batches):
+        measured += 1
         loss, norms = loss_and_square_norms(probe, batch)
         for stack, of_layers in norms.items():
             for layer, values in zip(hidden.setdefault(stack, [[] for _ in of_layers]), of_layers, strict=True):
                 layer.append(values)
         for expectation, gradient in zip(expectations, torch.autograd.grad(loss, weights), strict=True):
             expectation.add(gradient)
+    if measured < batches:
+        raise TooFewBatches(
+            f"theory.gradients.batches: {batches}, but an epoch of the text has {measured} mini-batches; ask for at "
+            "most so many, or take a larger text or a smaller batch_tokens"
+        )
     for matrix, expectation in zip(matrices, expectations, strict=True):
         row = replace(base, stack=matrix.stack, layer=matrix.layer, matrix=matrix.name)
         yield replace(row, quantity="expected_gradient_norm", value=expectation.norm_of_mean)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -12,6 +13,7 @@ from typing import Any
 from preln.config import Study
 from preln.config.base import Settings
 from preln.libraries import pd
+from preln.placements import PAPER, PLACEMENTS
 from preln.pretraining import runs as pretraining
 from preln.report.claims import samples
 from preln.report.claims.rules import Finding
@@ -26,6 +28,9 @@ from preln.report.theory import traces
 from preln.report.translation import records
 from preln.report.translation.budgets import spent
 from preln.runs import Run
+
+_OF_THE_PAPER = re.compile(rf"({'|'.join(PLACEMENTS[name].label for name in PAPER)})[ ,]")
+"""How the models of the table of the theory begin that are of the paper's placements."""
 
 
 def whole(settings: Settings) -> dict[str, Any]:
@@ -66,7 +71,9 @@ class Evidence:
         rows = [
             row
             for row in table[table["statement"] == test.statement].to_dict("records")
-            if test.quantity in row["quantity"] and all(word in row["model"] for word in test.model.split(", "))
+            if test.quantity in row["quantity"]
+            and _OF_THE_PAPER.match(row["model"])
+            and all(word in row["model"] for word in test.model.split(", "))
         ]
         preferred = [row for row in rows if test.rather and test.rather in row["quantity"]]
         for row in preferred or rows:

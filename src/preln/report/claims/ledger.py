@@ -10,7 +10,7 @@ from itertools import chain
 from preln.config import Study
 from preln.libraries import pd
 from preln.report.claims import evidence
-from preln.report.claims.rules import Verdict, reason, verdict
+from preln.report.claims.rules import Finding, Verdict, reason, verdict
 from preln.report.core.forms import Content
 from preln.report.core.table import Table
 from preln.report.reference import claims as paper
@@ -117,12 +117,11 @@ def entry(study: Study, claim: paper.Claim, records: evidence.Evidence) -> Entry
     """The verdict on one claim."""
     by_test = [records.findings(test) for test in claim.tests]
     found = list(chain(*by_test))
-    values = list(chain(*(records.findings(test) for test in claim.values))) if study.paper_settings else []
-    decided, why = verdict(found), reason(found)
+    by_value = [records.findings(test) for test in claim.values] if study.paper_settings else []
+    values = list(chain(*by_value))
+    decided, why = _unless_incomplete(verdict(found), by_test), reason(found)
     if found and (left := by_test.count([])):
         why += f" {left} of {len(by_test)} parts of the claim have no runs here."
-        if decided is Verdict.REPRODUCED:
-            decided = Verdict.INCONCLUSIVE
     agreement = {
         Verdict.REPRODUCED: "agrees",
         Verdict.NOT_REPRODUCED: "differs",
@@ -137,10 +136,15 @@ def entry(study: Study, claim: paper.Claim, records: evidence.Evidence) -> Entry
         claim.paper,
         claim.how_known,
         decided,
-        agreement[verdict(values)],
+        agreement[_unless_incomplete(verdict(values), by_value)],
         "; ".join(map(str, [*found, *values])),
         why,
     )
+
+
+def _unless_incomplete(decided: Verdict, by_test: Sequence[Sequence[Finding]]) -> Verdict:
+    """The verdict of what was found by each test: a claim is not reproduced as long as a part of it has no runs."""
+    return Verdict.INCONCLUSIVE if decided is Verdict.REPRODUCED and [] in by_test else decided
 
 
 CLAIMS = Table(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from preln.report.claims.rules import Finding
+from preln.report.claims.rules import Finding, Outcome
 from preln.report.core.statistics import Estimate, estimate, mean
 from preln.report.reference.claims import OfRuns
 from preln.report.translation.budgets import read_at
@@ -91,7 +91,7 @@ def chosen(candidates: Sequence[Series], wanted: Mapping[str, Any]) -> list[Seri
 
 def findings(test: OfRuns, sampled: Callable[[float], Sequence[Sample]]) -> list[Finding]:
     """What a test of runs finds: one finding for each series that it is about, or, of those of which any is enough, the
-    one that is nearest to what is asked.
+    one that is nearest to what is asked: one that holds, if there is one.
 
     Args:
         test: the test.
@@ -128,9 +128,15 @@ def findings(test: OfRuns, sampled: Callable[[float], Sequence[Sample]]) -> list
         undecided = undecided or _undecided(test, one, best, sampled)
         estimated = _compared(test, mine_then, theirs)
         found.append(Finding(f"{what} {word} {name}", estimated, low, high, undecided))
-    if test.any and found:
-        return [min(found, key=lambda finding: max(low - finding.found.mean, finding.found.mean - high))]
-    return found
+    return [min(found, key=_how_far)] if test.any and found else found
+
+
+def _how_far(finding: Finding) -> tuple[int, bool, float]:
+    """How far a finding is from what is asked: first by whether it holds, is unclear or fails, and of equal ones by how
+    far its mean lies outside of the bounds. A mean that is not known is farthest."""
+    mean = finding.found.mean
+    order = (Outcome.HOLDS, Outcome.UNCLEAR, Outcome.FAILS)
+    return order.index(finding.outcome), math.isnan(mean), max(finding.low - mean, mean - finding.high)
 
 
 def _partners(test: OfRuns, compared: Mapping[str, Any], one: Series, others: Sequence[Series]) -> list[Series]:
@@ -173,9 +179,16 @@ def _gain(test: OfRuns, sample: Sample) -> float:
 def _share_of_gap(one: Series, start: Series, end: Series) -> Estimate:
     """How much of the way from `start` to `end` a series has gone, seed by seed."""
     seeds = [seed for seed in sorted(one.by_seed) if seed in start.by_seed and seed in end.by_seed]
-    ways = [(one.by_seed[seed], start.by_seed[seed], end.by_seed[seed]) for seed in seeds]
-    shares = [(value - first) / (last - first) if last != first else math.nan for value, first, last in ways]
+    shares = [_share(one.by_seed[seed], start.by_seed[seed], end.by_seed[seed]) for seed in seeds]
     return _mean(shares) if shares else Estimate(math.nan, math.nan, math.nan, 0)
+
+
+def _share(value: float, first: float, last: float) -> float:
+    """How much of the way from `first` to `last` lies before `value`; NaN where there is no way."""
+    if math.isinf(first) and math.isfinite(last):
+        # An infinite way: a value that is finite has gone all of it, and another nothing.
+        return 1.0 if math.isfinite(value) else 0.0
+    return (value - first) / (last - first) if last != first else math.nan
 
 
 def _at_equal_rates(one: Series, other: Series) -> tuple[Series, str]:
@@ -209,7 +222,11 @@ def _is_settled(one: Series, within: float, sampled: Callable[[float], Sequence[
     epochs = one.settings["epochs"]
     before = next(same for same in series(sampled(math.floor(0.8 * epochs) / epochs)) if same.settings == one.settings)
     after = next(same for same in series(sampled(1.0)) if same.settings == one.settings)
-    return epochs > 1 and all(abs(after.by_seed[seed] - before.by_seed[seed]) <= within for seed in one.by_seed)
+    # A run that diverged has come to its end.
+    return epochs > 1 and all(
+        math.isinf(after.by_seed[seed]) or abs(after.by_seed[seed] - before.by_seed[seed]) <= within
+        for seed in one.by_seed
+    )
 
 
 def _is_beyond_chance(test: OfRuns, one: Series) -> bool:

@@ -74,9 +74,11 @@ class OfRuns(_Bounded):
 
 
 class OfTheory(_Bounded):
-    """Rows of the table of the theory: those whose statement is `statement`, and whose quantity and model contain the
-    words, which commas separate; each is to lie within what is predicted of it, widened by `margin`, or where there is
-    none between bounds. Where a study has such rows whose quantity contains `rather` too, these alone count."""
+    """Rows of the table of the theory, of the paper's placements.
+
+    They are those whose statement is `statement`, and whose quantity and model contain the words, which commas
+    separate. Each is to lie within what is predicted of it, widened by `margin`, or where there is none between bounds.
+    Where a study has such rows whose quantity contains `rather` too, these alone count."""
 
     of: Literal["theory"]
     statement: str

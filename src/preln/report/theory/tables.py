@@ -232,15 +232,14 @@ def _last(norms: pd.DataFrame) -> pd.DataFrame:
 
 
 def _collapse(norms: pd.DataFrame) -> Estimate:
-    """A model's gradient after the warm-up over that of the same seed at initialisation."""
+    """A model's gradient after the warm-up over that of the same seed at initialisation. A seed without a gradient
+    there is left out."""
     later = norms[norms["state"] == AFTER_WARMUP]
     initial = norms[(norms["state"] == INITIAL) & (norms["depth"] == later["depth"].iloc[0])]
     before = dict(zip(initial["seed"], initial["value"], strict=True))
     # A seed beyond those of the initialisations is divided by their mean.
-    return estimate([
-        value / before.get(seed, mean(initial["value"]))
-        for seed, value in zip(later["seed"], later["value"], strict=True)
-    ])  # fmt: skip
+    pairs = [(value, before.get(seed, mean(initial["value"]))) for seed, value in later[["seed", "value"]].to_numpy()]
+    return estimate([value / at_first for value, at_first in pairs if at_first])
 
 
 Predicted = tuple[float, float, str]
