@@ -10,7 +10,6 @@ import sys
 import time
 import warnings
 from collections.abc import Sequence
-from contextlib import suppress
 from enum import StrEnum
 from io import TextIOWrapper
 from pathlib import Path
@@ -20,10 +19,11 @@ import typer
 from pydantic import TypeAdapter, ValidationError
 
 from preln import __version__, completion, libraries
-from preln.config import Corpus, EnglishText, NoResults, Study, StudyError, Task, describe, load, of_results, read
-from preln.config.base import listed, meant, nearest
+from preln.config import Corpus, EnglishText, NoResults, Study, StudyError, Task, describe, load
+from preln.config.base import listed, meant
 from preln.errors import PrelnError
 from preln.files import json_text, not_written
+from preln.results import STUDY_FILE, beside, named, read_results, study_file
 from preln.runs import Run, expand
 
 app = typer.Typer(
@@ -99,42 +99,11 @@ def _end(message: str) -> NoReturn:
     sys.exit(f"preln: {message}")
 
 
-def _study_file(path: Path) -> Path:
-    return path / "study.yaml" if os.path.isdir(path) else path
-
-
 def _read(study: Path) -> tuple[Path, Study, list[Run]]:
     """The study's file, the study and its runs."""
-    path = _study_file(study)
+    path = study_file(study)
     content = load(path)
     return path, content, expand(content, path)
-
-
-def _read_results(results: Path) -> tuple[Path, Study, list[Run]]:
-    """A study's folder of results (or its study.yaml), the study, and its runs.
-
-    Raises:
-        NoResults: if there are none; the message names those that there are.
-        StudyError: if a study of this name has its results elsewhere, or it cannot be read.
-    """
-    path = results if results.name == "study.yaml" else results / "study.yaml"
-    try:
-        study = of_results(path)
-    except NoResults as error:
-        from preln.workflow import made
-
-        found = [other.parent for other in made("results/*/study.yaml", Path())]
-        if not found:
-            raise
-        name = path.parent.name
-        names = [other.name for other in found]
-        near = nearest(name, names)
-        places = " or ".join(str(other) for other in found if other.name == near)
-        hint = f"did you mean {places}?" if near else f"there are results in {listed(found)}"
-        # A study that has not begun is shown from its file (`status`). One of this very name has begun elsewhere.
-        kind = StudyError if name in names else NoResults
-        raise kind(f"{path.parent}: holds no results; {hint}") from error
-    return path.resolve().parent, study, expand(study, path)
 
 
 def _settings(option: str, kind: Any, text: str) -> Any:
@@ -190,7 +159,7 @@ def plan(
     from preln.checking import check_file
     from preln.plan import show
 
-    path = _study_file(study)
+    path = study_file(study)
     show(check_file(path), path, gpu, Path(), gpu_tflops)
 
 
@@ -207,7 +176,7 @@ def run_study(
     from preln.follow import run
     from preln.report.catalogue import REPORT
 
-    path = _study_file(study)
+    path = study_file(study)
     content = check_file(path).study
     arguments = ["--cores", cores, "--rerun-incomplete", "--configfile", str(path), *(more or ())]
     status, results = run(content, arguments, Path("logs") / content.study / "snakemake.log")
@@ -252,26 +221,17 @@ def status(
     if watch and json_form:
         raise PrelnError("--watch and --json: choose one; a program that watches calls --json again")
     try:
-        folder, study, _ = _read_results(results)
+        folder, study, _ = read_results(results)
         origin = results
     except NoResults:
-        named = _named(results.name)
-        if named is None:
+        file = named(results.name)
+        if file is None:
             raise
-        folder, study, origin = results, load(named), named
+        folder, study, origin = results, load(file), file
     if json_form:
         print(json_text(StudyProgress.read(study, folder, time.time()).content()), end="")
     else:
         show(study, folder, origin, watch)
-
-
-def _named(study: str) -> Path | None:
-    """The file of `config/` with the study of this name, which may not have begun."""
-    for path in sorted(Path("config").glob("*.yaml")):
-        with suppress(StudyError):
-            if read(path).get("study") == study:
-                return path
-    return None
 
 
 @app.command(rich_help_panel=STUDY)
@@ -280,7 +240,7 @@ def summary(results: ResultsOf) -> None:
     from preln.report.catalogue import REPORT, Catalogue
     from preln.report.core import forms
 
-    folder, study, _ = _read_results(results)
+    folder, study, _ = read_results(results)
     catalogue = Catalogue(study)
     for written in catalogue.tables.values():
         print(forms.plain(written.make(study, catalogue.load(written, folder.parent))))
@@ -300,10 +260,10 @@ def compare(
     from preln.report.compare import compare, text
 
     # The folders as they were given, or those of a study.yaml, for their names are in what is said.
-    folders = [path.parent if path.name == "study.yaml" else path for path in (before, after)]
+    folders = [path.parent if path.name == STUDY_FILE else path for path in (before, after)]
     for folder in folders:
         # It says what was meant by a misspelt name.
-        _read_results(folder)
+        read_results(folder)
     found = compare(*folders)
     print(text(found))
     if found.is_worse:
@@ -318,7 +278,7 @@ def report(
     """Write the report of what is done: one page that needs no network."""
     from preln.report.html import page
 
-    folder, study, _ = _read_results(results)
+    folder, study, _ = read_results(results)
     page.write(study, folder.parent, out)
 
 
@@ -338,7 +298,7 @@ def figure(
     """Draw a figure from what is done."""
     from preln.report.catalogue import Catalogue
 
-    folder, study, _ = _read_results(results)
+    folder, study, _ = read_results(results)
     catalogue = Catalogue(study)
     drawn = catalogue.figure(name)
     drawn.write(study, catalogue.load(drawn, folder.parent), out)
@@ -360,7 +320,7 @@ def table(
     """Write a table of what is done."""
     from preln.report.catalogue import Catalogue
 
-    folder, study, _ = _read_results(results)
+    folder, study, _ = read_results(results)
     catalogue = Catalogue(study)
     written = catalogue.table(name)
     written.write(study, catalogue.load(written, folder.parent), out)
@@ -402,9 +362,9 @@ def translate(
 
     if file is not None and not file.exists():
         raise PrelnError(f"--file {file}: there is no such file")
-    folder, _, all_runs = _read_results(results)
+    folder, _, all_runs = read_results(results)
     asked = [_find(all_runs, run, "run") for run in runs]
-    models = [TrainedRun(run, folder, prepared or _beside(folder, corpus_folder(run))) for run in asked]
+    models = [TrainedRun(run, folder, prepared or beside(folder, corpus_folder(run))) for run in asked]
     if file is None:
         # As every other text of the project, whatever the locale is.
         if isinstance(sys.stdin, TextIOWrapper):
@@ -469,13 +429,13 @@ def _export_study(results: Path, licence: str, out: Path) -> None:
     """Write all results of a study for an archive."""
     from preln.export import crate
 
-    folder, study, _ = _read_results(results)
+    folder, study, _ = read_results(results)
     crate.export(study, folder, licence, out)
 
 
 def _export_model(results: Path, run: str, out: Path, prepared: Path | None) -> None:
     """Write a trained model for the library transformers, with its tokenizer and a model card."""
-    folder, study, translation_runs = _read_results(results)
+    folder, study, translation_runs = read_results(results)
     import transformers
 
     transformers.logging.set_verbosity_error()
@@ -486,23 +446,16 @@ def _export_model(results: Path, run: str, out: Path, prepared: Path | None) -> 
     from preln.pretraining import training as pretraining_training
     from preln.translation import training
 
-    pretraining_runs = pretraining.expand(study, folder / "study.yaml")
+    pretraining_runs = pretraining.expand(study, folder / STUDY_FILE)
     choices: list[Run | pretraining.PretrainingRun] = [*translation_runs, *pretraining_runs]
     found = _find(choices, run, "run")
     if isinstance(found, Run):
-        text = prepared or _beside(folder, workflow.corpus_folder(found))
+        text = prepared or beside(folder, workflow.corpus_folder(found))
         model = training.trained(found, text, folder / found.folder)
     else:
-        text = prepared or _beside(folder, workflow.text_folder(found))
+        text = prepared or beside(folder, workflow.text_folder(found))
         model = pretraining_training.trained(found, text, folder / found.folder)
     huggingface.export(found, model, text, out)
-
-
-def _beside(results: Path, made: str) -> Path:
-    """What the workflow made for the results of a study: below the folder that has `results/`, which may be that of a
-    module's prefix, and otherwise below the current one."""
-    beside = results.parent.parent / made
-    return beside if beside.exists() else Path(made)
 
 
 def _export_curves(results: Path, run: str | None, to: Form, out: Path) -> None:
@@ -511,7 +464,7 @@ def _export_curves(results: Path, run: str | None, to: Form, out: Path) -> None:
     from preln.pretraining import runs as pretraining
     from preln.theory import trace_jobs
 
-    folder, study, runs = _read_results(results)
+    folder, study, runs = read_results(results)
     jobs = [*runs, *pretraining.expand(study), *trace_jobs.expand(study)]
     if run:
         _find(jobs, run, "run")

@@ -12,6 +12,7 @@ from pathlib import Path
 import typer
 
 from preln.config import Study, of_results
+from preln.results import of_folder
 
 Completion = Callable[[typer.Context], list[str]]
 
@@ -21,8 +22,7 @@ def _of_study(names: Callable[[Study], Iterable[str]]) -> Completion:
 
     def complete(context: typer.Context) -> list[str]:
         try:
-            folder = Path(context.params["results"])
-            return list(names(of_results(folder if folder.name == "study.yaml" else folder / "study.yaml")))
+            return list(names(of_results(of_folder(Path(context.params["results"])))))
         except Exception:
             # Whatever it is, the command itself is going to say it.
             return []

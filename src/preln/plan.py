@@ -26,8 +26,9 @@ from preln.corpora.subsets import SIZES
 from preln.errors import PrelnError
 from preln.freshness import read_or_nothing
 from preln.pretraining.runs import FinetuningJob, PretrainingRun
+from preln.results import made
 from preln.runs import Run
-from preln.workflow import corpus_folder, made
+from preln.workflow import corpus_folder
 
 WIDTH = 150
 UTILISATION = 0.3

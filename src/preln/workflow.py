@@ -42,12 +42,6 @@ Found = dict[str, Input | list[Input]]
 """What a job reads, by the names that the rules have for it."""
 
 
-def made(path: str, folder: Path) -> list[Path]:
-    """The files that a workflow in `folder` has made, by the path (or pattern) that the rules give them: in the folder
-    itself first, then up to two folders below it, where a module with a prefix has its files."""
-    return [found for depth in ("", "*/", "*/*/") for found in sorted(folder.glob(depth + path))]
-
-
 def inputs_of(results: str, job: StudyJob, located: Located = str) -> Found:
     """What a job reads, by the names that the rules have for it.
 
