@@ -76,11 +76,14 @@ def main() -> None:
     """Run the command line; what users can mend is said in a line or two, without a traceback."""
     # On a full disk, a log tells with a traceback for each line that it cannot be written.
     logging.raiseExceptions = False
+    if isinstance(sys.stdout, TextIOWrapper):
+        # A terminal may not have each of our signs.
+        sys.stdout.reconfigure(errors="replace")
     try:
         app()
     except PrelnError as error:
         _end(str(error))
-    except (PermissionError, IsADirectoryError, NotADirectoryError) as error:
+    except (PermissionError, IsADirectoryError, NotADirectoryError, FileExistsError) as error:
         _end(f"{error.filename}: {error.strerror}")
     except ModuleNotFoundError as error:
         if what := libraries.missing(error):

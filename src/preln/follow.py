@@ -21,6 +21,7 @@ from rich.table import Table
 from rich.text import Text
 
 from preln.config import Study
+from preln.libraries import filelock
 from preln.progress import Progress, bar, seconds_left, spoken
 from preln.status import WATCH_SECONDS, StudyProgress
 
@@ -106,8 +107,22 @@ def run(study: Study, arguments: Sequence[str], log: Path) -> tuple[int, Path]:
     Returns:
         Its exit status, and the folder of the study's results.
     """
-    console = Console()
     log.parent.mkdir(parents=True, exist_ok=True)
+    lock = filelock.FileLock(log.with_name(f".{log.name}.lock"))
+    try:
+        lock.acquire(blocking=False)
+    except filelock.Timeout:
+        # Another run of the study writes there.
+        log = log.with_name(f"{log.stem}-{os.getpid()}{log.suffix}")
+    try:
+        return _run(study, arguments, log)
+    finally:
+        lock.release()
+
+
+def _run(study: Study, arguments: Sequence[str], log: Path) -> tuple[int, Path]:
+    """The same, with a log that is this run's alone."""
+    console = Console()
     steps = Steps()
     view = View(study, steps)
     # The rules call programs of this environment, activated or not.
@@ -137,6 +152,8 @@ def run(study: Study, arguments: Sequence[str], log: Path) -> tuple[int, Path]:
                 # The log could not be written. Snakemake ends its jobs, and leaves no lock behind.
                 process.send_signal(signal.SIGINT)
                 process.communicate()
+            elif process.stdout:
+                process.stdout.close()
             signal.signal(signal.SIGINT, before)
     if not status and not steps.done:
         said = log.read_text(encoding="utf-8")

@@ -81,13 +81,18 @@ def beside(train: Path, part: str) -> Path | None:
     return next((path for name in names if (path := train.with_name(name)).is_file()), None)
 
 
+NO_LANGUAGES = {"txt", "tok", "raw", "bpe", "src", "tgt", "trg", "ref", "hyp"}
+"""Endings of names of texts that have as many letters as a language's code."""
+
+
 def language(path: Path, option: str, said: str | None) -> str:
-    """The language of a file: what is said, or else the end of its name.
+    """The language of a file: what is said, or else the end of its name, such as .nl or .nl.txt.
 
     Raises:
         StudyError: if that is no language's code.
     """
-    code = said or path.suffix.removeprefix(".")
+    endings = [ending for ending in path.name.split(".")[1:] if ending not in NO_LANGUAGES]
+    code = said or (endings[-1] if endings else "")
     try:
         return str(TypeAdapter(Language).validate_python(code))
     except ValidationError:

@@ -6,9 +6,11 @@ from __future__ import annotations
 import csv
 import math
 import re
+import shlex
 import statistics
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import get_args
@@ -18,7 +20,7 @@ from rich.table import Table
 
 from preln import cost, prepared_text
 from preln.checking import Checked
-from preln.config import EmbeddedTask, Iwslt14Corpus, Precision, PretrainingSettings, RunSettings
+from preln.config import EmbeddedTask, Iwslt14Corpus, Precision
 from preln.config.base import meant
 from preln.config.execution import RunsAGpu
 from preln.corpora.parallel import iwslt14
@@ -60,7 +62,7 @@ _SHAPE = (
     *("width", "ffn_width", "heads", "precision", "accumulate"),
     *("layers", "encoder_layers", "decoder_layers", "batch_tokens", "batch_sequences", "sequence_length"),
 )
-"""The settings of a training that its speed depends on."""
+"""The settings of a training that its speed depends on, beside the vocabulary."""
 
 Speeds = Mapping[tuple[object, ...], float]
 """Tokens a second of one device, by the kind of a training and its shape."""
@@ -196,7 +198,7 @@ def _translation(
     counted = batches.get((settings.corpus, settings.batch_tokens))
     an_epoch = epoch.tokens / found.tokens_per_batch if counted is None else counted
     updates = settings.epochs * math.ceil(an_epoch / settings.accumulate)
-    recorded = [known.get(("translation", *_shape(settings))) for known in speeds]
+    recorded = [known.get(_shape(run)) for known in speeds]
     item = _item(run.id, updates, settings.epochs * epoch.tokens, found, settings.precision, gpu, *recorded)
     return replace(item, updates_estimated=counted is None, warmup=settings.warmup)
 
@@ -205,7 +207,7 @@ def _pretraining(run: PretrainingRun, gpu: Gpu, speeds: tuple[Speeds, Speeds]) -
     settings = run.settings
     found = cost.pretraining(settings, run.text.vocabulary)
     tokens = float(settings.updates * settings.accumulate * found.tokens_per_batch)
-    recorded = [known.get(("pretraining", *_shape(settings))) for known in speeds]
+    recorded = [known.get(_shape(run)) for known in speeds]
     item = _item(run.id, settings.updates, tokens, found, settings.precision, gpu, *recorded)
     return replace(item, warmup=settings.warmup)
 
@@ -254,8 +256,8 @@ def _item(
 def _epoch(run: Run, folder: Path) -> _Epoch | None:
     """The epoch of a run's corpus: counted where it is prepared, about known of IWSLT14."""
     corpus = run.corpus
-    if records := made(f"{corpus_folder(run)}/bpe/bpe.json", folder):
-        prepared = records[0].parents[1]
+    found = [record.parents[1] for record in made(f"{corpus_folder(run)}/bpe/bpe.json", folder)]
+    if prepared := next((one for one in found if (one / "text" / "corpus.json").exists()), None):
         languages = prepared_text.record(prepared)["languages"]
         sides = [_lengths(prepared / "bpe" / f"train.{languages[side]}") for side in ("source", "target")]
         lengths = Counter(zip(*sides, strict=True))
@@ -286,18 +288,21 @@ def _recorded(folder: Path, gpu: Gpu | None) -> Speeds:
         if gpu is None and not names:
             devices = hardware.get("cores_used", 0)
         if devices:
-            with path.with_name("curve.csv").open(encoding="utf-8") as file:
+            # Of a damaged record nothing is known; what reads its numbers says so.
+            with suppress(OSError, ValueError, KeyError), path.with_name("curve.csv").open(encoding="utf-8") as file:
                 curve = [float(row["tokens_per_second"]) for row in csv.DictReader(file) if row["tokens_per_second"]]
-            if not curve:
-                continue
-            speed = statistics.median(curve) / devices
-            found[kind, *(record["identity"].get(key) for key in _SHAPE)].append(speed)
-    return {shape: statistics.median(speeds) for shape, speeds in found.items()}
+                identity = record["identity"]
+                text = identity["corpus_settings" if kind == "translation" else "text_settings"]
+                shape = (kind, text["vocabulary"], *(identity.get(key) for key in _SHAPE))
+                found[shape] += [statistics.median(curve) / devices] if curve else []
+    return {shape: statistics.median(speeds) for shape, speeds in found.items() if speeds}
 
 
-def _shape(settings: RunSettings | PretrainingSettings) -> tuple[object, ...]:
-    said = dict(settings)
-    return tuple(said.get(key) for key in _SHAPE)
+def _shape(run: Run | PretrainingRun) -> tuple[object, ...]:
+    """What the speed of a run depends on: the key of its speed."""
+    said = dict(run.settings)
+    vocabulary = run.corpus.vocabulary if isinstance(run, Run) else run.text.vocabulary
+    return run.kind, vocabulary, *(said.get(key) for key in _SHAPE)
 
 
 def show(asked: Checked, path: Path, name: str, folder: Path, peak: float | None = None) -> None:
@@ -364,9 +369,10 @@ def show(asked: Checked, path: Path, name: str, folder: Path, peak: float | None
         lines.append(
             f"The hours of {len(unknown)} runs are not known before their text is prepared. It was looked for in this "
             "folder, and up to two folders below it. This prepares it: snakemake prepared --cores all --configfile "
-            f"{path}. In a workflow that has preln as a module, for example: snakemake preln_prepared --cores all."
+            f"{shlex.quote(str(path))}. In a workflow that has preln as a module, for example: snakemake "
+            "preln_prepared --cores all."
         )
-    console.print("\n".join(lines), highlight=False)
+    console.print("\n".join(lines), markup=False, highlight=False)
 
 
 def _sharing(planned: list[Item], gpu: Gpu) -> str:

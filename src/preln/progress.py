@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import statistics
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from rich.text import Text
 
 from preln.fairseq_plugin.log import newest_progress
 from preln.freshness import read_or_nothing
+from preln.jobs import Job
 from preln.recording import METRICS, RUN, damaged_beside
 from preln.run_state import RunState, Unit
 
@@ -203,11 +205,29 @@ class Counting:
     read_record: Callable[[RunState], dict[int, dict[str, Any]]]
 
 
-def training(name: str, of: int, folder: Path, now: float, counting: Counting) -> Progress:
+def is_of_other_settings(job: Job, folder: Path) -> bool:
+    """Whether a folder has a job's record, and that of other settings than the study has now."""
+    record = folder / RUN
+    identity = read_or_nothing(record).get("identity") if record.exists() else None
+    return identity is not None and identity != json.loads(json.dumps(job.identity))
+
+
+def state_of(job: Job, folder: Path) -> RunState | None:
+    """The state that a job without a current record goes on from; None if it has not begun. A state that is older than
+    a record of other settings is that record's."""
+    current = RunState.newest(folder)
+    if current is None or not is_of_other_settings(job, folder):
+        return current
+    is_newer = current.attempts_file.stat().st_mtime > (folder / RUN).stat().st_mtime
+    return current if is_newer else None
+
+
+def training(job: Job, of: int, folder: Path, now: float, counting: Counting) -> Progress:
     """The progress of a training of `of` units, whose folder is `folder`, at the time `now` in seconds since the
     epoch."""
+    name: str = job.id
     metrics = folder / METRICS
-    if metrics.exists():
+    if metrics.exists() and not is_of_other_settings(job, folder):
         values = read_or_nothing(metrics)
         damaged = None if {"status", "diverged", "final", counting.unit} <= values.keys() else metrics
         if damaged := damaged or damaged_beside(folder / RUN):
@@ -224,7 +244,7 @@ def training(name: str, of: int, folder: Path, now: float, counting: Counting) -
             last.get("tokens_per_second"),
             seconds=values.get("seconds"),
         )
-    current = RunState.newest(folder)
+    current = state_of(job, folder)
     if current is None:
         return Progress(name, State.WAITING, 0, of)
     record = counting.read_record(current)

@@ -104,7 +104,9 @@ def _input(
     outputs = [Path(located(f"{results}/{file}")) for file in job.files]
     current = is_current(outputs, job.identity)
     if current and made_from and made_from.local_paths:
-        current = text is not None and is_of_text(outputs[0], Path(located(text)), local_files(made_from))
+        # The age of a folder tells that a file in it was removed.
+        sources = [*local_files(made_from), *_local_folders(made_from)]
+        current = text is not None and is_of_text(outputs[0], Path(located(text)), sources)
     return Input(path, current)
 
 
@@ -119,6 +121,12 @@ def local_files(wanted: Corpus | EnglishText | TextSource | Task) -> list[Path]:
     paths = wanted.local_paths.values()
     found = [file for path in paths for file in ([path] if path.is_file() else sorted(path.rglob("*")))]
     return [file for file in found if file.is_file()]
+
+
+def _local_folders(wanted: Corpus | EnglishText | Task) -> list[Path]:
+    """The folders of these files, below those that the study names."""
+    folders = [path for path in wanted.local_paths.values() if path.is_dir()]
+    return [*folders, *(path for folder in folders for path in folder.rglob("*") if path.is_dir())]
 
 
 def downloads(wanted: Corpus | TextSource | Task) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -17,7 +18,8 @@ from preln.config import load
 from preln.errors import PrelnError
 from preln.plan import GPUS
 from preln.report.catalogue import Catalogue
-from tests.conftest import RUN, bert_content, study_content
+from tests.conftest import ROOT, RUN, bert_content, study_content
+from tests.refused import names
 
 
 def asked(command: str) -> dict[str, str]:
@@ -61,6 +63,22 @@ def test_the_help_has_each_command_in_its_group() -> None:
     _, _, _, *boxes = re.split(r"^╭─ (.+?) ─+╮$", outcome.stdout, flags=re.MULTILINE)
     commands = [set(re.findall(r"^│ ([a-z-]+) ", box, re.MULTILINE)) for box in boxes[1::2]]
     assert dict(zip(boxes[::2], commands, strict=True)) == GROUPS
+
+
+def test_signs_that_a_terminal_has_not_are_replaced() -> None:
+    variables = {**os.environ, "PYTHONIOENCODING": "latin-1"}
+    command = [sys.executable, "-m", "preln", "summary", "results/quick-record"]
+    done = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, check=False)
+    assert done.returncode == 0 and done.stdout, done.stderr
+
+
+def test_a_folder_that_is_a_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    out = str(tmp_path / "file" / "runs.csv")
+    command = [sys.executable, "-m", "preln", "table", "results/quick-record", "runs", "--out", out]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, "Traceback" in done.stderr) == (1, False)
+    assert names(done.stderr, str(tmp_path / "file"))
 
 
 def test_the_version_is_said() -> None:

@@ -66,6 +66,10 @@ def test_a_wrong_value_is_named_by_its_key_and_nothing_else(source: dict[str, An
     assert refusal(content).splitlines() == [f"my.yaml: {message}" for message in messages]
 
 
+def test_the_nearest_is_looked_for_also_among_keys_that_are_no_text() -> None:
+    assert nearest("tny", [2014, None, "tiny"]) == "tiny"
+
+
 def test_an_unknown_key_of_a_run_is_named_with_those_allowed() -> None:
     message = refusal(study_content({"colour": 1}))
     assert message.startswith("my.yaml: translation.runs.0.colour: unknown key; allowed: ")

@@ -7,10 +7,11 @@ import time
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 from rich.console import Console
 
 from preln.config import validate
-from preln.follow import Steps, View
+from preln.follow import Steps, View, run
 from preln.runs import expand
 from tests.conftest import study_content
 from tests.unit.test_status import LINE, training
@@ -82,6 +83,21 @@ def test_the_workflow_says_where_the_results_of_a_study_are() -> None:
 
 def test_the_time_left_is_not_known_before_a_step_of_each_rule_is_done() -> None:
     assert told((0.0, "Job 2: Train post-s1")).seconds_left(10.0) is None
+
+
+def test_a_second_run_of_a_study_leaves_the_log_of_the_first_alone(tmp_path: Path) -> None:
+    study, log = validate(study_content(), "my.yaml"), tmp_path / "logs" / "snakemake.log"
+    log.parent.mkdir()
+    first = FileLock(log.with_name(f".{log.name}.lock"))
+    first.acquire()
+    log.write_text("the first's\n")
+    run(study, ["--version"], log)
+    assert log.read_text() == "the first's\n"
+    (other,) = set(log.parent.glob("*.log")) - {log}
+    assert other.read_text().strip()
+    first.release()
+    run(study, ["--version"], log)
+    assert log.read_text() == other.read_text()
 
 
 def test_a_running_training_has_a_bar_and_its_time_left(tmp_path: Path) -> None:

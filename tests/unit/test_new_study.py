@@ -18,7 +18,7 @@ from preln.config import FilesCorpus, StudyError, load
 from preln.config.lines import written as lines_of
 from preln.config.reading import validate
 from preln.corpora import CorpusError
-from preln.new_study import BATCH_TOKENS, Seen, _text
+from preln.new_study import BATCH_TOKENS, Seen, _text, language
 from preln.runs import expand
 
 RUNNING, TOKENISED = "Een man, en een vrouw.\n", "een man , en een vrouw .\n"
@@ -134,6 +134,17 @@ def test_a_file_whose_name_has_no_language_is_asked_about(texts: Path) -> None:
             ["init", str(texts / "left.text"), str(texts / "train.fr"), "--out", str(texts / "x.yaml")],
             standalone_mode=False,
         )
+
+
+@pytest.mark.parametrize(
+    ("name", "found"), [("a.en.txt", "en"), ("a.tok.nl", "nl"), ("news.de.tok", "de"), ("a.txt", None), ("a.src", None)]
+)
+def test_an_ending_of_texts_is_no_language(name: str, found: str | None) -> None:
+    if found:
+        assert language(Path(name), "--source-language", None) == found
+    else:
+        with pytest.raises(StudyError, match="does not end in a language"):
+            language(Path(name), "--source-language", None)
 
 
 LENGTHS = st.dictionaries(st.tuples(st.integers(1, 90), st.integers(1, 90)), st.integers(1, 40), min_size=1)

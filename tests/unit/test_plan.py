@@ -72,6 +72,23 @@ def test_another_models_speed_is_not_taken(tmp_path: Path) -> None:
     assert not items(study, GPU, tmp_path)[0].measured
 
 
+def test_the_speed_with_another_vocabulary_is_not_taken(tmp_path: Path) -> None:
+    study = check(bert_content(BASE), "my.yaml")
+    identity = expand(study.study)[0].identity
+    others = {**identity, "text_settings": {**identity["text_settings"], "vocabulary": 30_000}}
+    write_speed(tmp_path / "results", others, ["H100"], [1000.0])
+    assert not items(study, GPU, tmp_path)[0].measured
+
+
+@pytest.mark.parametrize("curve", [None, "updates\n3\n", "tokens_per_second\nfast\n"])
+def test_a_record_that_is_not_whole_tells_no_speed(curve: str | None, tmp_path: Path) -> None:
+    study = check(bert_content(BASE), "my.yaml")
+    write_speed(tmp_path / "results", expand(study.study)[0].identity, ["H100"], [1000.0])
+    path = tmp_path / "results" / "other" / "pretraining" / "a-run" / "curve.csv"
+    path.unlink() if curve is None else path.write_text(curve)
+    assert not items(study, GPU, tmp_path)[0].measured
+
+
 @pytest.mark.parametrize("prefix", ["", "norms", "modules/norms"])
 def test_a_translations_tokens_are_counted_once_its_text_is_prepared_also_where_a_module_has_it(
     prefix: str, tmp_path: Path

@@ -111,6 +111,12 @@ def test_what_is_described_otherwise_is_other_content(changes: dict[str, Any], o
     assert (Catalogue(before).content(runs) != Catalogue(after).content(runs)) == other
 
 
+def test_the_order_of_the_jobs_is_content_for_the_first_is_what_others_are_compared_with() -> None:
+    content = validate(study_content({"placement": "post"}, {"placement": "pre"}), "my.yaml")
+    runs = expand(content)
+    assert Catalogue(content).content(runs) != Catalogue(content).content(runs[::-1])
+
+
 FOLLOWED = tuple(f"preln.{package}." for package in ("report", "theory", "placements", "schedules"))
 
 

@@ -73,6 +73,12 @@ def losses(found: Comparison) -> dict[str, str]:
         ({1: 4.0, 2: 4.1, 3: 4.2}, {1: 5.0, 2: 5.1, 3: 5.2}, "worse"),
         ({1: 4.0, 2: 4.1, 3: 4.2}, {1: 4.2, 2: 9.0, 3: 4.0}, "same"),
         ({1: 4.0}, {1: math.inf}, "worse"),
+        ({1: 4.0, 2: 4.1, 3: 4.2}, {1: math.inf, 2: math.inf, 3: math.inf}, "worse"),
+        ({1: 4.0, 2: 4.1, 3: math.inf}, {1: 4.0, 2: 4.1, 3: 4.2}, "better"),
+        ({1: math.inf, 2: math.inf}, {1: math.inf, 2: math.inf}, "same"),
+        ({1: 4.0, 2: 4.1, 3: math.inf}, {1: 5.0, 2: 5.1, 3: math.inf}, "worse"),
+        # Of several seeds beside one, the same one counts.
+        ({1: 3.0, 2: 9.0, 3: 9.0}, {1: 4.0}, "worse"),
     ],
 )
 def test_a_loss_is_called_by_its_seeds(
@@ -101,6 +107,28 @@ def test_the_text_counts_what_is_worse(tmp_path: Path) -> None:
     one = write_results(tmp_path / "one", {"pre": {1: 4.0}})
     found = compare(one, write_results(tmp_path / "two", {"pre": {1: 5.0}}))
     assert "1 of 2 numbers are worse" in text(found)
+
+
+def test_a_study_of_other_epochs_is_compared_by_its_own_last_translations(tmp_path: Path) -> None:
+    words = random.Random(2)
+    references = [" ".join(words.choices("abcdefghij", k=12)) for _ in range(100)]
+    one = write_results(tmp_path / "results" / "one", {"pre": {1: 4.0}})
+    two = write_results(tmp_path / "results" / "two", {"pre": {1: 4.0}})
+    content = yaml.safe_load((one / "study.yaml").read_text())
+    content["translation"]["settings"]["epochs"] += 1
+    (one / "study.yaml").write_text(yaml.safe_dump(content))
+    (longer,) = expand(load(one / "study.yaml"))
+    record = one / longer.folder / "run.json"
+    write_json(record, json.loads(record.read_text()) | {"identity": longer.identity})
+    text = "\n".join(references) + "\n"
+    for folder in (one, two):
+        write_translations(folder, references, text)
+    (run,) = expand(load(two / "study.yaml"))
+    prepared = tmp_path / "resources" / "corpora" / corpus_id(run.settings.corpus, run.corpus) / "text"
+    prepared.mkdir(parents=True)
+    (prepared / "test.en").write_text(text)
+    (found,) = (one_ for one_ in compare(one, two).numbers if one_.quantity == "test_bleu")
+    assert found.p == 1.0
 
 
 @pytest.mark.parametrize(("processor", "said"), [("an abacus", False), ("a slide rule", True)])

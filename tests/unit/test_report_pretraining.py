@@ -217,6 +217,22 @@ def test_a_diverged_run_is_shown_as_one(study: Study, results: Path) -> None:
     assert list(table["status"]) == ["finished", "diverged"]
 
 
+def test_a_run_that_diverged_before_its_first_validation_leaves_the_others_as_they_are(
+    study: Study, results: Path
+) -> None:
+    whole = load(study, results)
+    folder = results / study.study / expand(study)[1].folder
+    (folder / "curve.csv").write_text((folder / "curve.csv").read_text().splitlines()[0] + "\n")
+    metrics = json.loads((folder / "metrics.json").read_text())
+    diverged = {"status": "diverged", "diverged": {"update": 2, "reason": "it did"}, "final": None, "best": None}
+    write_json(folder / "metrics.json", metrics | diverged)
+    found = load(study, results)
+    assert found.loss == whole.loss
+    assert found.curves.dtypes.drop("run").equals(whole.curves.dtypes.drop("run"))
+    assert list(pretraining_tables.pretraining(study, found)["status"]) == ["finished", "diverged"]
+    assert "Pre-LN, lr 3e-3, no warm-up (×: diverged at update 2)" in texts_of(study, results)
+
+
 def test_a_study_that_is_partly_done_is_shown_with_how_much_of_it(study: Study, tmp_path: Path) -> None:
     records = load(study, tmp_path)
     assert records.progress.endswith("0 of 2 pre-training runs and 0 of 4 fine-tuned checkpoints are done.")

@@ -17,7 +17,7 @@ import yaml
 
 from preln.config import Study, validate
 from preln.fairseq_plugin.log import newest_progress
-from preln.files import write_json_lines
+from preln.files import write_json, write_json_lines
 from preln.progress import SILENT_SECONDS
 from preln.runs import Run, expand
 from preln.status import StudyProgress
@@ -90,6 +90,17 @@ def test_a_run_with_metrics_is_done(run: Run, tmp_path: Path) -> None:
     assert (row.state, row.done, row.scores["BLEU"], row.left) == ("finished", 4, 3.0, None)
 
 
+@pytest.mark.parametrize("begun_again", [False, True])
+def test_a_record_of_other_settings_is_not_done(begun_again: bool, run: Run, tmp_path: Path) -> None:
+    log = training(tmp_path, LINE)
+    finished(tmp_path, 400)
+    write_json(tmp_path / "run.json", {"identity": {**run.identity, "dropout": 0.7}})
+    os.utime(tmp_path / "run.json", (NOW - 10, NOW - 10))
+    if not begun_again:
+        os.utime(log.with_name("attempts.jsonl"), (NOW - 20, NOW - 20))
+    assert progress(run, tmp_path, NOW).state == ("training" if begun_again else "waiting")
+
+
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"status": "finished"'])
 def test_a_record_that_is_damaged_is_named(content: str, run: Run, tmp_path: Path) -> None:
     (tmp_path / "metrics.json").write_text(content, encoding="utf-8")
@@ -115,7 +126,7 @@ FINAL = {"train_loss": 6.0, "valid_loss": 6.5, "test_bleu": 3.0, "tokens_per_sec
 
 
 def finished(folder: Path, seconds: float) -> None:
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     metrics = {"status": "finished", "diverged": None, "epochs": 4, "final": FINAL, "seconds": seconds}
     (folder / "metrics.json").write_text(json.dumps(metrics), encoding="utf-8")
 
@@ -169,10 +180,9 @@ def test_a_run_that_diverged_is_no_measure_of_the_time_of_others(study: Study, t
 
 def test_the_measurements_of_the_theory_are_done_or_not(tmp_path: Path) -> None:
     study = validate(study_content(theory={"seeds": 3, "exact": {"seeds": 5}}), "my.yaml")
-    layers, depths, _ = (tmp_path / job.folder for job in measurement_jobs.expand(study, expand(study)))
-    for folder, record in ((layers, {"identity": {}, "seconds": 4.0}), (depths, {})):
-        folder.mkdir(parents=True)
-        (folder / "run.json").write_text(json.dumps(record), encoding="utf-8")
+    layers, depths, _ = measurement_jobs.expand(study, expand(study))
+    for job, record in ((layers, {"identity": layers.identity, "seconds": 4.0}), (depths, {})):
+        write_json(tmp_path / job.folder / "run.json", record)
     _, section = StudyProgress.read(study, tmp_path, NOW).sections
     assert [(row.id, row.told().plain, row.done, row.of) for row in section.rows] == [
         ("exact-layers", "finished", 5, 5),

@@ -133,6 +133,26 @@ def test_the_age_of_an_input_counts_until_the_records_are_of_the_job(
     assert not any(are_current(job).values())
 
 
+def test_a_file_that_is_removed_from_a_folder_of_texts_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "texts" / "more"
+    folder.mkdir(parents=True)
+    for name in ("a.txt", "b.txt"):
+        (folder / name).write_text("a line\n")
+    source = {"source": "files", "path": str(tmp_path / "texts")}
+    study = asked(texts={"tiny": {"sources": [source], "vocabulary": 300}})
+    run = study.pretrainings[0]
+    text = {"sha256": {"train.txt": "a"}}
+    done(run, text=text)
+    write_json(Path(paths(run)["text"]) / "text.json", text)
+    for path in (*folder.iterdir(), folder, folder.parent):
+        os.utime(path, (0, 0))
+    assert all(are_current(run).values())
+    (folder / "b.txt").unlink()
+    os.utime(folder, (2**33, 2**33))
+    assert not any(are_current(run).values())
+
+
 def test_of_text_on_this_machine_the_content_decides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name in ("train.nl", "train.fr"):

@@ -64,10 +64,11 @@ def listed(names: Iterable[object], most: int = 20) -> str:
     return ", ".join(map(str, every[:most])) + more
 
 
-def nearest(wrong: str, known: Iterable[str]) -> str | None:
+def nearest(wrong: str, known: Iterable[object]) -> str | None:
     """The name that a wrong one is most like, whatever its case and whether its words are joined by `-` or by `_`. None
     where it is like none."""
-    names = {_plain(name): name for name in known}
+    # A key of YAML may be a number, or nothing.
+    names = {_plain(str(name)): str(name) for name in known}
     return next((names[near] for near in get_close_matches(_plain(wrong), names, n=1)), None)
 
 
@@ -75,7 +76,7 @@ def _plain(name: str) -> str:
     return name.lower().replace("-", "_")
 
 
-def meant(wrong: str, known: Iterable[str]) -> str:
+def meant(wrong: str, known: Iterable[object]) -> str:
     """What a message says behind a wrong name: the one that was meant, as a question, or nothing where none is near."""
     near = nearest(wrong, known)
     return f" (did you mean {near}?)" if near else ""

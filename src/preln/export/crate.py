@@ -19,7 +19,6 @@ from packaging.licenses import InvalidLicenseExpression, canonicalize_license_ex
 from rocrate.model import ContextEntity, Entity, File
 from rocrate.rocrate import ROCrate
 
-from preln import recording
 from preln.config import Study
 from preln.errors import PrelnError
 from preln.export.card import PAPER, PAPER_TITLE
@@ -27,7 +26,7 @@ from preln.files import new_folder, sha256
 from preln.jobs import Job
 from preln.report.catalogue import REPORT, Catalogue
 from preln.report.core.figure import Figure
-from preln.report.core.records import commit_name, hardware_line
+from preln.report.core.records import commit_name, hardware_line, own
 from preln.report.core.table import Table
 from preln.runs import digest
 
@@ -108,7 +107,7 @@ class _Crate:
 
     def add_record(self, job: Job) -> None:
         """Add the record of a job, and the action that made it."""
-        record = recording.read(self.results / job.files[0])
+        record = own(self.results / job.folder, job.identity)
         files = [self._file(file, f"{Path(file).name} of {job.id}.") for file in job.files]
         seeds = [self._value(f"#{job.folder}/{name}", name, seed) for name, seed in _seeds(job.identity)]
         action = self.content.add_action(

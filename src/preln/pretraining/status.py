@@ -12,9 +12,17 @@ from preln.config import Study
 from preln.freshness import read_or_nothing
 from preln.pretraining.curve import read_validations
 from preln.pretraining.runs import FinetuningJob, PretrainingRun, expand, finetunings
-from preln.progress import SILENT_SECONDS, Counting, Progress, Section, State, training
+from preln.progress import (
+    SILENT_SECONDS,
+    Counting,
+    Progress,
+    Section,
+    State,
+    is_of_other_settings,
+    state_of,
+    training,
+)
 from preln.recording import RUN, damaged_beside
-from preln.run_state import RunState
 
 UPDATES = Counting("updates", {"valid": "valid_loss"}, read_validations)
 
@@ -32,14 +40,14 @@ def sections(study: Study, results: Path, now: float) -> list[Section]:
 
 def pretraining(run: PretrainingRun, folder: Path, now: float) -> Progress:
     """The progress of a pre-training, whose folder is `folder`, at the time `now` in seconds since the epoch."""
-    return training(run.id, run.settings.updates, folder, now, UPDATES)
+    return training(run, run.settings.updates, folder, now, UPDATES)
 
 
 def finetuning(job: FinetuningJob, folder: Path, now: float) -> Progress:
     """The progress of a checkpoint's fine-tunings on one task, at the time `now` in seconds since the epoch."""
     wanted = len(job.points) * job.seeds
     record = folder / RUN
-    if record.exists():
+    if record.exists() and not is_of_other_settings(job, folder):
         values = read_or_nothing(record)
         state = values.get("status", "")
         damaged = damaged_beside(record) if state in (State.FINISHED, State.NOT_REACHED) else record
@@ -54,7 +62,7 @@ def finetuning(job: FinetuningJob, folder: Path, now: float) -> Progress:
             return Progress.damaged(job.id, folder / "scores.csv", wanted)
         accuracy, seconds = _mean(scores), values.get("seconds")
         return Progress(job.id, State(state), len(scores), wanted, scores={"accuracy": accuracy}, seconds=seconds)
-    current = RunState.newest(folder)
+    current = state_of(job, folder)
     if current is None:
         return Progress(job.id, State.WAITING, 0, wanted)
     done = current.entries()

@@ -153,14 +153,15 @@ class Catalogue:
         )
 
     def content(self, jobs: Iterable[Job]) -> str:
-        """A checksum of what a figure or a table says of these jobs beside their records: of what they are, and what
-        the study says of them."""
+        """A checksum of what a figure or a table says of these jobs beside their records: of what they are, in their
+        order, and what the study says of them."""
         described = self.study.model_dump(mode="json", include={"description", "paper_settings", "paper_curves"})
         if self.study.pretraining:
             described["loss"] = self.study.pretraining.loss
         if self.study.finetuning:
             described["fixed"] = self.study.finetuning.fixed.model_dump()
-        return digest({**described, "shown": {job.id: job.identity for job in jobs}})
+        # The first pre-training is what the others are compared with.
+        return digest({**described, "shown": [[job.folder, job.identity] for job in jobs]})
 
 
 def code(entry: Entry[Any]) -> list[Path]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -93,12 +93,12 @@ def compare(before: Path, after: Path) -> Comparison:
     first, second = (
         _numbers(study, folder.resolve().parent) for study, folder in zip(studies, (before, after), strict=True)
     )
-    runs = {run.id: run for run in expand(studies[1])}
+    runs = [{run.id: run for run in expand(study)} for study in studies]
     if not first.keys() & second.keys():
         raise RecordError(f"{before} and {after} have no run in common that is done in both; runs correspond by name")
     for key in dict.fromkeys([*first, *second]):
         if key in first and key in second:
-            by_sentences = partial(_bootstrap, before, after, runs, key[0]) if key[1] == "test_bleu" else None
+            by_sentences = partial(_bootstrap, (before, after), runs, key[0]) if key[1] == "test_bleu" else None
             numbers.append(_difference(*key, first[key], second[key], by_sentences))
         else:
             alone.append(f"{', '.join(key)}: only in {before if key in first else after}")
@@ -178,32 +178,42 @@ def _difference(
     by_sentences: Callable[[int], float] | None,
 ) -> Difference:
     """The difference of two series by their seeds; `by_sentences` gives the p-value of one seed's."""
-    first, second = list(before.values()), list(after.values())
-    was, is_now = mean(first), mean(second)
+    common = before.keys() & after.keys()
+    if common and min(len(before), len(after)) == 1:
+        # Beside a single seed, the same one says most.
+        before, after = ({seed: one[seed] for seed in common} for one in (before, after))
+    was, is_now = mean(before.values()), mean(after.values())
+    first, second = ([value for value in one.values() if math.isfinite(value)] for one in (before, after))
+    first_share, second_share = len(first) / len(before), len(second) / len(after)
+    p, differs = math.nan, False
     worse = is_now > was if LOWER_IS_BETTER[quantity] else is_now < was
-    if min(len(first), len(second)) > 1:
+    if first_share != second_share:
+        # More seeds of one have diverged.
+        differs, worse = True, second_share < first_share
+    elif min(len(first), len(second)) > 1:
         from scipy import stats  # It takes longer to import than all else, and one seed has no need of it.
 
         p = float(stats.ttest_ind(first, second, equal_var=False).pvalue) if first != second else 1.0
-        differs = p < SIGNIFICANT
-    else:
-        seeds = before.keys() & after.keys()
-        p = by_sentences(*seeds) if by_sentences and len(seeds) == 1 else math.nan
+        differs, worse = p < SIGNIFICANT, (mean(second) > mean(first)) == LOWER_IS_BETTER[quantity]
+    elif first and second:
+        if by_sentences and before.keys() == after.keys():
+            p = by_sentences(*before)
         differs = abs(is_now - was) > NOTICEABLE[quantity] if math.isnan(p) else p < SIGNIFICANT
     verdict = ("worse" if worse else "better") if differs else "same"
-    return Difference(name, quantity, was, is_now, f"{len(first)}, {len(second)}", p, verdict)
+    return Difference(name, quantity, was, is_now, f"{len(before)}, {len(after)}", p, verdict)
 
 
-def _bootstrap(before: Path, after: Path, runs: dict[str, Run], name: str, seed: int) -> float:
-    """The p-value of the paired bootstrap over the last epoch's translations of a run; NaN where they are gone, or are
-    not of the same text."""
-    run = runs[f"{name}-s{seed}"]
-    folders = [results / run.folder for results in (before, after)]
-    corpora = after.resolve().parent.parent / "resources" / "corpora"
+def _bootstrap(results: tuple[Path, Path], runs: Sequence[Mapping[str, Run]], name: str, seed: int) -> float:
+    """The p-value of the paired bootstrap over the last epochs' translations of a run, by the results and the runs of
+    both studies; NaN where they are gone, or are not of the same text."""
+    mine = [of_study[f"{name}-s{seed}"] for of_study in runs]
+    folders = [folder / run.folder for folder, run in zip(results, mine, strict=True)]
+    run = mine[1]
+    corpora = results[1].resolve().parent.parent / "resources" / "corpora"
     test = f"test.{languages(run.corpus)[1]}"
     text = corpora / corpus_id(run.settings.corpus, run.corpus) / "text" / test
     tests = {checksums(read(folder / RUN).get("corpus", {})).get(test) for folder in folders}
-    first, second = (tested(folder, run.settings.epochs) for folder in folders)
+    first, second = (tested(folder, run.settings.epochs) for folder, run in zip(folders, mine, strict=True))
     if not first or not second or not text.exists() or tests != {sha256(text)}:
         return math.nan
     references = text.read_text(encoding="utf-8").splitlines()

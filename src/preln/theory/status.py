@@ -8,7 +8,7 @@ from typing import Any
 from preln.config import Study
 from preln.freshness import read_or_nothing
 from preln.jobs import Job
-from preln.progress import Progress, Section, State
+from preln.progress import Progress, Section, State, is_of_other_settings
 from preln.recording import RUN, damaged_beside
 from preln.runs import expand as expand_runs
 from preln.theory import measurement_jobs, trace_jobs
@@ -43,7 +43,7 @@ def _recorded(job: Job, folder: Path, of: int, implied: dict[str, Any]) -> Progr
     """The progress of a job with one record, which is written at its end; `implied` has the values of keys that such a
     record lacks."""
     record = folder / RUN
-    if not record.exists():
+    if not record.exists() or is_of_other_settings(job, folder):
         return Progress(job.id, State.WAITING, 0, of)
     values = implied | read_or_nothing(record)
     is_whole = {"identity", "updates"} <= values.keys() and values.get("status") in (State.FINISHED, State.DIVERGED)

@@ -20,4 +20,4 @@ def sections(study: Study, results: Path, now: float) -> list[Section]:
 
 def progress(run: Run, folder: Path, now: float) -> Progress:
     """The progress of `run`, whose folder is `folder`, at the time `now` in seconds since the epoch."""
-    return training(run.id, run.settings.epochs, folder, now, EPOCHS)
+    return training(run, run.settings.epochs, folder, now, EPOCHS)

@@ -80,7 +80,9 @@ def load(study: Study, shown: Sequence[PretrainingRun | FinetuningJob], results:
             metrics[run.id] = recording.read(folder / recording.METRICS)
             origins.append(own(folder, run.identity))
             texts.require_same(run.settings.text, origins[-1], folder)
-            curves.append(table(folder / "curve.csv", COLUMNS)[COLUMNS].assign(run=run.id))
+            curve = table(folder / "curve.csv", COLUMNS)[COLUMNS]
+            # A run that diverged before its first validation has no row, and without one a column has no type.
+            curves += [curve.assign(run=run.id)] if len(curve) else []
     scores, majority = [], {}
     done = set()
     for job in jobs:
