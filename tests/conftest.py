@@ -77,7 +77,7 @@ def unfinished_studies() -> list[str]:
     listing = ["git", "ls-files", "--", "results/*/run.json"]
     records = subprocess.run(listing, cwd=ROOT, capture_output=True, text=True, check=False).stdout.split()
     names = {Path(record).parts[1] for record in records}
-    return sorted(name for name in names if not (ROOT / "results" / name / "study.yaml").exists())
+    return sorted(names - {path.parent.name for path in committed_studies()})
 
 
 def settings(**changes: Any) -> RunSettings:

@@ -39,7 +39,7 @@ def read(results: Path) -> dict[Reading, Ends]:
         if not is_asked or its.learning_rate not in (5e-4, 1e-3) or its.warmup not in (0, LONG_WARMUP):
             return None
         total = sum_of_rates(schedule_of(its), UPDATES) / its.learning_rate
-        return Reading(its.learning_rate, its.warmup, its.anchor, float(f"{total:.3g}"))
+        return Reading(its.learning_rate, its.warmup, its.anchor, float(round(total)))
 
     def place(one: Reading) -> tuple[float, int, int]:
         return one.learning_rate, one.warmup, ORDER.index(one.anchor)

@@ -23,7 +23,7 @@ from preln.config import Corpus, EnglishText, NoResults, Study, StudyError, Task
 from preln.config.base import listed, meant
 from preln.errors import PrelnError
 from preln.files import json_text, not_written
-from preln.results import STUDY_FILE, beside, named, read_results, study_file
+from preln.results import STUDY_FILE, prepared_for, read_results, study_file, study_named
 from preln.runs import Run, expand
 
 app = typer.Typer(
@@ -76,9 +76,11 @@ def main() -> None:
     """Run the command line; what users can mend is said in a line or two, without a traceback."""
     # On a full disk, a log tells with a traceback for each line that it cannot be written.
     logging.raiseExceptions = False
-    if isinstance(sys.stdout, TextIOWrapper):
-        # A terminal may not have each of our signs.
+    if isinstance(sys.stdout, TextIOWrapper) and sys.stdout.isatty():
+        # A terminal may not have each of our signs. What is written to files and to programs is UTF-8.
         sys.stdout.reconfigure(errors="replace")
+    elif isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")
     try:
         app()
     except PrelnError as error:
@@ -227,7 +229,7 @@ def status(
         folder, study, _ = read_results(results)
         origin = results
     except NoResults:
-        file = named(results.name)
+        file = study_named(results.name)
         if file is None:
             raise
         folder, study, origin = results, load(file), file
@@ -367,7 +369,7 @@ def translate(
         raise PrelnError(f"--file {file}: there is no such file")
     folder, _, all_runs = read_results(results)
     asked = [_find(all_runs, run, "run") for run in runs]
-    models = [TrainedRun(run, folder, prepared or beside(folder, corpus_folder(run))) for run in asked]
+    models = [TrainedRun(run, folder, prepared or prepared_for(folder, corpus_folder(run))) for run in asked]
     if file is None:
         # As every other text of the project, whatever the locale is.
         if isinstance(sys.stdin, TextIOWrapper):
@@ -453,10 +455,10 @@ def _export_model(results: Path, run: str, out: Path, prepared: Path | None) -> 
     choices: list[Run | pretraining.PretrainingRun] = [*translation_runs, *pretraining_runs]
     found = _find(choices, run, "run")
     if isinstance(found, Run):
-        text = prepared or beside(folder, workflow.corpus_folder(found))
+        text = prepared or prepared_for(folder, workflow.corpus_folder(found))
         model = training.trained(found, text, folder / found.folder)
     else:
-        text = prepared or beside(folder, workflow.text_folder(found))
+        text = prepared or prepared_for(folder, workflow.text_folder(found))
         model = pretraining_training.trained(found, text, folder / found.folder)
     huggingface.export(found, model, text, out)
 

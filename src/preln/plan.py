@@ -28,7 +28,7 @@ from preln.corpora.subsets import SIZES
 from preln.errors import PrelnError
 from preln.freshness import read_or_nothing
 from preln.pretraining.runs import FinetuningJob, PretrainingRun
-from preln.results import made
+from preln.results import files_made
 from preln.runs import Run
 from preln.workflow import corpus_folder
 
@@ -256,7 +256,7 @@ def _item(
 def _epoch(run: Run, folder: Path) -> _Epoch | None:
     """The epoch of a run's corpus: counted where it is prepared, about known of IWSLT14."""
     corpus = run.corpus
-    found = [record.parents[1] for record in made(f"{corpus_folder(run)}/bpe/bpe.json", folder)]
+    found = [record.parents[1] for record in files_made(f"{corpus_folder(run)}/bpe/bpe.json", folder)]
     if prepared := next((one for one in found if (one / "text" / "corpus.json").exists()), None):
         languages = prepared_text.record(prepared)["languages"]
         sides = [_lengths(prepared / "bpe" / f"train.{languages[side]}") for side in ("source", "target")]
@@ -278,7 +278,7 @@ def _lengths(path: Path) -> Iterator[int]:
 def _recorded(folder: Path, gpu: Gpu | None) -> Speeds:
     """The median speed of recorded trainings on such a GPU (None: on one core), of each model and its batches."""
     found: dict[tuple[object, ...], list[float]] = defaultdict(list)
-    for path in made("results/*/*/*/run.json", folder):
+    for path in files_made("results/*/*/*/run.json", folder):
         kind = path.parts[-3]
         record = read_or_nothing(path) if kind in ("translation", "pretraining") else {}
         hardware = record.get("hardware", {})

@@ -212,7 +212,7 @@ def is_of_other_settings(job: Job, folder: Path) -> bool:
     return identity is not None and identity != json.loads(json.dumps(job.identity))
 
 
-def state_of(job: Job, folder: Path) -> RunState | None:
+def state_in_progress(job: Job, folder: Path) -> RunState | None:
     """The state that a job without a current record goes on from; None if it has not begun. A state that is older than
     a record of other settings is that record's."""
     current = RunState.newest(folder)
@@ -244,7 +244,7 @@ def training(job: Job, of: int, folder: Path, now: float, counting: Counting) ->
             last.get("tokens_per_second"),
             seconds=values.get("seconds"),
         )
-    current = state_of(job, folder)
+    current = state_in_progress(job, folder)
     if current is None:
         return Progress(name, State.WAITING, 0, of)
     record = counting.read_record(current)

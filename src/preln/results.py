@@ -36,7 +36,7 @@ def read_results(results: Path) -> tuple[Path, Study, list[Run]]:
     try:
         study = of_results(path)
     except NoResults as error:
-        found = [other.parent for other in made(f"results/*/{STUDY_FILE}", Path())]
+        found = [other.parent for other in files_made(f"results/*/{STUDY_FILE}", Path())]
         if not found:
             raise
         name = path.parent.name
@@ -50,7 +50,7 @@ def read_results(results: Path) -> tuple[Path, Study, list[Run]]:
     return path.resolve().parent, study, expand(study, path)
 
 
-def named(study: str) -> Path | None:
+def study_named(study: str) -> Path | None:
     """The file of `config/` with the study of this name, which may not have begun."""
     for path in sorted(Path("config").glob("*.yaml")):
         with suppress(StudyError):
@@ -59,14 +59,14 @@ def named(study: str) -> Path | None:
     return None
 
 
-def made(path: str, folder: Path) -> list[Path]:
+def files_made(path: str, folder: Path) -> list[Path]:
     """The files that a workflow in `folder` has made, by the path (or pattern) that the rules give them: in the folder
     itself first, then up to two folders below it, where a module with a prefix has its files."""
     return [found for depth in ("", "*/", "*/*/") for found in sorted(folder.glob(depth + path))]
 
 
-def beside(results: Path, made: str) -> Path:
+def prepared_for(results: Path, path: str) -> Path:
     """What the workflow made for the results of a study: below the folder that has `results/`, which may be that of a
     module's prefix, and otherwise below the current one."""
-    found = results.parent.parent / made
-    return found if found.exists() else Path(made)
+    found = results.parent.parent / path
+    return found if found.exists() else Path(path)

@@ -1166,6 +1166,14 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
             ],
         ),
         (
+            "it ends at {:.2f} bits, and with Xavier's draw at {:.2f}, where β2 = 0.98 has {:.2f}, and {:.2f} to {:.2f}.",
+            lambda: [
+                *(radam.read(RESULTS)[radam.Corner(4, drawn, 0.999)].losses[0] for drawn in ("fairseq", "xavier")),
+                radam.read(RESULTS)[radam.Corner(4)].losses[0],
+                *minmax(radam.read(RESULTS)[radam.PAPERS].losses),
+            ],
+        ),
+        (
             "With Xavier's draw as well, three seeds end between {:.2f} and {:.2f} bits.",
             lambda: papers_radam(4, "valid_loss"),
         ),
@@ -1228,7 +1236,6 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
         ),
     ],
     "docs/your-own-study.md": [
-        ("{} of {} runs made | | `paper-epoch.yaml`", lambda: made("confounds")),
         ("{} of {} runs made | | `first-updates.yaml`", lambda: made("paper-epoch")),
         ("{} of {} runs made | | `placements-small.yaml`", lambda: made("placements-real")),
     ],

@@ -134,21 +134,6 @@ def test_markup_is_stripped_to_paragraphs() -> None:
     assert strip_markup(markup) == ["Bold text of a feline.", "More text."]
 
 
-@pytest.mark.parametrize(
-    "markup",
-    [
-        "[[File:x.jpg|right|200px|A caption with a [[cat|feline]]]]",
-        "[[Image:z.png|frame|Another caption.]]",
-        "[[File:q.jpg|upright=1.2|thumb|A third]]",
-        "[[Category:Cats|*]]",
-        "[[de:Katze]]",
-        "__NOTOC__",
-    ],
-)
-def test_of_pictures_and_of_links_that_are_no_words_nothing_is_left(markup: str) -> None:
-    assert strip_markup(f"One.\n{markup}\nTwo of [[MTV: Unplugged]].") == ["One.", "Two of MTV: Unplugged."]
-
-
 def archives(folder: Path) -> list[Path]:
     with zipfile.ZipFile(folder / "a.zip", "w") as archive:
         archive.writestr("one.txt", "One.\n")

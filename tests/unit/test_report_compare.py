@@ -75,6 +75,7 @@ def losses(found: Comparison) -> dict[str, str]:
         ({1: 4.0}, {1: math.inf}, "worse"),
         ({1: 4.0, 2: 4.1, 3: 4.2}, {1: math.inf, 2: math.inf, 3: math.inf}, "worse"),
         ({1: 4.0, 2: 4.1, 3: math.inf}, {1: 4.0, 2: 4.1, 3: 4.2}, "better"),
+        ({1: 4.0, 2: math.inf}, {1: 9.0, 2: math.inf}, "worse"),
         ({1: math.inf, 2: math.inf}, {1: math.inf, 2: math.inf}, "same"),
         ({1: 4.0, 2: 4.1, 3: math.inf}, {1: 5.0, 2: 5.1, 3: math.inf}, "worse"),
         # Of several seeds beside one, the same one counts.

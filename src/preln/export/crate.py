@@ -28,6 +28,7 @@ from preln.report.catalogue import REPORT, Catalogue
 from preln.report.core.figure import Figure
 from preln.report.core.records import commit_name, hardware_line, own
 from preln.report.core.table import Table
+from preln.results import STUDY_FILE
 from preln.runs import digest
 
 VERSION = "1.1"
@@ -103,7 +104,7 @@ class _Crate:
         crate.root_dataset["citation"] = paper
         profile = self._entity(PROFILE, "CreativeWork", name="Process Run Crate", version="0.5")
         crate.root_dataset["conformsTo"] = profile
-        self.study = self._file("study.yaml", "The study, with every default filled in.")
+        self.study = self._file(STUDY_FILE, "The study, with every default filled in.")
 
     def add_record(self, job: Job) -> None:
         """Add the record of a job, and the action that made it."""

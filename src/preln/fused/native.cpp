@@ -315,7 +315,7 @@ INLINE void weigh(float* __restrict scores, int64_t first, int64_t rows, int64_t
             mine[i] = exp_of_negative(mine[i] - highest);
             total += mine[i];
         }
-        // Of a model that broke, nothing is left.
+        // A score that is not finite makes the whole row NaN, so that the divergence is seen.
         const float inverse = is_finite(all) ? 1.0f / total : NAN;
         for (int64_t i = 0; i < row; ++i) mine[i] *= inverse;
         for (int64_t i = known; i < row; ++i) mine[i] = 0.0f;

@@ -19,7 +19,7 @@ from preln.progress import (
     Section,
     State,
     is_of_other_settings,
-    state_of,
+    state_in_progress,
     training,
 )
 from preln.recording import RUN, damaged_beside
@@ -62,7 +62,7 @@ def finetuning(job: FinetuningJob, folder: Path, now: float) -> Progress:
             return Progress.damaged(job.id, folder / "scores.csv", wanted)
         accuracy, seconds = _mean(scores), values.get("seconds")
         return Progress(job.id, State(state), len(scores), wanted, scores={"accuracy": accuracy}, seconds=seconds)
-    current = state_of(job, folder)
+    current = state_in_progress(job, folder)
     if current is None:
         return Progress(job.id, State.WAITING, 0, wanted)
     done = current.entries()

@@ -23,6 +23,7 @@ from preln.report.core.records import flat, hardware_line
 from preln.report.core.statistics import mean
 from preln.report.pretraining import records as pretraining_records
 from preln.report.translation import records
+from preln.results import of_folder
 from preln.runs import Run, corpus_id, expand
 from preln.translation.training import tested
 
@@ -42,8 +43,8 @@ class Difference:
     Attributes:
         what: the runs: their settings as far as they vary, and the task and update of a fine-tuning.
         quantity: `valid_loss` (bits a token), `test_bleu` (percent) or `accuracy` (a fraction).
-        before, after: means over the seeds.
-        seeds: of each study.
+        before, after: means over the seeds; beside a single seed, that of the same one alone.
+        seeds: how many are compared, of each study.
         p: of Welch's t-test over the seeds; of one seed, that of the paired bootstrap over the test's sentences, where
             the translations are still in the runs' states; otherwise NaN.
         verdict: `worse`, `better` or `same`.
@@ -88,7 +89,7 @@ def compare(before: Path, after: Path) -> Comparison:
         StudyError: if a study cannot be read.
         RecordError: if a record cannot be used, or no run is done in both.
     """
-    studies = [of_results(folder / "study.yaml") for folder in (before, after)]
+    studies = [of_results(of_folder(folder)) for folder in (before, after)]
     numbers, alone = [], []
     first, second = (
         _numbers(study, folder.resolve().parent) for study, folder in zip(studies, (before, after), strict=True)
@@ -123,9 +124,10 @@ def text(comparison: Comparison) -> str:
     parts += comparison.alone
     worse = sum(one.verdict == "worse" for one in comparison.numbers)
     parts.append(
-        f"{worse} of {len(comparison.numbers)} numbers are worse: by p < {SIGNIFICANT} of the seeds, or of BLEU's "
-        f"sentences where there is one seed; where no p is known, by {NOTICEABLE['valid_loss']} bits of loss, "
-        f"{NOTICEABLE['test_bleu']:g} of BLEU or {NOTICEABLE['accuracy']:.0%} of accuracy."
+        f"{worse} of {len(comparison.numbers)} numbers are worse: where a larger share of the seeds diverged; "
+        f"otherwise by p < {SIGNIFICANT} of the seeds, or of BLEU's sentences where there is one seed; where no p is "
+        f"known, by {NOTICEABLE['valid_loss']} bits of loss, {NOTICEABLE['test_bleu']:g} of BLEU or "
+        f"{NOTICEABLE['accuracy']:.0%} of accuracy. Beside a single seed, the same one is compared."
     )
     first, second = comparison.hardware
     if first != second:
@@ -153,11 +155,12 @@ def _numbers(study: Study, results: Path) -> Numbers:
         for run in runs:
             if run.id in done.index:
                 value: Any = done.loc[run.id, f"final_{quantity}"]
-                found[_series(run), quantity][run.settings.seed] = worst(quantity) if pd.isna(value) else float(value)
+                diverged = done.loc[run.id, "status"] == "diverged"
+                found[_series(run), quantity][run.settings.seed] = worst(quantity) if diverged else float(value)
     for pretrained in bert.runs:
         if pretrained.id in bert.metrics:
-            last = bert.metrics[pretrained.id]["final"]
-            loss = last["valid_loss"] if last else worst("valid_loss")
+            ended = bert.metrics[pretrained.id]
+            loss = worst("valid_loss") if ended["diverged"] else ended["final"]["valid_loss"]
             found[_series(pretrained), "valid_loss"][pretrained.settings.seed] = loss
     for job in bert.jobs:
         if best := pretraining_records.chosen(pretraining_records.scores_of(bert, job)):
@@ -198,7 +201,9 @@ def _difference(
     elif first and second:
         if by_sentences and before.keys() == after.keys():
             p = by_sentences(*before)
-        differs = abs(is_now - was) > NOTICEABLE[quantity] if math.isnan(p) else p < SIGNIFICANT
+        by = mean(second) - mean(first)
+        worse = (by > 0) == LOWER_IS_BETTER[quantity]
+        differs = abs(by) > NOTICEABLE[quantity] if math.isnan(p) else p < SIGNIFICANT
     verdict = ("worse" if worse else "better") if differs else "same"
     return Difference(name, quantity, was, is_now, f"{len(before)}, {len(after)}", p, verdict)
 

@@ -211,7 +211,7 @@ VARIED_SETTINGS: dict[str, Callable[[RunSettings], dict[str, Any]]] = {
 }
 """The variants that are settings of a run; the others are of the weights, and known to `fairseq_plugin.probe`."""
 
-VARIANT_SETTINGS = {
+DRAWS_OF_WEIGHTS = {
     "fairseq-feed-forward": ("initialisation", "fairseq"),
     "xavier-feed-forward": ("initialisation", "xavier"),
     "unpacked-projections": ("projections", "separate"),
@@ -228,7 +228,7 @@ def _varied(settings: RunSettings, variant: str, origin: Origin) -> RunSettings:
     where = "theory.gradients.variants"
     content = settings.model_dump()
     for name in variant.split("+"):
-        key, value = VARIANT_SETTINGS.get(name, ("", None))
+        key, value = DRAWS_OF_WEIGHTS.get(name, ("", None))
         if value is not None and getattr(settings, key) == value:
             refuse(placed(origin, [f"{where}: {name} is no variant of these runs, whose {key} is {value} already"]))
         if name in VARIED_SETTINGS:

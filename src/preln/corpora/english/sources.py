@@ -8,7 +8,6 @@ import re
 import sys
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from io import BufferedReader, TextIOWrapper
 from pathlib import Path
 from pydoc_data.topics import topics
@@ -270,21 +269,14 @@ class _Pages:
         return self._stream.read(count)
 
 
-_NO_TEXT = re.compile(r"(?i:File|Image|Category):|[a-z]{2,3}(-[a-z]+)?:(?! )")
-"""How the titles of links begin of which nothing is text."""
-_MAGIC_WORD = re.compile(r"__[A-Z]+__")
-
-
 def strip_markup(markup: str) -> Document:
     """The paragraphs of an article, without tables, templates, references and headings."""
-    code = mwparserfromhell.parse(_MAGIC_WORD.sub("", markup))
-    # A link to a picture has its caption and options in any order. One to a category or another language is no text.
-    for link in code.filter_wikilinks(matches=lambda link: bool(_NO_TEXT.match(str(link.title).strip()))):
-        with suppress(ValueError):
-            code.remove(link)
+    code = mwparserfromhell.parse(markup)
     for node in [*code.filter_tags(matches=lambda tag: tag.tag in ("ref", "table")), *code.filter_headings()]:
         try:
             code.remove(node)
         except ValueError:
             continue  # it stood inside of one that is removed already
-    return [text for line in code.strip_code().splitlines() if (text := line.strip())]
+    lines = (line.strip() for line in code.strip_code().splitlines())
+    # Links to pictures and categories leave their bare names.
+    return [line for line in lines if line and not re.match(r"(thumb|File:|Image:|Category:)", line)]

@@ -28,7 +28,7 @@ from preln.report.theory.records import (
     without_bias,
 )
 from preln.theory.closed_forms import DELTA, EPSILON
-from preln.theory.measurement_jobs import VARIANT_SETTINGS
+from preln.theory.measurement_jobs import DRAWS_OF_WEIGHTS
 from preln.theory.measurements import AFTER_WARMUP, INITIAL, UNIT_OUTPUT
 
 
@@ -150,7 +150,7 @@ def theory(records: Records) -> pd.DataFrame:
 
 def _is_of_the_weights(variant: str) -> bool:
     """Whether a variant departs from the models as they are trained in how the weights are drawn, if in anything."""
-    return set(filter(None, variant.split("+"))) <= VARIANT_SETTINGS.keys()
+    return set(filter(None, variant.split("+"))) <= DRAWS_OF_WEIGHTS.keys()
 
 
 def _lemmas(layers: pd.DataFrame, placement: str, stack: Stack) -> list[Row]:
@@ -312,7 +312,7 @@ def figure_3(records: Records) -> pd.DataFrame:
         rows.append(
             {
                 "figure": "" if variant or placement not in BY_DEPTH else f"3({', '.join(panels)})",
-                "model": f"{PLACEMENTS[placement].label}, {'initial' if state == 'initial' else 'after warm-up'}",
+                "model": f"{PLACEMENTS[placement].label}, {'initial' if state == INITIAL else 'after warm-up'}",
                 "variant": variant,
                 "matrix": matrix,
                 "depth": depth,
