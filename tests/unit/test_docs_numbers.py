@@ -1166,7 +1166,8 @@ SAID: dict[str, list[tuple[str, Numbers]]] = {
             ],
         ),
         (
-            "it ends at {:.2f} bits, and with Xavier's draw at {:.2f}, where β2 = 0.98 has {:.2f}, and {:.2f} to {:.2f}.",
+            "it ends at {:.2f} bits, and with Xavier's draw at {:.2f}, where β2 = 0.98 has {:.2f}, and {:.2f} to "
+            "{:.2f}.",
             lambda: [
                 *(radam.read(RESULTS)[radam.Corner(4, drawn, 0.999)].losses[0] for drawn in ("fairseq", "xavier")),
                 radam.read(RESULTS)[radam.Corner(4)].losses[0],
