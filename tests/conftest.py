@@ -66,18 +66,21 @@ TASK: dict[str, Any] = {"source": "embedded", "pairs": 60, "dev": 20}
 def committed_studies() -> list[Path]:
     """The studies whose results come with a clone. One that is run in it lies beside them: it is not theirs, and may be
     of half a grid. Where git does not know the folder, it is all of them but the default study."""
-    listing = ["git", "ls-files", "--", "results/*/study.yaml"]
-    known = subprocess.run(listing, cwd=ROOT, capture_output=True, text=True, check=False).stdout.split()
+    known = _known_to_git("results/*/study.yaml")
     found = [path for path in sorted((ROOT / "results").glob("*/study.yaml")) if path.parent.name != "quick"]
     return [path for path in found if not known or path.relative_to(ROOT).as_posix() in known]
 
 
 def unfinished_studies() -> list[str]:
     """The studies of config/ that have records in a clone, but no study.yaml beside them yet."""
-    listing = ["git", "ls-files", "--", "results/*/run.json"]
-    records = subprocess.run(listing, cwd=ROOT, capture_output=True, text=True, check=False).stdout.split()
-    names = {Path(record).parts[1] for record in records}
+    names = {Path(record).parts[1] for record in _known_to_git("results/*/run.json")}
     return sorted(names - {path.parent.name for path in committed_studies()})
+
+
+def _known_to_git(pattern: str) -> list[str]:
+    """The files of the repository with such a path; none where git does not know the folder."""
+    listing = ["git", "ls-files", "--", pattern]
+    return subprocess.run(listing, cwd=ROOT, capture_output=True, text=True, check=False).stdout.split()
 
 
 def settings(**changes: Any) -> RunSettings:

@@ -28,7 +28,7 @@ class Reading:
     learning_rate: float
     warmup: int
     anchor: str
-    total: float
+    total: int
 
 
 def read(results: Path) -> dict[Reading, Ends]:
@@ -39,7 +39,7 @@ def read(results: Path) -> dict[Reading, Ends]:
         if not is_asked or its.learning_rate not in (5e-4, 1e-3) or its.warmup not in (0, LONG_WARMUP):
             return None
         total = sum_of_rates(schedule_of(its), UPDATES) / its.learning_rate
-        return Reading(its.learning_rate, its.warmup, its.anchor, float(round(total)))
+        return Reading(its.learning_rate, its.warmup, its.anchor, round(total))
 
     def place(one: Reading) -> tuple[float, int, int]:
         return one.learning_rate, one.warmup, ORDER.index(one.anchor)
@@ -53,7 +53,7 @@ def table(results: Path) -> str:
     rows = [
         (
             *(rate(one.learning_rate), warm_up(one.warmup), "" if one.warmup else f"`{one.anchor}`"),
-            *(f"{one.total:,.0f}", *each_seed(ends)),
+            *(f"{one.total:,}", *each_seed(ends)),
         )
         for one, ends in read(results).items()
     ]

@@ -23,7 +23,7 @@ from preln.config import Corpus, EnglishText, NoResults, Study, StudyError, Task
 from preln.config.base import listed, meant
 from preln.errors import PrelnError
 from preln.files import json_text, not_written
-from preln.results import STUDY_FILE, prepared_for, read_results, study_file, study_named
+from preln.results import STUDY_FILE, of_folder, prepared_for, read_results, study_file, study_named
 from preln.runs import Run, expand
 
 app = typer.Typer(
@@ -265,7 +265,7 @@ def compare(
     from preln.report.compare import compare, text
 
     # The folders as they were given, or those of a study.yaml, for their names are in what is said.
-    folders = [path.parent if path.name == STUDY_FILE else path for path in (before, after)]
+    folders = [of_folder(path).parent for path in (before, after)]
     for folder in folders:
         # It says what was meant by a misspelt name.
         read_results(folder)

@@ -17,6 +17,11 @@ def is_current(outputs: Iterable[Path], identity: dict[str, Any]) -> bool:
     if not all(path.exists() for path in paths):
         return False
     record = read_or_nothing(next(path for path in paths if path.name == RUN))
+    return is_of(record, identity)
+
+
+def is_of(record: dict[str, Any], identity: dict[str, Any]) -> bool:
+    """Whether a record, a run.json, is of what has the identity now."""
     return bool(record.get("identity") == json.loads(json.dumps(identity)))
 
 

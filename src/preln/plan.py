@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 from rich.console import Console
 from rich.table import Table
@@ -198,7 +198,7 @@ def _translation(
     counted = batches.get((settings.corpus, settings.batch_tokens))
     an_epoch = epoch.tokens / found.tokens_per_batch if counted is None else counted
     updates = settings.epochs * math.ceil(an_epoch / settings.accumulate)
-    recorded = [known.get(_shape(run)) for known in speeds]
+    recorded = [known.get(_shape(run.kind, run.identity)) for known in speeds]
     item = _item(run.id, updates, settings.epochs * epoch.tokens, found, settings.precision, gpu, *recorded)
     return replace(item, updates_estimated=counted is None, warmup=settings.warmup)
 
@@ -207,7 +207,7 @@ def _pretraining(run: PretrainingRun, gpu: Gpu, speeds: tuple[Speeds, Speeds]) -
     settings = run.settings
     found = cost.pretraining(settings, run.text.vocabulary)
     tokens = float(settings.updates * settings.accumulate * found.tokens_per_batch)
-    recorded = [known.get(_shape(run)) for known in speeds]
+    recorded = [known.get(_shape(run.kind, run.identity)) for known in speeds]
     item = _item(run.id, settings.updates, tokens, found, settings.precision, gpu, *recorded)
     return replace(item, warmup=settings.warmup)
 
@@ -291,18 +291,15 @@ def _recorded(folder: Path, gpu: Gpu | None) -> Speeds:
             # Of a damaged record nothing is known; what reads its numbers says so.
             with suppress(OSError, ValueError, KeyError), path.with_name("curve.csv").open(encoding="utf-8") as file:
                 curve = [float(row["tokens_per_second"]) for row in csv.DictReader(file) if row["tokens_per_second"]]
-                identity = record["identity"]
-                text = identity["corpus_settings" if kind == "translation" else "text_settings"]
-                shape = (kind, text["vocabulary"], *(identity.get(key) for key in _SHAPE))
-                found[shape] += [statistics.median(curve) / devices] if curve else []
-    return {shape: statistics.median(speeds) for shape, speeds in found.items() if speeds}
+                if curve:
+                    found[_shape(kind, record["identity"])].append(statistics.median(curve) / devices)
+    return {shape: statistics.median(speeds) for shape, speeds in found.items()}
 
 
-def _shape(run: Run | PretrainingRun) -> tuple[object, ...]:
-    """What the speed of a run depends on: the key of its speed."""
-    said = dict(run.settings)
-    vocabulary = run.corpus.vocabulary if isinstance(run, Run) else run.text.vocabulary
-    return run.kind, vocabulary, *(said.get(key) for key in _SHAPE)
+def _shape(kind: str, identity: dict[str, Any]) -> tuple[object, ...]:
+    """What the speed of a run depends on, by its kind and its identity: the key of its speed."""
+    text = identity.get("corpus_settings") or identity["text_settings"]
+    return kind, text["vocabulary"], *(identity.get(key) for key in _SHAPE)
 
 
 def show(asked: Checked, path: Path, name: str, folder: Path, peak: float | None = None) -> None:

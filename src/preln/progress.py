@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import statistics
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from preln.fairseq_plugin.log import newest_progress
-from preln.freshness import read_or_nothing
+from preln.freshness import is_of, read_or_nothing
 from preln.jobs import Job
 from preln.recording import METRICS, RUN, damaged_beside
 from preln.run_state import RunState, Unit
@@ -205,20 +204,19 @@ class Counting:
     read_record: Callable[[RunState], dict[int, dict[str, Any]]]
 
 
-def is_of_other_settings(job: Job, folder: Path) -> bool:
-    """Whether a folder has a job's record, and that of other settings than the study has now."""
-    record = folder / RUN
-    identity = read_or_nothing(record).get("identity") if record.exists() else None
-    return identity is not None and identity != json.loads(json.dumps(job.identity))
+def is_of_other_settings(job: Job, record: dict[str, Any]) -> bool:
+    """Whether a job's record says that it is of other settings than the study has now."""
+    return "identity" in record and not is_of(record, job.identity)
 
 
 def state_in_progress(job: Job, folder: Path) -> RunState | None:
     """The state that a job without a current record goes on from; None if it has not begun. A state that is older than
     a record of other settings is that record's."""
     current = RunState.newest(folder)
-    if current is None or not is_of_other_settings(job, folder):
+    record = folder / RUN
+    if current is None or not record.exists() or not is_of_other_settings(job, read_or_nothing(record)):
         return current
-    is_newer = current.attempts_file.stat().st_mtime > (folder / RUN).stat().st_mtime
+    is_newer = current.attempts_file.stat().st_mtime > record.stat().st_mtime
     return current if is_newer else None
 
 
@@ -226,11 +224,12 @@ def training(job: Job, of: int, folder: Path, now: float, counting: Counting) ->
     """The progress of a training of `of` units, whose folder is `folder`, at the time `now` in seconds since the
     epoch."""
     name: str = job.id
-    metrics = folder / METRICS
-    if metrics.exists() and not is_of_other_settings(job, folder):
+    metrics, record_file = folder / METRICS, folder / RUN
+    origin = read_or_nothing(record_file) if record_file.exists() else {}
+    if metrics.exists() and not is_of_other_settings(job, origin):
         values = read_or_nothing(metrics)
         damaged = None if {"status", "diverged", "final", counting.unit} <= values.keys() else metrics
-        if damaged := damaged or damaged_beside(folder / RUN):
+        if damaged := damaged or damaged_beside(record_file):
             return Progress.damaged(name, damaged, of)
         diverged = values["diverged"]
         last = values["final"] or {}

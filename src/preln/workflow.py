@@ -105,7 +105,7 @@ def _input(
     current = is_current(outputs, job.identity)
     if current and made_from and made_from.local_paths:
         # The age of a folder tells that a file in it was removed.
-        sources = [*local_files(made_from), *_local_folders(made_from)]
+        sources = [path for path in _named_and_below(made_from) if path.is_file() or path.is_dir()]
         current = text is not None and is_of_text(outputs[0], Path(located(text)), sources)
     return Input(path, current)
 
@@ -118,15 +118,12 @@ def outdated_record(results: str, job: StudyJob, located: Located = str) -> Path
 
 def local_files(wanted: Corpus | EnglishText | TextSource | Task) -> list[Path]:
     """The files of this machine that a corpus, a text, a source of one or a task is made from."""
-    paths = wanted.local_paths.values()
-    found = [file for path in paths for file in ([path] if path.is_file() else sorted(path.rglob("*")))]
-    return [file for file in found if file.is_file()]
+    return [path for path in _named_and_below(wanted) if path.is_file()]
 
 
-def _local_folders(wanted: Corpus | EnglishText | Task) -> list[Path]:
-    """The folders of these files, below those that the study names."""
-    folders = [path for path in wanted.local_paths.values() if path.is_dir()]
-    return [*folders, *(path for folder in folders for path in folder.rglob("*") if path.is_dir())]
+def _named_and_below(wanted: Corpus | EnglishText | TextSource | Task) -> list[Path]:
+    """What of this machine a study names for them, and all that lies below it."""
+    return [found for path in wanted.local_paths.values() for found in (path, *sorted(path.rglob("*")))]
 
 
 def downloads(wanted: Corpus | TextSource | Task) -> list[str]:

@@ -47,8 +47,8 @@ def finetuning(job: FinetuningJob, folder: Path, now: float) -> Progress:
     """The progress of a checkpoint's fine-tunings on one task, at the time `now` in seconds since the epoch."""
     wanted = len(job.points) * job.seeds
     record = folder / RUN
-    if record.exists() and not is_of_other_settings(job, folder):
-        values = read_or_nothing(record)
+    values = read_or_nothing(record) if record.exists() else {}
+    if record.exists() and not is_of_other_settings(job, values):
         state = values.get("status", "")
         damaged = damaged_beside(record) if state in (State.FINISHED, State.NOT_REACHED) else record
         if damaged:

@@ -43,9 +43,9 @@ def _recorded(job: Job, folder: Path, of: int, implied: dict[str, Any]) -> Progr
     """The progress of a job with one record, which is written at its end; `implied` has the values of keys that such a
     record lacks."""
     record = folder / RUN
-    if not record.exists() or is_of_other_settings(job, folder):
+    values = implied | read_or_nothing(record) if record.exists() else {}
+    if not record.exists() or is_of_other_settings(job, values):
         return Progress(job.id, State.WAITING, 0, of)
-    values = implied | read_or_nothing(record)
     is_whole = {"identity", "updates"} <= values.keys() and values.get("status") in (State.FINISHED, State.DIVERGED)
     if damaged := damaged_beside(record) if is_whole else record:
         return Progress.damaged(job.id, damaged, of)
