@@ -166,8 +166,10 @@ def test_a_damaged_record_is_refused_and_no_crate_is_left(results: Path, tmp_pat
 
 def test_a_record_of_other_settings_than_the_studys_is_refused(results: Path, tmp_path: Path) -> None:
     study = results / "study.yaml"
-    study.write_text(study.read_text(encoding="utf-8").replace("dropout: 0.1", "dropout: 0.3"), encoding="utf-8")
-    with pytest.raises(RecordError, match=r"made with other settings \(dropout was 0.1, is 0.3\)"):
+    study.write_text(
+        study.read_text(encoding="utf-8").replace("batch_tokens: 768", "batch_tokens: 512"), encoding="utf-8"
+    )
+    with pytest.raises(RecordError, match=r"made with other settings \(batch_tokens was 768, is 512"):
         export(results, tmp_path / "crate")
 
 

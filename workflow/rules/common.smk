@@ -77,7 +77,7 @@ wildcard_constraints:
 
 @cache
 def write_study():
-    """Write the study with every default filled in, for the jobs that are going to be run: they read it.
+    """Write the study as it was read, for the jobs that are going to be run: they read it.
 
     It is not `onstart` that does this, for a module has none. The file is no output of a rule either. If it were, jobs
     would read it as `ancient`, and where it is made again, Snakemake would look for no other reason to run them. Where this

@@ -304,7 +304,7 @@ class _Loader(yaml.CSafeLoader):
 
 
 def write(study: Study, path: Path) -> None:
-    """Write the study with every default filled in; `load` reads it back."""
+    """Write the study; `load` reads the same study back."""
     write_text(path, _text_of(study))
 
 

@@ -104,7 +104,7 @@ class _Crate:
         crate.root_dataset["citation"] = paper
         profile = self._entity(PROFILE, "CreativeWork", name="Process Run Crate", version="0.5")
         crate.root_dataset["conformsTo"] = profile
-        self.study = self._file(STUDY_FILE, "The study, with every default filled in.")
+        self.study = self._file(STUDY_FILE, "The study: what the jobs were asked for.")
 
     def add_record(self, job: Job) -> None:
         """Add the record of a job, and the action that made it."""
