@@ -13,7 +13,7 @@ from preln.libraries import np, pd
 from preln.report.core.curves import EXTENT, Curves, by_series, means
 from preln.report.core.figure import NothingDone
 from preln.report.core.statistics import extent, mean
-from preln.report.core.style import COLUMN_WIDTH, PALETTE, TEXT_WIDTH, cross, line
+from preln.report.core.style import COLUMN_WIDTH, NOTE, PALETTE, TEXT_WIDTH, cross, legend_below, line
 from preln.runs import series
 
 if TYPE_CHECKING:
@@ -95,20 +95,19 @@ def compose(study: str, runs: Sequence[OwnRun], quantities: Sequence[Quantity]) 
             axes = figure.add_subplot(space[i, j])
             axes.set_title(f"{panel.quantity.title}, {panel.text}" if several else panel.quantity.title)
             _draw(axes, panel, looks)
-    below = figure.add_subplot(space[-1, :])
-    below.set_axis_off()
     handles, texts = zip(*legend, strict=True)
-    below.legend(
+    legend_below(
+        figure,
+        space[-1, :],
         handles,
-        texts,
+        labels=texts,
         loc="upper center",
         ncols=columns,
         borderaxespad=0,
-        frameon=False,
         handlelength=2.8,
         labelspacing=0.25,
     )
-    figure.supxlabel(note, fontsize=6.5, color="0.3")
+    figure.supxlabel(note, **NOTE)
     return figure
 
 

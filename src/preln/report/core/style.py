@@ -19,10 +19,15 @@ from preln.schedules.inverse_sqrt import InverseSqrt
 
 if TYPE_CHECKING:
     from matplotlib.axis import Axis
+    from matplotlib.figure import Figure as Drawing
+    from matplotlib.gridspec import SubplotSpec
 
 TEXT_WIDTH = 6.75
 """Width of a page's text in the ICML style, inches; a figure of one column has `COLUMN_WIDTH`."""
 COLUMN_WIDTH = 3.25
+
+NOTE: dict[str, Any] = {"fontsize": 6.5, "color": "0.3"}
+"""The look of the note below a figure."""
 
 RC: dict[Any, Any] = {
     # A Times-like face that comes with matplotlib, so that a figure is the same on every machine.
@@ -92,6 +97,13 @@ def plain_ticks(axis: Axis) -> None:
     axis.set_ticks([tick for tick in ticks if low < tick < high])
     axis.set_major_formatter("{x:g}")
     axis.set_ticks([], minor=True)
+
+
+def legend_below(figure: Drawing, cell: SubplotSpec, handles: Sequence[Any], **look: Any) -> None:
+    """A legend in a cell of the figure's grid that has no panel; `look` is in the terms of `Axes.legend`."""
+    axes = figure.add_subplot(cell)
+    axes.set_axis_off()
+    axes.legend(handles=handles, frameon=False, **look)
 
 
 def cross(colour: str) -> dict[str, Any]:

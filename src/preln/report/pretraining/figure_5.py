@@ -14,7 +14,7 @@ from preln.pretraining.runs import PretrainingRun
 from preln.report.core.curves import Curves, means
 from preln.report.core.figure import Figure, NothingDone
 from preln.report.core.labels import TASKS
-from preln.report.core.style import PLACEMENT_COLOURS, TEXT_WIDTH, line
+from preln.report.core.style import NOTE, PLACEMENT_COLOURS, TEXT_WIDTH, legend_below, line
 from preln.report.pretraining.labels import names_with_seeds
 from preln.report.pretraining.records import SOURCE, Records, chosen, reached, scores_of
 from preln.report.reference import bert as paper
@@ -62,9 +62,7 @@ def compose(study: Study, records: Records) -> Drawing:
     for placement in dict.fromkeys(point.placement for point in points):
         label = f"the paper's {PLACEMENTS[placement].label} (read off; its unit is not stated)"
         handles.append(Line2D([], [], **_PAPER, linestyle=line(placement), label=label))
-    below = figure.add_subplot(space[-1, :])
-    below.set_axis_off()
-    below.legend(handles=handles, loc="center", ncols=2, frameon=False, handlelength=2.8)
+    legend_below(figure, space[-1, :], handles, loc="center", ncols=2, handlelength=2.8)
     note = records.progress
     if records.loss is not None:
         note += f"\nDotted in (a): {records.loss:.3f} bits, and below it the update at which each run reaches that."
@@ -73,7 +71,7 @@ def compose(study: Study, records: Records) -> Drawing:
             "\nAccuracy: mean over the fine-tuning seeds with its 95% interval, at the grid point that is best on dev; "
             "dotted: always the more frequent label."
         )
-    figure.supxlabel(note, fontsize=6.5, color="0.3")
+    figure.supxlabel(note, **NOTE)
     return figure
 
 

@@ -15,7 +15,7 @@ from preln.placements import PLACEMENTS, in_order
 from preln.report.core.curves import PAPER, Curves, means
 from preln.report.core.figure import Figure, NothingDone
 from preln.report.core.statistics import interval
-from preln.report.core.style import AFTER_WARMUP_LOOK, TEXT_WIDTH
+from preln.report.core.style import AFTER_WARMUP_LOOK, NOTE, TEXT_WIDTH, legend_below
 from preln.report.reference import gradients as paper
 from preln.report.reference.gradients import Bar
 from preln.report.theory.records import (
@@ -88,8 +88,6 @@ def compose(study: Study, records: Records) -> Drawing:
     space = figure.add_gridspec(rows + 1, columns, height_ratios=[*([1] * rows), 0.16])
     for number, (mine, draw) in enumerate(panels):
         draw(figure.add_subplot(space[number // columns, number % columns]), mine)
-    below = figure.add_subplot(space[-1, :])
-    below.set_axis_off()
     handles: list[Patch | Line2D] = [
         Patch(facecolor=colour, hatch=hatch, edgecolor="white", linewidth=0, label=name)
         for name, (colour, hatch) in looks.items()
@@ -101,8 +99,8 @@ def compose(study: Study, records: Records) -> Drawing:
         about = "without the mini-batches' noise, ± one standard error"
         look = {key: value for key, value in _ALONE.items() if key != "elinewidth"}
         handles.append(Line2D([], [], linestyle="none", **look, label=about))
-    below.legend(handles=handles, loc="center", ncols=3, frameon=False)
-    figure.supxlabel(f"{records.progress}{seeds_of(norms)}", fontsize=6.5, color="0.3")
+    legend_below(figure, space[-1, :], handles, loc="center", ncols=3)
+    figure.supxlabel(f"{records.progress}{seeds_of(norms)}", **NOTE)
     return figure
 
 

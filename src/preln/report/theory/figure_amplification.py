@@ -13,7 +13,7 @@ from preln.report.core.curves import EXTENT, Curves, means
 from preln.report.core.figure import Figure, NothingDone
 from preln.report.core.labels import label, varying
 from preln.report.core.statistics import Estimate, estimate, exponent, extent, plus_minus
-from preln.report.core.style import TEXT_WIDTH, plain_ticks
+from preln.report.core.style import NOTE, TEXT_WIDTH, plain_ticks
 from preln.report.theory.traces import SOURCE, Records, first_step, gradient_at_first
 from preln.runs import series
 from preln.theory.trace_jobs import TraceJob
@@ -87,7 +87,7 @@ def compose(study: Study, records: Records) -> Drawing:
         "Points: means over seeds; bars: lowest to highest. In brackets: the exponent of the depth over the seeds that "
         "have every depth, with its 95% interval."
     )
-    figure.supxlabel(textwrap.fill(f"{records.progress} {note}", width=160), fontsize=6.5, color="0.3")
+    figure.supxlabel(textwrap.fill(f"{records.progress} {note}", width=160), **NOTE)
     return figure
 
 

@@ -12,7 +12,7 @@ from preln.libraries import pd
 from preln.report.core.curves import EXTENT, Curves, means
 from preln.report.core.figure import Figure, NothingDone
 from preln.report.core.statistics import extent
-from preln.report.core.style import PLACEMENT_COLOURS, TEXT_WIDTH
+from preln.report.core.style import NOTE, PLACEMENT_COLOURS, TEXT_WIDTH, legend_below
 from preln.report.theory.traces import SOURCE, Records, of_layer
 
 if TYPE_CHECKING:
@@ -83,13 +83,11 @@ def compose(study: Study, records: Records) -> Drawing:
         _draw(axes, quantity, found, looks)
         if number + _COLUMNS >= len(shown):
             axes.set_xlabel("Update")
-    below = figure.add_subplot(space[-1, :])
-    below.set_axis_off()
     counts = records.table.groupby("curve")["seed"].nunique()
     handles = [Line2D([], [], **look, label=f"{name}, n\xa0=\xa0{counts[name]}") for name, look in looks.items()]
-    below.legend(handles=handles, loc="upper center", ncols=2, frameon=False, borderaxespad=0, handlelength=2.8)
+    legend_below(figure, space[-1, :], handles, loc="upper center", ncols=2, borderaxespad=0, handlelength=2.8)
     note = "Lines: means over the n seeds; bands: lowest to highest." if counts.max() > 1 else ""
-    figure.supxlabel(f"{records.progress} {note}".strip(), fontsize=6.5, color="0.3")
+    figure.supxlabel(f"{records.progress} {note}".strip(), **NOTE)
     return figure
 
 

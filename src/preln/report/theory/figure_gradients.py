@@ -8,7 +8,7 @@ from preln.config import Study
 from preln.placements import PLACEMENTS, in_order
 from preln.report.core.figure import Figure, NothingDone
 from preln.report.core.statistics import interval
-from preln.report.core.style import PALETTE, TEXT_WIDTH
+from preln.report.core.style import NOTE, PALETTE, TEXT_WIDTH, legend_below
 from preln.report.theory.records import SOURCE, STATES, Records, expected_gradients, legible, seeds_of
 
 if TYPE_CHECKING:
@@ -76,12 +76,10 @@ def compose(study: Study, records: Records) -> Drawing:
             axes.set(xlabel=f"{stack.capitalize()} layer", ylabel="Gradient expectation" if column == 0 else "")
             if column:
                 axes.tick_params(labelleft=False)
-    below = figure.add_subplot(space[-1, :])
-    below.set_axis_off()
     handles = [Line2D([], [], markersize=4, linewidth=0.9, label=_LABELS[name], **_LOOKS[name]) for name in _MATRICES]
     handles.append(Line2D([], [], color="0.4", linestyle=":", linewidth=0.8, label="shared embeddings"))
-    below.legend(handles=handles, loc="center", ncols=6, frameon=False)
-    figure.supxlabel(f"{records.progress}{seeds_of(norms)}", fontsize=6.5, color="0.3")
+    legend_below(figure, space[-1, :], handles, loc="center", ncols=6)
+    figure.supxlabel(f"{records.progress}{seeds_of(norms)}", **NOTE)
     return figure
 
 

@@ -15,7 +15,7 @@ from preln.placements import PLACEMENTS, in_order
 from preln.placements.base import Stack
 from preln.report.core.figure import Figure, NothingDone
 from preln.report.core.statistics import estimate, interval, plus_minus
-from preln.report.core.style import PLACEMENT_COLOURS, TEXT_WIDTH
+from preln.report.core.style import NOTE, PLACEMENT_COLOURS, TEXT_WIDTH
 from preln.report.theory.records import SOURCE, Records, expected_gradients, exponents, is_crowded, profile, sweep
 from preln.theory.closed_forms import DELTA, EPSILON
 from preln.theory.measurements import INITIAL, UNIT_OUTPUT
@@ -70,7 +70,7 @@ def compose(study: Study, records: Records) -> Drawing:
         "Lines: encoder; broken lines: decoder; open markers: translation model in (c) and (f), $W^{emb}$ with "
         "entries of variance 1, not 1/d, in (e)"
     )
-    figure.supxlabel(textwrap.fill(f"{records.progress} {legend}.{seeds}", width=150), fontsize=6.5, color="0.3")
+    figure.supxlabel(textwrap.fill(f"{records.progress} {legend}.{seeds}", width=150), **NOTE)
     return figure
 
 

@@ -12,7 +12,7 @@ from preln.libraries import pd
 from preln.placements import PLACEMENTS, in_order
 from preln.report.core.figure import Figure, NothingDone
 from preln.report.core.statistics import Estimate, estimate
-from preln.report.core.style import TEXT_WIDTH, plain_ticks
+from preln.report.core.style import NOTE, TEXT_WIDTH, plain_ticks
 from preln.report.theory.records import SOURCE, Records, expected_gradients
 from preln.theory.measurement_jobs import GradientJob, MeasurementJob
 from preln.theory.measurements import INITIAL
@@ -73,7 +73,7 @@ def compose(study: Study, records: Records) -> Drawing:
     ]
     figure.legend(handles=handles, loc="outside upper center", ncols=2, frameon=False)
     note = f"{records.progress} Means over {found['seed'].nunique()} seeds with 95% intervals."
-    figure.supxlabel(note, fontsize=6.5, color="0.3")
+    figure.supxlabel(note, **NOTE)
     return figure
 
 

@@ -21,7 +21,7 @@ from preln.report.core.curves import EXTENT, PAPER, Curves, by_series, means
 from preln.report.core.figure import NothingDone
 from preln.report.core.labels import label, varying
 from preln.report.core.statistics import extent
-from preln.report.core.style import COLUMN_WIDTH, TEXT_WIDTH, Style, cross, line, styles
+from preln.report.core.style import COLUMN_WIDTH, NOTE, TEXT_WIDTH, Style, cross, legend_below, line, styles
 from preln.report.reference import translation as paper
 from preln.report.reference.translation import Quantity, Reference
 from preln.report.translation.records import Records
@@ -103,21 +103,20 @@ def compose(layout: Layout, study: Study, records: Records) -> Figure:
             if i == len(grid) - 1:
                 axes.set_xlabel("Update")
     for j, legend in enumerate(legends):
-        below = figure.add_subplot(space[-1, j] if len(legends) > 1 else space[-1, :])
-        below.set_axis_off()
-        below.legend(
+        legend_below(
+            figure,
+            space[-1, j] if len(legends) > 1 else space[-1, :],
             [handle for handle, _ in legend],
-            [text for _, text in legend],
+            labels=[text for _, text in legend],
             loc="upper center",
             ncols=across,
             borderaxespad=0,
-            frameon=False,
             handlelength=2.8,
             labelspacing=0.25,
             columnspacing=1.2,
         )
     figure.align_ylabels()
-    figure.supxlabel(note, fontsize=6.5, color="0.3")
+    figure.supxlabel(note, **NOTE)
     return figure
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from preln.config import Study
 from preln.report.core.figure import Figure, NothingDone
-from preln.report.core.style import TEXT_WIDTH
+from preln.report.core.style import NOTE, TEXT_WIDTH
 from preln.report.translation.failure_map import MARGIN, Cell, Map, in_a_map, maps, model_of
 from preln.report.translation.records import SOURCE, Records
 from preln.runs import Run
@@ -49,7 +49,7 @@ def compose(study: Study, records: Records) -> Drawing:
         _draw(axes, one, colours)
     panels[0].set_ylabel("Peak learning rate")
     figure.colorbar(colours, ax=list(panels), label="Last validation loss (bits/token)", aspect=30, pad=0.01)
-    figure.supxlabel(textwrap.fill(_note(study, records, drawn), width=160), fontsize=6.5, color="0.3")
+    figure.supxlabel(textwrap.fill(_note(study, records, drawn), width=160), **NOTE)
     return figure
 
 

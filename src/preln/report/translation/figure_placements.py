@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from preln.config import Study
 from preln.placements import PLACEMENTS
 from preln.report.core.figure import Figure, NothingDone
-from preln.report.core.style import TEXT_WIDTH, cross
+from preln.report.core.style import NOTE, TEXT_WIDTH, cross
 from preln.report.translation.bench import SOURCE, Line, Records, lines, on_a_bench
 from preln.report.translation.failure_map import MARGIN, Map
 from preln.values import short
@@ -68,7 +68,7 @@ def compose(study: Study, records: Records) -> Drawing:
         axes.tick_params(labelbottom=True)
     figure.supylabel("Last validation loss (bits/token)", fontsize=8)
     figure.legend(handles=_legend(drawn), loc="outside upper center", ncols=5, frameon=False, handlelength=2.4)
-    figure.supxlabel(textwrap.fill(_note(study, records, drawn), width=160), fontsize=6.5, color="0.3")
+    figure.supxlabel(textwrap.fill(_note(study, records, drawn), width=160), **NOTE)
     return figure
 
 

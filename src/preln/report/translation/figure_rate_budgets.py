@@ -11,7 +11,7 @@ from preln.report.core.curves import EXTENT, Curves, by_series, means
 from preln.report.core.figure import Figure, NothingDone
 from preln.report.core.labels import label, varying
 from preln.report.core.statistics import extent
-from preln.report.core.style import TEXT_WIDTH, Style, plain_ticks, styles
+from preln.report.core.style import NOTE, TEXT_WIDTH, Style, legend_below, plain_ticks, styles
 from preln.report.reference import translation as paper
 from preln.report.translation.budgets import SERIES, WARMED_UP, of_the_paper, spent, sum_of_rates
 from preln.report.translation.records import SOURCE, Records
@@ -69,14 +69,13 @@ def compose(study: Study, records: Records) -> Drawing:
         axes.annotate(
             "constant guess", (0.01, guesses.max()), xycoords=("axes fraction", "data"), fontsize=6, va="bottom"
         )
-    below = figure.add_subplot(space[1, :])
-    below.set_axis_off()
-    below.legend(*axes.get_legend_handles_labels(), loc="upper center", ncols=2, frameon=False, borderaxespad=0)
+    handles, texts = axes.get_legend_handles_labels()
+    legend_below(figure, space[1, :], handles, labels=texts, loc="upper center", ncols=2, borderaxespad=0)
     done = (
         f"Study {study.study}: {found['run'].nunique()} of {len(records.runs)} runs; those of SGD, and those that "
         "diverged, are left out."
     )
-    figure.supxlabel(f"{done} A point at the end of each epoch.", fontsize=6.5, color="0.3")
+    figure.supxlabel(f"{done} A point at the end of each epoch.", **NOTE)
     return figure
 
 
