@@ -161,7 +161,7 @@ def plan() -> list[Fault]:
 
 
 CHECKPOINTS = "checkpoints/checkpoint*[0-9].pt"
-NOT_NEEDED = ("stopped.json", "job.json", "diverged.json")
+NOT_NEEDED = ("stopped.json", "assignment.json", "diverged.json")
 """Files that a training may leave in its state, and that its next attempt can do without."""
 KEPT_OF_TRANSLATION = f"{subjects.TRANSLATION.state}/after-warm-up.pt"
 KEPT_OF_BERT = f"{subjects.BERT.state}/weights-{KEPT_UPDATE}.pt"

@@ -23,7 +23,7 @@ from preln import machine, plan
 from preln.checking import check
 from preln.config import Execution, Study, validate
 from preln.fairseq_plugin import decoding, launch, options
-from preln.fairseq_plugin.launch import Job, configuration
+from preln.fairseq_plugin.launch import Assignment, configuration
 from preln.fairseq_plugin.probe import Probe
 from preln.files import write_json
 from preln.machine import MachineRefused
@@ -124,7 +124,7 @@ def test_a_training_has_no_attention_by_cudnn_and_no_tf32(
     seen = []
     monkeypatch.setattr(launch, "fairseq_main", lambda cfg: seen.append(has_plain_products_and_no_attention_by_cudnn()))
     arguments = options.translation(settings(), tmp_path, tmp_path, ("de", "en"), tmp_path, Execution())
-    launch.work(Job(arguments, "fp32", str(tmp_path), cpus=1))
+    launch.work(Assignment(arguments, "fp32", str(tmp_path), cpus=1))
     assert seen == [True]
 
 
@@ -205,7 +205,7 @@ from preln.fairseq_plugin import launch
 
 torch.cuda.get_device_name = lambda: f"NVIDIA H100 of node {os.environ['RANK']}"
 launch.fairseq_main = lambda cfg: None
-launch.work(launch.Job(**json.loads(Path(sys.argv[1]).read_text())), is_one_of_several=True)
+launch.work(launch.Assignment(**json.loads(Path(sys.argv[1]).read_text())), is_one_of_several=True)
 """
 
 
@@ -227,12 +227,14 @@ def two_nodes(tmp_path: Path) -> tuple[Study, dict[str, Any]]:
     state.begin(Execution(processes=2), updates_before=0)
     arguments = options.pretraining(run.settings, tmp_path, state.folder, [], Execution(processes=2))
     # Of what is for CPUs it keeps what lets processes speak without GPUs.
-    job = Job([argument for argument in arguments if argument != "--cpu"], "fp32", str(state.folder), cpus=1)
-    write_json(tmp_path / "job.json", asdict(job))
+    assignment = Assignment(
+        [argument for argument in arguments if argument != "--cpu"], "fp32", str(state.folder), cpus=1
+    )
+    write_json(tmp_path / "assignment.json", asdict(assignment))
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     told = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "WORLD_SIZE": "2", "LOCAL_RANK": "0"}
-    command = [sys.executable, "-c", PROCESS, str(tmp_path / "job.json")]
+    command = [sys.executable, "-c", PROCESS, str(tmp_path / "assignment.json")]
     processes = [subprocess.Popen(command, env={**os.environ, **told, "RANK": rank}) for rank in "01"]
     assert [process.wait() for process in processes] == [0, 0]
     return study, state.origin(study, run.id, run.identity)

@@ -45,12 +45,12 @@ def reads(fifo: Path) -> bool:
 def test_a_worker_that_is_told_to_stop_before_its_training_begins_does_not_die_of_it(
     number: int, tmp_path: Path
 ) -> None:
-    os.mkfifo(job := tmp_path / "job.json")
-    command = [sys.executable, "-m", "preln.fairseq_plugin.worker", str(job)]
+    os.mkfifo(assignment := tmp_path / "assignment.json")
+    command = [sys.executable, "-m", "preln.fairseq_plugin.worker", str(assignment)]
     worker = subprocess.Popen(command, env={**os.environ, "RANK": "0"}, stderr=subprocess.PIPE, text=True)
     wait(lambda: all(catches(worker.pid, one) for one in SIGNALS))
     worker.send_signal(number)
-    wait(lambda: worker.poll() is not None or reads(job))
+    wait(lambda: worker.poll() is not None or reads(assignment))
     assert "JSONDecodeError" in worker.communicate(timeout=PATIENCE)[1]
 
 
@@ -63,20 +63,20 @@ def test_what_was_told_before_a_training_is_heeded_in_it_and_not_in_the_next() -
         assert not own.requested
 
 
-def test_where_the_system_has_no_prctl_a_worker_reads_its_job_without_it(tmp_path: Path) -> None:
-    job = tmp_path / "job.json"
-    command = [sys.executable, "-c", ELSEWHERE, str(job)]
+def test_where_the_system_has_no_prctl_a_worker_reads_its_assignment_without_it(tmp_path: Path) -> None:
+    assignment = tmp_path / "assignment.json"
+    command = [sys.executable, "-c", ELSEWHERE, str(assignment)]
     outcome = subprocess.run(command, capture_output=True, text=True, check=False)
-    # It gets as far as the description of its job, which is not there.
-    assert outcome.stderr.strip().endswith(f"No such file or directory: '{job}'"), outcome.stderr
+    # It gets as far as the description of its assignment, which is not there.
+    assert outcome.stderr.strip().endswith(f"No such file or directory: '{assignment}'"), outcome.stderr
 
 
 def test_there_it_ends_soon_after_the_process_that_started_it(tmp_path: Path) -> None:
-    os.mkfifo(job := tmp_path / "job.json")
-    start = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {ELSEWHERE!r}, {str(job)!r}])"
+    os.mkfifo(assignment := tmp_path / "assignment.json")
+    start = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {ELSEWHERE!r}, {str(assignment)!r}])"
     starter = subprocess.Popen([sys.executable, "-c", start], stdout=subprocess.PIPE)
-    # This waits until the worker reads its job, of which no more comes.
-    with job.open("w"):
+    # This waits until the worker reads its assignment, of which no more comes.
+    with assignment.open("w"):
         starter.kill()
         # The worker has this output too, so it is open until both have ended.
         starter.communicate(timeout=PATIENCE)

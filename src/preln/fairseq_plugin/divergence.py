@@ -11,13 +11,13 @@ stays near guessing, and runs to its end."""
 
 
 @dataclass
-class Progress:
+class Position:
     """The update that this process is computing, counted from 1; it says where an error struck."""
 
     update: int = 0
 
 
-progress = Progress()
+position = Position()
 
 
 def require_finite(loss: float) -> None:

@@ -26,7 +26,7 @@ from preln.config import Execution, Precision
 from preln.errors import PrelnError
 from preln.fairseq_plugin import event_files
 from preln.fairseq_plugin.checkpoints import allow_settings, flush_newest, newest_checkpoint
-from preln.fairseq_plugin.divergence import progress
+from preln.fairseq_plugin.divergence import position
 from preln.fairseq_plugin.interruption import SIGNALS, interruption
 from preln.fairseq_plugin.options import USER_DIR
 from preln.fairseq_plugin.recorded_task import rank_and_world
@@ -55,7 +55,7 @@ class WorkerFailed(PrelnError):
 
 
 @dataclass(frozen=True)
-class Job:
+class Assignment:
     """A training as its processes are told of it: fairseq's options, the precision, the folder of the state, and the
     cores of each process."""
 
@@ -66,7 +66,7 @@ class Job:
 
 
 LOOK_SECONDS = 0.2
-JOB = "job.json"
+ASSIGNMENT = "assignment.json"
 STOPPED = "stopped.json"
 """The file in the state of a training that was told to stop: after which update it did."""
 
@@ -93,11 +93,11 @@ def train(arguments: list[str], precision: Precision, state: RunState, execution
     checkpoint = newest_checkpoint(state.checkpoints)
     arguments = [*arguments, "--restore-file", str(checkpoint or os.devnull)]
     event_files.prepare(folder, checkpoint, wanted="--tensorboard-logdir" in arguments)
-    job = Job(arguments, precision, str(folder), execution.cpus)
+    assignment = Assignment(arguments, precision, str(folder), execution.cpus)
     if execution.workers == 1:
-        work(job)
+        work(assignment)
     else:
-        _work_together(job, execution)
+        _work_together(assignment, execution)
     (state.checkpoints / "crash.pt").unlink(missing_ok=True)
     flush_newest(state)
     if (folder / STOPPED).exists():
@@ -108,26 +108,26 @@ def train(arguments: list[str], precision: Precision, state: RunState, execution
         )
 
 
-def work(job: Job, is_one_of_several: bool = False) -> None:
+def work(assignment: Assignment, is_one_of_several: bool = False) -> None:
     """Train in this process, alone or as one of several; a divergence ends the training and is written down.
 
     Raises:
         NotWritten: if the disk is full or read-only; what was written before is whole.
     """
-    state, arguments = Path(job.state), job.arguments
+    state, arguments = Path(assignment.state), assignment.arguments
     if is_one_of_several:
         arguments = [
             *arguments,
             *("--distributed-init-method", "env://", "--distributed-no-spawn"),
             *("--distributed-rank", os.environ["RANK"], "--device-id", os.environ["LOCAL_RANK"]),
         ]
-    cfg = configuration(arguments, job.precision)
-    torch.set_num_threads(job.cpus)
+    cfg = configuration(arguments, assignment.precision)
+    torch.set_num_threads(assignment.cpus)
     set_up_cuda()
     memory.keep()
     if "--cpu" in arguments:
         loops = f"compiled loops for {native.LEVEL}" if native.compiled() else "PyTorch alone: no loops were compiled"
-        logger.info("%d thread(s), %s", job.cpus, loops)
+        logger.info("%d thread(s), %s", assignment.cpus, loops)
     allow_settings()
     try:
         # A training that keeps no checkpoints has nothing to save.
@@ -137,9 +137,9 @@ def work(job: Job, is_one_of_several: bool = False) -> None:
         # fairseq's message when its processes' gradients differ, which may be for one that is not finite.
         if "inconsistent between workers" in str(error) and not re.search(r"= *(nan|inf)", str(error)):
             raise WorkerFailed(f"{state}: {error}") from error
-        logger.warning("diverged at update %d: %s", progress.update, error)
+        logger.warning("diverged at update %d: %s", position.update, error)
         if distributed.is_master(cfg.distributed_training):
-            RunState(state).note_divergence(progress.update, str(error))
+            RunState(state).note_divergence(position.update, str(error))
     except (OSError, RuntimeError) as error:
         found = not_written(error, state)
         if not found:
@@ -165,14 +165,14 @@ def _train(cfg: Any, state: RunState) -> None:
     fairseq_main(cfg)
 
 
-def _work_together(job: Job, execution: Execution) -> None:
+def _work_together(assignment: Assignment, execution: Execution) -> None:
     """Train in several processes, of this machine or of several nodes.
 
     Raises:
         WorkerFailed: if one of them fails.
     """
-    description = Path(job.state) / JOB
-    write_json(description, asdict(job))
+    description = Path(assignment.state) / ASSIGNMENT
+    write_json(description, asdict(assignment))
     with socket.create_server(("", 0)) as free:
         port = free.getsockname()[1]
     # Some schedulers set these in each container; they are not of our processes.
@@ -207,7 +207,9 @@ def _work_together(job: Job, execution: Execution) -> None:
         for number, handler in before.items():
             signal.signal(number, handler)
     if failed:
-        raise WorkerFailed(f"{job.state}: one of its {execution.workers} processes failed; what it said is above")
+        raise WorkerFailed(
+            f"{assignment.state}: one of its {execution.workers} processes failed; what it said is above"
+        )
 
 
 def _srun(execution: Execution) -> list[str]:

@@ -17,7 +17,7 @@ from fairseq.tasks.masked_lm import MaskedLMConfig, MaskedLMTask
 
 from preln.config import PretrainingSettings
 from preln.fairseq_plugin.checkpoints import checkpoints, name_by_update
-from preln.fairseq_plugin.divergence import progress, require_finite
+from preln.fairseq_plugin.divergence import position, require_finite
 from preln.fairseq_plugin.interruption import interruption
 from preln.fairseq_plugin.recorded_task import RecordedTask, on_cpu, summed
 from preln.run_state import RunState
@@ -128,7 +128,7 @@ class RecordedMaskedLM(RecordedTask, MaskedLMTask):
             return
         self.record(
             {
-                "updates": progress.update,
+                "updates": position.update,
                 "learning_rate": self._rate,
                 "train_loss": self._loss / self._masked / math.log(2),
                 "valid_loss": agg["loss"].avg,

@@ -13,7 +13,7 @@ from torch import Tensor
 from preln.fairseq_plugin import masters
 from preln.fairseq_plugin.batches import Noted, SharedBatches
 from preln.fairseq_plugin.checkpoints import OF_STATE, CheckpointRefused, flush_newest, keep_weights
-from preln.fairseq_plugin.divergence import LIMIT, progress
+from preln.fairseq_plugin.divergence import LIMIT, position
 from preln.fairseq_plugin.interruption import interruption
 from preln.fused import memory
 from preln.run_state import RunState
@@ -40,7 +40,7 @@ class GuardedTask(FairseqTask):
             MemoryError: if the GPU's memory does not suffice; fairseq would leave the batch out and go on.
             FloatingPointError: if a gradient was not finite, and fairseq looks for the layer where that begins.
         """
-        progress.update = update_num + 1
+        position.update = update_num + 1
         if self._copies is None and masters.in_half_precision(optimizer) and not _is_reduced_later(model):
             self._copies = masters.Copies(optimizer)
         try:
@@ -150,13 +150,13 @@ class RecordedTask(GuardedTask):
             raise FloatingPointError(
                 f"the loss is {loss / math.log(2):.4g} bits a token; guessing gives {uniform / math.log(2):.4g}"
             )
-        self._made = progress.update
+        self._made = position.update
         if summed(logging_outputs, "told_to_stop"):
-            interruption.stop(progress.update, validates=self._ends_with_validation())
+            interruption.stop(position.update, validates=self._ends_with_validation())
 
     def _ends_with_validation(self) -> bool:
         if self.validate_every:
-            return progress.update % self.validate_every == 0
+            return position.update % self.validate_every == 0
         return bool(self._batches.end_of_epoch())
 
     def begin_valid_epoch(self, epoch: int, model: Any) -> None:
@@ -166,7 +166,7 @@ class RecordedTask(GuardedTask):
             FloatingPointError: if the last update broke its weights.
         """
         # An update that was computed last may not have been made.
-        progress.update = self._made
+        position.update = self._made
         # All parameters have one answer together: on a GPU, each answer is a wait.
         if not torch.stack([torch.isfinite(parameter).all() for parameter in model.parameters()]).all():
             raise FloatingPointError("a weight is not finite")

@@ -24,7 +24,7 @@ from preln import bleu
 from preln.config import RunSettings
 from preln.errors import PrelnError
 from preln.fairseq_plugin import decoding
-from preln.fairseq_plugin.divergence import progress, require_finite
+from preln.fairseq_plugin.divergence import position, require_finite
 from preln.fairseq_plugin.recorded_task import RecordedTask, rank_and_world
 from preln.files import write_text
 from preln.run_state import RunState
@@ -91,7 +91,7 @@ class RecordedTranslation(RecordedTask, TranslationTask):
         training = metrics.get_smoothed_values("train")
         self._record(
             "train",
-            updates=progress.update,
+            updates=position.update,
             # An epoch of which every update overflowed has no loss.
             loss=training.get("loss"),
             nll_loss=training.get("nll_loss"),

@@ -1,5 +1,5 @@
-"""One of the processes that train a run together; it is started with the description of the job, and ends with the
-process that started it."""
+"""One of the processes that train a run together; it is started with its assignment, and ends with the process
+that started it."""
 
 import ctypes
 import json
@@ -32,7 +32,7 @@ if __name__ == "__main__":
     # It may be told to stop before fairseq is imported, which takes seconds.
     for number in SIGNALS:
         signal.signal(number, interruption.request)
-    from preln.fairseq_plugin.launch import Job, work
+    from preln.fairseq_plugin.launch import Assignment, work
 
     if "RANK" not in os.environ:
         os.environ.update({name: os.environ[slurms] for name, slurms in FROM_SLURM.items()})
@@ -43,6 +43,6 @@ if __name__ == "__main__":
     else:
         threading.Thread(target=end_with, args=(os.getppid(),), daemon=True).start()
     try:
-        work(Job(**json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))), is_one_of_several=True)
+        work(Assignment(**json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))), is_one_of_several=True)
     except PrelnError as error:
         sys.exit(f"preln: {error}")
