@@ -1,0 +1,438 @@
+"""What docs/departures.md says in numbers."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pandas as pd
+
+from docs.answers import (
+    early_drop,
+    pre_rates,
+    radam,
+    radam_in_pre,
+    schedules,
+    short_warmup,
+)
+from docs.committed import final, table
+from preln import recording
+from preln.report.core.statistics import mean
+from tests.page_numbers.records import (
+    AFTER,
+    BIG,
+    NONE,
+    POST,
+    QUICK,
+    RESULTS,
+    SHORT,
+    Numbers,
+    ahead_at_the_higher_rate,
+    ahead_before_the_drop,
+    curve,
+    growth,
+    in_pre,
+    minmax,
+    of_seeds,
+    paired,
+    papers_radam,
+    seeds_of_radam,
+    short_minus_long,
+    theory,
+    variants,
+)
+
+
+def short_warm_ups(epoch: int) -> list[float]:
+    """What the short warm-up has after an epoch, with four batches in an update: the lowest and the highest loss of
+    three seeds, and BLEU."""
+    run = "post-adam-lr5e-4-wu167-hold1333-epochs4-accumulate4"
+    return [
+        number
+        for column in ("valid_loss", "test_bleu")
+        for number in minmax(curve("confounds", run, epoch, seed, column) for seed in (1, 2, 3))
+    ]
+
+
+LARGER = "post-adam-lr5e-4-wu1333-epochs4-accumulate4"
+"""The long warm-up with four batches in an update."""
+
+
+def larger_warm_up() -> list[float]:
+    """What is left of Post-LN's last gradient of W² after that warm-up, the gradient before it and after, and the
+    standard error of the latter."""
+    found = []
+    for part in ("post-6", "post-6-after-warm-up"):
+        measured = pd.read_csv(RESULTS / "confounds" / "theory" / part / "measurements.csv")
+        of_last = (measured["stack"] == "decoder") & (measured["layer"] == 6) & (measured["matrix"] == "W2")
+        mine = measured[of_last & (measured["seed"] == 1)].set_index("quantity")["value"]
+        found.append((float(np.sqrt(mine["gradient_square"])), float(mine["gradient_square_error"])))
+    (before, _), (after, error) = found
+    return [after / before, before, after, error / (2 * after)]
+
+
+def scaled_bert(run: str) -> list[float]:
+    """The last validation losses of a run of `bert-scaled`, of its three seeds."""
+    folder = RESULTS / "bert-scaled" / "pretraining"
+    return [recording.read_metrics(folder / f"{run}-s{seed}")["final"]["valid_loss"] for seed in (1, 2, 3)]
+
+
+def scaled_updates(placement: str) -> list[float]:
+    """After how many updates a placement of `bert-scaled` reaches the table's loss at 1e-3, by seed."""
+    found = table("bert-scaled", "pretraining")
+    its = found[(found["placement"] == placement) & (found["learning_rate"] == 1e-3) & (found["warmup"] == 0)]
+    return [float(updates) for updates in its["reached_update"]]
+
+
+def scaled_target() -> float:
+    """That loss."""
+    return float(table("bert-scaled", "pretraining")["loss"].iloc[0])
+
+
+def scaled_speedup() -> float:
+    """How many times as many updates as Pre-LN's Post-LN takes to it, on average."""
+    return mean(scaled_updates("post")) / mean(scaled_updates("pre"))
+
+
+def stuck_berts() -> list[float]:
+    """How far the loss of Post-LN without a warm-up falls after update 200 in `bert-scaled`, by seed."""
+    runs = [RESULTS / "bert-scaled" / "pretraining" / f"post-lr3e-3-wu0-s{seed}" / "curve.csv" for seed in (1, 2, 3)]
+    curves = [pd.read_csv(run).set_index("updates")["valid_loss"].dropna() for run in runs]
+    return [float(curve[200] - curve[2000]) for curve in curves]
+
+
+def papers_pre_ln(number: str) -> float:
+    """What Pre-LN at the paper's size has at the end of `paper-epoch`."""
+    folder = RESULTS / "paper-epoch" / "translation" / "pre-adam-lr5e-4-const-s1"
+    return float(recording.read_metrics(folder)["final"][number])
+
+
+def swapped_schedules() -> list[float]:
+    """How far Pre-LN ends below Post-LN with each schedule; and the most that a schedule moves a placement's loss."""
+    found = schedules.read(RESULTS)
+    post, pre = (schedules.under_schedules(found, placement) for placement in ("post", "pre"))
+    moved = max(abs(one.inverse_sqrt - one.constant) for one in (post, pre))
+    return [post.inverse_sqrt - pre.inverse_sqrt, post.constant - pre.constant, moved]
+
+
+def gained_from_four_batches() -> tuple[float, float, float]:
+    """By how much four batches in an update lower the loss after 1,551 updates: of the long warm-up, of the short one
+    and of RAdam."""
+    warm_ups, corners = short_warmup.read(RESULTS), radam.read(RESULTS)
+    return (
+        mean(of_seeds(POST, 1)) - mean(warm_ups[short_warmup.LONG_LARGER].losses),
+        mean(warm_ups[short_warmup.SHORT].losses) - mean(warm_ups[short_warmup.SHORT_LARGER].losses),
+        mean(corners[radam.OURS].losses) - mean(corners[radam.ALONE["the batch"]].losses),
+    )
+
+
+def with_posts_schedule() -> tuple[float, float]:
+    """By how much Pre-LN's second epoch with Post-LN's schedule is ahead of Post-LN's third, at 5e-4."""
+    return paired(of_seeds(POST, 3), [curve("confounds", "pre-adam-lr5e-4-wu1333", 2, seed) for seed in (1, 2, 3)])
+
+
+def raised_rate_gains(batches: int) -> float:
+    """By how much Pre-LN ends lower at 1e-3 than at 5e-4 with so many batches in an update."""
+    low, high = (pre_rates.read(RESULTS)[pre_rates.PreRate(batches, rate)].losses for rate in (5e-4, 1e-3))
+    return mean(low) - mean(high)
+
+
+def radam_in_pre_ahead() -> float:
+    """By how much RAdam at 1e-3 ends below Adam in Pre-LN."""
+    return in_pre(radam_in_pre.WITH_ITS_OWN_SCHEDULE) - in_pre(radam_in_pre.RADAM)
+
+
+def dropped_early() -> list[float]:
+    """The losses of Pre-LN at 1e-3 whose rate drops after the first of two epochs."""
+    return early_drop.read(RESULTS)[1].losses
+
+
+def radams_factor(update: int, beta2: float) -> float:
+    """RAdam's own warm-up (Liu et al., 2020, RAdam, algorithm 2); 0 while it does not divide by the second moment."""
+    limit = 2 / (1 - beta2) - 1
+    length = limit - 2 * update * beta2**update / (1 - beta2**update)
+    if length <= 4:
+        return 0.0
+    return math.sqrt((length - 4) * (length - 2) * limit / ((limit - 4) * (limit - 2) * length))
+
+
+def updates_to(factor: float, beta2: float) -> int:
+    """After how many updates RAdam's own warm-up comes to a factor."""
+    return next(update for update in itertools.count(1) if radams_factor(update, beta2) >= factor)
+
+
+SAID: list[tuple[str, Numbers]] = [
+    (
+        "It ends at {:.2f} bits (one seed), above the constant guess. With our batch it has {:.2f} after as many",
+        lambda: [
+            mean(radam.read(RESULTS)[radam.Corner(batches, learning_rate=radam.HIGHER_RATE)].losses)
+            for batches in (4, 1)
+        ],
+    ),
+    (
+        "Adam with a warm-up of 167 updates ends at {:.2f} there",
+        lambda: [final(BIG, "post-adam-lr1e-3-wu167-hold1333")],
+    ),
+    (
+        "the growth is {:.2f} to {:.2f} a layer; the rule",
+        lambda: minmax(growth(name) for name in variants() if "unpacked" in name),
+    ),
+    (
+        "With 1,024 tokens, the three seeds are {:.1f} bits apart",
+        lambda: [np.ptp(short_warmup.read(RESULTS)[short_warmup.SHORT].losses).item()],
+    ),
+    ("seeds end between {:.2f} and {:.2f} bits (BLEU {:.1f} to {:.1f})", lambda: short_warm_ups(4)),
+    (
+        "The long warm-up ends at {:.2f} (BLEU {:.1f}, one seed)",
+        lambda: [curve("confounds", LARGER, 4, column=column) for column in ("valid_loss", "test_bleu")],
+    ),
+    ("which is 388 updates, they have {:.2f} to {:.2f} bits", lambda: short_warm_ups(1)[:2]),
+    (
+        "Ours falls to a sixth in `iwslt14-50k-cpu`: {:.3f}, after",
+        lambda: theory(BIG, AFTER, "Post-LN decoder, translation")[:1],
+    ),
+    ("at most half of {:.3f}.", lambda: theory(BIG, AFTER, "Post-LN decoder, translation")[:1]),
+    (
+        "{:.3f} of the gradient is left: from {:.3f} at initialisation to {:.3f} (one seed, on an AMD EPYC; the "
+        "standard error of the latter over the mini-batches is {:.3f})",
+        larger_warm_up,
+    ),
+    (
+        "it was {:.2f} bits after {:,.0f} updates, and {:.2f} after {:,.0f}.",
+        lambda: [
+            curve("confounds", LARGER, epoch, column=column) for epoch in (3, 4) for column in ("valid_loss", "updates")
+        ],
+    ),
+    (
+        "after {:,.0f} updates it is {:.2f} bits above the value",
+        lambda: [papers_pre_ln("updates"), papers_pre_ln("valid_loss") - 6.4],
+    ),
+    (
+        "Ours is {:.1f} on the test text and {:.1f} on the validation text",
+        lambda: [papers_pre_ln("test_bleu"), papers_pre_ln("valid_bleu")],
+    ),
+    (
+        "1,024 tokens, seed 1 ({:.2f} bits)",
+        lambda: [curve("confounds", SHORT, 1)],
+    ),
+    ("falls by only {:.2f} to {:.2f} bits", lambda: minmax(stuck_berts())),
+    (
+        "Pre-LN ends only {:.2f} bits lower at 1e-3",
+        lambda: [mean(scaled_bert("post-lr1e-3-wu0")) - mean(scaled_bert("pre-lr1e-3-wu0"))],
+    ),
+    (
+        "its gap between the means is {:.2f} bits, and that of the scaled draw {:.2f}.",
+        lambda: [
+            mean(scaled_bert(f"post-lr3e-3-wu0{draw}")) - mean(scaled_bert(f"pre-lr3e-3-wu0{draw}"))
+            for draw in ("-initialstdfixed", "")
+        ],
+    ),
+    (
+        "Adam has {:.2f} to {:.2f} bits without a warm-up (three seeds), and {:.2f} to {:.2f} with it.",
+        lambda: [*minmax(of_seeds(NONE, 1)), *minmax(of_seeds(POST, 1))],
+    ),
+    (
+        "the long warm-up has {:.2f} to {:.2f} bits after as many updates (three seeds of `iwslt14-50k-cpu`). The "
+        "short one is behind it by {:.2f} bits on average",
+        lambda: [
+            *minmax(of_seeds(POST, 1)),
+            mean(short_warmup.read(RESULTS)[short_warmup.SHORT].losses) - mean(of_seeds(POST, 1)),
+        ],
+    ),
+    (
+        "Pre-LN ends {:.2f} bits below Post-LN with the inverse square root, and {:.2f} with the constant rate. "
+        "These are means of three seeds. The schedule moves a "
+        "placement's loss by at most {:.2f}.",
+        swapped_schedules,
+    ),
+    (
+        "At 1e-3 Pre-LN has {:.2f} bits after two epochs, and Post-LN at 5e-4 has {:.2f} after three. After its "
+        "third epoch, in which its rate is a tenth, Pre-LN has {:.2f}.",
+        lambda: [
+            curve(BIG, "pre-adam-lr1e-3-const-drop2", 2),
+            curve(BIG, "post-adam-lr5e-4-wu1333-hold1333", 3),
+            curve(BIG, "pre-adam-lr1e-3-const-drop2", 3),
+        ],
+    ),
+    (
+        "the short warm-up ends {:.2f}, {:.2f} and {:.2f} bits behind the long one",
+        lambda: np.subtract(of_seeds(SHORT), of_seeds(POST)),
+    ),
+    (
+        "(one seed each: {:.2f} without a warm-up, {:.2f} with it)",
+        lambda: [final(BIG, f"post-sgd-lr0.5-wu{updates}-hold1333") for updates in (0, 1333)],
+    ),
+    ("1e-3 is the worse rate by {:.2f} bits. With four times", lambda: [-raised_rate_gains(1)]),
+    ("it is the better one by {:.2f}, and the ranges", lambda: [raised_rate_gains(4)]),
+    ("1e-3 is the better one by {:.2f} bits (three seeds,", lambda: [raised_rate_gains(4)]),
+    (
+        "At equal rates the claim holds: −{:.2f} ± {:.2f} bits at 5e-4 (three seeds), −{:.2f} at 1e-3 (one seed).",
+        lambda: [*ahead_before_the_drop(), ahead_at_the_higher_rate()],
+    ),
+    (
+        "reaches {:.2f} bits after {:.0f} to {:.0f} updates, and Post-LN after {:.0f} to {:,.0f}: {:.2f} times as many",
+        lambda: [
+            scaled_target(),
+            *minmax(scaled_updates("pre")),
+            *minmax(scaled_updates("post")),
+            scaled_speedup(),
+        ],
+    ),
+    (
+        "behind by {:.2f} bits on average, within the 0.5",
+        lambda: [mean(of_seeds(SHORT, 1)) - mean(of_seeds(POST, 1))],
+    ),
+    (
+        "with Post-LN's schedule is level: it is ahead by {:.2f} ± {:.2f} bits. With its own, it is ahead by "
+        "{:.2f} ± {:.2f}.",
+        lambda: [*with_posts_schedule(), *ahead_before_the_drop()],
+    ),
+    (
+        "Adam with the warm-up goes from {:.2f} (the mean of three seeds) to {:.2f} (one seed). RAdam goes from "
+        "{:.2f} to {:.2f}, so {:.1f} bits are left",
+        lambda: [
+            mean(of_seeds(POST, 1)),
+            *short_warmup.read(RESULTS)[short_warmup.LONG_LARGER].losses,
+            mean(radam.read(RESULTS)[radam.OURS].losses),
+            *radam.read(RESULTS)[radam.ALONE["the batch"]].losses,
+            gained_from_four_batches()[2] - gained_from_four_batches()[0],
+        ],
+    ),
+    (
+        "gains {:.2f} bits from four batches. The short one gains {:.2f}. So {:.2f} bits are left",
+        lambda: [
+            *gained_from_four_batches()[:2],
+            gained_from_four_batches()[1] - gained_from_four_batches()[0],
+        ],
+    ),
+    ("In Pre-LN, RAdam at 1e-3 ends {:.2f} bits below Adam (one seed)", lambda: [radam_in_pre_ahead()]),
+    (
+        "the same two schedules, RAdam ends {:.2f} bits above Adam.",
+        lambda: [final(QUICK, "pre-radam-lr2e-3-linear837") - final(QUICK, "pre-adam-lr2e-3-const-drop2")],
+    ),
+    (
+        "has {:.2f} to {:.2f} bits after 1,551 updates (three seeds).",
+        lambda: list(seeds_of_radam())[:2],
+    ),
+    (
+        "With the early drop, Pre-LN has {:.2f} to {:.2f} bits after two epochs, {:.2f} more on average than "
+        "Post-LN. Without it, it has {:.2f} (one seed).",
+        lambda: [
+            *minmax(dropped_early()),
+            mean(dropped_early()) - final(BIG, POST),
+            curve(BIG, "pre-adam-lr1e-3-const-drop2", 2),
+        ],
+    ),
+    (
+        "RAdam at 1e-3 ends {:.2f} bits below Adam",
+        lambda: [radam_in_pre_ahead()],
+    ),
+    ("random draws, end between {:.2f} and {:.2f} bits", lambda: list(seeds_of_radam())[:2]),
+    (
+        "ends at {:.2f} bits without a warm-up (the mean of three seeds). With 167 updates three seeds end at "
+        "{:.2f}, {:.2f} and {:.2f} bits, and with 1,333 updates at {:.2f}, {:.2f} and {:.2f}. So the short one "
+        "helps, and ends {:.2f} ± {:.1f} bits above the long one (paired, 95% interval): the claim is neither met "
+        "nor refused. At 1e-3 it does not help: {:.2f} bits (one seed).",
+        lambda: [
+            final(BIG, NONE),
+            *of_seeds(SHORT),
+            *of_seeds(POST),
+            *short_minus_long(),
+            final(BIG, "post-adam-lr1e-3-wu167-hold1333"),
+        ],
+    ),
+    (
+        "in `iwslt14-50k-cpu`, have {:.2f} and {:.2f} bits after as many updates",
+        lambda: of_seeds(SHORT, 1)[1:],
+    ),
+    (
+        "the three seeds are within {:.2f} bits.",
+        lambda: [float(np.ceil(20 * np.ptp(radam.read(RESULTS)[radam.ALONE["β2"]].losses)) / 20)],
+    ),
+    (
+        "in an update give {:.2f} bits and BLEU {:.1f} (one seed). Our setting has {:.2f} to {:.2f} bits",
+        lambda: [
+            radam.read(RESULTS)[radam.ALONE["the batch"]].losses[0],
+            radam.read(RESULTS)[radam.ALONE["the batch"]].bleu[0],
+            *list(seeds_of_radam())[:2],
+        ],
+    ),
+    (
+        "it ends at {:.2f} bits, and with Xavier's draw at {:.2f}, where β2 = 0.98 has {:.2f}, and {:.2f} to {:.2f}.",
+        lambda: [
+            *(radam.read(RESULTS)[radam.Corner(4, drawn, 0.999)].losses[0] for drawn in ("fairseq", "xavier")),
+            radam.read(RESULTS)[radam.Corner(4)].losses[0],
+            *minmax(radam.read(RESULTS)[radam.PAPERS].losses),
+        ],
+    ),
+    (
+        "With Xavier's draw as well, three seeds end between {:.2f} and {:.2f} bits.",
+        lambda: papers_radam(4, "valid_loss"),
+    ),
+    (
+        "after {0:,} updates they have {2:.2f} to {3:.2f} bits and BLEU {4:.1f} to {5:.1f}.",
+        lambda: papers_radam(3, "updates", "valid_loss", "test_bleu"),
+    ),
+    (
+        "already has {2:.2f} to {3:.2f} bits after {0:,} updates.",
+        lambda: papers_radam(3, "updates", "valid_loss"),
+    ),
+    (
+        "after {0} updates they have {2:.2f} to {3:.2f} bits.",
+        lambda: papers_radam(1, "updates", "valid_loss"),
+    ),
+    (
+        "Xavier's draw alone does not help: its three seeds end between {:.2f} and {:.2f} bits.",
+        lambda: minmax(radam.read(RESULTS)[radam.ALONE["the initialisation"]].losses),
+    ),
+    (
+        "its factor reaches 0.9 after {:.0f} updates with 0.98, and after {:,.0f} with 0.999",
+        lambda: [updates_to(0.9, beta2) for beta2 in (0.98, 0.999)],
+    ),
+    (
+        "Its factor is {:.2f} in its sixth update, and {:.2f} in its hundredth.",
+        lambda: [radams_factor(update, 0.98) for update in (6, 100)],
+    ),
+    (
+        "({:.2f}, {:.2f} and {:.2f} bits; RAdam {:.2f}, {:.2f} and {:.2f})",
+        lambda: [
+            curve(study, run, epoch)
+            for study, run in (
+                ("confounds", "pre-adam-lr1e-3-linear4653-wu100"),
+                (BIG, "pre-radam-lr1e-3-linear4653"),
+            )
+            for epoch in (1, 2, 3)
+        ],
+    ),
+    (
+        "Pre-LN gains {:.2f} bits by a short warm-up",
+        lambda: [in_pre(radam_in_pre.WITH_ITS_SCHEDULE) - in_pre(radam_in_pre.WITH_A_WARMUP)],
+    ),
+    (
+        "this run has {:.2f} bits, where Post-LN at 5e-4 has {:.2f} after three. Without the warm-up, Pre-LN has "
+        "{:.2f} to {:.2f}.",
+        lambda: [
+            curve("confounds", "pre-adam-lr1e-3-linear4653-wu100", 2),
+            final(BIG, POST),
+            *minmax(
+                [
+                    curve("confounds", "pre-adam-lr1e-3-linear4653", 2),
+                    curve(BIG, "pre-adam-lr1e-3-const-drop2", 2),
+                ]
+            ),
+        ],
+    ),
+    (
+        "Adam with RAdam's schedule ends {:.2f} bits above RAdam.",
+        lambda: [in_pre(radam_in_pre.WITH_ITS_SCHEDULE) - in_pre(radam_in_pre.RADAM)],
+    ),
+]
+"""Its sentences, with what the records have in the place of the numbers."""
+
+# The rules' bounds; the paper's numbers; β2; settings of BERT; what was known before a rule; the constant guess.
+ELSEWHERE = (
+    "0.05 0.1 0.15 0.2 0.3 0.5 0.7 0.9 8.9 2.77 5.6 6.4 7.9 8.0 11.7 31.16 32.1 33.2 1.5 1.66 "
+    "1.29 1.8 0.015 1.0 0.98 0.999 0.02 0.003 0.131 0.132 8.82 9.35 9.54 9.90"
+)
+"""Its other numbers, which no record has."""

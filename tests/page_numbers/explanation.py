@@ -1,0 +1,136 @@
+"""What docs/explanation.md says in numbers."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from docs.answers import (
+    first_updates,
+)
+from docs.tables import bars
+from preln.report.core.statistics import mean
+from preln.report.translation.budgets import WARMED_UP, of_the_paper
+from preln.schedules.inverse_sqrt import InverseSqrt
+from tests.page_numbers.records import (
+    DEPTH,
+    LAST,
+    LEMMA_1,
+    PAPER,
+    POST,
+    RESULTS,
+    THEORY,
+    Numbers,
+    above_the_warm_up,
+    amplified,
+    growth,
+    harm_at_the_same_sum,
+    interval,
+    minmax,
+    of_seeds,
+    of_the_control,
+    post_over_pre,
+    small_sums,
+    theory,
+    traced,
+    variants,
+)
+
+AS_THE_PAPER = "no-dropout+no-label-smoothing+xavier-feed-forward"
+
+
+def papers_range(warmup: int, rate: float) -> tuple[float, float, float]:
+    """The BLEU that the paper's curve with the warm-up has where it has spent what a run without the full one spends,
+    if the rate decays from the end of its warm-up on; and the range of it."""
+    schedule = InverseSqrt(rate, warmup, "warmup", WARMED_UP.warmup)
+    (found,) = (one for one in of_the_paper() if one.schedule == schedule)
+    return found.value, found.low, found.high
+
+
+def larger_step(layers: int) -> float:
+    """By how much Post-LN's first step at the small rate is larger than Pre-LN's, of means over three seeds."""
+    post, pre = (mean(first_steps(placement, "5e-7", layers)) for placement in ("post", "pre"))
+    return post / pre
+
+
+def first_steps(placement: str, at: str, layers: int) -> list[float]:
+    """The first steps of a placement of `amplification` at a rate, of three seeds."""
+    depth = "" if layers == 6 else f"-encoderlayers{layers}-decoderlayers{layers}"
+    name = f"{placement}-adam-lr{at}-wu0-hold1333{depth}-s{{}}/updates.csv"
+    traced = [pd.read_csv(RESULTS / "amplification/first-updates" / name.format(seed)) for seed in (1, 2, 3)]
+    return [float(updates.set_index("update")["function_change"][1]) for updates in traced]
+
+
+SAID: list[tuple[str, Numbers]] = [
+    ("without a warm-up, and ends at {:.2f} to {:.2f} bits. Post-LN with", lambda: minmax(of_the_control().losses)),
+    ("the warm-up ends at {:.2f} to {:.2f} ([three", lambda: minmax(of_seeds(POST))),
+    ("it ends {:.1f} to {:.1f} bits higher without one", above_the_warm_up),
+    (
+        "Post-LN's first step is already {:.1f} to {:.1f} long there",
+        lambda: minmax(step for layers in (2, 4, 6, 10, 18) for step in first_steps("post", "5e-4", layers)),
+    ),
+    (
+        "has {:.1f} ({:.1f} to {:.1f}) instead of 31.16. Instead of 8.45 it has {:.1f} if the peak was 1e-3, and "
+        "{:.1f} if it was 5e-4;",
+        lambda: [*papers_range(500, 5e-4), *papers_range(0, 1e-3)[:1], *papers_range(0, 5e-4)[:1]],
+    ),
+    (
+        "Post-LN ends {:.2f} bits higher at 5e-4, and {:.2f} bits at 1e-3",
+        lambda: [harm_at_the_same_sum()[number] for number in (0, 2)],
+    ),
+    (
+        "ends at {:.2f} bits at 1e-3, and at {:.2f} at 5e-4. With a warm-up and the same sum of rates, it ends at "
+        "{:.2f} and {:.2f} (one",
+        small_sums,
+    ),
+    (
+        "are {:.3f} ± {:.3f} and {:.3f} ± {:.3f} (forty seeds)",
+        lambda: [*theory(THEORY, DEPTH, LEMMA_1[1]), *theory(THEORY, DEPTH, "Pre-LN encoder, proofs")],
+    ),
+    (
+        "is {:.2f} at initialisation; Post-LN's is {:.2f}",
+        lambda: [traced(name).last_gradient for name in ("Post-LN-init, no warm-up", "Post-LN, no warm-up")],
+    ),
+    (
+        "to the power of {:.2f} ± {:.2f}, and its last gradient to the power of {:.2f} ± {:.2f}.",
+        lambda: [*amplified("post"), *amplified("post", "gradient")],
+    ),
+    (
+        "to the power of {:.2f} ± {:.2f}, and Pre-LN's of {:.2f} ± {:.2f}. So we changed",
+        lambda: [*amplified("post", rate=5e-4), *amplified("pre", rate=5e-4)],
+    ),
+    ("The control, Post-LN-init, has a power of {:.2f} ± {:.2f}", lambda: amplified("post-init")),
+    ("trains too, and has a power of {:.2f} ± {:.2f}", lambda: amplified("pre")),
+    (
+        "are {:.1f} times as large as Pre-LN's with two layers, and {:.1f} times with 18",
+        lambda: map(larger_step, (2, 18)),
+    ),
+    (
+        "is {:.1f} in Post-LN, {:.2f} in Pre-LN and {:.2f} in Post-LN-init",
+        lambda: [traced(name).largest_step for name in list(first_updates.MODELS)[:3]],
+    ),
+    ("of the peak, Post-LN's is {:.3f}.", lambda: [traced("Post-LN, warm-up of 1,333").largest_step]),
+    (
+        "layer is {:.2f} to {:.2f}; the paper's is 1.66",
+        lambda: minmax(growth(name) for name in variants() if "unpacked" in name),
+    ),
+    (
+        "Today's fairseq gives {:.2f} and {:.2f}",
+        lambda: [bars(THEORY, f"{name}, initial")[6] for name in ("Post-LN", "Pre-LN")],
+    ),
+    ("which is {:.1f} times as much", post_over_pre),
+    (
+        "and label smoothing, Post-LN has {:.2f} ± {:.2f}, but Pre-LN has {:.2f}, and Post-LN's gradient grows by "
+        "{:.2f} a layer",
+        lambda: [
+            *interval(THEORY, AS_THE_PAPER, model="Post-LN"),
+            bars(THEORY, "Pre-LN, initial", variant=AS_THE_PAPER)[6],
+            growth(AS_THE_PAPER),
+        ],
+    ),
+    ("the exponent is {:.2f}, of which", lambda: theory(THEORY, LAST, "Pre-LN decoder, translation")[:1]),
+]
+"""Its sentences, with what the records have in the place of the numbers."""
+
+# A cosine; how far unrelated states are apart.
+ELSEWHERE = f"{PAPER} 1.00 1.4"
+"""Its other numbers, which no record has."""

@@ -1,0 +1,27 @@
+"""What README.md says in numbers."""
+
+from __future__ import annotations
+
+from docs.committed import final
+from tests.page_numbers.records import GUESSES, QUICK, Numbers, ahead, bleu, timed_to
+
+
+def both(study: str, run: str) -> list[float]:
+    return [final(study, run), bleu(study, run)]
+
+
+SAID: list[tuple[str, Numbers]] = [
+    (
+        "ends {:.2f} ± {:.2f} bits and {:.1f} ± {:.1f} BLEU ahead",
+        lambda: [*ahead("final_valid_loss"), *ahead("final_test_bleu")],
+    ),
+    ("Row 4 counts updates until a loss of {:.2f} bits", timed_to),
+    ("none | {:.2f} | {:.1f} | | Post", lambda: both(QUICK, "post-adam-lr2e-3-wu0-hold400")),
+    ("400 updates | {:.2f} | {:.1f}", lambda: both(QUICK, "post-adam-lr2e-3-wu400-hold400")),
+    ("Pre-LN, Adam at 2e-3 | none | {:.2f} | {:.1f}", lambda: both(QUICK, "pre-adam-lr2e-3-const-drop2")),
+]
+"""Its sentences, with what the records have in the place of the numbers."""
+
+# Versions of Python and of a licence.
+ELSEWHERE = f"{GUESSES} 3.11 3.13 3.0"
+"""Its other numbers, which no record has."""

@@ -1,0 +1,266 @@
+"""Numbers of the committed records that the sentences of several pages have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from benchmarks import record
+from docs.answers import (
+    amplification,
+    control,
+    first_updates,
+    gradient_after_warmup,
+    radam,
+    radam_in_pre,
+    readings,
+)
+from docs.committed import Ends, final, table
+from docs.committed import theory as row_of_the_theory
+from docs.tables import bars
+from preln.config import load as load_study
+from preln.report.core.statistics import Estimate, mean
+from preln.runs import expand
+
+ROOT = Path(__file__).parents[2]
+
+RESULTS = ROOT / "results"
+
+BIG, SMALL, QUICK, THEORY, BERT = "iwslt14-50k-cpu", "iwslt14-cpu", "quick-record", "iwslt14-theory", "bert-novels"
+
+POST, PRE = "post-adam-lr5e-4-wu1333-hold1333", "pre-adam-lr5e-4-const-drop2"
+
+SHORT, NONE = "post-adam-lr5e-4-wu167-hold1333", "post-adam-lr5e-4-wu0-hold1333"
+
+RADAM = "post-radam-lr5e-4-linear4653"
+"""Runs of `iwslt14-50k-cpu` at the paper's rate; the last three are Post-LN's."""
+
+Numbers = Callable[[], Iterable[float]]
+
+
+def bleu(study: str, run: str) -> float:
+    return final(study, run, "final_test_bleu")
+
+
+def curve(study: str, run: str, epoch: int, seed: int = 1, column: str = "valid_loss") -> float:
+    """What a run's curve has after an epoch: the validation loss, or another column."""
+    recorded = pd.read_csv(ROOT / "results" / study / "translation" / f"{run}-s{seed}" / "curve.csv")
+    return float(recorded.set_index("epoch")[column][epoch])
+
+
+def paired(one: Iterable[float], other: Iterable[float]) -> tuple[float, float]:
+    """The mean difference over seeds, with half of its 95% interval (Student's t)."""
+    differences = np.subtract(list(one), list(other))
+    half = stats.t.ppf(0.975, len(differences) - 1) * differences.std(ddof=1) / np.sqrt(len(differences))
+    return float(differences.mean()), float(half)
+
+
+def amplified(
+    placement: str, of: Literal["step", "gradient"] = "step", rate: float = amplification.AMPLIFIED_AT[0]
+) -> tuple[float, float]:
+    """The exponent of the depth in a placement's first step at a rate, or in its last gradient, with half of its
+    interval."""
+    found: Estimate = getattr(amplification.read(RESULTS, rate)[placement], of)
+    return found.mean, found.high - found.mean
+
+
+def small_sums() -> list[float]:
+    """The losses of Post-LN whose rate decays at once, at 1e-3 and at 5e-4; and with a warm-up and as large sums of
+    rates."""
+    runs = ("1e-3-wu0", "5e-4-wu0", "4.527e-5-wu1333", "2.263e-5-wu1333")
+    return [curve("confounds", f"post-adam-lr{run}", 3) for run in runs]
+
+
+def harm_at_the_same_sum() -> list[float]:
+    """How far Post-LN without a warm-up ends above Post-LN with it, where the rates sum to as much: at 5e-4 beside the
+    mean of its seeds, then their range, and at 1e-3."""
+    found = {
+        (one.learning_rate, one.warmup > 0): ends.losses
+        for one, ends in readings.read(RESULTS).items()
+        if one.anchor == "shift" or one.warmup
+    }
+    warmed_up = found[5e-4, True]
+    harm = [found[rate, False][0] - mean(found[rate, True]) for rate in (5e-4, 1e-3)]
+    return [harm[0], max(warmed_up) - min(warmed_up), harm[1]]
+
+
+def seeds_of_radam() -> tuple[float, float, float]:
+    """The lowest and the highest loss of RAdam's seeds at our setting, and how far apart they are."""
+    losses = radam.read(RESULTS)[radam.OURS].losses
+    return min(losses), max(losses), max(losses) - min(losses)
+
+
+def closed_by_seeds() -> list[float]:
+    """How much of the gap between Adam without a warm-up and with one RAdam closes at 5e-4 in `iwslt14-50k-cpu`, by
+    seed, in percent."""
+    return [
+        100 * (none - radam) / (none - warmed_up)
+        for none, radam, warmed_up in zip(of_seeds(NONE), of_seeds(RADAM), of_seeds(POST), strict=True)
+    ]
+
+
+def closed() -> tuple[float, float]:
+    """How much RAdam closes of the gap between Adam without a warm-up and with one: the mean, and half of its
+    interval."""
+    return paired(closed_by_seeds(), [0.0] * 3)
+
+
+def of_seeds(run: str, epoch: int = 3) -> list[float]:
+    """What each of a run's three seeds has after an epoch."""
+    return [curve(BIG, run, epoch, seed) for seed in (1, 2, 3)]
+
+
+def above_the_warm_up() -> list[float]:
+    """By how much Post-LN ends higher without a warm-up where the peak is held: the least and the most of the studies
+    of translation and their rates."""
+    pairs = [
+        (QUICK, "post-adam-lr2e-3-wu0-hold400", "post-adam-lr2e-3-wu400-hold400"),
+        (QUICK, "post-adam-lr4e-3-wu0-hold400", "post-adam-lr4e-3-wu400-hold400"),
+        (SMALL, "post-adam-lr2e-3-wu0-hold600", "post-adam-lr2e-3-wu600-hold600"),
+        (SMALL, "post-adam-lr4e-3-wu0-hold600", "post-adam-lr4e-3-wu600-hold600"),
+        (BIG, NONE, POST),
+        (BIG, "post-adam-lr1e-3-wu0-hold1333", "post-adam-lr1e-3-wu1333"),
+    ]
+    return minmax(final(study, without) - final(study, with_it) for study, without, with_it in pairs)
+
+
+def in_pre(run: radam_in_pre.InPre) -> float:
+    """The loss of a run that is compared with RAdam's in Pre-LN."""
+    return radam_in_pre.read(RESULTS)[run].losses[0]
+
+
+def short_minus_long() -> tuple[float, float]:
+    """By how much the short warm-up at 5e-4 ends above the long one, over three seeds."""
+    return paired(of_seeds(SHORT), of_seeds(POST))
+
+
+def made(study: str) -> list[int]:
+    """How many of the translation runs of a study are recorded, and how many it has."""
+    runs = expand(load_study(ROOT / "config" / f"{study}.yaml"))
+    return [sum((RESULTS / study / run.folder / "metrics.json").exists() for run in runs), len(runs)]
+
+
+def costs(*models: str) -> list[float]:
+    """How many times as long as Post-LN's an update of models of the bench takes, by their entries' names."""
+    return [1 / timed(f"placement-{model}")[0] for model in models]
+
+
+def papers_radam(epoch: int, *columns: str) -> list[float]:
+    """What RAdam has after an epoch, with the paper's batch and initialisation: the lowest and the highest of three
+    seeds."""
+    run = "post-radam-lr5e-4-linear4653-initialisationxavier-epochs4-accumulate4-s{}/curve.csv"
+    curves = [pd.read_csv(RESULTS / "confounds" / "translation" / run.format(seed)) for seed in (1, 2, 3)]
+    ends = [[recorded.set_index("epoch")[column][epoch] for recorded in curves] for column in columns]
+    return [number for end in ends for number in minmax(end)]
+
+
+def ahead(column: str) -> tuple[float, float]:
+    """By how much Pre-LN is ahead of Post-LN at the paper's rate, over three seeds."""
+    recorded = table(BIG, "runs").set_index("run")[column]
+    pre, post = ([recorded[f"{run}-s{seed}"] for seed in (1, 2, 3)] for run in (PRE, POST))
+    return paired(post, pre) if "loss" in column else paired(pre, post)
+
+
+def ahead_before_the_drop() -> tuple[float, float]:
+    """The same of Pre-LN's second epoch, before its rate drops, and Post-LN's third."""
+    return paired(of_seeds(POST, 3), of_seeds(PRE, 2))
+
+
+def ahead_at_the_higher_rate() -> float:
+    """The same at 1e-3, of one seed."""
+    return final(BIG, "post-adam-lr1e-3-wu1333") - curve(BIG, "pre-adam-lr1e-3-const-drop2", 2)
+
+
+def theory(study: str, quantity: str, model: str, scale: float = 1.0) -> tuple[float, float]:
+    """What was measured, with half of its 95% interval."""
+    row = row_of_the_theory(study, quantity, model)
+    return scale * float(row["measured"]), scale * float(row["high"] - row["low"]) / 2
+
+
+def timed_to() -> list[float]:
+    """The loss that the pre-trainings of `bert-novels` are timed to."""
+    return [table("bert-novels", "pretraining")["loss"].iloc[0]]
+
+
+def of_the_control() -> Ends:
+    """The ends of Post-LN-init without a warm-up."""
+    return control.read(RESULTS)[control.Control("post-init", 0)]
+
+
+def post_over_pre() -> list[float]:
+    """Post-LN's last bar of figure 3 over Pre-LN's."""
+    return [bars(THEORY, "Post-LN, initial")[6] / bars(THEORY, "Pre-LN, initial")[6]]
+
+
+LEMMA_1 = ("E‖ReLU(x W^1)‖^2 / d, all layers", "Post-LN encoder, proofs")
+
+DEPTH, GROWTH = "exponent of the depth L", "growth of the gradient of W^2 a layer, towards the output"
+
+SHARE = "share of squared norms above 1.1 of their mean, last layer"
+
+LAST, AFTER = "last gradient of W^2, exponent of the depth", gradient_after_warmup.KEPT_BIASED
+
+VARIANCE_1, VARIANCE_D = (f"exponent of the width d, W^emb of variance {value}" for value in ("1", "1/d"))
+
+
+def interval(study: str, variant: str, layer: int = 6, model: str = "Pre-LN") -> tuple[float, float]:
+    """A model's bar of a layer's W², with half of its 95% interval."""
+    recorded = table(study, "figure-3")
+    of_model = (recorded["model"] == f"{model}, initial") & (recorded["matrix"] == "W2") & (recorded["depth"] == 6)
+    of_variant = recorded["variant"].fillna("") == variant
+    (row,) = (row for _, row in recorded[of_model & of_variant & (recorded["layer"] == layer)].iterrows())
+    return float(row["measured"]), float(row["high"] - row["low"]) / 2
+
+
+def minmax(values: Iterable[float]) -> list[float]:
+    found = list(values)
+    return [min(found), max(found)]
+
+
+def shares(study: str) -> list[float]:
+    """The shares of Pre-LN's translation model: decoder, encoder."""
+    return [theory(study, SHARE, f"Pre-LN {stack}, translation")[0] for stack in ("decoder", "encoder")]
+
+
+def variants() -> list[str]:
+    found = table(THEORY, "figure-3")["variant"].fillna("").unique()
+    return sorted(found)
+
+
+def traced(name: str) -> first_updates.FirstUpdates:
+    """The first updates of a model."""
+    return first_updates.read(RESULTS)[name]
+
+
+def growth(variant: str) -> float:
+    of_variant = bars(THEORY, "Post-LN, initial", variant=variant)
+    return float((of_variant[6] / of_variant[1]) ** (1 / 5))
+
+
+TIMED_ON = ("AMD EPYC, family 25, model 17, AVX512", "AMD EPYC")
+"""The processor of the times on the pages: a Zen 4, as the record's entries have it, and as those of before."""
+
+
+def timed(*names: str) -> list[float]:
+    """The ratios of benchmarks, each with its lowest and its highest; older entries if there are no others."""
+    known = {(entry["name"], record.processor_of(entry)): entry for entry in record.entries()}
+    entries = [next(known[name, on] for on in TIMED_ON if (name, on) in known) for name in names]
+    return [float(entry[key]) for entry in entries for key in ("ratio", "low", "high")]
+
+
+def asked(case: str) -> list[float]:
+    """What a case asks of a GPU: launches of fairseq and of ours, waits of fairseq and of ours."""
+    counts = [record.find(f"{what}-{case}") for what in ("launches", "syncs")]
+    return [count[key] for count in counts for key in ("stock", "value")]
+
+
+PAPER = "0.29 5.7 0.56 8.45 2.77 31.16 32.1 4.75 5.6 1.66 0.88 0.01 0.13 0.015 1.22 1.09"
+
+GUESSES = "8.25 8.26 9.56 9.6 9.90 13.28"
+
+BOUNDS = "0.485 0.515 0.1 0.125 12.5 0.85 1.15"
