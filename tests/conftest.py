@@ -21,6 +21,9 @@ from tests.moments import Hold, NewHold
 # Threads of torch that wait for a core which another process has make small computations many times slower.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+# Their failures say what was compared, as those of the tests do.
+pytest.register_assert_rewrite("tests.tensors", "tests.trainings")
+
 # How long an example takes says nothing where other processes have the cores.
 hypothesis.settings.register_profile("preln", deadline=None)
 hypothesis.settings.load_profile("preln")

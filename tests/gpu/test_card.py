@@ -25,7 +25,7 @@ from preln.fairseq_plugin.launch import set_up_cuda
 from preln.runs import expand
 from tests.conftest import study_content
 from tests.moments import NewHold, in_epoch
-from tests.unit.test_training import finish, kill_at
+from tests.trainings import finish, kill_at
 
 REHEARSAL = gpu.REHEARSAL in os.environ
 """Whether the tests are tried out on the CPU, which takes the card's place."""

@@ -13,7 +13,7 @@ from benchmarks.accumulation import in_parts
 from preln.config import Execution
 from preln.fairseq_plugin import options
 from tests.conftest import settings
-from tests.unit.test_training_equals_fairseqs import trainer
+from tests.models import trainer
 
 pytestmark = pytest.mark.slow
 

@@ -7,28 +7,17 @@ from unittest import mock
 import pytest
 import torch
 from fairseq.models.transformer import TransformerModelBase
-from fairseq.sequence_generator import SequenceGenerator
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from torch import Tensor
 
 from preln.fairseq_plugin import decoding
 from preln.fairseq_plugin.decoding import LENGTH_FACTOR, LENGTH_MARGIN
 from preln.fairseq_plugin.transformer import PlacedTransformer
 from preln.fused import native
-from tests.unit.test_fused import only
-from tests.unit.test_transformer import build, dictionary, fairseq_names
+from tests.models import build, dictionary, fairseq_names, fairseqs, hypotheses, sentences, together
+from tests.tensors import only
 
 pytestmark = pytest.mark.numbers
-
-LENGTHS = [3, 9, 1, 5, 14, 2, 7, 9]
-"""Words of the sentences that are translated together."""
-
-
-def sentences(seed: int, lengths: list[int] = LENGTHS) -> list[Tensor]:
-    generator = torch.Generator().manual_seed(seed)
-    end = torch.tensor([dictionary().eos()])
-    return [torch.cat([torch.randint(4, len(dictionary()), (n,), generator=generator), end]) for n in lengths]
 
 
 def models(
@@ -47,32 +36,6 @@ def models(
         ours.decoder.embed_tokens.weight[dictionary().eos()] *= 1.5
     theirs.load_state_dict(fairseq_names(ours.state_dict()), strict=True)
     return ours.eval(), theirs.eval()
-
-
-def fairseqs(model: TransformerModelBase, source: Tensor, beam: int, penalty: float) -> list[int]:
-    """What fairseq's generator says of one sentence, so that its limit is that of the sentence."""
-    generator = SequenceGenerator(
-        [model], dictionary(), beam_size=beam, len_penalty=penalty, max_len_a=LENGTH_FACTOR, max_len_b=LENGTH_MARGIN
-    )
-    sample = {"net_input": {"src_tokens": source[None], "src_lengths": torch.tensor([len(source)])}}
-    (found,) = generator.generate([model], sample)
-    text: list[int] = found[0]["tokens"].tolist()
-    return text[:-1]
-
-
-def together(model: PlacedTransformer, sources: list[Tensor], beam: int, penalty: float) -> list[list[int]]:
-    """What ours says of all of them at once."""
-    return [found[0].pieces for found in hypotheses(model, sources, beam, penalty)]
-
-
-def hypotheses(
-    model: PlacedTransformer, sources: list[Tensor], beam: int, penalty: float
-) -> list[list[decoding.Hypothesis]]:
-    """What ours finds of all of them at once, padded on the left."""
-    longest = max(map(len, sources))
-    pad = dictionary().pad()
-    source = torch.stack([torch.nn.functional.pad(x, (longest - len(x), 0), value=pad) for x in sources])
-    return decoding.search(model, source, torch.tensor([len(x) for x in sources]), beam, penalty)
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -22,12 +22,12 @@ from docs.committed import claims
 from preln.cli import app
 from preln.config.reading import validate
 from preln.runs import expand
+from tests.reading import FENCE, blocks
 
 ROOT = Path(__file__).parents[2]
 PAGES = [*tables.PAGES, *(ROOT / name for name in ("CONTRIBUTING.md", "CHANGELOG.md"))]
 PAGES += [ROOT / "config" / "README.md", ROOT / "benchmarks" / "README.md", *sorted(ROOT.glob(".github/**/*.md"))]
 OF_PAGES = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"`([^`\n]+)`")
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 FOLDERS = ("src/", "tests/", "config/", "workflow/", "docs/", "slurm/", "tools/", "benchmarks/")
@@ -36,11 +36,6 @@ FOLDERS = ("src/", "tests/", "config/", "workflow/", "docs/", "slurm/", "tools/"
 def prose(page: Path) -> str:
     """A page without its blocks of code."""
     return FENCE.sub("", page.read_text(encoding="utf-8"))
-
-
-def blocks(page: Path, *languages: str) -> list[str]:
-    """A page's blocks of code in some languages."""
-    return [code for language, code in FENCE.findall(page.read_text(encoding="utf-8")) if language in languages]
 
 
 def anchors(page: Path) -> set[str]:

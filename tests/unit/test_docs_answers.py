@@ -38,6 +38,7 @@ from docs.answers.radam import Corner
 from docs.answers.schedules import UnderSchedules
 from preln.report.core.statistics import Estimate
 from tests.conftest import settings
+from tests.made_up.results import end
 
 STUCK = FirstUpdates(seeds=3, loss=9.8, last_gradient=2.0, largest_step=1.0, first_gradient_kept=0.05, input_growth=2.0)
 LEARNING = FirstUpdates(
@@ -389,15 +390,6 @@ def test_the_short_warm_up_is_judged_by_the_means_of_three_seeds(
 )
 def test_the_batch_is_a_cause_of_the_gradient_by_what_the_warm_up_leaves(kept: float, said: str) -> None:
     assert gradient_after_warmup.answer(kept, kept_by_ours=0.24) == [f"the batch is {said}"]
-
-
-def end(results: Path, run: str, loss: float, bleu: float = 1.0) -> None:
-    """The record of a run's end, as far as an answer reads it."""
-    folder = results / run
-    folder.mkdir(parents=True)
-    (folder / "metrics.json").write_text(
-        json.dumps({"diverged": None, "final": {"valid_loss": loss, "test_bleu": bleu}}), encoding="utf-8"
-    )
 
 
 def curve(run: Path, losses: Sequence[float], updates: int = 1551) -> None:

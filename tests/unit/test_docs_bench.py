@@ -31,9 +31,8 @@ from preln.placements import PLACEMENTS
 from preln.report.translation.bench import SOURCE, is_plain, on_a_bench
 from preln.report.translation.failure_map import model_of
 from preln.runs import Run, expand
-from tests.unit.test_docs_answers import end
-from tests.unit.test_report_failure_map import GUESS
-from tests.unit.test_report_placements import GRID, bench
+from tests.made_up.maps import GRID, GUESS, bench
+from tests.made_up.results import end
 
 
 def one_of(

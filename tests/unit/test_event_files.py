@@ -18,7 +18,7 @@ from preln.translation.training import train_run
 from tests.conftest import bert_content, study_content
 from tests.moments import PATIENCE, NewHold, in_epoch
 from tests.refused import refused
-from tests.unit.test_training import finish, kill_at, numbers, start, write_study
+from tests.trainings import finish, kill_at, numbers, start, write_study
 
 # At other intervals, the first point after an interruption may be the mean over fewer updates.
 WATCHED = {"log_interval": 1, "tensorboard": True}

@@ -26,11 +26,10 @@ from preln.theory import lemmas
 from preln.theory.exact import ExactStack
 from preln.theory.observe import square_norms, sums_of
 from tests import conftest
+from tests.models import dictionary, fairseqs, sentences, together
+from tests.tensors import only
 from tests.unit import test_bert
 from tests.unit.formulas import FORMULAS, Layers, Toy, norm
-from tests.unit.test_decoding import fairseqs, sentences, together
-from tests.unit.test_fused import only
-from tests.unit.test_transformer import dictionary
 
 pytestmark = pytest.mark.numbers
 

@@ -20,10 +20,9 @@ from preln.pretraining import runs as pretraining
 from preln.runs import expand
 from preln.theory import trace_jobs
 from tests.conftest import ROOT
+from tests.made_up.traces import content, done, made_up
+from tests.reading import blocks
 from tests.refused import refused
-from tests.unit.test_docs import blocks
-from tests.unit.test_report_first_updates import done, made_up
-from tests.unit.test_theory_trace_jobs import content
 
 RECORDS = ROOT / "results" / "quick-record"
 """Translation runs and pre-trainings."""

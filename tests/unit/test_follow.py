@@ -14,7 +14,7 @@ from preln.config import validate
 from preln.follow import Steps, View, run
 from preln.runs import expand
 from tests.conftest import study_content
-from tests.unit.test_status import LINE, training
+from tests.made_up.states import LINE, training
 
 STATS = """\
 Job stats:

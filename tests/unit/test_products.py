@@ -14,7 +14,7 @@ from benchmarks import training
 from preln.config import Execution
 from preln.fused import products
 from preln.fused.loss import smoothed_cross_entropy
-from tests.unit.test_fused import assert_equal, gradients, in_doubles, lowered, numbers
+from tests.tensors import assert_equal, gradients, in_doubles, lowered, numbers
 
 pytestmark = pytest.mark.numbers
 

@@ -13,8 +13,7 @@ from preln.report.catalogue import Catalogue
 from preln.report.core.figure import NothingDone
 from preln.report.theory.figure_amplification import QUANTITIES, slope, values
 from preln.theory.trace_jobs import TraceJob, expand
-from tests.unit.test_report_first_updates import done
-from tests.unit.test_theory_trace_jobs import content
+from tests.made_up.traces import content, done
 
 DEPTHS = (1, 2, 4)
 STEP, GRADIENT = (number for _, number in QUANTITIES.values())

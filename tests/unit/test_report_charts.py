@@ -8,9 +8,7 @@ from preln.config import Study
 from preln.report.catalogue import Catalogue
 from preln.report.core.curves import Curves
 from preln.report.html.charts import specification
-from tests.unit.test_report_records import records_of, small_study
-
-ADAM = {"figures": [2], "placement": "post", "optimizer": "adam", "learning_rate": 1e-3, "schedule": "inverse-sqrt"}
+from tests.made_up.translation import ADAM, records_of, small_study
 
 
 def curves_of_figure_2(study: Study, results: Path) -> list[Curves]:

@@ -30,7 +30,7 @@ from preln.report.reference import claims as paper
 from preln.report.reference.claims import OfRuns
 from preln.report.theory.tables import Row
 from preln.runs import Run, expand
-from tests.unit.test_report_compare import write_results
+from tests.made_up.results import write_results
 
 pytestmark = pytest.mark.numbers
 

@@ -8,54 +8,23 @@ import math
 import random
 import shutil
 from pathlib import Path
-from typing import Any
 
-import pandas as pd
 import pytest
 import yaml
 from typer.testing import CliRunner
 
 from preln.bleu import p_value
 from preln.cli import app
-from preln.config import load, validate
+from preln.config import load
 from preln.files import append_json, write_json
 from preln.recording import RecordError
 from preln.report.compare import Comparison, compare, text
 from preln.run_state import RunState
 from preln.runs import corpus_id, expand
 from preln.translation.curve import COLUMNS
-from tests.conftest import study_content
+from tests.made_up.results import write_results
 
 pytestmark = pytest.mark.numbers
-
-
-def write_results(folder: Path, losses: dict[str, dict[int, float]], dropout: float = 0.1, **changes: Any) -> Path:
-    """Results of runs with the placement and the seeds, that end with the losses."""
-    entries = [
-        {"placement": placement, "seed": seed, **changes} for placement, by_seed in losses.items() for seed in by_seed
-    ]
-    content = study_content(*entries) | {"study": folder.name}
-    content["translation"]["settings"]["dropout"] = dropout
-    folder.mkdir(parents=True)
-    (folder / "study.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
-    for run in expand(validate(content, "study.yaml")):
-        loss = losses[run.settings.placement][run.settings.seed]
-        place = folder / "translation" / run.id
-        place.mkdir(parents=True)
-        last = {
-            **{"epoch": 1, "valid_loss": loss, "test_loss": loss, "valid_bleu": 1.0, "test_bleu": 10.0},
-            **{"valid_sacrebleu": 1.0, "test_sacrebleu": 1.0},
-        }
-        pd.DataFrame([dict.fromkeys(COLUMNS, 1.0) | last]).to_csv(place / "curve.csv", index=False)
-        bleu = {"tokenised": "t", "sacrebleu": "s", "sentences": {"valid": 10, "test": 10}}
-        metrics = {
-            **{"id": run.id, "status": "finished", "diverged": None, "updates": 9, "parameters": 5, "seconds": 1.0},
-            **{"final": last, "best": last, "bleu": bleu},
-        }
-        write_json(place / "metrics.json", metrics)
-        hardware = {"processor": "an abacus", "cores_used": 1, "gpus": []}
-        write_json(place / "run.json", {"id": run.id, "identity": run.identity, "commit": "c", "hardware": hardware})
-    return folder
 
 
 def losses(found: Comparison) -> dict[str, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,26 +15,13 @@ from preln.config import Study
 from preln.recording import RecordError
 from preln.report.catalogue import Catalogue
 from preln.report.translation.failure_map import Map, maps
-from preln.runs import Run
-from tests.unit.test_report_records import records_of, small_study
+from tests.made_up.maps import GUESS, LEARNED, RATES, STUCK, WARMUPS, recorded
+from tests.made_up.translation import records_of, small_study
 
-GUESS = 8.0
-LEARNED, STUCK = 5.0, 7.9
-RATES, WARMUPS = [1e-4, 1e-3, 1e-2], [0, 50]
 GRID: dict[str, Any] = {
     **{"placement": "post", "optimizer": "adam", "schedule": "constant"},
     **{"learning_rate": RATES, "warmup": WARMUPS},
 }
-
-
-def recorded(study: Study, run: Run, results: Path, loss: float | None) -> None:
-    """A run that ended with a loss, or diverged."""
-    if loss is None:
-        records_of(study, run, results, [], diverged={"update": 7, "epoch": 1})
-    else:
-        records_of(study, run, results, [9.0, loss])
-    path = results / study.study / run.folder / "metrics.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"constant_guess": GUESS}))
 
 
 def of(tmp_path: Path, loss: Callable[[float, int, int], float | None], **changes: Any) -> tuple[Study, Any, list[Map]]:

@@ -17,9 +17,8 @@ from preln.errors import PrelnError
 from preln.report.catalogue import Catalogue
 from preln.report.core.style import styles
 from preln.runs import Run, series
-from tests.unit.test_report_records import records_of, small_study
-
-POST = {"placement": "post", "optimizer": "adam", "learning_rate": 1e-3, "schedule": "inverse-sqrt"}
+from tests.made_up.translation import POST, records_of, small_study
+from tests.reading import points, texts
 
 
 def drawn(number: int, study: Study, runs: list[Run], results: Path) -> Figure:
@@ -33,20 +32,6 @@ def draw(study: Study, name: str, results: Path, out: list[Path]) -> None:
     catalogue = Catalogue(study)
     figure = catalogue.figure(name)
     figure.write(study, catalogue.load(figure, results), out)
-
-
-def texts(figure: Figure) -> str:
-    """All that is written in a figure, with its lines joined."""
-    written = [figure.get_supxlabel()]
-    for axes in figure.axes:
-        written += [text.get_text() for text in axes.texts]
-        legend = axes.get_legend()
-        written += [text.get_text() for text in legend.get_texts()] if legend else []
-    return " | ".join(written).replace("\n", " ").replace("\xa0", " ")
-
-
-def points(line: Line2D) -> list[tuple[float, float]]:
-    return [(float(x), float(y)) for x, y in np.asarray(line.get_xydata())]
 
 
 @pytest.mark.parametrize("name", ["2", "4", "6", "runs"])

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib.pyplot as plt
-import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
@@ -18,37 +17,11 @@ from preln.report.core import forms
 from preln.report.core.figure import NothingDone
 from preln.report.theory import traces
 from preln.report.theory.figure_first_updates import QUANTITIES
-from preln.theory.first_updates import write
 from preln.theory.status import sections
 from preln.theory.trace_jobs import TraceJob, expand
-from tests.unit.test_theory_trace_jobs import content
+from tests.made_up.traces import UPDATES, content, done, made_up
 
-UPDATES = 12
 GRID = {"placement": ["post", "pre"], "warmup": [0, 10], "decoder_layers": 2, "seed": [1, 2]}
-
-
-def made_up(job: TraceJob, updates: int = UPDATES) -> pd.DataFrame:
-    """A trace of simple form: every number is known by the update and the seed."""
-    seed = job.settings.seed
-    rows = []
-    for update in range(updates + 1):
-        row: dict[str, float] = {"update": update, "loss": 9.0 - 0.1 * update + seed, "cosine": 0.05 * update}
-        row |= {f"input_norm.decoder.{layer}": 1.0 + layer for layer in (1, 2)}
-        if update:
-            # The largest change is not among the first ten.
-            row |= {"function_change": float(update) * seed, "function_distance": 2.0 * update, "learning_rate": 1e-3}
-            row |= {f"gradient_norm.decoder.{layer}": 0.5 * layer**2 for layer in (1, 2)}
-        if update % 4 == 0:
-            row["sharpness"] = 10.0 + update
-        rows.append(row)
-    return pd.DataFrame(rows)
-
-
-def done(study: Study, job: TraceJob, results: Path, trace: pd.DataFrame, status: str = "finished") -> None:
-    folder = results / study.study / "first-updates" / job.id
-    write(trace, folder / "updates.csv")
-    record = {"identity": job.identity, "commit": "c0ffee", "hardware": {"gpus": [], "processor": "an abacus"}}
-    recording.write(folder, {**record, "status": status, "updates": len(trace) - 1}, ["updates.csv"])
 
 
 @pytest.fixture

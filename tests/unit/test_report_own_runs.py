@@ -21,9 +21,9 @@ from preln.report.core.own_runs import _looks
 from preln.report.html.charts import specification
 from preln.runs import series
 from tests.conftest import bert_content
-from tests.unit.test_report_figures import POST, points, texts
-from tests.unit.test_report_pretraining import write_records
-from tests.unit.test_report_records import records_of, small_study
+from tests.made_up.pretraining import write_records
+from tests.made_up.translation import POST, records_of, small_study
+from tests.reading import points, texts
 
 
 def drawn(study: Study, results: Path, name: str = "runs") -> Figure:

@@ -13,8 +13,7 @@ from preln.config import Study
 from preln.report.html import page
 from preln.report.reference import claims as paper
 from preln.runs import Run
-from tests.unit.test_report_charts import ADAM
-from tests.unit.test_report_records import records_of, small_study
+from tests.made_up.translation import ADAM, records_of, small_study
 
 ORIGIN = {"commit_changed": False, "versions": {"preln": "1.0"}}
 WITHOUT_WARMUP = {**ADAM, "warmup": 0}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,36 +16,18 @@ from preln.config import Study
 from preln.placements import PLACEMENTS
 from preln.report.catalogue import Catalogue
 from preln.report.core.figure import NothingDone
-from preln.runs import Run
 from preln.theory import measurement_jobs
 from preln.theory.measurement_jobs import GradientJob
 from preln.theory.measurements import Measurement
-from tests.unit.test_report_failure_map import GUESS, LEARNED, RATES, STUCK, WARMUPS, recorded
-from tests.unit.test_report_records import small_study
-from tests.unit.test_report_theory import write_part
+from tests.made_up.maps import GRID, GUESS, LEARNED, RATES, STUCK, bench
+from tests.made_up.theory import write_part
+from tests.made_up.translation import small_study
 
-NAMES = ["post", "pre", "peri"]
-GRID: dict[str, Any] = {
-    **{"placement": NAMES, "optimizer": "adam", "schedule": "constant"},
-    **{"learning_rate": RATES, "warmup": WARMUPS},
-}
 OF_THE_THEORY = {
     "seeds": 2,
     "exact": {"width": 16, "depth": 2, "depths": [1, 2, 4], "widths": [8, 16, 32], "length": 4},
     "gradients": {"runs": ["post-adam-lr1e-3-const-wu50-s1"], "depths": [6, 12], "batches": 1},
 }
-
-Loss = Callable[[Run], float | None]
-
-
-def bench(
-    results: Path, loss: Loss, *entries: dict[str, Any], done: Callable[[Run], bool] = lambda run: True, **changes: Any
-) -> tuple[Study, list[Run]]:
-    """A study of a bench, whose runs ended with their losses, or diverged where there is none."""
-    study, runs = small_study(*(entries or (GRID,)), **changes)
-    for run in filter(done, runs):
-        recorded(study, run, results, loss(run))
-    return study, runs
 
 
 def table(study: Study, results: Path) -> Any:

@@ -17,7 +17,7 @@ from preln.report.translation.table_rate_budgets import make
 from preln.schedules.constant import Constant
 from preln.schedules.inverse_sqrt import InverseSqrt
 from preln.schedules.linear import Linear
-from tests.unit.test_report_records import records_of, small_study
+from tests.made_up.translation import records_of, small_study
 
 pytestmark = pytest.mark.numbers
 

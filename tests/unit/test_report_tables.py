@@ -21,8 +21,7 @@ from preln.report.translation import tables
 from preln.report.translation.records import load
 from preln.runs import Run
 from preln.values import short
-from tests.unit.test_report_figures import POST
-from tests.unit.test_report_records import records_of, small_study
+from tests.made_up.translation import POST, records_of, small_study
 
 
 def made(study: Study, runs: list[Run], results: Path) -> Content:
@@ -35,11 +34,6 @@ def write(study: Study, runs: list[Run], results: Path, out: list[Path]) -> None
 
 def plain(study: Study, runs: list[Run], results: Path) -> str:
     return forms.plain(made(study, runs, results))
-
-
-def most_digits(csv: str) -> int:
-    """Significant digits of the number with a point that has most of them."""
-    return max(len(number.replace(".", "").strip("0")) for number in re.findall(r"\d+\.\d+", csv))
 
 
 @pytest.mark.parametrize(

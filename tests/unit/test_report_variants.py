@@ -11,7 +11,7 @@ from preln.config import Study
 from preln.report.catalogue import Catalogue
 from preln.report.core.figure import NothingDone
 from preln.report.theory.figure_variants import values
-from tests.unit.test_report_theory import rows_of, small_study, write_part
+from tests.made_up.theory import rows_of, small_study, write_part
 
 
 @pytest.fixture

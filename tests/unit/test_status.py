@@ -10,49 +10,25 @@ import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 
 from preln.config import Study, validate
 from preln.fairseq_plugin.log import newest_progress
-from preln.files import write_json, write_json_lines
+from preln.files import write_json
 from preln.progress import SILENT_SECONDS
 from preln.runs import Run, expand
 from preln.status import StudyProgress
 from preln.theory import measurement_jobs
 from preln.translation.status import progress
 from tests.conftest import ROOT, study_content
-
-NOW = 1_000_000.0
-LINE = {"epoch": 2, "update": 1.5, "loss": "7.5", "ups": "2", "wps": "900", "num_updates": "150", "lr": "0.001"}
+from tests.made_up.states import LINE, NOW, training
 
 
 @pytest.fixture
 def run() -> Run:
     return expand(validate(study_content({"epochs": 4}), "my.yaml"))[0]
-
-
-def training(folder: Path, *lines: dict[str, Any], written: float = NOW) -> Path:
-    """The state of a run that has logged the lines, one whole epoch recorded."""
-    state = folder / "state" / "abc"
-    state.mkdir(parents=True)
-    log = state / "training.log"
-    log.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    (state / "attempts.jsonl").write_text("{}\n", encoding="utf-8")
-    times = {"learning_rate": 0.001, "gradient_norm": 1.0, "tokens_per_second": 900.0, "seconds": 50.0}
-    scores = {"nll_loss": 7.0, "bleu": 1.25, "sacrebleu": 1.5}
-    record = [
-        {"epoch": 1, "part": "train", "updates": 100, "loss": 9.0, "nll_loss": 8.5, **times},
-        {"epoch": 1, "part": "valid", "loss": 8.0, **scores},
-        {"epoch": 1, "part": "test", "loss": 8.5, **scores},
-        {"epoch": 2, "part": "train", "updates": 200, "loss": 7.0, "nll_loss": 6.5, **times},
-    ]
-    write_json_lines(state / "record.jsonl", record)
-    for path in state.iterdir():
-        os.utime(path, (written, written))
-    return log
 
 
 def test_a_run_that_has_not_begun_waits(run: Run, tmp_path: Path) -> None:

@@ -10,13 +10,8 @@ from preln.checking import check
 from preln.config import Study, StudyError, validate
 from preln.runs import expand as expand_runs
 from preln.theory.trace_jobs import expand
-from tests.conftest import CORPUS, RUN, study_content
-
-
-def content(*runs: dict[str, Any], **changes: Any) -> dict[str, Any]:
-    """A study of traces alone: of the small run with the changes of each of `runs`."""
-    section = {"settings": RUN, "runs": list(runs) or [{}], **changes}
-    return {"study": "tiny", "corpora": {"tiny": CORPUS}, "first_updates": section}
+from tests.conftest import study_content
+from tests.made_up.traces import content
 
 
 def study(*runs: dict[str, Any], **changes: Any) -> Study:

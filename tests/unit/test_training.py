@@ -8,7 +8,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ import pytest
 import torch
 import yaml
 
-from preln.config import Study, validate
+from preln.config import validate
 from preln.fairseq_plugin.checkpoints import CheckpointRefused, is_whole, newest_checkpoint
 from preln.fairseq_plugin.translation import RecordedTranslation
 from preln.files import read_json_lines, write_json, write_json_lines
@@ -27,57 +26,17 @@ from preln.translation.constant_guess import of_prepared
 from preln.translation.curve import COLUMNS
 from preln.translation.training import state_of, train_run
 from tests.conftest import overflow_validations, study_content
-from tests.moments import PATIENCE, Hold, NewHold, before_file, in_epoch, wait
+from tests.moments import PATIENCE, NewHold, before_file, in_epoch, wait
+from tests.trainings import TIMES, finish, kill_at, numbers, start, write_study
 
 pytestmark = pytest.mark.slow
 
-TIMES = ["tokens_per_second", "seconds"]
 
-
-def write_study(folder: Path, processes: int = 1, **changes: Any) -> tuple[Study, Run]:
-    folder.mkdir(exist_ok=True)
-    content = study_content(changes, execution={"log_interval": 1, "processes": processes})
-    (folder / "study.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
-    study = validate(content, "study.yaml")
-    return study, expand(study)[0]
-
-
-PRELN = ["-m", "preln"]
 COLLATING_AHEAD = [
     "-c",
     "from preln.config import Execution; Execution.collators = property(lambda self: 1); import preln.__main__",
 ]
 """Python's arguments for a training on a CPU whose batches another process collates, as is done for GPUs."""
-
-
-def start(
-    folder: Path, run: Run, prepared: Path, hold: Hold | None = None, preln: list[str] = PRELN
-) -> subprocess.Popen[bytes]:
-    command = [
-        *(sys.executable, *preln, "train", str(folder), run.id),
-        *("--prepared", str(prepared), "--out", str(folder / run.id)),
-    ]
-    environment = hold.environment(os.environ) if hold else None
-    with open(folder / "output.log", "ab") as output:
-        return subprocess.Popen(command, stdout=output, stderr=output, env=environment)
-
-
-def finish(folder: Path, run: Run, prepared: Path, preln: list[str] = PRELN) -> None:
-    assert start(folder, run, prepared, preln=preln).wait() == 0, (folder / "output.log").read_text()[-3000:]
-
-
-def kill_at(moments: list[str], hold: NewHold, folder: Path, run: Run, prepared: Path) -> None:
-    """Train up to each of the moments, one after the other, and kill the training there."""
-    for moment in moments:
-        process = start(folder, run, prepared, here := hold(moment))
-        here.wait(process)
-        process.kill()
-        process.wait()
-
-
-def numbers(folder: Path, run: Run) -> str:
-    """curve.csv as it stands, but for its times."""
-    return pd.read_csv(folder / run.id / "curve.csv", dtype=str).drop(columns=TIMES).to_csv()
 
 
 def metrics(folder: Path, run: Run) -> dict[str, Any]:

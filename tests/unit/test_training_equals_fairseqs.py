@@ -7,31 +7,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
-from fairseq import tasks
 from fairseq.logging import metrics
 from fairseq.trainer import Trainer
 
 from benchmarks import stock
 from preln.config import Execution
 from preln.fairseq_plugin import options
-from preln.fairseq_plugin.launch import configuration
 from tests.conftest import settings
+from tests.models import trainer
 
 pytestmark = [pytest.mark.numbers, pytest.mark.slow]
 
 UPDATES = 50
-
-
-def trainer(arguments: list[str], precision: Any) -> Trainer:
-    cfg = configuration(arguments, precision)
-    torch.manual_seed(1)
-    np.random.seed(1)
-    task = tasks.setup_task(cfg.task)
-    task.load_dataset("train")
-    built = Trainer(cfg, task, task.build_model(cfg.model), task.build_criterion(cfg.criterion))
-    built.get_model().train()
-    return built
 
 
 def both(prepared: Path, state: Path, precision: str = "fp32", **changes: Any) -> tuple[Trainer, Trainer]:

@@ -2,62 +2,17 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
 from typing import Any
 
 import pytest
 import torch
-from fairseq.data import Dictionary
-from fairseq.models.transformer import TransformerConfig, TransformerModelBase
+from fairseq.models.transformer import TransformerModelBase
 from torch import Tensor
 
 from preln.fairseq_plugin.transformer import PlacedTransformer
+from tests.models import build, fairseq_names
 
 pytestmark = pytest.mark.numbers
-
-NORMS = {
-    "attention_residual.norm": "self_attn_layer_norm",
-    "encoder_attention_residual.norm": "encoder_attn_layer_norm",
-    "feed_forward_residual.norm": "final_layer_norm",
-}
-
-
-def dictionary() -> Dictionary:
-    words = Dictionary()
-    for number in range(50):
-        words.add_symbol(str(number))
-    return words
-
-
-def build(model: type[TransformerModelBase], placement: str, heads: int = 4) -> Any:
-    """A 3+2-layer model of width 32 with random weights, LayerNorms included, without dropout."""
-    cfg = TransformerConfig()
-    cfg.placement, cfg.norm, cfg.qk_norm = placement, "layer", False
-    cfg.dropout = 0.0
-    cfg.share_all_embeddings = True
-    for half, layers in ((cfg.encoder, 3), (cfg.decoder, 2)):
-        half.layers, half.embed_dim, half.ffn_embed_dim, half.attention_heads = layers, 32, 48, heads
-        half.normalize_before = placement == "pre"
-    cfg.decoder.input_dim = cfg.decoder.output_dim = 32
-    words = dictionary()
-    task = Namespace(source_dictionary=words, target_dictionary=words)
-    torch.manual_seed(3)
-    # The method that reads fairseq's structured options; ours first reads a flat command line.
-    built = TransformerModelBase.build_model.__func__(model, cfg, task)
-    for name, parameter in built.named_parameters():
-        if "norm" in name:
-            torch.nn.init.normal_(parameter)
-    return built
-
-
-def fairseq_names(state: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Our weights under the names that fairseq's Transformer has for them."""
-    renamed = {}
-    for key, value in state.items():
-        for ours, theirs in sorted(NORMS.items(), key=lambda pair: -len(pair[0])):
-            key = key.replace(f".{ours}.", f".{theirs}.")
-        renamed[key] = value
-    return renamed
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.test_notebook import execute, shown
+from tests.notebooks import execute, shown
 from tests.workflow.conftest import Workspace
 
 

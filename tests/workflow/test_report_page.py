@@ -17,13 +17,13 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 from preln.config import of_results
 from preln.report.html import page
+from tests.conftest import committed_studies
 from tests.debian import Unavailable, install
-from tests.unit.test_committed_results import COMMITTED
 
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
-STUDIES = [path.parent.name for path in COMMITTED]
+STUDIES = [path.parent.name for path in committed_studies()]
 
 
 @pytest.fixture(scope="module")

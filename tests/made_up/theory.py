@@ -1,0 +1,74 @@
+"""Parts of a study's theory and their records, made up."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from preln.config import Study, validate
+from preln.runs import expand
+from preln.theory import measurement_jobs
+from preln.theory.measurement_jobs import ExactJob, MeasurementJob
+from preln.theory.measurements import Measurement, write
+from tests.conftest import study_content
+
+RUN = {"placement": "post", "encoder_layers": 6, "decoder_layers": 6}
+NAME = "post-adam-lr2e-3-wu10-encoderlayers6-decoderlayers6-s1"
+SEEDS = 3
+
+
+def small_study(run: dict[str, Any] = RUN, name: str = NAME, **changes: Any) -> tuple[Study, list[MeasurementJob]]:
+    theory = {
+        "seeds": SEEDS,
+        "exact": {"width": 16, "depth": 4, "depths": [1, 2, 4], "widths": [8, 16, 32], "length": 4},
+        "gradients": {"runs": [name], "depths": [6, 8], "batches": 1, "variants": ["no-dropout"]},
+    }
+    study = validate(study_content(run, theory=theory, **changes), "study.yaml")
+    return study, measurement_jobs.expand(study, expand(study))
+
+
+def write_part(study: Study, part: MeasurementJob, rows: list[Measurement], results: Path) -> None:
+    folder = results / study.study / "theory" / part.id
+    write(rows, folder / "measurements.csv")
+    record = {"identity": part.identity, "commit": "c0ffee", "hardware": {"gpus": [], "processor": "an abacus"}}
+    (folder / "run.json").write_text(json.dumps(record))
+
+
+def rows_of(part: MeasurementJob, width: int = 16) -> list[Measurement]:
+    """Made-up measurements of simple form: gradients of (depth or layer) to a known power, times the seed's factor."""
+    found = []
+    base = Measurement("exact", "", "initial", "post", "encoder", 4, width, None, "", 1, "", math.nan)
+    for seed in range(1, SEEDS + 1):
+        factor = 1 + seed / 100
+        for placement in ("post", "pre"):
+            row = replace(base, placement=placement, seed=seed)
+            if isinstance(part, ExactJob) and part.sweep == "layers":
+                for stack in ("encoder", "decoder"):
+                    for layer in range(1, 5):
+                        at = replace(row, stack=stack, layer=layer)
+                        for quantity, value in {
+                            **{"square_norm": 1.5, "relu_square_norm": 0.5, "jacobian_norm": 0.8},
+                            **{"jacobian_closed_form": 0.8, "excess_share": 0.1, "excess_quantile": 0.05},
+                        }.items():
+                            found.append(replace(at, quantity=quantity, value=value))
+                        found.append(replace(at, matrix="W2", quantity="gradient_norm", value=1.5**layer * factor))
+            elif isinstance(part, ExactJob):
+                power = {"post": 0.0, "pre": -0.5}[placement]
+                for value in (1, 2, 4) if part.sweep == "depths" else (8, 16, 32):
+                    at = replace(row, **{part.sweep.removesuffix("s"): value}, layer=4, matrix="W2")  # type: ignore[arg-type]
+                    for variant in ("", "unit-output"):
+                        norm = value**power * factor
+                        found.append(replace(at, variant=variant, quantity="gradient_norm", value=norm))
+            elif placement == part.settings.placement:
+                state = "after-warm-up" if part.trained else "initial"
+                depth = part.settings.decoder_layers
+                at = replace(row, model="translation", variant=part.variant, state=state, depth=depth)
+                for layer in range(1, depth + 1):
+                    for matrix in ("W1", "W2"):
+                        value = 2.0 ** (layer - 6) * factor
+                        one = replace(at, stack="decoder", layer=layer, matrix=matrix, value=value)
+                        found.append(replace(one, quantity="expected_gradient_norm"))
+    return found

@@ -1,0 +1,36 @@
+"""What tests read in figures, tables and pages."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def texts(figure: Figure) -> str:
+    """All that is written in a figure, with its lines joined."""
+    written = [figure.get_supxlabel()]
+    for axes in figure.axes:
+        written += [text.get_text() for text in axes.texts]
+        legend = axes.get_legend()
+        written += [text.get_text() for text in legend.get_texts()] if legend else []
+    return " | ".join(written).replace("\n", " ").replace("\xa0", " ")
+
+
+def points(line: Line2D) -> list[tuple[float, float]]:
+    return [(float(x), float(y)) for x, y in np.asarray(line.get_xydata())]
+
+
+def most_digits(csv: str) -> int:
+    """Significant digits of the number with a point that has most of them."""
+    return max(len(number.replace(".", "").strip("0")) for number in re.findall(r"\d+\.\d+", csv))
+
+
+def blocks(page: Path, *languages: str) -> list[str]:
+    """A page's blocks of code in some languages."""
+    return [code for language, code in FENCE.findall(page.read_text(encoding="utf-8")) if language in languages]

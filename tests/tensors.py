@@ -1,0 +1,53 @@
+"""Tensors that tests draw, and how they compare them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from preln.fused import native
+
+
+class only:
+    """Within it, the loops of a level are what there is."""
+
+    def __init__(self, level: str) -> None:
+        self._library = None if level == "none" else native._load(level)
+
+    def __enter__(self) -> None:
+        self._before, native._LIBRARY = native._LIBRARY, self._library
+
+    def __exit__(self, *error: object) -> None:
+        native._LIBRARY = self._before
+
+
+def numbers(*shape: int, dtype: torch.dtype = torch.float32, seed: int = 1) -> Tensor:
+    drawn = torch.randn(*shape, generator=torch.Generator().manual_seed(seed + sum(shape)))
+    return drawn.to(dtype).requires_grad_()
+
+
+def gradients(output: Tensor, *inputs: Tensor) -> tuple[Tensor, ...]:
+    """Of the output times fixed numbers, which are different for every element."""
+    weights = numbers(*output.shape, seed=7).detach().to(output.dtype)
+    return torch.autograd.grad((output * weights).sum(), inputs)
+
+
+def assert_equal(found: Any, expected: Any, dtype: torch.dtype) -> None:
+    """To rounding: of every element in fp32, and of the whole tensor in bf16."""
+    if dtype == torch.float32:
+        torch.testing.assert_close(found, expected, rtol=1e-4, atol=2e-5)
+        return
+    pairs = [(found, expected)] if isinstance(found, Tensor) else zip(found, expected, strict=True)
+    for one, other in pairs:
+        assert one.dtype == dtype
+        assert (one.double() - other.double()).norm().item() <= 1.5e-2 * other.double().norm().item() + 1e-3
+
+
+def in_doubles(*tensors: Tensor) -> list[Tensor]:
+    return [x.detach().double().requires_grad_() for x in tensors]
+
+
+def lowered(tensors: Any, dtype: torch.dtype) -> tuple[Tensor, ...]:
+    return tuple(x.to(dtype) for x in tensors)

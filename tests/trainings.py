@@ -1,0 +1,58 @@
+"""Trainings that tests start, kill and let finish, in processes of their own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import yaml
+
+from preln.config import Study, validate
+from preln.runs import Run, expand
+from tests.conftest import study_content
+from tests.moments import Hold, NewHold
+
+TIMES = ["tokens_per_second", "seconds"]
+PRELN = ["-m", "preln"]
+
+
+def write_study(folder: Path, processes: int = 1, **changes: Any) -> tuple[Study, Run]:
+    folder.mkdir(exist_ok=True)
+    content = study_content(changes, execution={"log_interval": 1, "processes": processes})
+    (folder / "study.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
+    study = validate(content, "study.yaml")
+    return study, expand(study)[0]
+
+
+def start(
+    folder: Path, run: Run, prepared: Path, hold: Hold | None = None, preln: list[str] = PRELN
+) -> subprocess.Popen[bytes]:
+    command = [
+        *(sys.executable, *preln, "train", str(folder), run.id),
+        *("--prepared", str(prepared), "--out", str(folder / run.id)),
+    ]
+    environment = hold.environment(os.environ) if hold else None
+    with open(folder / "output.log", "ab") as output:
+        return subprocess.Popen(command, stdout=output, stderr=output, env=environment)
+
+
+def finish(folder: Path, run: Run, prepared: Path, preln: list[str] = PRELN) -> None:
+    assert start(folder, run, prepared, preln=preln).wait() == 0, (folder / "output.log").read_text()[-3000:]
+
+
+def kill_at(moments: list[str], hold: NewHold, folder: Path, run: Run, prepared: Path) -> None:
+    """Train up to each of the moments, one after the other, and kill the training there."""
+    for moment in moments:
+        process = start(folder, run, prepared, here := hold(moment))
+        here.wait(process)
+        process.kill()
+        process.wait()
+
+
+def numbers(folder: Path, run: Run) -> str:
+    """curve.csv as it stands, but for its times."""
+    return pd.read_csv(folder / run.id / "curve.csv", dtype=str).drop(columns=TIMES).to_csv()
