@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
 from preln.config import TextSource
+from preln.config.pretraining_texts import WIKIPEDIA_VERSION
 from preln.corpora import CorpusError
 from preln.corpora.english import sources
 from preln.corpora.english.sources import (
@@ -134,6 +135,23 @@ def test_markup_is_stripped_to_paragraphs() -> None:
     assert strip_markup(markup) == ["Bold text of a feline.", "More text."]
 
 
+@pytest.mark.parametrize(
+    "picture",
+    [
+        "[[File:cat.jpg|right|thumb|upright=1.3|A [[cat]] on a mat.<ref>A book.</ref>]]",
+        "[[Image:cat.jpg|200px|A cat.]]",
+        "[[ file : cat.jpg ]]",
+    ],
+)
+def test_neither_a_picture_nor_its_options_and_caption_are_text(picture: str) -> None:
+    assert strip_markup(f"{picture}\nOf [[cat]]s,{picture} and {picture}[[dog|hounds]].") == ["Of cats, and hounds."]
+
+
+def test_a_link_to_what_is_beside_other_articles_is_text() -> None:
+    markup = "See [[:Category:Cats|all cats]], or hear [[Media:cat.ogg|one]]."
+    assert strip_markup(markup) == ["See all cats, or hear one."]
+
+
 def archives(folder: Path) -> list[Path]:
     with zipfile.ZipFile(folder / "a.zip", "w") as archive:
         archive.writestr("one.txt", "One.\n")
@@ -226,6 +244,16 @@ def test_the_markup_of_wikipedia_is_left_to_the_processes(tmp_path: Path) -> Non
     (document,) = documents_of(wikipedias, tmp_path)
     assert document == ["Of [[cat|cats]]."]
     assert paragraphs_of(wikipedias, document) == ["Of cats."]
+
+
+def test_articles_that_are_read_otherwise_are_another_text_and_the_study_is_written_as_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    wikipedias = source(source="wikipedia", date="20260101")
+    before, written = wikipedias.identity, wikipedias.model_dump()
+    monkeypatch.setattr("preln.config.pretraining_texts.WIKIPEDIA_VERSION", WIKIPEDIA_VERSION + 1)
+    assert wikipedias.identity != before
+    assert wikipedias.model_dump() == written
 
 
 def test_wikipedia_is_a_date_or_a_file() -> None:

@@ -92,12 +92,14 @@ def _expanded(path: Path) -> Path:
 LocalPath = Annotated[Path, AfterValidator(_expanded)]
 """A file or folder of this machine; `~` is the user's home."""
 
-_IDENTITY = "identity"
+IDENTITY = "identity"
+"""The context in which a section is written as what it is."""
+
 _NUMBERS = (int, float, int | None, float | None)
 
 
 def _place(path: Path | None, plain: SerializerFunctionWrapHandler, info: SerializationInfo) -> Any:
-    return None if info.context == _IDENTITY else plain(path)
+    return None if info.context == IDENTITY else plain(path)
 
 
 Copy = Annotated[LocalPath | None, WrapSerializer(_place)]
@@ -155,7 +157,7 @@ class Settings(BaseModel):
     def identity(self) -> dict[str, Any]:
         """What the section says as plain JSON values, but for where this machine has a published text: a run on it is
         the same run wherever the text lies."""
-        return self.model_dump(mode="json", context=_IDENTITY)
+        return self.model_dump(mode="json", context=IDENTITY)
 
     @property
     def local_paths(self) -> dict[str, Path]:

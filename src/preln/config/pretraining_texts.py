@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, SerializationInfo, SerializerFunctionWrapHandler, model_serializer, model_validator
 
-from preln.config.base import Copy, LocalPath, Settings
+from preln.config.base import IDENTITY, Copy, LocalPath, Settings
+
+WIKIPEDIA_VERSION = 2
+"""Raised when the mark-up of an article can be read otherwise with the code; a raise prepares every text with articles
+of a dump anew, and trains every run on them anew."""
 
 
 class _ArchiveSource(Settings):
@@ -40,6 +44,11 @@ class WikipediaSource(Settings):
         if (self.date is None) == (self.file is None):
             raise ValueError("date, file: give one of them")
         return self
+
+    @model_serializer(mode="wrap")
+    def _as_read(self, plain: SerializerFunctionWrapHandler, info: SerializationInfo) -> dict[str, Any]:
+        version = {"version": WIKIPEDIA_VERSION} if info.context == IDENTITY else {}
+        return {**plain(self), **version}
 
 
 class BookcorpusSource(_ArchiveSource):

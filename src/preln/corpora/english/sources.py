@@ -36,6 +36,8 @@ LONGEST_ARTICLE = 4 << 20
 # What WikiText writes for a hyphen, a comma or a point that stood inside a word or a number.
 _JOINED = re.compile(r" @([-,.])@ ")
 _TITLE = re.compile(r"= [^=].* =")
+# Links whose targets stand beside an article's text (pictures, sounds) or below it (categories).
+_BESIDE_THE_TEXT = re.compile(r"\s*(File|Image|Category)\s*:", re.IGNORECASE)
 _HEADING = re.compile(r"(= )+[^=].*( =)+")
 
 
@@ -270,13 +272,18 @@ class _Pages:
 
 
 def strip_markup(markup: str) -> Document:
-    """The paragraphs of an article, without tables, templates, references and headings."""
+    """The paragraphs of an article, without tables, templates, references, headings, and pictures and their captions.
+
+    What changes here raises `WIKIPEDIA_VERSION`.
+    """
     code = mwparserfromhell.parse(markup)
-    for node in [*code.filter_tags(matches=lambda tag: tag.tag in ("ref", "table")), *code.filter_headings()]:
+    for node in [
+        *code.filter_tags(matches=lambda tag: tag.tag in ("ref", "table")),
+        *code.filter_headings(),
+        *code.filter_wikilinks(matches=lambda link: bool(_BESIDE_THE_TEXT.match(str(link.title)))),
+    ]:
         try:
             code.remove(node)
         except ValueError:
             continue  # it stood inside of one that is removed already
-    lines = (line.strip() for line in code.strip_code().splitlines())
-    # Links to pictures and categories leave their bare names.
-    return [line for line in lines if line and not re.match(r"(thumb|File:|Image:|Category:)", line)]
+    return [line.strip() for line in code.strip_code().splitlines() if line.strip()]
