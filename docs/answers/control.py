@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from docs.answers.iwslt14 import LONG_WARMUP, fails, of_half_the_width
+from docs.answers.iwslt14 import LONG_WARMUP, PAPERS_RATE, fails, of_half_the_width
 from docs.committed import Ends, by_settings
 from docs.markdown import answered, each_seed, warm_up
 from preln.config import RunSettings
@@ -37,7 +37,7 @@ def read(results: Path) -> dict[Control, Ends]:
 
     def one(its: RunSettings) -> Control | None:
         is_asked = (
-            (its.optimizer, its.learning_rate, its.schedule, its.accumulate) == ("adam", 5e-4, "inverse-sqrt", 1)
+            (its.optimizer, its.learning_rate, its.schedule, its.accumulate) == ("adam", PAPERS_RATE, "inverse-sqrt", 1)
             and its.placement in ("post", "post-init")
             and its.warmup in (0, LONG_WARMUP)
             and its.anchor == "hold"

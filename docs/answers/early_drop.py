@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from docs.answers import schedules
-from docs.answers.iwslt14 import SCHEDULES, of_half_the_width
+from docs.answers.iwslt14 import HIGHER_RATE, SCHEDULES, of_half_the_width
 from docs.committed import Ends, after_epoch, by_settings
 from docs.markdown import answered, each_seed
 from preln.config import RunSettings
@@ -29,7 +29,7 @@ def read(results: Path) -> dict[int, Ends]:
     """Each seed of Pre-LN with Adam at 1e-3, after two epochs, by the epoch after which its rate drops."""
 
     def drop(its: RunSettings) -> int | None:
-        asked = ("pre", "adam", 1e-3, "constant", 1)
+        asked = ("pre", "adam", HIGHER_RATE, "constant", 1)
         is_asked = (its.placement, its.optimizer, its.learning_rate, its.schedule, its.accumulate) == asked
         return its.drop_epoch if is_asked else None
 

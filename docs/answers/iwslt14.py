@@ -12,6 +12,8 @@ from preln.report.translation.failure_map import fails as fails_beside
 
 GUESS = 9.90
 """The loss of the constant guess, as the rules have it: in bits a token, label-smoothed."""
+PAPERS_RATE, HIGHER_RATE = 5e-4, 1e-3
+"""The peak rates of its runs, which are the paper's two of Adam."""
 LONG_WARMUP = 1333
 """The updates of the warm-up with which Post-LN trains at half the paper's width."""
 SCHEDULES = {

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from docs.answers.early_drop import NEAR_ENOUGH
-from docs.answers.iwslt14 import of_half_the_width
+from docs.answers.iwslt14 import HIGHER_RATE, PAPERS_RATE, of_half_the_width
 from docs.committed import Ends, after_epoch, by_settings
 from docs.markdown import answered, each_seed, rate, tokens
 from preln.config import RunSettings
@@ -49,7 +49,7 @@ def read(results: Path) -> dict[PreRate, Ends]:
 
         return by_settings(of_half_the_width(results, lambda folder: after_epoch(folder, epoch)), one)
 
-    return after(1, 1, {5e-4: 2, 1e-3: 1}) | after(2, 4, {5e-4: None, 1e-3: None})
+    return after(1, 1, {PAPERS_RATE: 2, HIGHER_RATE: 1}) | after(2, 4, {PAPERS_RATE: None, HIGHER_RATE: None})
 
 
 def table(results: Path) -> str:
@@ -61,7 +61,8 @@ def table(results: Path) -> str:
         (tokens(one.batches), updates[one.batches], rate(one.learning_rate), *each_seed(found[one])) for one in order
     ]
     ours, larger = (
-        tuple(found.get(PreRate(batches, peak), Ends()).losses for peak in (5e-4, 1e-3)) for batches in updates
+        tuple(found.get(PreRate(batches, peak), Ends()).losses for peak in (PAPERS_RATE, HIGHER_RATE))
+        for batches in updates
     )
     head = ["tokens an update", "after updates", "rate", "loss of each seed", "BLEU"]
     return answered(head, rows, answer(ours, larger))

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from docs.answers.iwslt14 import SCHEDULES, of_half_the_width
+from docs.answers.iwslt14 import HIGHER_RATE, SCHEDULES, of_half_the_width
 from docs.committed import Ends, by_settings
 from docs.markdown import answered, each_seed, warm_up
 from preln.config import RunSettings
@@ -46,7 +46,7 @@ def read(results: Path) -> dict[InPre, Ends]:
     """The ends of each seed of Pre-LN at 1e-3 after three epochs."""
 
     def one(its: RunSettings) -> InPre | None:
-        is_asked = (its.placement, its.learning_rate, its.epochs) == ("pre", 1e-3, 3)
+        is_asked = (its.placement, its.learning_rate, its.epochs) == ("pre", HIGHER_RATE, 3)
         return InPre(its.optimizer, its.schedule, its.warmup) if is_asked else None
 
     return by_settings(of_half_the_width(results), one)

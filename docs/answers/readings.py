@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from docs.answers.iwslt14 import LONG_WARMUP, of_half_the_width
+from docs.answers.iwslt14 import HIGHER_RATE, LONG_WARMUP, PAPERS_RATE, of_half_the_width
 from docs.answers.small_sums import UPDATES
 from docs.committed import Ends, by_settings
 from docs.markdown import each_seed, grid, rate, warm_up
@@ -36,7 +36,7 @@ def read(results: Path) -> dict[Reading, Ends]:
 
     def reading(its: RunSettings) -> Reading | None:
         is_asked = (its.placement, its.optimizer, its.schedule, its.epochs) == ("post", "adam", "inverse-sqrt", 3)
-        if not is_asked or its.learning_rate not in (5e-4, 1e-3) or its.warmup not in (0, LONG_WARMUP):
+        if not is_asked or its.learning_rate not in (PAPERS_RATE, HIGHER_RATE) or its.warmup not in (0, LONG_WARMUP):
             return None
         total = sum_of_rates(schedule_of(its), UPDATES) / its.learning_rate
         return Reading(its.learning_rate, its.warmup, its.anchor, round(total))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from docs.answers.iwslt14 import LONG_WARMUP, SCHEDULES, of_half_the_width
+from docs.answers.iwslt14 import LONG_WARMUP, PAPERS_RATE, SCHEDULES, of_half_the_width
 from docs.committed import Ends, by_settings
 from docs.markdown import answered, each_seed, warm_up
 from preln.config import RunSettings
@@ -51,7 +51,7 @@ def read(results: Path) -> dict[Swapped, Ends]:
 
     def one(its: RunSettings) -> Swapped | None:
         found = Swapped(its.placement, its.schedule)
-        asked = ("adam", 5e-4, 0 if found == PRES_OWN else LONG_WARMUP, 1)
+        asked = ("adam", PAPERS_RATE, 0 if found == PRES_OWN else LONG_WARMUP, 1)
         return found if (its.optimizer, its.learning_rate, its.warmup, its.accumulate) == asked else None
 
     return by_settings(of_half_the_width(results), one)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from docs.answers.iwslt14 import LONG_WARMUP
+from docs.answers.iwslt14 import LONG_WARMUP, PAPERS_RATE
 from docs.committed import Ends, by_settings, first_where, translations
 from docs.markdown import answered, each_seed, tokens, warm_up
 from preln.config import RunSettings
@@ -55,7 +55,7 @@ def read(results: Path) -> dict[Warmup, Ends]:
         return reached or {"valid_loss": math.inf, "test_bleu": 0.0}
 
     def one(its: RunSettings) -> Warmup | None:
-        asked = ("post", "adam", "inverse-sqrt", 5e-4)
+        asked = ("post", "adam", "inverse-sqrt", PAPERS_RATE)
         is_asked = (its.placement, its.optimizer, its.schedule, its.learning_rate) == asked
         warmup = Warmup(its.warmup, its.accumulate)
         return warmup if is_asked and warmup in (SHORT, SHORT_LARGER, LONG_LARGER) else None

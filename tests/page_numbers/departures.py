@@ -16,6 +16,7 @@ from docs.answers import (
     schedules,
     short_warmup,
 )
+from docs.answers.iwslt14 import HIGHER_RATE
 from docs.committed import final, table
 from preln import recording
 from preln.report.core.statistics import mean
@@ -166,8 +167,7 @@ SAID: list[tuple[str, Numbers]] = [
     (
         "It ends at {:.2f} bits (one seed), above the constant guess. With our batch it has {:.2f} after as many",
         lambda: [
-            mean(radam.read(RESULTS)[radam.Corner(batches, learning_rate=radam.HIGHER_RATE)].losses)
-            for batches in (4, 1)
+            mean(radam.read(RESULTS)[radam.Corner(batches, learning_rate=HIGHER_RATE)].losses) for batches in (4, 1)
         ],
     ),
     (
