@@ -25,7 +25,7 @@ from docs.bench.models import (
     on_the_bench,
     what_the_bench_says,
 )
-from docs.bench.published import PUBLISHED, Order
+from docs.bench.published import PUBLISHED, Order, Scores
 from docs.committed import RESULTS, study_of
 from preln.placements import PLACEMENTS
 from preln.report.translation.bench import SOURCE, is_plain, on_a_bench
@@ -121,6 +121,23 @@ def test_a_model_that_trains_at_no_rate_is_behind_all_others(tmp_path: Path) -> 
 def test_a_published_order_agrees_if_the_same_placement_is_ahead(better: float, worse: float, said: str) -> None:
     order = Order("A", "B", "BLEU 2, 1", "a model", "a paper", "printed")
     assert published.answer(order, {"A": [better], "B": [worse]}) == [said]
+
+
+def test_every_pair_of_a_papers_scores_is_an_order_but_for_those_within_the_spread() -> None:
+    scores = Scores("BLEU", {"A": 35.1, "B": 35.3, "C": 36.0, "D": -math.inf}, "a model", "a paper", "printed", 0.2)
+    orders = [(one.better, one.worse, one.published) for one in scores.orders]
+    assert orders == [
+        ("C", "B", "BLEU 36, 35.3"),
+        ("C", "A", "BLEU 36, 35.1"),
+        ("C", "D", "BLEU 36, fails"),
+        ("B", "D", "BLEU 35.3, fails"),
+        ("A", "D", "BLEU 35.1, fails"),
+    ]
+
+
+def test_a_lower_perplexity_is_better() -> None:
+    (order,) = Scores("perplexity", {"A": 27.0, "B": 26.5}, "a model", "a paper", "printed").orders
+    assert (order.better, order.worse, order.published) == ("B", "A", "perplexity 26.5, 27")
 
 
 def test_the_published_orders_are_of_models_of_the_bench() -> None:
