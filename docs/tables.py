@@ -47,7 +47,9 @@ from preln.schedules.inverse_sqrt import InverseSqrt
 PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))]
 BLOCK = re.compile(r"(?<=<!-- generated: )([^>]+)( -->\n).*?(?=<!-- end -->)", re.DOTALL)
 CLAIMED = ["quick-record", "iwslt14-cpu", "iwslt14-50k-cpu", "iwslt14-theory", "bert-novels"]
-"""The committed studies, in the order of the columns of the claims."""
+"""The committed studies that were made for the claims, in the order of the columns of the claims."""
+ALSO_CLAIMED = ["bert-scaled", "confounds", "failure-map", "placements"]
+"""The committed studies that were made for other questions, and have runs that test a claim."""
 
 VERDICTS = {
     "reproduced": "reproduced",
@@ -127,6 +129,12 @@ def verdicts() -> str:
     sources = {str(claim): source for claim, source in claims(CLAIMED[0])["source"].items()}
     rows = [[claim, source, *(verdict(study, claim) for study in CLAIMED)] for claim, source in sources.items()]
     return grid(["claim", "where in the paper", *(study.removesuffix("-record") for study in CLAIMED)], rows)
+
+
+def verdicts_elsewhere() -> str:
+    """The verdicts on the claims in the committed studies that were made for other questions."""
+    rows = [[str(claim), *(verdict(study, str(claim)) for study in ALSO_CLAIMED)] for claim in claims(CLAIMED[0]).index]
+    return grid(["claim", *ALSO_CLAIMED], [row for row in rows if any(row[1:])])
 
 
 def statements() -> str:
@@ -525,6 +533,7 @@ TABLES: dict[str, Callable[..., str]] = {
     "runs": runs,
     "pretraining": pretraining,
     "verdicts": verdicts,
+    "verdicts-elsewhere": verdicts_elsewhere,
     "statements": statements,
     "reasons": reasons,
     "changes": changes,

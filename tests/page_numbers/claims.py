@@ -95,7 +95,7 @@ SAID: list[tuple[str, Numbers]] = [
         lambda: [gradient_after_warmup.read(RESULTS) or np.nan],
     ),
     (
-        "Pre-LN is {:.2f} bits ahead of Post-LN at 1e-3, and {:.2f} behind Post-LN at 5e-4",
+        "and at 1e-3 (−{:.2f}, one seed). But Pre-LN at 1e-3 is {:.2f} bits behind Post-LN at 5e-4",
         lambda: [
             ahead_at_the_higher_rate(),
             curve(BIG, "pre-adam-lr1e-3-const-drop2", 2) - of_seeds(POST)[0],

@@ -45,6 +45,11 @@ from tests.page_numbers.records import (
 )
 
 
+def depths_of_figure_3(study: str) -> tuple[float, float]:
+    """The exponent of the depth in Post-LN's last gradient, with half of its interval."""
+    return theory(study, "last gradient of W^2, exponent of the depth", "Post-LN decoder, translation")
+
+
 def short_warm_ups(epoch: int) -> list[float]:
     """What the short warm-up has after an epoch, with four batches in an update: the lowest and the highest loss of
     three seeds, and BLEU."""
@@ -265,9 +270,11 @@ SAID: list[tuple[str, Numbers]] = [
     ),
     ("1e-3 is the worse rate by {:.2f} bits. With four times", lambda: [-raised_rate_gains(1)]),
     ("it is the better one by {:.2f}, and the ranges", lambda: [raised_rate_gains(4)]),
+    ("with an exponent of {:.2f} ± {:.2f} (three seeds)", lambda: [*depths_of_figure_3("placements")]),
+    ("in ten seeds, and has {:.2f} ± {:.2f}.", lambda: [*depths_of_figure_3(QUICK)]),
     ("1e-3 is the better one by {:.2f} bits (three seeds,", lambda: [raised_rate_gains(4)]),
     (
-        "At equal rates the claim holds: −{:.2f} ± {:.2f} bits at 5e-4 (three seeds), −{:.2f} at 1e-3 (one seed).",
+        "At equal rates, as the paper has it, the claim holds: −{:.2f} ± {:.2f} bits at 5e-4 (three seeds), −{:.2f} at",
         lambda: [*ahead_before_the_drop(), ahead_at_the_higher_rate()],
     ),
     (

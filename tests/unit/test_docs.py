@@ -22,6 +22,7 @@ from docs.committed import claims
 from preln.cli import app
 from preln.config.reading import validate
 from preln.runs import expand
+from tests.conftest import committed_studies
 from tests.reading import FENCE, blocks
 
 ROOT = Path(__file__).parents[2]
@@ -92,12 +93,21 @@ def test_each_question_of_a_page_has_a_file_that_answers_it(page: str) -> None:
     assert asked == [(one.__doc__ or "").strip() for one in tables.ANSWERS[page]]
 
 
+def test_every_committed_study_that_tests_a_claim_is_in_one_of_the_tables_of_verdicts() -> None:
+    testing = {
+        path.parent.name
+        for path in committed_studies()
+        if set(claims(path.parent.name)["verdict"]) - {"not tested in this study"}
+    }
+    assert testing == {*tables.CLAIMED, *tables.ALSO_CLAIMED}
+
+
 def test_the_causes_of_departures_are_of_the_claims_that_depart() -> None:
     page = (ROOT / "docs/departures.md").read_text(encoding="utf-8")
     rows: dict[str, list[str]] = {}
     for claim, departs in re.findall(r"^\| (C\d+), [^|]* \| ([^|]*)", page, re.MULTILINE):
         rows.setdefault(claim, []).append(departs)
-    ledgers = [claims(study)["verdict"] for study in tables.CLAIMED]
+    ledgers = [claims(study)["verdict"] for study in (*tables.CLAIMED, *tables.ALSO_CLAIMED)]
     for claim in ledgers[0].index:
         verdicts = {verdict[claim] for verdict in ledgers} - {"not tested in this study"}
         if claim not in rows:

@@ -350,6 +350,20 @@ def test_superlatives_are_among_the_runs_with_the_rest() -> None:
     assert found == [10.0 - 40.0, 20.0 - 40.0]
 
 
+def test_the_longest_warm_up_is_the_studys_and_not_that_of_the_runs_that_are_alike() -> None:
+    mine, short = sample(9.0, accumulate=1), sample(7.0, warmup=10, accumulate=1)
+    of_other_settings = sample(5.0, warmup=40, accumulate=4)
+    assert compare({"warmup": "none"}, {"warmup": "longest"}, mine, short, of_other_settings) == []
+    assert compare({"warmup": "none"}, {"warmup": "longest"}, mine, short) == [2.0]
+
+
+def test_superlatives_are_among_the_runs_on_the_same_text() -> None:
+    rates = [sample(rate, learning_rate=rate, corpus="a") for rate in (1.0, 2.0)]
+    elsewhere = sample(8.0, learning_rate=8.0, corpus="b")
+    found = judged(*rates, elsewhere, runs={"learning_rate": "higher"}, low=0.0)
+    assert [one.found.mean for one in found] == [2.0]
+
+
 def test_a_run_that_diverged_is_infinitely_worse() -> None:
     assert compare({"warmup": "none"}, {"warmup": "some"}, sample(math.inf), sample(1.0, warmup=4)) == [math.inf]
 
@@ -466,6 +480,12 @@ def test_a_lower_rate_is_one_that_is_not_the_highest() -> None:
     found = judged(*rates, runs={"learning_rate": "lower"}, low=0.0)
     assert [one.found.mean for one in found] == [1.0, 2.0]
     assert judged(rates[0], runs={"learning_rate": "lower"}, low=0.0) == []
+
+
+def test_of_one_rate_none_is_the_higher() -> None:
+    rates = [sample(rate, learning_rate=rate) for rate in (1.0, 2.0)]
+    assert [one.found.mean for one in judged(*rates, runs={"learning_rate": "higher"}, low=0.0)] == [2.0]
+    assert judged(rates[0], runs={"learning_rate": "higher"}, low=0.0) == []
 
 
 @pytest.mark.parametrize(

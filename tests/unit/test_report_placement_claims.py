@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from preln.config import load
+from preln.config import RunSettings, load
 from preln.report.catalogue import Catalogue
 from preln.report.claims import placements
 from preln.report.claims.placements import CLAIMS, Records
@@ -54,17 +54,17 @@ class World:
         (rule,) = (one for one in CLAIMS if one.id == claim)
         return verdict(rule.findings(self.records()))
 
-    def records(self, seeds: tuple[int, ...] = SEEDS) -> Records:
+    def records(self, seeds: Collection[int] = SEEDS, jobs: Sequence[TraceJob] = TRACES) -> Records:
         measured = pd.DataFrame([vars(row) for seed in seeds for row in self._measured(seed)], columns=COLUMNS)
-        names = traces.names(TRACES)
+        names = traces.names(jobs)
         table = pd.concat([
             self._trace(job).assign(run=job.id, curve=name, seed=job.settings.seed)
-            for name, job in zip(names, TRACES, strict=True)
+            for name, job in zip(names, jobs, strict=True)
             if job.settings.seed in seeds
         ])  # fmt: skip
         nothing = translation_records.load(STUDY, [], Path("nowhere"))
         theory = theory_records.Records(measured.assign(part="exact-layers"), "", (), ())
-        return Records(bench.Records(nothing, theory), traces.Records(tuple(TRACES), table, "", ()))
+        return Records(bench.Records(nothing, theory), traces.Records(tuple(jobs), table, "", ()))
 
     def _trace(self, job: TraceJob) -> pd.DataFrame:
         settings = job.settings
@@ -143,6 +143,22 @@ def test_numbers_as_the_paper_has_them_reproduce_its_claim(claim: str) -> None:
 @pytest.mark.parametrize(("claim", "world"), [(claim, world) for claim, worlds in AGAINST.items() for world in worlds])
 def test_numbers_that_contradict_a_claim_do_not_reproduce_it(claim: str, world: World) -> None:
     assert world.verdict(claim) in (Verdict.NOT_REPRODUCED, Verdict.IN_PART)
+
+
+def test_traces_at_two_rates_are_judged_apart() -> None:
+    faster = [
+        replace(job, run=replace(job.run, id=f"{job.run.id}-faster", settings=of_twice_the_rate(job.run.settings)))
+        for job in TRACES
+    ]
+    (rule,) = (claim for claim in CLAIMS if claim.id == "P2")
+    at_one = rule.findings(PAPERS.records())
+    at_both = rule.findings(PAPERS.records(jobs=[*TRACES, *faster]))
+    assert len(at_one) == 2
+    assert at_both == [*at_one, *at_one]
+
+
+def of_twice_the_rate(settings: RunSettings) -> RunSettings:
+    return settings.model_copy(update={"learning_rate": 2 * settings.learning_rate})
 
 
 def test_every_claim_has_a_world_that_contradicts_it() -> None:

@@ -420,6 +420,25 @@ def test_a_square_that_noise_hides_is_zero_within_its_error() -> None:
     assert found.error == pytest.approx(0.2)
 
 
+def test_what_noise_hides_neither_grows_nor_has_fallen_in_the_warm_up(tmp_path: Path) -> None:
+    study, all_parts = small_study()
+    for part in all_parts:
+        hidden = [
+            replace(row, value=1.0) if (row.quantity, row.state) == ("gradient_square_error", "after-warm-up") else row
+            for row in with_squares(part)
+        ]
+        write_part(study, part, hidden, tmp_path)
+    found = theory_tables.theory(theory_records.load(study, all_parts, tmp_path)).set_index("quantity")["measured"]
+    assert math.isnan(found["last gradient of W^2, after warm-up over initial, unbiased"])
+    assert found["last gradient of W^2, after warm-up over initial, biased"] == pytest.approx(1.0)
+
+
+def test_two_mini_batches_tell_no_error_and_their_square_is_taken_as_it_is() -> None:
+    row = {"model": "translation", "seed": 1, "layer": 1}
+    measured = pd.DataFrame([{**row, "quantity": "gradient_square", "value": 4.0}])
+    assert theory_records.unbiased_gradients(measured)["value"].tolist() == [2.0]
+
+
 def test_what_is_not_measured_without_bias_has_no_such_rows_and_no_such_circles(measured: Measured) -> None:
     records = theory_records.load(*measured)
     assert theory_tables.figure_3(records)["unbiased"].isna().all()

@@ -99,7 +99,7 @@ class Evidence:
                 return self._of_finetunings(at)
 
     def _of_run(self, run: Run, quantity: str, at: float) -> Sample:
-        settings = whole(run.settings)
+        settings = {**whole(run.settings), "source": run.corpus.source}
         del settings["seed"]
         curve = self.curves[self.curves["run"] == run.id].sort_values("epoch")
         sums = spent(run.settings, curve["updates"].tolist()) if len(curve) == run.settings.epochs else ()

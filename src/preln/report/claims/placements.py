@@ -93,11 +93,12 @@ def constant_update(records: Records) -> list[Finding]:
     mine, theirs = (_exponents_of_the_change(records, placement) for placement in ("deepnorm", "post"))
     what = f"exponent of the depth in the largest change of the function in {traces.FIRST} updates"
     found = []
-    if mine:
-        found.append(Finding(f"{what}, DeepNorm", estimate(list(mine.values())), -0.25, 0.25))
-    if both := sorted(mine.keys() & theirs.keys()):
-        difference = estimate([theirs[seed] - mine[seed] for seed in both])
-        found.append(Finding(f"{what}, Post-LN minus DeepNorm", difference, 0.25, inf))
+    for settings, deepnorm in mine.items():
+        found.append(Finding(f"{what}, DeepNorm", estimate(list(deepnorm.values())), -0.25, 0.25))
+        post = theirs.get(settings, {})
+        if both := sorted(deepnorm.keys() & post.keys()):
+            difference = estimate([post[seed] - deepnorm[seed] for seed in both])
+            found.append(Finding(f"{what}, Post-LN minus DeepNorm", difference, 0.25, inf))
     return found
 
 
@@ -136,15 +137,22 @@ def kept_gradient(records: Records) -> list[Finding]:
     """P5: the growth of the gradient of W^2 a layer, towards the output, in the decoder of the model of the proofs."""
     layers = profile(records.bench.theory.table)
     norms = layers[(layers["quantity"] == "gradient_norm") & (layers["variant"] == "") & (layers["matrix"] == "W2")]
-    norms = norms[norms["stack"] == "decoder"]
-    mine, theirs = (growth(norms[norms["placement"] == placement]) for placement in ("resi-dual", "post"))
+    # Within a single layer nothing grows.
+    norms = norms[(norms["stack"] == "decoder") & (norms["depth"] > 1)]
+    mine, theirs = (
+        {
+            seed: factor
+            for seed in sorted(set(norms["seed"]))
+            for factor in growth(norms[(norms["placement"] == name) & (norms["seed"] == seed)])
+        }
+        for name in ("resi-dual", "post")
+    )
     what = "growth of the gradient of W^2 a layer, decoder, proofs"
     found = []
     if mine:
-        found.append(Finding(f"{what}, ResiDual", estimate(mine), -inf, 1.1))
-    if mine and len(theirs) == len(mine):
-        ratio = estimate([one / other for one, other in zip(theirs, mine, strict=True)])
-        found.append(Finding(f"{what}, Post-LN over ResiDual", ratio, 1.1, inf))
+        found.append(Finding(f"{what}, ResiDual", estimate(list(mine.values())), -inf, 1.1))
+    if mine.keys() & theirs.keys():
+        found.append(Finding(f"{what}, Post-LN over ResiDual", _over(theirs, mine), 1.1, inf))
     return found
 
 
@@ -167,21 +175,24 @@ def _growth_of_sums(trace: pd.DataFrame, settings: RunSettings) -> float:
     return float(sums.iloc[-1] / sums.iloc[0])
 
 
-def _exponents_of_the_change(records: Records, placement: str) -> BySeed:
-    """The exponent of the depth in the largest change of the function, by seed; of traces that differ in the depth
-    alone, at enough depths."""
+def _exponents_of_the_change(records: Records, placement: str) -> dict[RunSettings, BySeed]:
+    """The exponent of the depth in the largest change of the function, by seed, of traces that differ in the depth
+    alone, by what they share: the settings but for the placement and the depth; at enough depths."""
     changes: dict[RunSettings, dict[int, dict[int, float]]] = {}
     for settings, by_seed in _curves(records, placement).items():
         alike = settings.model_copy(update={"encoder_layers": 1, "decoder_layers": 1})
         for seed, trace in by_seed.items():
             largest = traces.largest_step(trace, settings)
             changes.setdefault(alike, {}).setdefault(seed, {})[settings.decoder_layers] = largest
-    return {
-        seed: exponent(list(by_depth), list(by_depth.values()))
-        for by_seed_ in changes.values()
-        for seed, by_depth in by_seed_.items()
-        if len(by_depth) >= _FEWEST_DEPTHS
+    exponents = {
+        alike: {
+            seed: exponent(list(by_depth), list(by_depth.values()))
+            for seed, by_depth in by_seed.items()
+            if len(by_depth) >= _FEWEST_DEPTHS
+        }
+        for alike, by_seed in changes.items()
     }
+    return {alike: by_seed for alike, by_seed in exponents.items() if by_seed}
 
 
 def _by_seed(measured: pd.DataFrame) -> BySeed:

@@ -12,7 +12,7 @@ from preln.report.core.statistics import Estimate, estimate, mean
 from preln.report.reference.claims import OfRuns
 from preln.report.translation.budgets import read_at
 
-SUPERLATIVES = ("longest", "short", "highest", "lowest", "lower")
+SUPERLATIVES = ("longest", "short", "highest", "higher", "lowest", "lower")
 LOWER_IS_BETTER = {"valid_loss": True, "updates_to_loss": True, "test_bleu": False, "accuracy": False}
 """The quantities of runs, and whether a lower value is the better one."""
 
@@ -71,22 +71,47 @@ def series(samples: Iterable[Sample]) -> list[Series]:
     ]
 
 
-def chosen(candidates: Sequence[Series], wanted: Mapping[str, Any]) -> list[Series]:
-    """Those with the settings that are wanted, words among them; superlatives last, among those with the rest."""
+def chosen(
+    candidates: Sequence[Series], wanted: Mapping[str, Any], among: Sequence[Series] | None = None
+) -> list[Series]:
+    """The candidates with the settings that are wanted. A superlative is among all series with the other settings, on
+    the same text: those of `among`, or else the candidates."""
     words = {key: value for key, value in wanted.items() if value in SUPERLATIVES}
-    left = [
-        one for one in candidates if all(_has(one.settings, key, wanted[key]) for key in wanted if key not in words)
+    plain = {key: value for key, value in wanted.items() if key not in words}
+    left, compared = (
+        [one for one in of if all(_has(one.settings, key, value) for key, value in plain.items())]
+        for of in (candidates, candidates if among is None else among)
+    )
+    return [
+        one
+        for one in left
+        if all(
+            _is_superlative(one.settings[key], word, [it.settings[key] for it in compared if _same_text(it, one)])
+            for key, word in words.items()
+        )
     ]
-    for key, word in words.items():
-        values = [one.settings[key] for one in left if one.settings[key] > (1 if key == "warmup" else 0)]
-        if not values:
-            return []
-        if word in ("short", "lower"):
-            left = [one for one in left if min(values) <= one.settings[key] < max(values)]
-        else:
-            extreme = min(values) if word == "lowest" else max(values)
-            left = [one for one in left if one.settings[key] == extreme]
-    return left
+
+
+def _same_text(one: Series, other: Series) -> bool:
+    return all(one.settings.get(key) == other.settings.get(key) for key in ("corpus", "text"))
+
+
+def _is_superlative(value: float, word: str, values: Sequence[float]) -> bool:
+    """Whether a setting is what a superlative says, among the values that there are. None and one update of warm-up are
+    no length of it."""
+    lengths = [one for one in values if one > 1] if word in ("longest", "short") else values
+    if not lengths:
+        return False
+    least, most = min(lengths), max(lengths)
+    match word:
+        case "short" | "lower":
+            return least <= value < most
+        case "higher":
+            return least < most == value
+        case "lowest":
+            return value == least
+        case _:
+            return value == most
 
 
 def findings(test: OfRuns, sampled: Callable[[float], Sequence[Sample]]) -> list[Finding]:
@@ -156,7 +181,7 @@ def _partners(test: OfRuns, compared: Mapping[str, Any], one: Series, others: Se
         for key, value in test.runs.items()
         if key not in test.differ
     }
-    return chosen(alike, {**same, **compared})
+    return chosen(alike, {**same, **compared}, others)
 
 
 def _of_seeds(one: Series, seeds: Iterable[int]) -> Series:

@@ -42,8 +42,9 @@ class OfRuns(_Bounded):
         quantity: `valid_loss` in bits a token, `test_bleu` in percent, `updates_to_loss`, or `accuracy` as a fraction.
         at: where in the run, as a share of its length; for fine-tunings, the first checkpoint that is as far.
         runs: settings of the runs: a value, or a word: of `warmup`, `none` (0 or 1), `some`, `longest` or `short` (some
-            that is not the longest); of `learning_rate`, `highest`, `lowest` or `lower` (one that is not the highest).
-            Superlatives are among the runs with the rest.
+            that is not the longest); of `learning_rate`, `highest`, `lowest`, `lower` (one that is not the highest) or
+            `higher` (the highest, where there are several). Superlatives are among all runs with the rest on the same
+            text.
         minus: settings of the runs whose quantity is taken off, where they differ from `runs`.
         over: the same, but the quantity is divided by theirs.
         differ: further settings in which the two may differ.

@@ -133,9 +133,16 @@ def expected_gradients(measured: pd.DataFrame) -> pd.DataFrame:
 
 def unbiased_gradients(measured: pd.DataFrame) -> pd.DataFrame:
     """The same without the bias of the mini-batches' noise, where a study has measured it: the root of the unbiased
-    estimate of its square. It is zero where the noise hides it."""
-    mine = measured[(measured["model"] == "translation") & (measured["quantity"] == "gradient_square")]
-    return mine.assign(value=[math.sqrt(max(square, 0.0)) for square in mine["value"]])
+    estimate of its square. It is not known where the noise hides it: where the square is not more than two standard
+    errors above zero, or where two mini-batches, which tell no error, give none above zero."""
+    mine, errors = (
+        measured[(measured["model"] == "translation") & (measured["quantity"] == quantity)].drop(columns="quantity")
+        for quantity in ("gradient_square", "gradient_square_error")
+    )
+    columns = [name for name in mine.columns if name != "value"]
+    both = mine.merge(errors, "left", columns, suffixes=("", "_error"))
+    seen = both["value"] > 2 * both["value_error"].fillna(0.0)
+    return both.assign(value=both["value"].where(seen) ** 0.5).drop(columns="value_error")
 
 
 @dataclass(frozen=True)
@@ -171,7 +178,7 @@ def without_bias(measured: pd.DataFrame) -> WithoutBias:
 
 def growth(gradients: pd.DataFrame) -> list[float]:
     """For each seed, the factor by which the gradient grows from one layer to the next, towards the output; seeds of
-    which noise hides the first layer's have none.
+    which noise hides the first or the last layer's have none.
 
     Args:
         gradients: the norms of one matrix in every layer of one model, for all seeds.
@@ -179,7 +186,7 @@ def growth(gradients: pd.DataFrame) -> list[float]:
     factors = []
     for _, seed in gradients.sort_values("layer").groupby("seed"):
         first, last = seed.iloc[0], seed.iloc[-1]
-        if first["value"] > 0:
+        if first["value"] > 0 and last["value"] > 0:
             factors.append(float((last["value"] / first["value"]) ** (1 / (last["layer"] - first["layer"]))))
     return factors
 
