@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from preln.config import GridPoint, PretrainingSettings, Study, validate
 from preln.fairseq_plugin import launch, options
 from preln.fairseq_plugin.checkpoints import keep_weights, kept_weights
 from preln.fairseq_plugin.masked_lm import weights_name
-from preln.files import write_json
+from preln.files import MANIFEST, replaced_folder, write_json
 from preln.pretraining import finetuning, training
 from preln.pretraining.finetuning import COLUMNS, finetune
 from preln.pretraining.runs import FinetuningJob, finetunings
@@ -77,6 +78,33 @@ def test_every_point_and_seed_is_scored(runs: Path, prepared_text: Path, prepare
     assert record["status"] == "finished"
     assert record["task"]["parts"]["dev"]["pairs"] == 20
     assert record["identity"] == json.loads(json.dumps(job.identity))
+
+
+def rewrite(folder: Path, name: str, text: str) -> None:
+    """Prepare a folder once more, with another content of one file."""
+    contents = {path.name: path.read_text() for path in folder.iterdir() if path.name != MANIFEST} | {name: text}
+    with replaced_folder(folder) as anew:
+        for file, content in contents.items():
+            (anew / file).write_text(content)
+
+
+def test_other_pairs_are_fine_tuned_anew_and_the_same_pairs_from_elsewhere_are_not(
+    runs: Path, prepared_text: Path, prepared_task: Path, tmp_path: Path
+) -> None:
+    study, job = study_and_job()
+    task = Path(shutil.copytree(prepared_task, tmp_path / "task"))
+    pieces = task / "pieces"
+
+    def states() -> int:
+        finetune(study, job, prepared_text, task, runs, tmp_path / "out")
+        return len(list((tmp_path / "out" / "state").iterdir()))
+
+    assert states() == 1
+    record = json.loads((pieces / "task.json").read_text())
+    rewrite(pieces, "task.json", json.dumps({**record, "settings": {**record["settings"], "folder": "elsewhere"}}))
+    assert states() == 1
+    rewrite(pieces, "dev.label", "".join(f"{1 - int(label)}\n" for label in (pieces / "dev.label").read_text().split()))
+    assert states() == 2
 
 
 def test_a_grid_that_is_half_done_goes_on_and_ends_as_a_whole_one(

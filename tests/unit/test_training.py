@@ -61,6 +61,12 @@ def test_the_curve_has_a_row_for_each_epoch(uninterrupted: tuple[Path, Run]) -> 
     assert curve["valid_loss"].is_monotonic_decreasing
 
 
+def test_as_many_checkpoints_are_kept_as_are_asked_for(uninterrupted: tuple[Path, Run]) -> None:
+    folder, run = uninterrupted
+    kept = [path.name for path in (folder / run.id).glob("state/*/checkpoints/*")]
+    assert sorted(kept) == ["checkpoint2.pt", "checkpoint3.pt"]
+
+
 def test_the_metrics_say_how_it_ended_and_how_bleu_was_computed(
     uninterrupted: tuple[Path, Run], prepared: Path
 ) -> None:

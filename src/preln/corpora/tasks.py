@@ -23,6 +23,8 @@ from preln.generated_text.english import SentencePair
 from preln.prepared_stage import require_stage
 
 PARTS = ("train", "dev")
+SIDES = ("input0", "input1", "label")
+"""The files of a part of a prepared task: the pieces of the first and the second sentences, and 0 or 1."""
 MRPC_COLUMNS = ("Quality", "#1 ID", "#2 ID", "#1 String", "#2 String")
 RTE_COLUMNS = ("index", "sentence1", "sentence2", "label")
 MRPC_LABELS = {"0": False, "1": True}
@@ -90,9 +92,9 @@ def prepare_task(task: Task, downloads: Path, model: Path, longest: int, out: Pa
                 counts[part].pairs += 1
                 counts[part].positive += pair.holds
                 counts[part].shortened += kept != tuple(encoded)
-            write_lines(folder / f"{part}.input0", sides[0])
-            write_lines(folder / f"{part}.input1", sides[1])
-            write_lines(folder / f"{part}.label", (str(int(pair.holds)) for pair in pairs))
+            labels = [str(int(pair.holds)) for pair in pairs]
+            for side, lines in zip(SIDES, (*sides, labels), strict=True):
+                write_lines(folder / f"{part}.{side}", lines)
         record = {part: asdict(count) for part, count in counts.items()}
         write_json(
             folder / "task.json", {"settings": task.model_dump(mode="json"), "longest": longest, "parts": record}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
 import re
 import signal
@@ -18,6 +19,7 @@ from typing import Any
 
 import torch
 from fairseq import options, utils
+from fairseq.checkpoint_utils import save_checkpoint
 from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from fairseq.distributed import utils as distributed
 from fairseq_cli.train import main as fairseq_main
@@ -162,6 +164,9 @@ def _train(cfg: Any, state: RunState) -> None:
         torch.distributed.all_gather_object(gpus, torch.cuda.get_device_name())
         if rank == 0:
             state.note_gpus(gpus)
+    # fairseq copies each checkpoint that has the best loss so far. Nothing here reads the copy, and no loss is better
+    # than this.
+    save_checkpoint.best = -math.inf
     fairseq_main(cfg)
 
 

@@ -70,7 +70,8 @@ class LinearConfig(FairseqDataclass):
 
 @register_lr_scheduler("preln_linear", dataclass=LinearConfig)
 class LinearScheduler(FairseqLRScheduler):
-    """Sets the rate of the next update after each update; fairseq's own has the first rate of its warm-up twice."""
+    """Sets the rate of the next update after each update; fairseq's own makes the first update of a
+    warm-up at the rate 0."""
 
     def __init__(self, cfg: LinearConfig, optimizer: FairseqOptimizer) -> None:
         super().__init__(cfg, optimizer)

@@ -29,19 +29,22 @@ def end_with(parent: int) -> None:
 
 
 if __name__ == "__main__":
-    # It may be told to stop before fairseq is imported, which takes seconds.
+    # It may be told to stop, and the process that started it may die, before fairseq is imported, which takes seconds.
     for number in SIGNALS:
         signal.signal(number, interruption.request)
+    parent = os.getppid()
+    # Only Linux has this call.
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:
+            sys.exit(1)
+    else:
+        threading.Thread(target=end_with, args=(parent,), daemon=True).start()
     from preln.fairseq_plugin.launch import Assignment, work
 
     if "RANK" not in os.environ:
         os.environ.update({name: os.environ[slurms] for name, slurms in FROM_SLURM.items()})
     logging.raiseExceptions = False
-    # Only Linux has this call.
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    else:
-        threading.Thread(target=end_with, args=(os.getppid(),), daemon=True).start()
     try:
         work(Assignment(**json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))), is_one_of_several=True)
     except PrelnError as error:

@@ -40,10 +40,14 @@ def finetune(study: Study, job: FinetuningJob, prepared: Path, task: Path, runs:
     Raises:
         PrelnError: if the weights are not there, or it cannot be computed on this machine.
     """
+    # Importing what reads tasks takes seconds, which the report should not wait for.
+    from preln.corpora.tasks import PARTS, SIDES
+
     prepared_text.require_task(prepared, task)
     record = json.loads((task / "pieces" / "task.json").read_text(encoding="utf-8"))
     weights = weights_after(job.update, job.run, prepared, runs / job.run.id).of_run()
-    content = [task / "pieces" / "task.json", *([weights] if weights else [])]
+    pairs = [task / "pieces" / f"{part}.{side}" for part in PARTS for side in SIDES]
+    content = [*pairs, *([weights] if weights else [])]
     state = RunState.of(job.origin, content, folder)
     with state.exclusive():
         state.mend_lines()

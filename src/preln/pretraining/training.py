@@ -122,7 +122,7 @@ def metrics(
     run: PretrainingRun, record: dict[int, dict[str, Any]], rows: pd.DataFrame, diverged: dict[str, Any] | None
 ) -> dict[str, Any]:
     """What a run came to: its status, its last and its best validation."""
-    validations = json.loads(rows.to_json(orient="records"))
+    validations = json.loads(rows.to_json(orient="records", double_precision=15))
     return {
         "id": run.id,
         "status": "diverged" if diverged else "finished",

@@ -18,7 +18,7 @@ class Schedule(ABC):
 
     A schedule is a class with a field for each setting of a run that it reads. A field whose type excludes None is
     required. Every schedule may begin with the paper's linear warm-up (Eq. 1); without it, the
-    first update already has the schedule's full rate.
+    first update already has the rate that follows a warm-up of no updates.
 
     Attributes:
         name: in a study.

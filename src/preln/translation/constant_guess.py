@@ -16,7 +16,8 @@ def constant_guess(
     train: Mapping[str, int], valid: Mapping[str, int], vocabulary: int, label_smoothing: float
 ) -> float:
     """The label-smoothed loss on `valid`, in bits a token, of the best guess that `train` gives without looking at the
-    sentence: every entry by its frequency there, smoothed as the labels are.
+    sentence: every entry by its frequency there, smoothed as the labels are. If the labels are not smoothed, and
+    an entry is not in `train`, which would be impossible, each is counted once more than it is there.
 
     Args:
         train: how often each piece, or the end of a sentence, is in the training text.
@@ -26,10 +27,11 @@ def constant_guess(
     """
     other = label_smoothing / (vocabulary - 1)
     own = 1 - label_smoothing - other
-    tokens, counted = sum(train.values()), sum(valid.values())
-    # An entry that is not in train is guessed as often as the labels' smoothing has it.
-    guess = {piece: own * count / tokens + other for piece, count in train.items()}
-    of_absent = -math.log2(other) if other else math.inf
+    more = 1 if valid.keys() - train.keys() and not label_smoothing else 0
+    tokens, counted = sum(train.values()) + more * vocabulary, sum(valid.values())
+    guess = {piece: own * (count + more) / tokens + other for piece, count in train.items()}
+    share_of_absent = own * more / tokens + other
+    of_absent = -math.log2(share_of_absent) if share_of_absent else math.inf
     bits = {piece: -math.log2(share) for piece, share in guess.items()}
     right = math.fsum(count * bits.get(piece, of_absent) for piece, count in valid.items()) / counted
     absent = vocabulary - len(bits)

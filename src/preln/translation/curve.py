@@ -15,7 +15,8 @@ COLUMNS = [
     *("tokens_per_second", "seconds"),
 ]
 """Columns of curve.csv. Losses are in bits a token (base 2), `loss` with label smoothing and `nll_loss` without;
-BLEU in percent; the gradient norm is before clipping; the last two are times and differ between machines."""
+BLEU in percent. The learning rate is that of the update which follows the epoch, as fairseq logs it; the gradient norm
+is the mean before clipping; the last two are times and differ between machines."""
 
 
 def read_epochs(state: RunState) -> dict[int, dict[str, Any]]:

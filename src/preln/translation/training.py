@@ -143,7 +143,7 @@ def metrics(
     """What a run came to: its status, its last and its best epoch, and how BLEU was computed, with the seconds that
     this took in each epoch (None in one that was recorded before they were)."""
     last = record[max(record)] if record else {}
-    epochs = json.loads(rows.to_json(orient="records"))
+    epochs = json.loads(rows.to_json(orient="records", double_precision=15))
     return {
         "id": run.id,
         "status": "diverged" if diverged else "finished",
