@@ -229,7 +229,7 @@ def on_the_bench() -> tuple[str, str, str]:
         ", ".join(f"{name} {mean(bench[name].losses):.2f}" for name in names) for names in (best, ["Pre-LN", "Post-LN"])
     )
     told = published.counted(seeds.read(RESULTS))
-    return f"{len(published.PUBLISHED)} comparisons of two", f"best four: {best_of}; {papers}", told
+    return f"{len(published.PUBLISHED)} comparisons of two", f"go on to real text: {best_of}; {papers}", told
 
 
 def radam_beside_adam() -> str:

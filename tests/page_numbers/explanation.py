@@ -91,15 +91,15 @@ SAID: list[tuple[str, Numbers]] = [
         lambda: [traced(name).last_gradient for name in ("Post-LN-init, no warm-up", "Post-LN, no warm-up")],
     ),
     (
-        "to the power of {:.2f} ± {:.2f}, and its last gradient to the power of {:.2f} ± {:.2f}.",
+        "a is {:.2f} ± {:.2f} for Post-LN's first step, and {:.2f} ± {:.2f} for its last gradient.",
         lambda: [*amplified("post"), *amplified("post", "gradient")],
     ),
     (
-        "to the power of {:.2f} ± {:.2f}, and Pre-LN's of {:.2f} ± {:.2f}. So we changed",
+        "only as N^a with a = {:.2f} ± {:.2f}; in Pre-LN a is {:.2f} ± {:.2f}.",
         lambda: [*amplified("post", rate=5e-4), *amplified("pre", rate=5e-4)],
     ),
-    ("The control, Post-LN-init, has a power of {:.2f} ± {:.2f}", lambda: amplified("post-init")),
-    ("trains too, and has a power of {:.2f} ± {:.2f}", lambda: amplified("pre")),
+    ("The control, Post-LN-init, has an a of {:.2f} ± {:.2f}", lambda: amplified("post-init")),
+    ("trains too, and its a is {:.2f} ± {:.2f}", lambda: amplified("pre")),
     (
         "are {:.1f} times as large as Pre-LN's with two layers, and {:.1f} times with 18",
         lambda: map(larger_step, (2, 18)),

@@ -15,7 +15,7 @@ SAID: list[tuple[str, Numbers]] = [
         "ends {:.2f} ± {:.2f} bits and {:.1f} ± {:.1f} BLEU ahead",
         lambda: [*ahead("final_valid_loss"), *ahead("final_test_bleu")],
     ),
-    ("Row 4 counts updates until a loss of {:.2f} bits", timed_to),
+    ("Row 4 counts updates until {:.2f} bits", timed_to),
     ("none | {:.2f} | {:.1f} | | Post", lambda: both(QUICK, "post-adam-lr2e-3-wu0-hold400")),
     ("400 updates | {:.2f} | {:.1f}", lambda: both(QUICK, "post-adam-lr2e-3-wu400-hold400")),
     ("Pre-LN, Adam at 2e-3 | none | {:.2f} | {:.1f}", lambda: both(QUICK, "pre-adam-lr2e-3-const-drop2")),

@@ -30,6 +30,7 @@ _ACROSS_LEGEND = 6
 _LEGEND_HEIGHT = 0.5
 """Of a legend above all panels, inches."""
 _LINES = {"encoder": "-", "decoder": (0, (3.5, 1.5))}
+_MODELS = {"exact": "proofs' model", "translation": "translation model"}
 _REMARK: dict[str, Any] = {
     "xycoords": ("axes fraction", "data"),
     "fontsize": 6,
@@ -65,12 +66,17 @@ def compose(study: Study, records: Records) -> Drawing:
         draw(figure.add_subplot(down, columns, number), rows)
     if is_crowded(shown):
         _share_legend(figure, shown)
-    seeds = f" Means over {layers['seed'].nunique()} seeds with 95% intervals." if len(layers) else ""
+    drawn = pd.concat([rows for rows, _ in panels])
+    seeds = ", ".join(
+        f"{rows['seed'].nunique()} of the {_MODELS[str(model)]}" for model, rows in drawn.groupby("model", sort=False)
+    )
     legend = (
         "Lines: encoder; broken lines: decoder; open markers: translation model in (c) and (f), $W^{emb}$ with "
         "entries of variance 1, not 1/d, in (e)"
     )
-    figure.supxlabel(textwrap.fill(f"{records.progress} {legend}.{seeds}", width=150), **NOTE)
+    figure.supxlabel(
+        textwrap.fill(f"{records.progress} {legend}. Means over seeds with 95% intervals: {seeds}.", width=150), **NOTE
+    )
     return figure
 
 
