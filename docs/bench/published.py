@@ -85,8 +85,9 @@ _WMT14, _WMT17 = "WMT14 English-German", "WMT17 English-German"
 PUBLISHED = [
     Order("Post-LN", "Pre-LN", "in words", _WMT14, _WITHOUT_TEARS, "stated"),
     Order("Post-LN", "Pre-LN", "BLEU, 0.5 to 1.0 ahead", _WMT17, _DEEPNET, "stated"),
-    Order("Post-LN", "DeepNorm", "BLEU 28.1, 27.8", f"{_WMT17}, 6-6 layers", _DEEPNET, "unknown"),
-    Order("DeepNorm", "Pre-LN", "BLEU 27.8, 27.0", f"{_WMT17}, 6-6 layers", _DEEPNET, "unknown"),
+    *Scores(
+        "BLEU", {"Post-LN": 28.1, "DeepNorm": 27.8, "Pre-LN": 27.0}, f"{_WMT17}, 6-6 layers", _DEEPNET, "unknown"
+    ).orders,
     *Scores(
         "BLEU", {"Admin": 27.9, "Post-LN": 27.8, "Pre-LN": 27.27}, f"{_WMT14}, 6-6 layers", _ADMIN, "unknown"
     ).orders,

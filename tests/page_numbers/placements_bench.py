@@ -9,6 +9,7 @@ from collections.abc import Collection
 import numpy as np
 
 from docs.bench import depth, lower_rate, models, real_text, seeds
+from docs.bench.published import PUBLISHED, answer
 from docs.committed import table
 from preln.placements import PLACEMENTS
 from preln.report.core.statistics import mean
@@ -64,7 +65,26 @@ def of_a_claim_of_others(claim: str) -> list[float]:
     return [float(number) for number in re.findall(r": (-?[\d.]+) ± ([\d.]+)", measured)[0]]
 
 
+def published_orders() -> list[float]:
+    """Of the published comparisons: how many there are, of how many pairs and papers; how many are from memory, and of
+    these differ; how many of one table agree; how many differ in which Pre-LN is behind, and how many differ."""
+    losses = seeds.read(RESULTS)
+    said = {order: answer(order, losses)[0] for order in PUBLISHED}
+    differ = [order for order in PUBLISHED if said[order] == "differs"]
+    from_memory = [order for order in PUBLISHED if order.how_known == "unknown"]
+    return [
+        *(len(PUBLISHED), len({frozenset((one.better, one.worse)) for one in PUBLISHED})),
+        *(len({one.source for one in PUBLISHED}), len(from_memory), len([one for one in differ if one in from_memory])),
+        len([one for one in PUBLISHED if said[one] == "agrees" and one.source.startswith("Sun")]),
+        *(len([one for one in differ if one.worse == "Pre-LN"]), len(differ)),
+    ]
+
+
 SAID: list[tuple[str, Numbers]] = [
+    ("The {:.0f} are of {:.0f} pairs of placements and {:.0f} papers.", lambda: published_orders()[:3]),
+    ("{:.0f} are from memory (unknown), and {:.0f} of those that differ are", lambda: published_orders()[3:5]),
+    ("{:.0f} of those that agree are pairs of one table", lambda: published_orders()[5:6]),
+    ("In {:.0f} of the {:.0f} that differ, the paper has", lambda: published_orders()[6:]),
     ("person can repeat: {1} small models", lambda: made("placements")),
     ("Post-LN least ({:.2f} bits)", lambda: [mean(models.read(RESULTS)["Post-LN"].losses)]),
     (

@@ -32,7 +32,6 @@ def test_of_a_text_with_other_frequencies_no_guess_is_better_than_its_own(
     assert constant_guess(train, valid, 12, 0.1) >= constant_guess(valid, valid, 12, 0.1) - 1e-9
 
 
-@pytest.mark.numbers
 def test_without_smoothing_an_entry_that_is_not_in_train_is_possible() -> None:
     found = constant_guess({"a": 5, "</s>": 2}, {"a": 2, "b": 1, "</s>": 1}, 8, 0.0)
     # Of 7 tokens and 8 entries that are counted once more.
@@ -42,6 +41,7 @@ def test_without_smoothing_an_entry_that_is_not_in_train_is_possible() -> None:
     )
 
 
+@pytest.mark.numbers
 def test_no_constant_output_has_a_lower_smoothed_loss() -> None:
     counts, vocabulary, smoothing = {"a": 7, "b": 2, "c": 1}, 6, 0.1
     scores = torch.zeros(vocabulary, dtype=torch.float64, requires_grad=True)

@@ -357,6 +357,48 @@ def test_the_longest_warm_up_is_the_studys_and_not_that_of_the_runs_that_are_ali
     assert compare({"warmup": "none"}, {"warmup": "longest"}, mine, short) == [2.0]
 
 
+def test_the_longest_warm_up_is_that_of_the_rate() -> None:
+    at_one = sample(9.0, learning_rate=1.0), sample(5.0, learning_rate=1.0, warmup=40)
+    at_two = sample(8.0, learning_rate=2.0), sample(5.0, learning_rate=2.0, warmup=20)
+    assert compare({"warmup": "none"}, {"warmup": "longest"}, *at_one, *at_two) == [4.0, 3.0]
+
+
+@pytest.mark.parametrize("claim", ["C13", "C14"])
+def test_pre_ln_is_compared_with_post_ln_at_the_same_rate(claim: str) -> None:
+    (asked,) = CLAIMS[claim].tests
+    assert isinstance(asked, OfRuns)
+    usual: dict[str, Any] = {"optimizer": "adam", "epochs": 1}
+    pre = sample(7.0, placement="pre", learning_rate=1.0, **usual)
+    same_rate = sample(7.5, placement="post", warmup=4, learning_rate=1.0, **usual)
+    better_rate = sample(6.0, placement="post", warmup=4, learning_rate=0.5, **usual)
+    (found,) = findings(asked, lambda at: [pre, same_rate, better_rate])
+    assert found.found.mean == -0.5
+
+
+def test_wmt14_is_known_by_its_source_whatever_a_study_calls_it() -> None:
+    asked = CLAIMS["C16"].tests[0]
+    assert isinstance(asked, OfRuns)
+    usual: dict[str, Any] = {
+        "source": "wmt14",
+        "corpus": "ende",
+        "optimizer": "adam",
+        "learning_rate": 7e-4,
+        "epochs": 1,
+    }
+    pre, post = sample(4.0, placement="pre", **usual), sample(4.5, placement="post", warmup=4, **usual)
+    (found,) = findings(asked, lambda at: [pre, post])
+    assert found.found.mean == -0.5
+
+
+def test_bert_is_faster_at_the_highest_rate_of_pre_ln_also_where_a_lower_one_is_faster() -> None:
+    asked = CLAIMS["C17"].tests[0]
+    assert isinstance(asked, OfRuns)
+    post = sample(900.0, placement="post", warmup=4, learning_rate=1.0)
+    fast, higher = (sample(value, placement="pre", learning_rate=rate) for value, rate in ((300.0, 2.0), (450.0, 3.0)))
+    (found,) = findings(asked, lambda at: [post, fast, higher])
+    assert found.found.mean == 2.0
+
+
 def test_superlatives_are_among_the_runs_on_the_same_text() -> None:
     rates = [sample(rate, learning_rate=rate, corpus="a") for rate in (1.0, 2.0)]
     elsewhere = sample(8.0, learning_rate=8.0, corpus="b")

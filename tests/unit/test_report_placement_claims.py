@@ -157,6 +157,12 @@ def test_traces_at_two_rates_are_judged_apart() -> None:
     assert at_both == [*at_one, *at_one]
 
 
+def test_within_a_single_layer_no_gradient_grows() -> None:
+    records = PAPERS.records()
+    theory = replace(records.bench.theory, table=records.bench.theory.table.assign(depth=1))
+    assert placements.kept_gradient(replace(records, bench=replace(records.bench, theory=theory))) == []
+
+
 def of_twice_the_rate(settings: RunSettings) -> RunSettings:
     return settings.model_copy(update={"learning_rate": 2 * settings.learning_rate})
 

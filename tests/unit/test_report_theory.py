@@ -420,17 +420,40 @@ def test_a_square_that_noise_hides_is_zero_within_its_error() -> None:
     assert found.error == pytest.approx(0.2)
 
 
-def test_what_noise_hides_neither_grows_nor_has_fallen_in_the_warm_up(tmp_path: Path) -> None:
+def hidden(rows: list[Measurement], *places: tuple[str, int]) -> list[Measurement]:
+    """The measurements with so large an error that noise hides the gradients in these states and layers."""
+    errors = [row.quantity == "gradient_square_error" and (row.state, row.layer) in places for row in rows]
+    return [replace(row, value=1e6) if large else row for row, large in zip(rows, errors, strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("place", "quantity"),
+    [
+        (("initial", 1), "growth of the gradient of W^2 a layer, towards the output, unbiased"),
+        (("after-warm-up", 6), "last gradient of W^2, after warm-up over initial, unbiased"),
+    ],
+)
+def test_what_noise_hides_is_not_known_and_stays_in_the_table(
+    place: tuple[str, int], quantity: str, tmp_path: Path
+) -> None:
     study, all_parts = small_study()
     for part in all_parts:
-        hidden = [
-            replace(row, value=1.0) if (row.quantity, row.state) == ("gradient_square_error", "after-warm-up") else row
-            for row in with_squares(part)
-        ]
-        write_part(study, part, hidden, tmp_path)
-    found = theory_tables.theory(theory_records.load(study, all_parts, tmp_path)).set_index("quantity")["measured"]
-    assert math.isnan(found["last gradient of W^2, after warm-up over initial, unbiased"])
-    assert found["last gradient of W^2, after warm-up over initial, biased"] == pytest.approx(1.0)
+        write_part(study, part, hidden(with_squares(part), place), tmp_path)
+    found = theory_tables.theory(theory_records.load(study, all_parts, tmp_path))
+    of_decoder = found[(found["quantity"] == quantity) & found["model"].str.contains("decoder")]
+    assert len(of_decoder)
+    assert of_decoder["measured"].isna().all()
+
+
+def test_a_seed_that_noise_hides_at_initialisation_has_no_collapse_and_the_others_have(tmp_path: Path) -> None:
+    study, all_parts = small_study()
+    for part in all_parts:
+        rows = with_squares(part)
+        first = [row for row in rows if row.seed == 1]
+        write_part(study, part, [*hidden(first, ("initial", 6)), *(row for row in rows if row.seed > 1)], tmp_path)
+    found = theory_tables.theory(theory_records.load(study, all_parts, tmp_path)).set_index("quantity")
+    collapse = found.loc["last gradient of W^2, after warm-up over initial, unbiased"]
+    assert (collapse["measured"], collapse["seeds"]) == (pytest.approx(0.2), 2)
 
 
 def test_two_mini_batches_tell_no_error_and_their_square_is_taken_as_it_is() -> None:

@@ -61,6 +61,12 @@ def test_the_curve_has_a_row_for_each_epoch(uninterrupted: tuple[Path, Run]) -> 
     assert curve["valid_loss"].is_monotonic_decreasing
 
 
+def test_the_metrics_have_the_last_row_of_the_curve_digit_by_digit(uninterrupted: tuple[Path, Run]) -> None:
+    folder, run = uninterrupted
+    last = pd.read_csv(folder / run.id / "curve.csv").iloc[-1].to_dict()
+    assert json.loads((folder / run.id / "metrics.json").read_text())["final"] == last
+
+
 def test_as_many_checkpoints_are_kept_as_are_asked_for(uninterrupted: tuple[Path, Run]) -> None:
     folder, run = uninterrupted
     kept = [path.name for path in (folder / run.id).glob("state/*/checkpoints/*")]

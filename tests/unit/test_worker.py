@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from preln.fairseq_plugin.interruption import SIGNALS, Interruption
+from preln.fairseq_plugin.worker import STARTED_BY
 from tests.moments import PATIENCE, wait
 
 # The platform is changed once torch is imported, which is another one there.
@@ -52,6 +53,15 @@ def test_a_worker_that_is_told_to_stop_before_its_training_begins_does_not_die_o
     worker.send_signal(number)
     wait(lambda: worker.poll() is not None or reads(assignment))
     assert "JSONDecodeError" in worker.communicate(timeout=PATIENCE)[1]
+
+
+def test_a_worker_whose_parent_died_before_it_began_ends_at_once(tmp_path: Path) -> None:
+    (parent := subprocess.Popen([sys.executable, "-c", ""])).wait()
+    os.mkfifo(assignment := tmp_path / "assignment.json")
+    command = [sys.executable, "-m", "preln.fairseq_plugin.worker", str(assignment)]
+    worker = subprocess.Popen(command, env={**os.environ, "RANK": "0", STARTED_BY: str(parent.pid)})
+    # Otherwise it would wait for its assignment, of which nothing comes.
+    assert worker.wait(PATIENCE) == 1
 
 
 def test_what_was_told_before_a_training_is_heeded_in_it_and_not_in_the_next() -> None:

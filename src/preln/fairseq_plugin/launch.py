@@ -32,6 +32,7 @@ from preln.fairseq_plugin.divergence import position
 from preln.fairseq_plugin.interruption import SIGNALS, interruption
 from preln.fairseq_plugin.options import USER_DIR
 from preln.fairseq_plugin.recorded_task import rank_and_world
+from preln.fairseq_plugin.worker import STARTED_BY
 from preln.files import not_written, read_sealed, write_json, write_sealed
 from preln.fused import memory, native
 from preln.run_state import RunState
@@ -198,6 +199,7 @@ def _work_together(assignment: Assignment, execution: Execution) -> None:
             processes.append(subprocess.Popen([*_srun(execution), *command], env=environment))
         else:
             environment |= {"MASTER_ADDR": "127.0.0.1", "WORLD_SIZE": str(execution.workers)}
+            environment[STARTED_BY] = str(os.getpid())
             for rank in map(str, range(execution.workers)):
                 own = {**environment, "RANK": rank, "LOCAL_RANK": rank}
                 processes.append(subprocess.Popen(command, env=own))

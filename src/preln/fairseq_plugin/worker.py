@@ -14,6 +14,9 @@ from pathlib import Path
 from preln.errors import PrelnError
 from preln.fairseq_plugin.interruption import SIGNALS, interruption
 
+STARTED_BY = "PRELN_STARTED_BY"
+"""The variable that tells a process of several, on one node, which process started it."""
+
 PR_SET_PDEATHSIG = 1
 """Linux's number for: tell me when my parent has died."""
 
@@ -32,7 +35,7 @@ if __name__ == "__main__":
     # It may be told to stop, and the process that started it may die, before fairseq is imported, which takes seconds.
     for number in SIGNALS:
         signal.signal(number, interruption.request)
-    parent = os.getppid()
+    parent = int(os.environ.get(STARTED_BY, os.getppid()))
     # Only Linux has this call.
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)

@@ -17,7 +17,8 @@ def constant_guess(
 ) -> float:
     """The label-smoothed loss on `valid`, in bits a token, of the best guess that `train` gives without looking at the
     sentence: every entry by its frequency there, smoothed as the labels are. If the labels are not smoothed, and
-    an entry is not in `train`, which would be impossible, each is counted once more than it is there.
+    an entry is not in `train`, which would be impossible, every entry of the dictionary is counted
+    once more than it is there.
 
     Args:
         train: how often each piece, or the end of a sentence, is in the training text.

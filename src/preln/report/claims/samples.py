@@ -97,8 +97,8 @@ def _same_text(one: Series, other: Series) -> bool:
 
 
 def _is_superlative(value: float, word: str, values: Sequence[float]) -> bool:
-    """Whether a setting is what a superlative says, among the values that there are. None and one update of warm-up are
-    no length of it."""
+    """Whether a setting is what a superlative says, among the values that there are. A warm-up of 0 or 1 updates is
+    none."""
     lengths = [one for one in values if one > 1] if word in ("longest", "short") else values
     if not lengths:
         return False
@@ -181,7 +181,10 @@ def _partners(test: OfRuns, compared: Mapping[str, Any], one: Series, others: Se
         for key, value in test.runs.items()
         if key not in test.differ
     }
-    return chosen(alike, {**same, **compared}, others)
+    # A study may have another longest warm-up at each rate.
+    rates = () if "learning_rate" in {*compared, *test.differ} else ("learning_rate",)
+    among = [other for other in others if all(other.settings[key] == one.settings[key] for key in rates)]
+    return chosen(alike, {**same, **compared}, among)
 
 
 def _of_seeds(one: Series, seeds: Iterable[int]) -> Series:

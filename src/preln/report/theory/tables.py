@@ -142,8 +142,8 @@ def theory(records: Records) -> pd.DataFrame:
             alone = unbiased_gradients(hidden)
             alone = alone[(alone["matrix"] == "W2") & (alone["stack"] == stack) & (alone["placement"] == placement)]
             alone = alone[alone["depth"] == group["depth"].iloc[0]]
-            if model == "translation" and (factors := growth(alone)):
-                rows.append(_row("Appendix F", f"{what}, unbiased", label, estimate(factors), *about))
+            if model == "translation" and len(alone):
+                rows.append(_row("Appendix F", f"{what}, unbiased", label, estimate(growth(alone)), *about))
     rows += _of_figure_3(records)
     return pd.DataFrame([asdict(row) for row in rows], columns=[*Row.__dataclass_fields__])
 
@@ -238,8 +238,9 @@ def _collapse(norms: pd.DataFrame) -> Estimate:
     initial = norms[(norms["state"] == INITIAL) & (norms["depth"] == later["depth"].iloc[0])]
     before = dict(zip(initial["seed"], initial["value"], strict=True))
     # A seed beyond those of the initialisations is divided by their mean.
-    pairs = [(value, before.get(seed, mean(initial["value"]))) for seed, value in later[["seed", "value"]].to_numpy()]
-    return estimate([value / at_first for value, at_first in pairs if at_first])
+    usual = mean([value for value in before.values() if value > 0])
+    pairs = [(value, before.get(seed, usual)) for seed, value in later[["seed", "value"]].to_numpy()]
+    return estimate([value / at_first for value, at_first in pairs if at_first > 0])
 
 
 Predicted = tuple[float, float, str]
