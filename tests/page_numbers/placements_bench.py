@@ -143,5 +143,5 @@ SAID: list[tuple[str, Numbers]] = [
 """Its sentences, with what the records have in the place of the numbers."""
 
 # Rates; the rules' bounds; numbers of other papers; a ratio by the equations alone.
-ELSEWHERE = "0.04 0.05 0.15 0.2 0.23 0.3 0.81 3.2 9.5 35.50 35.64 35.67 35.73"
+ELSEWHERE = "0.04 0.05 0.15 0.2 0.22 0.23 0.3 0.81 3.2 9.5 34.66 35.50 35.64 35.67 35.73"
 """Its other numbers, which no record has."""
