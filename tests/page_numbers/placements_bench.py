@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection
+from functools import cache
 
 import numpy as np
 
@@ -65,6 +66,7 @@ def of_a_claim_of_others(claim: str) -> list[float]:
     return [float(number) for number in re.findall(r": (-?[\d.]+) ± ([\d.]+)", measured)[0]]
 
 
+@cache
 def published_orders() -> list[float]:
     """Of the published comparisons: how many there are, of how many pairs and papers; how many are from memory, and of
     these differ; how many of one table agree; how many differ in which Pre-LN is behind, and how many differ."""

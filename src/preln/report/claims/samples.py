@@ -71,16 +71,14 @@ def series(samples: Iterable[Sample]) -> list[Series]:
     ]
 
 
-def chosen(
-    candidates: Sequence[Series], wanted: Mapping[str, Any], among: Sequence[Series] | None = None
-) -> list[Series]:
-    """The candidates with the settings that are wanted. A superlative is among all series with the other settings, on
-    the same text: those of `among`, or else the candidates."""
+def chosen(candidates: Sequence[Series], wanted: Mapping[str, Any], among: Sequence[Series]) -> list[Series]:
+    """The candidates with the settings that are wanted. A superlative is among those of `among` that have the other
+    settings, on the same text."""
     words = {key: value for key, value in wanted.items() if value in SUPERLATIVES}
     plain = {key: value for key, value in wanted.items() if key not in words}
     left, compared = (
         [one for one in of if all(_has(one.settings, key, value) for key, value in plain.items())]
-        for of in (candidates, candidates if among is None else among)
+        for of in (candidates, among)
     )
     return [
         one
@@ -125,7 +123,8 @@ def findings(test: OfRuns, sampled: Callable[[float], Sequence[Sample]]) -> list
     low, high = test.bounds
     compared = test.minus if test.minus is not None else test.over
     found = []
-    mine = chosen(series(sampled(test.at)), test.runs)
+    every = series(sampled(test.at))
+    mine = chosen(every, test.runs, every)
     for one in mine:
         what = f"{test.quantity} of {_named(test.runs, one, mine)}"
         if compared is None:
