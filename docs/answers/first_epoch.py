@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import mean
 
 from docs.answers.iwslt14 import fails
 from docs.committed import Ends, after_epoch, by_settings, translations
@@ -12,6 +13,8 @@ from docs.markdown import answered, each_seed
 
 EPOCHS_LIKE_THE_PAPERS_FIRST = 3
 """The epochs of `paper-epoch` with about as many updates as the paper's first epoch."""
+SEEDS = 3
+"""The seeds of each run, which the rule asks for."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +28,7 @@ class OfFirstEpoch:
 
 
 def answer(pre: float, post: float, without: float) -> list[str]:
-    """What the updates of the paper's first epoch say: losses of Pre-LN, of Post-LN with a warm-up, and without."""
+    """What the updates of the paper's first epoch say: mean losses of Pre-LN, of Post-LN with a warm-up, and without."""
     found = []
     if post - pre >= 1 and abs(pre - 6.4) <= 0.7 and abs(post - 8.0) <= 0.7:
         found.append("as in the paper")
@@ -40,8 +43,8 @@ def of_size(radam: Sequence[float]) -> bool:
 
 
 def read(results: Path) -> dict[OfFirstEpoch, Ends]:
-    """Each seed of the runs of `paper-epoch` that are done, after the updates of the paper's first epoch. One run goes
-    on after them."""
+    """Each seed of the runs of `paper-epoch` that are done, after the updates of the paper's first epoch. Some go on after
+    them."""
     return by_settings(
         translations(results, "paper-epoch", lambda folder: after_epoch(folder, EPOCHS_LIKE_THE_PAPERS_FIRST)),
         lambda its: OfFirstEpoch(its.placement, its.optimizer, its.warmup, its.initialisation),
@@ -64,8 +67,8 @@ def table(results: Path) -> str:
     rows = [(name, *each_seed(found[one]), loss, bleu) for name, (one, loss, bleu) in MODELS.items() if one in found]
     pre, post, without, radam, _ = (found.get(one, Ends()).losses for one, _, _ in MODELS.values())
     said = []
-    if pre and post and without:
-        said += answer(pre[0], post[0], without[0])
-    if len(radam) == 2:
+    if {len(one) for one in (pre, post, without)} == {SEEDS}:
+        said += answer(mean(pre), mean(post), mean(without))
+    if len(radam) == SEEDS:
         said.append(f"RAdam's departure is {'' if of_size(radam) else 'not '}one of size")
     return answered(["", "loss", "BLEU", "the paper: loss", "BLEU"], rows, said)
