@@ -28,7 +28,8 @@ class OfFirstEpoch:
 
 
 def answer(pre: float, post: float, without: float) -> list[str]:
-    """What the updates of the paper's first epoch say: mean losses of Pre-LN, of Post-LN with a warm-up, and without."""
+    """What the updates of the paper's first epoch say: mean losses of Pre-LN, of Post-LN with a warm-up,
+    and without."""
     found = []
     if post - pre >= 1 and abs(pre - 6.4) <= 0.7 and abs(post - 8.0) <= 0.7:
         found.append("as in the paper")
@@ -43,8 +44,8 @@ def of_size(radam: Sequence[float]) -> bool:
 
 
 def read(results: Path) -> dict[OfFirstEpoch, Ends]:
-    """Each seed of the runs of `paper-epoch` that are done, after the updates of the paper's first epoch. Some go on after
-    them."""
+    """Each seed of the runs of `paper-epoch` that are done, after the updates of the paper's first epoch. Some go on
+    after them."""
     return by_settings(
         translations(results, "paper-epoch", lambda folder: after_epoch(folder, EPOCHS_LIKE_THE_PAPERS_FIRST)),
         lambda its: OfFirstEpoch(its.placement, its.optimizer, its.warmup, its.initialisation),
