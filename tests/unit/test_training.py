@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import csv
 import json
 import os
 import shutil
@@ -63,8 +64,10 @@ def test_the_curve_has_a_row_for_each_epoch(uninterrupted: tuple[Path, Run]) -> 
 
 def test_the_metrics_have_the_last_row_of_the_curve_digit_by_digit(uninterrupted: tuple[Path, Run]) -> None:
     folder, run = uninterrupted
-    last = pd.read_csv(folder / run.id / "curve.csv").iloc[-1].to_dict()
-    assert json.loads((folder / run.id / "metrics.json").read_text())["final"] == last
+    # pandas reads some numbers with another last digit.
+    *_, last = csv.DictReader((folder / run.id / "curve.csv").read_text().splitlines())
+    final = json.loads((folder / run.id / "metrics.json").read_text())["final"]
+    assert final == {name: float(number) for name, number in last.items()}
 
 
 def test_as_many_checkpoints_are_kept_as_are_asked_for(uninterrupted: tuple[Path, Run]) -> None:

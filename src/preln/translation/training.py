@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import logging
 from pathlib import Path
 from typing import Any
@@ -143,7 +142,7 @@ def metrics(
     """What a run came to: its status, its last and its best epoch, and how BLEU was computed, with the seconds that
     this took in each epoch (None in one that was recorded before they were)."""
     last = record[max(record)] if record else {}
-    epochs = json.loads(rows.to_json(orient="records", double_precision=15))
+    epochs = rows.astype(object).where(rows.notna(), None).to_dict(orient="records")
     return {
         "id": run.id,
         "status": "diverged" if diverged else "finished",
