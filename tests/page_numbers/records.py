@@ -39,6 +39,8 @@ SHORT, NONE = "post-adam-lr5e-4-wu167-hold1333", "post-adam-lr5e-4-wu0-hold1333"
 
 RADAM = "post-radam-lr5e-4-linear4653"
 """Runs of `iwslt14-50k-cpu` at the paper's rate; the last three are Post-LN's."""
+SIZE, LONG_PRE, LONG_POST = "paper-epoch", "pre-adam-lr5e-4-const-epochs12", "post-adam-lr5e-4-wu4000-epochs12"
+"""The study at the paper's size, and its runs to the end of the warm-up."""
 
 Numbers = Callable[[], Iterable[float]]
 
@@ -174,6 +176,20 @@ def ahead_before_the_drop() -> tuple[float, float]:
 def ahead_at_the_higher_rate() -> float:
     """The same at 1e-3, of one seed."""
     return final(BIG, "post-adam-lr1e-3-wu1333") - curve(BIG, "pre-adam-lr1e-3-const-drop2", 2)
+
+
+def ahead_at_the_papers_size(column: str) -> tuple[float, float]:
+    """How far Pre-LN ends ahead of Post-LN in `paper-epoch`, with half of the interval over paired seeds."""
+    pre, post = ([curve(SIZE, run, 12, seed, column) for seed in (1, 2, 3)] for run in (LONG_PRE, LONG_POST))
+    return paired(post, pre) if column == "valid_loss" else paired(pre, post)
+
+
+def last_gradients_at_the_papers_size(state: str, count: int) -> list[float]:
+    """Post-LN's last gradient of W² in `paper-epoch`, without the mini-batches' noise, by seed."""
+    measured = pd.read_csv(RESULTS / SIZE / "theory" / f"post-6{state}" / "measurements.csv")
+    of_last = (measured["stack"] == "decoder") & (measured["layer"] == 6) & (measured["matrix"] == "W2")
+    mine = measured[of_last & (measured["quantity"] == "gradient_square")].set_index("seed")["value"]
+    return [float(np.sqrt(mine[seed])) for seed in range(1, count + 1)]
 
 
 def theory(study: str, quantity: str, model: str, scale: float = 1.0) -> tuple[float, float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from benchmarks import record
 from preln import recording
-from tests.page_numbers.records import RESULTS, Numbers, asked, minmax, timed
+from tests.page_numbers.records import LONG_PRE, RESULTS, SIZE, Numbers, asked, curve, minmax, timed
 
 
 def shares_of_bleu() -> list[float]:
@@ -16,6 +16,14 @@ def shares_of_bleu() -> list[float]:
     assert len(ended) == 4
     translating = [sum(one["bleu"]["seconds"]) for one in ended]
     return minmax(100 * seconds / (seconds + one["seconds"]) for seconds, one in zip(translating, ended, strict=True))
+
+
+def updates_a_second(study: str) -> list[float]:
+    """Of the runs of a study that were trained on a GPU, in their training alone: the slowest and the fastest."""
+    folders = [folder.parent for folder in (RESULTS / study / "translation").glob("*/metrics.json")]
+    on_gpus = [folder for folder in folders if recording.read(folder / recording.RUN)["hardware"]["gpus"]]
+    ended = [recording.read_metrics(folder) for folder in on_gpus]
+    return minmax(one["updates"] / one["seconds"] for one in ended)
 
 
 XEON = "Intel(R) Xeon(R) Processor, family 6, model 207, AVX512"
@@ -33,6 +41,17 @@ def of_shapes(tokens: int) -> list[float]:
 
 
 SAID: list[tuple[str, Numbers]] = [
+    (
+        "at the paper's size at {:.2f} on the GPU and 6.49 on the CPU, B2T at 5.87 and {:.2f}, and LayerNorm scaling at "
+        "5.67 and {:.2f}",
+        lambda: [
+            curve(SIZE, LONG_PRE, 3),
+            curve("placements-real", "b2t-adam-lr7.5e-4-const-wu1333-drop2", 3),
+            curve("placements-real", "lns-adam-lr2.375e-3-const-wu1333-drop2", 3),
+        ],
+    ),
+    ("each made {:.0f} to {:.0f} updates a second (`paper-epoch`)", lambda: updates_a_second("paper-epoch")),
+    ("each made {:.0f} to {:.0f} (`placements-real`)", lambda: updates_a_second("placements-real")),
     ("and Adam, it takes {:.1f} to {:.1f}%", shares_of_bleu),
     ("BERT in fp32 is {:.2f} ({:.2f} to {:.2f}) times as fast", lambda: timed("train-bert-fp32")),
     (
@@ -88,6 +107,8 @@ SAID: list[tuple[str, Numbers]] = [
 # What was tried and is not recorded; trainings of before that were replaced; a length penalty's limit.
 ELSEWHERE = (
     "1.5 0.13 6.92 6.94 6.81 7.54 1.1 2.35 2.47 2.50 2.36 2.45 2.56 6.71 8.29 9.30 8.24 8.40 1.3 0.2 "
-    "12.6 12.4 35.3 4.2 2.3 0.5 3.6 2.4 1.09 1.30 4.5 0.4 0.6 2.5 1.4 1.26"
+    "12.6 12.4 35.3 4.2 2.3 0.5 3.6 2.4 1.09 1.30 4.5 0.4 0.6 2.5 1.4 1.26 "
+    # Of the runs that were trained twice, and of PyTorch.
+    "0.04 0.05 6.49 5.87 5.67 2.11"
 )
 """Its other numbers, which no record has."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from tests.page_numbers.records import Numbers, made
 
 SAID: list[tuple[str, Numbers]] = [
-    ("{} of {} runs made | | `first-updates.yaml`", lambda: made("paper-epoch")),
     ("{} of {} runs made | | `placements-small.yaml`", lambda: made("placements-real")),
 ]
 """Its sentences, with what the records have in the place of the numbers."""
