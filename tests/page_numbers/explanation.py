@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from docs.answers import (
+    first_epoch,
     first_updates,
 )
 from docs.tables import bars
@@ -25,6 +26,7 @@ from tests.page_numbers.records import (
     growth,
     harm_at_the_same_sum,
     interval,
+    last_gradients_at_the_papers_size,
     minmax,
     of_seeds,
     of_the_control,
@@ -61,6 +63,11 @@ def first_steps(placement: str, at: str, layers: int) -> list[float]:
 
 
 SAID: list[tuple[str, Numbers]] = [
+    ("Post-LN has {:.2f} bits with the warm-up", lambda: [mean(first_epoch.read(RESULTS)[first_epoch.POST].losses)]),
+    (
+        "three seeds have {:.2f} in the last layer.",
+        lambda: [mean(last_gradients_at_the_papers_size("-after-warm-up", 3))],
+    ),
     ("without a warm-up, and ends at {:.2f} to {:.2f} bits. Post-LN with", lambda: minmax(of_the_control().losses)),
     ("the warm-up ends at {:.2f} to {:.2f} ([three", lambda: minmax(of_seeds(POST))),
     ("it ends {:.1f} to {:.1f} bits higher without one", above_the_warm_up),

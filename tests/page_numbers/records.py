@@ -184,6 +184,14 @@ def ahead_at_the_papers_size(column: str) -> tuple[float, float]:
     return paired(post, pre) if column == "valid_loss" else paired(pre, post)
 
 
+def earlier_at_the_papers_size() -> list[float]:
+    """Pre-LN after seven of twelve epochs of `paper-epoch`, less Post-LN at its end, with half of the interval."""
+    earlier, at_the_end = (
+        [curve(SIZE, run, epoch, seed) for seed in (1, 2, 3)] for run, epoch in ((LONG_PRE, 7), (LONG_POST, 12))
+    )
+    return list(paired(earlier, at_the_end))
+
+
 def last_gradients_at_the_papers_size(state: str, count: int) -> list[float]:
     """Post-LN's last gradient of W² in `paper-epoch`, without the mini-batches' noise, by seed."""
     measured = pd.read_csv(RESULTS / SIZE / "theory" / f"post-6{state}" / "measurements.csv")

@@ -42,8 +42,8 @@ def of_shapes(tokens: int) -> list[float]:
 
 SAID: list[tuple[str, Numbers]] = [
     (
-        "at the paper's size at {:.2f} on the GPU and 6.49 on the CPU, B2T at 5.87 and {:.2f}, and LayerNorm scaling at "
-        "5.67 and {:.2f}",
+        "at the paper's size is at {:.2f} on the GPU and 6.49 on the CPU. At width 256, B2T is at 5.87 and {:.2f}, and "
+        "LayerNorm scaling at 5.67 and {:.2f}.",
         lambda: [
             curve(SIZE, LONG_PRE, 3),
             curve("placements-real", "b2t-adam-lr7.5e-4-const-wu1333-drop2", 3),

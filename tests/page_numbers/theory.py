@@ -15,6 +15,7 @@ from tests.page_numbers.records import (
     LEMMA_1,
     PAPER,
     SHARE,
+    SIZE,
     THEORY,
     VARIANCE_1,
     VARIANCE_D,
@@ -74,7 +75,22 @@ def by_depth(model: str) -> list[float]:
     return list(recorded[of_last & (recorded["model"] == model)].sort_values("depth")["measured"])
 
 
+def bars_at_the_papers_size(state: str) -> list[float]:
+    """The bars of W² of Post-LN's decoder in `paper-epoch`, by layer, without the mini-batches' noise."""
+    found = table(SIZE, "figure-3")
+    mine = found[(found["model"] == f"Post-LN, {state}") & (found["matrix"] == "W2")]
+    return list(mine.sort_values("layer")["unbiased"])
+
+
 SAID: list[tuple[str, Numbers]] = [
+    (
+        "it is {:.3f} to {:.3f} in every layer, and {:.3f} in the last.",
+        lambda: [*minmax(bars_at_the_papers_size("after warm-up")), bars_at_the_papers_size("after warm-up")[-1]],
+    ),
+    (
+        "At initialisation it grows from {:.2f} to {:.2f} from the first layer to the last",
+        lambda: [bars_at_the_papers_size("initial")[layer] for layer in (0, -1)],
+    ),
     ("is {:.2f} in Post-LN (the paper: 1.66)", lambda: [bars(THEORY, "Post-LN, initial")[6]]),
     ("and {:.2f} in Pre-LN (the paper: 0.29)", lambda: [bars(THEORY, "Pre-LN, initial")[6]]),
     (
