@@ -17,11 +17,13 @@ import pandas as pd
 from docs.answers import (
     amplification,
     control,
+    depth_of_gradient,
     early_drop,
     failure_map,
     first_epoch,
     first_updates,
     gradient_after_warmup,
+    low_rate,
     pre_rates,
     radam,
     radam_in_pre,
@@ -547,7 +549,7 @@ def cards() -> str:
 ANSWERS = {
     "departures.md": [
         *(radam, radam_in_pre, first_epoch, short_warmup, gradient_after_warmup, schedules, early_drop, pre_rates),
-        small_bert,
+        *(small_bert, low_rate, depth_of_gradient),
     ],
     "experiments.md": [small_sums, failure_map, first_updates, control, amplification],
 }
