@@ -17,11 +17,13 @@ from hypothesis import strategies as st
 from docs.answers import (
     amplification,
     control,
+    depth_of_gradient,
     early_drop,
     failure_map,
     first_epoch,
     first_updates,
     gradient_after_warmup,
+    low_rate,
     pre_rates,
     radam,
     radam_in_pre,
@@ -645,3 +647,50 @@ def test_a_run_that_diverges_within_the_first_epoch_has_learned_nothing(tmp_path
     (found,) = first_epoch.read(tmp_path).values()
 
     assert (found.losses, found.bleu) == ([math.inf], [0.0])
+
+
+@pytest.mark.parametrize(
+    ("pre", "found"),
+    [
+        ([5.0, 5.1, 5.2], ["too few updates are the cause"]),
+        ([5.5, 5.6, 5.7], ["too few updates are no cause"]),
+        ([4.9, 5.4, 5.2], ["undecided"]),
+        ([5.0, 5.1], []),
+    ],
+)
+def test_too_few_updates_are_why_pre_ln_is_behind_if_it_is_not_with_more(pre: list[float], found: list[str]) -> None:
+    assert low_rate.answer(pre, [5.0, 5.1, 5.2]) == found
+
+
+def test_the_low_rate_is_read_of_pre_ln_after_six_epochs_and_of_post_ln_after_ten(tmp_path: Path) -> None:
+    runs = tmp_path / "small-causes" / "translation"
+    for seed in (1, 2, 3):
+        trained(runs / f"pre-adam-lr3e-4-const-s{seed}", [9.0, 8.0, 7.0, 6.0, 5.5, 5.0 + seed, 4.0, 3.0, 2.0, 1.0])
+        trained(runs / f"post-adam-lr3e-4-const-wu180-s{seed}", [9.0] * 9 + [5.5 + seed])
+
+    told = low_rate.table(tmp_path)
+
+    assert "| Pre-LN, no warm-up | 6 | 6.00, 7.00, 8.00 |" in told
+    assert "| Post-LN, warm-up of 180 updates | 10 | 6.50, 7.50, 8.50 |" in told
+    assert "too few updates are the cause" in told
+
+
+@pytest.mark.parametrize(
+    ("ours", "papers", "found"),
+    [
+        ((-0.09, 0.09), (-0.2, 0.2), "chance is the cause"),
+        ((-0.19, -0.05), (-0.09, 0.09), "the depths are the cause"),
+        ((-0.19, -0.05), (-0.2, 0.05), "neither is shown"),
+    ],
+)
+def test_the_depths_are_a_cause_if_the_papers_have_no_exponent(
+    ours: tuple[float, float], papers: tuple[float, float], found: str
+) -> None:
+    both = (Estimate((low + high) / 2, low, high, 10) for low, high in (ours, papers))
+
+    assert depth_of_gradient.answer(*both) == [found]
+
+
+def test_nothing_is_said_of_the_depths_before_all_are_measured(tmp_path: Path) -> None:
+    assert depth_of_gradient.read(tmp_path) == {}
+    assert depth_of_gradient.answer_of({}) == []
