@@ -192,6 +192,9 @@ def updates_to(factor: float, beta2: float) -> int:
 
 
 SAID: list[tuple[str, Numbers]] = [
+    ("Pre-LN is {:.2f} ± {:.2f} bits behind after the first of two epochs", behind_at_the_lowest_rate),
+    ("its exponent of the depth is {:.2f} ± {:.2f} over 6, 12 and 18", lambda: list(depths_of_figure_3("placements"))),
+    ("`quick` has {:.2f} ± {:.2f} over the paper's depths", lambda: list(depths_of_figure_3(QUICK))),
     (
         "It ends at {:.2f} bits (one seed), above the constant guess. With our batch it has {:.2f} after as many",
         lambda: [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.page_numbers.records import Numbers, made
 
 SAID: list[tuple[str, Numbers]] = [
-    ("{} of {} runs made | | `placements-small.yaml`", lambda: made("placements-real")),
+    ("{} of {} runs made | | `small-causes.yaml`", lambda: made("placements-real")),
 ]
 """Its sentences, with what the records have in the place of the numbers."""
 
