@@ -34,7 +34,7 @@ def answer(pre: float, post: float, without: float) -> list[str]:
     if post - pre >= 1 and abs(pre - 6.4) <= 0.7 and abs(post - 8.0) <= 0.7:
         found.append("as in the paper")
     if fails(without):
-        found.append("Post-LN without a warm-up fails as in the paper")
+        found.append("Post-LN without a warm-up fails")
     return found or ["neither"]
 
 
@@ -43,14 +43,17 @@ def of_size(radam: Sequence[float]) -> bool:
     return all(loss <= 8.9 for loss in radam)
 
 
-def read(results: Path, papers_epoch: int = 1) -> dict[OfFirstEpoch, Ends]:
-    """Each seed of the runs of `paper-epoch` that are done, after about as many updates as the paper has made after one
-    of its epochs. Most runs end with the first."""
-    epoch = EPOCHS_LIKE_ONE_OF_THE_PAPERS * papers_epoch
+def after(results: Path, epoch: int) -> dict[OfFirstEpoch, Ends]:
+    """Each seed of the runs of `paper-epoch` that are done, after one of its epochs. Most end with the third."""
     return by_settings(
         translations(results, "paper-epoch", lambda folder: after_epoch(folder, epoch)),
         lambda its: OfFirstEpoch(its.placement, its.optimizer, its.warmup, its.initialisation),
     )
+
+
+def read(results: Path, papers_epoch: int = 1) -> dict[OfFirstEpoch, Ends]:
+    """The same after about as many updates as the paper has made after one of its epochs."""
+    return after(results, EPOCHS_LIKE_ONE_OF_THE_PAPERS * papers_epoch)
 
 
 PRE = OfFirstEpoch("pre", "adam", 0, "xavier")

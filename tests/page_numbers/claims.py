@@ -39,6 +39,8 @@ from tests.page_numbers.records import (
     closed_by_seeds,
     curve,
     earlier_at_the_papers_size,
+    kept_at_the_papers_size,
+    kept_elsewhere,
     minmax,
     of_seeds,
     shares,
@@ -92,6 +94,8 @@ def to_the_bound(study: str) -> float:
 
 
 SAID: list[tuple[str, Numbers]] = [
+    ("{:.3f} ± {:.3f} of the gradient is left after it", lambda: list(kept_at_the_papers_size())),
+    ("of the other studies, {:.0f} to {:.0f}% is left.", kept_elsewhere),
     ("in `paper-epoch` by {:.2f} ± {:.2f} (three seeds each)", lambda: list(ahead_at_the_papers_size("valid_loss"))),
     ("at the paper's size, the claim holds ({:.2f} ± {:.2f} bits, three seeds", earlier_at_the_papers_size),
     (
@@ -161,7 +165,10 @@ SAID: list[tuple[str, Numbers]] = [
         ],
     ),
     ("at 5e-4 by {:.2f} ± {:.2f} bits, and", lambda: ahead("final_valid_loss")),
-    ("equal there ({:.1f} and {:.1f})", lambda: [bleu(BIG, "pre-adam-lr1e-3-const-drop2"), bleu_of_first(POST)]),
+    (
+        "equal in `iwslt14-50k-cpu` ({:.1f} and {:.1f})",
+        lambda: [bleu(BIG, "pre-adam-lr1e-3-const-drop2"), bleu_of_first(POST)],
+    ),
     ("5e-4 (−{:.2f} ± {:.2f} bits, three seeds)", ahead_before_the_drop),
     (
         "RAdam closes {:.0f}% of the gap from the run that holds its peak ({:.2f}), and none from the run whose "

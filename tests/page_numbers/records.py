@@ -184,6 +184,22 @@ def ahead_at_the_papers_size(column: str) -> tuple[float, float]:
     return paired(post, pre) if column == "valid_loss" else paired(pre, post)
 
 
+def kept_at_the_papers_size() -> tuple[float, float]:
+    """What is left of Post-LN's last gradient of W² after the warm-up of `paper-epoch`, with half of its interval."""
+    return theory(SIZE, f"{gradient_after_warmup.KEPT}, unbiased", "Post-LN decoder, translation")
+
+
+def kept_elsewhere() -> list[float]:
+    """The least and the most that the other studies have left of it, in percent: of the unbiased estimate where there is
+    one."""
+    found = []
+    for study in (QUICK, BIG, THEORY, "confounds", "placements"):
+        measured = table(study, "theory")
+        mine = measured[measured["model"] == "Post-LN decoder, translation"].set_index("quantity")["measured"]
+        found.append(100 * float(mine.get(f"{gradient_after_warmup.KEPT}, unbiased", mine[AFTER])))
+    return minmax(found)
+
+
 def earlier_at_the_papers_size() -> list[float]:
     """Pre-LN after seven of twelve epochs of `paper-epoch`, less Post-LN at its end, with half of the interval."""
     earlier, at_the_end = (

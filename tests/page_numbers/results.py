@@ -21,6 +21,7 @@ from tests.page_numbers.records import (
     GROWTH,
     GUESSES,
     LAST,
+    LONG_POST,
     LONG_PRE,
     NONE,
     PAPER,
@@ -40,7 +41,8 @@ from tests.page_numbers.records import (
     curve,
     earlier_at_the_papers_size,
     in_pre,
-    last_gradients_at_the_papers_size,
+    kept_at_the_papers_size,
+    kept_elsewhere,
     minmax,
     of_seeds,
     papers_radam,
@@ -60,6 +62,8 @@ def pretrained(run: str) -> float:
 
 
 SAID: list[tuple[str, Numbers]] = [
+    ("Of the last gradient, {:.3f} ± {:.3f} is left", lambda: list(kept_at_the_papers_size())),
+    ("After shorter warm-ups, {:.0f} to {:.0f}% is left.", kept_elsewhere),
     (
         "Post-LN ends at {:.2f}, {:.2f} and {:.2f} bits after three epochs",
         lambda: first_epoch.read(RESULTS)[first_epoch.WITHOUT].losses,
@@ -69,22 +73,22 @@ SAID: list[tuple[str, Numbers]] = [
         lambda: first_epoch.read(RESULTS)[first_epoch.POST].losses,
     ),
     (
-        "Pre-LN is still ahead, by {:.2f} ± {:.2f} bits and {:.1f} ± {:.1f} BLEU",
+        "At the end Pre-LN is still ahead, by {:.2f} ± {:.2f} bits and {:.1f} ± {:.1f} BLEU.",
         lambda: [*ahead_at_the_papers_size("valid_loss"), *ahead_at_the_papers_size("test_bleu")],
     ),
     (
-        "After {:,.0f} updates (seven of twelve epochs) it had the loss that Post-LN has after all {:,.0f}, less "
-        "{:.2f} ± {:.2f}.",
+        "After {:,.0f} of {:,.0f} updates (seven of twelve epochs), it is already {:.2f} ± {:.2f} bits ahead of where "
+        "Post-LN ends",
         lambda: [
             *(curve(SIZE, LONG_PRE, epoch, column="updates") for epoch in (7, 12)),
             *np.abs(earlier_at_the_papers_size()),
         ],
     ),
     (
-        "in the warm-up, from {:.1f} to {:.2f} (",
+        "There Post-LN still gains {:.2f} bits an epoch, and Pre-LN loses {:.2f}.",
         lambda: [
-            mean(last_gradients_at_the_papers_size("", 2)),
-            mean(last_gradients_at_the_papers_size("-after-warm-up", 3)),
+            abs(mean([curve(SIZE, run, 12, seed) - curve(SIZE, run, 11, seed) for seed in (1, 2, 3)]))
+            for run in (LONG_POST, LONG_PRE)
         ],
     ),
     ("at half the rate, {:.2f} is left](", lambda: [gradient_after_warmup.read(RESULTS) or np.nan]),

@@ -22,6 +22,7 @@ from tests.page_numbers.records import (
     Numbers,
     growth,
     interval,
+    kept_at_the_papers_size,
     minmax,
     post_over_pre,
     theory,
@@ -83,6 +84,7 @@ def bars_at_the_papers_size(state: str) -> list[float]:
 
 
 SAID: list[tuple[str, Numbers]] = [
+    ("and {:.3f} ± {:.3f} of the last layer's is left.", lambda: list(kept_at_the_papers_size())),
     (
         "it is {:.3f} to {:.3f} in every layer, and {:.3f} in the last.",
         lambda: [*minmax(bars_at_the_papers_size("after warm-up")), bars_at_the_papers_size("after warm-up")[-1]],

@@ -300,8 +300,8 @@ def test_radam_trains_at_the_papers_size_if_it_does_in_every_seed(losses: list[f
 @pytest.mark.parametrize(
     ("losses", "found"),
     [
-        ((6.4, 8.0, 9.8), ["as in the paper", "Post-LN without a warm-up fails as in the paper"]),
-        ((7.0, 7.9, 9.8), ["Post-LN without a warm-up fails as in the paper"]),
+        ((6.4, 8.0, 9.8), ["as in the paper", "Post-LN without a warm-up fails"]),
+        ((7.0, 7.9, 9.8), ["Post-LN without a warm-up fails"]),
         ((6.4, 8.8, 9.5), ["neither"]),
     ],
 )
