@@ -190,8 +190,8 @@ def kept_at_the_papers_size() -> tuple[float, float]:
 
 
 def kept_elsewhere() -> list[float]:
-    """The least and the most that the other studies have left of it, in percent: of the unbiased estimate where there is
-    one."""
+    """The least and the most that the other studies have left of it, in percent: of the unbiased estimate where there
+    is one."""
     found = []
     for study in (QUICK, BIG, THEORY, "confounds", "placements"):
         measured = table(study, "theory")
