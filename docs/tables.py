@@ -43,7 +43,6 @@ from preln.report.claims.placements import CLAIMS as OF_OTHERS
 from preln.report.core.labels import OPTIMIZERS
 from preln.report.core.statistics import mean, plus_minus
 from preln.report.reference import claims as paper
-from preln.report.reference.translation import load as of_the_papers_figures
 from preln.report.translation.budgets import of_the_paper
 from preln.schedules.inverse_sqrt import InverseSqrt
 
@@ -241,17 +240,11 @@ def paper_size() -> str:
     """Pre-LN and Post-LN at the paper's size, beside its own curves at about as many updates."""
     rows = []
     for epoch in range(1, 5):
-        read = first_epoch.read(RESULTS, papers_epoch=epoch)
-        cells = [f"{1083 * epoch:,}"]
+        ends = first_epoch.read(RESULTS, papers_epoch=epoch)
+        cells = [f"{first_epoch.updates(RESULTS, epoch):,}"]
         for one in (first_epoch.PRE, first_epoch.POST):
-            its = {
-                entry.quantity: entry.y
-                for entry in of_the_papers_figures()
-                if (entry.figure, entry.x) == (4, epoch)
-                and (entry.placement, entry.optimizer) == (one.placement, one.optimizer)
-            }
-            loss, bleu = (f"{its[name]}" if name in its else "" for name in ("valid_loss", "bleu"))
-            cells += [f"{mean(read[one].losses):.2f}", loss, f"{mean(read[one].bleu):.1f}", bleu]
+            loss, bleu = first_epoch.papers(one, epoch)
+            cells += [f"{mean(ends[one].losses):.2f}", loss, f"{mean(ends[one].bleu):.1f}", bleu]
         rows.append(cells)
     each = ["loss", "the paper", "BLEU", "the paper"]
     head = ["updates", *(f"{name}: {what}" for name in ("Pre-LN", "Post-LN") for what in each)]

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import mean
+
+import pandas as pd
 
 from docs.answers.iwslt14 import fails
 from docs.committed import Ends, after_epoch, by_settings, translations
 from docs.markdown import answered, each_seed
+from preln.report.core.statistics import mean
+from preln.report.reference import translation as paper
 
 EPOCHS_LIKE_ONE_OF_THE_PAPERS = 3
 """The epochs of `paper-epoch`, on a third of the text, with about as many updates as an epoch of the paper's."""
@@ -44,9 +47,11 @@ def of_size(radam: Sequence[float]) -> bool:
 
 
 def after(results: Path, epoch: int) -> dict[OfFirstEpoch, Ends]:
-    """Each seed of the runs of `paper-epoch` that are done, after one of its epochs. Most end with the third."""
+    """Each seed of the runs of `paper-epoch` that are done and have come so far, after one of its epochs. Most end with
+    the third. One that diverged before has learned nothing."""
+    recorded = translations(results, "paper-epoch", lambda folder: after_epoch(folder, epoch))
     return by_settings(
-        translations(results, "paper-epoch", lambda folder: after_epoch(folder, epoch)),
+        ((its, found) for its, found in recorded if its.epochs >= epoch),
         lambda its: OfFirstEpoch(its.placement, its.optimizer, its.warmup, its.initialisation),
     )
 
@@ -56,24 +61,43 @@ def read(results: Path, papers_epoch: int = 1) -> dict[OfFirstEpoch, Ends]:
     return after(results, EPOCHS_LIKE_ONE_OF_THE_PAPERS * papers_epoch)
 
 
+def updates(results: Path, papers_epoch: int) -> int:
+    """After how many updates that is."""
+    curve = pd.read_csv(results / "paper-epoch" / "translation" / "pre-adam-lr5e-4-const-epochs12-s1" / "curve.csv")
+    return int(curve.set_index("epoch")["updates"][EPOCHS_LIKE_ONE_OF_THE_PAPERS * papers_epoch])
+
+
 PRE = OfFirstEpoch("pre", "adam", 0, "xavier")
 POST = OfFirstEpoch("post", "adam", 4000, "xavier")
 WITHOUT = OfFirstEpoch("post", "adam", 0, "xavier")
+RADAM = OfFirstEpoch("post", "radam", 0, "xavier")
 MODELS = {
-    "Pre-LN, Adam, no warm-up": (PRE, "6.4", "11.7"),
-    "Post-LN, Adam, warm-up of 4,000": (POST, "8.0", "1.8"),
-    "Post-LN, Adam, no warm-up": (WITHOUT, "", ""),
-    "Post-LN, RAdam": (OfFirstEpoch("post", "radam", 0, "xavier"), "7.9", "1.5"),
-    "Post-LN, RAdam, fairseq's draw": (OfFirstEpoch("post", "radam", 0, "fairseq"), "", ""),
+    "Pre-LN, Adam, no warm-up": PRE,
+    "Post-LN, Adam, warm-up of 4,000": POST,
+    "Post-LN, Adam, no warm-up": WITHOUT,
+    "Post-LN, RAdam": RADAM,
+    "Post-LN, RAdam, fairseq's draw": OfFirstEpoch("post", "radam", 0, "fairseq"),
 }
-"""The runs of `paper-epoch`, with what figure 4 has of them after its first epoch (read off)."""
+"""The runs of `paper-epoch`."""
+
+
+def papers(one: OfFirstEpoch, epoch: int) -> tuple[str, str]:
+    """The loss and the BLEU that figure 4 has of a run after one of the paper's epochs; empty where it has none."""
+    its = {
+        entry.quantity: entry.y
+        for entry in paper.load()
+        if (entry.figure, entry.x) == (4, epoch)
+        and (entry.placement, entry.optimizer, entry.warmup) == (one.placement, one.optimizer, one.warmup)
+        and one.initialisation == "xavier"
+    }
+    return str(its.get("valid_loss", "")), str(its.get("bleu", ""))
 
 
 def table(results: Path) -> str:
     """The runs of `paper-epoch` that are done, beside the paper's, and the answers whose runs are."""
     found = read(results)
-    rows = [(name, *each_seed(found[one]), loss, bleu) for name, (one, loss, bleu) in MODELS.items() if one in found]
-    pre, post, without, radam, _ = (found.get(one, Ends()).losses for one, _, _ in MODELS.values())
+    rows = [(name, *each_seed(found[one]), *papers(one, 1)) for name, one in MODELS.items() if one in found]
+    pre, post, without, radam = (found.get(one, Ends()).losses for one in (PRE, POST, WITHOUT, RADAM))
     said = []
     if {len(one) for one in (pre, post, without)} == {SEEDS}:
         said += answer(mean(pre), mean(post), mean(without))

@@ -5,25 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from docs.answers.early_drop import NEAR_ENOUGH
 from docs.committed import Ends, after_epoch, by_settings, translations
 from docs.markdown import answered, each_seed
-from preln.report.core.statistics import estimate
+from preln.report.core.statistics import estimate, mean
 
-NEAR_ENOUGH = 0.05
-"""By how many bits C14 lets Pre-LN be behind."""
-COMPARED = (6, 10)
-"""The epochs of `small-causes` that C14 compares: three fifths of Pre-LN's, and all of Post-LN's."""
+SHORT, LONG = (1, 2), (6, 10)
+"""After which epochs Pre-LN and Post-LN are compared: as in `placements`, and as C14 does in `small-causes`."""
+NAMES = {"pre": "Pre-LN, no warm-up", "post": "Post-LN, warm-up of 180 updates"}
 
 
-def answer(pre: Sequence[float], post: Sequence[float]) -> list[str]:
-    """Whether too few updates are why Pre-LN is behind, from its losses after three fifths of the epochs, and Post-LN's
-    after all, by seed. Nothing is said before both have three seeds."""
-    if not len(pre) == len(post) == 3:
+def answer(short: Sequence[float], long: Sequence[float]) -> list[str]:
+    """Whether too few updates are why Pre-LN is behind, from how far it is behind by seed, after the short training and
+    after the long one. Nothing is said before both have three seeds."""
+    if not len(short) == len(long) == 3:
         return []
-    behind = estimate([one - other for one, other in zip(pre, post, strict=True)])
-    if behind.high <= NEAR_ENOUGH:
+    if estimate(list(long)).high <= NEAR_ENOUGH:
         return ["too few updates are the cause"]
-    return ["too few updates are no cause" if behind.low > NEAR_ENOUGH else "undecided"]
+    return [f"too few updates are {'a cause in part' if mean(long) <= mean(short) / 2 else 'no cause'}"]
 
 
 def read(results: Path, epoch: int) -> dict[str, Ends]:
@@ -32,15 +31,21 @@ def read(results: Path, epoch: int) -> dict[str, Ends]:
     return by_settings(runs, lambda its: its.placement)
 
 
+def behind(results: Path, epochs: tuple[int, int]) -> list[float]:
+    """How far Pre-LN is behind after the first of the epochs where Post-LN is after the second, by seed."""
+    pre, post = (
+        read(results, epoch).get(placement, Ends()).losses for placement, epoch in zip(NAMES, epochs, strict=True)
+    )
+    return [one - other for one, other in zip(pre, post, strict=False)]
+
+
 def table(results: Path) -> str:
-    """Both placements at the low rate, after the epochs that C14 compares, and the answer."""
-    earlier, at_the_end = (read(results, epoch) for epoch in COMPARED)
-    names = {"pre": "Pre-LN, no warm-up", "post": "Post-LN, warm-up of 180 updates"}
+    """Both placements at the low rate, after the epochs that are compared, and the answer."""
     rows = [
         (name, str(epoch), each_seed(found[placement])[0])
-        for placement, name in names.items()
-        for epoch, found in zip(COMPARED, (earlier, at_the_end), strict=True)
-        if placement in found
+        for epochs in (SHORT, LONG)
+        for (placement, name), epoch in zip(NAMES.items(), epochs, strict=True)
+        if placement in (found := read(results, epoch))
     ]
-    losses = [found.get(placement, Ends()).losses for placement, found in (("pre", earlier), ("post", at_the_end))]
-    return answered(["", "after epochs", "loss of each seed"], rows, answer(*losses))
+    said = answer(*(behind(results, epochs) for epochs in (SHORT, LONG)))
+    return answered(["", "after epochs", "loss of each seed"], rows, said)

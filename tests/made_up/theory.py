@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,11 +21,13 @@ NAME = "post-adam-lr2e-3-wu10-encoderlayers6-decoderlayers6-s1"
 SEEDS = 3
 
 
-def small_study(run: dict[str, Any] = RUN, name: str = NAME, **changes: Any) -> tuple[Study, list[MeasurementJob]]:
+def small_study(
+    run: dict[str, Any] = RUN, name: str = NAME, depths: Sequence[int] = (6, 8), seeds: int = SEEDS, **changes: Any
+) -> tuple[Study, list[MeasurementJob]]:
     theory = {
-        "seeds": SEEDS,
+        "seeds": seeds,
         "exact": {"width": 16, "depth": 4, "depths": [1, 2, 4], "widths": [8, 16, 32], "length": 4},
-        "gradients": {"runs": [name], "depths": [6, 8], "batches": 1, "variants": ["no-dropout"]},
+        "gradients": {"runs": [name], "depths": list(depths), "batches": 1, "variants": ["no-dropout"]},
     }
     study = validate(study_content(run, theory=theory, **changes), "study.yaml")
     return study, measurement_jobs.expand(study, expand(study))
@@ -37,11 +40,11 @@ def write_part(study: Study, part: MeasurementJob, rows: list[Measurement], resu
     (folder / "run.json").write_text(json.dumps(record))
 
 
-def rows_of(part: MeasurementJob, width: int = 16) -> list[Measurement]:
+def rows_of(part: MeasurementJob, width: int = 16, seeds: int = SEEDS) -> list[Measurement]:
     """Made-up measurements of simple form: gradients of (depth or layer) to a known power, times the seed's factor."""
     found = []
     base = Measurement("exact", "", "initial", "post", "encoder", 4, width, None, "", 1, "", math.nan)
-    for seed in range(1, SEEDS + 1):
+    for seed in range(1, seeds + 1):
         factor = 1 + seed / 100
         for placement in ("post", "pre"):
             row = replace(base, placement=placement, seed=seed)

@@ -37,10 +37,10 @@ from tests.page_numbers.records import (
     ahead,
     ahead_at_the_papers_size,
     ahead_before_the_drop,
+    already_ahead_at_the_papers_size,
     bleu,
     closed,
     curve,
-    earlier_at_the_papers_size,
     in_pre,
     kept_at_the_papers_size,
     kept_elsewhere,
@@ -94,7 +94,7 @@ SAID: list[tuple[str, Numbers]] = [
         "Post-LN ends",
         lambda: [
             *(curve(SIZE, LONG_PRE, epoch, column="updates") for epoch in (7, 12)),
-            *np.abs(earlier_at_the_papers_size()),
+            *already_ahead_at_the_papers_size(),
         ],
     ),
     (

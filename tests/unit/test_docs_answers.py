@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -34,6 +35,7 @@ from docs.answers import (
     small_sums,
 )
 from docs.answers.amplification import ByDepth
+from docs.answers.depth_of_gradient import Exponents
 from docs.answers.failure_map import Limits
 from docs.answers.first_updates import FirstUpdates
 from docs.answers.radam import Corner
@@ -41,6 +43,7 @@ from docs.answers.schedules import UnderSchedules
 from preln.report.core.statistics import Estimate
 from tests.conftest import settings
 from tests.made_up.results import end
+from tests.made_up.theory import rows_of, small_study, write_part
 
 STUCK = FirstUpdates(seeds=3, loss=9.8, last_gradient=2.0, largest_step=1.0, first_gradient_kept=0.05, input_growth=2.0)
 LEARNING = FirstUpdates(
@@ -650,16 +653,17 @@ def test_a_run_that_diverges_within_the_first_epoch_has_learned_nothing(tmp_path
 
 
 @pytest.mark.parametrize(
-    ("pre", "found"),
+    ("long", "found"),
     [
-        ([5.0, 5.1, 5.2], ["too few updates are the cause"]),
-        ([5.5, 5.6, 5.7], ["too few updates are no cause"]),
-        ([4.9, 5.4, 5.2], ["undecided"]),
-        ([5.0, 5.1], []),
+        ([0.0, 0.01, -0.01], "the cause"),
+        ([0.1, 0.1, 0.11], "a cause in part"),
+        ([0.4, 0.5, 0.45], "no cause"),
+        ([-0.3, 0.3, 0.0], "a cause in part"),
     ],
 )
-def test_too_few_updates_are_why_pre_ln_is_behind_if_it_is_not_with_more(pre: list[float], found: list[str]) -> None:
-    assert low_rate.answer(pre, [5.0, 5.1, 5.2]) == found
+def test_too_few_updates_are_why_pre_ln_is_behind_if_it_is_not_with_more(long: list[float], found: str) -> None:
+    assert low_rate.answer([0.5, 0.6, 0.55], long) == [f"too few updates are {found}"]
+    assert low_rate.answer([0.5, 0.6, 0.55], long[:2]) == []
 
 
 def test_the_low_rate_is_read_of_pre_ln_after_six_epochs_and_of_post_ln_after_ten(tmp_path: Path) -> None:
@@ -670,27 +674,57 @@ def test_the_low_rate_is_read_of_pre_ln_after_six_epochs_and_of_post_ln_after_te
 
     told = low_rate.table(tmp_path)
 
+    assert "| Pre-LN, no warm-up | 1 | 9.00, 9.00, 9.00 |" in told
+    assert "| Post-LN, warm-up of 180 updates | 2 | 9.00, 9.00, 9.00 |" in told
     assert "| Pre-LN, no warm-up | 6 | 6.00, 7.00, 8.00 |" in told
     assert "| Post-LN, warm-up of 180 updates | 10 | 6.50, 7.50, 8.50 |" in told
     assert "too few updates are the cause" in told
 
 
 @pytest.mark.parametrize(
-    ("ours", "papers", "found"),
+    ("benchs", "papers", "found"),
     [
         ((-0.09, 0.09), (-0.2, 0.2), "chance is the cause"),
-        ((-0.19, -0.05), (-0.09, 0.09), "the depths are the cause"),
-        ((-0.19, -0.05), (-0.2, 0.05), "neither is shown"),
+        ((-0.19, -0.11), (-0.09, 0.09), "the depths are the cause"),
+        ((-0.19, -0.05), (-0.09, 0.09), "neither is shown"),
+        ((-0.19, -0.11), (-0.2, 0.05), "neither is shown"),
     ],
 )
-def test_the_depths_are_a_cause_if_the_papers_have_no_exponent(
-    ours: tuple[float, float], papers: tuple[float, float], found: str
+def test_the_depths_are_a_cause_if_the_papers_have_no_exponent_and_the_benchs_have(
+    benchs: tuple[float, float], papers: tuple[float, float], found: str
 ) -> None:
-    both = (Estimate((low + high) / 2, low, high, 10) for low, high in (ours, papers))
+    both = (Estimate((low + high) / 2, low, high, 7) for low, high in (benchs, papers))
 
-    assert depth_of_gradient.answer(*both) == [found]
+    assert depth_of_gradient.answer(Exponents(*both)) == [found]
+
+
+def test_the_depths_are_read_of_the_seeds_that_the_bench_does_not_have(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study, parts = small_study(depths=(6, 8, 10, 12, 14, 18), seeds=10)
+    monkeypatch.setattr(depth_of_gradient, "study_of", lambda name: study)
+    for part in parts:
+        write_part(study, part, rows_of(part, seeds=10), tmp_path)
+
+    found = depth_of_gradient.read(tmp_path)
+
+    # The made-up gradient doubles with each layer, and a seed's factor does not change an exponent.
+    for depths, read in (((6, 12, 18), found["post"].benchs), ((6, 8, 10, 12, 14), found["post"].papers)):
+        slope, _ = np.polyfit(np.log(depths), np.multiply(depths, math.log(2)), 1)
+        assert read.n == 7
+        assert read.mean == pytest.approx(slope)
 
 
 def test_nothing_is_said_of_the_depths_before_all_are_measured(tmp_path: Path) -> None:
     assert depth_of_gradient.read(tmp_path) == {}
-    assert depth_of_gradient.answer_of({}) == []
+    assert "runs that the rule reads are not made" in depth_of_gradient.table(tmp_path)
+
+
+def test_a_run_that_ends_before_an_epoch_says_nothing_of_it(tmp_path: Path) -> None:
+    runs = tmp_path / "paper-epoch" / "translation"
+    trained(runs / "post-adam-lr5e-4-wu0-hold4000-s1", [9.9, 10.0, 10.2])
+    trained(runs / "pre-adam-lr5e-4-const-epochs12-s1", [8.0, 7.0, 6.5, 6.0, 5.8, 5.5, 5.4, 5.3, 5.2, 5.1, 5.0, 4.9])
+
+    found = first_epoch.read(tmp_path, papers_epoch=4)
+
+    assert {one.placement: ends.losses for one, ends in found.items()} == {"pre": [4.9]}

@@ -131,6 +131,12 @@ def expected_gradients(measured: pd.DataFrame) -> pd.DataFrame:
     return measured[(measured["model"] == "translation") & (measured["quantity"] == "expected_gradient_norm")]
 
 
+def last_gradients(norms: pd.DataFrame) -> pd.DataFrame:
+    """Of such gradients, those of the last decoder layer's W^2 in the models as they are trained."""
+    norms = norms[(norms["stack"] == "decoder") & (norms["matrix"] == "W2")]
+    return norms[(norms["variant"] == "") & (norms["layer"] == norms["depth"])]
+
+
 def unbiased_gradients(measured: pd.DataFrame) -> pd.DataFrame:
     """The same without the bias of the mini-batches' noise, where a study has measured it: the root of the unbiased
     estimate of its square. It is not known where the noise hides it: where the square is not more than two standard

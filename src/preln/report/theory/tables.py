@@ -21,6 +21,7 @@ from preln.report.theory.records import (
     expected_gradients,
     exponents,
     growth,
+    last_gradients,
     profile,
     sweep,
     unbiased_gradients,
@@ -193,7 +194,7 @@ def _of_figure_3(records: Records) -> list[Row]:
     """What figure 3 shows of the last decoder layer's W^2, in numbers: its gradient after the warm-up over that at
     initialisation, how it changes with the depth, and its ratio to the paper's, where the model is the paper's."""
     rows = []
-    norms, unbiased = (_last(of(records.table)) for of in (expected_gradients, unbiased_gradients))
+    norms, unbiased = (last_gradients(of(records.table)) for of in (expected_gradients, unbiased_gradients))
     for placement, one in PLACEMENTS.items():
         model = f"{one.label} decoder, {_MODELS['translation']}"
         mine = norms[norms["placement"] == placement]
@@ -223,12 +224,6 @@ def _of_figure_3(records: Records) -> list[Row]:
         near = 1 - error, 1 + error, f"1 ± {error:.2g}" if error else "1"
         rows.append(_row("Figure 3", what, f"{row['model']}, {_MODELS['translation']}", ratio, *near))
     return rows
-
-
-def _last(norms: pd.DataFrame) -> pd.DataFrame:
-    """The gradients of the last decoder layer's W^2 in the models as they are trained."""
-    norms = norms[(norms["stack"] == "decoder") & (norms["matrix"] == "W2")]
-    return norms[(norms["variant"] == "") & (norms["layer"] == norms["depth"])]
 
 
 def _collapse(norms: pd.DataFrame) -> Estimate:
