@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from tests.page_numbers.records import Numbers, made
+from tests.page_numbers.records import Numbers
 
-SAID: list[tuple[str, Numbers]] = [
-    ("{} of {} runs made | | `small-causes.yaml`", lambda: made("placements-real")),
-]
+SAID: list[tuple[str, Numbers]] = []
 """Its sentences, with what the records have in the place of the numbers."""
 
 # Versions of Snakemake.
