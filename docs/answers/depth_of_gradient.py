@@ -19,7 +19,7 @@ from preln.theory.measurements import INITIAL
 
 BENCHS, PAPERS = (6, 12, 18), (6, 8, 10, 12, 14)
 """The layers of `placements`, and those of the paper."""
-NEW_SEEDS = range(4, 11)
+NEW_SEEDS = range(4, 41)
 """The seeds of `small-causes` that `placements` does not have."""
 BOUND = 0.1
 """How far from zero C8 lets the exponent be."""
