@@ -12,6 +12,7 @@ import pandas as pd
 from docs.answers import (
     early_drop,
     first_epoch,
+    low_rate,
     pre_rates,
     radam,
     radam_in_pre,
@@ -185,6 +186,11 @@ def updates_to(factor: float, beta2: float) -> int:
 
 
 SAID: list[tuple[str, Numbers]] = [
+    (
+        "further behind than before, by {:.2f} ± {:.2f} bits.",
+        lambda: list(paired(low_rate.behind(RESULTS, low_rate.LONG), [0] * 3)),
+    ),
+    ("after ten it is ahead by {:.2f} ± {:.2f}.", lambda: list(paired([0] * 3, low_rate.behind(RESULTS, (10, 10))))),
     ("Pre-LN is {:.2f} ± {:.2f} bits behind after the first of two epochs", behind_at_the_lowest_rate),
     ("its exponent of the depth is {:.2f} ± {:.2f} over 6, 12 and 18", lambda: list(depths_of_figure_3("placements"))),
     ("`quick` has {:.2f} ± {:.2f} over the paper's depths", lambda: list(depths_of_figure_3(QUICK))),

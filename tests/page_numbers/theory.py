@@ -84,6 +84,10 @@ def bars_at_the_papers_size(state: str) -> list[float]:
 
 
 SAID: list[tuple[str, Numbers]] = [
+    (
+        "[After as long a warm-up as the paper's](#after-the-warm-up), {:.3f} ± {:.3f} is left.",
+        lambda: list(kept_at_the_papers_size()),
+    ),
     ("and {:.3f} ± {:.3f} of the last layer's is left.", lambda: list(kept_at_the_papers_size())),
     (
         "it is {:.3f} to {:.3f} in every layer, and {:.3f} in the last.",

@@ -30,6 +30,13 @@ def test_a_complete_study_is_read() -> None:
     assert study.corpora["tiny"].vocabulary == 400
 
 
+@pytest.mark.parametrize("execution", [{"gpus": "1", "runs_a_gpu": "12"}, {"gpus": 1, "runs_a_gpu": 12}])
+def test_a_choice_of_numbers_may_be_the_text_of_a_command_line(execution: dict[str, Any]) -> None:
+    study = validate(study_content(execution=execution), "study.yaml")
+
+    assert (study.execution.gpus, study.execution.runs_a_gpu) == (1, 12)
+
+
 def test_yamls_text_for_a_rate_is_a_number() -> None:
     # PyYAML follows YAML 1.1, in which 1e-3 is text.
     assert settings(learning_rate="1e-3").learning_rate == 0.001

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, get_args
 
 from pydantic import (
     AfterValidator,
@@ -152,6 +152,19 @@ class Settings(BaseModel):
             if isinstance(value, bool) and (field := cls.model_fields.get(key)) and field.annotation in _NUMBERS:
                 raise ValueError(f"{key}: {value}: must be a number")
         return content
+
+    @model_validator(mode="before")
+    @classmethod
+    def _numbers_of_the_command_line(cls, content: Any) -> Any:
+        # Snakemake gives the numbers of --config as text, and pydantic looks a choice up as it stands.
+        if not isinstance(content, dict):
+            return content
+        choices = {key: get_args(field.annotation) for key, field in cls.model_fields.items()}
+        numbers = {key: {str(one): one for one in values if isinstance(one, int)} for key, values in choices.items()}
+        return {
+            key: numbers.get(key, {}).get(value, value) if isinstance(value, str) else value
+            for key, value in content.items()
+        }
 
     @property
     def identity(self) -> dict[str, Any]:
