@@ -169,7 +169,7 @@ def test_a_command_in_a_page_is_one_that_there_is(page: Path) -> None:
             assert importlib.util.find_spec(arguments[1]), arguments
         else:
             # Programs of other projects.
-            of_others = {"apptainer", "docker", "sbatch"}
+            of_others = {"apptainer", "nvidia-cuda-mps-control", "docker", "sbatch"}
             assert program in {"cd", "git", "printf", "rm", "sed", "source", *of_others}, program
 
 
