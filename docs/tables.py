@@ -25,6 +25,7 @@ from docs.answers import (
     gradient_after_warmup,
     low_rate,
     pre_rates,
+    quick_radam,
     radam,
     radam_in_pre,
     readings,
@@ -547,7 +548,7 @@ def cards() -> str:
 ANSWERS = {
     "departures.md": [
         *(radam, radam_in_pre, first_epoch, short_warmup, gradient_after_warmup, schedules, early_drop, pre_rates),
-        *(small_bert, low_rate, depth_of_gradient),
+        *(small_bert, low_rate, depth_of_gradient, quick_radam),
     ],
     "experiments.md": [small_sums, failure_map, first_updates, control, amplification],
 }

@@ -28,7 +28,7 @@ def answer(short: Sequence[float], long: Sequence[float]) -> list[str]:
 def read(results: Path, epoch: int) -> dict[str, Ends]:
     """Each seed of the two placements in `small-causes`, after an epoch."""
     runs = translations(results, "small-causes", lambda folder: after_epoch(folder, epoch))
-    return by_settings(runs, lambda its: its.placement)
+    return by_settings(runs, lambda its: its.placement if its.corpus == "embedded" else None)
 
 
 def behind(results: Path, epochs: tuple[int, int]) -> list[float]:

@@ -26,6 +26,7 @@ from docs.answers import (
     gradient_after_warmup,
     low_rate,
     pre_rates,
+    quick_radam,
     radam,
     radam_in_pre,
     readings,
@@ -40,7 +41,9 @@ from docs.answers.failure_map import Limits
 from docs.answers.first_updates import FirstUpdates
 from docs.answers.radam import Corner
 from docs.answers.schedules import UnderSchedules
+from docs.committed import study_of
 from preln.report.core.statistics import Estimate
+from preln.runs import expand
 from tests.conftest import settings
 from tests.made_up.results import end
 from tests.made_up.theory import rows_of, small_study, write_part
@@ -728,3 +731,39 @@ def test_a_run_that_ends_before_an_epoch_says_nothing_of_it(tmp_path: Path) -> N
     found = first_epoch.read(tmp_path, papers_epoch=4)
 
     assert {one.placement: ends.losses for one, ends in found.items()} == {"pre": [4.9]}
+
+
+@pytest.mark.parametrize(
+    ("radam", "swapped", "found"),
+    [
+        (2.6, 9.0, "chance is the cause"),
+        (3.1, 3.2, "the schedule is the cause"),
+        (3.5, 3.1, "the schedule is a cause in part"),
+        (3.5, 2.6, "the schedule is no cause"),
+        (3.5, 2.2, "the schedule is no cause"),
+    ],
+)
+def test_the_schedule_is_why_radam_is_behind_if_adam_is_too_with_it(radam: float, swapped: float, found: str) -> None:
+    losses = {quick_radam.ADAM: [2.5] * 3, quick_radam.RADAM: [radam] * 3, quick_radam.SWAPPED: [swapped] * 3}
+
+    assert quick_radam.answer(losses) == [found]
+    assert quick_radam.answer({**losses, quick_radam.SWAPPED: [swapped] * 2}) == []
+
+
+def test_the_runs_on_the_text_of_quick_are_read_by_optimizer_and_schedule(tmp_path: Path) -> None:
+    names = {
+        run.settings.optimizer + run.settings.schedule: run.id
+        for run in expand(study_of("small-causes"))
+        if run.settings.corpus == "quick"
+    }
+    for number, name in enumerate(sorted(names)):
+        end(tmp_path / "small-causes" / "translation", names[name], 1.0 + number)
+    end(tmp_path / "small-causes" / "translation", "pre-adam-lr3e-4-const-s1", 9.0)
+
+    found = quick_radam.read(tmp_path)
+
+    assert {one: ends.losses for one, ends in found.items()} == {
+        quick_radam.ADAM: [1.0],
+        quick_radam.SWAPPED: [2.0],
+        quick_radam.RADAM: [3.0],
+    }

@@ -1,0 +1,61 @@
+"""Why is RAdam behind Adam in the Pre-LN of `quick`? (C15)"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from docs.committed import Ends, by_settings, translations
+from docs.markdown import answered, each_seed
+from preln.config import RunSettings
+from preln.report.core.statistics import mean
+
+LEVEL = 0.15
+"""How far apart C15 lets RAdam and Adam end in Pre-LN."""
+
+
+@dataclass(frozen=True)
+class OfQuick:
+    """What the runs on the text of `quick` differ in, but for the seed."""
+
+    optimizer: str
+    schedule: str
+
+
+ADAM, RADAM, SWAPPED = OfQuick("adam", "constant"), OfQuick("radam", "linear"), OfQuick("adam", "linear")
+NAMES = {
+    ADAM: ("Adam", "constant, ×0.1 after epoch 2"),
+    RADAM: ("RAdam", "linear to 0"),
+    SWAPPED: ("Adam", "linear to 0"),
+}
+
+
+def answer(losses: Mapping[OfQuick, Sequence[float]]) -> list[str]:
+    """What the losses of the seeds say; nothing before each run has three."""
+    if any(len(losses.get(one, ())) != 3 for one in NAMES):
+        return []
+    adam, radam, swapped = (mean(losses[one]) for one in (ADAM, RADAM, SWAPPED))
+    if abs(radam - adam) <= LEVEL:
+        return ["chance is the cause"]
+    if abs(swapped - radam) <= LEVEL:
+        return ["the schedule is the cause"]
+    share = (swapped - adam) / (radam - adam)
+    return [f"the schedule is {'a cause in part' if share >= 0.5 else 'no cause'}"]
+
+
+def read(results: Path) -> dict[OfQuick, Ends]:
+    """Each seed of the runs of `small-causes` on the text of `quick` that are done."""
+
+    def one(its: RunSettings) -> OfQuick | None:
+        return OfQuick(its.optimizer, its.schedule) if its.corpus == "quick" else None
+
+    return by_settings(translations(results, "small-causes"), one)
+
+
+def table(results: Path) -> str:
+    """The three runs of Pre-LN, and the answer."""
+    found = read(results)
+    rows = [(*name, *each_seed(found[one])) for one, name in NAMES.items() if one in found]
+    said = answer({one: ends.losses for one, ends in found.items()})
+    return answered(["", "schedule", "loss of each seed", "BLEU"], rows, said)
