@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from docs.committed import Ends
+from preln.report.core.statistics import Estimate, plus_minus
 
 
 def grid(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
@@ -21,6 +22,11 @@ def answered(head: Iterable[str], rows: Iterable[Iterable[str]], said: Iterable[
     """A table with the answer by its rule below; nothing is said where runs that the rule reads are not made."""
     answer = "; ".join(said)
     return f"{grid(head, rows)}\n**{f'The answer by the rule: {answer}' if answer else NOT_YET}.**\n"
+
+
+def interval(one: Estimate) -> str:
+    """A mean with half of its 95% interval."""
+    return plus_minus(one.mean, one.half, ".2f", ".2f").replace("-", "−")
 
 
 def rate(value: float) -> str:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from docs.committed import study_of
-from docs.markdown import answered, rate
+from docs.markdown import answered, interval, rate
 from preln.placements import PLACEMENTS
-from preln.report.core.statistics import Estimate, plus_minus
+from preln.report.core.statistics import Estimate
 from preln.report.theory import traces
 from preln.report.theory.figure_amplification import Number, depths_of, slope, values
 from preln.theory.trace_jobs import expand as expand_traces
@@ -68,11 +68,8 @@ def table(results: Path) -> str:
     """The exponents of the depth of `amplification` at each rate whose traces are done, and the answer."""
     found = {at: read(results, at) for at in AMPLIFIED_AT}
 
-    def number(one: Estimate) -> str:
-        return plus_minus(one.mean, one.half, ".2f", ".2f").replace("-", "−")
-
     rows = [
-        (rate(at), PLACEMENTS[name].label, number(one.step), number(one.gradient), str(one.step.n))
+        (rate(at), PLACEMENTS[name].label, interval(one.step), interval(one.gradient), str(one.step.n))
         for at, of_rate in found.items()
         for name, one in of_rate.items()
     ]

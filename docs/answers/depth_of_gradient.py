@@ -8,9 +8,9 @@ from pathlib import Path
 import pandas as pd
 
 from docs.committed import study_of
-from docs.markdown import answered
+from docs.markdown import answered, interval
 from preln.placements import PAPER, PLACEMENTS
-from preln.report.core.statistics import Estimate, estimate, plus_minus
+from preln.report.core.statistics import Estimate, estimate
 from preln.report.theory import records as of_theory
 from preln.report.theory.records import last_gradients
 from preln.runs import expand
@@ -65,11 +65,8 @@ def table(results: Path) -> str:
     """Both placements' exponents over both sets of depths, and the answer."""
     found = read(results)
 
-    def number(one: Estimate) -> str:
-        return plus_minus(one.mean, one.half, ".2f", ".2f").replace("-", "−")
-
     rows = [
-        (PLACEMENTS[name].label, number(found[name].benchs), number(found[name].papers), str(found[name].benchs.n))
+        (PLACEMENTS[name].label, interval(found[name].benchs), interval(found[name].papers), str(found[name].benchs.n))
         for name in PAPER
         if name in found
     ]

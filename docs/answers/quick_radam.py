@@ -6,13 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from docs.answers.radam_in_pre import AS_GOOD
 from docs.committed import Ends, by_settings, translations
 from docs.markdown import answered, each_seed
 from preln.config import RunSettings
 from preln.report.core.statistics import mean
-
-LEVEL = 0.15
-"""How far apart C15 lets RAdam and Adam end in Pre-LN."""
 
 
 @dataclass(frozen=True)
@@ -36,9 +34,9 @@ def answer(losses: Mapping[OfQuick, Sequence[float]]) -> list[str]:
     if any(len(losses.get(one, ())) != 3 for one in NAMES):
         return []
     adam, radam, swapped = (mean(losses[one]) for one in (ADAM, RADAM, SWAPPED))
-    if abs(radam - adam) <= LEVEL:
+    if abs(radam - adam) <= AS_GOOD:
         return ["chance is the cause"]
-    if abs(swapped - radam) <= LEVEL:
+    if abs(swapped - radam) <= AS_GOOD:
         return ["the schedule is the cause"]
     share = (swapped - adam) / (radam - adam)
     return [f"the schedule is {'a cause in part' if share >= 0.5 else 'no cause'}"]

@@ -159,12 +159,14 @@ class Settings(BaseModel):
         # Snakemake gives the numbers of --config as text, and pydantic looks a choice up as it stands.
         if not isinstance(content, dict):
             return content
-        choices = {key: get_args(field.annotation) for key, field in cls.model_fields.items()}
-        numbers = {key: {str(one): one for one in values if isinstance(one, int)} for key, values in choices.items()}
-        return {
-            key: numbers.get(key, {}).get(value, value) if isinstance(value, str) else value
+        numbers = {
+            key: number
             for key, value in content.items()
+            if isinstance(value, str) and key in cls.model_fields
+            for number in get_args(cls.model_fields[key].annotation)
+            if isinstance(number, int) and str(number) == value
         }
+        return content | numbers
 
     @property
     def identity(self) -> dict[str, Any]:
