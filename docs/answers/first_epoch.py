@@ -28,6 +28,7 @@ class OfFirstEpoch:
     optimizer: str
     warmup: int
     initialisation: str
+    beta2: float = 0.98
 
 
 def answer(pre: float, post: float, without: float) -> list[str]:
@@ -46,13 +47,20 @@ def of_size(radam: Sequence[float]) -> bool:
     return all(loss <= 8.9 for loss in radam)
 
 
+def beta2_answer(changed: Sequence[float]) -> str:
+    """What the losses of RAdam with the other β2 say of its departure at the paper's size."""
+    if of_size(changed):
+        return "β2 is the cause"
+    return "β2 is no cause" if all(fails(loss) for loss in changed) else "β2 is a cause in part"
+
+
 def after(results: Path, epoch: int) -> dict[OfFirstEpoch, Ends]:
     """Each seed of the runs of `paper-epoch` that are done and have come so far, after one of its epochs. Most end with
     the third. One that diverged before has learned nothing."""
     recorded = translations(results, "paper-epoch", lambda folder: after_epoch(folder, epoch))
     return by_settings(
         ((its, found) for its, found in recorded if its.epochs >= epoch),
-        lambda its: OfFirstEpoch(its.placement, its.optimizer, its.warmup, its.initialisation),
+        lambda its: OfFirstEpoch(its.placement, its.optimizer, its.warmup, its.initialisation, its.beta2),
     )
 
 
@@ -71,12 +79,14 @@ PRE = OfFirstEpoch("pre", "adam", 0, "xavier")
 POST = OfFirstEpoch("post", "adam", 4000, "xavier")
 WITHOUT = OfFirstEpoch("post", "adam", 0, "xavier")
 RADAM = OfFirstEpoch("post", "radam", 0, "xavier")
+RADAM_LONG = OfFirstEpoch("post", "radam", 0, "xavier", beta2=0.999)
 MODELS = {
     "Pre-LN, Adam, no warm-up": PRE,
     "Post-LN, Adam, warm-up of 4,000": POST,
     "Post-LN, Adam, no warm-up": WITHOUT,
     "Post-LN, RAdam": RADAM,
     "Post-LN, RAdam, fairseq's draw": OfFirstEpoch("post", "radam", 0, "fairseq"),
+    "Post-LN, RAdam, β2 = 0.999": RADAM_LONG,
 }
 """The runs of `paper-epoch`."""
 
@@ -97,10 +107,12 @@ def table(results: Path) -> str:
     """The runs of `paper-epoch` that are done, beside the paper's, and the answers whose runs are."""
     found = read(results)
     rows = [(name, *each_seed(found[one]), *papers(one, 1)) for name, one in MODELS.items() if one in found]
-    pre, post, without, radam = (found.get(one, Ends()).losses for one in (PRE, POST, WITHOUT, RADAM))
+    pre, post, without, radam, long = (found.get(one, Ends()).losses for one in (PRE, POST, WITHOUT, RADAM, RADAM_LONG))
     said = []
     if {len(one) for one in (pre, post, without)} == {SEEDS}:
         said += answer(mean(pre), mean(post), mean(without))
     if len(radam) == SEEDS:
         said.append(f"RAdam's departure is {'' if of_size(radam) else 'not '}one of size")
+    if len(long) == SEEDS:
+        said.append(beta2_answer(long))
     return answered(["", "loss", "BLEU", "the paper: loss", "BLEU"], rows, said)

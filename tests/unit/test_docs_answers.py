@@ -318,6 +318,32 @@ def test_the_first_epoch_asks_for_the_order_and_for_the_values(
 
 
 @pytest.mark.parametrize(
+    ("losses", "found"),
+    [
+        ([8.9, 8.0, 7.5], "β2 is the cause"),
+        ([8.91, 8.0, 7.5], "β2 is a cause in part"),
+        ([9.59, 9.61, 10.0], "β2 is a cause in part"),
+        ([9.61, 9.8, math.inf], "β2 is no cause"),
+    ],
+)
+def test_beta2_is_the_cause_if_radam_trains_with_the_other(losses: list[float], found: str) -> None:
+    assert first_epoch.beta2_answer(losses) == found
+
+
+def test_the_two_values_of_beta2_are_read_apart(tmp_path: Path) -> None:
+    runs = tmp_path / "paper-epoch" / "translation"
+    for seed in (1, 2, 3):
+        trained(runs / f"post-radam-lr5e-4-linear16500-s{seed}", [10.0, 10.0, 10.0])
+        trained(runs / f"post-radam-lr5e-4-linear16500-beta20.999-s{seed}", [9.9, 9.0, 8.0])
+
+    told = first_epoch.table(tmp_path)
+
+    assert "| Post-LN, RAdam | 10.00, 10.00, 10.00 |" in told
+    assert "| Post-LN, RAdam, β2 = 0.999 | 8.00, 8.00, 8.00 |" in told
+    assert "RAdam's departure is not one of size; β2 is the cause" in told
+
+
+@pytest.mark.parametrize(
     ("without", "control", "word"), [(8.0, 7.8, "sum"), (8.0, 7.5, "harm"), (8.0, 8.5, "large rate")]
 )
 def test_a_missing_warm_up_is_held_against_as_small_a_sum_of_rates(without: float, control: float, word: str) -> None:
