@@ -7,20 +7,24 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from docs.answers.iwslt14 import HIGHER_RATE, PAPERS_RATE, fails
+from docs.answers.radam_in_pre import AS_GOOD
 from docs.committed import Ends, after_epoch, by_settings, translations
 from docs.markdown import answered, each_seed, rate, tokens
 from preln.config import RunSettings
+from preln.report.core.labels import OPTIMIZERS
 from preln.report.core.statistics import mean
 
 
 @dataclass(frozen=True)
 class Corner:
-    """How a run of RAdam departs from ours of half the width: tokens an update, initialisation, β2 and peak rate."""
+    """How a run departs from ours of RAdam at half the width: tokens an update, initialisation, β2, peak rate, and the
+    optimiser."""
 
     batches: int = 1
     initialisation: str = "fairseq"
     beta2: float = 0.98
     learning_rate: float = PAPERS_RATE
+    optimizer: str = "radam"
 
 
 OURS = Corner()
@@ -35,6 +39,8 @@ ENOUGH_FOR_ONE_SEED = 1.0
 """Bits by which a loss must be lower where a side has one seed."""
 PAPERS = Corner(4, "xavier")
 """The paper's side of the factors that are known of it."""
+ADAM = Corner(4, optimizer="adam")
+"""Adam with four batches, without a warm-up: its peak rate is held."""
 
 
 def answer(losses: Mapping[Corner, Sequence[float]]) -> list[str]:
@@ -61,6 +67,16 @@ def at_the_higher_rate(losses: Mapping[Corner, Sequence[float]]) -> list[str]:
     return [f"at {rate(HIGHER_RATE)}, the batch is {'a' if is_cause else 'no'} cause"]
 
 
+def beside_adam(losses: Mapping[Corner, Sequence[float]]) -> list[str]:
+    """Whether it is RAdam that trains with four batches, where both runs are made."""
+    radam, adam = (losses.get(corner, ()) for corner in (ALONE["the batch"], ADAM))
+    if not (radam and adam):
+        return []
+    ahead = mean(adam) - mean(radam)
+    word = "helps" if ahead >= ENOUGH_FOR_ONE_SEED else "does not help" if ahead <= AS_GOOD else "is undecided"
+    return [f"RAdam {word} with four batches"]
+
+
 def is_whole(losses: Mapping[Corner, Sequence[float]]) -> bool:
     """Whether all seeds of all corners that the rule reads are there."""
     wanted = {OURS: 3, PAPERS: 3, **dict.fromkeys(ALONE.values(), 3), ALONE["the batch"]: 1}
@@ -68,12 +84,14 @@ def is_whole(losses: Mapping[Corner, Sequence[float]]) -> bool:
 
 
 def read(results: Path) -> dict[Corner, Ends]:
-    """Each seed of the runs of RAdam in `confounds` that are done, at its end, and of that of `iwslt14-50k-cpu` at the
-    higher rate after as many updates."""
+    """Each seed of the runs of RAdam in `confounds` that are done, and of Adam's beside them, at its end. That of
+    `iwslt14-50k-cpu` at the higher rate is read after as many updates."""
 
     def corner(its: RunSettings) -> Corner | None:
-        is_asked = (its.placement, its.optimizer) == ("post", "radam")
-        return Corner(its.accumulate, its.initialisation, its.beta2, its.learning_rate) if is_asked else None
+        is_adams = (its.optimizer, its.warmup, its.anchor, its.accumulate) == ("adam", 0, "hold", ADAM.batches)
+        if its.placement != "post" or not (is_adams or its.optimizer == "radam"):
+            return None
+        return Corner(its.accumulate, its.initialisation, its.beta2, its.learning_rate, its.optimizer)
 
     def at_higher(its: RunSettings) -> Corner | None:
         return corner(its) if its.learning_rate == HIGHER_RATE else None
@@ -83,13 +101,21 @@ def read(results: Path) -> dict[Corner, Ends]:
 
 
 def table(results: Path) -> str:
-    """The runs of RAdam at half the paper's width, and the answers where those of a rule are done."""
+    """The runs of RAdam at half the paper's width, with Adam's, and the answers where those of a rule are done."""
     found = read(results)
     order = sorted(
-        found, key=lambda corner: (corner.learning_rate, corner.batches, corner.initialisation, corner.beta2)
+        found,
+        key=lambda corner: (
+            corner.learning_rate,
+            corner.batches,
+            corner.initialisation,
+            corner.beta2,
+            corner.optimizer,
+        ),
     )
     rows = [
         (
+            OPTIMIZERS[corner.optimizer],
             rate(corner.learning_rate),
             tokens(corner.batches),
             f"`{corner.initialisation}`",
@@ -99,5 +125,5 @@ def table(results: Path) -> str:
         for corner in order
     ]
     losses = {corner: ends.losses for corner, ends in found.items()}
-    head = ["peak rate", "tokens an update", "initialisation", "β2", "loss of each seed", "BLEU"]
-    return answered(head, rows, answer(losses) + at_the_higher_rate(losses))
+    head = ["", "peak rate", "tokens an update", "initialisation", "β2", "loss of each seed", "BLEU"]
+    return answered(head, rows, answer(losses) + at_the_higher_rate(losses) + beside_adam(losses))

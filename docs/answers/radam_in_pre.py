@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from docs.answers.iwslt14 import HIGHER_RATE, SCHEDULES, of_half_the_width
+from docs.answers.iwslt14 import HIGHER_RATE, PAPERS_RATE, SCHEDULES, of_half_the_width
 from docs.committed import Ends, by_settings
-from docs.markdown import answered, each_seed, warm_up
+from docs.markdown import answered, each_seed, rate, warm_up
 from preln.config import RunSettings
 from preln.report.core.labels import OPTIMIZERS
 
@@ -18,17 +18,22 @@ AS_GOOD = 0.15
 
 @dataclass(frozen=True)
 class InPre:
-    """An optimizer, its schedule and its warm-up, in Pre-LN."""
+    """An optimizer, its schedule, its warm-up and its peak rate, in Pre-LN."""
 
     optimizer: str
     schedule: str
     warmup: int
+    learning_rate: float = HIGHER_RATE
 
 
 RADAM = InPre("radam", "linear", 0)
 WITH_ITS_SCHEDULE = InPre("adam", "linear", 0)
 WITH_A_WARMUP = InPre("adam", "linear", 100)
 WITH_ITS_OWN_SCHEDULE = InPre("adam", "constant", 0)
+RADAM_AT_THE_PAPERS = replace(RADAM, learning_rate=PAPERS_RATE)
+ADAM_AT_THE_PAPERS = replace(WITH_ITS_OWN_SCHEDULE, learning_rate=PAPERS_RATE)
+AT_THE_PAPERS = RADAM_AT_THE_PAPERS, ADAM_AT_THE_PAPERS
+"""These are for the ledger to judge."""
 
 
 def answer(losses: Mapping[InPre, Sequence[float]]) -> list[str]:
@@ -43,26 +48,27 @@ def answer(losses: Mapping[InPre, Sequence[float]]) -> list[str]:
 
 
 def read(results: Path) -> dict[InPre, Ends]:
-    """The ends of each seed of Pre-LN at 1e-3 after three epochs."""
+    """The ends of each seed of Pre-LN after three epochs: at 1e-3, and at 5e-4 what C15 compares."""
 
     def one(its: RunSettings) -> InPre | None:
-        is_asked = (its.placement, its.learning_rate, its.epochs) == ("pre", HIGHER_RATE, 3)
-        return InPre(its.optimizer, its.schedule, its.warmup) if is_asked else None
+        found = InPre(its.optimizer, its.schedule, its.warmup, its.learning_rate)
+        is_asked = its.learning_rate == HIGHER_RATE or found in AT_THE_PAPERS
+        return found if (its.placement, its.epochs) == ("pre", 3) and is_asked else None
 
     return by_settings(of_half_the_width(results), one)
 
 
 def table(results: Path) -> str:
-    """Pre-LN at 1e-3 with RAdam, and with Adam in three ways, and the answers whose runs are done."""
+    """Pre-LN with RAdam and with Adam, at 1e-3 in three ways, and the answers whose runs are done."""
     found = read(results)
     rows = [
         (
-            *(OPTIMIZERS[one.optimizer], SCHEDULES[one.schedule]),
-            "its own" if one == RADAM else warm_up(one.warmup),
+            *(OPTIMIZERS[one.optimizer], rate(one.learning_rate), SCHEDULES[one.schedule]),
+            "its own" if one.optimizer == "radam" else warm_up(one.warmup),
             *each_seed(found[one]),
         )
-        for one in (RADAM, WITH_ITS_SCHEDULE, WITH_A_WARMUP, WITH_ITS_OWN_SCHEDULE)
+        for one in (RADAM, WITH_ITS_SCHEDULE, WITH_A_WARMUP, WITH_ITS_OWN_SCHEDULE, *AT_THE_PAPERS)
         if one in found
     ]
     losses = {one: ends.losses for one, ends in found.items()}
-    return answered(["", "schedule", "warm-up", "loss", "BLEU"], rows, answer(losses))
+    return answered(["", "peak rate", "schedule", "warm-up", "loss", "BLEU"], rows, answer(losses))

@@ -294,6 +294,20 @@ def test_the_batch_is_a_cause_at_the_higher_rate_if_one_seed_ends_a_bit_lower(lo
     assert radam.at_the_higher_rate(losses) == [f"at 1e-3, the batch is {word} cause"]
 
 
+@pytest.mark.parametrize(
+    ("adam", "found"),
+    [
+        ([7.7], ["RAdam helps with four batches"]),
+        ([7.6], ["RAdam is undecided with four batches"]),
+        ([6.8], ["RAdam does not help with four batches"]),
+        ([6.0], ["RAdam does not help with four batches"]),
+        ([], []),
+    ],
+)
+def test_radam_helps_with_four_batches_if_adam_ends_a_bit_above_it(adam: list[float], found: list[str]) -> None:
+    assert radam.beside_adam({radam.ALONE["the batch"]: [6.7], radam.ADAM: adam}) == found
+
+
 def test_nothing_is_said_of_the_higher_rate_before_both_runs_are_made() -> None:
     assert radam.at_the_higher_rate({Corner(learning_rate=1e-3): [10.8], Corner(4): [6.7]}) == []
 
@@ -470,6 +484,9 @@ def test_radam_is_read_after_as_many_updates_at_both_rates(tmp_path: Path) -> No
         others / "post-radam-lr5e-4-linear4653-epochs1-s1": [9.3],
         others / "post-radam-lr5e-4-linear4653-epochs4-accumulate4-s1": [9.0, 8.0, 7.0, 6.7],
         others / "post-radam-lr1e-3-linear4653-epochs4-accumulate4-s1": [9.0, 8.0, 7.5, 7.2],
+        others / "post-adam-lr5e-4-wu0-hold1333-epochs4-accumulate4-s1": [9.9, 9.8, 9.7, 9.6],
+        others / "post-adam-lr5e-4-wu167-hold1333-epochs4-accumulate4-s1": [1.0, 1.0, 1.0, 1.0],
+        ours / "post-adam-lr5e-4-wu0-hold1333-s1": [1.0, 1.0, 1.0],
     }.items():
         trained(folder, losses)
 
@@ -480,6 +497,7 @@ def test_radam_is_read_after_as_many_updates_at_both_rates(tmp_path: Path) -> No
         Corner(4): [6.7],
         Corner(learning_rate=1e-3): [10.8],
         Corner(4, learning_rate=1e-3): [7.2],
+        radam.ADAM: [9.6],
     }
 
 
@@ -606,18 +624,22 @@ def test_radam_in_pre_ln_stands_beside_adam_with_each_schedule(tmp_path: Path) -
     ours, others = (tmp_path / study / "translation" for study in ("iwslt14-50k-cpu", "confounds"))
     end(ours, "pre-radam-lr1e-3-linear4653-s1", 6.2)
     end(ours, "pre-adam-lr1e-3-const-drop2-s1", 6.5)
-    end(ours, "pre-adam-lr5e-4-const-drop2-s1", 1.0)
+    end(ours, "pre-adam-lr5e-4-const-drop2-s1", 6.1)
+    end(ours, "pre-radam-lr5e-4-linear4653-s1", 6.0)
+    end(others, "pre-adam-lr5e-4-wu1333-s1", 1.0)
     end(others, "pre-adam-lr1e-3-linear4653-s1", 6.3)
     end(others, "pre-adam-lr1e-3-linear4653-wu100-s1", 6.4)
     end(others, "pre-adam-lr1e-3-const-drop1-epochs2-s1", 1.0)
 
     found = radam_in_pre.read(tmp_path)
 
-    assert {(one.optimizer, one.schedule, one.warmup): ends.losses for one, ends in found.items()} == {
-        ("radam", "linear", 0): [6.2],
-        ("adam", "constant", 0): [6.5],
-        ("adam", "linear", 0): [6.3],
-        ("adam", "linear", 100): [6.4],
+    assert {one: ends.losses for one, ends in found.items()} == {
+        radam_in_pre.RADAM: [6.2],
+        radam_in_pre.WITH_ITS_OWN_SCHEDULE: [6.5],
+        radam_in_pre.WITH_ITS_SCHEDULE: [6.3],
+        radam_in_pre.WITH_A_WARMUP: [6.4],
+        radam_in_pre.RADAM_AT_THE_PAPERS: [6.0],
+        radam_in_pre.ADAM_AT_THE_PAPERS: [6.1],
     }
 
 
