@@ -33,6 +33,7 @@ from docs.answers import (
     short_warmup,
     small_bert,
     small_sums,
+    warmup_of_post,
 )
 from docs.bench import cost, depth, lower_rate, models, published, real_text, seeds
 from docs.committed import RESULTS, ROOT, claims, final, table, theory
@@ -548,7 +549,7 @@ def cards() -> str:
 ANSWERS = {
     "departures.md": [
         *(radam, radam_in_pre, first_epoch, short_warmup, gradient_after_warmup, schedules, early_drop, pre_rates),
-        *(small_bert, low_rate, depth_of_gradient, quick_radam),
+        *(small_bert, low_rate, warmup_of_post, depth_of_gradient, quick_radam),
     ],
     "experiments.md": [small_sums, failure_map, first_updates, control, amplification],
 }
@@ -576,6 +577,7 @@ TABLES: dict[str, Callable[..., str]] = {
     "own-budgets": own_budgets,
     "explanations": explanations,
     "readings": partial(readings.table, RESULTS),
+    "behind-on-the-map": partial(warmup_of_post.map_table, RESULTS),
     "placements": placements,
     "bench": partial(models.table, RESULTS),
     "cost": cost.table,

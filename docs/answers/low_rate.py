@@ -12,7 +12,10 @@ from preln.report.core.statistics import estimate, mean
 
 SHORT, LONG = (1, 2), (6, 10)
 """After which epochs Pre-LN and Post-LN are compared: as in `placements`, and as C14 does in `small-causes`."""
-NAMES = {"pre": "Pre-LN, no warm-up", "post": "Post-LN, warm-up of 180 updates"}
+Model = tuple[str, int]
+"""A placement, and the updates of its warm-up."""
+PRE, POST = ("pre", 0), ("post", 180)
+NAMES = {PRE: "Pre-LN, no warm-up", POST: "Post-LN, warm-up of 180 updates"}
 
 
 def answer(short: Sequence[float], long: Sequence[float]) -> list[str]:
@@ -25,27 +28,27 @@ def answer(short: Sequence[float], long: Sequence[float]) -> list[str]:
     return [f"too few updates are {'a cause in part' if mean(long) <= mean(short) / 2 else 'no cause'}"]
 
 
-def read(results: Path, epoch: int) -> dict[str, Ends]:
-    """Each seed of the two placements in `small-causes`, after an epoch."""
+def read(results: Path, epoch: int) -> dict[Model, Ends]:
+    """Each seed of the models of `small-causes` at the low rate, after an epoch."""
     runs = translations(results, "small-causes", lambda folder: after_epoch(folder, epoch))
-    return by_settings(runs, lambda its: its.placement if its.corpus == "embedded" else None)
+    return by_settings(runs, lambda its: (its.placement, its.warmup) if its.corpus == "embedded" else None)
 
 
-def behind(results: Path, epochs: tuple[int, int]) -> list[float]:
+def behind(results: Path, epochs: tuple[int, int], post: Model = POST) -> list[float]:
     """How far Pre-LN is behind after the first of the epochs where Post-LN is after the second, by seed."""
-    pre, post = (
-        read(results, epoch).get(placement, Ends()).losses for placement, epoch in zip(NAMES, epochs, strict=True)
+    ours, theirs = (
+        read(results, epoch).get(model, Ends()).losses for model, epoch in zip((PRE, post), epochs, strict=True)
     )
-    return [one - other for one, other in zip(pre, post, strict=False)]
+    return [one - other for one, other in zip(ours, theirs, strict=False)]
 
 
 def table(results: Path) -> str:
     """Both placements at the low rate, after the epochs that are compared, and the answer."""
     rows = [
-        (name, str(epoch), each_seed(found[placement])[0])
+        (name, str(epoch), each_seed(found[model])[0])
         for epochs in (SHORT, LONG)
-        for (placement, name), epoch in zip(NAMES.items(), epochs, strict=True)
-        if placement in (found := read(results, epoch))
+        for (model, name), epoch in zip(NAMES.items(), epochs, strict=True)
+        if model in (found := read(results, epoch))
     ]
     said = answer(*(behind(results, epochs) for epochs in (SHORT, LONG)))
     return answered(["", "after epochs", "loss of each seed"], rows, said)

@@ -34,6 +34,7 @@ from docs.answers import (
     short_warmup,
     small_bert,
     small_sums,
+    warmup_of_post,
 )
 from docs.answers.amplification import ByDepth
 from docs.answers.depth_of_gradient import Exponents
@@ -730,6 +731,53 @@ def test_the_low_rate_is_read_of_pre_ln_after_six_epochs_and_of_post_ln_after_te
     assert "| Pre-LN, no warm-up | 6 | 6.00, 7.00, 8.00 |" in told
     assert "| Post-LN, warm-up of 180 updates | 10 | 6.50, 7.50, 8.50 |" in told
     assert "too few updates are the cause" in told
+
+
+@pytest.mark.parametrize(
+    ("longer", "found"),
+    [
+        ([0.0, 0.01, -0.01], "the cause"),
+        ([0.5, 0.5, 0.49], "a cause in part"),
+        ([0.5, 0.5, 0.53], "no cause"),
+    ],
+)
+def test_a_short_warm_up_is_why_pre_ln_is_behind_if_it_is_not_beside_a_longer_one(
+    longer: list[float], found: str
+) -> None:
+    assert warmup_of_post.answer([1.0, 1.0, 1.0], longer) == [f"the short warm-up is {found}"]
+    assert warmup_of_post.answer([1.0, 1.0, 1.0], longer[:2]) == []
+
+
+def test_pre_ln_after_six_epochs_stands_beside_post_ln_with_both_warm_ups(tmp_path: Path) -> None:
+    runs = tmp_path / "small-causes" / "translation"
+    for seed in (1, 2, 3):
+        trained(runs / f"pre-adam-lr3e-4-const-s{seed}", [9.0] * 5 + [6.0] + [1.0] * 4)
+        trained(runs / f"post-adam-lr3e-4-const-wu180-s{seed}", [9.0] * 9 + [5.0])
+        trained(runs / f"post-adam-lr3e-4-const-wu705-s{seed}", [9.0] * 9 + [6.5])
+
+    told = warmup_of_post.table(tmp_path)
+
+    assert "| Pre-LN | none | 6 | 6.00, 6.00, 6.00 |" in told
+    assert "| Post-LN | 180 updates | 10 | 5.00, 5.00, 5.00 |" in told
+    assert "| Post-LN | 705 updates | 10 | 6.50, 6.50, 6.50 |" in told
+    assert "the short warm-up is the cause" in told
+    # The question before this one reads the short warm-up alone.
+    assert low_rate.behind(tmp_path, low_rate.LONG) == [1.0, 1.0, 1.0]
+
+
+def test_on_the_map_pre_ln_after_one_epoch_stands_beside_post_ln_after_two(tmp_path: Path) -> None:
+    runs = tmp_path / "failure-map" / "translation"
+    for seed, loss in ((1, 7.0), (2, 7.2)):
+        trained(runs / f"pre-adam-lr3e-4-const-s{seed}", [loss, 1.0])
+        trained(runs / f"pre-adam-lr3e-4-const-wu560-s{seed}", [1.0, 1.0])
+        trained(runs / f"post-adam-lr3e-4-const-s{seed}", [1.0, 1.0])
+        trained(runs / f"post-adam-lr3e-4-const-wu560-s{seed}", [1.0, 6.5])
+        trained(runs / f"post-adam-lr0.03-const-wu560-s{seed}", [1.0, 1.0])
+        trained(runs / f"pre-adam-lr0.03-const-s{seed}", [1.0, 1.0])
+
+    found = warmup_of_post.behind_on_the_map(tmp_path)
+
+    assert found == {(3e-4, 560): [pytest.approx(0.5), pytest.approx(0.7)]}
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,66 @@
+"""Is Pre-LN behind because Post-LN's warm-up is short? (C14)"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from docs.answers import low_rate
+from docs.answers.early_drop import NEAR_ENOUGH
+from docs.committed import Ends, after_epoch, by_settings, translations
+from docs.markdown import answered, each_seed, grid, interval, rate, warm_up
+from preln.report.core.statistics import estimate, mean
+
+LONGER = ("post", 705)
+"""Post-LN of `small-causes` with a warm-up of a quarter of the run, as in the paper."""
+LOWER = (3e-4, 6.5e-4, 1.4e-3)
+"""The peak rates of `failure-map` at which Post-LN trains without a warm-up."""
+
+
+def answer(short: Sequence[float], longer: Sequence[float]) -> list[str]:
+    """Whether the short warm-up is why Pre-LN is behind, from how far it is behind by seed, beside Post-LN's short
+    warm-up and beside its longer one. Nothing is said before both have three seeds."""
+    if not len(short) == len(longer) == 3:
+        return []
+    if estimate(list(longer)).high <= NEAR_ENOUGH:
+        return ["the short warm-up is the cause"]
+    return [f"the short warm-up is {'a cause in part' if mean(longer) <= mean(short) / 2 else 'no cause'}"]
+
+
+def table(results: Path) -> str:
+    """Post-LN at the low rate with each warm-up, Pre-LN where C14 reads it, and the answer."""
+    before, last = low_rate.LONG
+    rows = [
+        ("Post-LN" if model[0] == "post" else "Pre-LN", warm_up(model[1]), str(epoch), each_seed(found[model])[0])
+        for model, epoch in ((low_rate.PRE, before), (low_rate.POST, last), (LONGER, last))
+        if model in (found := low_rate.read(results, epoch))
+    ]
+    said = answer(*(low_rate.behind(results, low_rate.LONG, post) for post in (low_rate.POST, LONGER)))
+    return answered(["", "warm-up", "after epochs", "loss of each seed"], rows, said)
+
+
+def read_map(results: Path, epoch: int) -> dict[tuple[str, float, int], Ends]:
+    """Each seed of the runs of `failure-map` with small batches after an epoch, by placement, peak rate and warm-up."""
+    return by_settings(
+        translations(results, "failure-map", lambda folder: after_epoch(folder, epoch)),
+        lambda its: (its.placement, its.learning_rate, its.warmup) if its.batch_tokens == 1024 else None,
+    )
+
+
+def behind_on_the_map(results: Path) -> dict[tuple[float, int], list[float]]:
+    """How far Pre-LN without a warm-up is behind after one epoch where Post-LN is after two, by seed; for each of the
+    lower peak rates and each warm-up of Post-LN."""
+    first, last = (read_map(results, epoch) for epoch in (1, 2))
+    return {
+        (peak, warmup): [pre - post for pre, post in zip(first["pre", peak, 0].losses, ends.losses, strict=True)]
+        for (placement, peak, warmup), ends in last.items()
+        if placement == "post" and warmup and peak in LOWER
+    }
+
+
+def map_table(results: Path) -> str:
+    """How far Pre-LN is behind on the map, by the peak rate and Post-LN's warm-up."""
+    found = behind_on_the_map(results)
+    warmups = sorted({warmup for _, warmup in found})
+    rows = [(rate(peak), *(interval(estimate(found[peak, warmup])) for warmup in warmups)) for peak in LOWER]
+    return grid(["peak rate", *map(warm_up, warmups)], rows)
