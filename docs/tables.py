@@ -186,12 +186,15 @@ def findings() -> str:
     with_it, without = "post-adam-lr5e-4-wu1333-hold1333", "post-adam-lr5e-4-wu0-hold1333"
     radam = "post-radam-lr5e-4-linear4653"
 
+    def bits(loss: float, bleu: float) -> str:
+        return f"{loss:.2f} bits (BLEU {bleu:.1f})"
+
     def ours(run: str) -> str:
-        return f"{final(study, run):.2f} ({final(study, run, 'final_test_bleu'):.1f})"
+        return bits(final(study, run), final(study, run, "final_test_bleu"))
 
     def after(one: first_epoch.OfFirstEpoch, epoch: int) -> str:
         ends = first_epoch.after(RESULTS, epoch)[one]
-        return f"{mean(ends.losses):.2f} ({mean(ends.bleu):.1f})"
+        return bits(mean(ends.losses), mean(ends.bleu))
 
     depth = [
         spread(theory("iwslt14-theory", "exponent of the depth L", f"{name} encoder, proofs"), 3)
@@ -216,7 +219,7 @@ def findings() -> str:
             f"C13: {verdict('paper-epoch', 'C13')}; C14: {verdict('paper-epoch', 'C14')}",
         ),
         (
-            "Theorem 1: the last gradient by depth (C4)",
+            "Theorem 1: the gradient of the last layer's W², by depth (C4)",
             "exponents 0 and −1/2",
             f"{depth[0]} and {depth[1]}",
             verdict("iwslt14-theory", "C4"),

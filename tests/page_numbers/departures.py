@@ -103,10 +103,12 @@ def scaled_bert(run: str) -> list[float]:
     return [recording.read_metrics(folder / f"{run}-s{seed}")["final"]["valid_loss"] for seed in (1, 2, 3)]
 
 
-def scaled_updates(placement: str) -> list[float]:
-    """After how many updates a placement of `bert-scaled` reaches the table's loss at 1e-3, by seed."""
+def scaled_updates(placement: str, peak: float = 1e-3) -> list[float]:
+    """After how many updates a placement of `bert-scaled` reaches the table's loss at a peak rate, with the scaled draw
+    and without a warm-up, by seed."""
     found = table("bert-scaled", "pretraining")
-    its = found[(found["placement"] == placement) & (found["learning_rate"] == 1e-3) & (found["warmup"] == 0)]
+    asked = {"placement": placement, "learning_rate": peak, "warmup": 0, "initial_std": "scaled"}
+    its = found[(found[list(asked)] == list(asked.values())).all(axis=1)]
     return [float(updates) for updates in its["reached_update"]]
 
 
@@ -272,8 +274,12 @@ SAID: list[tuple[str, Numbers]] = [
         ],
     ),
     (
-        "In its last epoch Post-LN still gains {:.2f} bits.",
+        "in its last epoch Post-LN still gains {:.2f} bits.",
         lambda: [mean([curve(SIZE, LONG_POST, 11, seed) - curve(SIZE, LONG_POST, 12, seed) for seed in (1, 2, 3)])],
+    ),
+    (
+        "Pre-LN reaches {:.2f} bits after {:,.0f} to {:,.0f} updates, no sooner",
+        lambda: [scaled_target(), *minmax(scaled_updates("pre", 3e-3))],
     ),
     (
         "the rate is {:.1f}e-4 here, and at the same update {:.1f}e-4 there.",
