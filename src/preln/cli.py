@@ -139,12 +139,13 @@ def init(
         new_study.language(target, "--target-language", target_language),
     )
     seen = new_study.write(source, target, languages, out)
-    print(f"{out}: a study of {seen.pairs:,} pairs. Look at it, then:")
+    print(f"{out}: a study of {seen.pairs:,} pairs. Look at it. Then prepare the text, see the costs, and run it:")
+    print(f"  snakemake prepared --cores all --configfile {shlex.quote(str(out))}")
     print(f"  preln plan {shlex.quote(str(out))}")
     print(f"  preln run {shlex.quote(str(out))}")
     if not any(map(Path.exists, SNAKEFILES)):
-        print("The second needs a Snakefile, and there is none here: go into a clone of preln, or make one that has")
-        print('preln as a module ("In another workflow" in docs/your-own-study.md of preln\'s repository).')
+        print("The first and the last need a Snakefile. There is none here: go into a clone of preln, or make one")
+        print('that has preln as a module ("In another workflow" in docs/your-own-study.md of preln\'s repository).')
 
 
 @app.command(rich_help_panel=STUDY)

@@ -14,6 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from preln import cost
 from preln.config import StudyError, validate
+from preln.config.base import FORMS, LANGUAGES, NAMES
 from preln.config.corpora import Language
 from preln.corpora import CorpusError
 from preln.corpora.text import lines_of
@@ -24,6 +25,8 @@ PARTS = {"valid": ("valid", "dev", "val", "validation"), "test": ("test", "tst")
 BATCH_TOKENS = 1024
 UPDATES = 850
 """Updates after which a small model tells the placements apart, as in the default study."""
+FEWEST_PAIRS = 100
+"""With fewer, there is nothing to learn beside what is held out."""
 MOST_EPOCHS = 50
 PIECES_A_WORD = 1.5
 """BPE pieces of a word, about: 1.6 in English with 2,000 pieces, and fewer with more."""
@@ -96,6 +99,8 @@ def language(path: Path, option: str, said: str | None) -> str:
     try:
         return str(TypeAdapter(Language).validate_python(code))
     except ValidationError:
+        if said is not None:
+            raise StudyError(f"{option} {said}: {FORMS[LANGUAGES]}") from None
         raise StudyError(
             f"{path}: its name does not end in a language, such as .nl; say it with {option}, in two or three letters"
         ) from None
@@ -114,7 +119,16 @@ def write(source: Path, target: Path, languages: tuple[str, str], out: Path) -> 
     """
     if out.exists():
         raise StudyError(f"{out}: is there already; name another file with --out")
+    if not re.match(NAMES, out.stem):
+        raise StudyError(f"--out {out}: the study is named after the file, whose name {FORMS[NAMES]}{out.suffix}")
+    if languages[0] == languages[1]:
+        raise StudyError(
+            f"{source} and {target}: both are in {languages[0]}; give a text and its translation, or say their "
+            "languages with --source-language and --target-language"
+        )
     seen = look(source, target)
+    if seen.pairs < FEWEST_PAIRS:
+        raise StudyError(f"{source}: has {seen.pairs:,} pairs of sentences; a study needs {FEWEST_PAIRS} at least")
     parts = {"train": (source, target)}
     for part in PARTS:
         found = beside(source, part), beside(target, part)

@@ -8,6 +8,7 @@ import math
 import re
 import shlex
 import statistics
+import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -30,6 +31,7 @@ from preln.freshness import read_or_nothing
 from preln.pretraining.runs import FinetuningJob, PretrainingRun
 from preln.results import files_made
 from preln.runs import Run
+from preln.status import StudyProgress
 from preln.workflow import corpus_folder
 
 WIDTH = 150
@@ -326,6 +328,16 @@ def show(asked: Checked, path: Path, name: str, folder: Path, peak: float | None
     lines = [f"And {len(planned) - MOST_ROWS:,} more jobs."] if len(planned) > MOST_ROWS else []
     if len(unknown) < len(planned):
         lines += [_sums(planned, gpu)]
+    results = folder / "results" / asked.study.study
+    progress = StudyProgress.read(asked.study, results, time.time())
+    if progress.done:
+        lines.append(f"{progress.done} of the study's {len(progress.jobs)} jobs are done already, in {results}.")
+    too_large = [item.id for item in planned if item.memory > 1e9 * gpu.memory]
+    if too_large:
+        lines.append(
+            f"Jobs that need more memory than a {gpu.name} has ({gpu.memory:g} GB): {len(too_large)}, such as "
+            f"{too_large[0]}. Make the batch smaller and `accumulate` larger, or name a larger GPU with --gpu."
+        )
     lines.append("Translating, validating, the theory and traces of first updates are not in it.")
     if any(item.updates_estimated for item in planned):
         lines.append(
@@ -389,13 +401,15 @@ def _sharing(planned: list[Item], gpu: Gpu) -> str:
 
 
 def _sums(planned: list[Item], gpu: Gpu) -> str:
-    """What all jobs take together whose length is known."""
+    """What all jobs take together, or those whose length is known."""
+    known = sum(item.hours is not None for item in planned)
+    whose = "In all" if known == len(planned) else f"The {known} jobs whose length is known take"
     total, longest = sum(item.hours or 0.0 for item in planned), critical_path(planned)
     cores = sum(item.core_hours or 0.0 for item in planned)
     of_all, of_longest = (_amount(hours, of=total) for hours in (total, longest))
     unit, of_cores = ("minutes" if hours < 1 else "hours" for hours in (total, cores))
     return (
-        f"In all {of_all} {gpu.name} {unit}; the longest chain of jobs takes {of_longest}. Without a GPU: "
+        f"{whose} {of_all} {gpu.name} {unit}; the longest chain of jobs takes {of_longest}. Without a GPU: "
         f"{_amount(cores, of=cores)} {of_cores} of one core."
     )
 
@@ -408,7 +422,7 @@ def _amount(hours: float, of: float) -> str:
 def _table(planned: list[Item], gpu: Gpu) -> Table:
     result = Table(box=None)
     result.add_column("", no_wrap=True)
-    for heading in ("updates", "tokens", "FLOPs", f"GB of {gpu.memory:g}", f"{gpu.name} hours", "core hours"):
+    for heading in ("updates", "tokens", "FLOPs", f"memory, of {gpu.memory:g} GB", f"{gpu.name} hours", "core hours"):
         result.add_column(heading, justify="right", no_wrap=True)
     for item in planned:
         result.add_row(

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from preln.config import NoResults, Study, StudyError, of_results, read
-from preln.config.base import listed, nearest
+from preln.config.base import listed, meant, nearest
 from preln.runs import Run, expand
 
 STUDY_FILE = "study.yaml"
@@ -15,9 +15,26 @@ STUDY_FILE = "study.yaml"
 
 
 def study_file(path: Path) -> Path:
-    """The file of a study that is named by its file or by a folder with study.yaml."""
+    """The file of a study that is named by its file or by a folder with study.yaml.
+
+    Raises:
+        StudyError: if there is none; the message names the file of a study of this name, or those that there are.
+    """
     # A path that the system refuses, such as one that is too long, is no folder; `Path.is_dir` would raise.
-    return path / STUDY_FILE if os.path.isdir(path) else path
+    found = path / STUDY_FILE if os.path.isdir(path) else path
+    try:
+        os.lstat(found)
+    except OSError as error:
+        raise StudyError(f"{found}: cannot be read ({error.strerror}){_hint(path)}") from None
+    return found
+
+
+def _hint(path: Path) -> str:
+    """Which study may be meant by a path at which there is none."""
+    if named := study_named(path.stem):
+        return f"; the study {path.stem} is in {named}"
+    known = sorted(map(str, Path("config").glob("*.yaml")))
+    return meant(str(path), known) or (f"; there are {listed(known)}" if known else "")
 
 
 def of_folder(results: Path) -> Path:
@@ -43,7 +60,10 @@ def read_results(results: Path) -> tuple[Path, Study, list[Run]]:
         names = [other.name for other in found]
         near = nearest(name, names)
         places = " or ".join(str(other) for other in found if other.name == near)
-        hint = f"did you mean {places}?" if near else f"there are results in {listed(found)}"
+        if asked := study_named(name):
+            hint = f"`preln run {asked}` makes them"
+        else:
+            hint = f"did you mean {places}?" if near else f"there are results in {listed(found)}"
         # A study that has not begun is shown from its file (`status`). One of this very name has begun elsewhere.
         kind = StudyError if name in names else NoResults
         raise kind(f"{path.parent}: holds no results; {hint}") from error

@@ -108,6 +108,7 @@ def runs_of(grid: Grid[Any], section: str, study: Study, origin: Origin) -> list
     common = grid.settings
     usual = usual_values(RunSettings, common, _TOLD)
     runs: dict[str, Run] = {}
+    trainings: dict[RunSettings, str] = {}
     wrong: list[str] = []
     for number, entry in enumerate(grid.runs):
         where = f"{section}.runs.{number}"
@@ -118,6 +119,13 @@ def runs_of(grid: Grid[Any], section: str, study: Study, origin: Origin) -> list
                 continue
             run_id = _run_id(settings, common, usual, several_corpora=len(study.corpora) > 1)
             wrong += misfits(run_id, runs, settings, execution, where)
+            twin = trainings.setdefault(in_effect(settings), run_id)
+            if twin != run_id:
+                differing = differing_keys(runs[twin].settings, settings)
+                wrong.append(
+                    f"{where}: {run_id} is the same training as {twin}: {listed(differing)} has no effect "
+                    "on them; leave one out"
+                )
             figures = entry.figures if isinstance(entry, RunEntry) else ()
             runs[run_id] = Run(run_id, settings, study.corpora[settings.corpus], figures, execution)
     refuse(placed(origin, wrong))
@@ -180,8 +188,7 @@ def misfits(
     if run_id in others and others[run_id].settings == settings:
         wrong.append(f"{where}: the run {run_id} is defined twice")
     elif run_id in others:
-        other = others[run_id].settings
-        differing = [key for key in type(settings).model_fields if getattr(other, key) != getattr(settings, key)]
+        differing = differing_keys(others[run_id].settings, settings)
         wrong.append(
             f"{where}: the run has the id {run_id} of another, which differs in {listed(differing)}: the name of a "
             "corpus or a text must not read like a setting; give it another"
@@ -204,6 +211,19 @@ def misfits(
             "and each takes as many of the batches of an update as every other"
         )
     return wrong
+
+
+def differing_keys(one: BaseModel, other: BaseModel) -> list[str]:
+    """The settings in which two runs of a kind differ."""
+    return [key for key in type(one).model_fields if getattr(one, key) != getattr(other, key)]
+
+
+def in_effect(settings: RunSettings) -> RunSettings:
+    """The settings, with those at their defaults that the run's optimizer or schedule does not read."""
+    unread = schedules.SETTINGS - schedules.SCHEDULES[settings.schedule].reads()
+    if settings.optimizer == "sgd":
+        unread |= {"beta1", "beta2", "epsilon"}
+    return settings.model_copy(update={key: RunSettings.model_fields[key].default for key in unread})
 
 
 def undefined(where: str, name: str, defined: Collection[str]) -> str:

@@ -113,6 +113,22 @@ def test_a_study_that_is_no_file_is_refused_at_once(tmp_path: Path, monkeypatch:
         assert said.startswith(f"preln: {tmp_path / name}: ") and reason in said, said
 
 
+@pytest.mark.parametrize(
+    ("asked", "hint"),
+    [
+        ("quick", "; the study quick is in config/config.yaml"),
+        ("config/quick.yaml", "; the study quick is in config/config.yaml"),
+        ("config/paper-epok.yaml", " (did you mean config/paper-epoch.yaml?)"),
+        ("elsewhere", "; there are config/amplification.yaml, "),
+    ],
+)
+def test_a_study_that_is_not_there_is_told_with_those_that_are(
+    asked: str, hint: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = planned(Path(asked), monkeypatch)
+    assert said.startswith(f"preln: {asked}: cannot be read (No such file or directory){hint}")
+
+
 NO_FILES: list[tuple[str, tuple[str, ...]]] = [
     ("folder", ("folder", "regular file")),
     ("pipe", ("pipe", "regular file")),

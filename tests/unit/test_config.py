@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -11,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from preln.config import Execution, RunSettings, StudyError, describe, load, read, validate, write
-from preln.config.base import meant, nearest
+from preln.config import Execution, RunSettings, Study, StudyError, describe, load, read, validate, write
+from preln.config.base import FORMS, meant, nearest
 from preln.runs import expand
 from tests.conftest import RUN, settings, study_content
 from tests.refused import names, refused
@@ -198,7 +200,7 @@ def test_a_study_needs_a_run() -> None:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"heads": 3}, "heads: 3 does not divide width 16"),
+        ({"heads": 3}, "width: 16 is no multiple of heads, of which there are 3; 15 and 18 would be"),
         ({"schedule": "constant", "drop_epoch": 3}, "drop_epoch: 3 is not before the last of 3 epochs"),
         ({"drop_epoch": 2}, "drop_epoch: only for .*constant"),
         ({"schedule": "drop-inverse-sqrt"}, "drop_epoch: needed"),
@@ -235,6 +237,24 @@ def test_a_studys_paths_are_those_of_all_its_sections_by_their_keys() -> None:
         "corpora.tiny.train.target": Path("a.fr"),
         "texts.english.sources.1.path": Path("novels"),
     }
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"study": "My_Study"}, "study: 'My_Study': must be of lower-case letters, digits and hyphens"),
+        ({"study": 2024}, "study: 2024: must be text; put what you wrote in quotes"),
+        ({"description": False}, "description: False: must be text; put what you wrote in quotes"),
+        ({"execution": {"log_interval": "1e2"}}, "execution.log_interval: '1e2': must be a whole number, such as 1000"),
+    ],
+)
+def test_a_value_of_the_wrong_kind_is_told_in_words(changed: dict[str, Any], said: str) -> None:
+    assert f"my.yaml: {said}" in refusal({**study_content(), **changed})
+
+
+def test_every_pattern_of_a_study_is_told_in_words() -> None:
+    patterns = set(re.findall(r'"pattern": "(.*?)"', json.dumps(Study.model_json_schema())))
+    assert {json.loads(f'"{pattern}"') for pattern in patterns} == set(FORMS)
 
 
 def test_a_home_that_is_not_there_is_named() -> None:

@@ -95,7 +95,10 @@ def own_lines(lines: list[str], start: int) -> str:
 
 def test_the_next_command_is_said(texts: Path, capsys: pytest.CaptureFixture[str]) -> None:
     study = written(texts)
-    assert f"preln run {shlex.quote(str(study))}" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    its = shlex.quote(str(study))
+    commands = (f"snakemake prepared --cores all --configfile {its}", f"preln plan {its}", f"preln run {its}")
+    assert [line.strip() for line in said.splitlines() if line.startswith("  ")] == list(commands)
 
 
 @pytest.mark.parametrize("workflow", [None, "Snakefile", "workflow/Snakefile"])
@@ -112,7 +115,7 @@ def test_where_there_is_no_workflow_it_is_said(
         Path(workflow).parent.mkdir(exist_ok=True)
         Path(workflow).touch()
     written(texts)
-    assert ("needs a Snakefile" in capsys.readouterr().out) == (workflow is None)
+    assert ("need a Snakefile" in capsys.readouterr().out) == (workflow is None)
 
 
 def test_sides_of_unlike_length_are_refused_with_both_numbers(texts: Path) -> None:
@@ -124,6 +127,28 @@ def test_sides_of_unlike_length_are_refused_with_both_numbers(texts: Path) -> No
 def test_a_study_that_is_there_is_not_overwritten(texts: Path) -> None:
     written(texts)
     with pytest.raises(StudyError, match="is there already; name another file with --out"):
+        written(texts)
+
+
+@pytest.mark.parametrize(
+    ("target", "options", "said"),
+    [
+        ("train.fr", ["--target-language", "French"], "--target-language French: must be two or three lower-case"),
+        ("train.nl", [], "both are in nl; give a text and its translation"),
+        ("train.fr", ["--out", "My_Study.yaml"], "named after the file, whose name must be of lower-case letters"),
+    ],
+)
+def test_what_is_wrong_with_the_command_is_told_by_its_own_names(
+    target: str, options: list[str], said: str, texts: Path
+) -> None:
+    with pytest.raises(StudyError, match=said):
+        app(["init", str(texts / "train.nl"), str(texts / target), *options], standalone_mode=False)
+
+
+def test_a_text_that_is_too_small_to_learn_from_is_refused(texts: Path) -> None:
+    for side in ("nl", "fr"):
+        (texts / f"train.{side}").write_text(RUNNING * 99, encoding="utf-8")
+    with pytest.raises(StudyError, match=r"has 99 pairs of sentences; a study needs 100 at least"):
         written(texts)
 
 

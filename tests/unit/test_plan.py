@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from preln import cost, plan
-from preln.checking import check, check_file
+from preln.checking import Checked, check, check_file
 from preln.errors import PrelnError
 from preln.files import write_json, write_text
 from preln.plan import CORE, GPUS, UPDATES_A_SECOND, critical_path, items
@@ -178,6 +178,34 @@ def test_a_peak_of_ones_own_is_taken_in_place_of_the_data_sheets(
 def test_a_plan_of_less_than_an_hour_is_in_minutes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     plan.show(check_file(Path("config/demo-gpu.yaml")), Path("my.yaml"), "l4", tmp_path)
     assert re.search(r"In all \d L4 minutes; the longest chain of jobs takes \d\.", capsys.readouterr().out)
+
+
+def printed(asked: Checked, folder: Path, gpu: str, capsys: pytest.CaptureFixture[str]) -> str:
+    plan.show(asked, Path("my.yaml"), gpu, folder)
+    return " ".join(capsys.readouterr().out.split())
+
+
+def test_a_sum_says_of_how_many_jobs_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    content = bert_content()
+    assert "In all " in printed(check(content, "my.yaml"), tmp_path, "l4", capsys)
+    # The text of these runs is not prepared.
+    asked = check({**study_content({}, {"seed": 2}), **content, "study": "both"}, "my.yaml")
+    said = printed(asked, tmp_path, "l4", capsys)
+    assert f"The {len(asked.pretrainings) + len(asked.finetunings)} jobs whose length is known take " in said
+    assert "In all " not in said
+
+
+def test_jobs_that_do_not_fit_the_gpu_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = check(bert_content({"layers": 24, "width": 16384, "ffn_width": 65536, "heads": 16}), "my.yaml")
+    wide = asked.pretrainings[0].id
+    said = printed(asked, tmp_path, "l4", capsys)
+    assert re.search(rf"Jobs that need more memory than a L4 has \(24 GB\): \d+, such as {wide}\.", said)
+    assert "more memory than" not in printed(check(bert_content(), "my.yaml"), tmp_path, "l4", capsys)
+
+
+def test_jobs_that_are_done_already_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    said = printed(check_file(Path("config/iwslt14-cpu.yaml")), Path(), "l4", capsys)
+    assert "13 of the study's 13 jobs are done already, in results/iwslt14-cpu." in said
 
 
 def test_runs_that_end_within_their_warm_up_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -81,7 +81,7 @@ def test_the_point_that_is_reported_beside_the_chosen_one_is_no_identity() -> No
         ({"updates": 9}, ("pretraining.runs.0.updates: 9 ", "pretraining.checkpoints, 12")),
         ({"warmup": 12}, ("pretraining.runs.0.", "warmup: 12 ", "updates 12")),
         ({"validate_every": 5}, ("pretraining.runs.0.", "validate_every: 5 ", "updates 12")),
-        ({"heads": 3}, ("pretraining.runs.0.", "heads: 3 ", "width 16")),
+        ({"heads": 3}, ("pretraining.runs.0.width: 16 ", "heads", "15 and 18")),
         ({"seed": [1, 1]}, ("pretraining.runs.0: ", "pre-lr2e-3-wu0-s1", "twice")),
     ],
 )

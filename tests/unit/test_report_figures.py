@@ -255,6 +255,8 @@ def test_a_figure_or_format_that_there_is_not_is_refused(tmp_path: Path) -> None
 
     with pytest.raises(PrelnError, match="figure 7: not known; allowed: 2, rate-budgets, runs"):
         draw(study, "7", tmp_path, [tmp_path / "figure.pdf"])
+    with pytest.raises(PrelnError, match=r"figure figure-2: not known \(did you mean 2\?\)"):
+        draw(study, "figure-2", tmp_path, [tmp_path / "figure.pdf"])
     with pytest.raises(PrelnError, match=r"allowed: .pdf, .png, .svg"):
         draw(study, "2", tmp_path, [tmp_path / "figure.gif"])
 

@@ -62,6 +62,19 @@ def test_a_run_defined_twice_is_refused() -> None:
         runs({"seed": [1, 2]}, {"seed": 2})
 
 
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"optimizer": "sgd", "beta2": [0.9, 0.98]},
+        {"schedule": "constant", "decay_period": [100, 200]},
+    ],
+)
+def test_runs_that_differ_in_what_has_no_effect_on_them_are_refused(entry: dict[str, Any]) -> None:
+    (key,) = (key for key, value in entry.items() if isinstance(value, list))
+    with pytest.raises(StudyError, match=rf"is the same training as .*: {key} has no effect on them; leave one out"):
+        runs(entry)
+
+
 def test_a_corpus_that_is_not_defined_is_refused_with_those_that_are() -> None:
     with refused(StudyError, "translation.runs.0.corpus: ", "'ted'", "defined: tiny"):
         runs({"corpus": "ted"})

@@ -23,7 +23,15 @@ from pydantic import (
 
 from preln.values import NAME
 
-Name = Annotated[str, Field(pattern=f"^{NAME}$", max_length=64)]
+NAMES, LANGUAGES, DATES = f"^{NAME}$", r"^[a-z]{2,3}$", r"^\d{8}$"
+FORMS = {
+    NAMES: "must be of lower-case letters, digits and hyphens, the first no hyphen, such as my-study",
+    LANGUAGES: "must be two or three lower-case letters, such as nl",
+    DATES: "must be eight digits, such as 20260101",
+}
+"""What a text of a study must be, by the regular expression that it must match."""
+
+Name = Annotated[str, Field(pattern=NAMES, max_length=64)]
 """Folders and files have it in their names, which are no longer than 255 bytes."""
 
 MOST_UPDATES = 100_000_000
@@ -104,6 +112,14 @@ def _place(path: Path | None, plain: SerializerFunctionWrapHandler, info: Serial
 
 Copy = Annotated[LocalPath | None, WrapSerializer(_place)]
 """Where this machine has a published text, in place of a download; which is no part of what the text is."""
+
+
+def of_whole_heads(width: int, heads: int) -> list[str]:
+    """What is wrong with a width that its attention heads cannot share: a line that begins with the key, or none."""
+    if not (over := width % heads):
+        return []
+    near = " and ".join(str(one) for one in (width - over, width - over + heads) if one)
+    return [f"width: {width} is no multiple of heads, of which there are {heads}; {near} would be"]
 
 
 def ascending(values: tuple[Number, ...]) -> tuple[Number, ...]:

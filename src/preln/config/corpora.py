@@ -6,9 +6,9 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import Field, model_validator
 
-from preln.config.base import Copy, LocalPath, Settings, later
+from preln.config.base import LANGUAGES, Copy, LocalPath, Settings, later
 
-Language = Annotated[str, Field(pattern=r"^[a-z]{2,3}$")]
+Language = Annotated[str, Field(pattern=LANGUAGES)]
 
 
 class _Corpus(Settings):

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
-from preln.config.base import MOST_UPDATES, WIDEST, Name, Settings, ascending, later
+from preln.config.base import MOST_UPDATES, WIDEST, Name, Settings, ascending, later, of_whole_heads
 from preln.config.grid import NORM, PLACEMENT, QK_NORM, Entry, Grid, Placement, Precision
 from preln.placements.base import NormName
 
@@ -54,9 +54,7 @@ class PretrainingSettings(Settings):
 
     @model_validator(mode="after")
     def _possible(self) -> PretrainingSettings:
-        problems: list[str] = []
-        if self.width % self.heads:
-            problems.append(f"heads: {self.heads} does not divide width {self.width}")
+        problems = of_whole_heads(self.width, self.heads)
         if self.warmup >= self.updates:
             problems.append(f"warmup: {self.warmup} is not below updates {self.updates}")
         if self.updates % self.validate_every:

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, SerializationInfo, SerializerFunctionWrapHandler, model_serializer, model_validator
 
-from preln.config.base import IDENTITY, Copy, LocalPath, Settings
+from preln.config.base import DATES, IDENTITY, Copy, LocalPath, Settings
 
 WIKIPEDIA_VERSION = 2
 """Raised when the mark-up of an article can be read otherwise with the code; a raise prepares every text with articles
@@ -36,7 +36,7 @@ class WikipediaSource(Settings):
     """A dump of the English Wikipedia, without its mark-up."""
 
     source: Literal["wikipedia"]
-    date: str | None = Field(None, pattern=r"^\d{8}$", description="The dump's date, such as 20260101.")
+    date: str | None = Field(None, pattern=DATES, description="The dump's date, such as 20260101.")
     file: LocalPath | None = Field(None, description="A local `pages-articles` dump instead of the download.")
 
     @model_validator(mode="after")

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 from yaml.reader import Reader
 
-from preln.config.base import meant, shown
+from preln.config.base import FORMS, meant, shown
 from preln.config.keys import known
 from preln.config.lines import written
 from preln.config.study import Study
@@ -140,8 +140,13 @@ def describe(error: ValidationError, content: Any, kind: Any) -> list[str]:
             message = f"{shown(problem['input'])}: must have keys of its own"
         elif problem["type"] == "too_short":
             message = f"needs {problem['ctx']['min_length']} or more"
-        elif problem["type"] == "int_type":
-            message = f"{shown(problem['input'])}: must be a whole number"
+        elif problem["type"] in ("int_type", "int_parsing"):
+            message = f"{shown(problem['input'])}: must be a whole number, such as 1000"
+        elif problem["type"] == "string_type" and isinstance(problem["input"], bool | int | float):
+            # YAML takes no, off, yes and on for truth values, and 2024 for a number.
+            message = f"{shown(problem['input'])}: must be text; put what you wrote in quotes"
+        elif problem["type"] == "string_pattern_mismatch":
+            message = f"{shown(problem['input'])}: {FORMS[problem['ctx']['pattern']]}"
         elif problem["type"] == "union_tag_invalid":
             tag, allowed = problem["ctx"]["tag"], problem["ctx"]["expected_tags"]
             message = f"{shown(tag)}{_guess(tag, allowed)}: Input should be one of {allowed}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from pydantic import Field, model_validator
 
 from preln import schedules
-from preln.config.base import MOST_UPDATES, WIDEST, Name, Settings, later
+from preln.config.base import MOST_UPDATES, WIDEST, Name, Settings, later, of_whole_heads
 from preln.config.grid import NORM, PLACEMENT, QK_NORM, Entry, Grid, Placement, Precision
 from preln.placements.base import NormName
 from preln.schedules.inverse_sqrt import Anchor
@@ -91,9 +91,7 @@ class RunSettings(Settings):
 
     @model_validator(mode="after")
     def _possible(self) -> RunSettings:
-        problems: list[str] = []
-        if self.width % self.heads:
-            problems.append(f"heads: {self.heads} does not divide width {self.width}")
+        problems = of_whole_heads(self.width, self.heads)
         if self.drop_epoch is not None and self.drop_epoch >= self.epochs:
             problems.append(f"drop_epoch: {self.drop_epoch} is not before the last of {self.epochs} epochs")
         problems += schedules.problems(self)

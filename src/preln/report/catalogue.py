@@ -106,7 +106,7 @@ class Catalogue:
     def _of_name(self, kind: str, name: str, every: dict[str, E], mine: dict[str, E]) -> E:
         if name not in mine:
             why = f"study {self.study.study} has nothing that it shows" if name in every else "not known"
-            guess = "" if name in every else meant(name, mine)
+            guess = "" if name in every else meant(name.removeprefix(f"{kind}-"), mine)
             raise PrelnError(f"{kind} {name}: {why}{guess}; allowed: {', '.join(mine)}")
         return mine[name]
 
