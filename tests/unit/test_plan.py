@@ -124,7 +124,7 @@ def test_text_that_is_not_found_is_said_with_where_it_was_looked_for_and_how_it_
 ) -> None:
     plan.show(check(study_content(), "my.yaml"), Path("my.yaml"), "a100", tmp_path)
     told = " ".join(capsys.readouterr().out.split())
-    assert "It was looked for in this folder, and up to two folders below it" in told
+    assert "There is none in this folder or up to two below it" in told
     assert "snakemake prepared --cores all --configfile my.yaml" in told and "preln_prepared" in told
 
 
