@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from preln.config import PretrainingSettings
 from preln.fairseq_plugin.bert import PlacedBert
+from preln.fused.embedding import Embedding
 from preln.placements.base import Place
 from tests import conftest
 
@@ -99,6 +100,10 @@ def test_weights_are_drawn_as_berts(placement: str) -> None:
     for linear in (layer.fc1, layer.fc2, layer.self_attn.q_proj, layer.self_attn.v_proj):
         assert float(linear.weight.detach().std()) == pytest.approx(0.02, rel=0.15)
     assert not layer.fc1.bias.any()
+
+
+def test_its_tokens_are_looked_up_in_a_table_that_is_exact_in_half_precision() -> None:
+    assert isinstance(build(PlacedBert, "post").encoder.sentence_encoder.embed_tokens, Embedding)
 
 
 def test_pre_ln_ends_with_a_norm_and_both_begin_with_one() -> None:

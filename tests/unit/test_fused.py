@@ -17,6 +17,7 @@ from torch.nn import functional
 from preln.fused import native
 from preln.fused.attention import attend, visible
 from preln.fused.dropout import Dropout, dropped_sum
+from preln.fused.embedding import Embedding
 from preln.fused.linear import Linear
 from preln.fused.loss import smoothed_cross_entropy
 from preln.fused.norm import LayerNorm, norm_of_sum
@@ -145,6 +146,21 @@ def test_a_norm_sums_the_gradients_of_gain_and_bias_over_thousands_of_tokens(dty
     computed = torch.autograd.grad(norm(x), [x, norm.weight, norm.bias], upstream.to(dtype))
     for one, other in zip(computed, expected, strict=True):
         assert (one.double() - other).norm().item() <= 5e-3 * other.norm().item()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+def test_an_embedding_sums_the_gradients_of_thousands_of_positions_of_a_token(dtype: torch.dtype) -> None:
+    tokens = torch.randint(4, (64, 64), generator=torch.Generator().manual_seed(1))
+    upstream = (numbers(64, 64, 16, seed=2) + numbers(16, seed=3)).to(dtype)
+    # Token 0 is padding, which has no gradient.
+    embedding = Embedding(4, 16, padding_idx=0).to(dtype)
+    (weight,) = in_doubles(embedding.weight)
+    (expected,) = torch.autograd.grad(functional.embedding(tokens, weight, 0), weight, upstream.double())
+    found = embedding(tokens)
+    (computed,) = torch.autograd.grad(found, embedding.weight, upstream)
+    assert torch.equal(found, functional.embedding(tokens, embedding.weight))
+    assert not computed[0].any()
+    assert (computed.double() - expected).norm().item() <= 5e-3 * expected.norm().item()
 
 
 def test_a_norm_that_is_looked_into_shows_the_sum(loops: str) -> None:

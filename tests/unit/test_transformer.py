@@ -10,6 +10,7 @@ from fairseq.models.transformer import TransformerModelBase
 from torch import Tensor
 
 from preln.fairseq_plugin.transformer import PlacedTransformer
+from preln.fused.embedding import Embedding
 from tests.models import build, fairseq_names
 
 pytestmark = pytest.mark.numbers
@@ -69,6 +70,12 @@ def test_pre_ln_without_its_final_norm_would_be_noticed(batch: dict[str, Tensor]
     theirs.load_state_dict(fairseq_names(ours.state_dict()))
     ours.encoder.layer_norm = None
     assert not torch.allclose(ours(**batch)[0], theirs(**batch)[0], atol=1e-2)
+
+
+def test_both_stacks_look_tokens_up_in_one_table_that_is_exact_in_half_precision() -> None:
+    model = build(PlacedTransformer, "post")
+    assert model.encoder.embed_tokens is model.decoder.embed_tokens
+    assert isinstance(model.encoder.embed_tokens, Embedding)
 
 
 def test_every_sublayer_has_one_norm() -> None:

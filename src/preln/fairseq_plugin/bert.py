@@ -21,12 +21,17 @@ from torch import Tensor, nn
 from preln.config import PretrainingSettings
 from preln.fairseq_plugin.initialisation import apply_placement, scale_to_width
 from preln.fairseq_plugin.transformer import PlacedEncoder, in_one_step
+from preln.fused.embedding import Embedding
 from preln.fused.norm import LayerNorm
 from preln.placements import PLACEMENTS
 
 
 class PlacedBertEncoder(RobertaEncoder):
     """fairseq's masked language model over placed layers."""
+
+    def build_embedding(self, vocab_size: int, embedding_dim: int, padding_idx: int) -> Embedding:
+        """fairseq's embeddings."""
+        return Embedding(vocab_size, embedding_dim, padding_idx)
 
     def build_encoder(self, args: Namespace, dictionary: Any, embed_tokens: nn.Embedding) -> PlacedEncoder:
         """The layers, drawn as BERT's are, N(0, 0.02)."""

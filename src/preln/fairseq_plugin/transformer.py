@@ -30,6 +30,7 @@ from preln.fairseq_plugin.attention import attention, attention_of_the_last, pre
 from preln.fairseq_plugin.initialisation import initialise
 from preln.fused.attention import visible
 from preln.fused.dropout import Dropout
+from preln.fused.embedding import Embedding
 from preln.fused.products import linear
 from preln.placements import PLACEMENTS
 from preln.placements.base import Place, Shape, Stack, Sublayer, as_it_is
@@ -266,6 +267,14 @@ class PlacedTransformer(TransformerModelBase):
         encoder's."""
         source = self.encoder(src_tokens, src_lengths, padded=padded)
         return self.decoder(prev_output_tokens, encoder_out=source, features_only=features_only)
+
+    @classmethod
+    def build_embedding(
+        cls, cfg: TransformerConfig, dictionary: Any, embed_dim: int, path: str | None = None
+    ) -> Embedding:
+        """fairseq's embeddings, as it draws them."""
+        drawn = super().build_embedding(cfg, dictionary, embed_dim, path)
+        return Embedding(drawn.num_embeddings, drawn.embedding_dim, drawn.padding_idx, _weight=drawn.weight)
 
     @classmethod
     def build_encoder(cls, cfg: TransformerConfig, src_dict: Any, embed_tokens: nn.Embedding) -> Any:
