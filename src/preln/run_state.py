@@ -147,7 +147,8 @@ class RunState:
         self.folder.mkdir(parents=True, exist_ok=True)
         started = datetime.now(UTC).isoformat(timespec="seconds")
         about = {"started": started, "workers": execution.workers, **before}
-        append_json(self.attempts_file, {**about, **commit(), "hardware": hardware(execution)})
+        origin = {**commit(), "versions": versions(), "hardware": hardware(execution)}
+        append_json(self.attempts_file, {**about, **origin})
 
     def attempts(self) -> list[dict[str, Any]]:
         """The attempts, in their order."""
@@ -180,17 +181,29 @@ class RunState:
             )
 
     def origin(self, study: Study, job_id: str, identity: dict[str, Any]) -> dict[str, Any]:
-        """What run.json says of where numbers come from; commit and hardware are those of the last attempt."""
-        attempts = self.attempts()
+        """What run.json says of where numbers come from; commit, versions and hardware are those of the last attempt
+        that computed any."""
+        last = self._last_that_computed()
         return {
             "id": job_id,
             "study": study.study,
             "identity": identity,
             "state": self.name,
-            "versions": versions(),
-            **{key: attempts[-1][key] for key in ("commit", "commit_changed", "hardware")},
-            "attempts": attempts,
+            # An attempt of an older version has none of its own.
+            "versions": last.get("versions") or versions(),
+            **{key: last[key] for key in ("commit", "commit_changed", "hardware")},
+            "attempts": self.attempts(),
         }
+
+    def _last_that_computed(self) -> dict[str, Any]:
+        """The last attempt, but for those of a translation that began when every epoch was recorded: they only made its
+        records again."""
+        attempts = self.attempts()
+        if self.divergence():
+            return attempts[-1]
+        epochs = max((entry.get("epoch", 0) for entry in self.entries()), default=0)
+        computed = [attempt for attempt in attempts if attempt.get("epochs_before", -1) < epochs]
+        return (computed or attempts)[-1]
 
     def note_divergence(self, update: int, reason: str) -> None:
         """Leave the mark of a training that diverged, with the length of the record that it is of."""

@@ -9,12 +9,13 @@ import shutil
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from preln import recording
 from preln.config import Execution, Precision
 from preln.errors import PrelnError
 from preln.machine import claim
+from preln.provenance import hardware
 from preln.run_state import RunState, Unit
 
 if TYPE_CHECKING:
@@ -76,8 +77,10 @@ class Training:
         for weights in kept:
             if weights.path.exists():
                 weights.mend()
-        self.state.begin(self.execution, **{f"{unit}_before": before})
-        if not self.state.divergence() and before != end:
+        is_done = self.state.divergence() is not None or before == end
+        if not is_done or not self.state.attempts():
+            self.state.begin(self.execution, **{f"{unit}_before": before})
+        if not is_done:
             self._train(self.state)
 
     def make_again(self, weights: KeptWeights) -> None:
@@ -243,17 +246,24 @@ class KeptWeights:
         if is_whole(self.path):
             return
         state, execution = self.training.state, self.training.execution
-        own = (execution.workers, bool(execution.gpus))
-        if {(attempt["workers"], bool(attempt["hardware"]["gpus"])) for attempt in state.attempts()} - {own}:
+        own = _as_drawn({"workers": execution.workers, "hardware": hardware(execution)})
+        if {_as_drawn(attempt) for attempt in state.attempts()} - {own}:
             raise self._lost("one process" if execution.workers == 1 else f"{execution.workers} processes")
         self.training.make_again(self)
 
     def _lost(self, processes: str) -> WeightsLost:
-        """What is said where dropout would be drawn otherwise than it was: by another number of processes, or on
-        another kind of device."""
+        """What is said where dropout would be drawn otherwise than it was."""
         device = "GPU" if self.training.execution.gpus else "CPU"
         return WeightsLost(
             f"{self.path}: not there or damaged; this job, {processes} on a {device}, would make other weights than "
-            "the training, of another number of processes or on another kind of device; move "
-            f"{self.training.state.job} away and train the run again"
+            "the training, of another number of processes, on another kind of device, or with the compiled loops where "
+            f"this job has none, or without; move {self.training.state.job} away and train the run again"
         )
+
+
+def _as_drawn(attempt: dict[str, Any]) -> tuple[int, bool, bool]:
+    """What of an attempt decides how dropout is drawn: its processes, and whether GPUs or compiled loops draw it."""
+    on = attempt["hardware"]
+    gpus = bool(on["gpus"])
+    # Where an attempt is older than the compiled loops' name in it, they were there.
+    return attempt["workers"], gpus, not gpus and on.get("loops") != "PyTorch"

@@ -13,10 +13,12 @@ import pandas as pd
 import pytest
 import torch
 
+from preln import run_state
 from preln.config import Study, validate
 from preln.fairseq_plugin import launch
 from preln.fairseq_plugin.checkpoints import CheckpointRefused, keep_weights, kept_weights, load_weights
 from preln.files import write_json_lines
+from preln.fused import native
 from preln.prepared_stage import TextDamaged
 from preln.prepared_text import require_parallel
 from preln.pretraining import runs as pretraining
@@ -232,7 +234,28 @@ def test_a_training_that_goes_on_mends_the_weights_that_it_kept(
     assert numbers(folder) == numbers(finished)
 
 
-@pytest.mark.parametrize("kind", [{"workers": 2}, {"gpus": ["NVIDIA H200"]}], ids=["several processes", "a GPU"])
+def test_records_that_are_made_again_name_the_attempt_that_computed_them(
+    copied: tuple[Path, RunState], finished: Path, prepared: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder, _), (study, run) = copied, study_and_run()
+    before = json.loads((finished / "run.json").read_text())
+    assert before["versions"] == before["attempts"][-1]["versions"]
+    monkeypatch.setattr(run_state, "versions", lambda: {"torch": "of another machine"})
+    monkeypatch.setattr(run_state, "hardware", lambda _: {"processor": "another", "gpus": []})
+    monkeypatch.setattr(run_state, "commit", lambda: {"commit": "another", "commit_changed": True})
+    train_run(study, run, prepared, folder)
+    after = json.loads((folder / "run.json").read_text())
+    assert len(after["attempts"]) == 2
+    # The attempts are part of what the record's checksum is of.
+    theirs = {key: before[key] for key in ("attempts", "sha256")}
+    assert after | theirs == before
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [{"workers": 2}, {"gpus": ["NVIDIA H200"]}, {"loops": "AVX2" if native.loops() == "PyTorch" else "PyTorch"}],
+    ids=["several processes", "a GPU", "other loops"],
+)
 def test_weights_are_not_made_again_by_another_kind_of_job_than_trained_them(
     kind: dict[str, Any], copied: tuple[Path, RunState], prepared: Path
 ) -> None:

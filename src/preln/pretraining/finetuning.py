@@ -52,7 +52,9 @@ def finetune(study: Study, job: FinetuningJob, prepared: Path, task: Path, runs:
     with state.exclusive():
         state.mend_lines()
         claim(job.execution)
-        state.begin(job.execution, finetunings_before=len(_scores(state)))
+        scores = _scores(state)
+        if not state.attempts() or (weights and _wanted(job).keys() - scores.keys()):
+            state.begin(job.execution, finetunings_before=len(scores))
         if weights:
             _fill(state, job, record["parts"]["train"]["pairs"], weights, task / "binary")
         scores = _scores(state)

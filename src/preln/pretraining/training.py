@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import logging
 from collections.abc import Sequence
 from pathlib import Path
@@ -122,7 +121,7 @@ def metrics(
     run: PretrainingRun, record: dict[int, dict[str, Any]], rows: pd.DataFrame, diverged: dict[str, Any] | None
 ) -> dict[str, Any]:
     """What a run came to: its status, its last and its best validation."""
-    validations = json.loads(rows.to_json(orient="records", double_precision=15))
+    validations = rows.astype(object).where(rows.notna(), None).to_dict(orient="records")
     return {
         "id": run.id,
         "status": "diverged" if diverged else "finished",
