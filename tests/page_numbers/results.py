@@ -112,7 +112,10 @@ SAID: list[tuple[str, Numbers]] = [
     ),
     ("({:.1f} million parameters)", lambda: [table(BIG, "runs")["parameters"].max() / 1e6]),
     ("its rate has come to {:.3f}", lambda: [1313 / 1333]),
-    ("before the drop, after two epochs of each, Pre-LN is ahead by {:.1f} bits", lambda: [curve(BIG, POST, 2) - curve(BIG, PRE, 2)]),
+    (
+        "before the drop, after two epochs of each, Pre-LN is ahead by {:.1f} bits",
+        lambda: [curve(BIG, POST, 2) - curve(BIG, PRE, 2)],
+    ),
     (
         "the three differ by {:.2f} bits at most, elsewhere by {:.1f} to {:.1f}",
         lambda: [
