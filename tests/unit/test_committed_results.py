@@ -22,6 +22,12 @@ ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "results"
 COMMITTED = committed_studies()
 OF_OTHER_TEXT: dict[str, None] = {"texts": None, "description": None}
+NOT_MADE = {
+    "paper-epoch": {f"post-radam-lr5e-4-linear16500-beta20.999-s{seed}" for seed in (1, 2, 3)},
+    "confounds": {"post-adam-lr5e-4-wu0-hold1333-epochs4-accumulate4-s1"},
+    "iwslt14-50k-cpu": {f"pre-radam-lr5e-4-linear4653-s{seed}" for seed in (1, 2, 3)},
+}
+"""The runs that a study of config/ has and its committed records do not have yet; docs/your-own-study.md says so."""
 CONFIGS = {load(path).study: path for path in sorted((ROOT / "config").glob("*.yaml"))}
 
 
@@ -43,8 +49,12 @@ def test_a_committed_study_is_whole_and_its_records_are_its_own(path: Path) -> N
 def test_a_committed_study_is_the_one_in_config(path: Path) -> None:
     # How it is computed and where its text lies may differ, and in one study the text: docs/your-own-study.md says so.
     may_differ = {"execution": None} | (OF_OTHER_TEXT if path.parent.name == "bert-scaled" else {})
-    committed, configured = (load(one).identity for one in (path, CONFIGS[load(path).study]))
-    assert committed | may_differ == configured | may_differ
+    committed, configured = load(path), load(CONFIGS[load(path).study])
+    not_made = NOT_MADE.get(committed.study, set())
+    assert {run.id for run in expand(configured)} - {run.id for run in expand(committed)} == not_made
+    if not_made:
+        may_differ |= {"translation": None}
+    assert committed.identity | may_differ == configured.identity | may_differ
 
 
 @pytest.mark.parametrize("path", COMMITTED, ids=lambda path: path.parent.name)
