@@ -19,13 +19,18 @@ NAMES = {PRE: "Pre-LN, no warm-up", POST: "Post-LN, warm-up of 180 updates"}
 
 
 def answer(short: Sequence[float], long: Sequence[float]) -> list[str]:
-    """Whether too few updates are why Pre-LN is behind, from how far it is behind by seed, after the short training and
-    after the long one. Nothing is said before both have three seeds."""
-    if not len(short) == len(long) == 3:
+    """Whether too few updates are why Pre-LN is behind, after the short training and after the long one."""
+    return [f"too few updates are {word}" for word in cause(short, long)]
+
+
+def cause(before: Sequence[float], after: Sequence[float]) -> list[str]:
+    """Whether what was changed is why Pre-LN is behind, from how far it was behind by seed, and how far it is then.
+    Nothing is said before both have three seeds."""
+    if not len(before) == len(after) == 3:
         return []
-    if estimate(list(long)).high <= NEAR_ENOUGH:
-        return ["too few updates are the cause"]
-    return [f"too few updates are {'a cause in part' if mean(long) <= mean(short) / 2 else 'no cause'}"]
+    if estimate(list(after)).high <= NEAR_ENOUGH:
+        return ["the cause"]
+    return ["a cause in part" if mean(after) <= mean(before) / 2 else "no cause"]
 
 
 def read(results: Path, epoch: int) -> dict[Model, Ends]:

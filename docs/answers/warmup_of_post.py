@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from docs.answers import low_rate
-from docs.answers.early_drop import NEAR_ENOUGH
 from docs.committed import Ends, after_epoch, by_settings, translations
 from docs.markdown import answered, each_seed, grid, interval, rate, warm_up
-from preln.report.core.statistics import estimate, mean
+from preln.placements import PLACEMENTS
+from preln.report.core.statistics import estimate
 
 LONGER = ("post", 705)
 """Post-LN of `small-causes` with a warm-up of a quarter of the run, as in the paper."""
@@ -18,20 +18,15 @@ LOWER = (3e-4, 6.5e-4, 1.4e-3)
 
 
 def answer(short: Sequence[float], longer: Sequence[float]) -> list[str]:
-    """Whether the short warm-up is why Pre-LN is behind, from how far it is behind by seed, beside Post-LN's short
-    warm-up and beside its longer one. Nothing is said before both have three seeds."""
-    if not len(short) == len(longer) == 3:
-        return []
-    if estimate(list(longer)).high <= NEAR_ENOUGH:
-        return ["the short warm-up is the cause"]
-    return [f"the short warm-up is {'a cause in part' if mean(longer) <= mean(short) / 2 else 'no cause'}"]
+    """Whether the short warm-up is why Pre-LN is behind, beside Post-LN's short warm-up and beside its longer one."""
+    return [f"the short warm-up is {word}" for word in low_rate.cause(short, longer)]
 
 
 def table(results: Path) -> str:
     """Post-LN at the low rate with each warm-up, Pre-LN where C14 reads it, and the answer."""
     before, last = low_rate.LONG
     rows = [
-        ("Post-LN" if model[0] == "post" else "Pre-LN", warm_up(model[1]), str(epoch), each_seed(found[model])[0])
+        (PLACEMENTS[model[0]].label, warm_up(model[1]), str(epoch), each_seed(found[model])[0])
         for model, epoch in ((low_rate.PRE, before), (low_rate.POST, last), (LONGER, last))
         if model in (found := low_rate.read(results, epoch))
     ]

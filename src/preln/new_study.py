@@ -120,7 +120,7 @@ def write(source: Path, target: Path, languages: tuple[str, str], out: Path) -> 
     if out.exists():
         raise StudyError(f"{out}: is there already; name another file with --out")
     if not re.match(NAMES, out.stem):
-        raise StudyError(f"--out {out}: the study is named after the file, whose name {FORMS[NAMES]}{out.suffix}")
+        raise StudyError(f"--out {out}: the study is named after the file, whose name {FORMS[NAMES]}")
     if languages[0] == languages[1]:
         raise StudyError(
             f"{source} and {target}: both are in {languages[0]}; give a text and its translation, or say their "

@@ -29,7 +29,7 @@ from preln.corpora.subsets import SIZES
 from preln.errors import PrelnError
 from preln.freshness import read_or_nothing
 from preln.pretraining.runs import FinetuningJob, PretrainingRun
-from preln.results import files_made
+from preln.results import STUDY_FILE, files_made
 from preln.runs import Run
 from preln.status import StudyProgress
 from preln.workflow import corpus_folder
@@ -328,14 +328,19 @@ def show(asked: Checked, path: Path, name: str, folder: Path, peak: float | None
     lines = [f"And {len(planned) - MOST_ROWS:,} more jobs."] if len(planned) > MOST_ROWS else []
     if len(unknown) < len(planned):
         lines += [_sums(planned, gpu)]
-    results = folder / "results" / asked.study.study
+    study = asked.study.study
+    made = files_made(f"results/{study}/{STUDY_FILE}", folder)
+    results = made[0].parent if made else folder / "results" / study
     progress = StudyProgress.read(asked.study, results, time.time())
     if progress.done:
-        lines.append(f"{progress.done} of the study's {len(progress.jobs)} jobs are done already, in {results}.")
+        lines.append(
+            f"{progress.done} of the study's {len(progress.jobs)} jobs are done already, in {results}. Their time is "
+            "in the sums."
+        )
     too_large = [item.id for item in planned if item.memory > 1e9 * gpu.memory]
     if too_large:
         lines.append(
-            f"Jobs that need more memory than a {gpu.name} has ({gpu.memory:g} GB): {len(too_large)}, such as "
+            f"Jobs that need more than the GPU's {gpu.memory:g} GB: {len(too_large)}, such as "
             f"{too_large[0]}. Make the batch smaller and `accumulate` larger, or name a larger GPU with --gpu."
         )
     lines.append("Translating, validating, the theory and traces of first updates are not in it.")

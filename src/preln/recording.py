@@ -7,10 +7,13 @@ import hashlib
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from preln.errors import PrelnError
 from preln.files import SEAL, json_text, sealed, sha256, unsealed, write_json, write_text
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 RUN = "run.json"
 METRICS = "metrics.json"
@@ -43,6 +46,13 @@ def write(folder: Path, record: dict[str, Any], tables: Iterable[str], metrics: 
     files[METRICS] = hashlib.sha256(text.encode()).hexdigest()
     write_json(folder / RUN, sealed({**record, FILES: files}))
     write_text(folder / METRICS, text)
+
+
+def rows(table: DataFrame) -> list[dict[str, Any]]:
+    """The rows of a table for JSON: numbers to the last digit, which pandas' own JSON cuts, and None for what is
+    missing."""
+    found = table.astype(object).where(table.notna(), None).to_dict(orient="records")
+    return [{str(name): value for name, value in row.items()} for row in found]
 
 
 def read(path: Path) -> dict[str, Any]:

@@ -154,6 +154,11 @@ class RunState:
         """The attempts, in their order."""
         return read_json_lines(self.attempts_file)
 
+    def take_back(self) -> None:
+        """Take the last attempt back, which has computed nothing, if there is another."""
+        attempts = self.attempts()
+        write_json_lines(self.attempts_file, attempts[:-1] or attempts)
+
     def note_gpus(self, gpus: list[str]) -> None:
         """Note on which GPUs the attempt that has begun computes: those of all its nodes."""
         attempts = self.attempts()
@@ -181,9 +186,9 @@ class RunState:
             )
 
     def origin(self, study: Study, job_id: str, identity: dict[str, Any]) -> dict[str, Any]:
-        """What run.json says of where numbers come from; commit, versions and hardware are those of the last attempt
-        that computed any."""
-        last = self._last_that_computed()
+        """What run.json says of where numbers come from; commit, versions and hardware are those of the last
+        attempt."""
+        last = self.attempts()[-1]
         return {
             "id": job_id,
             "study": study.study,
@@ -194,16 +199,6 @@ class RunState:
             **{key: last[key] for key in ("commit", "commit_changed", "hardware")},
             "attempts": self.attempts(),
         }
-
-    def _last_that_computed(self) -> dict[str, Any]:
-        """The last attempt, but for those of a translation that began when every epoch was recorded: they only made its
-        records again."""
-        attempts = self.attempts()
-        if self.divergence():
-            return attempts[-1]
-        epochs = max((entry.get("epoch", 0) for entry in self.entries()), default=0)
-        computed = [attempt for attempt in attempts if attempt.get("epochs_before", -1) < epochs]
-        return (computed or attempts)[-1]
 
     def note_divergence(self, update: int, reason: str) -> None:
         """Leave the mark of a training that diverged, with the length of the record that it is of."""

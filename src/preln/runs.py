@@ -35,7 +35,7 @@ TRAINING_VERSION = 2
 """Raised when the numbers of a training can change with the code; a raise retrains every run.
 
 It was not raised when BLEU on GPUs became that of translations in fp32: nothing had been trained on a GPU.
-Nor was it when the gradients of LayerNorm and of embeddings became exact in bf16 (`preln.fused.norm`,
+Nor was it when the gradients of LayerNorm and of the tokens' embeddings became exact in bf16 (`preln.fused.norm`,
 `preln.fused.embedding`): docs/speed.md says how large the errors were. Nor was it when processors that are slow in bf16
 came to multiply in fp32 (`preln.fused.products`): their sums are rounded in another way, as between processors."""
 
@@ -123,8 +123,8 @@ def runs_of(grid: Grid[Any], section: str, study: Study, origin: Origin) -> list
             if twin != run_id:
                 differing = differing_keys(runs[twin].settings, settings)
                 wrong.append(
-                    f"{where}: {run_id} is the same training as {twin}: {listed(differing)} has no effect "
-                    "on them; leave one out"
+                    f"{where}: {run_id} is the same training as {twin}: they differ only in "
+                    f"{listed(differing)}, which neither uses; leave one out"
                 )
             figures = entry.figures if isinstance(entry, RunEntry) else ()
             runs[run_id] = Run(run_id, settings, study.corpora[settings.corpus], figures, execution)
@@ -219,8 +219,8 @@ def differing_keys(one: BaseModel, other: BaseModel) -> list[str]:
 
 
 def in_effect(settings: RunSettings) -> RunSettings:
-    """The settings, with those at their defaults that the run's optimizer or schedule does not read."""
-    unread = schedules.SETTINGS - schedules.SCHEDULES[settings.schedule].reads()
+    """The settings, with those at their defaults that the run's optimizer or schedule does not use."""
+    unread = schedules.unused(settings)
     if settings.optimizer == "sgd":
         unread |= {"beta1", "beta2", "epsilon"}
     return settings.model_copy(update={key: RunSettings.model_fields[key].default for key in unread})

@@ -81,7 +81,10 @@ class Training:
         if not is_done or not self.state.attempts():
             self.state.begin(self.execution, **{f"{unit}_before": before})
         if not is_done:
+            recorded = self.state.entries()
             self._train(self.state)
+            if not self.state.divergence() and self.state.entries() == recorded:
+                self.state.take_back()
 
     def make_again(self, weights: KeptWeights) -> None:
         """Train once more, beside the state, up to the update of weights that are not whole, and put them there.
@@ -256,8 +259,8 @@ class KeptWeights:
         device = "GPU" if self.training.execution.gpus else "CPU"
         return WeightsLost(
             f"{self.path}: not there or damaged; this job, {processes} on a {device}, would make other weights than "
-            "the training, of another number of processes, on another kind of device, or with the compiled loops where "
-            f"this job has none, or without; move {self.training.state.job} away and train the run again"
+            "the training: dropout is drawn otherwise by another number of processes, on another kind of device, and "
+            f"with or without the compiled loops; move {self.training.state.job} away and train the run again"
         )
 
 
@@ -265,5 +268,5 @@ def _as_drawn(attempt: dict[str, Any]) -> tuple[int, bool, bool]:
     """What of an attempt decides how dropout is drawn: its processes, and whether GPUs or compiled loops draw it."""
     on = attempt["hardware"]
     gpus = bool(on["gpus"])
-    # Where an attempt is older than the compiled loops' name in it, they were there.
+    # An older attempt does not say whether it had the compiled loops; it is taken to have had them.
     return attempt["workers"], gpus, not gpus and on.get("loops") != "PyTorch"

@@ -102,7 +102,7 @@ def test_weights_are_drawn_as_berts(placement: str) -> None:
     assert not layer.fc1.bias.any()
 
 
-def test_its_tokens_are_looked_up_in_a_table_that_is_exact_in_half_precision() -> None:
+def test_its_tokens_are_looked_up_in_a_table_of_our_own_kind() -> None:
     assert isinstance(build(PlacedBert, "post").encoder.sentence_encoder.embed_tokens, Embedding)
 
 

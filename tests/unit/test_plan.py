@@ -12,12 +12,14 @@ import pytest
 
 from preln import cost, plan
 from preln.checking import Checked, check, check_file
+from preln.config import write
 from preln.errors import PrelnError
 from preln.files import write_json, write_text
 from preln.plan import CORE, GPUS, UPDATES_A_SECOND, critical_path, items
 from preln.pretraining.runs import expand
 from preln.workflow import corpus_folder
 from tests.conftest import bert_content, study_content
+from tests.made_up.translation import records_of
 
 GPU = GPUS["h100"]
 BASE = {"layers": 12, "width": 768, "ffn_width": 3072, "heads": 12, "sequence_length": 512, "batch_sequences": 256}
@@ -199,13 +201,19 @@ def test_jobs_that_do_not_fit_the_gpu_are_told(tmp_path: Path, capsys: pytest.Ca
     asked = check(bert_content({"layers": 24, "width": 16384, "ffn_width": 65536, "heads": 16}), "my.yaml")
     wide = asked.pretrainings[0].id
     said = printed(asked, tmp_path, "l4", capsys)
-    assert re.search(rf"Jobs that need more memory than a L4 has \(24 GB\): \d+, such as {wide}\.", said)
-    assert "more memory than" not in printed(check(bert_content(), "my.yaml"), tmp_path, "l4", capsys)
+    assert re.search(rf"Jobs that need more than the GPU's 24 GB: \d+, such as {wide}\.", said)
+    assert "Jobs that need more" not in printed(check(bert_content(), "my.yaml"), tmp_path, "l4", capsys)
 
 
-def test_jobs_that_are_done_already_are_told(capsys: pytest.CaptureFixture[str]) -> None:
-    said = printed(check_file(Path("config/iwslt14-cpu.yaml")), Path(), "l4", capsys)
-    assert "13 of the study's 13 jobs are done already, in results/iwslt14-cpu." in said
+@pytest.mark.parametrize("below", [".", "prefix"])
+def test_jobs_that_are_done_already_are_told(below: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = check(study_content({}, {"seed": 2}), "my.yaml")
+    assert "done already" not in printed(asked, tmp_path, "l4", capsys)
+    results = tmp_path / below / "results" / asked.study.study
+    records_of(asked.study, asked.runs[0], results.parent, [6.0])
+    write(asked.study, results / "study.yaml")
+    said = printed(asked, tmp_path, "l4", capsys)
+    assert f"1 of the study's 2 jobs are done already, in {results}." in said
 
 
 def test_runs_that_end_within_their_warm_up_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -67,11 +67,13 @@ def test_a_run_defined_twice_is_refused() -> None:
     [
         {"optimizer": "sgd", "beta2": [0.9, 0.98]},
         {"schedule": "constant", "decay_period": [100, 200]},
+        {"schedule": "constant", "drop_factor": [0.1, 0.2]},
+        {"anchor": "warmup", "decay_period": [100, 200]},
     ],
 )
 def test_runs_that_differ_in_what_has_no_effect_on_them_are_refused(entry: dict[str, Any]) -> None:
     (key,) = (key for key, value in entry.items() if isinstance(value, list))
-    with pytest.raises(StudyError, match=rf"is the same training as .*: {key} has no effect on them; leave one out"):
+    with pytest.raises(StudyError, match=rf"is the same training as .*: they differ only in {key}, which neither uses"):
         runs(entry)
 
 
@@ -179,7 +181,9 @@ def test_an_id_tells_each_setting_that_a_schedule_reads(name: str) -> None:
     for key in {"warmup", *SCHEDULES[name].reads()}:
         kinds = get_args(RunSettings.model_fields[key].annotation)
         other = kinds[1] if isinstance(kinds and kinds[0], str) else 0.5 if key == "drop_factor" else 6
-        found = runs({**base, "decay_period": 5}, {**base, "decay_period": 5, key: other})
+        # What makes the setting one that changes the rates.
+        needed: dict[str, Any] = {"drop_factor": {"drop_epoch": 7}, "decay_period": {"anchor": "shift"}}.get(key, {})
+        found = runs({**base, "decay_period": 5, **needed}, {**base, "decay_period": 5, **needed, key: other})
         assert found[0].id != found[1].id, key
 
 

@@ -234,7 +234,7 @@ def test_a_training_that_goes_on_mends_the_weights_that_it_kept(
     assert numbers(folder) == numbers(finished)
 
 
-def test_records_that_are_made_again_name_the_attempt_that_computed_them(
+def test_records_that_are_made_again_are_those_of_the_training(
     copied: tuple[Path, RunState], finished: Path, prepared: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (folder, _), (study, run) = copied, study_and_run()
@@ -244,11 +244,20 @@ def test_records_that_are_made_again_name_the_attempt_that_computed_them(
     monkeypatch.setattr(run_state, "hardware", lambda _: {"processor": "another", "gpus": []})
     monkeypatch.setattr(run_state, "commit", lambda: {"commit": "another", "commit_changed": True})
     train_run(study, run, prepared, folder)
-    after = json.loads((folder / "run.json").read_text())
-    assert len(after["attempts"]) == 2
-    # The attempts are part of what the record's checksum is of.
-    theirs = {key: before[key] for key in ("attempts", "sha256")}
-    assert after | theirs == before
+    assert json.loads((folder / "run.json").read_text()) == before
+
+
+def test_a_training_that_lost_its_checkpoints_names_the_attempt_that_trained_it_again(
+    copied: tuple[Path, RunState], prepared: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder, state), (study, run) = copied, study_and_run()
+    for checkpoint in state.checkpoints.iterdir():
+        checkpoint.unlink()
+    monkeypatch.setattr(run_state, "versions", lambda: {"torch": "of another machine"})
+    train_run(study, run, prepared, folder)
+    record = json.loads((folder / "run.json").read_text())
+    assert len(record["attempts"]) == 2
+    assert record["versions"] == {"torch": "of another machine"}
 
 
 @pytest.mark.parametrize(

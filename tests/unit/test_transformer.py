@@ -72,7 +72,7 @@ def test_pre_ln_without_its_final_norm_would_be_noticed(batch: dict[str, Tensor]
     assert not torch.allclose(ours(**batch)[0], theirs(**batch)[0], atol=1e-2)
 
 
-def test_both_stacks_look_tokens_up_in_one_table_that_is_exact_in_half_precision() -> None:
+def test_both_stacks_look_tokens_up_in_one_table_of_our_own_kind() -> None:
     model = build(PlacedTransformer, "post")
     assert model.encoder.embed_tokens is model.decoder.embed_tokens
     assert isinstance(model.encoder.embed_tokens, Embedding)

@@ -25,7 +25,7 @@ from preln.values import NAME
 
 NAMES, LANGUAGES, DATES = f"^{NAME}$", r"^[a-z]{2,3}$", r"^\d{8}$"
 FORMS = {
-    NAMES: "must be of lower-case letters, digits and hyphens, the first no hyphen, such as my-study",
+    NAMES: "must be of lower-case letters, digits and hyphens, and not begin with a hyphen, such as my-study",
     LANGUAGES: "must be two or three lower-case letters, such as nl",
     DATES: "must be eight digits, such as 20260101",
 }

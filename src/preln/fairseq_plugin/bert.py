@@ -30,7 +30,7 @@ class PlacedBertEncoder(RobertaEncoder):
     """fairseq's masked language model over placed layers."""
 
     def build_embedding(self, vocab_size: int, embedding_dim: int, padding_idx: int) -> Embedding:
-        """fairseq's embeddings."""
+        """fairseq's embeddings of tokens, with exact gradients."""
         return Embedding(vocab_size, embedding_dim, padding_idx)
 
     def build_encoder(self, args: Namespace, dictionary: Any, embed_tokens: nn.Embedding) -> PlacedEncoder:

@@ -272,7 +272,7 @@ class PlacedTransformer(TransformerModelBase):
     def build_embedding(
         cls, cfg: TransformerConfig, dictionary: Any, embed_dim: int, path: str | None = None
     ) -> Embedding:
-        """fairseq's embeddings, as it draws them."""
+        """fairseq's embeddings, as it draws them, with exact gradients."""
         drawn = super().build_embedding(cfg, dictionary, embed_dim, path)
         return Embedding(drawn.num_embeddings, drawn.embedding_dim, drawn.padding_idx, _weight=drawn.weight)
 

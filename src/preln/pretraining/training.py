@@ -121,7 +121,7 @@ def metrics(
     run: PretrainingRun, record: dict[int, dict[str, Any]], rows: pd.DataFrame, diverged: dict[str, Any] | None
 ) -> dict[str, Any]:
     """What a run came to: its status, its last and its best validation."""
-    validations = rows.astype(object).where(rows.notna(), None).to_dict(orient="records")
+    validations = recording.rows(rows)
     return {
         "id": run.id,
         "status": "diverged" if diverged else "finished",

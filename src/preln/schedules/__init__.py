@@ -42,6 +42,11 @@ def require(settings: Collection[str]) -> None:
             )
 
 
+def unused(settings: RunSettings) -> frozenset[str]:
+    """The schedules' settings that do not change the rates of a run."""
+    return SETTINGS - SCHEDULES[settings.schedule].reads() | of(settings).idle()
+
+
 def not_for(settings: RunSettings) -> frozenset[str]:
     """The schedules' settings that a run with its schedule must leave as they are: those that it does not read. Numbers
     are exempt: a study may set them for all runs, read or not."""

@@ -67,6 +67,10 @@ class Schedule(ABC):
     def label(self) -> str:
         """What the rate does after its warm-up, in a few words."""
 
+    def idle(self) -> frozenset[str]:
+        """Those of the settings it reads that change no rate, as the others are."""
+        return frozenset()
+
     def problems(self) -> Iterator[str]:
         """What is wrong with its settings, a line each, which begins with the key."""
         return iter(())

@@ -23,6 +23,10 @@ class Constant(Schedule):
         dropped = drop_update is not None and update > drop_update
         return self.learning_rate * self.drop_factor if dropped else self.learning_rate
 
+    def idle(self) -> frozenset[str]:
+        """The drop's factor, where there is no drop."""
+        return frozenset({"drop_factor"} if self.drop_epoch is None else ())
+
     def label(self) -> str:
         """For example `constant, ×0.1 after epoch 8`."""
         if self.drop_epoch is None:

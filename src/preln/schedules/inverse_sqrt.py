@@ -40,6 +40,10 @@ class InverseSqrt(Schedule):
             case "shift":
                 return peak * sqrt(period / (period + update - self.warmup))
 
+    def idle(self) -> frozenset[str]:
+        """The period, where the decay is anchored at the warm-up."""
+        return frozenset({"decay_period"} if self.anchor == "warmup" else ())
+
     @property
     def acts_as(self) -> Anchor:
         """The anchor as it acts: a peak held until its warm-up ends is a decay from the end of warm-up."""

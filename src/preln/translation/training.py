@@ -142,7 +142,7 @@ def metrics(
     """What a run came to: its status, its last and its best epoch, and how BLEU was computed, with the seconds that
     this took in each epoch (None in one that was recorded before they were)."""
     last = record[max(record)] if record else {}
-    epochs = rows.astype(object).where(rows.notna(), None).to_dict(orient="records")
+    epochs = recording.rows(rows)
     return {
         "id": run.id,
         "status": "diverged" if diverged else "finished",
