@@ -133,7 +133,7 @@ SAID: list[tuple[str, Numbers]] = [
     ),
     ("which is {:.1f} times as much", post_over_pre),
     (
-        "on a map of 245 small runs on generated text, by {:.0f} bits at 6.5e-3 and by {:.0f} at 1.4e-2",
+        "by {:.0f} bits at 6.5e-3 and by {:.0f} at 1.4e-2",
         lambda: [gained_by_pre(peak) for peak in ("6.5e-3", "0.014")],
     ),
     (
