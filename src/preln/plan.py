@@ -382,9 +382,9 @@ def show(asked: Checked, path: Path, name: str, folder: Path, peak: float | None
     if unknown:
         lines.append(
             f"The hours of {len(unknown)} runs are not known before their text is prepared. There is none in this "
-            "folder or up to two below it. This prepares it: snakemake prepared --cores all --configfile "
-            f"{shlex.quote(str(path))}. In a workflow that has preln as a module, for example: snakemake "
-            "preln_prepared --cores all."
+            "folder or up to two below it. This prepares it:\n"
+            f"  snakemake prepared --cores all --configfile {shlex.quote(str(path))}\n"
+            "In a workflow that has preln as a module, for example: snakemake preln_prepared --cores all."
         )
     console.print("\n".join(lines), markup=False, highlight=False)
 

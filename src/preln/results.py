@@ -60,7 +60,7 @@ def read_results(results: Path) -> tuple[Path, Study, list[Run]]:
         names = [other.name for other in found]
         near = nearest(name, names)
         places = " or ".join(str(other) for other in found if other.name == near)
-        if asked := study_named(name):
+        if name not in names and (asked := study_named(name)):
             hint = f"`preln run {asked}` makes them"
         else:
             hint = f"did you mean {places}?" if near else f"there are results in {listed(found)}"
