@@ -188,7 +188,8 @@ class RunState:
     def origin(self, study: Study, job_id: str, identity: dict[str, Any]) -> dict[str, Any]:
         """What run.json says of where numbers come from; commit, versions and hardware are those of the last
         attempt."""
-        last = self.attempts()[-1]
+        attempts = self.attempts()
+        last = attempts[-1]
         return {
             "id": job_id,
             "study": study.study,
@@ -197,7 +198,7 @@ class RunState:
             # An attempt of an older version has none of its own.
             "versions": last.get("versions") or versions(),
             **{key: last[key] for key in ("commit", "commit_changed", "hardware")},
-            "attempts": self.attempts(),
+            "attempts": attempts,
         }
 
     def note_divergence(self, update: int, reason: str) -> None:

@@ -42,17 +42,21 @@ def require(settings: Collection[str]) -> None:
             )
 
 
+def unread(settings: RunSettings) -> frozenset[str]:
+    """The schedules' settings that the schedule of a run does not read."""
+    return SETTINGS - SCHEDULES[settings.schedule].reads()
+
+
 def unused(settings: RunSettings) -> frozenset[str]:
     """The schedules' settings that do not change the rates of a run."""
-    return SETTINGS - SCHEDULES[settings.schedule].reads() | of(settings).idle()
+    return unread(settings) | of(settings).idle()
 
 
 def not_for(settings: RunSettings) -> frozenset[str]:
     """The schedules' settings that a run with its schedule must leave as they are: those that it does not read. Numbers
     are exempt: a study may set them for all runs, read or not."""
     defaults = {key: field.default for key, field in type(settings).model_fields.items()}
-    unread = SETTINGS - SCHEDULES[settings.schedule].reads()
-    return frozenset(key for key in unread if not isinstance(defaults[key], int | float))
+    return frozenset(key for key in unread(settings) if not isinstance(defaults[key], int | float))
 
 
 def problems(settings: RunSettings) -> list[str]:
