@@ -128,6 +128,25 @@ def verdict(study: str, claim: str) -> str:
     return f"{word} ({held[0]})" if held else word
 
 
+def over_all_studies() -> str:
+    """What the committed studies say of each claim together."""
+    contradicted = {"in part", "no"}
+    outcomes: dict[str, Callable[[set[str]], bool]] = {
+        "reproduced, and contradicted nowhere": lambda words: "reproduced" in words and not words & contradicted,
+        "reproduced, and contradicted elsewhere": lambda words: "reproduced" in words and bool(words & contradicted),
+        "contradicted, and reproduced nowhere": lambda words: "reproduced" not in words and bool(words & contradicted),
+        "undecided everywhere": lambda words: words == {"inconclusive"},
+        "not tested": lambda words: not words,
+    }
+    ledgers = [claims(study)["verdict"] for study in (*CLAIMED, *ALSO_CLAIMED)]
+    said = {str(claim): {VERDICTS[ledger[claim]] for ledger in ledgers} - {""} for claim in ledgers[0].index}
+    rows = []
+    for outcome, fits in outcomes.items():
+        its = [claim for claim, words in said.items() if fits(words)]
+        rows.append([outcome, str(len(its)), ", ".join(its)])
+    return grid(["in the committed studies", "claims", "which"], rows)
+
+
 def verdicts() -> str:
     """The verdict on each claim in each committed study."""
     sources = {str(claim): source for claim, source in claims(CLAIMED[0])["source"].items()}
@@ -565,6 +584,7 @@ TABLES: dict[str, Callable[..., str]] = {
     },
     "runs": runs,
     "pretraining": pretraining,
+    "over-all-studies": over_all_studies,
     "verdicts": verdicts,
     "verdicts-elsewhere": verdicts_elsewhere,
     "statements": statements,

@@ -118,7 +118,7 @@ SAID: list[tuple[str, Numbers]] = [
         lambda: [*closed_by_seeds(), *closed()],
     ),
     ("it ends [{:.2f} ± {:.1f} bits above the long", short_minus_long),
-    ("for this seed ends {:.2f} bits above", lambda: [of_seeds(SHORT)[0] - of_seeds(POST)[0]]),
+    ("was known: {:.2f} bits above.", lambda: [of_seeds(SHORT)[0] - of_seeds(POST)[0]]),
     ("At width 256 it is {:.3f} ± {:.3f} and {:.3f} ± {:.3f}:", lambda: bounded("xavier-feed-forward")),
     ("C14 is {:.3f} bits from its bound in `quick`", lambda: [to_the_bound(QUICK)]),
     ("and {:.2f} in `iwslt14-cpu`", lambda: [to_the_bound(SMALL)]),

@@ -17,6 +17,7 @@ from tests.page_numbers.records import (
     amplified,
     curve,
     harm_at_the_same_sum,
+    last_gradients,
     minmax,
     of_seeds,
     of_the_control,
@@ -32,6 +33,13 @@ def raised_by_the_warm_up(warmup: int) -> float:
     limits = table("failure-map", "failure-limits").set_index(["model", "warmup"])["limit"]
     of_small = limits["Post-LN, 2 epochs, batch tokens 1024"]
     return float(of_small[warmup] / of_small[0])
+
+
+def sharpness(model: str, quantity: str) -> float:
+    """What the traces of the first 200 updates have of the sharpness: the mean of three seeds."""
+    traces = table("first-updates", "first-updates")
+    (row,) = (row for _, row in traces.iterrows() if row["runs"].startswith(model) and row["quantity"] == quantity)
+    return float(row["mean"])
 
 
 SAID: list[tuple[str, Numbers]] = [
@@ -80,6 +88,22 @@ SAID: list[tuple[str, Numbers]] = [
     (
         "the loss falls from {:.2f} to {:.2f}, though",
         lambda: [final(MAP, f"post-adam-lr1.4e-3-const{batch}") for batch in ("", "-epochs8-batchtokens4096")],
+    ),
+    (
+        "the larger one: {:.2f}, and Post-LN's is {:.2f} (W²",
+        lambda: [last_gradients("confounds", placement) for placement in ("post-init", "post")],
+    ),
+    (
+        "it is the smaller one, {:.2f} and {:.2f} (`placements`",
+        lambda: [last_gradients("placements", placement) for placement in ("post-init", "post")],
+    ),
+    (
+        "At first it is {:.0f} in Post-LN, {:.0f} in Pre-LN and {:.0f} in Post-LN-init.",
+        lambda: [sharpness(model, "sharpness") for model in ("Post-LN, no", "Pre-LN, no", "Post-LN-init, no")],
+    ),
+    (
+        "the sharpness of Post-LN rises to {:.0f}, and without one to {:.0f}.",
+        lambda: [sharpness(f"Post-LN, {warm_up}", "largest_sharpness") for warm_up in ("warm-up", "no")],
     ),
     ("twice Pre-LN's step is {:.1f}, and", lambda: [2 * traced("Pre-LN, no warm-up").largest_step]),
     ("differ by {:.2f}, where 0.2", lambda: [amplified("post")[0] - amplified("pre")[0]]),

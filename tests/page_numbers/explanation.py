@@ -24,10 +24,11 @@ from tests.page_numbers.records import (
     Numbers,
     above_the_warm_up,
     amplified,
+    bars_at_the_papers_size,
     growth,
     harm_at_the_same_sum,
     interval,
-    last_gradients_at_the_papers_size,
+    last_gradients,
     minmax,
     of_seeds,
     of_the_control,
@@ -73,7 +74,7 @@ SAID: list[tuple[str, Numbers]] = [
     ("Post-LN has {:.2f} bits with the warm-up", lambda: [mean(first_epoch.read(RESULTS)[first_epoch.POST].losses)]),
     (
         "three seeds have {:.2f} in the last layer.",
-        lambda: [mean(last_gradients_at_the_papers_size("-after-warm-up", 3))],
+        lambda: [bars_at_the_papers_size("after warm-up")[-1]],
     ),
     ("without a warm-up, and ends at {:.2f} to {:.2f} bits. Post-LN with", lambda: minmax(of_the_control().losses)),
     ("the warm-up ends at {:.2f} to {:.2f} ([three", lambda: minmax(of_seeds(POST))),
@@ -103,6 +104,10 @@ SAID: list[tuple[str, Numbers]] = [
     (
         "is {:.2f} at initialisation; Post-LN's is {:.2f}",
         lambda: [traced(name).last_gradient for name in ("Post-LN-init, no warm-up", "Post-LN, no warm-up")],
+    ),
+    (
+        "that of W² is {:.2f}, and Post-LN's is {:.2f} (two",
+        lambda: [last_gradients("confounds", placement) for placement in ("post-init", "post")],
     ),
     (
         "a is {:.2f} ± {:.2f} for Post-LN's first step, and {:.2f} ± {:.2f} for its last gradient.",

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+from docs.answers import first_epoch
+from preln.report.core.statistics import mean
 from tests.page_numbers.records import (
+    POST,
     Numbers,
+    above_the_papers_losses,
     above_the_warm_up,
     ahead_at_the_papers_size,
+    behind_with_warmups,
     closed,
     kept_at_the_papers_size,
     kept_elsewhere,
+    of_seeds,
     timed_to,
 )
 
 SAID: list[tuple[str, Numbers]] = [
+    (
+        "Post-LN's by {:.2f} and {:.2f} bits, Pre-LN's by {:.2f} and {:.2f}.",
+        lambda: [*above_the_papers_losses(first_epoch.POST), *above_the_papers_losses(first_epoch.PRE)],
+    ),
+    ("is [{:.2f} ± {:.2f} bits behind]", lambda: behind_with_warmups()[:2]),
+    ("does better at 5e-4 ([{:.2f} bits]", lambda: [mean(of_seeds(POST))]),
     ("{:.3f} ± {:.3f} of the last gradient of Post-LN's decoder", lambda: list(kept_at_the_papers_size())),
     ("is {:.2f} ± {:.2f} bits ahead of Post-LN", lambda: list(ahead_at_the_papers_size("valid_loss"))),
     ("Row 5 counts the updates until the loss is {:.2f} bits", timed_to),

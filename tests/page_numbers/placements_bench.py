@@ -97,6 +97,10 @@ SAID: list[tuple[str, Numbers]] = [
         "{:.2f} bits.",
         lambda: [final(BIG, PRE), final(BIG, PRE) - mean(real_text.read(RESULTS)["Pre-LN"].losses)],
     ),
+    (
+        "with the same warm-up and schedule, it ends at {:.2f} bits (`confounds`, three seeds)",
+        lambda: [final("confounds", "post-adam-lr5e-4-const-wu1333-drop2")],
+    ),
     ("The {:.0f} are of {:.0f} pairs of placements and {:.0f} papers.", lambda: published_orders()[:3]),
     ("{:.0f} are from memory (unknown), and {:.0f} of those that differ are", lambda: published_orders()[3:5]),
     ("{:.0f} of those that agree are pairs of one table", lambda: published_orders()[5:6]),

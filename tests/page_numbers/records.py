@@ -14,11 +14,14 @@ from benchmarks import record
 from docs.answers import (
     amplification,
     control,
+    first_epoch,
     first_updates,
     gradient_after_warmup,
+    low_rate,
     radam,
     radam_in_pre,
     readings,
+    warmup_of_post,
 )
 from docs.committed import Ends, final, table
 from docs.committed import theory as row_of_the_theory
@@ -209,12 +212,46 @@ def already_ahead_at_the_papers_size() -> list[float]:
     return list(paired(at_the_end, earlier))
 
 
+def behind_with_warmups() -> list[float]:
+    """By how much Pre-LN's sixth epoch is behind Post-LN's tenth in `small-causes`, with half of the interval: with
+    Post-LN's longer warm-up, and with its short one."""
+    return [
+        number
+        for post in (warmup_of_post.LONGER, low_rate.POST)
+        for number in paired(low_rate.behind(RESULTS, low_rate.LONG, post), [0] * 3)
+    ]
+
+
+def bars_at_the_papers_size(state: str) -> list[float]:
+    """The bars of W² of Post-LN's decoder in `paper-epoch`, by layer, without the mini-batches' noise."""
+    found = table(SIZE, "figure-3")
+    mine = found[(found["model"] == f"Post-LN, {state}") & (found["matrix"] == "W2")]
+    return list(mine.sort_values("layer")["unbiased"])
+
+
 def last_gradients_at_the_papers_size(state: str, count: int) -> list[float]:
     """Post-LN's last gradient of W² in `paper-epoch`, without the mini-batches' noise, by seed."""
     measured = pd.read_csv(RESULTS / SIZE / "theory" / f"post-6{state}" / "measurements.csv")
     of_last = (measured["stack"] == "decoder") & (measured["layer"] == 6) & (measured["matrix"] == "W2")
     mine = measured[of_last & (measured["quantity"] == "gradient_square")].set_index("seed")["value"]
     return [float(np.sqrt(mine[seed])) for seed in range(1, count + 1)]
+
+
+def above_the_papers_losses(one: first_epoch.OfFirstEpoch) -> list[float]:
+    """By how much the mean loss of a run of `paper-epoch` is above the paper's, at the two points where that is known:
+    after its first and its third epoch."""
+    return [
+        mean(first_epoch.read(RESULTS, epoch)[one].losses) - float(first_epoch.papers(one, epoch)[0])
+        for epoch in (1, 3)
+    ]
+
+
+def last_gradients(study: str, placement: str) -> float:
+    """A placement's gradient of W² in the last decoder layer at initialisation, without the mini-batches' noise: the
+    mean of the seeds of a study with 6-6 layers."""
+    measured = pd.read_csv(RESULTS / study / "theory" / f"{placement}-6" / "measurements.csv")
+    of_last = (measured["stack"] == "decoder") & (measured["layer"] == 6) & (measured["matrix"] == "W2")
+    return mean(np.sqrt(measured[of_last & (measured["quantity"] == "gradient_square")]["value"]))
 
 
 def theory(study: str, quantity: str, model: str, scale: float = 1.0) -> tuple[float, float]:

@@ -227,12 +227,12 @@ def _of_figure_3(records: Records) -> list[Row]:
 
 
 def _collapse(norms: pd.DataFrame) -> Estimate:
-    """A model's gradient after the warm-up over that of the same seed at initialisation. A seed without a gradient
-    there is left out."""
+    """A model's gradient after the warm-up over that of the same seed at initialisation. A seed
+    whose gradient there is not above zero is left out, and one that
+    was not measured there is divided by the mean of those that were."""
     later = norms[norms["state"] == AFTER_WARMUP]
     initial = norms[(norms["state"] == INITIAL) & (norms["depth"] == later["depth"].iloc[0])]
     before = dict(zip(initial["seed"], initial["value"], strict=True))
-    # A seed beyond those of the initialisations is divided by their mean.
     usual = mean([value for value in before.values() if value > 0])
     pairs = [(value, before.get(seed, usual)) for seed, value in later[["seed", "value"]].to_numpy()]
     return estimate([value / at_first for value, at_first in pairs if at_first > 0])
