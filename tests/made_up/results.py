@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,11 @@ def write_results(folder: Path, losses: dict[str, dict[int, float]], dropout: fl
         pd.DataFrame([dict.fromkeys(COLUMNS, 1.0) | last]).to_csv(place / "curve.csv", index=False)
         bleu = {"tokenised": "t", "sacrebleu": "s", "sentences": {"valid": 10, "test": 10}}
         metrics = {
-            **{"id": run.id, "status": "finished", "diverged": None, "updates": 9, "parameters": 5, "seconds": 1.0},
+            **{"id": run.id, "updates": 9, "parameters": 5, "seconds": 1.0},
+            **{
+                "status": "diverged" if math.isinf(loss) else "finished",
+                "diverged": {"update": 9, "epoch": 1} if math.isinf(loss) else None,
+            },
             **{"final": last, "best": last, "bleu": bleu},
         }
         write_json(place / "metrics.json", metrics)

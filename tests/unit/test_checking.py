@@ -438,6 +438,16 @@ def test_runs_that_the_theory_names_are_checked_by_the_plan(tmp_path: Path, monk
         assert names(line, f" {name};", "pre-adam-lr2e-3-wu10-s1"), line
 
 
+def test_a_linked_folder_of_texts_is_not_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "texts" / "a.txt").write_text("One sentence.\n", encoding="utf-8")
+    (tmp_path / "texts" / "more").symlink_to(tmp_path / "elsewhere")
+    source = {"source": "files", "path": str(tmp_path / "texts")}
+    (line,) = refusal(bert_content(texts={"tiny": {"sources": [source], "vocabulary": 300}}))
+    assert names(line, "sources.0.path", str(tmp_path / "texts" / "more"), "a linked folder is not read")
+
+
 @pytest.mark.parametrize("path", sorted(Path("config").glob("*.yaml")), ids=lambda path: path.name)
 def test_nothing_is_wrong_with_the_studies_that_come_along(path: Path) -> None:
     check_file(path)

@@ -60,6 +60,23 @@ def test_a_loss_is_called_by_its_seeds(
     assert found.is_worse == (verdict == "worse")
 
 
+def test_a_seed_that_diverged_makes_bleu_worse(tmp_path: Path) -> None:
+    one = write_results(tmp_path / "one", {"pre": {1: 4.0, 2: 4.1, 3: 4.2}})
+    found = compare(one, write_results(tmp_path / "two", {"pre": {1: math.inf, 2: 4.1, 3: 4.2}}))
+    assert {one.quantity: one.verdict for one in found.numbers} == {"valid_loss": "worse", "test_bleu": "worse"}
+
+
+@pytest.mark.parametrize("other", [True, False])
+def test_runs_on_other_text_are_named(other: bool, tmp_path: Path) -> None:
+    one, two = (write_results(tmp_path / name, {"pre": {1: 4.0}}) for name in ("one", "two"))
+    for results in (one, two):
+        (record,) = results.rglob("run.json")
+        sums = {"train.de": "a" if other and results == two else "b"}
+        write_json(record, json.loads(record.read_text()) | {"corpus": {"sha256": sums}})
+    found = compare(one, two)
+    assert (len(found.of_other_text), "The text differs" in text(found)) == (int(other), other)
+
+
 def test_what_changed_for_all_runs_is_said_once(tmp_path: Path) -> None:
     one = write_results(tmp_path / "one", {"pre": {1: 4.0}})
     found = compare(one, write_results(tmp_path / "two", {"pre": {1: 4.0}}, dropout=0.3))

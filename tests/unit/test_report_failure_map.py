@@ -81,6 +81,11 @@ def test_the_border_lies_between_cells_that_train_and_cells_that_do_not(tmp_path
     assert edges == {frozenset({(0.5, 1.5), (0.5, 2.5)}), frozenset({(-0.5, 1.5), (0.5, 1.5)})}
 
 
+def test_a_map_of_runs_that_all_end_above_the_constant_guess_is_drawn(tmp_path: Path) -> None:
+    study, records, _ = of(tmp_path, lambda rate, warmup, seed: GUESS + 0.1)
+    Catalogue(study).figure("failure-map").compose(study, records).draw_without_rendering()
+
+
 def test_the_cells_say_their_losses_and_how_many_runs_fail(tmp_path: Path) -> None:
     ends: dict[int, dict[int, float | None]] = {0: {1: 5.0, 2: None, 3: STUCK}, 50: {1: 4.0, 2: 4.0, 3: 4.0}}
     study, records, _ = of(tmp_path, lambda rate, warmup, seed: ends[warmup][seed], seed=[1, 2, 3])

@@ -147,6 +147,19 @@ def test_one_exploded_run_does_not_set_the_scale(tmp_path: Path) -> None:
     assert "cut off" in texts(figure)
 
 
+@pytest.mark.parametrize("figure", ["2", "runs"])
+def test_losses_that_are_all_above_a_uniform_guess_are_drawn_whole(figure: str, tmp_path: Path) -> None:
+    study, runs = small_study()
+    records_of(study, runs[0], tmp_path, [12.0, 11.5])
+    records_of(study, runs[1], tmp_path, [12.5, 11.0])
+    catalogue = Catalogue(study)
+    entry = catalogue.figure(figure)
+
+    low, high = entry.compose(study, catalogue.load(entry, tmp_path)).axes[0].get_ylim()
+
+    assert low < 11.0 < 12.5 < high
+
+
 def paper_study(**changes: Any) -> tuple[Study, list[Run]]:
     return small_study(
         {"figures": [2, 4, 6], **POST, "warmup": 4000},

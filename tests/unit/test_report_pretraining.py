@@ -75,6 +75,17 @@ def test_the_runs_are_timed_to_the_first_ones_loss_after_half_of_its_updates(stu
     assert list(table["speedup"]) == [1, 2]
 
 
+@pytest.mark.parametrize("kept", [slice(None, 1), slice(-1, None)], ids=["diverged before", "validated at its end"])
+def test_nothing_is_timed_to_a_first_run_without_a_loss_around_half_of_its_updates(
+    kept: slice, study: Study, results: Path
+) -> None:
+    curve = results / study.study / expand(study)[0].folder / "curve.csv"
+    head, *rows = curve.read_text().splitlines()
+    assert int(rows[0].split(",")[0]) == 3, "of 12"
+    curve.write_text("\n".join([head, *rows[kept]]) + "\n")
+    assert load(study, results).loss is None
+
+
 def test_a_study_may_name_the_loss(results: Path) -> None:
     content = bert_content(POST, PRE)
     content["pretraining"]["loss"] = 6.0

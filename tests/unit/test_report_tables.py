@@ -119,14 +119,14 @@ def test_a_study_with_nothing_done_has_a_table_that_says_so(tmp_path: Path) -> N
 
 
 def test_latex_is_escaped_and_uses_booktabs(tmp_path: Path) -> None:
-    study, runs = small_study(description="100% of R&D, a_b #1 {x} ~ ^ \\ $")
+    study, runs = small_study(description="100% of R&D, a_b #1 {x} ~ ^ \\ $, β and Δ")
     records_of(study, runs[0], tmp_path, [6.0])
 
     write(study, runs, tmp_path, [tmp_path / "runs.tex"])
     text = (tmp_path / "runs.tex").read_text()
 
     assert "100\\% of R\\&D, a\\_b \\#1 \\{x\\} \\textasciitilde{} \\^{}" in text
-    assert "\\textbackslash{} \\$" in text
+    assert "\\textbackslash{} \\$, $\\beta$ and $\\Delta$" in text
     assert "Hardware: A \\& B" in text and "abc\\_123" in text
     for rule in ("\\toprule", "\\midrule", "\\bottomrule"):
         assert text.count(rule) == 1

@@ -152,6 +152,12 @@ def test_a_table_is_sorted_by_a_column_both_ways(browser: webdriver.Chrome) -> N
     assert sorted(before) == sorted(expected)
 
 
+def test_times_are_sorted_by_how_long_they_are(browser: webdriver.Chrome) -> None:
+    times = ["2 days, 0:00:01", "2:10:00", "1 day, 2:03:04", "0:45:10"]
+    expected = ["0:45:10", "2:10:00", "1 day, 2:03:04", "2 days, 0:00:01"]
+    assert browser.execute_script("return arguments[0].sort(compare)", times) == expected
+
+
 def test_a_click_on_the_legend_switches_a_curve_off_from_the_others(browser: webdriver.Chrome) -> None:
     charts = browser.find_elements(By.CSS_SELECTOR, ".chart")
     if not charts:

@@ -15,6 +15,7 @@ import pytest
 
 from preln.config import load
 from preln.runs import expand
+from tests.conftest import RUN, study_content
 from tests.moments import NewHold, in_epoch
 from tests.workflow.conftest import RUNS, Workspace, raise_version
 
@@ -190,6 +191,20 @@ def test_a_clone_with_some_records_trains_the_others_once_its_text_is_prepared(a
     outcome = again.snakemake("--dry-run")
     assert outcome.jobs["train_translation"] == 1
     assert f"Train {missing.name}" in outcome.output
+
+
+def test_records_of_other_settings_are_made_again_where_the_text_is_older_than_they(again: Workspace) -> None:
+    runs = as_cloned(again)
+    prepared = again.snakemake("prepared")
+    assert prepared.code == 0, prepared.output
+    for record in runs.glob("*/*"):
+        os.utime(record)
+    # The runs keep their ids.
+    content = study_content(*RUNS)
+    content["translation"] = {**content["translation"], "settings": {**RUN, "dropout": 0.2}}
+    again.write(content)
+    assert again.would_run()["train_translation"] == len(RUNS)
+    assert all((run / "run.json").exists() for run in runs.iterdir()), "kept until its job begins"
 
 
 def test_a_new_version_of_the_preparation_trains_everything_at_once(again: Workspace) -> None:

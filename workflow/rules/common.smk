@@ -1,7 +1,9 @@
 # The study behind the rules: checked before any job, then looked up by the rules' wildcards. Jobs run in the environment
 # that Snakemake runs in, which has preln, for the rules need it. So no rule names another one for conda to make.
+import os
 import re
 import sys
+from contextlib import suppress
 from functools import cache
 from os.path import relpath
 from pathlib import Path
@@ -99,10 +101,15 @@ def inputs(job):
     """What a job reads, by name. Where its records are current, the inputs' timestamps are ignored."""
     write_study()
     found = inputs_of(RESULTS, job, located)
-    # In a clone, Snakemake has no notes of the settings that a record was made with. Where a job reads nothing, no age tells
-    # that they were others.
-    if not found and (record := outdated_record(RESULTS, job, located)):
-        if is_to_run_jobs():
+    # In a clone, Snakemake has no notes of the settings that a record was made with, and its age need not tell that they were
+    # others: a text that was prepared elsewhere may be older.
+    if record := outdated_record(RESULTS, job, located):
+        if found:
+            # Older than any text, it is made anew, and is kept until its job begins. Where it is read-only, so is the study.
+            with suppress(PermissionError):
+                os.utime(record, (1, 1))
+        elif is_to_run_jobs():
+            # Nothing that the job reads can be newer.
             record.unlink()
         elif workflow.is_main_process:
             logger.warning(f"{record}: of other settings than the study's; a run makes it anew.")

@@ -184,6 +184,10 @@ def _of_texts(key: str, path: Path) -> Iterator[str]:
         yield from _of_file(key, path)
         return
     wrong = list(_of_all_files(key, path))
+    below = (Path(inside) / name for inside, names, _ in os.walk(path) for name in names)
+    if not wrong and (linked := [folder for folder in below if folder.is_symlink()]):
+        advice = "give it as a source of its own, or copy it"
+        wrong.append(f"{key}: {listed(linked, 3)}: a linked folder is not read; {advice}")
     yield from wrong
     if not wrong and not any(_is_read(file) for file in _files(path)):
         yield f"{key}: {path} holds no text; allowed: {TEXT_FILES}"

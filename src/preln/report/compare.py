@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from preln.config import Study, of_results
+from preln.config.base import listed
 from preln.corpora.registry import languages
 from preln.files import sha256
 from preln.freshness import checksums
 from preln.libraries import pd
 from preln.pretraining.runs import PretrainingRun
+from preln.pretraining.runs import expand as pretraining_runs
 from preln.recording import RUN, RecordError, read
 from preln.report.claims import evidence
 from preln.report.claims.samples import LOWER_IS_BETTER, worst
@@ -67,12 +69,14 @@ class Comparison:
         settings: the key, before, after.
         numbers: of the runs that both have done.
         alone: runs that only one has done, in words.
+        of_other_text: runs that both have done, each on another text.
         hardware: what the runs of each were computed on.
     """
 
     settings: list[tuple[str, str, str]]
     numbers: list[Difference]
     alone: list[str]
+    of_other_text: list[str]
     hardware: tuple[str, str]
 
     @property
@@ -91,7 +95,7 @@ def compare(before: Path, after: Path) -> Comparison:
     """
     studies = [of_results(of_folder(folder)) for folder in (before, after)]
     numbers, alone = [], []
-    first, second = (
+    (first, gone), (second, now_gone) = (
         _numbers(study, folder.resolve().parent) for study, folder in zip(studies, (before, after), strict=True)
     )
     runs = [{run.id: run for run in expand(study)} for study in studies]
@@ -100,11 +104,15 @@ def compare(before: Path, after: Path) -> Comparison:
     for key in dict.fromkeys([*first, *second]):
         if key in first and key in second:
             by_sentences = partial(_bootstrap, (before, after), runs, key[0]) if key[1] == "test_bleu" else None
-            numbers.append(_difference(*key, first[key], second[key], by_sentences))
+            diverged = gone[key[0]], now_gone[key[0]]
+            numbers.append(_difference(*key, first[key], second[key], diverged, by_sentences))
         else:
             alone.append(f"{', '.join(key)}: only in {before if key in first else after}")
     settings = list(_changed(*(flat(study.model_dump(mode="json")) for study in studies)))
-    return Comparison(settings, numbers, alone, (_hardware(studies[0], before), _hardware(studies[1], after)))
+    texts = [_texts(study, folder) for study, folder in zip(studies, (before, after), strict=True)]
+    of_other_text = [name for name in texts[0] if name in texts[1] and texts[0][name] != texts[1][name]]
+    hardware = _hardware(studies[0], before), _hardware(studies[1], after)
+    return Comparison(settings, numbers, alone, of_other_text, hardware)
 
 
 def text(comparison: Comparison) -> str:
@@ -129,6 +137,11 @@ def text(comparison: Comparison) -> str:
         f"known, by {NOTICEABLE['valid_loss']} bits of loss, {NOTICEABLE['test_bleu']:g} of BLEU or "
         f"{NOTICEABLE['accuracy']:.0%} of accuracy. Beside a single seed, the same one is compared."
     )
+    if comparison.of_other_text:
+        parts.append(
+            f"The text differs, by the checksums of the records: {listed(comparison.of_other_text, 3)}. So their "
+            "numbers are of different trainings."
+        )
     first, second = comparison.hardware
     if first != second:
         parts.append(
@@ -145,9 +158,17 @@ def _hardware(study: Study, folder: Path) -> str:
     return "; ".join(sorted({hardware_line(read(path)["hardware"]) for path in paths if path.exists()}))
 
 
-def _numbers(study: Study, results: Path) -> Numbers:
-    """What the study's runs came to."""
+def _texts(study: Study, folder: Path) -> dict[str, dict[str, str]]:
+    """The checksums of the text that each run was trained on that is done, by its id."""
+    paths = {run.id: folder / run.folder / RUN for run in (*expand(study), *pretraining_runs(study))}
+    done = {name: read(path) for name, path in paths.items() if path.exists()}
+    return {name: checksums(record.get("corpus") or record.get("text", {})) for name, record in done.items()}
+
+
+def _numbers(study: Study, results: Path) -> tuple[Numbers, dict[str, set[int]]]:
+    """What the study's runs came to; and by the names of the runs without the seed, which seeds diverged."""
     found: Numbers = defaultdict(dict)
+    gone: dict[str, set[int]] = defaultdict(set)
     runs = expand(study)
     done = records.summary(study, runs, results).set_index("run")
     bert = pretraining_records.load(study, pretraining_records.SOURCE.jobs(study), results)
@@ -155,17 +176,20 @@ def _numbers(study: Study, results: Path) -> Numbers:
         for run in runs:
             if run.id in done.index:
                 value: Any = done.loc[run.id, f"final_{quantity}"]
-                diverged = done.loc[run.id, "status"] == "diverged"
+                if diverged := done.loc[run.id, "status"] == "diverged":
+                    gone[_series(run)].add(run.settings.seed)
                 found[_series(run), quantity][run.settings.seed] = worst(quantity) if diverged else float(value)
     for pretrained in bert.runs:
         if pretrained.id in bert.metrics:
             ended = bert.metrics[pretrained.id]
+            if ended["diverged"]:
+                gone[_series(pretrained)].add(pretrained.settings.seed)
             loss = worst("valid_loss") if ended["diverged"] else ended["final"]["valid_loss"]
             found[_series(pretrained), "valid_loss"][pretrained.settings.seed] = loss
     for job in bert.jobs:
         if best := pretraining_records.chosen(pretraining_records.scores_of(bert, job)):
             found[job.id, "accuracy"] = pretraining_records.accuracies(bert, job, best.point)
-    return found
+    return found, gone
 
 
 def _series(run: Run | PretrainingRun) -> str:
@@ -178,15 +202,18 @@ def _difference(
     quantity: str,
     before: dict[int, float],
     after: dict[int, float],
+    diverged: tuple[set[int], set[int]],
     by_sentences: Callable[[int], float] | None,
 ) -> Difference:
-    """The difference of two series by their seeds; `by_sentences` gives the p-value of one seed's."""
+    """The difference of two series by their seeds, some of which diverged; `by_sentences` gives the p-value of one
+    seed's."""
     common = before.keys() & after.keys()
     if common and min(len(before), len(after)) == 1:
         # Beside a single seed, the same one says most.
         before, after = ({seed: one[seed] for seed in common} for one in (before, after))
     was, is_now = mean(before.values()), mean(after.values())
-    first, second = ([value for value in one.values() if math.isfinite(value)] for one in (before, after))
+    ended = [[seed for seed in one if seed not in gone] for one, gone in zip((before, after), diverged, strict=True)]
+    first, second = ([one[seed] for seed in of_one] for one, of_one in zip((before, after), ended, strict=True))
     first_share, second_share = len(first) / len(before), len(second) / len(after)
     p, differs = math.nan, False
     worse = is_now > was if LOWER_IS_BETTER[quantity] else is_now < was
@@ -199,8 +226,8 @@ def _difference(
         p = float(stats.ttest_ind(first, second, equal_var=False).pvalue) if first != second else 1.0
         differs, worse = p < SIGNIFICANT, (mean(second) > mean(first)) == LOWER_IS_BETTER[quantity]
     elif first and second:
-        if by_sentences and before.keys() == after.keys():
-            p = by_sentences(*before)
+        if by_sentences and ended[0] == ended[1]:
+            p = by_sentences(*ended[0])
         by = mean(second) - mean(first)
         worse = (by > 0) == LOWER_IS_BETTER[quantity]
         differs = abs(by) > NOTICEABLE[quantity] if math.isnan(p) else p < SIGNIFICANT

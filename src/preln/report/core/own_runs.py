@@ -190,7 +190,7 @@ def _draw(axes: Axes, panel: _Panel, looks: dict[Any, dict[str, Any]]) -> None:
         # Crosses alone: every run diverged before its first validation.
         axes.set_yticks([])
     elif panel.quantity.is_loss:
-        if highest > guess:
+        if lowest < guess < highest:
             axes.set_ylim(lowest - 0.05 * (guess - lowest), guess)
     else:
         # A model that has learned nothing is shown as flat, not its noise enlarged.

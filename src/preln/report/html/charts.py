@@ -11,6 +11,8 @@ from preln.report.core.curves import Curves
 from preln.report.core.style import PALETTE
 
 HEIGHT = 340  # pixels
+# A trace has a point for each update.
+alt.data_transformers.disable_max_rows()
 
 
 def specification(curves: Curves) -> dict[str, Any]:

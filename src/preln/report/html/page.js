@@ -7,8 +7,8 @@ for (const spec of document.querySelectorAll("script.spec")) {
 }
 
 const number = (text) => {
-  const time = text.match(/^(\d+):(\d\d):(\d\d)$/);
-  if (time) return 3600 * time[1] + 60 * time[2] + Number(time[3]);
+  const time = text.match(/^(?:(\d+) days?, )?(\d+):(\d\d):(\d\d)$/);
+  if (time) return 86400 * (time[1] ?? 0) + 3600 * time[2] + 60 * time[3] + Number(time[4]);
   return /^[-+]?[\d.,]+(e[-+]?\d+)?/i.test(text) ? parseFloat(text.replaceAll(",", "")) : NaN;
 };
 const compare = (a, b) => {

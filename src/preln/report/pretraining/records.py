@@ -170,9 +170,11 @@ def _timed_to(study: Study, runs: Sequence[PretrainingRun], curves: pd.DataFrame
     if study.pretraining and study.pretraining.loss:
         return study.pretraining.loss
     first = curves[curves["run"] == runs[0].id] if runs else curves
-    if first.empty:
+    half = runs[0].settings.updates / 2 if runs else 0
+    if first.empty or not first["updates"].min() <= half <= first["updates"].max():
+        # It diverged before, or was validated at its end alone.
         return None
-    return float(np.interp(runs[0].settings.updates / 2, first["updates"], first["valid_loss"]))
+    return float(np.interp(half, first["updates"], first["valid_loss"]))
 
 
 def _jobs(study: Study) -> list[PretrainingRun | FinetuningJob]:

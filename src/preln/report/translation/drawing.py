@@ -277,7 +277,7 @@ def _ceiling(panel: Panel, study: Study, known: pd.DataFrame) -> float | None:
     if panel.quantity != "valid_loss" or known.empty:
         return None
     guess = max(math.log2(study.corpora[run.settings.corpus].vocabulary) for run in panel.runs)
-    return guess if known["valid_loss"].max() > guess else None
+    return guess if known["valid_loss"].min() < guess < known["valid_loss"].max() else None
 
 
 def _legend(

@@ -41,7 +41,7 @@ def compose(study: Study, records: Records) -> Drawing:
         raise NothingDone
     losses = [cell.loss for one in drawn for cell in one.cells.values() if math.isfinite(cell.loss)]
     guess = max(cell.guess for one in drawn for cell in one.cells.values())
-    colours = ScalarMappable(Normalize(min(losses, default=guess - 1), guess, clip=True), _COLOURS)
+    colours = ScalarMappable(Normalize(min([*losses, guess - MARGIN]), guess, clip=True), _COLOURS)
     height = _CELL_HEIGHT * max(len(one.rates) for one in drawn) + 1.3
     figure = Drawing(figsize=(TEXT_WIDTH, height), layout="constrained")
     panels = figure.subplots(1, len(drawn), squeeze=False)[0]
