@@ -57,6 +57,7 @@ from tests.page_numbers.records import (
     short_minus_long,
     theory,
     variants,
+    with_long_beta2,
 )
 
 
@@ -276,6 +277,10 @@ SAID: list[tuple[str, Numbers]] = [
         lambda: theory(BIG, AFTER, "Post-LN decoder, translation")[:1],
     ),
     ("Four times the batch at half the rate left {:.2f} (one", lambda: larger_warm_up()[:1]),
+    (
+        "Three seeds have {:.2f} to {:.2f} bits and BLEU {:.1f} to {:.1f} after the same updates;",
+        lambda: [*minmax(with_long_beta2().losses), *minmax(with_long_beta2().bleu)],
+    ),
     ("at most half of {:.3f}.", lambda: theory(BIG, AFTER, "Post-LN decoder, translation")[:1]),
     (
         "{:.3f} of the gradient is left: from {:.3f} at initialisation to {:.3f} (one seed, on an AMD EPYC; the "

@@ -14,11 +14,14 @@ from tests.page_numbers.records import (
     closed,
     kept_at_the_papers_size,
     kept_elsewhere,
+    minmax,
     of_seeds,
     timed_to,
+    with_long_beta2,
 )
 
 SAID: list[tuple[str, Numbers]] = [
+    ("as the paper's ({:.2f} to {:.2f} bits;", lambda: minmax(with_long_beta2().losses)),
     (
         "Post-LN's by {:.2f} and {:.2f} bits, Pre-LN's by {:.2f} and {:.2f}.",
         lambda: [*above_the_papers_losses(first_epoch.POST), *above_the_papers_losses(first_epoch.PRE)],
@@ -35,5 +38,5 @@ SAID: list[tuple[str, Numbers]] = [
 """Its sentences, with what the records have in the place of the numbers."""
 
 # RAdam's β2.
-ELSEWHERE = "0.98 0.999"
+ELSEWHERE = "7.9 0.98 0.999"
 """Its other numbers, which no record has."""

@@ -270,6 +270,11 @@ def of_the_control() -> Ends:
     return control.read(RESULTS)[control.Control("post-init", 0)]
 
 
+def with_long_beta2() -> Ends:
+    """What RAdam with β2 = 0.999 has at the paper's size after the updates of the paper's first epoch."""
+    return first_epoch.read(RESULTS)[first_epoch.RADAM_LONG]
+
+
 def post_over_pre() -> list[float]:
     """Post-LN's last bar of figure 3 over Pre-LN's."""
     return [bars(THEORY, "Post-LN, initial")[6] / bars(THEORY, "Pre-LN, initial")[6]]

@@ -52,6 +52,7 @@ from tests.page_numbers.records import (
     shares,
     short_minus_long,
     theory,
+    with_long_beta2,
 )
 
 
@@ -75,6 +76,7 @@ def behind_the_paper() -> list[float]:
 
 
 SAID: list[tuple[str, Numbers]] = [
+    ("With 0.999 it has {:.2f} to {:.2f} bits.", lambda: minmax(with_long_beta2().losses)),
     ("From the second row on, the BLEU of Post-LN is {:.1f} to {:.1f} lower", behind_the_paper),
     (
         "Post-LN's loss is {:.2f} and {:.2f} bits above the paper's, and Pre-LN's {:.2f} and {:.2f}.",

@@ -23,7 +23,6 @@ RESULTS = ROOT / "results"
 COMMITTED = committed_studies()
 OF_OTHER_TEXT: dict[str, None] = {"texts": None, "description": None}
 NOT_MADE = {
-    "paper-epoch": {f"post-radam-lr5e-4-linear16500-beta20.999-s{seed}" for seed in (1, 2, 3)},
     "confounds": {"post-adam-lr5e-4-wu0-hold1333-epochs4-accumulate4-s1"},
     "iwslt14-50k-cpu": {f"pre-radam-lr5e-4-linear4653-s{seed}" for seed in (1, 2, 3)},
 }
