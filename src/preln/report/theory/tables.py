@@ -227,9 +227,8 @@ def _of_figure_3(records: Records) -> list[Row]:
 
 
 def _collapse(norms: pd.DataFrame) -> Estimate:
-    """A model's gradient after the warm-up over that of the same seed at initialisation. A seed
-    whose gradient there is not above zero is left out, and one that
-    was not measured there is divided by the mean of those that were."""
+    """A model's gradient after the warm-up over that of the same seed at initialisation. A seed whose gradient there is
+    not above zero is left out, and one that was not measured there is divided by the mean of those that were."""
     later = norms[norms["state"] == AFTER_WARMUP]
     initial = norms[(norms["state"] == INITIAL) & (norms["depth"] == later["depth"].iloc[0])]
     before = dict(zip(initial["seed"], initial["value"], strict=True))
