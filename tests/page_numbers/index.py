@@ -21,7 +21,7 @@ from tests.page_numbers.records import (
 )
 
 SAID: list[tuple[str, Numbers]] = [
-    ("as the paper's ({:.2f} to {:.2f} bits;", lambda: minmax(with_long_beta2().losses)),
+    ("With 0.999 it has {:.2f} to {:.2f} bits;", lambda: minmax(with_long_beta2().losses)),
     (
         "Post-LN's by {:.2f} and {:.2f} bits, Pre-LN's by {:.2f} and {:.2f}.",
         lambda: [*above_the_papers_losses(first_epoch.POST), *above_the_papers_losses(first_epoch.PRE)],
