@@ -48,7 +48,7 @@ from tests.page_numbers.records import (
     in_pre,
     kept_at_the_papers_size,
     kept_elsewhere,
-    last_gradients_at_the_papers_size,
+    last_gradients,
     minmax,
     of_seeds,
     paired,
@@ -337,7 +337,7 @@ SAID: list[tuple[str, Numbers]] = [
     (
         "From {:.2f} and {:.2f} at initialisation, the gradient falls to {:.3f} and {:.3f} (seeds 1 and 2); with seed "
         "3 it falls to {:.3f}.",
-        lambda: [*last_gradients_at_the_papers_size("", 2), *last_gradients_at_the_papers_size("-after-warm-up", 3)],
+        lambda: [*last_gradients(SIZE, "post-6"), *last_gradients(SIZE, "post-6-after-warm-up")],
     ),
     (
         "over 64 mini-batches, {:.3f} ± {:.3f} is left.",

@@ -91,11 +91,11 @@ SAID: list[tuple[str, Numbers]] = [
     ),
     (
         "the larger one: {:.2f}, and Post-LN's is {:.2f} (W²",
-        lambda: [last_gradients("confounds", placement) for placement in ("post-init", "post")],
+        lambda: [mean(last_gradients("confounds", f"{placement}-6")) for placement in ("post-init", "post")],
     ),
     (
         "it is the smaller one, {:.2f} and {:.2f} (`placements`",
-        lambda: [last_gradients("placements", placement) for placement in ("post-init", "post")],
+        lambda: [mean(last_gradients("placements", f"{placement}-6")) for placement in ("post-init", "post")],
     ),
     (
         "At first it is {:.0f} in Post-LN, {:.0f} in Pre-LN and {:.0f} in Post-LN-init.",

@@ -107,7 +107,7 @@ SAID: list[tuple[str, Numbers]] = [
     ),
     (
         "that of W² is {:.2f}, and Post-LN's is {:.2f} (two",
-        lambda: [last_gradients("confounds", placement) for placement in ("post-init", "post")],
+        lambda: [mean(last_gradients("confounds", f"{placement}-6")) for placement in ("post-init", "post")],
     ),
     (
         "a is {:.2f} ± {:.2f} for Post-LN's first step, and {:.2f} ± {:.2f} for its last gradient.",

@@ -229,14 +229,6 @@ def bars_at_the_papers_size(state: str) -> list[float]:
     return list(mine.sort_values("layer")["unbiased"])
 
 
-def last_gradients_at_the_papers_size(state: str, count: int) -> list[float]:
-    """Post-LN's last gradient of W² in `paper-epoch`, without the mini-batches' noise, by seed."""
-    measured = pd.read_csv(RESULTS / SIZE / "theory" / f"post-6{state}" / "measurements.csv")
-    of_last = (measured["stack"] == "decoder") & (measured["layer"] == 6) & (measured["matrix"] == "W2")
-    mine = measured[of_last & (measured["quantity"] == "gradient_square")].set_index("seed")["value"]
-    return [float(np.sqrt(mine[seed])) for seed in range(1, count + 1)]
-
-
 def above_the_papers_losses(one: first_epoch.OfFirstEpoch) -> list[float]:
     """By how much the mean loss of a run of `paper-epoch` is above the paper's, at the two points where that is known:
     after its first and its third epoch."""
@@ -246,12 +238,12 @@ def above_the_papers_losses(one: first_epoch.OfFirstEpoch) -> list[float]:
     ]
 
 
-def last_gradients(study: str, placement: str) -> float:
-    """A placement's gradient of W² in the last decoder layer at initialisation, without the mini-batches' noise: the
-    mean of the seeds of a study with 6-6 layers."""
-    measured = pd.read_csv(RESULTS / study / "theory" / f"{placement}-6" / "measurements.csv")
-    of_last = (measured["stack"] == "decoder") & (measured["layer"] == 6) & (measured["matrix"] == "W2")
-    return mean(np.sqrt(measured[of_last & (measured["quantity"] == "gradient_square")]["value"]))
+def last_gradients(study: str, measured: str) -> list[float]:
+    """The gradient of W² in the last decoder layer of a study's 6-6 model, without the mini-batches' noise, by seed."""
+    found = pd.read_csv(RESULTS / study / "theory" / measured / "measurements.csv")
+    of_last = (found["stack"] == "decoder") & (found["layer"] == 6) & (found["matrix"] == "W2")
+    squares = found[of_last & (found["quantity"] == "gradient_square")].sort_values("seed")["value"]
+    return [float(root) for root in np.sqrt(squares)]
 
 
 def theory(study: str, quantity: str, model: str, scale: float = 1.0) -> tuple[float, float]:
