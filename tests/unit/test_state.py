@@ -461,6 +461,13 @@ def test_text_that_cannot_be_made_again_from_its_pieces_is_refused_with_what_to_
     assert not (tmp_path / "run").exists()
 
 
+def test_a_folder_that_has_no_prepared_text_is_said_to_have_none(tmp_path: Path) -> None:
+    study, run = study_and_run()
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(TextDamaged, match=r"empty/text/manifest\.json: not there; .* folder of a prepared text"):
+        train_run(study, run, tmp_path / "empty", tmp_path / "run")
+
+
 def test_damaged_pieces_make_no_other_text(text: Path) -> None:
     cut(text / "bpe" / "train.en")
     require_parallel(text)
