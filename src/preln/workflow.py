@@ -31,11 +31,18 @@ DOWNLOADS_FOLDER = "resources/downloads"
 
 @dataclass(frozen=True)
 class Input:
-    """A path that a job reads. Where the job's records are current, the path's age says nothing: records that came with
-    a clone are not made anew because the text was prepared after them."""
+    """A path that a job reads.
+
+    Attributes:
+        path: where it is.
+        is_current: whether the job's records are current. Then the path's age says nothing: records that came with a
+            clone are not made anew because the text was prepared after them.
+        is_text: whether it is a stage of a prepared text or task.
+    """
 
     path: str
     is_current: bool
+    is_text: bool
 
 
 Found = dict[str, Input | list[Input]]
@@ -107,7 +114,7 @@ def _input(
         # The age of a folder tells that a file in it was removed.
         sources = [path for path in _named_and_below(made_from) if path.is_file() or path.is_dir()]
         current = text is not None and is_of_text(outputs[0], Path(located(text)), sources)
-    return Input(path, current)
+    return Input(path, current, is_text=made_from is not None)
 
 
 def outdated_record(results: str, job: StudyJob, located: Located = str) -> Path | None:

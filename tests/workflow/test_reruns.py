@@ -181,16 +181,26 @@ def test_the_file_of_the_study_as_it_was_run_is_written_again_and_trains_nothing
     assert study.read_bytes() == content
 
 
-def test_a_clone_with_some_records_trains_the_others_once_its_text_is_prepared(again: Workspace) -> None:
+def test_a_clone_with_some_records_prepares_the_text_and_trains_the_others_alone(again: Workspace) -> None:
     runs = as_cloned(again)
     missing = min(runs.iterdir())
     shutil.rmtree(missing)
-    prepared = again.snakemake("prepared", "--configfile", "config/config.yaml")
-    assert prepared.code == 0, prepared.output
-    assert prepared.jobs == {"prepare_text": 1, "prepare_bpe": 1, "binarise": 1}
-    outcome = again.snakemake("--dry-run")
-    assert outcome.jobs["train_translation"] == 1
+    for file in (again.folder / "results" / "tiny" / "figures").iterdir():
+        file.unlink()
+    jobs = again.would_run()
+    assert (jobs["prepare_text"], jobs["binarise"], jobs["train_translation"]) == (1, 1, 1)
+    assert jobs["draw_figure"] == 5, "also those of the records that came with the clone"
+    outcome = again.snakemake("--configfile", "config/config.yaml")
+    assert (outcome.code, outcome.jobs) == (0, jobs), outcome.output
     assert f"Train {missing.name}" in outcome.output
+    assert again.would_run() == {}
+
+
+def test_all_runs_of_a_clone_are_trained_again_if_that_is_forced(again: Workspace) -> None:
+    as_cloned(again)
+    for forced in (["--forceall"], ["--forcerun", "train_translation"]):
+        jobs = again.snakemake("--dry-run", *forced).jobs
+        assert (jobs["binarise"], jobs["train_translation"]) == (1, len(RUNS))
 
 
 def test_records_of_other_settings_are_made_again_where_the_text_is_older_than_they(again: Workspace) -> None:

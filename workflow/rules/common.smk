@@ -19,6 +19,7 @@ from preln.runs import PREPARATION_VERSION, corpus_id, digest
 from preln.workflow import (
     DOWNLOADS_FOLDER,
     RESOURCES,
+    Input,
     cluster_resources,
     downloads,
     inputs_of,
@@ -28,6 +29,7 @@ from preln.workflow import (
     prepared_texts,
 )
 from snakemake.exceptions import WorkflowError
+from snakemake.io import _IOFile
 from snakemake.logging import logger
 
 # A study that is given by --configfile takes the place of that of a workflow which has this one as a module. Snakemake
@@ -98,7 +100,9 @@ def is_to_run_jobs():
 
 
 def inputs(job):
-    """What a job reads, by name. Where its records are current, the inputs' timestamps are ignored."""
+    """What a job reads, by name. Where its records are current, the inputs' timestamps are ignored. If such records came
+    with a clone, a text that is not there is no input of theirs. Otherwise a text that is prepared for another job would
+    have them made again."""
     write_study()
     found = inputs_of(RESULTS, job, located)
     # In a clone, Snakemake has no notes of the settings that a record was made with, and its age need not tell that they were
@@ -119,7 +123,23 @@ def inputs(job):
             return [ancient_if_current(one) for one in read]
         return ancient(read.path) if read.is_current else read.path
 
-    return {name: ancient_if_current(one) for name, one in found.items()}
+    def is_input(read):
+        if not (isinstance(read, Input) and read.is_text and read.is_current) or Path(located(read.path)).exists():
+            return True
+        return is_forced() or is_known(located(f"{RESULTS}/{job.files[0]}"))
+
+    return {name: ancient_if_current(one) for name, one in found.items() if is_input(one)}
+
+
+def is_forced():
+    """Whether Snakemake was told to make things again that are there."""
+    return workflow.dag_settings.forceall or bool(workflow.dag_settings.forcerun)
+
+
+def is_known(output):
+    """Whether Snakemake has notes of an output, because it was made here. If a job's inputs are not those of its notes,
+    Snakemake runs it again."""
+    return workflow.persistence.metadata(_IOFile(output, rule=None)) is not None
 
 
 def resources_of(job):
