@@ -40,14 +40,11 @@ def require_files(stage: Path, is_used: Callable[[str], bool] = any_file) -> Non
         TextDamaged: if a file is not as it was prepared, or that cannot be known.
     """
     if damaged := damaged_files(stage, is_used):
-        if not (stage / damaged[0]).exists():
-            raise TextDamaged(
-                f"{stage / damaged[0]}: not there; {stage.parent} is to be the folder of a prepared text, which the "
-                "workflow makes"
-            )
+        if not stage.exists():
+            raise TextDamaged(f"{stage}: not there; {stage.parent} is not the folder of a prepared text")
         raise TextDamaged(
-            f"{stage / damaged[0]}: damaged: its checksum is another; remove {stage.parent} and run the workflow "
-            "again, which prepares the text anew"
+            f"{stage / damaged[0]}: damaged or not there; remove {stage.parent} and run the workflow again, which "
+            "prepares the text anew"
         )
 
 

@@ -6,7 +6,7 @@ the rules' files may be elsewhere: `located` tells where.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,18 +31,11 @@ DOWNLOADS_FOLDER = "resources/downloads"
 
 @dataclass(frozen=True)
 class Input:
-    """A path that a job reads.
-
-    Attributes:
-        path: where it is.
-        is_current: whether the job's records are current. Then the path's age says nothing: records that came with a
-            clone are not made anew because the text was prepared after them.
-        is_text: whether it is a stage of a prepared text or task.
-    """
+    """A path that a job reads. Where the job's records are current, the path's age says nothing: records that came with
+    a clone are not made anew because the text was prepared after them."""
 
     path: str
     is_current: bool
-    is_text: bool
 
 
 Found = dict[str, Input | list[Input]]
@@ -108,13 +101,31 @@ def _input(
         made_from: what it is made from. Where this is on this machine, it may change, and its content decides.
         text: the record of the prepared text, which tells the content. Without it, the path's age decides there.
     """
-    outputs = [Path(located(f"{results}/{file}")) for file in job.files]
-    current = is_current(outputs, job.identity)
+    current = is_recorded(results, job, located)
     if current and made_from and made_from.local_paths:
         # The age of a folder tells that a file in it was removed.
         sources = [path for path in _named_and_below(made_from) if path.is_file() or path.is_dir()]
-        current = text is not None and is_of_text(outputs[0], Path(located(text)), sources)
-    return Input(path, current, is_text=made_from is not None)
+        record = Path(located(f"{results}/{job.folder}/{RUN}"))
+        current = text is not None and is_of_text(record, Path(located(text)), sources)
+    return Input(path, current)
+
+
+def is_recorded(results: str, job: StudyJob, located: Located = str) -> bool:
+    """Whether a job's records are all there and of the settings that the study has now."""
+    return is_current([Path(located(f"{results}/{file}")) for file in job.files], job.identity)
+
+
+def weights_read(results: str, jobs: Iterable[FinetuningJob | MeasurementJob], located: Located = str) -> set[str]:
+    """The folders of the runs whose weights are read by those of the jobs that are not recorded."""
+    read: set[str] = set()
+    for job in jobs:
+        if not is_recorded(results, job, located):
+            match job:
+                case FinetuningJob():
+                    read.add(job.run.folder)
+                case GradientJob():
+                    read.update(run.folder for run in job.trained)
+    return read
 
 
 def outdated_record(results: str, job: StudyJob, located: Located = str) -> Path | None:

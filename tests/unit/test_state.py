@@ -446,6 +446,7 @@ def test_text_that_was_prepared_without_checksums_is_seen_to_be_of_its_pieces(te
     ("name", "damage"),
     [
         ("text/test.en", flip(0.5)),
+        ("text/test.de", Path.unlink),
         ("text/corpus.json", containing(b"\xff")),
         ("text/manifest.json", containing(b"5")),
         ("bpe/bpe.model", flip(0.5)),
@@ -464,7 +465,7 @@ def test_text_that_cannot_be_made_again_from_its_pieces_is_refused_with_what_to_
 def test_a_folder_that_has_no_prepared_text_is_said_to_have_none(tmp_path: Path) -> None:
     study, run = study_and_run()
     (tmp_path / "empty").mkdir()
-    with pytest.raises(TextDamaged, match=r"empty/text/manifest\.json: not there; .* folder of a prepared text"):
+    with pytest.raises(TextDamaged, match=r"empty/text: not there; .*empty is not the folder of a prepared text"):
         train_run(study, run, tmp_path / "empty", tmp_path / "run")
 
 

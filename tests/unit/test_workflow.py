@@ -21,6 +21,7 @@ from preln.workflow import (
     local_files,
     prepared_option,
     prepared_texts,
+    weights_read,
 )
 from tests.conftest import RUN, bert_content, study_content
 
@@ -131,6 +132,22 @@ def test_the_age_of_an_input_counts_until_the_records_are_of_the_job(
     assert all(are_current(job).values())
     Path(RESULTS, job.files[-1]).unlink()
     assert not any(are_current(job).values())
+
+
+def test_the_weights_of_a_run_are_read_until_what_reads_them_is_recorded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    study = asked()
+    readers = [*study.finetunings, *study.measurement_jobs]
+    run, pretraining = "translation/post-adam-lr2e-3-wu10-s1", "pretraining/pre-lr2e-3-wu0-s1"
+    assert weights_read(RESULTS, readers) == {run, pretraining}
+    for job in study.finetunings:
+        done(job)
+    assert weights_read(RESULTS, readers) == {run}
+    for part in study.measurement_jobs:
+        done(part)
+    assert weights_read(RESULTS, readers) == set()
 
 
 def test_a_file_that_is_removed_from_a_folder_of_texts_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -90,6 +90,16 @@ class Workspace:
         file = self.folder / path
         file.write_text(change(file.read_text(encoding="utf-8")), encoding="utf-8")
 
+    def as_cloned(self) -> None:
+        """Leave of the finished study what a repository would hold."""
+        results = self.folder / "results" / "tiny"
+        for path in (self.folder / ".snakemake", self.folder / "resources", *results.glob("*/*/state")):
+            shutil.rmtree(path)
+        # A checkout gives files any age.
+        for path in results.glob("*/*/metrics.json"):
+            path.touch()
+        (results / "report.html").unlink()
+
     def copied(self, folder: Path) -> Workspace:
         """The same as it stands, in another folder, to change."""
         shutil.copytree(self.folder, folder, symlinks=True)

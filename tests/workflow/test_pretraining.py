@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pandas as pd
@@ -71,6 +72,20 @@ def test_another_rate_of_a_run_trains_it_and_fine_tunes_its_checkpoints(again: W
         "judge_claims": 1,
         "write_report": 1,
     }
+
+
+def test_a_clone_pre_trains_what_has_no_record_and_fine_tunes_nothing_that_has_one(again: Workspace) -> None:
+    again.as_cloned()
+    shutil.rmtree(min((again.folder / "results" / "tiny" / "pretraining").iterdir()))
+    jobs = again.would_run()
+    assert (jobs["prepare_english"], jobs["pretrain"], jobs.get("finetune")) == (1, 1, None)
+
+
+def test_a_clone_pre_trains_again_what_is_to_be_fine_tuned(again: Workspace) -> None:
+    again.as_cloned()
+    shutil.rmtree(min((again.folder / "results" / "tiny" / "finetuning").iterdir()))
+    jobs = again.would_run()
+    assert (jobs["prepare_english"], jobs["pretrain"], jobs["finetune"]) == (1, 1, 1)
 
 
 def test_the_summary_shows_both_tables(trained: Workspace) -> None:

@@ -129,22 +129,13 @@ def test_a_study_given_by_name_takes_the_place_of_the_default(again: Workspace) 
     assert outcome.jobs == {}, outcome.output
 
 
-def as_cloned(workspace: Workspace) -> Path:
-    """Leave of a finished study what a repository would hold; its runs' folder."""
-    runs = workspace.folder / "results" / "tiny" / "translation"
-    for path in (workspace.folder / ".snakemake", workspace.folder / "resources", *runs.glob("*/state")):
-        shutil.rmtree(path)
-    (workspace.folder / "results" / "tiny" / "report.html").unlink()
-    return runs
-
-
 def test_a_clone_with_all_records_trains_nothing(again: Workspace) -> None:
-    as_cloned(again)
+    again.as_cloned()
     assert not again.would_run().keys() & {"prepare_text", "train_translation"}
 
 
 def test_a_study_that_grows_by_a_run_trains_that_run_alone_and_is_then_done(again: Workspace) -> None:
-    as_cloned(again)
+    again.as_cloned()
     assert again.snakemake("prepared").code == 0
     study = again.folder / "results" / "tiny" / "study.yaml"
     before = study.read_bytes()
@@ -182,8 +173,8 @@ def test_the_file_of_the_study_as_it_was_run_is_written_again_and_trains_nothing
 
 
 def test_a_clone_with_some_records_prepares_the_text_and_trains_the_others_alone(again: Workspace) -> None:
-    runs = as_cloned(again)
-    missing = min(runs.iterdir())
+    again.as_cloned()
+    missing = min((again.folder / "results" / "tiny" / "translation").iterdir())
     shutil.rmtree(missing)
     for file in (again.folder / "results" / "tiny" / "figures").iterdir():
         file.unlink()
@@ -196,15 +187,17 @@ def test_a_clone_with_some_records_prepares_the_text_and_trains_the_others_alone
     assert again.would_run() == {}
 
 
-def test_all_runs_of_a_clone_are_trained_again_if_that_is_forced(again: Workspace) -> None:
-    as_cloned(again)
-    for forced in (["--forceall"], ["--forcerun", "train_translation"]):
+def test_a_run_of_a_clone_is_trained_again_if_that_is_forced(again: Workspace) -> None:
+    again.as_cloned()
+    record = min((again.folder / "results" / "tiny" / "translation").rglob("metrics.json")).relative_to(again.folder)
+    for forced, runs in ((["--forceall"], len(RUNS)), (["--force", str(record)], 1)):
         jobs = again.snakemake("--dry-run", *forced).jobs
-        assert (jobs["binarise"], jobs["train_translation"]) == (1, len(RUNS))
+        assert (jobs["binarise"], jobs["train_translation"]) == (1, runs)
 
 
 def test_records_of_other_settings_are_made_again_where_the_text_is_older_than_they(again: Workspace) -> None:
-    runs = as_cloned(again)
+    again.as_cloned()
+    runs = again.folder / "results" / "tiny" / "translation"
     prepared = again.snakemake("prepared")
     assert prepared.code == 0, prepared.output
     for record in runs.glob("*/*"):

@@ -76,23 +76,20 @@ def test_what_saves_a_figure_draws_each_anew(theory: Workspace) -> None:
     assert theory.would_run()["draw_figure"] == len(figures)
 
 
-def as_cloned(workspace: Workspace) -> None:
-    """Leave of a finished study what a repository would hold."""
-    for path in (workspace.folder / ".snakemake", workspace.folder / "resources"):
-        shutil.rmtree(path)
-    # A checkout gives files any age.
-    for path in (workspace.folder / "results").glob("tiny/translation/*/metrics.json"):
-        path.touch()
-    (workspace.folder / "results" / "tiny" / "report.html").unlink()
-
-
 def test_a_clone_measures_nothing(theory: Workspace) -> None:
-    as_cloned(theory)
+    theory.as_cloned()
     assert not theory.would_run().keys() & {"prepare_text", "train_translation", "measure_theory"}
 
 
+def test_a_clone_trains_the_run_again_whose_weights_are_to_be_measured(theory: Workspace) -> None:
+    theory.as_cloned()
+    shutil.rmtree(theory.folder / "results" / "tiny" / "theory" / "post-1-after-warm-up")
+    jobs = theory.would_run()
+    assert (jobs["prepare_text"], jobs["train_translation"], jobs["measure_theory"]) == (1, 1, 1)
+
+
 def test_a_clone_measures_the_proofs_anew_where_the_study_asks_for_others(theory: Workspace) -> None:
-    as_cloned(theory)
+    theory.as_cloned()
     theory.write_study(*RUNS, theory={**THEORY, "exact": {**THEORY["exact"], "length": 4}})
     outcome = theory.snakemake()
     assert outcome.code == 0, outcome.output

@@ -19,7 +19,6 @@ from preln.runs import PREPARATION_VERSION, corpus_id, digest
 from preln.workflow import (
     DOWNLOADS_FOLDER,
     RESOURCES,
-    Input,
     cluster_resources,
     downloads,
     inputs_of,
@@ -27,9 +26,10 @@ from preln.workflow import (
     outdated_record,
     prepared_option,
     prepared_texts,
+    weights_read,
 )
 from snakemake.exceptions import WorkflowError
-from snakemake.io import _IOFile
+from snakemake.io import IOFile
 from snakemake.logging import logger
 
 # A study that is given by --configfile takes the place of that of a workflow which has this one as a module. Snakemake
@@ -100,9 +100,7 @@ def is_to_run_jobs():
 
 
 def inputs(job):
-    """What a job reads, by name. Where its records are current, the inputs' timestamps are ignored. If such records came
-    with a clone, a text that is not there is no input of theirs. Otherwise a text that is prepared for another job would
-    have them made again."""
+    """What a job reads, by name. Where its records are current, the inputs' timestamps are ignored."""
     write_study()
     found = inputs_of(RESULTS, job, located)
     # In a clone, Snakemake has no notes of the settings that a record was made with, and its age need not tell that they were
@@ -117,29 +115,36 @@ def inputs(job):
             record.unlink()
         elif workflow.is_main_process:
             logger.warning(f"{record}: of other settings than the study's; a run makes it anew.")
+    every = [one for read in found.values() for one in (read if isinstance(read, list) else [read])]
+    is_done = all(one.is_current for one in every) and stays(job)
 
-    def ancient_if_current(read):
+    def is_given(read):
+        # What is not there may be made for another job. Snakemake would take that for a reason to do this one again.
+        return isinstance(read, list) or not is_done or Path(located(read.path)).exists()
+
+    def given(read):
         if isinstance(read, list):
-            return [ancient_if_current(one) for one in read]
+            return [given(one) for one in read if is_given(one)]
         return ancient(read.path) if read.is_current else read.path
 
-    def is_input(read):
-        if not (isinstance(read, Input) and read.is_text and read.is_current) or Path(located(read.path)).exists():
-            return True
-        return is_forced() or is_known(located(f"{RESULTS}/{job.files[0]}"))
-
-    return {name: ancient_if_current(one) for name, one in found.items() if is_input(one)}
+    return {name: given(read) for name, read in found.items() if is_given(read)}
 
 
-def is_forced():
-    """Whether Snakemake was told to make things again that are there."""
-    return workflow.dag_settings.forceall or bool(workflow.dag_settings.forcerun)
+def stays(job):
+    """Whether the records of a job came with a clone and are not asked for again."""
+    forced = workflow.dag_settings
+    if forced.forceall or forced.forcerun or forced.forcetargets:
+        return False
+    # Snakemake has notes of what was made here. It does a job again whose inputs are not those of its notes.
+    made_here = workflow.persistence.metadata(IOFile(located(f"{RESULTS}/{job.files[0]}"))) is not None
+    return not made_here and job.folder not in wanted_weights()
 
 
-def is_known(output):
-    """Whether Snakemake has notes of an output, because it was made here. If a job's inputs are not those of its notes,
-    Snakemake runs it again."""
-    return workflow.persistence.metadata(_IOFile(output, rule=None)) is not None
+@cache
+def wanted_weights():
+    """The folders of the runs whose weights are read by jobs that are not done yet. A clone has no weights: such a run is
+    trained again with its text."""
+    return weights_read(RESULTS, [*FINETUNINGS.values(), *MEASUREMENTS.values()], located)
 
 
 def resources_of(job):

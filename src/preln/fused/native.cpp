@@ -191,41 +191,41 @@ constexpr float UNSEEN = -1e30f;  // A score of which the weight is 0.
 constexpr int64_t TILE = 32;  // Queries that are looked at together; fewer where later ones see more.
 typedef float lanes __attribute__((vector_size(LANES * sizeof(float)), aligned(alignof(float)), may_alias));
 
-// What a register holds. GCC keeps wider vectors in memory, and shuffles them number by number.
+// As wide as a register of AVX-512 or AVX2. GCC keeps wider vectors in memory, and shuffles them number by number.
 #ifdef __AVX512F__
-constexpr int64_t VECTOR = LANES;
+constexpr int64_t PACK = LANES;
 #else
-constexpr int64_t VECTOR = LANES / 2;
+constexpr int64_t PACK = LANES / 2;
 #endif
-typedef float vector __attribute__((vector_size(VECTOR * sizeof(float)), aligned(alignof(float)), may_alias));
+typedef float packed __attribute__((vector_size(PACK * sizeof(float)), aligned(alignof(float)), may_alias));
 
 // GCC has clang's function since its twelfth version, and one of its own since ever.
 #ifdef __clang__
 #define SHUFFLE __builtin_shufflevector
 #else
-typedef int32_t places __attribute__((vector_size(VECTOR * sizeof(int32_t))));
+typedef int32_t places __attribute__((vector_size(PACK * sizeof(int32_t))));
 #define SHUFFLE(x, y, ...) __builtin_shuffle(x, y, places{__VA_ARGS__})
 #endif
 
 INLINE int64_t whole_lanes(int64_t size) { return (size + LANES - 1) & ~(LANES - 1); }
 
-// VECTOR columns of ROWS rows of c += a b, of which element (r, k) of a is at a[r * a_row + k * a_step].
+// PACK columns of ROWS rows of c += a b, of which element (r, k) of a is at a[r * a_row + k * a_step].
 template <int ROWS>
 INLINE void multiply_block(const float* __restrict a, int64_t a_row, int64_t a_step, const float* __restrict b,
                            int64_t b_row, float* __restrict c, int64_t c_row, int64_t steps) {
-    vector total[ROWS];
-    for (int r = 0; r < ROWS; ++r) total[r] = *reinterpret_cast<const vector*>(c + r * c_row);
+    packed total[ROWS];
+    for (int r = 0; r < ROWS; ++r) total[r] = *reinterpret_cast<const packed*>(c + r * c_row);
     for (int64_t k = 0; k < steps; ++k) {
-        const vector row = *reinterpret_cast<const vector*>(b + k * b_row);
+        const packed row = *reinterpret_cast<const packed*>(b + k * b_row);
         for (int r = 0; r < ROWS; ++r) total[r] += a[r * a_row + k * a_step] * row;
     }
-    for (int r = 0; r < ROWS; ++r) *reinterpret_cast<vector*>(c + r * c_row) = total[r];
+    for (int r = 0; r < ROWS; ++r) *reinterpret_cast<packed*>(c + r * c_row) = total[r];
 }
 
 // c += a b; c has as many columns as its rows have whole lanes.
 INLINE void multiply_add(const float* a, int64_t a_row, int64_t a_step, const float* b, int64_t b_row, float* c, int64_t c_row,
                          int64_t rows, int64_t steps) {
-    for (int64_t j = 0; j < c_row; j += VECTOR) {
+    for (int64_t j = 0; j < c_row; j += PACK) {
         int64_t r = 0;
 #define BLOCK(ROWS) multiply_block<ROWS>(a + r * a_row, a_row, a_step, b + j, b_row, c + r * c_row + j, c_row, steps)
         for (; r + 8 <= rows; r += 8) BLOCK(8);
@@ -255,10 +255,10 @@ INLINE void load_rows(const T* __restrict from, int64_t apart, int64_t rows, int
     }
 }
 
-// VECTOR rows of VECTOR numbers as columns: of two rows, halves of ever smaller pieces change places.
+// PACK rows of PACK numbers as columns: of two rows, halves of ever smaller pieces change places.
 INLINE void transpose_block(const float* __restrict from, int64_t from_row, float* __restrict to, int64_t to_row) {
-    vector x[VECTOR], y[VECTOR];
-    for (int i = 0; i < VECTOR; ++i) x[i] = *reinterpret_cast<const vector*>(from + i * from_row);
+    packed x[PACK], y[PACK];
+    for (int i = 0; i < PACK; ++i) x[i] = *reinterpret_cast<const packed*>(from + i * from_row);
 #ifdef __AVX512F__
     for (int i = 0; i < 8; ++i) {
         y[i] = SHUFFLE(x[i], x[i + 8], 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
@@ -289,16 +289,16 @@ INLINE void transpose_block(const float* __restrict from, int64_t from_row, floa
         y[i] = SHUFFLE(x[i], x[i + 1], 0, 8, 2, 10, 4, 12, 6, 14);
         y[i + 1] = SHUFFLE(x[i], x[i + 1], 1, 9, 3, 11, 5, 13, 7, 15);
     }
-    std::copy_n(y, VECTOR, x);
+    std::copy_n(y, PACK, x);
 #endif
-    for (int i = 0; i < VECTOR; ++i) *reinterpret_cast<vector*>(to + i * to_row) = x[i];
+    for (int i = 0; i < PACK; ++i) *reinterpret_cast<packed*>(to + i * to_row) = x[i];
 }
 
 // Such rows as columns of whole lanes; what is behind the last row is of no account, and must be there.
 INLINE void transpose(const float* __restrict from, int64_t rows, int64_t width, float* __restrict to) {
     const int64_t from_row = whole_lanes(width), to_row = whole_lanes(rows);
-    for (int64_t r = 0; r < to_row; r += VECTOR)
-        for (int64_t i = 0; i < from_row; i += VECTOR)
+    for (int64_t r = 0; r < to_row; r += PACK)
+        for (int64_t i = 0; i < from_row; i += PACK)
             transpose_block(from + r * from_row + i, from_row, to + i * to_row + r, to_row);
 }
 
