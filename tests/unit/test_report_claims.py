@@ -556,6 +556,17 @@ def test_a_share_of_a_gap_is_how_far_a_run_has_gone_between_two_others(start: fl
     assert found.found.mean == pytest.approx(share)
 
 
+def test_a_share_of_a_gap_that_is_none_is_unclear() -> None:
+    runs = [
+        sample(6.9, optimizer="adam"),
+        sample(7.0, optimizer="adam", warmup=4),
+        sample(6.8, optimizer="radam"),
+    ]
+    asked: dict[str, Any] = {"minus": {"optimizer": "adam"}, "gap_to": {"optimizer": "adam", "warmup": "longest"}}
+    (found,) = judged(*runs, runs={"optimizer": "radam", "warmup": "none"}, **asked, low=0.5)
+    assert found.outcome is Outcome.UNCLEAR
+
+
 def curved(value: float, *points: tuple[float, float], **settings: Any) -> Sample:
     return replace(sample(value, **settings), curve=points)
 

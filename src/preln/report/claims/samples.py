@@ -143,7 +143,7 @@ def findings(test: OfRuns, sampled: Callable[[float], Sequence[Sample]]) -> list
         name = _named(compared, best, partners)
         if test.gap_to is not None:
             end = _best(test, ends)
-            gap = _share_of_gap(one, best, end)
+            gap = _share_of_gap(test, one, best, end)
             name = f"the way from {name} to {_named(test.gap_to, end, ends)}"
             found.append(Finding(f"{what}, of {name}", gap, low, high, _of_chance(test, one, end)))
             continue
@@ -203,19 +203,20 @@ def _gain(test: OfRuns, sample: Sample) -> float:
     return (sample.constant - sample.value) * (1 if LOWER_IS_BETTER[test.quantity] else -1)
 
 
-def _share_of_gap(one: Series, start: Series, end: Series) -> Estimate:
+def _share_of_gap(test: OfRuns, one: Series, start: Series, end: Series) -> Estimate:
     """How much of the way from `start` to `end` a series has gone, seed by seed."""
+    sign = -1 if LOWER_IS_BETTER[test.quantity] else 1
     seeds = [seed for seed in sorted(one.by_seed) if seed in start.by_seed and seed in end.by_seed]
-    shares = [_share(one.by_seed[seed], start.by_seed[seed], end.by_seed[seed]) for seed in seeds]
+    shares = [_share(*(sign * series.by_seed[seed] for series in (one, start, end))) for seed in seeds]
     return _mean(shares) if shares else Estimate(math.nan, math.nan, math.nan, 0)
 
 
 def _share(value: float, first: float, last: float) -> float:
-    """How much of the way from `first` to `last` lies before `value`; NaN where there is no way."""
+    """How much of the way up from `first` to `last` lies before `value`; NaN where there is no way up."""
     if math.isinf(first) and math.isfinite(last):
         # An infinite way: a value that is finite has gone all of it, and another nothing.
         return 1.0 if math.isfinite(value) else 0.0
-    return (value - first) / (last - first) if last != first else math.nan
+    return (value - first) / (last - first) if last > first else math.nan
 
 
 def _at_equal_rates(one: Series, other: Series) -> tuple[Series, str]:
