@@ -139,6 +139,11 @@ def in_pre(run: radam_in_pre.InPre) -> float:
     return radam_in_pre.read(RESULTS)[run].losses[0]
 
 
+def radam_in_pre_behind() -> float:
+    """How far RAdam ends above Adam in Pre-LN at the paper's rate, with the same seed."""
+    return in_pre(radam_in_pre.RADAM_AT_THE_PAPERS) - in_pre(radam_in_pre.ADAM_AT_THE_PAPERS)
+
+
 def short_minus_long() -> tuple[float, float]:
     """By how much the short warm-up at 5e-4 ends above the long one, over three seeds."""
     return paired(of_seeds(SHORT), of_seeds(POST))
