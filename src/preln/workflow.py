@@ -51,8 +51,13 @@ def inputs_of(results: str, job: StudyJob, located: Located = str) -> Found:
         located: where a path of the rules is.
     """
 
+    recorded = is_recorded(results, job, located)
+    own_record = record_of(results, job, located)
+
     def read(path: str, made_from: Corpus | EnglishText | Task | None = None, text: str | None = None) -> Input:
-        return _input(path, results, job, located, made_from, text)
+        if not recorded or made_from is None or not made_from.local_paths:
+            return Input(path, recorded)
+        return Input(path, text is not None and _is_of_text_here(own_record, Path(located(text)), made_from))
 
     def metrics(run: Run | PretrainingRun) -> str:
         return f"{results}/{run.folder}/{METRICS}"
@@ -83,31 +88,22 @@ def _of_corpus(job: Run | GradientJob | TraceJob, read: Callable[[str, Corpus, s
     return {stage: read(f"{folder}/{stage}", job.corpus, f"{folder}/text/corpus.json") for stage in ("text", "binary")}
 
 
-def _input(
-    path: str,
-    results: str,
-    job: StudyJob,
-    located: Located,
-    made_from: Corpus | EnglishText | Task | None,
-    text: str | None,
-) -> Input:
-    """An input of a job.
+def _is_of_text_here(run: Path, text: Path, made_from: Corpus | EnglishText | Task) -> bool:
+    """Whether a record is of a text that is made from files of this machine. These may change: their content decides.
 
     Args:
-        path: the input.
-        results: the folder of the study's results.
-        job: the job that reads it.
-        located: where a path of the rules is.
-        made_from: what it is made from. Where this is on this machine, it may change, and its content decides.
-        text: the record of the prepared text, which tells the content. Without it, the path's age decides there.
+        run: the record of the job.
+        text: the record of the prepared text, which tells the content.
+        made_from: what the text is made from.
     """
-    current = is_recorded(results, job, located)
-    if current and made_from and made_from.local_paths:
-        # The age of a folder tells that a file in it was removed.
-        sources = [path for path in _named_and_below(made_from) if path.is_file() or path.is_dir()]
-        record = Path(located(f"{results}/{job.folder}/{RUN}"))
-        current = text is not None and is_of_text(record, Path(located(text)), sources)
-    return Input(path, current)
+    # The age of a folder tells that a file in it was removed.
+    sources = [path for path in _named_and_below(made_from) if path.is_file() or path.is_dir()]
+    return is_of_text(run, text, sources)
+
+
+def record_of(results: str, job: StudyJob, located: Located = str) -> Path:
+    """Where the record of a job is, which tells its settings."""
+    return Path(located(f"{results}/{job.folder}/{RUN}"))
 
 
 def is_recorded(results: str, job: StudyJob, located: Located = str) -> bool:
@@ -130,7 +126,7 @@ def weights_read(results: str, jobs: Iterable[FinetuningJob | MeasurementJob], l
 
 def outdated_record(results: str, job: StudyJob, located: Located = str) -> Path | None:
     """A job's record, if it is there and of other settings than the study has now."""
-    record = Path(located(f"{results}/{job.folder}/{RUN}"))
+    record = record_of(results, job, located)
     return record if record.exists() and not is_current([record], job.identity) else None
 
 

@@ -544,27 +544,25 @@ def test_a_gain_over_a_guess_that_is_not_known_is_unclear() -> None:
     assert found.outcome is Outcome.UNCLEAR
 
 
-@given(st.floats(7.5, 15), st.floats(-1, 2))
-def test_a_share_of_a_gap_is_how_far_a_run_has_gone_between_two_others(start: float, share: float) -> None:
+def of_the_gap(without: float, radam: float) -> Finding:
+    """How much RAdam closes of the gap between Adam without a warm-up and with one, which ends at 7."""
     runs = [
-        sample(start, optimizer="adam"),
+        sample(without, optimizer="adam"),
         sample(7.0, optimizer="adam", warmup=4),
-        sample(start - share * (start - 7.0), optimizer="radam"),
+        sample(radam, optimizer="radam"),
     ]
     asked: dict[str, Any] = {"minus": {"optimizer": "adam"}, "gap_to": {"optimizer": "adam", "warmup": "longest"}}
     (found,) = judged(*runs, runs={"optimizer": "radam", "warmup": "none"}, **asked, low=0.5)
-    assert found.found.mean == pytest.approx(share)
+    return found
+
+
+@given(st.floats(7.5, 15), st.floats(-1, 2))
+def test_a_share_of_a_gap_is_how_far_a_run_has_gone_between_two_others(start: float, share: float) -> None:
+    assert of_the_gap(start, radam=start - share * (start - 7.0)).found.mean == pytest.approx(share)
 
 
 def test_a_share_of_a_gap_that_is_none_is_unclear() -> None:
-    runs = [
-        sample(6.9, optimizer="adam"),
-        sample(7.0, optimizer="adam", warmup=4),
-        sample(6.8, optimizer="radam"),
-    ]
-    asked: dict[str, Any] = {"minus": {"optimizer": "adam"}, "gap_to": {"optimizer": "adam", "warmup": "longest"}}
-    (found,) = judged(*runs, runs={"optimizer": "radam", "warmup": "none"}, **asked, low=0.5)
-    assert found.outcome is Outcome.UNCLEAR
+    assert of_the_gap(6.9, radam=6.8).outcome is Outcome.UNCLEAR
 
 
 def curved(value: float, *points: tuple[float, float], **settings: Any) -> Sample:

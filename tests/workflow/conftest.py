@@ -90,8 +90,8 @@ class Workspace:
         file = self.folder / path
         file.write_text(change(file.read_text(encoding="utf-8")), encoding="utf-8")
 
-    def as_cloned(self) -> None:
-        """Leave of the finished study what a repository would hold."""
+    def as_cloned(self) -> Path:
+        """Leave of the finished study what a repository would hold; the folder of its results."""
         results = self.folder / "results" / "tiny"
         for path in (self.folder / ".snakemake", self.folder / "resources", *results.glob("*/*/state")):
             shutil.rmtree(path)
@@ -99,6 +99,7 @@ class Workspace:
         for path in results.glob("*/*/metrics.json"):
             path.touch()
         (results / "report.html").unlink()
+        return results
 
     def copied(self, folder: Path) -> Workspace:
         """The same as it stands, in another folder, to change."""

@@ -75,15 +75,13 @@ def test_another_rate_of_a_run_trains_it_and_fine_tunes_its_checkpoints(again: W
 
 
 def test_a_clone_pre_trains_what_has_no_record_and_fine_tunes_nothing_that_has_one(again: Workspace) -> None:
-    again.as_cloned()
-    shutil.rmtree(min((again.folder / "results" / "tiny" / "pretraining").iterdir()))
+    shutil.rmtree(min((again.as_cloned() / "pretraining").iterdir()))
     jobs = again.would_run()
     assert (jobs["prepare_english"], jobs["pretrain"], jobs.get("finetune")) == (1, 1, None)
 
 
 def test_a_clone_pre_trains_again_what_is_to_be_fine_tuned(again: Workspace) -> None:
-    again.as_cloned()
-    shutil.rmtree(min((again.folder / "results" / "tiny" / "finetuning").iterdir()))
+    shutil.rmtree(min((again.as_cloned() / "finetuning").iterdir()))
     jobs = again.would_run()
     assert (jobs["prepare_english"], jobs["pretrain"], jobs["finetune"]) == (1, 1, 1)
 

@@ -173,10 +173,10 @@ def test_the_file_of_the_study_as_it_was_run_is_written_again_and_trains_nothing
 
 
 def test_a_clone_with_some_records_prepares_the_text_and_trains_the_others_alone(again: Workspace) -> None:
-    again.as_cloned()
-    missing = min((again.folder / "results" / "tiny" / "translation").iterdir())
+    results = again.as_cloned()
+    missing = min((results / "translation").iterdir())
     shutil.rmtree(missing)
-    for file in (again.folder / "results" / "tiny" / "figures").iterdir():
+    for file in (results / "figures").iterdir():
         file.unlink()
     jobs = again.would_run()
     assert (jobs["prepare_text"], jobs["binarise"], jobs["train_translation"]) == (1, 1, 1)
@@ -188,16 +188,14 @@ def test_a_clone_with_some_records_prepares_the_text_and_trains_the_others_alone
 
 
 def test_a_run_of_a_clone_is_trained_again_if_that_is_forced(again: Workspace) -> None:
-    again.as_cloned()
-    record = min((again.folder / "results" / "tiny" / "translation").rglob("metrics.json")).relative_to(again.folder)
+    record = min((again.as_cloned() / "translation").rglob("metrics.json")).relative_to(again.folder)
     for forced, runs in ((["--forceall"], len(RUNS)), (["--force", str(record)], 1)):
         jobs = again.snakemake("--dry-run", *forced).jobs
         assert (jobs["binarise"], jobs["train_translation"]) == (1, runs)
 
 
 def test_records_of_other_settings_are_made_again_where_the_text_is_older_than_they(again: Workspace) -> None:
-    again.as_cloned()
-    runs = again.folder / "results" / "tiny" / "translation"
+    runs = again.as_cloned() / "translation"
     prepared = again.snakemake("prepared")
     assert prepared.code == 0, prepared.output
     for record in runs.glob("*/*"):

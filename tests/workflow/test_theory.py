@@ -82,8 +82,7 @@ def test_a_clone_measures_nothing(theory: Workspace) -> None:
 
 
 def test_a_clone_trains_the_run_again_whose_weights_are_to_be_measured(theory: Workspace) -> None:
-    theory.as_cloned()
-    shutil.rmtree(theory.folder / "results" / "tiny" / "theory" / "post-1-after-warm-up")
+    shutil.rmtree(theory.as_cloned() / "theory" / "post-1-after-warm-up")
     jobs = theory.would_run()
     assert (jobs["prepare_text"], jobs["train_translation"], jobs["measure_theory"]) == (1, 1, 1)
 

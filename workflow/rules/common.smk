@@ -26,6 +26,7 @@ from preln.workflow import (
     outdated_record,
     prepared_option,
     prepared_texts,
+    record_of,
     weights_read,
 )
 from snakemake.exceptions import WorkflowError
@@ -116,18 +117,16 @@ def inputs(job):
         elif workflow.is_main_process:
             logger.warning(f"{record}: of other settings than the study's; a run makes it anew.")
     every = [one for read in found.values() for one in (read if isinstance(read, list) else [read])]
-    is_done = all(one.is_current for one in every) and stays(job)
-
-    def is_given(read):
-        # What is not there may be made for another job. Snakemake would take that for a reason to do this one again.
-        return isinstance(read, list) or not is_done or Path(located(read.path)).exists()
+    # What is not there may be made for another job. Snakemake would take that for a reason to do this one again.
+    missing = {one.path for one in every if not Path(located(one.path)).exists()}
+    left_out = missing if missing and all(one.is_current for one in every) and stays(job) else set()
 
     def given(read):
         if isinstance(read, list):
-            return [given(one) for one in read if is_given(one)]
+            return [given(one) for one in read if one.path not in left_out]
         return ancient(read.path) if read.is_current else read.path
 
-    return {name: given(read) for name, read in found.items() if is_given(read)}
+    return {name: given(read) for name, read in found.items() if isinstance(read, list) or read.path not in left_out}
 
 
 def stays(job):
@@ -136,7 +135,7 @@ def stays(job):
     if forced.forceall or forced.forcerun or forced.forcetargets:
         return False
     # Snakemake has notes of what was made here. It does a job again whose inputs are not those of its notes.
-    made_here = workflow.persistence.metadata(IOFile(located(f"{RESULTS}/{job.files[0]}"))) is not None
+    made_here = workflow.persistence.metadata(IOFile(str(record_of(RESULTS, job, located)))) is not None
     return not made_here and job.folder not in wanted_weights()
 
 

@@ -194,20 +194,23 @@ def _of_seeds(one: Series, seeds: Iterable[int]) -> Series:
 
 def _best(test: OfRuns, among: Sequence[Series]) -> Series:
     """Of runs that differ in what they may, the best: it is the measure."""
-    sign = 1 if LOWER_IS_BETTER[test.quantity] else -1
-    return min(among, key=lambda other: sign * other.mean)
+    return max(among, key=lambda other: _sign(test) * other.mean)
 
 
 def _gain(test: OfRuns, sample: Sample) -> float:
     """How far a run is better than a constant guess."""
-    return (sample.constant - sample.value) * (1 if LOWER_IS_BETTER[test.quantity] else -1)
+    return _sign(test) * (sample.value - sample.constant)
+
+
+def _sign(test: OfRuns) -> int:
+    """What makes the higher value of a test's quantity the better one."""
+    return -1 if LOWER_IS_BETTER[test.quantity] else 1
 
 
 def _share_of_gap(test: OfRuns, one: Series, start: Series, end: Series) -> Estimate:
     """How much of the way from `start` to `end` a series has gone, seed by seed."""
-    sign = -1 if LOWER_IS_BETTER[test.quantity] else 1
     seeds = [seed for seed in sorted(one.by_seed) if seed in start.by_seed and seed in end.by_seed]
-    shares = [_share(*(sign * series.by_seed[seed] for series in (one, start, end))) for seed in seeds]
+    shares = [_share(*(_sign(test) * series.by_seed[seed] for series in (one, start, end))) for seed in seeds]
     return _mean(shares) if shares else Estimate(math.nan, math.nan, math.nan, 0)
 
 
