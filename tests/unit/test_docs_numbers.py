@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,7 @@ PAGES = {
 }
 
 
+@cache
 def text(page: str) -> str:
     """A page as it is read: without emphasis, generated tables and blocks of code, its lines joined."""
     content = (ROOT / page).read_text(encoding="utf-8")
@@ -55,6 +57,7 @@ def test_the_constant_guess_of_the_rules_is_that_of_the_records() -> None:
     assert set(guesses.round(2)) == {GUESS}
 
 
+@cache
 def as_said(said: str, numbers: Numbers) -> str:
     """What a page says, with the records' numbers and a minus as one prints it."""
     return re.sub(r"(?<![\w-])-(?=\d)", "−", said.format(*numbers()))

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +63,7 @@ class Evidence:
         """What the records say to a test; nothing where they have no runs of it."""
         if isinstance(test, OfTheory):
             return self._of_theory(test)
-        return samples.findings(test, partial(self._samples, test))
+        return samples.findings(test, cache(partial(self._samples, test)))
 
     def _of_theory(self, test: OfTheory) -> list[Finding]:
         table = self.theory
@@ -98,10 +98,15 @@ class Evidence:
             case "finetuning":
                 return self._of_finetunings(at)
 
+    @cached_property
+    def _curve_by_run(self) -> Mapping[Any, pd.DataFrame]:
+        """The rows of each translation run that has any, in the order of their epochs."""
+        return dict(iter(self.curves.sort_values("epoch").groupby("run")))
+
     def _of_run(self, run: Run, quantity: str, at: float) -> Sample:
         settings = {**whole(run.settings), "source": run.corpus.source}
         del settings["seed"]
-        curve = self.curves[self.curves["run"] == run.id].sort_values("epoch")
+        curve = self._curve_by_run.get(run.id, self.curves.head(0))
         sums = spent(run.settings, curve["updates"].tolist()) if len(curve) == run.settings.epochs else ()
         points = tuple(zip(sums, curve[quantity].tolist(), strict=True)) if sums else ()
         constant = self.guesses.get(run.id, math.nan) if quantity == "valid_loss" else math.nan
