@@ -32,11 +32,16 @@ def claims(study: str) -> pd.DataFrame:
 
 def final(study: str, settings: str, column: str = "final_valid_loss") -> float:
     """A number of a run's last epoch: the mean over the seeds of the run whose id begins so."""
+    return float(final_by_seed(study, settings, column).mean())
+
+
+def final_by_seed(study: str, settings: str, column: str = "final_valid_loss") -> pd.Series:
+    """A number of the last epoch of the run whose id begins so, by its seeds."""
     recorded = table(study, "runs")
     chosen = recorded[recorded["run"].str.fullmatch(settings + r"-s\d+")]
     if chosen.empty:
         raise KeyError(f"{study} has no run {settings}")
-    return float(chosen[column].mean())
+    return chosen.set_index("seed")[column]
 
 
 def theory(study: str, quantity: str, model: str) -> pd.Series:

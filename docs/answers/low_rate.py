@@ -12,9 +12,9 @@ from preln.report.core.statistics import estimate, mean
 
 SHORT, LONG = (1, 2), (6, 10)
 """After which epochs Pre-LN and Post-LN are compared: as in `placements`, and as C14 does in `small-causes`."""
-Model = tuple[str, int]
-"""A placement, and the updates of its warm-up."""
-PRE, POST = ("pre", 0), ("post", 180)
+Model = tuple[str, int, int | None]
+"""A placement, the updates of its warm-up, and the epoch after which its rate drops, if it does."""
+PRE, POST = ("pre", 0, None), ("post", 180, None)
 NAMES = {PRE: "Pre-LN, no warm-up", POST: "Post-LN, warm-up of 180 updates"}
 
 
@@ -36,13 +36,15 @@ def cause(before: Sequence[float], after: Sequence[float]) -> list[str]:
 def read(results: Path, epoch: int) -> dict[Model, Ends]:
     """Each seed of the models of `small-causes` at the low rate, after an epoch."""
     runs = translations(results, "small-causes", lambda folder: after_epoch(folder, epoch))
-    return by_settings(runs, lambda its: (its.placement, its.warmup) if its.corpus == "embedded" else None)
+    return by_settings(
+        runs, lambda its: (its.placement, its.warmup, its.drop_epoch) if its.corpus == "embedded" else None
+    )
 
 
-def behind(results: Path, epochs: tuple[int, int], post: Model = POST) -> list[float]:
+def behind(results: Path, epochs: tuple[int, int], post: Model = POST, pre: Model = PRE) -> list[float]:
     """How far Pre-LN is behind after the first of the epochs where Post-LN is after the second, by seed."""
     ours, theirs = (
-        read(results, epoch).get(model, Ends()).losses for model, epoch in zip((PRE, post), epochs, strict=True)
+        read(results, epoch).get(model, Ends()).losses for model, epoch in zip((pre, post), epochs, strict=True)
     )
     return [one - other for one, other in zip(ours, theirs, strict=False)]
 

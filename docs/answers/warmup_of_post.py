@@ -11,7 +11,7 @@ from docs.markdown import answered, each_seed, grid, interval, rate, warm_up
 from preln.placements import PLACEMENTS
 from preln.report.core.statistics import estimate
 
-LONGER = ("post", 705)
+LONGER = ("post", 705, None)
 """Post-LN of `small-causes` with a warm-up of a quarter of the run, as in the paper."""
 LOWER = (3e-4, 6.5e-4, 1.4e-3)
 """The peak rates of `failure-map` at which Post-LN trains without a warm-up."""

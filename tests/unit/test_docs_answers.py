@@ -19,6 +19,7 @@ from docs.answers import (
     amplification,
     control,
     depth_of_gradient,
+    drop_of_pre,
     early_drop,
     failure_map,
     first_epoch,
@@ -762,6 +763,38 @@ def test_pre_ln_after_six_epochs_stands_beside_post_ln_with_both_warm_ups(tmp_pa
     assert "| Post-LN | 705 updates | 10 | 6.50, 6.50, 6.50 |" in told
     assert "the short warm-up is the cause" in told
     # The question before this one reads the short warm-up alone.
+    assert low_rate.behind(tmp_path, low_rate.LONG) == [1.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("dropped", "found"),
+    [
+        ([0.0, 0.01, -0.01], "the cause"),
+        ([0.5, 0.5, 0.49], "a cause in part"),
+        ([0.5, 0.5, 0.53], "no cause"),
+    ],
+)
+def test_a_constant_rate_is_why_pre_ln_is_behind_if_it_is_not_where_its_rate_drops(
+    dropped: list[float], found: str
+) -> None:
+    assert drop_of_pre.answer([1.0, 1.0, 1.0], dropped) == [f"the missing drop is {found}"]
+    assert drop_of_pre.answer([1.0, 1.0, 1.0], dropped[:2]) == []
+
+
+def test_pre_ln_whose_rate_drops_stands_beside_pre_ln_whose_rate_does_not(tmp_path: Path) -> None:
+    runs = tmp_path / "small-causes" / "translation"
+    for seed in (1, 2, 3):
+        trained(runs / f"pre-adam-lr3e-4-const-s{seed}", [9.0] * 5 + [6.0] + [1.0] * 4)
+        trained(runs / f"pre-adam-lr3e-4-const-drop5-s{seed}", [9.0] * 5 + [5.4] + [1.0] * 4)
+        trained(runs / f"post-adam-lr3e-4-const-wu180-s{seed}", [9.0] * 9 + [5.0])
+
+    told = drop_of_pre.table(tmp_path)
+
+    assert "| Pre-LN | constant | 6 | 6.00, 6.00, 6.00 |" in told
+    assert "| Pre-LN | constant, ×0.1 after epoch 5 | 6 | 5.40, 5.40, 5.40 |" in told
+    assert "| Post-LN | constant, after a warm-up of 180 updates | 10 | 5.00, 5.00, 5.00 |" in told
+    assert "the missing drop is a cause in part" in told
+    # The questions before this one read the constant rate alone.
     assert low_rate.behind(tmp_path, low_rate.LONG) == [1.0, 1.0, 1.0]
 
 
