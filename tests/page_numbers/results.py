@@ -48,6 +48,7 @@ from tests.page_numbers.records import (
     minmax,
     of_seeds,
     papers_radam,
+    radam_in_pre_behind,
     seeds_of_radam,
     shares,
     short_minus_long,
@@ -176,8 +177,12 @@ SAID: list[tuple[str, Numbers]] = [
         lambda: [*radam.read(RESULTS)[radam.ALONE["the batch"]].losses, *papers_radam(4, "valid_loss")],
     ),
     (
-        "at 1e-3 ({:.2f} and {:.2f}), where",
+        "at 1e-3 ({:.2f} and {:.2f}, one",
         lambda: [final(BIG, "pre-radam-lr1e-3-linear4653"), final(BIG, "pre-adam-lr1e-3-const-drop2")],
+    ),
+    (
+        "it ends at {:.2f} bits, {:.2f} above Adam with the same seed.",
+        lambda: [in_pre(radam_in_pre.RADAM_AT_THE_PAPERS), radam_in_pre_behind()],
     ),
     ("Adam at 5e-4 ({:.2f} to {:.2f})", lambda: minmax(of_seeds(PRE))),
     (
