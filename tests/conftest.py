@@ -101,6 +101,18 @@ def study_content(*runs: dict[str, Any], **sections: Any) -> dict[str, Any]:
     }
 
 
+LONGEST = (
+    *("test_tutorial", "test_module", "test_report_page", "test_first_day", "test_extending", "test_installation"),
+    *("test_pretraining", "test_first_updates", "test_training", "test_half_precision", "test_faults"),
+)
+"""The modules whose tests take longest. They come first, so that no process is left with one when the others end."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Sort the tests: the longest first, then those that call Snakemake, then the others."""
+    items.sort(key=lambda item: (item.path.stem not in LONGEST, item.path.parent.name != "workflow"))
+
+
 @pytest.fixture
 def hold(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NewHold]:
     """Holds of this test; what is still held at its end goes on."""

@@ -7,7 +7,7 @@ import os
 import shutil
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,8 @@ from tests.workflow.conftest import Workspace, copy_repository
 TIMES = ["tokens_per_second", "seconds"]
 # A small study need not wait as long for news as a large one.
 QUICKLY = ("--slurm-init-seconds-before-status-checks", "2", "--set-resources")
+# What is drawn of the training says nothing of a cluster.
+TRAINING = ("--until", "train_translation")
 # GPUs that are none, for the training runs on CPUs.
 ON_A_GPU = "train_translation:gpu=1"
 
@@ -33,9 +35,12 @@ class Login(Workspace):
 
     submitting: list[subprocess.Popen[str]] = field(default_factory=list)
 
-    def submit(self, *resources: str, hold: Hold | None = None) -> subprocess.Popen[str]:
-        """Start `snakemake --cores all --profile slurm`, by which the training has these resources."""
-        command = ["snakemake", "--cores", "all", "--profile", "slurm", *QUICKLY, *(resources or (ON_A_GPU,))]
+    def submit(
+        self, *resources: str, until: Sequence[str] = TRAINING, hold: Hold | None = None
+    ) -> subprocess.Popen[str]:
+        """Start `snakemake --cores all --profile slurm` until the study is trained, by which the training has these
+        resources."""
+        command = ["snakemake", "--cores", "all", "--profile", "slurm", *until, *QUICKLY, *(resources or (ON_A_GPU,))]
         self.submitting.append(self.start(*command, hold=hold))
         return self.submitting[-1]
 
@@ -90,7 +95,7 @@ def local(tmp_path_factory: pytest.TempPathFactory) -> Login:
     """The study as it comes out on one machine, uninterrupted."""
     found = Login(copy_repository(tmp_path_factory.mktemp("local") / "a clone").folder)
     study(found)
-    outcome = found.snakemake()
+    outcome = found.snakemake(*TRAINING)
     assert outcome.code == 0, outcome.output[-5000:]
     return found
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.cluster.conftest import Login, study
+from tests.cluster.conftest import TRAINING, Login, study
 from tests.workflow.conftest import copy_repository
 
 pytestmark = pytest.mark.cluster
@@ -23,7 +23,7 @@ def test_a_study_runs_through_the_generic_executor(local: Login, tmp_path_factor
     submit.write_text(SUBMIT)
     submit.chmod(0o755)
     outcome = login.run(
-        *("snakemake", "--cores", "all", "--jobs", "4", "--executor", "cluster-generic"),
+        *("snakemake", *TRAINING, "--cores", "all", "--jobs", "4", "--executor", "cluster-generic"),
         *("--cluster-generic-submit-cmd", "./submit.sh"),
     )
     assert outcome.code == 0, outcome.output[-5000:]

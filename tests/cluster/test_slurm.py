@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cluster.conftest import Login, attempts, copy_of, finish, kill, study
+from tests.cluster.conftest import TRAINING, Login, attempts, copy_of, finish, kill, study
 from tests.cluster.slurm import Cluster
 from tests.moments import PATIENCE, NewHold, in_epoch, wait
 from tests.workflow.conftest import copy_repository
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.cluster
 def test_a_fresh_clone_runs_as_typed(cluster: Cluster, local: Login, tmp_path_factory: pytest.TempPathFactory) -> None:
     login = Login(copy_repository(tmp_path_factory.mktemp("fresh") / "a clone").folder)
     study(login)
-    finish(login.submit())
+    finish(login.submit(until=()))
     assert login.numbers() == local.numbers()
     assert (login.folder / "results" / "tiny" / "tables" / "runs.csv").exists()
     # Nothing is left behind.
@@ -119,7 +119,7 @@ def test_two_nodes_share_a_run_and_save_it_together(
 ) -> None:
     two = copy_of(login, tmp_path / "two processes")
     study(two, processes=2)
-    assert two.snakemake().code == 0
+    assert two.snakemake(*TRAINING).code == 0
     study(login, processes=2, nodes=2)
     process = login.submit("train_translation:gpu=0", hold=(here := hold(in_epoch(2))))
     here.wait(process)

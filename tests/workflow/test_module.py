@@ -15,6 +15,7 @@ from num2words import num2words
 from tests.conftest import CORPUS, RUN, bert_content, study_content
 from tests.refused import names
 from tests.workflow.conftest import ROOT, Workspace, copy_repository
+from tests.workflow.test_theory import THEORY
 
 # As snakedeploy writes `workflow/Snakefile`, but for its comments, with a path in the place of an address.
 DEPLOYED = """
@@ -112,7 +113,7 @@ def test_a_module_with_a_prefix_has_every_file_in_its_folder_and_reads_the_users
         **bert,
         "finetuning": {**bert["finetuning"], "learning_rates": [1e-3]},
         "corpora": {"tiny": own_text(user)},
-        "theory": {"gradients": {"runs": [run], "depths": [1], "batches": 1}},
+        "theory": {**THEORY, "gradients": {"runs": [run], "depths": [1], "batches": 1}},
         "first_updates": {"updates": 2, "settings": RUN, "runs": [{}]},
     }
     write_study(user, "study.yaml", study_content({"placement": "post", "epochs": 1}, **sections))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +17,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 from preln.config import of_results
 from preln.report.html import page
-from tests.conftest import committed_studies
+from tests.conftest import MakeOnce, committed_studies
 from tests.debian import Unavailable, install
 
 pytestmark = pytest.mark.slow
@@ -44,24 +44,32 @@ def chromium() -> Iterator[webdriver.Chrome]:
 
 
 @pytest.fixture(scope="module")
-def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The report of each study."""
-    folder = tmp_path_factory.mktemp("reports")
-    found = {}
-    for name in STUDIES:
-        study = of_results(ROOT / "results" / name / "study.yaml")
-        found[name] = folder / f"{name}.html"
-        page.write(study, ROOT / "results", found[name])
-    return found
+def open_page(chromium: webdriver.Chrome, make_once: MakeOnce) -> Callable[[str], webdriver.Chrome]:
+    """Opens the report of a study in the browser, and waits until its charts are drawn."""
+
+    def opened(name: str) -> webdriver.Chrome:
+        def fill(folder: Path) -> None:
+            page.write(of_results(ROOT / "results" / name / "study.yaml"), ROOT / "results", folder / "report.html")
+
+        chromium.set_window_size(1200, 900)
+        chromium.get((make_once(f"the report of {name}", fill) / "report.html").as_uri())
+        wait_for_charts(chromium)
+        return chromium
+
+    return opened
 
 
-@pytest.fixture(params=STUDIES)
-def browser(request: pytest.FixtureRequest, chromium: webdriver.Chrome, pages: dict[str, Path]) -> webdriver.Chrome:
-    """The browser with a study's report in it, its charts drawn."""
-    chromium.set_window_size(1200, 900)
-    chromium.get(pages[request.param].as_uri())
-    wait_for_charts(chromium)
-    return chromium
+# Of the module, so that the tests of a page stand together, and it is opened for the first of them.
+@pytest.fixture(params=STUDIES, scope="module")
+def browser(request: pytest.FixtureRequest, open_page: Callable[[str], webdriver.Chrome]) -> webdriver.Chrome:
+    """The browser with a study's report in it, as its tests leave it to each other."""
+    return open_page(request.param)
+
+
+@pytest.fixture
+def curves(open_page: Callable[[str], webdriver.Chrome]) -> webdriver.Chrome:
+    """The browser with a report of curves in it, which a test may sort, filter and click on."""
+    return open_page("iwslt14-cpu")
 
 
 def wait_for_charts(browser: webdriver.Chrome) -> None:
@@ -87,28 +95,8 @@ def test_every_chart_is_drawn_and_the_console_is_silent(browser: webdriver.Chrom
     assert not [entry for entry in console if entry["level"] == "SEVERE"]
 
 
-def test_every_image_says_what_it_is_and_shows_something(browser: webdriver.Chrome) -> None:
-    for details in browser.find_elements(By.CSS_SELECTOR, ".figure details"):
-        browser.execute_script("arguments[0].open = true", details)
-        image = details.find_element(By.TAG_NAME, "img")
-        assert image.get_attribute("alt")
-        assert ink(image) > 0.01
-
-
 def test_the_page_loads_nothing_from_elsewhere(browser: webdriver.Chrome) -> None:
     assert browser.execute_script("return performance.getEntriesByType('resource').length") == 0
-
-
-def test_a_phone_shows_it_without_scrolling_sideways(browser: webdriver.Chrome) -> None:
-    browser.execute_cdp_cmd(
-        "Emulation.setDeviceMetricsOverride", {"width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": True}
-    )
-    try:
-        browser.refresh()
-        wait_for_charts(browser)
-        assert browser.execute_script("return document.documentElement.scrollWidth") <= 390
-    finally:
-        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
 def test_every_claim_has_its_row_or_is_named_among_those_that_the_study_has_no_runs_for(
@@ -124,19 +112,40 @@ def test_every_claim_has_its_row_or_is_named_among_those_that_the_study_has_no_r
     assert not any("not tested" in row.text for row in rows)
 
 
-def test_a_table_is_filtered_by_its_words(browser: webdriver.Chrome) -> None:
-    rows = browser.find_element(By.CSS_SELECTOR, "#tables table").find_elements(By.CSS_SELECTOR, "tbody tr")
+def test_every_image_says_what_it_is_and_shows_something(browser: webdriver.Chrome) -> None:
+    for details in browser.find_elements(By.CSS_SELECTOR, ".figure details"):
+        browser.execute_script("arguments[0].open = true", details)
+        image = details.find_element(By.TAG_NAME, "img")
+        assert image.get_attribute("alt")
+        assert ink(image) > 0.01
+
+
+# The last one, for it leaves the page as a phone has drawn it.
+def test_a_phone_shows_it_without_scrolling_sideways(browser: webdriver.Chrome) -> None:
+    browser.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride", {"width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": True}
+    )
+    try:
+        browser.refresh()
+        wait_for_charts(browser)
+        assert browser.execute_script("return document.documentElement.scrollWidth") <= 390
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_a_table_is_filtered_by_its_words(curves: webdriver.Chrome) -> None:
+    rows = curves.find_element(By.CSS_SELECTOR, "#tables table").find_elements(By.CSS_SELECTOR, "tbody tr")
     word = rows[-1].text.split()[0]
     expected = [row.text for row in rows if word.lower() in row.text.lower()]
-    words = browser.find_element(By.CSS_SELECTOR, "#tables input.filter")
+    words = curves.find_element(By.CSS_SELECTOR, "#tables input.filter")
     words.send_keys(word)
     assert visible(rows) == expected
     words.send_keys(" nosuchword")
     assert not visible(rows)
 
 
-def test_a_table_is_sorted_by_a_column_both_ways(browser: webdriver.Chrome) -> None:
-    table = browser.find_element(By.CSS_SELECTOR, "#tables table")
+def test_a_table_is_sorted_by_a_column_both_ways(curves: webdriver.Chrome) -> None:
+    table = curves.find_element(By.CSS_SELECTOR, "#tables table")
     head = table.find_elements(By.CSS_SELECTOR, "th button")[0]
 
     def column() -> list[str]:
@@ -144,7 +153,7 @@ def test_a_table_is_sorted_by_a_column_both_ways(browser: webdriver.Chrome) -> N
 
     before = column()
     # As a reader of the browser's language sorts words.
-    expected = browser.execute_script("return arguments[0].sort((a, b) => a.localeCompare(b))", list(before))
+    expected = curves.execute_script("return arguments[0].sort((a, b) => a.localeCompare(b))", list(before))
     head.click()
     assert column() == expected
     head.click()
@@ -152,23 +161,21 @@ def test_a_table_is_sorted_by_a_column_both_ways(browser: webdriver.Chrome) -> N
     assert sorted(before) == sorted(expected)
 
 
-def test_times_are_sorted_by_how_long_they_are(browser: webdriver.Chrome) -> None:
+def test_times_are_sorted_by_how_long_they_are(curves: webdriver.Chrome) -> None:
     times = ["2 days, 0:00:01", "2:10:00", "1 day, 2:03:04", "0:45:10"]
     expected = ["0:45:10", "2:10:00", "1 day, 2:03:04", "2 days, 0:00:01"]
-    assert browser.execute_script("return arguments[0].sort(compare)", times) == expected
+    assert curves.execute_script("return arguments[0].sort(compare)", times) == expected
 
 
-def test_a_click_on_the_legend_switches_a_curve_off_from_the_others(browser: webdriver.Chrome) -> None:
-    charts = browser.find_elements(By.CSS_SELECTOR, ".chart")
-    if not charts:
-        pytest.skip("this report has a map in place of curves")
+def test_a_click_on_the_legend_switches_a_curve_off_from_the_others(curves: webdriver.Chrome) -> None:
+    chart = curves.find_elements(By.CSS_SELECTOR, ".chart")[0]
 
     def faint() -> int:
-        lines = charts[0].find_elements(By.CSS_SELECTOR, ".mark-line path")
+        lines = chart.find_elements(By.CSS_SELECTOR, ".mark-line path")
         return sum(line.get_attribute("opacity") == "0.05" for line in lines)
 
     assert faint() == 0
-    entry = charts[0].find_element(By.CSS_SELECTOR, ".role-legend-symbol path")
-    browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", entry)
-    webdriver.ActionChains(browser).move_to_element(entry).click().perform()
-    WebDriverWait(browser, 60).until(lambda driver: faint() > 0)
+    entry = chart.find_element(By.CSS_SELECTOR, ".role-legend-symbol path")
+    curves.execute_script("arguments[0].scrollIntoView({block: 'center'})", entry)
+    webdriver.ActionChains(curves).move_to_element(entry).click().perform()
+    WebDriverWait(curves, 60).until(lambda driver: faint() > 0)

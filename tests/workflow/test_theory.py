@@ -107,7 +107,7 @@ def test_a_clone_trains_and_measures_nothing_on_a_copy_of_its_text_wherever_it_l
         theory.write_study(RUNS[0], study="copied", corpora=corpora, theory={**THEORY, "gradients": gradients})
 
     write_study(copy)
-    assert theory.snakemake().code == 0
+    assert theory.snakemake("--until", "train_translation", "measure_theory").code == 0
 
     # In a clone, and where the copy was moved to, with the age of files that were written now.
     shutil.rmtree(theory.folder / ".snakemake")
@@ -161,11 +161,13 @@ def test_a_formula_that_is_mended_renews_what_shows_it_and_measures_nothing(theo
     assert theory.would_run() == {**DRAWN, "draw_figure": 1}
 
 
-@pytest.mark.parametrize("module", ["theory/lemmas.py", "theory/gradients.py", "fairseq_plugin/probe.py"])
-def test_a_comment_in_the_measuring_code_reruns_nothing(module: str, theory: Workspace) -> None:
-    theory.edit(f"src/preln/{module}", lambda code: code + "\n# A remark.\n")
-    assert theory.would_run() == {}
+def test_a_comment_in_the_measuring_code_reruns_nothing(theory: Workspace) -> None:
+    for module in ("theory/lemmas.py", "theory/gradients.py", "fairseq_plugin/probe.py"):
+        theory.edit(f"src/preln/{module}", lambda code: code + "\n# A remark.\n")
+    outcome = theory.snakemake("--dry-run")
+    assert (outcome.code, outcome.jobs) == (0, {}), outcome.output
 
 
 def test_a_new_version_of_the_theory_measures_everything(theory: Workspace) -> None:
     raise_version(theory, "theory/measurement_jobs.py", "THEORY_VERSION")
+    assert theory.would_run() == {"measure_theory": len(PARTS), **DRAWN}

@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from tests.conftest import MakeOnce
 from tests.workflow.conftest import Workspace, copy_with_tests
 from tests.workflow.recipes import blocks, files
 
@@ -20,22 +21,25 @@ def runs_of(workspace: Workspace) -> pd.DataFrame:
     return pd.read_csv(workspace.folder / "results" / "pre-post" / "tables" / "runs.csv")
 
 
-@pytest.fixture(scope="module")
-def workspace(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+@pytest.fixture(scope="session")
+def workspace(make_once: MakeOnce) -> Workspace:
     """What the tutorial leaves behind."""
-    made = copy_with_tests(tmp_path_factory.mktemp("tutorial") / "preln")
-    _, *steps = blocks(TUTORIAL.read_text(encoding="utf-8"))
-    jobs = []
-    for _, content, path in steps:
-        if path:
-            (made.folder / path).write_text(content, encoding="utf-8")
-            continue
-        outcome = made.run("bash", "-e", "-c", content)
-        assert outcome.code == 0, outcome.output[-5000:]
-        jobs.append(outcome.jobs.get("train_translation", 0))
-    # Four models at first, and the second seeds of three afterwards.
-    assert jobs[-2:] == [4, 3]
-    return made
+
+    def fill(folder: Path) -> None:
+        made = copy_with_tests(folder)
+        _, *steps = blocks(TUTORIAL.read_text(encoding="utf-8"))
+        jobs = []
+        for _, content, path in steps:
+            if path:
+                (made.folder / path).write_text(content, encoding="utf-8")
+                continue
+            outcome = made.run("bash", "-e", "-c", content)
+            assert outcome.code == 0, outcome.output[-5000:]
+            jobs.append(outcome.jobs.get("train_translation", 0))
+        # Four models at first, and the second seeds of three afterwards.
+        assert jobs[-2:] == [4, 3]
+
+    return Workspace(make_once("the tutorial", fill))
 
 
 @pytest.mark.slow
@@ -64,7 +68,8 @@ def test_the_theory_measures_a_placement_of_ones_own_and_predicts_nothing_of_it(
 
 
 @pytest.mark.slow
-def test_a_schedule_of_ones_own_is_one_file(workspace: Workspace) -> None:
+def test_a_schedule_of_ones_own_is_one_file(workspace: Workspace, tmp_path: Path) -> None:
+    workspace = workspace.copied(tmp_path / "after the tutorial")
     cosine = "src/preln/schedules/cosine.py"
     (workspace.folder / cosine).write_text(files(EXTENDING.read_text(encoding="utf-8"))[cosine], encoding="utf-8")
     config = workspace.folder / "config" / "pre-post.yaml"
