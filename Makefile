@@ -14,10 +14,14 @@ BIN := $(VENV)/bin
 # takes over half of what another has before it: tests that share a training stay together until then.
 PARALLEL := --numprocesses logical --maxprocesses 8 --dist worksteal
 
-.PHONY: help reproduce test quick-test test-cluster test-faults test-processors coverage bench gpu lint docs lock
+# All that the tests need.
+TESTED := $(READY) $(foreach extra,crate docs huggingface notebook watch,$(VENV)/.$(extra)-ready)
+
+.PHONY: help reproduce environment test quick-test test-cluster test-faults test-processors coverage bench gpu lint docs lock
 
 help:
 	@echo "make reproduce        the default study: tables and figures in results/quick/ (TORCH=cpu: without CUDA)"
+	@echo "make environment      all that the tests need, in .venv"
 	@echo "make test             every test but those of a cluster; of the faults a sample"
 	@echo "make quick-test       the tests to run while working: none that trains (a minute)"
 	@echo "make coverage         the quick tests, and which lines of the package they leave out"
@@ -33,7 +37,9 @@ help:
 reproduce: $(READY)
 	PATH="$(CURDIR)/$(BIN):$$PATH" preln run config/config.yaml --cores $(CORES)
 
-test: $(READY) $(foreach extra,crate docs huggingface notebook watch,$(VENV)/.$(extra)-ready)
+environment: $(TESTED)
+
+test: $(TESTED)
 	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest -m "not cluster" $(PARALLEL)
 
 quick-test: $(READY)

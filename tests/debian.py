@@ -5,7 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Iterable
+import tempfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from filelock import FileLock
 
 
 class Unavailable(Exception):
@@ -18,7 +22,12 @@ def install(packages: Iterable[str], programs: Iterable[str]) -> None:
     Raises:
         Unavailable: if they cannot be.
     """
-    missing = [program for program in programs if not shutil.which(program)]
+    # apt-get lets no second one in, and the tests that need it are in several processes.
+    with FileLock(Path(tempfile.gettempdir()) / f"preln-tests-{os.getuid()}.lock"):
+        _install(packages, [program for program in programs if not shutil.which(program)])
+
+
+def _install(packages: Iterable[str], missing: Sequence[str]) -> None:
     if not missing:
         return
     if os.geteuid() != 0 or not shutil.which("apt-get"):
