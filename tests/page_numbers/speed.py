@@ -13,7 +13,7 @@ def shares_of_bleu() -> list[float]:
         recording.read_metrics(folder)
         for folder in (RESULTS / "confounds" / "translation").glob("post-adam-*-epochs4-accumulate4-s*")
     ]
-    assert len(ended) == 5
+    assert len(ended) == 7
     translating = [sum(one["bleu"]["seconds"]) for one in ended]
     return minmax(100 * seconds / (seconds + one["seconds"]) for seconds, one in zip(translating, ended, strict=True))
 

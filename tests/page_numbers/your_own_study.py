@@ -16,7 +16,6 @@ def made(name: str) -> list[float]:
 
 SAID: list[tuple[str, Numbers]] = [
     ("nine hours on two cores; {:.0f} of {:.0f} runs made", lambda: made("iwslt14-50k-cpu")),
-    ("35 hours of one core; {:.0f} of {:.0f} runs made", lambda: made("confounds")),
 ]
 """Its sentences, with what the records have in the place of the numbers."""
 
