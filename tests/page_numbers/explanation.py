@@ -66,8 +66,9 @@ def first_steps(placement: str, at: str, layers: int) -> list[float]:
 def without_warmup(name: str, quantity: str) -> tuple[float, float]:
     """A number of the first updates of a model without a warm-up, with half of its 95% interval."""
     runs = f"{name}, no warm-up, held to 1333, inverse sqrt"
-    found = table("first-updates", "first-updates").set_index(["runs", "quantity"]).loc[(runs, quantity)]
-    return found["mean"], (found["high"] - found["low"]) / 2
+    found = table("first-updates", "first-updates")
+    (row,) = (row for _, row in found.iterrows() if row["runs"] == runs and row["quantity"] == quantity)
+    return float(row["mean"]), float(row["high"] - row["low"]) / 2
 
 
 SAID: list[tuple[str, Numbers]] = [

@@ -365,7 +365,10 @@ def test_without_a_branchs_gradient_post_lns_decays_through_an_encoder_by_the_no
                 setattr(layer, name, WithoutItsGradient(getattr(layer, name)))
         states = model(torch.randn(16, 64, generator=draw))
         loss = sequence_loss(states, torch.arange(16), torch.randn(100, 64, generator=draw) / 8)
-        norms = [gradient.norm() for gradient in torch.autograd.grad(loss, [layer.w2 for layer in model.layers])]
+        norms = [
+            gradient.norm()
+            for gradient in torch.autograd.grad(loss, [layer.get_parameter("w2") for layer in model.layers])
+        ]
         logarithms.append(math.log(norms[last - 1] / norms[middle - 1]) / (last - middle))
 
     assert math.exp(2 * sum(logarithms) / len(logarithms)) == pytest.approx(squared, rel=0.1)
