@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -735,18 +735,22 @@ def test_the_low_rate_is_read_of_pre_ln_after_six_epochs_and_of_post_ln_after_te
 
 
 @pytest.mark.parametrize(
-    ("longer", "found"),
+    ("answer", "what"),
+    [(warmup_of_post.answer, "the short warm-up"), (drop_of_pre.answer, "the missing drop")],
+)
+@pytest.mark.parametrize(
+    ("changed", "found"),
     [
         ([0.0, 0.01, -0.01], "the cause"),
         ([0.5, 0.5, 0.49], "a cause in part"),
         ([0.5, 0.5, 0.53], "no cause"),
     ],
 )
-def test_a_short_warm_up_is_why_pre_ln_is_behind_if_it_is_not_beside_a_longer_one(
-    longer: list[float], found: str
+def test_what_was_changed_is_why_pre_ln_is_behind_if_it_is_not_with_the_change(
+    changed: list[float], found: str, answer: Callable[[Sequence[float], Sequence[float]], list[str]], what: str
 ) -> None:
-    assert warmup_of_post.answer([1.0, 1.0, 1.0], longer) == [f"the short warm-up is {found}"]
-    assert warmup_of_post.answer([1.0, 1.0, 1.0], longer[:2]) == []
+    assert answer([1.0, 1.0, 1.0], changed) == [f"{what} is {found}"]
+    assert answer([1.0, 1.0, 1.0], changed[:2]) == []
 
 
 def test_pre_ln_after_six_epochs_stands_beside_post_ln_with_both_warm_ups(tmp_path: Path) -> None:
@@ -764,21 +768,6 @@ def test_pre_ln_after_six_epochs_stands_beside_post_ln_with_both_warm_ups(tmp_pa
     assert "the short warm-up is the cause" in told
     # The question before this one reads the short warm-up alone.
     assert low_rate.behind(tmp_path, low_rate.LONG) == [1.0, 1.0, 1.0]
-
-
-@pytest.mark.parametrize(
-    ("dropped", "found"),
-    [
-        ([0.0, 0.01, -0.01], "the cause"),
-        ([0.5, 0.5, 0.49], "a cause in part"),
-        ([0.5, 0.5, 0.53], "no cause"),
-    ],
-)
-def test_a_constant_rate_is_why_pre_ln_is_behind_if_it_is_not_where_its_rate_drops(
-    dropped: list[float], found: str
-) -> None:
-    assert drop_of_pre.answer([1.0, 1.0, 1.0], dropped) == [f"the missing drop is {found}"]
-    assert drop_of_pre.answer([1.0, 1.0, 1.0], dropped[:2]) == []
 
 
 def test_pre_ln_whose_rate_drops_stands_beside_pre_ln_whose_rate_does_not(tmp_path: Path) -> None:
