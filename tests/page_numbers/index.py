@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from docs.answers import first_epoch
+from docs.answers import first_epoch, whole_trainings
 from preln.report.core.statistics import mean
 from tests.page_numbers.records import (
     POST,
@@ -12,6 +12,7 @@ from tests.page_numbers.records import (
     ahead_at_the_papers_size,
     behind_with_warmups,
     closed,
+    ends_of_whole_trainings,
     kept_at_the_papers_size,
     kept_elsewhere,
     minmax,
@@ -22,6 +23,10 @@ from tests.page_numbers.records import (
 )
 
 SAID: list[tuple[str, Numbers]] = [
+    (
+        "at {:.2f} bits for Pre-LN and {:.2f} for Post-LN.",
+        lambda: [mean(ends_of_whole_trainings(one)) for one in (whole_trainings.PRE, whole_trainings.POST)],
+    ),
     ("With 0.999 it has {:.2f} to {:.2f} bits;", lambda: minmax(with_long_beta2().losses)),
     (
         "Post-LN's by {:.2f} and {:.2f} bits, Pre-LN's by {:.2f} and {:.2f}.",

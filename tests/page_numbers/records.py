@@ -22,6 +22,7 @@ from docs.answers import (
     radam_in_pre,
     readings,
     warmup_of_post,
+    whole_trainings,
 )
 from docs.committed import Ends, final, table
 from docs.committed import theory as row_of_the_theory
@@ -232,6 +233,24 @@ def bars_at_the_papers_size(state: str) -> list[float]:
     found = table(SIZE, "figure-3")
     mine = found[(found["model"] == f"Post-LN, {state}") & (found["matrix"] == "W2")]
     return list(mine.sort_values("layer")["unbiased"])
+
+
+def ends_of_whole_trainings(one: whole_trainings.Whole) -> list[float]:
+    """Where the seeds of a run of `iwslt14-50k-scaled` end."""
+    return whole_trainings.read(RESULTS)[one].losses
+
+
+def whole_trainings_ahead() -> list[float]:
+    """How far each of Pre-LN's two seeds ends ahead of Post-LN in `iwslt14-50k-scaled`, and half of the interval."""
+    pre, post = (ends_of_whole_trainings(one) for one in (whole_trainings.PRE, whole_trainings.POST))
+    return [*np.subtract(post, pre), paired(post, pre)[1]]
+
+
+def whole_trainings_already_ahead() -> list[float]:
+    """The same of Pre-LN's ninth epoch and Post-LN's last."""
+    early = whole_trainings.read(RESULTS, whole_trainings.after_the_compared)[whole_trainings.PRE].losses
+    post = ends_of_whole_trainings(whole_trainings.POST)
+    return [*np.subtract(post, early), paired(post, early)[1]]
 
 
 def above_the_papers_losses(one: first_epoch.OfFirstEpoch) -> list[float]:

@@ -9,6 +9,7 @@ from docs.answers import (
     gradient_after_warmup,
     radam,
     radam_in_pre,
+    whole_trainings,
 )
 from docs.committed import final, table
 from docs.tables import collapse
@@ -42,6 +43,7 @@ from tests.page_numbers.records import (
     bleu,
     closed,
     curve,
+    ends_of_whole_trainings,
     in_pre,
     kept_at_the_papers_size,
     kept_elsewhere,
@@ -77,6 +79,18 @@ def behind_the_paper() -> list[float]:
 
 
 SAID: list[tuple[str, Numbers]] = [
+    (
+        "After fifteen epochs Pre-LN has {:.2f} and {:.2f} bits, and Post-LN {:.2f} and {:.2f}.",
+        lambda: [*ends_of_whole_trainings(whole_trainings.PRE), *ends_of_whole_trainings(whole_trainings.POST)],
+    ),
+    (
+        "Pre-LN already has {:.2f} and {:.2f}, and Post-LN {:.2f} and {:.2f}.",
+        lambda: [
+            loss
+            for one in (whole_trainings.PRE, whole_trainings.POST)
+            for loss in whole_trainings.read(RESULTS, whole_trainings.after_the_compared)[one].losses
+        ],
+    ),
     ("With 0.999 it has {:.2f} to {:.2f} bits.", lambda: minmax(with_long_beta2().losses)),
     ("From the second row on, the BLEU of Post-LN is {:.1f} to {:.1f} lower", behind_the_paper),
     (

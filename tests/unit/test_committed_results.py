@@ -24,6 +24,20 @@ COMMITTED = committed_studies()
 OF_OTHER_TEXT: dict[str, None] = {"texts": None, "description": None}
 NOT_MADE = {
     "iwslt14-50k-cpu": {f"pre-radam-lr5e-4-linear4653-s{seed}" for seed in (2, 3)},
+    "iwslt14-50k-scaled": {
+        "post-adam-lr5e-4-wu1333-s3",
+        "pre-adam-lr5e-4-const-drop8-s3",
+        *(
+            f"{run}-s{seed}"
+            for run in (
+                "post-adam-lr5e-4-wu0-hold1333",
+                "post-radam-lr5e-4-linear5300",
+                "post-radam-lr5e-4-linear5300-beta20.999",
+                "pre-radam-lr5e-4-linear5300",
+            )
+            for seed in (1, 2, 3)
+        ),
+    },
 }
 """The runs that a study of config/ has and its committed records do not have yet; docs/your-own-study.md says so."""
 CONFIGS = {load(path).study: path for path in sorted((ROOT / "config").glob("*.yaml"))}

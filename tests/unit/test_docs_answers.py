@@ -36,6 +36,7 @@ from docs.answers import (
     small_bert,
     small_sums,
     warmup_of_post,
+    whole_trainings,
 )
 from docs.answers.amplification import ByDepth
 from docs.answers.depth_of_gradient import Exponents
@@ -885,3 +886,18 @@ def test_the_runs_on_the_text_of_quick_are_read_by_optimizer_and_schedule(tmp_pa
         quick_radam.SWAPPED: [2.0],
         quick_radam.RADAM: [3.0],
     }
+
+
+def test_whole_trainings_are_read_after_nine_epochs_at_their_lowest_loss_and_at_their_end(tmp_path: Path) -> None:
+    run = tmp_path / whole_trainings.STUDY / "translation" / "pre-adam-lr5e-4-const-drop8-s1"
+    losses = [9.0, 8.0, 7.0, 6.5, 6.0, 5.8, 5.6, 5.4, 5.2, 5.1, 5.0, 4.9, 4.8, 4.95, 5.05]
+    trained(run, losses)
+    metrics = json.loads((run / "metrics.json").read_text(encoding="utf-8"))
+    (run / "metrics.json").write_text(
+        json.dumps({**metrics, "best": {"valid_loss": min(losses), "test_bleu": 20.0}}), encoding="utf-8"
+    )
+
+    row = next(line for line in whole_trainings.table(tmp_path).splitlines() if "Pre-LN" in line)
+
+    after_nine, _, lowest, end, _ = row.split(" | ")[1:]
+    assert (after_nine, lowest, end) == ("5.20", "4.80", "5.05")
