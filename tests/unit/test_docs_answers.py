@@ -633,6 +633,7 @@ def test_radam_in_pre_ln_stands_beside_adam_with_each_schedule(tmp_path: Path) -
     end(others, "pre-adam-lr1e-3-linear4653-s1", 6.3)
     end(others, "pre-adam-lr1e-3-linear4653-wu100-s1", 6.4)
     end(others, "pre-adam-lr1e-3-const-drop1-epochs2-s1", 1.0)
+    end(others, "pre-adam-lr5e-4-linear4653-epochs2-s1", 6.7)
 
     found = radam_in_pre.read(tmp_path)
 
@@ -643,6 +644,7 @@ def test_radam_in_pre_ln_stands_beside_adam_with_each_schedule(tmp_path: Path) -
         radam_in_pre.WITH_A_WARMUP: [6.4],
         radam_in_pre.RADAM_AT_THE_PAPERS: [6.0],
         radam_in_pre.ADAM_AT_THE_PAPERS: [6.1],
+        radam_in_pre.STOPS_BEFORE_THE_DROP: [6.7],
     }
 
 
@@ -657,6 +659,24 @@ def test_what_adam_has_of_radam_is_the_cause_in_pre_ln_if_it_ends_as_radam_with_
     losses = {radam_in_pre.RADAM: [6.2], run: [adam]}
 
     assert radam_in_pre.answer(losses) == [f"{what} is {word} cause"]
+
+
+@pytest.mark.parametrize(
+    ("radam", "swapped", "found"),
+    [
+        ([6.8, 6.8], [6.7, 6.7], ["the schedule is the cause at 5e-4"]),
+        ([6.8, 6.8, 9.0], [6.9, 6.9], ["the schedule is the cause at 5e-4"]),
+        ([6.8, 6.8], [6.6, 6.6], ["the schedule is no cause at 5e-4"]),
+        ([6.6, 6.6], [6.6, 6.6], []),
+    ],
+)
+def test_the_schedule_is_why_radam_is_behind_at_5e_4_if_adam_with_it_is_behind_too(
+    radam: list[float], swapped: list[float], found: list[str]
+) -> None:
+    losses = {radam_in_pre.RADAM_AT_THE_PAPERS: radam, radam_in_pre.ADAM_AT_THE_PAPERS: [6.5] * len(radam)}
+
+    assert radam_in_pre.answer_at_the_papers(losses) == []
+    assert radam_in_pre.answer_at_the_papers({**losses, radam_in_pre.STOPS_BEFORE_THE_DROP: swapped}) == found
 
 
 def test_the_control_stands_beside_post_ln_with_a_held_peak(tmp_path: Path) -> None:
