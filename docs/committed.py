@@ -71,6 +71,13 @@ def last_of(folder: Path) -> dict[str, float]:
     return {"valid_loss": math.inf, "test_bleu": 0.0} if ended["diverged"] else ended["final"]
 
 
+def lowest_of(folder: Path) -> dict[str, float]:
+    """A run's numbers after the epoch with its lowest validation loss; those of its end if it diverged."""
+    recorded = recording.read_metrics(folder)
+    best: dict[str, float] = recorded["best"]
+    return last_of(folder) if recorded["diverged"] else best
+
+
 def after_epoch(folder: Path, epoch: int) -> dict[str, float]:
     """A run's numbers after one of its epochs; its last ones if it diverged before."""
     return first_where(folder / "curve.csv", "epoch", epoch) or last_of(folder)

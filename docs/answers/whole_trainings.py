@@ -1,22 +1,27 @@
-"""Do whole trainings at the paper's size end as the paper's do? (C9, C13, C15)"""
+"""Do whole trainings at the paper's size end as the paper's do? (C13, C14, C15)"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
-from docs.committed import Ends, after_epoch, by_settings, last_of, translations
+from docs.committed import Ends, after_epoch, by_settings, last_of, lowest_of, translations
 from docs.markdown import answered, each_seed
-from preln import recording
+from preln.report.core.statistics import mean
 
 STUDY = "iwslt14-50k-scaled"
+SEEDS = 3
+"""The seeds of each run, which the rules ask for."""
 COMPARED = 9
 """The epoch of Pre-LN that C14 compares with Post-LN's last: three fifths of fifteen, as in the paper."""
+BEFORE_THE_LAST_FIFTH = 12
+"""From this epoch to the last, C13 asks for the loss to be at rest."""
 
 
-class Whole(NamedTuple):
+@dataclass(frozen=True)
+class Whole:
     """What the runs of the study differ in, but for the seed."""
 
     placement: str
@@ -26,24 +31,55 @@ class Whole(NamedTuple):
 
 
 PRE, POST = Whole("pre", "adam", 0), Whole("post", "adam", 1333)
+PRE_RADAM, RADAM, RADAM_LONG = Whole("pre", "radam", 0), Whole("post", "radam", 0), Whole("post", "radam", 0, 0.999)
+WITHOUT = Whole("post", "adam", 0)
 MODELS = {
     "Pre-LN, Adam, no warm-up": PRE,
     "Post-LN, Adam, warm-up of 1,333": POST,
-    "Pre-LN, RAdam": Whole("pre", "radam", 0),
-    "Post-LN, RAdam": Whole("post", "radam", 0),
-    "Post-LN, RAdam, β2 = 0.999": Whole("post", "radam", 0, 0.999),
-    "Post-LN, Adam, no warm-up": Whole("post", "adam", 0),
+    "Pre-LN, RAdam": PRE_RADAM,
+    "Post-LN, RAdam": RADAM,
+    "Post-LN, RAdam, β2 = 0.999": RADAM_LONG,
+    "Post-LN, Adam, no warm-up": WITHOUT,
 }
+"""The runs of the study."""
+Losses = Mapping[Whole, Sequence[float]]
 
 
-def lowest_of(folder: Path) -> dict[str, float]:
-    """A run's numbers after the epoch with the lowest validation loss."""
-    found: dict[str, float] = recording.read_metrics(folder)["best"]
-    return found
+def where_it_ends(before: Losses, lowest: Losses, last: Losses) -> list[str]:
+    """Whether Pre-LN ends no worse, by the lowest losses: asked only where a loss is not at rest in the last fifth."""
+    if not all(len(last.get(one, [])) == SEEDS for one in (PRE, POST)):
+        return []
+    if all(mean(before[one]) - mean(last[one]) <= 0.15 for one in (PRE, POST)):
+        return []
+    return [f"Pre-LN ends {'no ' if mean(lowest[PRE]) - mean(lowest[POST]) <= 0.1 else ''}worse"]
 
 
-after_the_compared: Callable[[Path], dict[str, float]] = partial(after_epoch, epoch=COMPARED)
-"""A run's numbers after the compared epoch."""
+def of_beta2(last: Losses) -> list[str]:
+    """Whether β2 decides to the end whether RAdam trains Post-LN, by the share of the gap that each seed closes."""
+    if not all(len(last.get(one, [])) == SEEDS for one in (POST, WITHOUT, RADAM, RADAM_LONG)):
+        return []
+
+    def closes_half(radam: Whole) -> list[bool]:
+        ends = zip(last[WITHOUT], last[radam], last[POST], strict=True)
+        return [(without - its) / (without - warmed_up) >= 0.5 for without, its, warmed_up in ends]
+
+    short, long = closes_half(RADAM), closes_half(RADAM_LONG)
+    if all(long) and not any(short):
+        return ["β2 decides to the end"]
+    return ["β2 only delays it" if all(long) and all(short) else "what β2 does is not told"]
+
+
+def of_pre(last: Losses) -> list[str]:
+    """Whether RAdam makes a difference to Pre-LN."""
+    if not all(len(last.get(one, [])) == SEEDS for one in (PRE, PRE_RADAM)):
+        return []
+    differs = abs(mean(last[PRE_RADAM]) - mean(last[PRE])) > 0.15
+    return [f"RAdam makes {'a' if differs else 'no'} difference to Pre-LN"]
+
+
+def after_the_compared(folder: Path) -> dict[str, float]:
+    """A run's numbers after the epoch of Pre-LN that C14 reads."""
+    return after_epoch(folder, COMPARED)
 
 
 def read(results: Path, what: Callable[[Path], dict[str, float]] = last_of) -> dict[Whole, Ends]:
@@ -54,14 +90,17 @@ def read(results: Path, what: Callable[[Path], dict[str, float]] = last_of) -> d
 
 
 def table(results: Path) -> str:
-    """The runs that are done: after the compared epoch, where their loss was lowest, and at their end. No rule has all
-    the runs that it reads yet."""
-    at = [read(results, what) for what in (after_the_compared, lowest_of, last_of)]
-    rows = []
-    for name, one in MODELS.items():
-        if one in at[0]:
-            early, lowest, end = (each_seed(ends[one]) for ends in at)
-            rows.append((name, *early, lowest[0], *end))
+    """The runs that are done: after the compared epoch, where their loss was lowest, and at their end; and the answers
+    whose runs are."""
+    compared, lowest, last = (read(results, what) for what in (after_the_compared, lowest_of, last_of))
+    rows = [
+        (name, *each_seed(compared[one]), each_seed(lowest[one])[0], *each_seed(last[one]))
+        for name, one in MODELS.items()
+        if one in last
+    ]
+    before = read(results, partial(after_epoch, epoch=BEFORE_THE_LAST_FIFTH))
+    losses = [{one: ends.losses for one, ends in found.items()} for found in (before, lowest, last)]
+    said = [*where_it_ends(*losses), *of_beta2(losses[-1]), *of_pre(losses[-1])]
     after = f"after epoch {COMPARED}"
     head = ["", f"loss {after}", f"BLEU {after}", "lowest loss", "loss at the end", "BLEU at the end"]
-    return answered(head, rows, ())
+    return answered(head, rows, said)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pandas as pd
-
 from docs.answers import (
     first_epoch,
 )
@@ -24,6 +22,8 @@ from tests.page_numbers.records import (
     Numbers,
     amplified,
     bars_at_the_papers_size,
+    first_steps,
+    first_steps_of_post,
     harm_at_the_same_sum,
     interval,
     minmax,
@@ -47,16 +47,8 @@ def papers_range(warmup: int, rate: float) -> tuple[float, float, float]:
 
 def larger_step(layers: int) -> float:
     """By how much Post-LN's first step at the small rate is larger than Pre-LN's, of means over three seeds."""
-    post, pre = (mean(first_steps(placement, layers)) for placement in ("post", "pre"))
+    post, pre = (mean(first_steps(placement, 5e-7, layers)) for placement in ("post", "pre"))
     return post / pre
-
-
-def first_steps(placement: str, layers: int) -> list[float]:
-    """The first steps of a placement of `amplification` at the small rate, of three seeds."""
-    depth = "" if layers == 6 else f"-encoderlayers{layers}-decoderlayers{layers}"
-    name = f"{placement}-adam-lr5e-7-wu0-hold1333{depth}-s{{}}/updates.csv"
-    traced = [pd.read_csv(RESULTS / "amplification/first-updates" / name.format(seed)) for seed in (1, 2, 3)]
-    return [float(updates.set_index("update")["function_change"][1]) for updates in traced]
 
 
 def without_warmup(name: str, quantity: str) -> tuple[float, float]:
@@ -68,7 +60,8 @@ def without_warmup(name: str, quantity: str) -> tuple[float, float]:
 
 
 SAID: list[tuple[str, Numbers]] = [
-    ("a constant guess with its {:.2f} (three", lambda: [table(SIZE, "runs")["constant_guess"].dropna().iloc[0]]),
+    ("by {:.1f} to {:.1f}, and unrelated states", first_steps_of_post),
+    ("is, with its {:.2f} (three", lambda: [table(SIZE, "runs")["constant_guess"].dropna().iloc[0]]),
     (
         "Post-LN has {:.2f} to {:.2f} bits a token with",
         lambda: minmax(first_epoch.read(RESULTS)[first_epoch.POST].losses),
@@ -123,7 +116,7 @@ SAID: list[tuple[str, Numbers]] = [
             for number in without_warmup(name, "largest_change")
         ],
     ),
-    ("With the warm-up, Post-LN's is {:.3f}.", lambda: [traced("Post-LN, warm-up of 1,333").largest_step]),
+    ("of the peak, Post-LN's is {:.3f}.", lambda: [traced("Post-LN, warm-up of 1,333").largest_step]),
     (
         "Today's fairseq gives {:.2f} and {:.2f}",
         lambda: [bars(THEORY, f"{name}, initial")[6] for name in ("Post-LN", "Pre-LN")],
@@ -139,6 +132,6 @@ SAID: list[tuple[str, Numbers]] = [
 ]
 """Its sentences, with what the records have in the place of the numbers."""
 
-# A cosine; the bound of a rule.
-ELSEWHERE = f"{PAPER} 1.00 0.3"
+# A cosine; the bound of a rule; how far unrelated states are apart.
+ELSEWHERE = f"{PAPER} 1.00 0.3 1.4"
 """Its other numbers, which no record has."""

@@ -26,6 +26,7 @@ from docs.answers import (
 )
 from docs.committed import Ends, final, table
 from docs.committed import theory as row_of_the_theory
+from docs.markdown import rate
 from docs.tables import bars
 from preln.config import load as load_study
 from preln.report.core.statistics import Estimate, mean
@@ -66,13 +67,24 @@ def paired(one: Iterable[float], other: Iterable[float]) -> tuple[float, float]:
     return float(differences.mean()), float(half)
 
 
-def amplified(
-    placement: str, of: Literal["step", "gradient"] = "step", rate: float = amplification.AMPLIFIED_AT[0]
-) -> tuple[float, float]:
-    """The exponent of the depth in a placement's first step at a rate, or in its last gradient, with half of its
-    interval."""
-    found: Estimate = getattr(amplification.read(RESULTS, rate)[placement], of)
+def amplified(placement: str, of: Literal["step", "gradient"] = "step") -> tuple[float, float]:
+    """The exponent of the depth in a placement's first step at the small rate, or in its last gradient, with half of
+    its interval."""
+    found: Estimate = getattr(amplification.read(RESULTS, amplification.AMPLIFIED_AT[0])[placement], of)
     return found.mean, found.high - found.mean
+
+
+def first_steps(placement: str, peak: float, layers: int) -> list[float]:
+    """The first steps of a placement of `amplification` at a peak rate, of three seeds."""
+    depth = "" if layers == 6 else f"-encoderlayers{layers}-decoderlayers{layers}"
+    name = f"{placement}-adam-lr{rate(peak)}-wu0-hold1333{depth}-s{{}}/updates.csv"
+    traced = [pd.read_csv(RESULTS / "amplification/first-updates" / name.format(seed)) for seed in (1, 2, 3)]
+    return [float(updates.set_index("update")["function_change"][1]) for updates in traced]
+
+
+def first_steps_of_post() -> list[float]:
+    """The shortest and the longest of Post-LN's first steps at the full rate, over all depths."""
+    return minmax(step for layers in (2, 4, 6, 10, 18) for step in first_steps("post", 5e-4, layers))
 
 
 def small_sums() -> list[float]:
@@ -240,17 +252,17 @@ def ends_of_whole_trainings(one: whole_trainings.Whole) -> list[float]:
     return whole_trainings.read(RESULTS)[one].losses
 
 
-def whole_trainings_ahead() -> list[float]:
-    """How far each of Pre-LN's two seeds ends ahead of Post-LN in `iwslt14-50k-scaled`, and half of the interval."""
+def whole_trainings_ahead() -> tuple[list[float], float]:
+    """How far each seed of Pre-LN ends ahead of Post-LN in `iwslt14-50k-scaled`, and half of the interval."""
     pre, post = (ends_of_whole_trainings(one) for one in (whole_trainings.PRE, whole_trainings.POST))
-    return [*np.subtract(post, pre), paired(post, pre)[1]]
+    return list(np.subtract(post, pre)), paired(post, pre)[1]
 
 
-def whole_trainings_already_ahead() -> list[float]:
+def whole_trainings_already_ahead() -> tuple[list[float], float]:
     """The same of Pre-LN's ninth epoch and Post-LN's last."""
     early = whole_trainings.read(RESULTS, whole_trainings.after_the_compared)[whole_trainings.PRE].losses
     post = ends_of_whole_trainings(whole_trainings.POST)
-    return [*np.subtract(post, early), paired(post, early)[1]]
+    return list(np.subtract(post, early)), paired(post, early)[1]
 
 
 def above_the_papers_losses(one: first_epoch.OfFirstEpoch) -> list[float]:

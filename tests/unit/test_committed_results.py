@@ -32,9 +32,9 @@ NOT_MADE = {
             f"{run}-s{seed}"
             for run in (
                 "post-adam-lr5e-4-wu0-hold1333",
-                "post-radam-lr5e-4-linear5300",
-                "post-radam-lr5e-4-linear5300-beta20.999",
-                "pre-radam-lr5e-4-linear5300",
+                "post-radam-lr5e-4-linear5415",
+                "post-radam-lr5e-4-linear5415-beta20.999",
+                "pre-radam-lr5e-4-linear5415",
             )
             for seed in (1, 2, 3)
         ),

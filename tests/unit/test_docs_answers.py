@@ -44,7 +44,7 @@ from docs.answers.failure_map import Limits
 from docs.answers.first_updates import FirstUpdates
 from docs.answers.radam import Corner
 from docs.answers.schedules import UnderSchedules
-from docs.committed import study_of
+from docs.committed import lowest_of, study_of
 from preln.report.core.statistics import Estimate
 from preln.runs import expand
 from tests.conftest import settings
@@ -909,15 +909,75 @@ def test_the_runs_on_the_text_of_quick_are_read_by_optimizer_and_schedule(tmp_pa
 
 
 def test_whole_trainings_are_read_after_nine_epochs_at_their_lowest_loss_and_at_their_end(tmp_path: Path) -> None:
-    run = tmp_path / whole_trainings.STUDY / "translation" / "pre-adam-lr5e-4-const-drop8-s1"
-    losses = [9.0, 8.0, 7.0, 6.5, 6.0, 5.8, 5.6, 5.4, 5.2, 5.1, 5.0, 4.9, 4.8, 4.95, 5.05]
-    trained(run, losses)
-    metrics = json.loads((run / "metrics.json").read_text(encoding="utf-8"))
-    (run / "metrics.json").write_text(
-        json.dumps({**metrics, "best": {"valid_loss": min(losses), "test_bleu": 20.0}}), encoding="utf-8"
-    )
+    runs = tmp_path / whole_trainings.STUDY / "translation"
+    falls = [9.0, 8.0, 7.0, 6.5, 6.0, 5.8, 5.6, 5.4, 5.2, 5.1, 5.0, 4.9, 4.8, 4.95, 5.05]
+    for run, lower in (("pre-adam-lr5e-4-const-drop8-s1", 0.0), ("post-radam-lr5e-4-linear5415-beta20.999-s2", 0.5)):
+        losses = [loss + lower for loss in falls]
+        trained(runs / run, losses)
+        metrics = json.loads((runs / run / "metrics.json").read_text(encoding="utf-8"))
+        best = {"valid_loss": min(losses), "test_bleu": 20.0}
+        (runs / run / "metrics.json").write_text(json.dumps({**metrics, "best": best}), encoding="utf-8")
 
-    row = next(line for line in whole_trainings.table(tmp_path).splitlines() if "Pre-LN" in line)
+    told = whole_trainings.table(tmp_path)
 
-    after_nine, _, lowest, end, _ = row.split(" | ")[1:]
-    assert (after_nine, lowest, end) == ("5.20", "4.80", "5.05")
+    rows = [line.split(" | ") for line in told.splitlines() if "-LN" in line]
+    assert [(name.strip("| "), early, lowest, end) for name, early, _, lowest, end, _ in rows] == [
+        ("Pre-LN, Adam, no warm-up", "5.20", "4.80", "5.05"),
+        ("Post-LN, RAdam, β2 = 0.999", "5.70", "5.30", "5.55"),
+    ]
+    assert "runs that the rule reads are not made" in told
+
+
+def test_a_run_that_diverged_has_no_lowest_loss(tmp_path: Path) -> None:
+    (tmp_path / "metrics.json").write_text(json.dumps({"diverged": {"update": 500}, "best": None}), encoding="utf-8")
+
+    assert lowest_of(tmp_path)["valid_loss"] == math.inf
+
+
+@pytest.mark.parametrize(
+    ("pre_at_12", "pre_lowest", "found"),
+    [(5.0, 4.9, []), (5.2, 5.1, ["Pre-LN ends no worse"]), (5.2, 5.2, ["Pre-LN ends worse"])],
+)
+def test_the_lowest_losses_are_compared_where_a_loss_is_not_at_rest(
+    pre_at_12: float, pre_lowest: float, found: list[str]
+) -> None:
+    pre, post = whole_trainings.PRE, whole_trainings.POST
+    last = {pre: [5.0] * 3, post: [5.0] * 3}
+    before = {pre: [pre_at_12] * 3, post: [5.0] * 3}
+    lowest = {pre: [pre_lowest] * 3, post: [5.0] * 3}
+
+    assert whole_trainings.where_it_ends(before, lowest, last) == found
+    assert whole_trainings.where_it_ends(before, lowest, {**last, post: [5.0] * 2}) == []
+
+
+@pytest.mark.parametrize(
+    ("short", "long", "found"),
+    [
+        ([10.0] * 3, [6.0] * 3, "β2 decides to the end"),
+        ([7.4] * 3, [6.0] * 3, "β2 only delays it"),
+        ([10.0, 10.0, 6.0], [6.0] * 3, "what β2 does is not told"),
+        ([10.0] * 3, [6.0, 6.0, 8.0], "what β2 does is not told"),
+    ],
+)
+def test_beta2_decides_if_every_seed_closes_half_of_the_gap_with_the_one_and_none_with_the_other(
+    short: list[float], long: list[float], found: str
+) -> None:
+    last = {
+        whole_trainings.WITHOUT: [10.0] * 3,
+        whole_trainings.POST: [5.0] * 3,
+        whole_trainings.RADAM: short,
+        whole_trainings.RADAM_LONG: long,
+    }
+
+    assert whole_trainings.of_beta2(last) == [found]
+    assert whole_trainings.of_beta2({**last, whole_trainings.RADAM_LONG: long[:2]}) == []
+
+
+@pytest.mark.parametrize(("radam", "word"), [(5.1, "no"), (5.2, "a"), (4.8, "a")])
+def test_radam_makes_a_difference_to_pre_ln_if_the_means_differ_by_more_than_c15_allows(
+    radam: float, word: str
+) -> None:
+    last = {whole_trainings.PRE: [5.0] * 3, whole_trainings.PRE_RADAM: [radam] * 3}
+
+    assert whole_trainings.of_pre(last) == [f"RAdam makes {word} difference to Pre-LN"]
+    assert whole_trainings.of_pre({**last, whole_trainings.PRE: [5.0]}) == []
