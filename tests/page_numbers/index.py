@@ -41,7 +41,7 @@ SAID: list[tuple[str, Numbers]] = [
     ("{:.3f} ± {:.3f} of the last gradient of Post-LN's decoder", lambda: list(kept_at_the_papers_size())),
     ("is {:.2f} ± {:.2f} bits ahead of Post-LN", lambda: list(ahead_at_the_papers_size("valid_loss"))),
     ("Row 5 counts the updates until the loss is {:.2f} bits", timed_to),
-    ("RAdam ends {:.2f} bits above Adam (one seed)", lambda: [radam_in_pre_behind()]),
+    ("RAdam ends {:.2f} ± {:.2f} bits above Adam (three seeds)", radam_in_pre_behind),
     ("RAdam closes {:.0f} ± {:.0f}% of the gap", lambda: list(closed())),
     ("it ends {:.1f} to {:.1f} bits higher without one", above_the_warm_up),
     ("After shorter warm-ups, {:.0f} to {:.0f}% of the last gradient", kept_elsewhere),

@@ -16,7 +16,7 @@ def made(name: str) -> list[float]:
 
 SAID: list[tuple[str, Numbers]] = [
     ("three or more at a time; {:.0f} of {:.0f} runs made", lambda: made("iwslt14-50k-scaled")),
-    ("nine hours on two cores; {:.0f} of {:.0f} runs made", lambda: made("iwslt14-50k-cpu")),
+    ("40 hours of one core; {:.0f} of {:.0f} runs made", lambda: made("confounds")),
 ]
 """Its sentences, with what the records have in the place of the numbers."""
 

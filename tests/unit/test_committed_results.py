@@ -23,7 +23,6 @@ RESULTS = ROOT / "results"
 COMMITTED = committed_studies()
 OF_OTHER_TEXT: dict[str, None] = {"texts": None, "description": None}
 NOT_MADE = {
-    "iwslt14-50k-cpu": {f"pre-radam-lr5e-4-linear4653-s{seed}" for seed in (2, 3)},
     "confounds": {f"pre-adam-lr5e-4-linear4653-epochs2-s{seed}" for seed in (1, 2)},
     "iwslt14-50k-scaled": {
         "post-adam-lr5e-4-wu1333-s3",
