@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 
 from docs.answers.iwslt14 import HIGHER_RATE, PAPERS_RATE, SCHEDULES, of_half_the_width
@@ -79,8 +78,9 @@ def read(results: Path, what: Callable[[Path], dict[str, float]] = last_of) -> d
     return by_settings(of_half_the_width(results, what), one)
 
 
-before_the_drop: Callable[[Path], dict[str, float]] = partial(after_epoch, epoch=BEFORE_THE_DROP)
-"""A run's numbers before Adam's own schedule drops."""
+def before_the_drop(folder: Path) -> dict[str, float]:
+    """A run's numbers before Adam's own schedule drops."""
+    return after_epoch(folder, BEFORE_THE_DROP)
 
 
 def table(results: Path) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from docs.answers.radam_in_pre import AS_GOOD
 from docs.committed import Ends, after_epoch, by_settings, last_of, lowest_of, translations
 from docs.markdown import answered, each_seed
 from preln.report.core.statistics import mean
@@ -45,9 +46,14 @@ MODELS = {
 Losses = Mapping[Whole, Sequence[float]]
 
 
+def _are_made(last: Losses, *runs: Whole) -> bool:
+    """Whether all seeds of the runs are."""
+    return all(len(last.get(one, [])) == SEEDS for one in runs)
+
+
 def where_it_ends(before: Losses, lowest: Losses, last: Losses) -> list[str]:
     """Whether Pre-LN ends no worse, by the lowest losses: asked only where a loss is not at rest in the last fifth."""
-    if not all(len(last.get(one, [])) == SEEDS for one in (PRE, POST)):
+    if not _are_made(last, PRE, POST):
         return []
     if all(mean(before[one]) - mean(last[one]) <= 0.15 for one in (PRE, POST)):
         return []
@@ -56,7 +62,7 @@ def where_it_ends(before: Losses, lowest: Losses, last: Losses) -> list[str]:
 
 def of_beta2(last: Losses) -> list[str]:
     """Whether β2 decides to the end whether RAdam trains Post-LN, by the share of the gap that each seed closes."""
-    if not all(len(last.get(one, [])) == SEEDS for one in (POST, WITHOUT, RADAM, RADAM_LONG)):
+    if not _are_made(last, POST, WITHOUT, RADAM, RADAM_LONG):
         return []
 
     def closes_half(radam: Whole) -> list[bool]:
@@ -71,9 +77,9 @@ def of_beta2(last: Losses) -> list[str]:
 
 def of_pre(last: Losses) -> list[str]:
     """Whether RAdam makes a difference to Pre-LN."""
-    if not all(len(last.get(one, [])) == SEEDS for one in (PRE, PRE_RADAM)):
+    if not _are_made(last, PRE, PRE_RADAM):
         return []
-    differs = abs(mean(last[PRE_RADAM]) - mean(last[PRE])) > 0.15
+    differs = abs(mean(last[PRE_RADAM]) - mean(last[PRE])) > AS_GOOD
     return [f"RAdam makes {'a' if differs else 'no'} difference to Pre-LN"]
 
 

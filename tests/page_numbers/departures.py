@@ -62,7 +62,6 @@ from tests.page_numbers.records import (
     theory,
     variants,
     whole_trainings_ahead,
-    whole_trainings_already_ahead,
     with_long_beta2,
 )
 
@@ -280,11 +279,11 @@ SAID: list[tuple[str, Numbers]] = [
     ),
     (
         "Pre-LN is {:.3f} and {:.3f} bits below where Post-LN ends,",
-        lambda: whole_trainings_already_ahead()[0],
+        lambda: whole_trainings_ahead(whole_trainings.after_the_compared)[0],
     ),
     (
         "With two seeds the intervals are ±{:.2f} and ±{:.2f} bits",
-        lambda: [whole_trainings_ahead()[1], whole_trainings_already_ahead()[1]],
+        lambda: [whole_trainings_ahead()[1], whole_trainings_ahead(whole_trainings.after_the_compared)[1]],
     ),
     ("Pre-LN ends {:.3f} and {:.3f} bits below Post-LN (two seeds)", lambda: whole_trainings_ahead()[0]),
     (

@@ -24,7 +24,7 @@ from docs.answers import (
     warmup_of_post,
     whole_trainings,
 )
-from docs.committed import Ends, final, table
+from docs.committed import Ends, final, last_of, table
 from docs.committed import theory as row_of_the_theory
 from docs.markdown import rate
 from docs.tables import bars
@@ -253,17 +253,12 @@ def ends_of_whole_trainings(one: whole_trainings.Whole) -> list[float]:
     return whole_trainings.read(RESULTS)[one].losses
 
 
-def whole_trainings_ahead() -> tuple[list[float], float]:
-    """How far each seed of Pre-LN ends ahead of Post-LN in `iwslt14-50k-scaled`, and half of the interval."""
-    pre, post = (ends_of_whole_trainings(one) for one in (whole_trainings.PRE, whole_trainings.POST))
-    return list(np.subtract(post, pre)), paired(post, pre)[1]
-
-
-def whole_trainings_already_ahead() -> tuple[list[float], float]:
-    """The same of Pre-LN's ninth epoch and Post-LN's last."""
-    early = whole_trainings.read(RESULTS, whole_trainings.after_the_compared)[whole_trainings.PRE].losses
+def whole_trainings_ahead(pre: Callable[[Path], dict[str, float]] = last_of) -> tuple[list[float], float]:
+    """How far each seed of Pre-LN, at its end or where else it is read, is ahead of Post-LN's end in
+    `iwslt14-50k-scaled`, and half of the interval."""
+    ours = whole_trainings.read(RESULTS, pre)[whole_trainings.PRE].losses
     post = ends_of_whole_trainings(whole_trainings.POST)
-    return list(np.subtract(post, early)), paired(post, early)[1]
+    return list(np.subtract(post, ours)), paired(post, ours)[1]
 
 
 def above_the_papers_losses(one: first_epoch.OfFirstEpoch) -> list[float]:
