@@ -298,6 +298,28 @@ def test_the_batch_is_a_cause_at_the_higher_rate_if_one_seed_ends_a_bit_lower(lo
 
 
 @pytest.mark.parametrize(
+    ("losses", "found"),
+    [
+        ([9.3, 9.4, 9.5], ["at 1e-3, β2 is a cause"]),
+        ([9.3, 9.4, 9.7], ["at 1e-3, β2 is no cause"]),
+        ([9.3, 9.4], []),
+    ],
+)
+def test_beta2_is_a_cause_at_the_higher_rate_if_every_seed_trains_with_the_other(
+    losses: list[float], found: list[str]
+) -> None:
+    ours = {Corner(learning_rate=1e-3): [10.8, 10.9, 10.7]}
+
+    assert radam.at_the_higher_rate({**ours, Corner(beta2=0.999, learning_rate=1e-3): losses}) == found
+
+
+def test_beta2_is_no_cause_at_the_higher_rate_if_ours_ends_nearly_as_low() -> None:
+    losses = {Corner(learning_rate=1e-3): [9.5, 9.6, 9.7], Corner(beta2=0.999, learning_rate=1e-3): [9.2, 9.2, 9.2]}
+
+    assert radam.at_the_higher_rate(losses) == ["at 1e-3, β2 is no cause"]
+
+
+@pytest.mark.parametrize(
     ("adam", "found"),
     [
         ([7.7], ["RAdam helps with four batches"]),
@@ -487,6 +509,7 @@ def test_radam_is_read_after_as_many_updates_at_both_rates(tmp_path: Path) -> No
         others / "post-radam-lr5e-4-linear4653-epochs1-s1": [9.3],
         others / "post-radam-lr5e-4-linear4653-epochs4-accumulate4-s1": [9.0, 8.0, 7.0, 6.7],
         others / "post-radam-lr1e-3-linear4653-epochs4-accumulate4-s1": [9.0, 8.0, 7.5, 7.2],
+        others / "post-radam-lr1e-3-linear4653-epochs1-s2": [10.7],
         others / "post-adam-lr5e-4-wu0-hold1333-epochs4-accumulate4-s1": [9.9, 9.8, 9.7, 9.6],
         others / "post-adam-lr5e-4-wu167-hold1333-epochs4-accumulate4-s1": [1.0, 1.0, 1.0, 1.0],
         ours / "post-adam-lr5e-4-wu0-hold1333-s1": [1.0, 1.0, 1.0],
@@ -498,7 +521,7 @@ def test_radam_is_read_after_as_many_updates_at_both_rates(tmp_path: Path) -> No
     assert {corner: ends.losses for corner, ends in found.items()} == {
         Corner(): [9.3],
         Corner(4): [6.7],
-        Corner(learning_rate=1e-3): [10.8],
+        Corner(learning_rate=1e-3): [10.8, 10.7],
         Corner(4, learning_rate=1e-3): [7.2],
         radam.ADAM: [9.6],
     }
