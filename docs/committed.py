@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -18,6 +18,10 @@ from preln.runs import expand
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "results"
 K = TypeVar("K")
+Reader = Callable[[Path], dict[str, float]]
+"""What takes a run's numbers from its folder: the validation loss, in bits a token, and the test BLEU."""
+SEEDS = 3
+"""The seeds that most rules ask of a run."""
 
 
 def table(study: str, name: str) -> pd.DataFrame:
@@ -53,10 +57,28 @@ def theory(study: str, quantity: str, model: str) -> pd.Series:
 
 @dataclass(frozen=True)
 class Ends:
-    """What each seed of a run has at its end: the validation loss, in bits a token, and the test BLEU."""
+    """What each seed of a run has at its end, or where else it is read: the validation loss, in bits a token, and the
+    test BLEU."""
 
     losses: list[float] = field(default_factory=list)
     bleu: list[float] = field(default_factory=list)
+    seeds: list[int] = field(default_factory=list)
+
+
+def differences(one: Ends, other: Ends) -> list[float]:
+    """How far the losses of one run are above those of another, for each seed that both have."""
+    theirs = dict(zip(other.seeds, other.losses, strict=True))
+    return [loss - theirs[seed] for seed, loss in zip(one.seeds, one.losses, strict=True) if seed in theirs]
+
+
+def losses_of(found: Mapping[K, Ends]) -> dict[K, list[float]]:
+    """The losses of the runs alone."""
+    return {one: ends.losses for one, ends in found.items()}
+
+
+def have_all_seeds(*runs: Sequence[float]) -> bool:
+    """Whether each run has as many seeds as most rules ask."""
+    return all(len(seeds) >= SEEDS for seeds in runs)
 
 
 def study_of(name: str) -> Study:
@@ -66,21 +88,23 @@ def study_of(name: str) -> Study:
 
 def last_of(folder: Path) -> dict[str, float]:
     """A run's numbers at its end."""
-    ended = recording.read_metrics(folder)
-    # What diverged has learned nothing that it kept.
-    return {"valid_loss": math.inf, "test_bleu": 0.0} if ended["diverged"] else ended["final"]
+    return _of_metrics(folder, "final")
 
 
 def lowest_of(folder: Path) -> dict[str, float]:
     """A run's numbers after the epoch with its lowest validation loss; those of its end if it diverged."""
+    return _of_metrics(folder, "best")
+
+
+def _of_metrics(folder: Path, epoch: str) -> dict[str, float]:
     recorded = recording.read_metrics(folder)
-    best: dict[str, float] = recorded["best"]
-    return last_of(folder) if recorded["diverged"] else best
+    # What diverged has learned nothing that it kept.
+    return {"valid_loss": math.inf, "test_bleu": 0.0} if recorded["diverged"] else recorded[epoch]
 
 
-def after_epoch(folder: Path, epoch: int) -> dict[str, float]:
-    """A run's numbers after one of its epochs; its last ones if it diverged before."""
-    return first_where(folder / "curve.csv", "epoch", epoch) or last_of(folder)
+def after_epoch(epoch: int) -> Reader:
+    """What reads a run after one of its epochs, or at its end if it ended before."""
+    return lambda folder: first_where(folder / "curve.csv", "epoch", epoch) or last_of(folder)
 
 
 def first_where(curve: Path, column: str, value: int, within: int = 0) -> dict[str, float] | None:
@@ -90,15 +114,13 @@ def first_where(curve: Path, column: str, value: int, within: int = 0) -> dict[s
     return None if found.empty else {number: float(found[number].iloc[0]) for number in ("valid_loss", "test_bleu")}
 
 
-def translations(
-    results: Path, name: str, read: Callable[[Path], dict[str, float]] = last_of
-) -> Iterator[tuple[RunSettings, dict[str, float]]]:
-    """The settings and the numbers of the translation runs of a study that are done: the last ones, or what `read`
+def translations(results: Path, name: str, reader: Reader = last_of) -> Iterator[tuple[RunSettings, dict[str, float]]]:
+    """The settings and the numbers of the translation runs of a study that are done: the last ones, or what `reader`
     takes from a run's folder."""
     for run in expand(study_of(name)):
         folder = results / name / run.folder
         if (folder / recording.METRICS).exists():
-            yield run.settings, read(folder)
+            yield run.settings, reader(folder)
 
 
 def by_settings(
@@ -112,4 +134,5 @@ def by_settings(
             ends = found.setdefault(one, Ends())
             ends.losses.append(last["valid_loss"])
             ends.bleu.append(last["test_bleu"])
+            ends.seeds.append(settings.seed)
     return found

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from docs.answers.iwslt14 import LONG_WARMUP, PAPERS_RATE, fails, of_half_the_width
-from docs.committed import Ends, by_settings
+from docs.committed import Ends, by_settings, have_all_seeds
 from docs.markdown import answered, each_seed, warm_up
 from preln.config import RunSettings
 from preln.report.core.statistics import mean
@@ -24,7 +24,7 @@ class Control:
 def answer(control: Sequence[float], warmed_up: Sequence[float]) -> list[str]:
     """What becomes of Post-LN-init without a warm-up, beside Post-LN with one. Nothing is said before both have three
     seeds."""
-    if not len(control) == len(warmed_up) == 3:
+    if not have_all_seeds(control, warmed_up):
         return []
     if fails(mean(control)):
         return ["the control fails"]

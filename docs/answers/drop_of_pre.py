@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from docs.answers import low_rate
+from docs.answers import small_causes
 from docs.markdown import answered, each_seed
 
 DROPPED = ("pre", 0, 5)
@@ -14,20 +14,20 @@ DROPPED = ("pre", 0, 5)
 
 def answer(constant: Sequence[float], dropped: Sequence[float]) -> list[str]:
     """Whether the missing drop is why Pre-LN is behind, from how far it is behind without a drop and with it."""
-    return [f"the missing drop is {word}" for word in low_rate.cause(constant, dropped)]
+    return [f"the missing drop is {word}" for word in small_causes.cause(constant, dropped)]
 
 
 def table(results: Path) -> str:
     """Pre-LN at the low rate with and without a drop where C14 reads it, Post-LN, and the answer."""
-    before, last = low_rate.LONG
+    before, last = small_causes.LONG
     rows = [
         (name, rate, str(epoch), each_seed(found[model])[0])
         for model, name, rate, epoch in (
-            (low_rate.PRE, "Pre-LN", "constant", before),
+            (small_causes.PRE, "Pre-LN", "constant", before),
             (DROPPED, "Pre-LN", "constant, ×0.1 after epoch 5", before),
-            (low_rate.POST, "Post-LN", "constant, after a warm-up of 180 updates", last),
+            (small_causes.POST, "Post-LN", "constant, after a warm-up of 180 updates", last),
         )
-        if model in (found := low_rate.read(results, epoch))
+        if model in (found := small_causes.read(results, epoch))
     ]
-    said = answer(*(low_rate.behind(results, low_rate.LONG, pre=pre) for pre in (low_rate.PRE, DROPPED)))
+    said = answer(*(small_causes.behind(results, small_causes.LONG, pre=pre) for pre in (small_causes.PRE, DROPPED)))
     return answered(["", "rate", "after epochs", "loss of each seed"], rows, said)

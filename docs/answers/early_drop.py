@@ -6,22 +6,20 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from docs.answers import schedules
+from docs.answers.bounds import C14_BEHIND
 from docs.answers.iwslt14 import HIGHER_RATE, SCHEDULES, of_half_the_width
-from docs.committed import Ends, after_epoch, by_settings
+from docs.committed import Ends, after_epoch, by_settings, have_all_seeds
 from docs.markdown import answered, each_seed
 from preln.config import RunSettings
 from preln.report.core.statistics import mean
-
-NEAR_ENOUGH = 0.05
-"""By how many bits C14 lets Pre-LN be behind."""
 
 
 def answer(pre: Sequence[float], post: Sequence[float]) -> list[str]:
     """Whether the high rate is why Pre-LN is not ahead in C14, from Pre-LN's losses after two epochs with the drop
     after the first, and Post-LN's at the lower rate after three. Nothing is said before both have three seeds."""
-    if not len(pre) == len(post) == 3:
+    if not have_all_seeds(pre, post):
         return []
-    is_cause = mean(pre) <= mean(post) + NEAR_ENOUGH
+    is_cause = mean(pre) <= mean(post) + C14_BEHIND
     return [f"the high rate in the compared epoch is {'the' if is_cause else 'no'} cause"]
 
 
@@ -33,7 +31,7 @@ def read(results: Path) -> dict[int, Ends]:
         is_asked = (its.placement, its.optimizer, its.learning_rate, its.schedule, its.accumulate) == asked
         return its.drop_epoch if is_asked else None
 
-    return by_settings(of_half_the_width(results, lambda folder: after_epoch(folder, 2)), drop)
+    return by_settings(of_half_the_width(results, after_epoch(2)), drop)
 
 
 def table(results: Path) -> str:

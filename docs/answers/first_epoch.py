@@ -9,15 +9,13 @@ from pathlib import Path
 import pandas as pd
 
 from docs.answers.iwslt14 import fails
-from docs.committed import Ends, after_epoch, by_settings, translations
+from docs.committed import Ends, after_epoch, by_settings, have_all_seeds, translations
 from docs.markdown import answered, each_seed
 from preln.report.core.statistics import mean
 from preln.report.reference import translation as paper
 
 EPOCHS_LIKE_ONE_OF_THE_PAPERS = 3
 """The epochs of `paper-epoch`, on a third of the text, with about as many updates as an epoch of the paper's."""
-SEEDS = 3
-"""The seeds of each run, which the rule asks for."""
 
 
 @dataclass(frozen=True)
@@ -31,33 +29,44 @@ class OfFirstEpoch:
     beta2: float = 0.98
 
 
-def answer(pre: float, post: float, without: float) -> list[str]:
-    """What the updates of the paper's first epoch say: mean losses of Pre-LN, of Post-LN with a warm-up,
-    and without."""
+def answer(pre: Sequence[float], post: Sequence[float], without: Sequence[float]) -> list[str]:
+    """What the updates of the paper's first epoch say: the losses of Pre-LN, of Post-LN with a warm-up, and without.
+    Nothing is said before each has three seeds."""
+    if not have_all_seeds(pre, post, without):
+        return []
     found = []
-    if post - pre >= 1 and abs(pre - 6.4) <= 0.7 and abs(post - 8.0) <= 0.7:
+    if mean(post) - mean(pre) >= 1 and abs(mean(pre) - 6.4) <= 0.7 and abs(mean(post) - 8.0) <= 0.7:
         found.append("as in the paper")
-    if fails(without):
+    if fails(mean(without)):
         found.append("Post-LN without a warm-up fails")
     return found or ["neither"]
 
 
-def of_size(radam: Sequence[float]) -> bool:
-    """Whether RAdam trains Post-LN at the paper's size as it does there, in every seed."""
+def of_size(radam: Sequence[float]) -> list[str]:
+    """What the losses of RAdam say of its departure at half the width. Nothing is said before it has three seeds."""
+    if not have_all_seeds(radam):
+        return []
+    return [f"RAdam's departure is {'' if _train_as_the_papers(radam) else 'not '}one of size"]
+
+
+def of_beta2(changed: Sequence[float]) -> list[str]:
+    """What the losses of RAdam with the other β2 say of its departure at the paper's size. Nothing is said before it
+    has three seeds."""
+    if not have_all_seeds(changed):
+        return []
+    if _train_as_the_papers(changed):
+        return ["β2 is the cause"]
+    return ["β2 is no cause" if all(map(fails, changed)) else "β2 is a cause in part"]
+
+
+def _train_as_the_papers(radam: Sequence[float]) -> bool:
     return all(loss <= 8.9 for loss in radam)
-
-
-def beta2_answer(changed: Sequence[float]) -> str:
-    """What the losses of RAdam with the other β2 say of its departure at the paper's size."""
-    if of_size(changed):
-        return "β2 is the cause"
-    return "β2 is no cause" if all(fails(loss) for loss in changed) else "β2 is a cause in part"
 
 
 def after(results: Path, epoch: int) -> dict[OfFirstEpoch, Ends]:
     """Each seed of the runs of `paper-epoch` that are done and have come so far, after one of its epochs. Most end with
     the third. One that diverged before has learned nothing."""
-    recorded = translations(results, "paper-epoch", lambda folder: after_epoch(folder, epoch))
+    recorded = translations(results, "paper-epoch", after_epoch(epoch))
     return by_settings(
         ((its, found) for its, found in recorded if its.epochs >= epoch),
         lambda its: OfFirstEpoch(its.placement, its.optimizer, its.warmup, its.initialisation, its.beta2),
@@ -108,11 +117,5 @@ def table(results: Path) -> str:
     found = read(results)
     rows = [(name, *each_seed(found[one]), *papers(one, 1)) for name, one in MODELS.items() if one in found]
     pre, post, without, radam, long = (found.get(one, Ends()).losses for one in (PRE, POST, WITHOUT, RADAM, RADAM_LONG))
-    said = []
-    if {len(one) for one in (pre, post, without)} == {SEEDS}:
-        said += answer(mean(pre), mean(post), mean(without))
-    if len(radam) == SEEDS:
-        said.append(f"RAdam's departure is {'' if of_size(radam) else 'not '}one of size")
-    if len(long) == SEEDS:
-        said.append(beta2_answer(long))
+    said = [*answer(pre, post, without), *of_size(radam), *of_beta2(long)]
     return answered(["", "loss", "BLEU", "the paper: loss", "BLEU"], rows, said)

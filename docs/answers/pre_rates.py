@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from docs.answers.early_drop import NEAR_ENOUGH
+from docs.answers.bounds import C14_BEHIND
 from docs.answers.iwslt14 import HIGHER_RATE, PAPERS_RATE, of_half_the_width
-from docs.committed import Ends, after_epoch, by_settings
+from docs.committed import Ends, after_epoch, by_settings, have_all_seeds
 from docs.markdown import answered, each_seed, rate, tokens
 from preln.config import RunSettings
 from preln.report.core.statistics import mean
@@ -25,10 +25,10 @@ class PreRate:
 def answer(ours: Sequence[Sequence[float]], larger: Sequence[Sequence[float]]) -> list[str]:
     """What a larger batch says of Pre-LN's rates, by the losses at the lower and at the higher rate with each batch.
     Nothing is said before each has three seeds."""
-    if not all(len(losses) == 3 for losses in (*ours, *larger)):
+    if not have_all_seeds(*ours, *larger):
         return []
     behind, behind_with_ours = (mean(high) - mean(low) for low, high in (larger, ours))
-    if behind <= NEAR_ENOUGH:
+    if behind <= C14_BEHIND:
         return ["the batch is the cause"]
     return ["the batch is a cause in part" if behind <= behind_with_ours / 2 else "the batch is no cause"]
 
@@ -47,7 +47,7 @@ def read(results: Path) -> dict[PreRate, Ends]:
             )
             return PreRate(batches, its.learning_rate) if is_asked else None
 
-        return by_settings(of_half_the_width(results, lambda folder: after_epoch(folder, epoch)), one)
+        return by_settings(of_half_the_width(results, after_epoch(epoch)), one)
 
     return after(1, 1, {PAPERS_RATE: 2, HIGHER_RATE: 1}) | after(2, 4, {PAPERS_RATE: None, HIGHER_RATE: None})
 

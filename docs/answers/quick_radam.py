@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from docs.answers.radam_in_pre import AS_GOOD
-from docs.committed import Ends, by_settings, translations
+from docs.answers.bounds import C15_IN_PRE
+from docs.committed import Ends, by_settings, have_all_seeds, losses_of, translations
 from docs.markdown import answered, each_seed
 from preln.config import RunSettings
 from preln.report.core.statistics import mean
@@ -31,12 +31,12 @@ NAMES = {
 
 def answer(losses: Mapping[OfQuick, Sequence[float]]) -> list[str]:
     """What the losses of the seeds say; nothing before each run has three."""
-    if any(len(losses.get(one, ())) != 3 for one in NAMES):
+    if not have_all_seeds(*(losses.get(one, ()) for one in NAMES)):
         return []
     adam, radam, swapped = (mean(losses[one]) for one in (ADAM, RADAM, SWAPPED))
-    if abs(radam - adam) <= AS_GOOD:
+    if abs(radam - adam) <= C15_IN_PRE:
         return ["chance is the cause"]
-    if abs(swapped - radam) <= AS_GOOD:
+    if abs(swapped - radam) <= C15_IN_PRE:
         return ["the schedule is the cause"]
     share = (swapped - adam) / (radam - adam)
     return [f"the schedule is {'a cause in part' if share >= 0.5 else 'no cause'}"]
@@ -55,5 +55,4 @@ def table(results: Path) -> str:
     """The three runs of Pre-LN, and the answer."""
     found = read(results)
     rows = [(*name, *each_seed(found[one])) for one, name in NAMES.items() if one in found]
-    said = answer({one: ends.losses for one, ends in found.items()})
-    return answered(["", "schedule", "loss of each seed", "BLEU"], rows, said)
+    return answered(["", "schedule", "loss of each seed", "BLEU"], rows, answer(losses_of(found)))

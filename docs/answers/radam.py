@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
+from docs.answers.bounds import C15_IN_PRE
 from docs.answers.iwslt14 import HIGHER_RATE, PAPERS_RATE, fails
-from docs.answers.radam_in_pre import AS_GOOD
-from docs.committed import Ends, after_epoch, by_settings, translations
+from docs.committed import SEEDS, Ends, after_epoch, by_settings, have_all_seeds, losses_of, translations
 from docs.markdown import answered, each_seed, rate, tokens
 from preln.config import RunSettings
 from preln.report.core.labels import OPTIMIZERS
@@ -57,7 +57,7 @@ def answer(losses: Mapping[Corner, Sequence[float]]) -> list[str]:
     found = []
     for factor, corner in ALONE.items():
         ours, theirs = losses[OURS], losses[corner]
-        enough = ENOUGH if len(theirs) >= 3 else ENOUGH_FOR_ONE_SEED
+        enough = ENOUGH if have_all_seeds(theirs) else ENOUGH_FOR_ONE_SEED
         if mean(ours) - mean(theirs) >= enough:
             found.append(f"{factor} is a cause")
     is_explained = not any(map(fails, losses[PAPERS]))
@@ -72,7 +72,7 @@ def at_the_higher_rate(losses: Mapping[Corner, Sequence[float]]) -> list[str]:
     if ours and larger:
         is_cause = mean(ours) - mean(larger) >= ENOUGH_FOR_ONE_SEED
         found.append(f"at {rate(HIGHER_RATE)}, the batch is {'a' if is_cause else 'no'} cause")
-    if len(ours) >= 3 and len(longer) >= 3:
+    if have_all_seeds(ours, longer):
         is_cause = mean(ours) - mean(longer) >= ENOUGH and not any(map(fails, longer))
         found.append(f"at {rate(HIGHER_RATE)}, β2 is {'a' if is_cause else 'no'} cause")
     return found
@@ -84,13 +84,13 @@ def beside_adam(losses: Mapping[Corner, Sequence[float]]) -> list[str]:
     if not (radam and adam):
         return []
     ahead = mean(adam) - mean(radam)
-    word = "helps" if ahead >= ENOUGH_FOR_ONE_SEED else "does not help" if ahead <= AS_GOOD else "is undecided"
+    word = "helps" if ahead >= ENOUGH_FOR_ONE_SEED else "does not help" if ahead <= C15_IN_PRE else "is undecided"
     return [f"RAdam {word} with four batches"]
 
 
 def is_whole(losses: Mapping[Corner, Sequence[float]]) -> bool:
     """Whether all seeds of all corners that the rule reads are there."""
-    wanted = {OURS: 3, PAPERS: 3, **dict.fromkeys(ALONE.values(), 3), ALONE["the batch"]: 1}
+    wanted = {OURS: SEEDS, PAPERS: SEEDS, **dict.fromkeys(ALONE.values(), SEEDS), ALONE["the batch"]: 1}
     return all(len(losses.get(corner, ())) >= seeds for corner, seeds in wanted.items())
 
 
@@ -104,7 +104,7 @@ def read(results: Path) -> dict[Corner, Ends]:
             return None
         return Corner(its.accumulate, its.initialisation, its.beta2, its.learning_rate, its.optimizer)
 
-    after_one = translations(results, "iwslt14-50k-cpu", lambda folder: after_epoch(folder, 1))
+    after_one = translations(results, "iwslt14-50k-cpu", after_epoch(1))
     at_higher = ((its, then) for its, then in after_one if its.learning_rate == HIGHER_RATE)
     return by_settings(chain(at_higher, translations(results, "confounds")), corner)
 
@@ -133,6 +133,6 @@ def table(results: Path) -> str:
         )
         for corner in order
     ]
-    losses = {corner: ends.losses for corner, ends in found.items()}
+    losses = losses_of(found)
     head = ["", "peak rate", "tokens an update", "initialisation", "β2", "loss of each seed", "BLEU"]
     return answered(head, rows, answer(losses) + at_the_higher_rate(losses) + beside_adam(losses))

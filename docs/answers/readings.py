@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from docs.answers.iwslt14 import HIGHER_RATE, LONG_WARMUP, PAPERS_RATE, of_half_the_width
-from docs.answers.small_sums import UPDATES
+from docs.answers.iwslt14 import HIGHER_RATE, LONG_WARMUP, PAPERS_RATE, UPDATES, of_half_the_width
 from docs.committed import Ends, by_settings
 from docs.markdown import each_seed, grid, rate, warm_up
 from preln.config import RunSettings

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from docs.answers.iwslt14 import LONG_WARMUP, PAPERS_RATE, SCHEDULES, of_half_the_width
-from docs.committed import Ends, by_settings
+from docs.committed import Ends, by_settings, have_all_seeds, losses_of
 from docs.markdown import answered, each_seed, warm_up
 from preln.config import RunSettings
 from preln.placements import PLACEMENTS
@@ -77,7 +77,7 @@ def table(results: Path) -> str:
         if (one := Swapped(placement, schedule)) in found
     ]
     said = []
-    if len(found) == 4 and all(len(ends.losses) == 3 for ends in found.values()):
+    if len(found) == 4 and have_all_seeds(*losses_of(found).values()):
         pre, post = (under_schedules(found, placement) for placement in ("pre", "post"))
         said = answer(pre, post)
     return answered(["", "schedule", "warm-up", "loss of each seed", "BLEU"], rows, said)

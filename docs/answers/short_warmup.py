@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from docs.answers.iwslt14 import LONG_WARMUP, PAPERS_RATE
-from docs.committed import Ends, by_settings, first_where, translations
+from docs.committed import Ends, by_settings, first_where, have_all_seeds, losses_of, translations
 from docs.markdown import answered, each_seed, tokens, warm_up
 from preln.config import RunSettings
 from preln.report.core.statistics import mean
@@ -37,9 +37,9 @@ def answer(losses: Mapping[Warmup, Sequence[float]]) -> list[str]:
     """
     ours, larger, long = (losses.get(one, ()) for one in (SHORT, SHORT_LARGER, LONG_LARGER))
     found = []
-    if len(ours) == len(larger) == 3:
+    if have_all_seeds(ours, larger):
         found.append("the batch is a cause" if mean(ours) - mean(larger) >= 1 else "the batch is no cause")
-    if len(larger) == 3 and long:
+    if have_all_seeds(larger) and long:
         holds = mean(larger) - mean(long) <= 0.5
         found.append(f"with 4 x 1,024 tokens the claim {'holds' if holds else 'does not hold either'}")
     return found
@@ -72,4 +72,4 @@ def table(results: Path) -> str:
         if one in found
     ]
     head = ["tokens an update", "warm-up", f"loss after {COMMON_UPDATES:,} updates, of each seed", "BLEU"]
-    return answered(head, rows, answer({one: ends.losses for one, ends in found.items()}))
+    return answered(head, rows, answer(losses_of(found)))

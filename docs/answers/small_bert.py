@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from docs import markdown
-from docs.committed import last_of, study_of
+from docs.committed import have_all_seeds, last_of, study_of
 from docs.markdown import answered, rate, warm_up
 from preln import recording
 from preln.placements import PLACEMENTS
@@ -96,10 +96,10 @@ def table(results: Path) -> str:
     }
     warmed_up = next((losses for one, losses in scaled.items() if one.warmup), [])
     said: list[str] = []
-    if len(rates) == 2 and all(len(losses) == 3 for losses in [warmed_up, *itertools.chain(*rates.values())]):
+    if len(rates) == 2 and have_all_seeds(warmed_up, *itertools.chain(*rates.values())):
         said = answer(rates, warmed_up)
         highest = max(rates)
         post, pre = (found.get(SmallBert("fixed", highest, one, 0), []) for one in ("post", "pre"))
-        if len(post) == len(pre) == 3:
+        if have_all_seeds(post, pre):
             said += rate_or_draw((post, pre), rates[highest])
     return answered(["initial weights", "peak rate", "", "warm-up", "loss of each seed"], rows, said)

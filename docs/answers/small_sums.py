@@ -6,14 +6,12 @@ import itertools
 from dataclasses import dataclass
 from pathlib import Path
 
+from docs.answers.iwslt14 import UPDATES
 from docs.committed import Ends, by_settings, translations
 from docs.markdown import answered, each_seed, rate, warm_up
 from preln.config import RunSettings
 from preln.report.translation.budgets import sum_of_rates
 from preln.schedules import of as schedule_of
-
-UPDATES = 4653
-"""The updates of a run of `confounds` with one batch in an update."""
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from docs.answers import low_rate
-from docs.committed import Ends, after_epoch, by_settings, translations
+from docs.answers import small_causes
+from docs.committed import Ends, after_epoch, by_settings, differences, translations
 from docs.markdown import answered, each_seed, grid, interval, rate, warm_up
 from preln.placements import PLACEMENTS
 from preln.report.core.statistics import estimate
@@ -19,25 +19,25 @@ LOWER = (3e-4, 6.5e-4, 1.4e-3)
 
 def answer(short: Sequence[float], longer: Sequence[float]) -> list[str]:
     """Whether the short warm-up is why Pre-LN is behind, beside Post-LN's short warm-up and beside its longer one."""
-    return [f"the short warm-up is {word}" for word in low_rate.cause(short, longer)]
+    return [f"the short warm-up is {word}" for word in small_causes.cause(short, longer)]
 
 
 def table(results: Path) -> str:
     """Post-LN at the low rate with each warm-up, Pre-LN where C14 reads it, and the answer."""
-    before, last = low_rate.LONG
+    before, last = small_causes.LONG
     rows = [
         (PLACEMENTS[model[0]].label, warm_up(model[1]), str(epoch), each_seed(found[model])[0])
-        for model, epoch in ((low_rate.PRE, before), (low_rate.POST, last), (LONGER, last))
-        if model in (found := low_rate.read(results, epoch))
+        for model, epoch in ((small_causes.PRE, before), (small_causes.POST, last), (LONGER, last))
+        if model in (found := small_causes.read(results, epoch))
     ]
-    said = answer(*(low_rate.behind(results, low_rate.LONG, post) for post in (low_rate.POST, LONGER)))
+    said = answer(*(small_causes.behind(results, small_causes.LONG, post) for post in (small_causes.POST, LONGER)))
     return answered(["", "warm-up", "after epochs", "loss of each seed"], rows, said)
 
 
 def read_map(results: Path, epoch: int) -> dict[tuple[str, float, int], Ends]:
     """Each seed of the runs of `failure-map` with small batches after an epoch, by placement, peak rate and warm-up."""
     return by_settings(
-        translations(results, "failure-map", lambda folder: after_epoch(folder, epoch)),
+        translations(results, "failure-map", after_epoch(epoch)),
         lambda its: (its.placement, its.learning_rate, its.warmup) if its.batch_tokens == 1024 else None,
     )
 
@@ -47,7 +47,7 @@ def behind_on_the_map(results: Path) -> dict[tuple[float, int], list[float]]:
     lower peak rates and each warm-up of Post-LN."""
     first, last = (read_map(results, epoch) for epoch in (1, 2))
     return {
-        (peak, warmup): [pre - post for pre, post in zip(first["pre", peak, 0].losses, ends.losses, strict=True)]
+        (peak, warmup): differences(first["pre", peak, 0], ends)
         for (placement, peak, warmup), ends in last.items()
         if placement == "post" and warmup and peak in LOWER
     }

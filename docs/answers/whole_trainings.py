@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
-from docs.answers.radam_in_pre import AS_GOOD
-from docs.committed import Ends, after_epoch, by_settings, last_of, lowest_of, translations
+from docs.answers.bounds import C13_AT_REST, C13_NO_WORSE, C15_IN_PRE, C15_SHARE
+from docs.committed import (
+    Ends,
+    Reader,
+    after_epoch,
+    by_settings,
+    have_all_seeds,
+    last_of,
+    losses_of,
+    lowest_of,
+    translations,
+)
 from docs.markdown import answered, each_seed
-from preln.report.core.statistics import mean
+from preln.report.core.statistics import mean, share_of_way
 
 STUDY = "iwslt14-50k-scaled"
-SEEDS = 3
-"""The seeds of each run, which the rules ask for."""
 COMPARED = 9
 """The epoch of Pre-LN that C14 compares with Post-LN's last: three fifths of fifteen, as in the paper."""
 BEFORE_THE_LAST_FIFTH = 12
@@ -48,16 +56,21 @@ Losses = Mapping[Whole, Sequence[float]]
 
 def _are_made(last: Losses, *runs: Whole) -> bool:
     """Whether all seeds of the runs are."""
-    return all(len(last.get(one, [])) == SEEDS for one in runs)
+    return have_all_seeds(*(last.get(one, ()) for one in runs))
 
 
 def where_it_ends(before: Losses, lowest: Losses, last: Losses) -> list[str]:
     """Whether Pre-LN ends no worse, by the lowest losses: asked only where a loss is not at rest in the last fifth."""
     if not _are_made(last, PRE, POST):
         return []
-    if all(mean(before[one]) - mean(last[one]) <= 0.15 for one in (PRE, POST)):
+    if all(_is_at_rest(before[one], last[one]) for one in (PRE, POST)):
         return []
-    return [f"Pre-LN ends {'no ' if mean(lowest[PRE]) - mean(lowest[POST]) <= 0.1 else ''}worse"]
+    return [f"Pre-LN ends {'no ' if mean(lowest[PRE]) - mean(lowest[POST]) <= C13_NO_WORSE else ''}worse"]
+
+
+def _is_at_rest(before: Sequence[float], last: Sequence[float]) -> bool:
+    # A run that diverged has come to its end.
+    return all(math.isinf(end) or abs(end - earlier) <= C13_AT_REST for earlier, end in zip(before, last, strict=True))
 
 
 def of_beta2(last: Losses) -> list[str]:
@@ -66,8 +79,8 @@ def of_beta2(last: Losses) -> list[str]:
         return []
 
     def closes_half(radam: Whole) -> list[bool]:
-        ends = zip(last[WITHOUT], last[radam], last[POST], strict=True)
-        return [(without - its) / (without - warmed_up) >= 0.5 for without, its, warmed_up in ends]
+        ends = zip(last[radam], last[WITHOUT], last[POST], strict=True)
+        return [share_of_way(*(-loss for loss in of_seed)) >= C15_SHARE for of_seed in ends]
 
     short, long = closes_half(RADAM), closes_half(RADAM_LONG)
     if all(long) and not any(short):
@@ -79,34 +92,31 @@ def of_pre(last: Losses) -> list[str]:
     """Whether RAdam makes a difference to Pre-LN."""
     if not _are_made(last, PRE, PRE_RADAM):
         return []
-    differs = abs(mean(last[PRE_RADAM]) - mean(last[PRE])) > AS_GOOD
+    differs = abs(mean(last[PRE_RADAM]) - mean(last[PRE])) > C15_IN_PRE
     return [f"RAdam makes {'a' if differs else 'no'} difference to Pre-LN"]
 
 
-def after_the_compared(folder: Path) -> dict[str, float]:
-    """A run's numbers after the epoch of Pre-LN that C14 reads."""
-    return after_epoch(folder, COMPARED)
-
-
-def read(results: Path, what: Callable[[Path], dict[str, float]] = last_of) -> dict[Whole, Ends]:
-    """Each seed of the runs that are done: its end, or what else is read of it."""
+def read(results: Path, reader: Reader = last_of) -> dict[Whole, Ends]:
+    """Each seed of the runs that are done: its end, or where else it is read."""
     return by_settings(
-        translations(results, STUDY, what), lambda its: Whole(its.placement, its.optimizer, its.warmup, its.beta2)
+        translations(results, STUDY, reader), lambda its: Whole(its.placement, its.optimizer, its.warmup, its.beta2)
     )
 
 
 def table(results: Path) -> str:
     """The runs that are done: after the compared epoch, where their loss was lowest, and at their end; and the answers
     whose runs are."""
-    compared, lowest, last = (read(results, what) for what in (after_the_compared, lowest_of, last_of))
+    before, compared, lowest, last = (
+        read(results, reader)
+        for reader in (after_epoch(BEFORE_THE_LAST_FIFTH), after_epoch(COMPARED), lowest_of, last_of)
+    )
     rows = [
         (name, *each_seed(compared[one]), each_seed(lowest[one])[0], *each_seed(last[one]))
         for name, one in MODELS.items()
         if one in last
     ]
-    before = read(results, partial(after_epoch, epoch=BEFORE_THE_LAST_FIFTH))
-    losses = [{one: ends.losses for one, ends in found.items()} for found in (before, lowest, last)]
-    said = [*where_it_ends(*losses), *of_beta2(losses[-1]), *of_pre(losses[-1])]
+    ends = losses_of(last)
+    said = [*where_it_ends(losses_of(before), losses_of(lowest), ends), *of_beta2(ends), *of_pre(ends)]
     after = f"after epoch {COMPARED}"
     head = ["", f"loss {after}", f"BLEU {after}", "lowest loss", "loss at the end", "BLEU at the end"]
     return answered(head, rows, said)

@@ -14,20 +14,20 @@ from docs.answers import (
     drop_of_pre,
     early_drop,
     first_epoch,
-    low_rate,
     pre_rates,
     quick_radam,
     radam,
     radam_in_pre,
     schedules,
     short_warmup,
+    small_causes,
     warmup_of_post,
     whole_trainings,
 )
 from docs.answers.iwslt14 import HIGHER_RATE
-from docs.committed import claims, final, lowest_of, table
+from docs.committed import after_epoch, claims, differences, final, last_of, lowest_of, table
 from preln import recording
-from preln.report.core.statistics import mean
+from preln.report.core.statistics import estimate, mean
 from tests.page_numbers.records import (
     AFTER,
     BIG,
@@ -98,7 +98,7 @@ def behind_at_the_second_rate() -> float:
 
 def gained_at_the_low_rate(*epochs: int) -> float:
     """What Pre-LN of `small-causes` gains between two epochs at the low rate, on average."""
-    first, last = (mean(low_rate.read(RESULTS, epoch)[low_rate.PRE].losses) for epoch in epochs)
+    first, last = (mean(small_causes.read(RESULTS, epoch)[small_causes.PRE].losses) for epoch in epochs)
     return first - last
 
 
@@ -203,18 +203,16 @@ def raised_rate_gains(batches: int) -> float:
 
 def radam_behind_before_the_drop() -> list[float]:
     """How far each seed of RAdam is behind Adam in Pre-LN at the paper's rate, before Adam's rate drops."""
-    found = radam_in_pre.read(RESULTS, radam_in_pre.before_the_drop)
-    radam, adam = (found[one].losses for one in radam_in_pre.AT_THE_PAPERS)
-    return list(np.subtract(radam, adam))
+    found = radam_in_pre.read(RESULTS, after_epoch(radam_in_pre.BEFORE_THE_DROP))
+    return differences(*(found[one] for one in radam_in_pre.AT_THE_PAPERS))
 
 
-def radam_behind_with_its_schedule() -> list[float]:
-    """What Adam with RAdam's schedule has at the paper's rate before Adam's own drops, and how far RAdam of the same
-    seeds is below it."""
-    found = radam_in_pre.read(RESULTS, radam_in_pre.before_the_drop)
-    adam = found[radam_in_pre.STOPS_BEFORE_THE_DROP].losses
-    radam = found[radam_in_pre.RADAM_AT_THE_PAPERS].losses
-    return [*adam, *(a - b for a, b in zip(adam, radam, strict=False))]
+def adam_with_radams_schedule() -> list[float]:
+    """What each seed of Adam with RAdam's schedule has at the paper's rate before Adam's own drops, and how far that is
+    above RAdam."""
+    found = radam_in_pre.read(RESULTS, after_epoch(radam_in_pre.BEFORE_THE_DROP))
+    adam = found[radam_in_pre.WITH_ITS_SCHEDULE_AT_THE_PAPERS]
+    return [*adam.losses, *differences(adam, found[radam_in_pre.RADAM_AT_THE_PAPERS])]
 
 
 def radam_in_pre_ahead() -> float:
@@ -264,15 +262,16 @@ def at_the_benchs_depths() -> list[float]:
     return [found.mean, found.half]
 
 
-def learned_in_the_sixth_epoch(model: low_rate.Model) -> float:
+def learned_in_the_sixth_epoch(model: small_causes.Model) -> float:
     """What Pre-LN learns there at the low rate, with or without a drop before it, in bits."""
-    fifth, sixth = (mean(low_rate.read(RESULTS, epoch)[model].losses) for epoch in (5, 6))
+    fifth, sixth = (mean(small_causes.read(RESULTS, epoch)[model].losses) for epoch in (5, 6))
     return fifth - sixth
 
 
 def lost_by_the_drop() -> float:
     """By how much Pre-LN at the low rate ends higher with a drop after half of its epochs."""
-    dropped, constant = (mean(low_rate.read(RESULTS, 10)[pre].losses) for pre in (drop_of_pre.DROPPED, low_rate.PRE))
+    last = small_causes.read(RESULTS, 10)
+    dropped, constant = (mean(last[pre].losses) for pre in (drop_of_pre.DROPPED, small_causes.PRE))
     return dropped - constant
 
 
@@ -284,17 +283,19 @@ def larger_without(column: str) -> list[float]:
 SAID: list[tuple[str, Numbers]] = [
     (
         "Pre-LN's two seeds end {:.3f} and {:.3f} bits below Post-LN's, where",
-        lambda: whole_trainings_ahead()[0],
+        whole_trainings_ahead,
     ),
     (
         "Pre-LN is {:.3f} and {:.3f} bits below where Post-LN ends,",
-        lambda: whole_trainings_ahead(whole_trainings.after_the_compared)[0],
+        lambda: whole_trainings_ahead(after_epoch(whole_trainings.COMPARED)),
     ),
     (
         "With two seeds the intervals are ±{:.2f} and ±{:.2f} bits",
-        lambda: [whole_trainings_ahead()[1], whole_trainings_ahead(whole_trainings.after_the_compared)[1]],
+        lambda: [
+            estimate(whole_trainings_ahead(reader)).half for reader in (last_of, after_epoch(whole_trainings.COMPARED))
+        ],
     ),
-    ("Pre-LN ends {:.3f} and {:.3f} bits below Post-LN (two seeds)", lambda: whole_trainings_ahead()[0]),
+    ("Pre-LN ends {:.3f} and {:.3f} bits below Post-LN (two seeds)", whole_trainings_ahead),
     (
         "Its training loss falls to {:.2f} and {:.2f} (Post-LN's to {:.2f} and {:.2f})",
         lambda: [
@@ -327,8 +328,8 @@ SAID: list[tuple[str, Numbers]] = [
         "is then behind by {:.2f} ± {:.2f} bits (three seeds). With the constant rate it still learns fast in the "
         "sixth epoch, by {:.2f} bits. After the drop it learns by {:.2f} bits there, and ends {:.2f} bits higher",
         lambda: [
-            *paired(low_rate.behind(RESULTS, low_rate.LONG, pre=drop_of_pre.DROPPED), [0] * 3),
-            *map(learned_in_the_sixth_epoch, (low_rate.PRE, drop_of_pre.DROPPED)),
+            *paired(small_causes.behind(RESULTS, small_causes.LONG, pre=drop_of_pre.DROPPED), [0] * 3),
+            *map(learned_in_the_sixth_epoch, (small_causes.PRE, drop_of_pre.DROPPED)),
             lost_by_the_drop(),
         ],
     ),
@@ -367,7 +368,7 @@ SAID: list[tuple[str, Numbers]] = [
     ),
     (
         "Adam with RAdam's schedule is then at {:.2f} and {:.2f} bits: {:.2f} and {:.2f} above RAdam",
-        radam_behind_with_its_schedule,
+        adam_with_radams_schedule,
     ),
     (
         "RAdam ends {:.2f} bits below Adam at 1e-3 (one seed). At 5e-4 it ends {:.2f} ± {:.2f} above it",
@@ -379,9 +380,12 @@ SAID: list[tuple[str, Numbers]] = [
     ("Post-LN's exponent is {:.2f} ± {:.2f}. Pre-LN's is", lambda: list(depths_of_figure_3("small-causes"))),
     (
         "further behind than before, by {:.2f} ± {:.2f} bits.",
-        lambda: list(paired(low_rate.behind(RESULTS, low_rate.LONG), [0] * 3)),
+        lambda: list(paired(small_causes.behind(RESULTS, small_causes.LONG), [0] * 3)),
     ),
-    ("after ten it is ahead by {:.2f} ± {:.2f}.", lambda: list(paired([0] * 3, low_rate.behind(RESULTS, (10, 10))))),
+    (
+        "after ten it is ahead by {:.2f} ± {:.2f}.",
+        lambda: list(paired([0] * 3, small_causes.behind(RESULTS, (10, 10)))),
+    ),
     ("Pre-LN is {:.2f} ± {:.2f} bits behind after the first of two epochs", behind_at_the_lowest_rate),
     ("its exponent of the depth is {:.2f} ± {:.2f} over 6, 12 and 18", lambda: list(depths_of_figure_3("placements"))),
     ("`quick` has {:.2f} ± {:.2f} over the paper's depths", lambda: list(depths_of_figure_3(QUICK))),
@@ -543,10 +547,10 @@ SAID: list[tuple[str, Numbers]] = [
         "{:.2f} and {:.2f} (one seed each). Plain Pre-LN is behind at 9.5e-4 by {:.2f} (two",
         lambda: [*behind_at_the_lowest_rate(), *behind_with_options(), behind_at_the_second_rate()],
     ),
-    ("Pre-LN gains {:.2f} bits from its sixth to its tenth", lambda: [gained_at_the_low_rate(*low_rate.LONG)]),
+    ("Pre-LN gains {:.2f} bits from its sixth to its tenth", lambda: [gained_at_the_low_rate(*small_causes.LONG)]),
     (
         "Pre-LN gains {:.1f} bits in two epochs, and {:.1f} in ten.",
-        lambda: [gained_at_the_low_rate(*epochs) for epochs in (low_rate.SHORT, low_rate.LONG)],
+        lambda: [gained_at_the_low_rate(*epochs) for epochs in (small_causes.SHORT, small_causes.LONG)],
     ),
     (
         "Pre-LN is behind by {:.2f} ± {:.2f} bits, where it was {:.2f} ± {:.2f} with the short one",
@@ -556,8 +560,8 @@ SAID: list[tuple[str, Numbers]] = [
         "it is ahead of Post-LN by {:.2f} ± {:.2f} bits, or by {:.2f} ± {:.2f} if Post-LN has the longer warm-up",
         lambda: [
             number
-            for post in (low_rate.POST, warmup_of_post.LONGER)
-            for number in paired([0] * 3, low_rate.behind(RESULTS, (10, 10), post))
+            for post in (small_causes.POST, warmup_of_post.LONGER)
+            for number in paired([0] * 3, small_causes.behind(RESULTS, (10, 10), post))
         ],
     ),
     ("1e-3 is the better one by {:.2f} bits (three seeds,", lambda: [raised_rate_gains(4)]),

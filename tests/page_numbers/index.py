@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from docs.answers import first_epoch, whole_trainings
+from docs.committed import after_epoch
 from preln.report.core.statistics import mean
 from tests.page_numbers.records import (
     POST,
@@ -13,7 +14,6 @@ from tests.page_numbers.records import (
     ahead_at_the_papers_size,
     behind_with_warmups,
     closed,
-    ends_of_whole_trainings,
     kept_at_the_papers_size,
     kept_elsewhere,
     minmax,
@@ -27,8 +27,8 @@ SAID: list[tuple[str, Numbers]] = [
     (
         "Pre-LN to {:.2f}, and Post-LN to {:.2f}. Pre-LN has {:.2f} after nine.",
         lambda: [
-            *(mean(ends_of_whole_trainings(one)) for one in (whole_trainings.PRE, whole_trainings.POST)),
-            mean(whole_trainings.read(RESULTS, whole_trainings.after_the_compared)[whole_trainings.PRE].losses),
+            *(mean(whole_trainings.read(RESULTS)[one].losses) for one in (whole_trainings.PRE, whole_trainings.POST)),
+            mean(whole_trainings.read(RESULTS, after_epoch(whole_trainings.COMPARED))[whole_trainings.PRE].losses),
         ],
     ),
     ("With 0.999 it has {:.2f} to {:.2f} bits;", lambda: minmax(with_long_beta2().losses)),

@@ -17,14 +17,14 @@ from docs.answers import (
     first_epoch,
     first_updates,
     gradient_after_warmup,
-    low_rate,
     radam,
     radam_in_pre,
     readings,
+    small_causes,
     warmup_of_post,
     whole_trainings,
 )
-from docs.committed import Ends, final, last_of, table
+from docs.committed import Ends, Reader, differences, final, last_of, table
 from docs.committed import theory as row_of_the_theory
 from docs.markdown import rate
 from docs.tables import bars
@@ -236,8 +236,8 @@ def behind_with_warmups() -> list[float]:
     Post-LN's longer warm-up, and with its short one."""
     return [
         number
-        for post in (warmup_of_post.LONGER, low_rate.POST)
-        for number in paired(low_rate.behind(RESULTS, low_rate.LONG, post), [0] * 3)
+        for post in (warmup_of_post.LONGER, small_causes.POST)
+        for number in paired(small_causes.behind(RESULTS, small_causes.LONG, post), [0] * 3)
     ]
 
 
@@ -248,17 +248,11 @@ def bars_at_the_papers_size(state: str) -> list[float]:
     return list(mine.sort_values("layer")["unbiased"])
 
 
-def ends_of_whole_trainings(one: whole_trainings.Whole) -> list[float]:
-    """Where the seeds of a run of `iwslt14-50k-scaled` end."""
-    return whole_trainings.read(RESULTS)[one].losses
-
-
-def whole_trainings_ahead(pre: Callable[[Path], dict[str, float]] = last_of) -> tuple[list[float], float]:
+def whole_trainings_ahead(pre: Reader = last_of) -> list[float]:
     """How far each seed of Pre-LN, at its end or where else it is read, is ahead of Post-LN's end in
-    `iwslt14-50k-scaled`, and half of the interval."""
-    ours = whole_trainings.read(RESULTS, pre)[whole_trainings.PRE].losses
-    post = ends_of_whole_trainings(whole_trainings.POST)
-    return list(np.subtract(post, ours)), paired(post, ours)[1]
+    `iwslt14-50k-scaled`."""
+    post = whole_trainings.read(RESULTS)[whole_trainings.POST]
+    return differences(post, whole_trainings.read(RESULTS, pre)[whole_trainings.PRE])
 
 
 def above_the_papers_losses(one: first_epoch.OfFirstEpoch) -> list[float]:
@@ -297,11 +291,6 @@ def of_the_control() -> Ends:
 def with_long_beta2() -> Ends:
     """What RAdam with β2 = 0.999 has at the paper's size after the updates of the paper's first epoch."""
     return first_epoch.read(RESULTS)[first_epoch.RADAM_LONG]
-
-
-def post_over_pre() -> list[float]:
-    """Post-LN's last bar of figure 3 over Pre-LN's."""
-    return [bars(THEORY, "Post-LN, initial")[6] / bars(THEORY, "Pre-LN, initial")[6]]
 
 
 LEMMA_1 = ("E‖ReLU(x W^1)‖^2 / d, all layers", "Post-LN encoder, proofs")

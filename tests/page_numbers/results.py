@@ -11,7 +11,7 @@ from docs.answers import (
     radam_in_pre,
     whole_trainings,
 )
-from docs.committed import final, table
+from docs.committed import after_epoch, final, table
 from docs.tables import collapse
 from preln.report.core.statistics import mean
 from preln.report.reference.translation import load as of_the_papers_figures
@@ -43,7 +43,6 @@ from tests.page_numbers.records import (
     bleu,
     closed,
     curve,
-    ends_of_whole_trainings,
     in_pre,
     kept_at_the_papers_size,
     kept_elsewhere,
@@ -81,14 +80,18 @@ def behind_the_paper() -> list[float]:
 SAID: list[tuple[str, Numbers]] = [
     (
         "At the end Pre-LN has {:.2f} and {:.2f} bits, and Post-LN {:.2f} and {:.2f}.",
-        lambda: [*ends_of_whole_trainings(whole_trainings.PRE), *ends_of_whole_trainings(whole_trainings.POST)],
+        lambda: [
+            loss
+            for one in (whole_trainings.PRE, whole_trainings.POST)
+            for loss in whole_trainings.read(RESULTS)[one].losses
+        ],
     ),
     (
         "Pre-LN already has {:.2f} and {:.2f}, and Post-LN {:.2f} and {:.2f}.",
         lambda: [
             loss
             for one in (whole_trainings.PRE, whole_trainings.POST)
-            for loss in whole_trainings.read(RESULTS, whole_trainings.after_the_compared)[one].losses
+            for loss in whole_trainings.read(RESULTS, after_epoch(whole_trainings.COMPARED))[one].losses
         ],
     ),
     ("With 0.999 it has {:.2f} to {:.2f} bits.", lambda: minmax(with_long_beta2().losses)),

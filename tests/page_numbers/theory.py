@@ -24,7 +24,6 @@ from tests.page_numbers.records import (
     interval,
     kept_at_the_papers_size,
     minmax,
-    post_over_pre,
     theory,
     variants,
 )
@@ -74,6 +73,11 @@ def by_depth(model: str) -> list[float]:
     recorded = table(THEORY, "figure-3")
     of_last = (recorded["matrix"] == "W2") & (recorded["depth"] == recorded["layer"]) & recorded["variant"].isna()
     return list(recorded[of_last & (recorded["model"] == model)].sort_values("depth")["measured"])
+
+
+def post_over_pre() -> list[float]:
+    """Post-LN's last bar of figure 3 over Pre-LN's."""
+    return [bars(THEORY, "Post-LN, initial")[6] / bars(THEORY, "Pre-LN, initial")[6]]
 
 
 SAID: list[tuple[str, Numbers]] = [

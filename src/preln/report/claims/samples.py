@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from preln.report.claims.rules import Finding, Outcome
-from preln.report.core.statistics import Estimate, estimate, mean
+from preln.report.core.statistics import Estimate, estimate, mean, share_of_way
 from preln.report.reference.claims import OfRuns
 from preln.report.translation.budgets import read_at
 
@@ -210,16 +210,8 @@ def _sign(test: OfRuns) -> int:
 def _share_of_gap(test: OfRuns, one: Series, start: Series, end: Series) -> Estimate:
     """How much of the way from `start` to `end` a series has gone, seed by seed."""
     seeds = [seed for seed in sorted(one.by_seed) if seed in start.by_seed and seed in end.by_seed]
-    shares = [_share(*(_sign(test) * series.by_seed[seed] for series in (one, start, end))) for seed in seeds]
+    shares = [share_of_way(*(_sign(test) * series.by_seed[seed] for series in (one, start, end))) for seed in seeds]
     return _mean(shares) if shares else Estimate(math.nan, math.nan, math.nan, 0)
-
-
-def _share(value: float, first: float, last: float) -> float:
-    """How much of the way up from `first` to `last` lies before `value`; NaN where there is no way up."""
-    if math.isinf(first) and math.isfinite(last):
-        # An infinite way: a value that is finite has gone all of it, and another nothing.
-        return 1.0 if math.isfinite(value) else 0.0
-    return (value - first) / (last - first) if last > first else math.nan
 
 
 def _at_equal_rates(one: Series, other: Series) -> tuple[Series, str]:

@@ -65,6 +65,14 @@ def interval(values: Sequence[float]) -> tuple[float, float]:
     return (found.mean, found.mean) if found.n < 2 else (found.low, found.high)
 
 
+def share_of_way(value: float, first: float, last: float) -> float:
+    """How much of the way up from `first` to `last` lies before `value`; NaN where there is no way up."""
+    if math.isinf(first) and math.isfinite(last):
+        # An infinite way: a value that is finite has gone all of it, and another nothing.
+        return 1.0 if math.isfinite(value) else 0.0
+    return (value - first) / (last - first) if last > first else math.nan
+
+
 def exponent(x: Sequence[float], y: Sequence[float]) -> float:
     """The k of y = c x^k, by least squares of the logarithms."""
     return linear_regression(_logarithms(x), _logarithms(y)).slope

@@ -1,0 +1,12 @@
+"""Bounds of the ledger that answers use too: in bits a token, but for the share of a gap."""
+
+C13_AT_REST = 0.15
+"""By how much a loss may change in the last fifth of a training that has come to its end."""
+C13_NO_WORSE = 0.1
+"""How far above Post-LN's end Pre-LN's may be."""
+C14_BEHIND = 0.05
+"""How far behind Post-LN's end Pre-LN may be after three fifths of the epochs."""
+C15_SHARE = 0.5
+"""The share of the gap between Adam without a warm-up and Adam with one that RAdam closes in Post-LN."""
+C15_IN_PRE = 0.15
+"""By how much RAdam and Adam may differ in Pre-LN."""
