@@ -47,6 +47,8 @@ PAPERS = Corner(4, "xavier")
 """The paper's side of the factors that are known of it."""
 ADAM = Corner(4, optimizer="adam")
 """Adam with four batches, without a warm-up: its peak rate is held."""
+ADAM_BY_XAVIER = replace(ADAM, initialisation="xavier")
+"""It is trained for the two epochs after which the draws are compared."""
 
 
 def answer(losses: Mapping[Corner, Sequence[float]]) -> list[str]:
@@ -88,25 +90,45 @@ def beside_adam(losses: Mapping[Corner, Sequence[float]]) -> list[str]:
     return [f"RAdam {word} with four batches"]
 
 
+def of_the_draw(of_fairseq: Sequence[float], of_xavier: Sequence[float]) -> list[str]:
+    """Whether Xavier's draw of the weights makes Adam fail without a warm-up, by its losses and those with fairseq's
+    draw. Nothing is said before both are made."""
+    if not (of_fairseq and of_xavier):
+        return []
+    if fails(mean(of_xavier)):
+        return ["Xavier's draw makes Adam fail"]
+    is_near = mean(of_xavier) - mean(of_fairseq) < ENOUGH_FOR_ONE_SEED
+    return [f"Xavier's draw {'does not make Adam fail' if is_near else 'is undecided'}"]
+
+
 def is_whole(losses: Mapping[Corner, Sequence[float]]) -> bool:
     """Whether all seeds of all corners that the rule reads are there."""
     wanted = {OURS: SEEDS, PAPERS: SEEDS, **dict.fromkeys(ALONE.values(), SEEDS), ALONE["the batch"]: 1}
     return all(len(losses.get(corner, ())) >= seeds for corner, seeds in wanted.items())
 
 
+def corner_of(its: RunSettings) -> Corner | None:
+    """Which of RAdam's runs, or of Adam's beside them, it is; None of another run."""
+    is_adams = (its.optimizer, its.warmup, its.anchor, its.accumulate) == ("adam", 0, "hold", ADAM.batches)
+    if its.placement != "post" or not (is_adams or its.optimizer == "radam"):
+        return None
+    return Corner(its.accumulate, its.initialisation, its.beta2, its.learning_rate, its.optimizer)
+
+
 def read(results: Path) -> dict[Corner, Ends]:
-    """Each seed of the runs of RAdam in `confounds` that are done, and of Adam's beside them, at its end. That of
-    `iwslt14-50k-cpu` at the higher rate is read after as many updates."""
-
-    def corner(its: RunSettings) -> Corner | None:
-        is_adams = (its.optimizer, its.warmup, its.anchor, its.accumulate) == ("adam", 0, "hold", ADAM.batches)
-        if its.placement != "post" or not (is_adams or its.optimizer == "radam"):
-            return None
-        return Corner(its.accumulate, its.initialisation, its.beta2, its.learning_rate, its.optimizer)
-
+    """Each seed of the runs of RAdam in `confounds` that are done, and of Adam's beside them, after some 1,551 updates.
+    That of `iwslt14-50k-cpu` at the higher rate is read after as many."""
     after_one = translations(results, "iwslt14-50k-cpu", after_epoch(1))
     at_higher = ((its, then) for its, then in after_one if its.learning_rate == HIGHER_RATE)
-    return by_settings(chain(at_higher, translations(results, "confounds")), corner)
+    found = by_settings(chain(at_higher, translations(results, "confounds")), corner_of)
+    found.pop(ADAM_BY_XAVIER, None)
+    return found
+
+
+def read_of_the_draw(results: Path) -> list[list[float]]:
+    """The losses of Adam with fairseq's draw of the weights, and with Xavier's, after two epochs (776 updates)."""
+    found = by_settings(translations(results, "confounds", after_epoch(2)), corner_of)
+    return [found.get(one, Ends()).losses for one in (ADAM, ADAM_BY_XAVIER)]
 
 
 def table(results: Path) -> str:
@@ -135,4 +157,10 @@ def table(results: Path) -> str:
     ]
     losses = losses_of(found)
     head = ["", "peak rate", "tokens an update", "initialisation", "β2", "loss of each seed", "BLEU"]
-    return answered(head, rows, answer(losses) + at_the_higher_rate(losses) + beside_adam(losses))
+    said = [
+        *answer(losses),
+        *at_the_higher_rate(losses),
+        *beside_adam(losses),
+        *of_the_draw(*read_of_the_draw(results)),
+    ]
+    return answered(head, rows, said)
