@@ -36,11 +36,12 @@ def raised_by_the_warm_up(warmup: int) -> float:
     return float(of_small[warmup] / of_small[0])
 
 
-def sharpness(model: str, quantity: str) -> float:
-    """What the traces of the first 200 updates have of the sharpness: the mean of three seeds."""
+def sharpness(model: str, quantity: str) -> tuple[float, float]:
+    """What the traces of the first 200 updates have of the sharpness: the mean of three seeds, with half of its
+    interval."""
     traces = table("first-updates", "first-updates")
     (row,) = (row for _, row in traces.iterrows() if row["runs"].startswith(model) and row["quantity"] == quantity)
-    return float(row["mean"])
+    return float(row["mean"]), float(row["high"] - row["low"]) / 2
 
 
 SAID: list[tuple[str, Numbers]] = [
@@ -100,12 +101,18 @@ SAID: list[tuple[str, Numbers]] = [
         lambda: [mean(last_gradients("placements", f"{placement}-6")) for placement in ("post-init", "post")],
     ),
     (
-        "At first it is {:.0f} in Post-LN, {:.0f} in Pre-LN and {:.0f} in Post-LN-init.",
-        lambda: [sharpness(model, "sharpness") for model in ("Post-LN, no", "Pre-LN, no", "Post-LN-init, no")],
+        "At first it is {:.0f} ± {:.0f} in Post-LN, {:.0f} ± {:.0f} in Pre-LN and {:.0f} ± {:.0f} in Post-LN-init",
+        lambda: [
+            number
+            for model in ("Post-LN, no", "Pre-LN, no", "Post-LN-init, no")
+            for number in sharpness(model, "sharpness")
+        ],
     ),
     (
-        "the sharpness of Post-LN rises to {:.0f}, and without one to {:.0f}.",
-        lambda: [sharpness(f"Post-LN, {warm_up}", "largest_sharpness") for warm_up in ("warm-up", "no")],
+        "the sharpness of Post-LN rises to {:.0f} ± {:.0f}, and without one to {:.0f} ± {:.0f}.",
+        lambda: [
+            number for warm_up in ("warm-up", "no") for number in sharpness(f"Post-LN, {warm_up}", "largest_sharpness")
+        ],
     ),
     ("twice Pre-LN's step is {:.1f}, and", lambda: [2 * traced("Pre-LN, no warm-up").largest_step]),
     ("differ by {:.2f}, where 0.2", lambda: [amplified("post")[0] - amplified("pre")[0]]),

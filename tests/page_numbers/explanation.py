@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pandas as pd
+
 from docs.answers import (
     first_epoch,
 )
@@ -51,6 +53,16 @@ def larger_step(layers: int) -> float:
     return post / pre
 
 
+def lost_by_the_control() -> tuple[float, float]:
+    """How many times smaller the gradient of the first decoder layer of Post-LN-init becomes in the first updates: the
+    least and the most of the seeds."""
+    found = []
+    for folder in sorted((RESULTS / "first-updates/first-updates").glob("post-init-*")):
+        gradient = pd.read_csv(folder / "updates.csv")["gradient_norm.decoder.1"].dropna()
+        found.append(gradient.iloc[0] / gradient.min())
+    return min(found), max(found)
+
+
 def without_warmup(name: str, quantity: str) -> tuple[float, float]:
     """A number of the first updates of a model without a warm-up, with half of its 95% interval."""
     runs = f"{name}, no warm-up, held to 1333, inverse sqrt"
@@ -73,6 +85,10 @@ SAID: list[tuple[str, Numbers]] = [
     (
         "three seeds have {:.2f} in the last layer.",
         lambda: [bars_at_the_papers_size("after warm-up")[-1]],
+    ),
+    (
+        "that gradient falls {:.0f}- to {:.0f}-fold; both recover",
+        lambda: [round(factor, -1) for factor in lost_by_the_control()],
     ),
     ("It ends at {:.2f} to {:.2f} bits, and Post-LN with", lambda: minmax(of_the_control().losses)),
     ("the warm-up at {:.2f} to {:.2f} ([three", lambda: minmax(of_seeds(POST))),

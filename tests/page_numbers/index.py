@@ -36,6 +36,13 @@ SAID: list[tuple[str, Numbers]] = [
         "Post-LN's by {:.2f} and {:.2f} bits, Pre-LN's by {:.2f} and {:.2f}.",
         lambda: [*above_the_papers_losses(first_epoch.POST), *above_the_papers_losses(first_epoch.PRE)],
     ),
+    (
+        "are further](results.md#the-papers-size-to-the-end-iwslt14-50k-scaled) ({:.2f} and {:.2f})",
+        lambda: [
+            mean(whole_trainings.read(RESULTS)[ours].losses) - float(first_epoch.papers(papers, 5)[0])
+            for ours, papers in ((whole_trainings.POST, first_epoch.POST), (whole_trainings.PRE, first_epoch.PRE))
+        ],
+    ),
     ("is [{:.2f} ± {:.2f} bits behind]", lambda: behind_with_warmups()[:2]),
     ("does better at 5e-4 ([{:.2f} bits]", lambda: [mean(of_seeds(POST))]),
     ("{:.3f} ± {:.3f} of the last gradient of Post-LN's decoder", lambda: list(kept_at_the_papers_size())),
@@ -48,6 +55,6 @@ SAID: list[tuple[str, Numbers]] = [
 ]
 """Its sentences, with what the records have in the place of the numbers."""
 
-# RAdam's β2, and a bound of C15.
+# About where whole trainings end; the paper's RAdam, and RAdam's β2; a bound of C15.
 ELSEWHERE = "5.0 7.9 0.98 0.999 0.15"
 """Its other numbers, which no record has."""

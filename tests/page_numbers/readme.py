@@ -21,7 +21,7 @@ def both(study: str, run: str) -> list[float]:
 
 SAID: list[tuple[str, Numbers]] = [
     ("is {:.2f} ± {:.2f} bits ahead of Post-LN", lambda: list(ahead_at_the_papers_size("valid_loss"))),
-    ("Row 5: updates until {:.2f} bits.", timed_to),
+    ("Row 5: updates until {:.2f} bits; one seed.", timed_to),
     ("Pre-LN: {:.2f} ± {:.2f} bits above Adam.", radam_in_pre_behind),
     ("RAdam closes {:.0f} ± {:.0f}% of the gap", lambda: list(closed())),
     ("none | {:.2f} | {:.1f} | | Post", lambda: both(QUICK, "post-adam-lr2e-3-wu0-hold400")),
