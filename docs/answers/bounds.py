@@ -1,5 +1,7 @@
-"""Bounds of the ledger that answers use too: in bits a token, but for the share of a gap."""
+"""Bounds of the ledger that answers use too: in bits a token, but for the two shares."""
 
+C7_KEPT = 0.1
+"""What may be left of Post-LN's last gradient of W² after the warm-up, over that at initialisation."""
 C13_AT_REST = 0.15
 """By how much a loss may change in the last fifth of a training that has come to its end."""
 C13_NO_WORSE = 0.1

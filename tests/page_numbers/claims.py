@@ -123,7 +123,7 @@ SAID: list[tuple[str, Numbers]] = [
     ("at the paper's size, the claim holds (−{:.2f} ± {:.2f} bits, three seeds", already_ahead_at_the_papers_size),
     (
         "tokens, at half the rate: {:.2f} is left (one seed)",
-        lambda: [gradient_after_warmup.read(RESULTS) or np.nan],
+        lambda: [gradient_after_warmup.read(RESULTS, "confounds") or np.nan],
     ),
     (
         "and at 1e-3 (−{:.2f}, one seed). But Pre-LN at 1e-3 is {:.2f} bits behind Post-LN at 5e-4",

@@ -140,7 +140,7 @@ SAID: list[tuple[str, Numbers]] = [
             for run in (LONG_POST, LONG_PRE)
         ],
     ),
-    ("at half the rate, {:.2f} is left](", lambda: [gradient_after_warmup.read(RESULTS) or np.nan]),
+    ("at half the rate, {:.2f} is left](", lambda: [gradient_after_warmup.read(RESULTS, "confounds") or np.nan]),
     ("and ends at {:.2f} to {:.2f} at 5e-4.", lambda: minmax(of_seeds(SHORT))),
     (
         "three seeds end at {:.2f} to {:.2f} bits, {:.2f} ± {:.1f} above the long warm-up",
@@ -233,8 +233,8 @@ SAID: list[tuple[str, Numbers]] = [
     ),
     ("In its encoder, {:.1f} ± {:.1f}% are", lambda: theory(BIG, SHARE, "Pre-LN encoder, translation", 100)),
     (
-        "the paper's Pre-LN has {} bits and its Post-LN {}.",
-        lambda: [first_epoch.papers(one, 5)[0] for one in (first_epoch.PRE, first_epoch.POST)],
+        "the paper's Pre-LN has {:g} bits and its Post-LN {:g}.",
+        lambda: [float(first_epoch.papers(one, 5)[0]) for one in (first_epoch.PRE, first_epoch.POST)],
     ),
     (
         "Losses end at {:.1f} to {:.1f}, the paper's",

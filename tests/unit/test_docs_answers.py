@@ -492,6 +492,13 @@ def test_the_batch_is_a_cause_of_the_gradient_by_what_the_warm_up_leaves(kept: f
     assert gradient_after_warmup.answer(kept, kept_by_ours=0.24) == [f"the batch is {said}"]
 
 
+@pytest.mark.parametrize(("kept", "found"), [(0.1, "the cause"), (0.11, "not enough alone")])
+def test_the_length_is_the_cause_of_the_gradient_if_the_longer_warm_up_leaves_what_c7_asks(
+    kept: float, found: str
+) -> None:
+    assert gradient_after_warmup.of_the_length(kept) == [f"the length is {found}"]
+
+
 def of_seeds(*losses: float) -> Ends:
     """The ends of a run whose seeds are 1, 2 and so on."""
     return Ends([*losses], [0.0] * len(losses), [*range(1, len(losses) + 1)])
@@ -751,6 +758,7 @@ def test_the_bounds_that_answers_share_with_the_ledger_are_the_ledgers() -> None
     no_worse, faster = of_claims["C13"][0], of_claims["C14"][0]
     in_post, in_pre = of_claims["C15"]
 
+    assert of_claims["C7"][2].high == bounds.C7_KEPT
     assert (no_worse.settled, no_worse.high) == (bounds.C13_AT_REST, bounds.C13_NO_WORSE)
     assert faster.high == bounds.C14_BEHIND
     assert in_post.low == bounds.C15_SHARE
