@@ -46,7 +46,7 @@ def answer(ends: Mapping[InPre, Ends]) -> list[str]:
     for what, adam in {"the schedule": WITH_ITS_SCHEDULE, "RAdam's own warm-up": WITH_A_WARMUP}.items():
         if apart := _apart(ends, adam, RADAM):
             is_cause = abs(mean(apart)) <= C15_IN_PRE
-            found.append(f"{what} is {'the' if is_cause else 'no'} cause")
+            found.append(f"at {rate(HIGHER_RATE)}, {what} is {'the' if is_cause else 'no'} cause")
     return found
 
 
@@ -59,7 +59,7 @@ def at_the_papers_rate(before: Mapping[InPre, Ends]) -> list[str]:
     if not (own and swapped) or abs(mean(own)) <= C15_IN_PRE:
         return []
     is_cause = abs(mean(swapped)) <= C15_IN_PRE
-    return [f"the schedule is {'the' if is_cause else 'no'} cause at {rate(PAPERS_RATE)}"]
+    return [f"at {rate(PAPERS_RATE)}, the schedule is {'the' if is_cause else 'no'} cause"]
 
 
 def _apart(ends: Mapping[InPre, Ends], one: InPre, other: InPre) -> list[float]:

@@ -522,6 +522,10 @@ SAID: list[tuple[str, Numbers]] = [
         ],
     ),
     (
+        "a warm-up of 1,333 updates has {:.2f} to {:.2f} bits after as many updates, much as RAdam",
+        lambda: minmax(of_seeds(POST, 1)),
+    ),
+    (
         "Adam has {:.2f} to {:.2f} bits without a warm-up (three seeds), and {:.2f} to {:.2f} with it.",
         lambda: [*minmax(of_seeds(NONE, 1)), *minmax(of_seeds(POST, 1))],
     ),

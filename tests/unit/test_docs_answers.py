@@ -720,15 +720,15 @@ def test_what_adam_has_of_radam_is_the_cause_in_pre_ln_if_it_ends_as_radam_with_
 ) -> None:
     ends = {radam_in_pre.RADAM: of_seeds(6.2), run: of_seeds(adam)}
 
-    assert radam_in_pre.answer(ends) == [f"{what} is {word} cause"]
+    assert radam_in_pre.answer(ends) == [f"at 1e-3, {what} is {word} cause"]
 
 
 @pytest.mark.parametrize(
     ("radam", "swapped", "found"),
     [
-        ([6.8, 6.8], [6.7, 6.7], ["the schedule is the cause at 5e-4"]),
-        ([6.8, 6.8, 9.0], [6.9, 6.9], ["the schedule is the cause at 5e-4"]),
-        ([6.8, 6.8], [6.6, 6.6], ["the schedule is no cause at 5e-4"]),
+        ([6.8, 6.8], [6.7, 6.7], ["at 5e-4, the schedule is the cause"]),
+        ([6.8, 6.8, 9.0], [6.9, 6.9], ["at 5e-4, the schedule is the cause"]),
+        ([6.8, 6.8], [6.6, 6.6], ["at 5e-4, the schedule is no cause"]),
         ([6.6, 6.6], [6.6, 6.6], []),
     ],
 )
