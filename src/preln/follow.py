@@ -12,6 +12,7 @@ import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -136,9 +137,20 @@ def _run(study: Study, arguments: Sequence[str], log: Path) -> tuple[int, Path]:
             env={**os.environ, "PATH": path},
             text=True,
             errors="replace",
+            process_group=0,
         )
-        # An interrupt at the terminal reaches Snakemake too, which ends its jobs; we read on until it has.
-        before = signal.signal(signal.SIGINT, lambda *_: None)
+
+        def interrupt(*_: object) -> None:
+            # Snakemake waits for its jobs unless they are interrupted too. It may have ended by now.
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGINT)
+
+        # Whatever asks this process to end, it reads on until Snakemake has ended. What it was told to ignore, as by
+        # `nohup`, it goes on to ignore.
+        before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+        for number, handler in before.items():
+            if handler is not signal.SIG_IGN:
+                signal.signal(number, interrupt)
         try:
             with Live(console=console, get_renderable=view, refresh_per_second=1, transient=True) as live:
                 for line in process.stdout or ():
@@ -150,11 +162,12 @@ def _run(study: Study, arguments: Sequence[str], log: Path) -> tuple[int, Path]:
         finally:
             if process.poll() is None:
                 # The log could not be written. Snakemake ends its jobs, and leaves no lock behind.
-                process.send_signal(signal.SIGINT)
+                interrupt()
                 process.communicate()
             elif process.stdout:
                 process.stdout.close()
-            signal.signal(signal.SIGINT, before)
+            for number, handler in before.items():
+                signal.signal(number, handler)
     if not status and not steps.done:
         said = log.read_text(encoding="utf-8")
         # Otherwise it was asked for something else, such as a plan.

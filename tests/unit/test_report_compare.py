@@ -128,6 +128,15 @@ def test_other_hardware_is_said(processor: str, said: bool, tmp_path: Path) -> N
     assert (processor in shown) == said
 
 
+def test_processors_of_one_name_with_other_instructions_are_other_hardware(tmp_path: Path) -> None:
+    one, two = (write_results(tmp_path / name, {"pre": {1: 4.0}}) for name in ("one", "two"))
+    for folder, loops in ((one, "AVX512"), (two, "AVX2")):
+        for path in folder.rglob("run.json"):
+            record = json.loads(path.read_text())
+            write_json(path, record | {"hardware": record["hardware"] | {"loops": loops}})
+    assert "an abacus, 1 core(s) a run (AVX512), and an abacus, 1 core(s) a run (AVX2)." in text(compare(one, two))
+
+
 def test_the_bootstrap_tells_a_system_that_translates_from_one_that_does_not() -> None:
     words = random.Random(1)
     references = [" ".join(words.choices("abcdefghij", k=12)) for _ in range(100)]

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from preln.follow import NOTHING
-from tests.workflow.conftest import Workspace
+from tests.moments import NewHold, in_epoch
+from tests.workflow.conftest import RUNS, Workspace
 
 pytestmark = pytest.mark.slow
 
@@ -91,6 +92,22 @@ def test_a_terminal_shows_what_is_being_done(without_a_table: Workspace) -> None
     assert process.wait() == 0, seen
     assert b" steps done in 0:00:" in seen
     assert b"Write the table runs" in seen
+
+
+def test_a_request_to_end_ends_the_workflow_and_its_trainings_and_leaves_no_lock(
+    fresh: Workspace, hold: NewHold
+) -> None:
+    fresh.write_study(*RUNS[:1])
+    process = fresh.start("preln", "run", "config/config.yaml", "--cores", "2", hold=(here := hold(in_epoch(1))))
+    here.wait(process)
+    process.terminate()
+    # All that it began holds this pipe.
+    output, _ = process.communicate(timeout=120)
+    assert process.returncode != 0, output
+    run = fresh.folder / "results" / "tiny" / "translation"
+    assert not list(run.glob("*/metrics.json"))
+    outcome = fresh.snakemake("--rerun-incomplete")
+    assert outcome.code == 0, outcome.output
 
 
 def test_a_workflow_that_fails_says_why_and_where_the_log_is(without_a_table: Workspace) -> None:

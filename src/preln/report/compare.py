@@ -155,7 +155,14 @@ def text(comparison: Comparison) -> str:
 def _hardware(study: Study, folder: Path) -> str:
     """What the jobs of a study that are done were computed on."""
     paths = [folder / job.files[0] for job in evidence.SOURCE.jobs(study)]
-    return "; ".join(sorted({hardware_line(read(path)["hardware"]) for path in paths if path.exists()}))
+    return "; ".join(sorted({_computed_on(read(path)["hardware"]) for path in paths if path.exists()}))
+
+
+def _computed_on(hardware: dict[str, Any]) -> str:
+    """What a job was computed on, with the instructions that its loops have: processors of one name may differ in
+    them."""
+    loops = hardware.get("loops")
+    return hardware_line(hardware) + (f" ({loops})" if loops else "")
 
 
 def _texts(study: Study, folder: Path) -> dict[str, dict[str, str]]:
