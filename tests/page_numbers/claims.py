@@ -40,6 +40,7 @@ from tests.page_numbers.records import (
     closed,
     closed_by_seeds,
     curve,
+    gained_by_a_short_warm_up,
     kept_at_the_papers_size,
     kept_elsewhere,
     minmax,
@@ -193,6 +194,7 @@ SAID: list[tuple[str, Numbers]] = [
         lambda: [bleu(BIG, "pre-adam-lr1e-3-const-drop2"), bleu_of_first(POST)],
     ),
     ("5e-4 (−{:.2f} ± {:.2f} bits, three seeds)", ahead_before_the_drop),
+    ("With a short one it ends {:.2f} bits lower (three seeds)", lambda: [gained_by_a_short_warm_up()]),
     ("At 1.4e-3 to 6.5e-3 it is behind there by {:.1f} to {:.1f} bits on average", behind_on_the_map),
     (
         "RAdam closes {:.0f}% of the gap from the run that holds its peak ({:.2f}), and none from the run whose "

@@ -47,6 +47,7 @@ from tests.page_numbers.records import (
     ahead_before_the_drop,
     behind_with_warmups,
     curve,
+    gained_by_a_short_warm_up,
     growth,
     in_pre,
     kept_at_the_papers_size,
@@ -348,7 +349,7 @@ SAID: list[tuple[str, Numbers]] = [
         lambda: [radam_above_in_quick(), *radam_above_in_small_causes()],
     ),
     (
-        "ends at {:.2f} to {:.2f} bits without a warm-up (three seeds) and at {:.2f} with one (one seed).",
+        "ends at {:.2f} to {:.2f} bits without a warm-up (three seeds), and at {:.2f} with the long one of 1,333",
         lambda: [*minmax(larger_without("valid_loss")), curve("confounds", LARGER, 4)],
     ),
     (
@@ -524,6 +525,17 @@ SAID: list[tuple[str, Numbers]] = [
     (
         "a warm-up of 1,333 updates has {:.2f} to {:.2f} bits after as many updates, much as RAdam",
         lambda: minmax(of_seeds(POST, 1)),
+    ),
+    (
+        "with one of 167 updates Adam ends at {:.2f} to {:.2f} bits, {:.2f} lower on average (three seeds each)",
+        lambda: [
+            *minmax(short_warmup.read(RESULTS)[short_warmup.SHORT_LARGER].losses),
+            gained_by_a_short_warm_up(),
+        ],
+    ),
+    (
+        "With a short one, of 167, it ends at {:.2f} to {:.2f} (three seeds)",
+        lambda: minmax(short_warmup.read(RESULTS)[short_warmup.SHORT_LARGER].losses),
     ),
     (
         "Adam has {:.2f} to {:.2f} bits without a warm-up (three seeds), and {:.2f} to {:.2f} with it.",

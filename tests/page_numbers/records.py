@@ -20,6 +20,7 @@ from docs.answers import (
     radam,
     radam_in_pre,
     readings,
+    short_warmup,
     small_causes,
     warmup_of_post,
     whole_trainings,
@@ -253,6 +254,12 @@ def whole_trainings_ahead(pre: Reader = last_of) -> list[float]:
     `iwslt14-50k-scaled`."""
     post = whole_trainings.read(RESULTS)[whole_trainings.POST]
     return differences(post, whole_trainings.read(RESULTS, pre)[whole_trainings.PRE])
+
+
+def gained_by_a_short_warm_up() -> float:
+    """How much lower Adam ends with the short warm-up than without one, with four batches in an update, on average."""
+    without = radam.read(RESULTS)[radam.ADAM].losses
+    return mean(without) - mean(short_warmup.read(RESULTS)[short_warmup.SHORT_LARGER].losses)
 
 
 def above_the_papers_losses(one: first_epoch.OfFirstEpoch) -> list[float]:
