@@ -6,7 +6,6 @@ from tests.page_numbers.records import Numbers, made
 
 SAID: list[tuple[str, Numbers]] = [
     ("three or more at a time; {:.0f} of {:.0f} runs made", lambda: made("iwslt14-50k-scaled")),
-    ("40 hours of one core; {:.0f} of {:.0f} runs made", lambda: made("confounds")),
 ]
 """Its sentences, with what the records have in the place of the numbers."""
 

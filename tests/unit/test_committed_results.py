@@ -23,11 +23,6 @@ RESULTS = ROOT / "results"
 COMMITTED = committed_studies()
 OF_OTHER_TEXT: dict[str, None] = {"texts": None, "description": None}
 NOT_MADE = {
-    "confounds": {
-        *(f"post-radam-lr1e-3-linear4653-beta20.999-epochs1-s{seed}" for seed in (1, 2, 3)),
-        *(f"post-radam-lr1e-3-linear4653-epochs1-s{seed}" for seed in (2, 3)),
-        "post-adam-lr5e-4-wu0-hold1333-initialisationxavier-epochs2-accumulate4-s1",
-    },
     "iwslt14-50k-scaled": {
         "post-adam-lr5e-4-wu1333-s3",
         "pre-adam-lr5e-4-const-drop8-s3",
