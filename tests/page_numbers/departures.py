@@ -221,6 +221,11 @@ def adam_with_radams_schedule() -> list[float]:
     return [*adam.losses, *differences(adam, found[radam_in_pre.RADAM_AT_THE_PAPERS])]
 
 
+def draws() -> list[list[float]]:
+    """The losses of Adam with four batches and no warm-up after two epochs: with fairseq's draw, and with Xavier's."""
+    return radam.read_of_the_draw(RESULTS)
+
+
 def radam_in_pre_ahead() -> float:
     """By how much RAdam at 1e-3 ends below Adam in Pre-LN."""
     return in_pre(radam_in_pre.WITH_ITS_OWN_SCHEDULE) - in_pre(radam_in_pre.RADAM)
@@ -525,6 +530,15 @@ SAID: list[tuple[str, Numbers]] = [
     (
         "a warm-up of 1,333 updates has {:.2f} to {:.2f} bits after as many updates, much as RAdam",
         lambda: minmax(of_seeds(POST, 1)),
+    ),
+    (
+        "after 776 updates, Adam with Xavier's draw has {:.2f} bits (one seed): it has learned more than the constant "
+        "guess, but is {:.2f} bits behind",
+        lambda: [mean(draws()[1]), mean(draws()[1]) - mean(draws()[0])],
+    ),
+    (
+        "after 776 updates it has {:.2f} bits (one seed), and with fairseq's draw {:.2f} (three seeds)",
+        lambda: [mean(draws()[1]), mean(draws()[0])],
     ),
     (
         "with one of 167 updates Adam ends at {:.2f} to {:.2f} bits, {:.2f} lower on average (three seeds each)",
