@@ -418,7 +418,8 @@ SAID: list[tuple[str, Numbers]] = [
     ("`quick` has {:.2f} ± {:.2f} over the paper's depths", lambda: list(depths_of_figure_3(QUICK))),
     (
         "with our batch three seeds have {:.2f} to {:.2f} bits, and with four times the batch one has {:.2f}. "
-        "With 0.999, three seeds have {:.2f} to {:.2f} bits after as many updates; Adam with the long warm-up has {:.2f}",
+        "With 0.999, three seeds have {:.2f} to {:.2f} bits after as many updates; Adam with the long warm-up has "
+        "{:.2f}",
         lambda: [
             *minmax(at_the_higher_rate()[0]),
             *at_the_higher_rate()[1],
