@@ -9,11 +9,11 @@ import shlex
 import sys
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from enum import StrEnum
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Annotated, Any, NoReturn, Protocol, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, Protocol, TypeVar
 
 import typer
 from pydantic import TypeAdapter, ValidationError
@@ -23,8 +23,12 @@ from preln.config import Corpus, EnglishText, NoResults, Study, StudyError, Task
 from preln.config.base import listed, meant
 from preln.errors import PrelnError
 from preln.files import json_text, not_written
+from preln.jobs import Job
 from preln.results import STUDY_FILE, of_folder, prepared_for, read_results, study_file, study_named
 from preln.runs import Run, expand
+
+if TYPE_CHECKING:
+    from preln.report.catalogue import Catalogue
 
 app = typer.Typer(
     help="Reproduce 'On Layer Normalization in the Transformer Architecture'.",
@@ -276,16 +280,25 @@ def compare(
         raise typer.Exit(1)
 
 
+def _tell_what_is_left(catalogue: Catalogue, jobs: Collection[Job], results: Path) -> None:
+    """Tell on standard error that not all of these jobs are done, where that is so."""
+    if left := catalogue.left(jobs, results):
+        print(left, file=sys.stderr)
+
+
 @app.command(rich_help_panel=LOOK)
 def report(
     results: ResultsOf,
     out: Annotated[Path, typer.Option("--out", help="The HTML file to write.")],
 ) -> None:
     """Write the report of what is done: one page that needs no network."""
+    from preln.report.catalogue import Catalogue
     from preln.report.html import page
 
     folder, study, _ = read_results(results)
     page.write(study, folder.parent, out)
+    catalogue = Catalogue(study)
+    _tell_what_is_left(catalogue, catalogue.everything, folder.parent)
 
 
 @app.command(rich_help_panel=LOOK)
@@ -308,6 +321,7 @@ def figure(
     catalogue = Catalogue(study)
     drawn = catalogue.figure(name)
     drawn.write(study, catalogue.load(drawn, folder.parent), out)
+    _tell_what_is_left(catalogue, catalogue.jobs(drawn), folder.parent)
 
 
 @app.command(rich_help_panel=LOOK)
@@ -330,6 +344,7 @@ def table(
     catalogue = Catalogue(study)
     written = catalogue.table(name)
     written.write(study, catalogue.load(written, folder.parent), out)
+    _tell_what_is_left(catalogue, catalogue.jobs(written), folder.parent)
 
 
 @app.command(rich_help_panel=LOOK)

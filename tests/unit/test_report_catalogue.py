@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -9,14 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
+from preln.cli import app
 from preln.config import Study, validate
 from preln.errors import PrelnError
 from preln.report import catalogue
 from preln.report.catalogue import FIGURES, TABLES, Catalogue
 from preln.report.core.figure import Figure
 from preln.runs import Run, expand
-from tests.conftest import RUN, bert_content, study_content
+from tests.conftest import ROOT, RUN, bert_content, study_content
 
 ENTRIES = [*FIGURES.values(), *TABLES.values()]
 # Those that these tests speak of: a new one changes none of them.
@@ -156,3 +159,25 @@ def test_reading_the_catalogue_loads_no_library_that_draws() -> None:
     script = "import sys, preln.report.catalogue; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
     assert not {"matplotlib", "seaborn", "altair", "scipy"} & set(loaded)
+
+
+@pytest.mark.parametrize(
+    ("command", "done"),
+    [
+        (("table", "runs"), "10 of 11"),
+        (("figure", "4"), "3 of 4"),
+        (("report",), "29 of 30"),
+        (("table", "theory"), ""),
+    ],
+    ids=["table", "figure", "report", "all done"],
+)
+def test_what_is_made_of_a_part_of_the_jobs_says_so(command: tuple[str, ...], done: str, tmp_path: Path) -> None:
+    results = tmp_path / "results" / "quick"
+    shutil.copytree(ROOT / "results" / "quick-record", results, ignore=shutil.ignore_patterns("pre-adam-*"))
+    name, *which = command
+    suffix = {"table": "csv", "figure": "png", "report": "html"}[name]
+
+    outcome = CliRunner().invoke(app, [name, str(results), *which, "--out", str(tmp_path / f"out.{suffix}")])
+
+    assert outcome.exit_code == 0, outcome.output
+    assert outcome.stderr.startswith(f"{done} jobs are done") if done else not outcome.stderr

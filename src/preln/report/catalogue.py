@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import pkgutil
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import cache, cached_property
 from importlib import import_module
 from pathlib import Path
@@ -135,6 +135,12 @@ class Catalogue:
     def records(self, entry: Entry[Any]) -> list[str]:
         """The files of these records, in the folder of the study's results."""
         return [file for job in self.jobs(entry) for file in job.files]
+
+    def left(self, jobs: Collection[Job], results: Path) -> str:
+        """How many of these jobs have not all of their records yet, in a sentence; nothing where all have."""
+        folder = results / self.study.study
+        done = sum(all((folder / file).exists() for file in job.files) for job in jobs)
+        return "" if done == len(jobs) else f"{done} of {len(jobs)} jobs are done; the others may change what is shown."
 
     def files(self) -> list[str]:
         """Every record of the study, and every file of its figures and tables, in the folder of its results."""
