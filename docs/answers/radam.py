@@ -48,6 +48,7 @@ PAPERS = Corner(4, "xavier")
 ADAM = Corner(4, optimizer="adam")
 """Adam with four batches, without a warm-up: its peak rate is held."""
 ADAM_BY_XAVIER = replace(ADAM, initialisation="xavier")
+"""It is trained for the two epochs after which the draws are compared."""
 
 
 def answer(losses: Mapping[Corner, Sequence[float]]) -> list[str]:
@@ -80,31 +81,24 @@ def at_the_higher_rate(losses: Mapping[Corner, Sequence[float]]) -> list[str]:
 
 
 def beside_adam(losses: Mapping[Corner, Sequence[float]]) -> list[str]:
-    """Whether it is RAdam that trains with four batches, with each draw of the weights for which both runs are made."""
-    found = []
-    for where, radam, adam in [
-        ("with four batches", ALONE["the batch"], ADAM),
-        ("with four batches and Xavier's draw", PAPERS, ADAM_BY_XAVIER),
-    ]:
-        if losses.get(radam) and losses.get(adam):
-            ahead = mean(losses[adam]) - mean(losses[radam])
-            word = (
-                "helps" if ahead >= ENOUGH_FOR_ONE_SEED else "does not help" if ahead <= C15_IN_PRE else "is undecided"
-            )
-            found.append(f"RAdam {word} {where}")
-    return found
+    """Whether it is RAdam that trains with four batches, where both runs are made."""
+    radam, adam = (losses.get(corner, ()) for corner in (ALONE["the batch"], ADAM))
+    if not (radam and adam):
+        return []
+    ahead = mean(adam) - mean(radam)
+    word = "helps" if ahead >= ENOUGH_FOR_ONE_SEED else "does not help" if ahead <= C15_IN_PRE else "is undecided"
+    return [f"RAdam {word} with four batches"]
 
 
-def of_the_draw(losses: Mapping[Corner, Sequence[float]], when: str) -> list[str]:
-    """Whether Xavier's draw of the weights makes Adam fail without a warm-up, by all losses at one time of the
-    trainings. Nothing is said before Adam is trained with both draws."""
-    of_fairseq, of_xavier = losses.get(ADAM), losses.get(ADAM_BY_XAVIER)
+def of_the_draw(of_fairseq: Sequence[float], of_xavier: Sequence[float]) -> list[str]:
+    """Whether Xavier's draw of the weights makes Adam fail without a warm-up, by its losses and those with fairseq's
+    draw. Nothing is said before both are made."""
     if not (of_fairseq and of_xavier):
         return []
     if fails(mean(of_xavier)):
-        return [f"{when}, Xavier's draw makes Adam fail"]
+        return ["Xavier's draw makes Adam fail"]
     is_near = mean(of_xavier) - mean(of_fairseq) < ENOUGH_FOR_ONE_SEED
-    return [f"{when}, Xavier's draw {'does not make Adam fail' if is_near else 'is undecided'}"]
+    return [f"Xavier's draw {'does not make Adam fail' if is_near else 'is undecided'}"]
 
 
 def is_whole(losses: Mapping[Corner, Sequence[float]]) -> bool:
@@ -126,12 +120,15 @@ def read(results: Path) -> dict[Corner, Ends]:
     That of `iwslt14-50k-cpu` at the higher rate is read after as many."""
     after_one = translations(results, "iwslt14-50k-cpu", after_epoch(1))
     at_higher = ((its, then) for its, then in after_one if its.learning_rate == HIGHER_RATE)
-    return by_settings(chain(at_higher, translations(results, "confounds")), corner_of)
+    found = by_settings(chain(at_higher, translations(results, "confounds")), corner_of)
+    found.pop(ADAM_BY_XAVIER, None)
+    return found
 
 
-def after_two_epochs(results: Path) -> dict[Corner, Ends]:
-    """The same runs of `confounds` after two epochs at most, which are 776 updates with four batches."""
-    return by_settings(translations(results, "confounds", after_epoch(2)), corner_of)
+def read_of_the_draw(results: Path) -> list[list[float]]:
+    """The losses of Adam with fairseq's draw of the weights, and with Xavier's, after two epochs (776 updates)."""
+    found = by_settings(translations(results, "confounds", after_epoch(2)), corner_of)
+    return [found.get(one, Ends()).losses for one in (ADAM, ADAM_BY_XAVIER)]
 
 
 def table(results: Path) -> str:
@@ -164,7 +161,6 @@ def table(results: Path) -> str:
         *answer(losses),
         *at_the_higher_rate(losses),
         *beside_adam(losses),
-        *of_the_draw(losses_of(after_two_epochs(results)), "after 776 updates"),
-        *of_the_draw(losses, "at the end"),
+        *of_the_draw(*read_of_the_draw(results)),
     ]
     return answered(head, rows, said)

@@ -223,8 +223,7 @@ def adam_with_radams_schedule() -> list[float]:
 def adam_by_draws() -> tuple[float, float]:
     """The mean loss of Adam with four batches and no warm-up after two epochs: with fairseq's draw, and with
     Xavier's."""
-    then = radam.after_two_epochs(RESULTS)
-    of_fairseq, of_xavier = (mean(then[one].losses) for one in (radam.ADAM, radam.ADAM_BY_XAVIER))
+    of_fairseq, of_xavier = map(mean, radam.read_of_the_draw(RESULTS))
     return of_fairseq, of_xavier
 
 
