@@ -7,7 +7,7 @@ so no table says anything else than the records in results/.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -25,6 +25,7 @@ from docs.answers import (
     first_updates,
     gradient_after_warmup,
     low_rate,
+    other_seeds,
     pre_rates,
     quick_radam,
     radam,
@@ -33,6 +34,7 @@ from docs.answers import (
     schedules,
     short_warmup,
     small_bert,
+    small_radam,
     small_sums,
     warmup_of_post,
     whole_trainings,
@@ -215,15 +217,15 @@ def findings() -> str:
     with_it, without = "post-adam-lr5e-4-wu1333-hold1333", "post-adam-lr5e-4-wu0-hold1333"
     radam = "post-radam-lr5e-4-linear4653"
 
-    def bits(loss: float, bleu: float) -> str:
-        return f"{loss:.2f} bits (BLEU {bleu:.1f})"
+    def bits(losses: Sequence[float], bleu: Sequence[float]) -> str:
+        return f"{min(losses):.2f} to {max(losses):.2f} bits (BLEU {mean(bleu):.1f})"
 
     def ours(run: str) -> str:
-        return bits(final(study, run), final(study, run, "final_test_bleu"))
+        return bits(*(list(final_by_seed(study, run, f"final_{what}")) for what in ("valid_loss", "test_bleu")))
 
     def after(one: first_epoch.OfFirstEpoch, epoch: int) -> str:
         ends = first_epoch.after(RESULTS, epoch)[one]
-        return bits(mean(ends.losses), mean(ends.bleu))
+        return bits(ends.losses, ends.bleu)
 
     depth = [
         spread(theory("iwslt14-theory", "exponent of the depth L", f"{name} encoder, proofs"), 3)
@@ -582,6 +584,7 @@ ANSWERS = {
     "departures.md": [
         *(radam, radam_in_pre, first_epoch, whole_trainings, short_warmup, gradient_after_warmup, schedules),
         *(early_drop, pre_rates, small_bert, low_rate, warmup_of_post, drop_of_pre, depth_of_gradient, quick_radam),
+        *(other_seeds, small_radam),
     ],
     "experiments.md": [small_sums, failure_map, first_updates, control, amplification],
 }

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from docs.answers.bounds import C15_IN_PRE
+from docs.answers.small_causes import STUDY
 from docs.committed import Ends, by_settings, have_all_seeds, losses_of, translations
 from docs.markdown import answered, each_seed
 from preln.config import RunSettings
@@ -43,12 +44,13 @@ def answer(losses: Mapping[OfQuick, Sequence[float]]) -> list[str]:
 
 
 def read(results: Path) -> dict[OfQuick, Ends]:
-    """Each seed of the runs of `small-causes` on the text of `quick` that are done."""
+    """Each seed of the runs of Pre-LN in `small-causes` on the text of `quick` that are done."""
 
     def one(its: RunSettings) -> OfQuick | None:
-        return OfQuick(its.optimizer, its.schedule) if its.corpus == "quick" else None
+        is_of_quick = (its.corpus, its.placement) == ("quick", "pre")
+        return OfQuick(its.optimizer, its.schedule) if is_of_quick else None
 
-    return by_settings(translations(results, "small-causes"), one)
+    return by_settings(translations(results, STUDY), one)
 
 
 def table(results: Path) -> str:

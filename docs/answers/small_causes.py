@@ -1,4 +1,4 @@
-"""What the questions share that are about Pre-LN at a low rate in `small-causes`."""
+"""What the questions share that `small-causes` answers, most of them about Pre-LN at a low rate."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from docs.answers.bounds import C14_BEHIND
 from docs.committed import Ends, after_epoch, by_settings, differences, have_all_seeds, translations
 from preln.report.core.statistics import estimate, mean
 
+STUDY = "small-causes"
 SHORT, LONG = (1, 2), (6, 10)
 """After which epochs Pre-LN and Post-LN are compared: as in `placements`, and as C14 does in `small-causes`."""
 Model = tuple[str, int, int | None]
@@ -28,7 +29,7 @@ def cause(before: Sequence[float], after: Sequence[float]) -> list[str]:
 
 def read(results: Path, epoch: int) -> dict[Model, Ends]:
     """Each seed of the models of `small-causes` at the low rate, after an epoch."""
-    runs = translations(results, "small-causes", after_epoch(epoch))
+    runs = translations(results, STUDY, after_epoch(epoch))
     return by_settings(
         runs, lambda its: (its.placement, its.warmup, its.drop_epoch) if its.corpus == "embedded" else None
     )

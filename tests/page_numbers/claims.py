@@ -36,6 +36,7 @@ from tests.page_numbers.records import (
     ahead_at_the_papers_size,
     ahead_before_the_drop,
     already_ahead_at_the_papers_size,
+    behind_on_the_map,
     bleu,
     closed,
     closed_by_seeds,
@@ -96,15 +97,6 @@ def to_the_bound(study: str) -> float:
     asked = re.findall(r": (-?[\d.]+) \(one seed\), asked: at most ([\d.]+)", claims(study)["ours"]["C14"])
     value, bound = (float(found) for found in asked[0])
     return abs(value - bound)
-
-
-def behind_on_the_map() -> tuple[float, float]:
-    """How far Pre-LN is behind on `failure-map`, by C14's rule, at the rates that three seeds do not decide: the least
-    and the most of their means."""
-    ours = claims("failure-map")["ours"]["C14"]
-    rates = ("0.0014", "0.003", "0.0065")
-    means = [float(re.findall(rf"learning_rate {rate} minus post, warmup 560: ([-\d.]+) ±", ours)[0]) for rate in rates]
-    return min(means), max(means)
 
 
 SAID: list[tuple[str, Numbers]] = [

@@ -30,6 +30,7 @@ from preln.report.core.statistics import estimate, mean
 from tests.page_numbers.records import (
     AFTER,
     BIG,
+    GROWTH,
     LONG_POST,
     LONG_PRE,
     NONE,
@@ -37,6 +38,7 @@ from tests.page_numbers.records import (
     QUICK,
     RADAM,
     RESULTS,
+    SHARE,
     SHORT,
     SIZE,
     THEORY,
@@ -44,6 +46,7 @@ from tests.page_numbers.records import (
     ahead_at_the_higher_rate,
     ahead_at_the_papers_size,
     ahead_before_the_drop,
+    behind_on_the_map,
     behind_with_warmups,
     curve,
     gained_by_a_short_warm_up,
@@ -57,6 +60,7 @@ from tests.page_numbers.records import (
     paired,
     papers_radam,
     radam_in_pre_behind,
+    reached,
     seeds_of_radam,
     short_minus_long,
     theory,
@@ -361,7 +365,7 @@ SAID: list[tuple[str, Numbers]] = [
         lambda: [radam_above_in_quick(), *radam_above_in_small_causes()],
     ),
     (
-        "ends at {:.2f} to {:.2f} bits without a warm-up (three seeds), and at {:.2f} with the long one of 1,333",
+        "ends at {:.2f} to {:.2f} bits without a warm-up (three seeds), and at {:.2f} with the long one (one seed)",
         lambda: [*minmax(larger_without("valid_loss")), curve("confounds", LARGER, 4)],
     ),
     (
@@ -377,8 +381,12 @@ SAID: list[tuple[str, Numbers]] = [
         ],
     ),
     (
-        "three seeds end at {:.2f} to {:.2f} bits without a warm-up, after as many updates.",
-        lambda: minmax(of_seeds(NONE, 1)),
+        "With a quarter of the tokens, three seeds end at {:.2f} to {:.2f} bits without a warm-up. The larger batches "
+        "have {:.2f} to {:.2f} after as much text",
+        lambda: [
+            *minmax(of_seeds(NONE, 1)),
+            *minmax(curve("confounds", LARGER_WITHOUT, 1, seed) for seed in (1, 2, 3)),
+        ],
     ),
     (
         "RAdam ends at {:.2f} to {:.2f} bits, {:.2f} ± {:.2f} above Adam (three seeds, paired).",
@@ -430,7 +438,7 @@ SAID: list[tuple[str, Numbers]] = [
         ],
     ),
     (
-        "after 1,551 updates, three seeds with 0.999 have {:.2f} to {:.2f} bits",
+        "After 1,551 updates, three seeds with 0.999 have {:.2f} to {:.2f} bits",
         lambda: minmax(at_the_higher_rate()[2]),
     ),
     (
@@ -438,8 +446,35 @@ SAID: list[tuple[str, Numbers]] = [
         lambda: [final(BIG, "post-adam-lr1e-3-wu167-hold1333")],
     ),
     (
-        "the growth is {:.2f} to {:.2f} a layer; the rule",
+        "drawn one by one, it grows by {:.2f} to {:.2f} (ten seeds each)",
         lambda: minmax(growth(name) for name in variants() if "unpacked" in name),
+    ),
+    (
+        "by {:.2f} ± {:.2f} a layer at the paper's width (ten seeds)",
+        lambda: theory(THEORY, GROWTH, "Post-LN decoder, translation"),
+    ),
+    (
+        "the share is {:.3f} ± {:.3f} in the decoder at the paper's width, and {:.3f} ± {:.3f} at half of that. With "
+        "fairseq's draw it is {:.3f} ± {:.3f} and {:.3f} ± {:.3f}.",
+        lambda: [
+            number
+            for draw in (", xavier-feed-forward", "")
+            for study in (THEORY, BIG)
+            for number in theory(study, SHARE, f"Pre-LN decoder, translation{draw}")
+        ],
+    ),
+    ("At width 64 it is {:.2f}, on generated text", lambda: theory(QUICK, SHARE, "Pre-LN decoder, translation")[:1]),
+    (
+        "Pre-LN is {:.2f} bits behind there (one seed)",
+        lambda: [curve(BIG, "pre-adam-lr1e-3-const-drop2", 2) - final(BIG, "post-adam-lr5e-4-wu1333-hold1333")],
+    ),
+    (
+        "Pre-LN is behind there by {:.1f} to {:.1f} bits on average",
+        behind_on_the_map,
+    ),
+    (
+        "with its higher rate, Pre-LN is {:.2f} times as fast (one seed)",
+        lambda: [reached("post-lr3e-4-wu100-s1") / reached("pre-lr1e-3-wu0-s1")],
     ),
     (
         "With 1,024 tokens, the three seeds are {:.1f} bits apart",
@@ -485,7 +520,7 @@ SAID: list[tuple[str, Numbers]] = [
         ],
     ),
     (
-        "In its last epoch in `paper-epoch`, Post-LN still gains {:.2f} bits.",
+        "In its last epoch in `paper-epoch`, Post-LN gains {:.2f} bits.",
         lambda: [mean([curve(SIZE, LONG_POST, 11, seed) - curve(SIZE, LONG_POST, 12, seed) for seed in (1, 2, 3)])],
     ),
     (

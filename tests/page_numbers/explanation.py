@@ -96,9 +96,8 @@ SAID: list[tuple[str, Numbers]] = [
     ("the warm-up at {:.2f} to {:.2f} ([three", lambda: minmax(of_seeds(POST))),
     (
         "has {:.1f} ({:.1f} to {:.1f}, by what is not known of the paper's epochs) instead of 31.16. Instead of 8.45 "
-        "it has {:.1f} if the peak was 1e-3, and "
-        "{:.1f} if it was 5e-4;",
-        lambda: [*papers_range(500, 5e-4), *papers_range(0, 1e-3)[:1], *papers_range(0, 5e-4)[:1]],
+        "it has {:.1f} ({:.1f} to {:.1f}) if the peak was 1e-3, and {:.1f} ({:.1f} to {:.1f}) if it was 5e-4;",
+        lambda: [*papers_range(500, 5e-4), *papers_range(0, 1e-3), *papers_range(0, 5e-4)],
     ),
     (
         "Post-LN ends {:.2f} bits higher at 5e-4, and {:.2f} bits at 1e-3",
@@ -135,7 +134,7 @@ SAID: list[tuple[str, Numbers]] = [
             for number in without_warmup(name, "largest_change")
         ],
     ),
-    ("of the peak, Post-LN's is {:.3f}.", lambda: [traced("Post-LN, warm-up of 1,333").largest_step]),
+    ("With the warm-up it is {:.3f} in Post-LN;", lambda: [traced("Post-LN, warm-up of 1,333").largest_step]),
     (
         "Today's fairseq gives {:.2f} ± {:.2f} and {:.2f} ± {:.2f}",
         lambda: [number for name in ("Post-LN", "Pre-LN") for number in interval(THEORY, "", model=name)],

@@ -14,6 +14,7 @@ from tests.page_numbers.records import (
     ahead_at_the_papers_size,
     behind_with_warmups,
     closed,
+    closed_by_seeds,
     kept_at_the_papers_size,
     kept_elsewhere,
     minmax,
@@ -31,13 +32,13 @@ SAID: list[tuple[str, Numbers]] = [
             mean(whole_trainings.read(RESULTS, after_epoch(whole_trainings.COMPARED))[whole_trainings.PRE].losses),
         ],
     ),
-    ("With 0.999 it has {:.2f} to {:.2f} bits;", lambda: minmax(with_long_beta2().losses)),
+    ("With 0.999 it has {:.2f} to {:.2f} bits (three seeds);", lambda: minmax(with_long_beta2().losses)),
     (
-        "Post-LN's by {:.2f} and {:.2f} bits, Pre-LN's by {:.2f} and {:.2f}.",
+        "Post-LN's by {:.2f} and {:.2f} bits, and Pre-LN's by {:.2f} and {:.2f} (three seeds).",
         lambda: [*above_the_papers_losses(first_epoch.POST), *above_the_papers_losses(first_epoch.PRE)],
     ),
     (
-        "are further](results.md#the-papers-size-to-the-end-iwslt14-50k-scaled) ({:.2f} and {:.2f})",
+        "more](results.md#the-papers-size-to-the-end-iwslt14-50k-scaled): {:.2f} and {:.2f} (two seeds)",
         lambda: [
             mean(whole_trainings.read(RESULTS)[ours].losses) - float(first_epoch.papers(papers, 5)[0])
             for ours, papers in ((whole_trainings.POST, first_epoch.POST), (whole_trainings.PRE, first_epoch.PRE))
@@ -50,6 +51,7 @@ SAID: list[tuple[str, Numbers]] = [
     ("Row 5 counts the updates until the loss is {:.2f} bits", timed_to),
     ("RAdam ends {:.2f} ± {:.2f} bits above Adam (three seeds)", radam_in_pre_behind),
     ("RAdam closes {:.0f} ± {:.0f}% of the gap", lambda: list(closed())),
+    ("it closes {:.0f}, {:.0f} and {:.0f}% of the gap to the warm-up (three seeds)", closed_by_seeds),
     ("it ends {:.1f} to {:.1f} bits higher without one", above_the_warm_up),
     ("After shorter warm-ups, {:.0f} to {:.0f}% of the last gradient", kept_elsewhere),
 ]

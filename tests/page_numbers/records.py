@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Literal
@@ -25,7 +26,7 @@ from docs.answers import (
     warmup_of_post,
     whole_trainings,
 )
-from docs.committed import Ends, Reader, differences, final, last_of, table
+from docs.committed import Ends, Reader, claims, differences, final, last_of, table
 from docs.committed import theory as row_of_the_theory
 from docs.markdown import rate
 from docs.tables import bars
@@ -232,6 +233,15 @@ def already_ahead_at_the_papers_size() -> list[float]:
     return list(paired(at_the_end, earlier))
 
 
+def behind_on_the_map() -> tuple[float, float]:
+    """How far Pre-LN is behind on `failure-map`, by C14's rule, at the rates that three seeds do not decide: the least
+    and the most of their means."""
+    ours = claims("failure-map")["ours"]["C14"]
+    rates = ("0.0014", "0.003", "0.0065")
+    means = [float(re.findall(rf"learning_rate {rate} minus post, warmup 560: ([-\d.]+) ±", ours)[0]) for rate in rates]
+    return min(means), max(means)
+
+
 def behind_with_warmups() -> list[float]:
     """By how much Pre-LN's sixth epoch is behind Post-LN's tenth in `small-causes`, with half of the interval: with
     Post-LN's longer warm-up, and with its short one."""
@@ -298,6 +308,10 @@ def of_the_control() -> Ends:
 def with_long_beta2() -> Ends:
     """What RAdam with β2 = 0.999 has at the paper's size after the updates of the paper's first epoch."""
     return first_epoch.read(RESULTS)[first_epoch.RADAM_LONG]
+
+
+def reached(run: str) -> float:
+    return float(table(BERT, "pretraining").set_index("run")["reached_update"][run])
 
 
 LEMMA_1 = ("E‖ReLU(x W^1)‖^2 / d, all layers", "Post-LN encoder, proofs")

@@ -51,15 +51,12 @@ from tests.page_numbers.records import (
     of_seeds,
     papers_radam,
     radam_in_pre_behind,
+    reached,
     seeds_of_radam,
     short_minus_long,
     theory,
     with_long_beta2,
 )
-
-
-def reached(run: str) -> float:
-    return float(table(BERT, "pretraining").set_index("run")["reached_update"][run])
 
 
 def pretrained(run: str) -> float:
@@ -109,7 +106,7 @@ SAID: list[tuple[str, Numbers]] = [
     ("Of the last gradient, {:.3f} ± {:.3f} is left", lambda: list(kept_at_the_papers_size())),
     ("After shorter warm-ups, {:.0f} to {:.0f}% is left.", kept_elsewhere),
     (
-        "Post-LN ends at {:.2f}, {:.2f} and {:.2f} bits after three epochs",
+        "held, it ends at {:.2f}, {:.2f} and {:.2f} bits after three epochs",
         lambda: first_epoch.read(RESULTS)[first_epoch.WITHOUT].losses,
     ),
     (

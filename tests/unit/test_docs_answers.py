@@ -27,6 +27,7 @@ from docs.answers import (
     first_updates,
     gradient_after_warmup,
     low_rate,
+    other_seeds,
     pre_rates,
     quick_radam,
     radam,
@@ -36,6 +37,7 @@ from docs.answers import (
     short_warmup,
     small_bert,
     small_causes,
+    small_radam,
     small_sums,
     warmup_of_post,
     whole_trainings,
@@ -986,11 +988,12 @@ def test_the_runs_on_the_text_of_quick_are_read_by_optimizer_and_schedule(tmp_pa
     names = {
         run.settings.optimizer + run.settings.schedule: run.id
         for run in expand(study_of("small-causes"))
-        if run.settings.corpus == "quick"
+        if (run.settings.corpus, run.settings.placement) == ("quick", "pre")
     }
     for number, name in enumerate(sorted(names)):
         end(tmp_path / "small-causes" / "translation", names[name], 1.0 + number)
-    end(tmp_path / "small-causes" / "translation", "pre-adam-lr3e-4-const-s1", 9.0)
+    for name in ("pre-adam-lr3e-4-const-s1", "post-adam-lr5e-4-const-epochs3-batchtokens768-quick-s1"):
+        end(tmp_path / "small-causes" / "translation", name, 9.0)
 
     found = quick_radam.read(tmp_path)
 
@@ -999,6 +1002,41 @@ def test_the_runs_on_the_text_of_quick_are_read_by_optimizer_and_schedule(tmp_pa
         quick_radam.SWAPPED: [2.0],
         quick_radam.RADAM: [3.0],
     }
+
+
+@pytest.mark.parametrize(
+    ("radam_has", "found"), [(8.1, "β2 is the cause"), (8.2, "β2 is no cause"), (9.0, "β2 is no cause")]
+)
+def test_beta2_is_the_cause_in_the_small_study_if_half_of_the_gap_is_closed(radam_has: float, found: str) -> None:
+    losses = {small_radam.DECAYING: [9.0], small_radam.RADAM: [9.1], small_radam.WARMED_UP: [7.3]}
+
+    assert small_radam.answer({**losses, small_radam.WITH_LONG_BETA2: [radam_has]}) == [found]
+    assert small_radam.answer(losses) == []
+
+
+def test_the_runs_of_the_small_study_are_read_at_one_rate_by_optimizer_and_beta2(tmp_path: Path) -> None:
+    names = ["adam-lr2e-3-wu0", "radam-lr2e-3-linear3602", "radam-lr2e-3-linear3602-beta20.999", "adam-lr4e-3-wu0"]
+    for number, name in enumerate(names):
+        end(tmp_path / "iwslt14-cpu" / "translation", f"post-{name}-s1", 1.0 + number)
+    end(tmp_path / "iwslt14-cpu" / "translation", "pre-radam-lr2e-3-linear3602-s1", 9.0)
+
+    found = small_radam.read(tmp_path)
+
+    assert {one: ends.losses for one, ends in found.items()} == {
+        small_radam.DECAYING: [1.0],
+        small_radam.RADAM: [2.0],
+        small_radam.WITH_LONG_BETA2: [3.0],
+    }
+
+
+def test_the_runs_that_two_claims_compare_are_read_by_seeds(tmp_path: Path) -> None:
+    of_quick = {run.id: run.settings for run in expand(study_of("small-causes")) if run.settings.corpus == "quick"}
+    for name, its in of_quick.items():
+        end(tmp_path / "small-causes" / "translation", name, float(its.seed) if its.placement == "post" else 9.0)
+
+    found = other_seeds.read(tmp_path)
+
+    assert {one: ends.losses for one, ends in found.items()} == {one: [1.0, 2.0, 3.0] for one in other_seeds.RUNS}
 
 
 def test_whole_trainings_are_read_after_nine_epochs_at_their_lowest_loss_and_at_their_end(tmp_path: Path) -> None:
