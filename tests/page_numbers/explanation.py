@@ -74,13 +74,13 @@ def without_warmup(name: str, quantity: str) -> tuple[float, float]:
 
 SAID: list[tuple[str, Numbers]] = [
     ("by {:.1f} to {:.1f}, and unrelated states", first_steps_of_post),
-    ("is, with its {:.2f} (three", lambda: [table(SIZE, "runs")["constant_guess"].dropna().iloc[0]]),
+    ("how frequent each token is, has {:.2f} (three", lambda: [table(SIZE, "runs")["constant_guess"].dropna().iloc[0]]),
     (
         "Post-LN has {:.2f} to {:.2f} bits a token with",
         lambda: minmax(first_epoch.read(RESULTS)[first_epoch.POST].losses),
     ),
     (
-        "Without one it has {:.2f} to {:.2f} bits,",
+        "Without one it has {:.2f} to {:.2f} bits.",
         lambda: minmax(first_epoch.read(RESULTS)[first_epoch.WITHOUT].losses),
     ),
     (
@@ -91,13 +91,17 @@ SAID: list[tuple[str, Numbers]] = [
         "that gradient falls {:.0f}- to {:.0f}-fold; both recover",
         lambda: [round(factor, -1) for factor in lost_by_the_control()],
     ),
-    ("though with a short one it ends {:.2f} bits lower (three seeds each)", lambda: [gained_by_a_short_warm_up()]),
+    ("With a short one it ends {:.2f} bits lower (three seeds each)", lambda: [gained_by_a_short_warm_up()]),
     ("It ends at {:.2f} to {:.2f} bits, and Post-LN with", lambda: minmax(of_the_control().losses)),
     ("the warm-up at {:.2f} to {:.2f} ([three", lambda: minmax(of_seeds(POST))),
     (
-        "has {:.1f} ({:.1f} to {:.1f}, by what is not known of the paper's epochs) instead of 31.16. Instead of 8.45 "
-        "it has {:.1f} ({:.1f} to {:.1f}) if the peak was 1e-3, and {:.1f} ({:.1f} to {:.1f}) if it was 5e-4;",
-        lambda: [*papers_range(500, 5e-4), *papers_range(0, 1e-3), *papers_range(0, 5e-4)],
+        "| 8.45 | {:.1f} ({:.1f} to {:.1f}), or {:.1f} ({:.1f} to {:.1f}) | | 500 updates | 5e-4 | 31.16 | {:.1f} "
+        "({:.1f} to {:.1f}) | | 500 updates | 1e-3 | 2.77 | {:.1f} ({:.1f} to {:.1f}) |",
+        lambda: [
+            number
+            for warmup, peak in ((0, 1e-3), (0, 5e-4), (500, 5e-4), (500, 1e-3))
+            for number in papers_range(warmup, peak)
+        ],
     ),
     (
         "Post-LN ends {:.2f} bits higher at 5e-4, and {:.2f} bits at 1e-3",
