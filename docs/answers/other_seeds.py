@@ -1,4 +1,4 @@
-"""Do C11 and C12 hold in `quick` with other seeds?"""
+"""Do two claims hold in `quick` with other seeds too? (C11, C12)"""
 
 from __future__ import annotations
 
