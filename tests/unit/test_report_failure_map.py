@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -91,6 +92,16 @@ def test_the_cells_say_their_losses_and_how_many_runs_fail(tmp_path: Path) -> No
     study, records, _ = of(tmp_path, lambda rate, warmup, seed: ends[warmup][seed], seed=[1, 2, 3])
     drawing = Catalogue(study).figure("failure-map").compose(study, records)
     assert {text.get_text() for text in drawing.axes[0].texts} == {"6.5 ×2", "4.0"}
+
+
+@pytest.mark.parametrize(
+    ("seeds", "said"), [([1], "One seed a cell. ×: it fails."), ([1, 2], "Up to 2 seeds a cell. ×n: n of them fail.")]
+)
+def test_the_note_says_how_many_updates_and_seeds_there_are(tmp_path: Path, seeds: list[int], said: str) -> None:
+    study, records, _ = of(tmp_path, lambda rate, warmup, seed: LEARNED, seed=seeds)
+    drawing = Catalogue(study).figure("failure-map").compose(study, records)
+    (note,) = (text.get_text() for text in drawing.texts if text.get_text().startswith("Study"))
+    assert re.search(rf" runs, after \d+ updates\. {re.escape(said)}$", " ".join(note.split()))
 
 
 def test_the_table_has_the_limit_and_the_best_rate_of_each_warm_up(tmp_path: Path) -> None:

@@ -101,11 +101,10 @@ def _note(study: Study, records: Records, drawn: Sequence[Map]) -> str:
     most = max(cell.seeds for one in drawn for cell in one.cells.values())
     corpora = sorted({run.settings.corpus for run in records.runs})
     updates = records.summary.loc[records.summary["status"] == "finished", "updates"]
-    after = f", after {updates.min()} to {updates.max()} updates" if len(updates) else ""
-    return (
-        f"Study {study.study}, {', '.join(corpora)}: {done} of {len(records.runs)} runs{after}. Up to {most} seed"
-        f"{'s' if most > 1 else ''} a cell. ×n: n of them fail."
-    )
+    spans = dict.fromkeys(f"{end:,}" for end in (updates.min(), updates.max())) if len(updates) else {}
+    after = f", after {' to '.join(spans)} updates" if spans else ""
+    seeds = "One seed a cell. ×: it fails." if most == 1 else f"Up to {most} seeds a cell. ×n: n of them fail."
+    return f"Study {study.study}, {', '.join(corpora)}: {done} of {len(records.runs)} runs{after}. {seeds}"
 
 
 def _legible(study: Study, runs: Sequence[Run]) -> Sequence[Run]:
