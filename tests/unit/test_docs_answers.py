@@ -1036,7 +1036,25 @@ def test_the_runs_that_two_claims_compare_are_read_by_seeds(tmp_path: Path) -> N
 
     found = other_seeds.read(tmp_path)
 
-    assert {one: ends.losses for one, ends in found.items()} == {one: [1.0, 2.0, 3.0] for one in other_seeds.RUNS}
+    asked = [*other_seeds.RUNS, *other_seeds.LONGER]
+    assert {one: ends.losses for one, ends in found.items()} == {one: [1.0, 2.0, 3.0] for one in asked}
+
+
+@pytest.mark.parametrize(
+    ("without", "with_it", "found"),
+    [
+        ([8.3, 8.3, 8.3], [7.9, 7.8, 7.0], "SGD lacked updates"),
+        ([8.3, 8.3, 8.3], [7.9, 8.0, 7.0], "that SGD lacked updates is not shown"),
+        ([8.3, 8.3, 7.1], [7.9, 7.8, 7.0], "that SGD lacked updates is not shown"),
+    ],
+    ids=["every seed", "one seed has not learned", "one seed is as good without"],
+)
+def test_sgd_lacked_updates_if_every_seed_needs_the_warm_up_and_learns_with_it(
+    without: list[float], with_it: list[float], found: str
+) -> None:
+    ends = (Ends(losses, seeds=[1, 2, 3]) for losses in (without, with_it))
+
+    assert other_seeds.answer(*ends) == [found]
 
 
 def test_whole_trainings_are_read_after_nine_epochs_at_their_lowest_loss_and_at_their_end(tmp_path: Path) -> None:
