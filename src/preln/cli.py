@@ -280,10 +280,10 @@ def compare(
         raise typer.Exit(1)
 
 
-def _tell_what_is_left(catalogue: Catalogue, jobs: Collection[Job], results: Path) -> None:
-    """Tell on standard error that not all of these jobs are done, where that is so."""
-    if left := catalogue.left(jobs, results):
-        print(left, file=sys.stderr)
+def _tell_progress(catalogue: Catalogue, jobs: Collection[Job], results: Path) -> None:
+    """Tell on standard error how many of these jobs are done, where not all are."""
+    if progress := catalogue.progress(jobs, results):
+        print(progress, file=sys.stderr)
 
 
 @app.command(rich_help_panel=LOOK)
@@ -298,7 +298,7 @@ def report(
     folder, study, _ = read_results(results)
     page.write(study, folder.parent, out)
     catalogue = Catalogue(study)
-    _tell_what_is_left(catalogue, catalogue.everything, folder.parent)
+    _tell_progress(catalogue, catalogue.everything, folder.parent)
 
 
 @app.command(rich_help_panel=LOOK)
@@ -321,7 +321,7 @@ def figure(
     catalogue = Catalogue(study)
     drawn = catalogue.figure(name)
     drawn.write(study, catalogue.load(drawn, folder.parent), out)
-    _tell_what_is_left(catalogue, catalogue.jobs(drawn), folder.parent)
+    _tell_progress(catalogue, catalogue.jobs(drawn), folder.parent)
 
 
 @app.command(rich_help_panel=LOOK)
@@ -344,7 +344,7 @@ def table(
     catalogue = Catalogue(study)
     written = catalogue.table(name)
     written.write(study, catalogue.load(written, folder.parent), out)
-    _tell_what_is_left(catalogue, catalogue.jobs(written), folder.parent)
+    _tell_progress(catalogue, catalogue.jobs(written), folder.parent)
 
 
 @app.command(rich_help_panel=LOOK)

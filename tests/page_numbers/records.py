@@ -311,6 +311,7 @@ def with_long_beta2() -> Ends:
 
 
 def reached(run: str) -> float:
+    """The update at which a pre-training of `bert-novels` reaches the loss that all of them are timed to."""
     return float(table(BERT, "pretraining").set_index("run")["reached_update"][run])
 
 

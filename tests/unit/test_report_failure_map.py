@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -94,14 +93,26 @@ def test_the_cells_say_their_losses_and_how_many_runs_fail(tmp_path: Path) -> No
     assert {text.get_text() for text in drawing.axes[0].texts} == {"6.5 ×2", "4.0"}
 
 
+def noted(study: Study, records: Any) -> str:
+    """The note below the figure."""
+    drawing = Catalogue(study).figure("failure-map").compose(study, records)
+    (note,) = (text.get_text() for text in drawing.texts if text.get_text().startswith("Study"))
+    return " ".join(note.split())
+
+
 @pytest.mark.parametrize(
     ("seeds", "said"), [([1], "One seed a cell. ×: it fails."), ([1, 2], "Up to 2 seeds a cell. ×n: n of them fail.")]
 )
-def test_the_note_says_how_many_updates_and_seeds_there_are(tmp_path: Path, seeds: list[int], said: str) -> None:
+def test_the_note_says_how_many_seeds_a_cell_has(tmp_path: Path, seeds: list[int], said: str) -> None:
     study, records, _ = of(tmp_path, lambda rate, warmup, seed: LEARNED, seed=seeds)
-    drawing = Catalogue(study).figure("failure-map").compose(study, records)
-    (note,) = (text.get_text() for text in drawing.texts if text.get_text().startswith("Study"))
-    assert re.search(rf" runs, after \d+ updates\. {re.escape(said)}$", " ".join(note.split()))
+    assert noted(study, records).endswith(f" updates. {said}")
+
+
+@pytest.mark.parametrize(("longest", "said"), [(564, "after 564 updates"), (576, "after 564 to 576 updates")])
+def test_the_note_says_the_fewest_and_the_most_updates(tmp_path: Path, longest: int, said: str) -> None:
+    study, records, _ = of(tmp_path, lambda rate, warmup, seed: LEARNED)
+    records.summary["updates"] = [564] * (len(records.summary) - 1) + [longest]
+    assert said in noted(study, records)
 
 
 def test_the_table_has_the_limit_and_the_best_rate_of_each_warm_up(tmp_path: Path) -> None:

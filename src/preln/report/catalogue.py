@@ -136,8 +136,8 @@ class Catalogue:
         """The files of these records, in the folder of the study's results."""
         return [file for job in self.jobs(entry) for file in job.files]
 
-    def left(self, jobs: Collection[Job], results: Path) -> str:
-        """How many of these jobs have not all of their records yet, in a sentence; nothing where all have."""
+    def progress(self, jobs: Collection[Job], results: Path) -> str:
+        """How many of these jobs have all of their records, in a sentence; nothing where all have."""
         folder = results / self.study.study
         done = sum(all((folder / file).exists() for file in job.files) for job in jobs)
         return "" if done == len(jobs) else f"{done} of {len(jobs)} jobs are done; the others may change what is shown."

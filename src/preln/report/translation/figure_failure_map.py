@@ -101,8 +101,8 @@ def _note(study: Study, records: Records, drawn: Sequence[Map]) -> str:
     most = max(cell.seeds for one in drawn for cell in one.cells.values())
     corpora = sorted({run.settings.corpus for run in records.runs})
     updates = records.summary.loc[records.summary["status"] == "finished", "updates"]
-    spans = dict.fromkeys(f"{end:,}" for end in (updates.min(), updates.max())) if len(updates) else {}
-    after = f", after {' to '.join(spans)} updates" if spans else ""
+    ends = sorted({updates.min(), updates.max()}) if len(updates) else []
+    after = f", after {' to '.join(map(str, ends))} updates" if ends else ""
     seeds = "One seed a cell. ×: it fails." if most == 1 else f"Up to {most} seeds a cell. ×n: n of them fail."
     return f"Study {study.study}, {', '.join(corpora)}: {done} of {len(records.runs)} runs{after}. {seeds}"
 
