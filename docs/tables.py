@@ -64,7 +64,7 @@ CLAIMED = [
     "bert-novels",
 ]
 """The committed studies that were made for the claims, in the order of the columns of the claims."""
-ALSO_CLAIMED = ["bert-scaled", "confounds", "failure-map", "placements", "small-causes"]
+ALSO_CLAIMED = ["bert-scaled", "confounds", "failure-map", "long-warmup", "placements", "small-causes"]
 """The committed studies that were made for other questions, and have runs that test a claim."""
 
 VERDICTS = {

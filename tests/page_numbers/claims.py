@@ -44,6 +44,7 @@ from tests.page_numbers.records import (
     gained_by_a_short_warm_up,
     kept_at_the_papers_size,
     kept_elsewhere,
+    longer_warm_up,
     minmax,
     of_seeds,
     radam_in_pre_behind,
@@ -100,6 +101,7 @@ def to_the_bound(study: str) -> float:
 
 
 SAID: list[tuple[str, Numbers]] = [
+    ("updates at half the paper's width, {:.3f} is left (one seed)", lambda: longer_warm_up()[:1]),
     (
         "end {:.3f} and {:.3f} bits below Post-LN's, but two seeds leave ±{:.2f},",
         lambda: [*whole_trainings_ahead(), estimate(whole_trainings_ahead()).half],

@@ -55,7 +55,7 @@ SAID: list[tuple[str, Numbers]] = [
     ("RAdam closes {:.0f} ± {:.0f}% of the gap", lambda: list(closed())),
     ("it closes {:.0f}, {:.0f} and {:.0f}% of the gap to the warm-up (three seeds)", closed_by_seeds),
     ("there, it ends {:.1f} to {:.1f} bits higher without one", above_the_warm_up),
-    ("After shorter warm-ups, {:.0f} to {:.0f}% of the last gradient", kept_elsewhere),
+    ("After shorter warm-ups than the paper's, {:.0f} to {:.0f}% of the last gradient", kept_elsewhere),
 ]
 """Its sentences, with what the records have in the place of the numbers."""
 

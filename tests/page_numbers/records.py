@@ -224,6 +224,26 @@ def kept_elsewhere() -> list[float]:
     return minmax(found)
 
 
+def last_gradient(study: str, part: str) -> pd.Series:
+    """What a study measured of Post-LN's last gradient of W² with seed 1, by quantity."""
+    measured = pd.read_csv(RESULTS / study / "theory" / part / "measurements.csv")
+    of_last = (measured["stack"] == "decoder") & (measured["layer"] == 6) & (measured["matrix"] == "W2")
+    return measured[of_last & (measured["seed"] == 1)].set_index("quantity")["value"]
+
+
+def over_the_warm_up(study: str) -> tuple[float, float, float]:
+    """That gradient before the warm-up of a study and after it, and the standard error of the latter."""
+    before, after = (last_gradient(study, part) for part in ("post-6", "post-6-after-warm-up"))
+    size = float(np.sqrt(after["gradient_square"]))
+    return float(np.sqrt(before["gradient_square"])), size, float(after["gradient_square_error"]) / (2 * size)
+
+
+def longer_warm_up() -> list[float]:
+    """What is left after the longer warm-up, its standard error, and the gradient before it and after."""
+    before, after, error = over_the_warm_up("long-warmup")
+    return [after / before, error / before, before, after]
+
+
 def already_ahead_at_the_papers_size() -> list[float]:
     """How far Pre-LN is ahead of Post-LN's end after seven of the twelve epochs of `paper-epoch`, with half of the
     interval."""

@@ -6,7 +6,6 @@ import numpy as np
 
 from docs.answers import (
     first_epoch,
-    gradient_after_warmup,
     radam,
     radam_in_pre,
     whole_trainings,
@@ -47,6 +46,7 @@ from tests.page_numbers.records import (
     in_pre,
     kept_at_the_papers_size,
     kept_elsewhere,
+    longer_warm_up,
     minmax,
     of_seeds,
     papers_radam,
@@ -137,7 +137,7 @@ SAID: list[tuple[str, Numbers]] = [
             for run in (LONG_POST, LONG_PRE)
         ],
     ),
-    ("at half the rate, {:.2f} is left](", lambda: [gradient_after_warmup.read(RESULTS, "confounds") or np.nan]),
+    ("With three times the updates, {:.3f} is left](", lambda: longer_warm_up()[:1]),
     ("and ends at {:.2f} to {:.2f} at 5e-4.", lambda: minmax(of_seeds(SHORT))),
     (
         "three seeds end at {:.2f} to {:.2f} bits, {:.2f} ± {:.1f} above the long warm-up",
