@@ -236,6 +236,11 @@ def adam_with_radams_schedule() -> list[float]:
     return [*adam.losses, *differences(adam, found[radam_in_pre.RADAM_AT_THE_PAPERS])]
 
 
+def of_quick(run: quick_seeds.OfPost) -> list[float]:
+    """The losses of a run of Post-LN in `small-causes` on the text of `quick`, by seed."""
+    return quick_seeds.read(RESULTS)[run].losses
+
+
 def closed_in_the_small_study() -> list[float]:
     """How much RAdam with the other β2 closes in `iwslt14-cpu` of the gap from Adam whose rate decays at once, in
     percent."""
@@ -324,6 +329,29 @@ def larger_without(column: str) -> list[float]:
 
 
 SAID: list[tuple[str, Numbers]] = [
+    (
+        "With the warm-up SGD ends at {:.2f}, {:.2f} and {:.2f} bits (three seeds), and without it at {:.2f} to {:.2f}. "
+        "The constant guess has {:.2f}.",
+        lambda: [
+            *of_quick(quick_seeds.SGD_WARMED_UP),
+            *minmax(of_quick(quick_seeds.SGD)),
+            table("small-causes", "runs").set_index("corpus")["constant_guess"]["quick"].iloc[0],
+        ],
+    ),
+    (
+        "each seed learns with the warm-up ({:.2f} to {:.2f} bits), and none without ({:.2f} to {:.2f})",
+        lambda: [*minmax(of_quick(quick_seeds.LONGER_WARMED_UP)), *minmax(of_quick(quick_seeds.LONGER))],
+    ),
+    (
+        "SGD with the warm-up ends at {:.2f} bits there, and at {:.2f} here",
+        lambda: [final(QUICK, "post-sgd-lr1-wu400-hold400"), of_quick(quick_seeds.SGD_WARMED_UP)[0]],
+    ),
+    (
+        "RAdam ends {:.2f} bits above Adam with the warm-up (one seed each)",
+        lambda: differences(
+            *(small_radam.read(RESULTS)[one] for one in (small_radam.WITH_LONG_BETA2, small_radam.WARMED_UP))
+        ),
+    ),
     (
         "it is 0 of 3: Pre-LN is {:.2f} ± {:.2f} bits ahead there",
         lambda: paired(
