@@ -330,8 +330,8 @@ def larger_without(column: str) -> list[float]:
 
 SAID: list[tuple[str, Numbers]] = [
     (
-        "With the warm-up SGD ends at {:.2f}, {:.2f} and {:.2f} bits (three seeds), and without it at {:.2f} to {:.2f}. "
-        "The constant guess has {:.2f}.",
+        "With the warm-up SGD ends at {:.2f}, {:.2f} and {:.2f} bits (three seeds), and without it at {:.2f} to "
+        "{:.2f}. The constant guess has {:.2f}.",
         lambda: [
             *of_quick(quick_seeds.SGD_WARMED_UP),
             *minmax(of_quick(quick_seeds.SGD)),
