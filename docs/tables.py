@@ -98,13 +98,16 @@ def _results(group: pd.DataFrame) -> tuple[str, str]:
 
 
 def runs(study: str) -> str:
-    """The translation runs of a study."""
+    """The translation runs of a study, with the β2 of RAdam where it varies."""
     recorded = table(study, "runs").sort_values(["learning_rate", "placement", "warmup"], ascending=[False, True, True])
     recorded = recorded.sort_values("optimizer", key=lambda names: names.map(list(OPTIMIZERS).index), kind="stable")
     rows = []
     for _, group in recorded.groupby(recorded["run"].str.replace(r"-s\d+$", "", regex=True), sort=False):
         run = group.iloc[0]
-        settings = (EMPHASISED[run["placement"]], OPTIMIZERS[run["optimizer"]])
+        optimizer = OPTIMIZERS[run["optimizer"]]
+        if run["optimizer"] == "radam" and "beta2" in run:
+            optimizer += f", β2 = {run['beta2']:g}"
+        settings = (EMPHASISED[run["placement"]], optimizer)
         rows.append((*settings, rate(run["learning_rate"]) + _schedule(run), warm_up(run["warmup"]), *_results(group)))
     return grid(["", "optimizer", "peak rate", "warm-up", "validation loss", "test BLEU"], rows)
 

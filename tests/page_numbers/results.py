@@ -110,7 +110,7 @@ SAID: list[tuple[str, Numbers]] = [
         lambda: first_epoch.read(RESULTS)[first_epoch.WITHOUT].losses,
     ),
     (
-        "With it, the three seeds have {:.2f}, {:.2f} and {:.2f} at the same update,",
+        "With the warm-up, the three seeds have {:.2f}, {:.2f} and {:.2f} at the same update,",
         lambda: first_epoch.read(RESULTS)[first_epoch.POST].losses,
     ),
     (
