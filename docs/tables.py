@@ -249,7 +249,7 @@ def findings() -> str:
         (
             "Pre-LN needs none (C13), and is faster (C14)",
             "epoch 9 as good as Post-LN's 15; both end at 34",
-            f"{earlier} after 7 epochs, {pre} after 12; Post-LN {post} after 12",
+            f"Pre-LN {earlier} after 7 of 12 epochs, {pre} at the end; Post-LN {post}",
             f"C13: {verdict('paper-epoch', 'C13')}; C14: {verdict('paper-epoch', 'C14')}",
         ),
         (

@@ -9,11 +9,11 @@ import shlex
 import sys
 import time
 import warnings
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
 from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn, Protocol, TypeVar
+from typing import Annotated, Any, NoReturn, Protocol, TypeVar
 
 import typer
 from pydantic import TypeAdapter, ValidationError
@@ -23,12 +23,8 @@ from preln.config import Corpus, EnglishText, NoResults, Study, StudyError, Task
 from preln.config.base import listed, meant
 from preln.errors import PrelnError
 from preln.files import json_text, not_written
-from preln.jobs import Job
 from preln.results import STUDY_FILE, of_folder, prepared_for, read_results, study_file, study_named
 from preln.runs import Run, expand
-
-if TYPE_CHECKING:
-    from preln.report.catalogue import Catalogue
 
 app = typer.Typer(
     help="Reproduce 'On Layer Normalization in the Transformer Architecture'.",
@@ -280,9 +276,9 @@ def compare(
         raise typer.Exit(1)
 
 
-def _tell_progress(catalogue: Catalogue, jobs: Collection[Job], results: Path) -> None:
-    """Tell on standard error how many of these jobs are done, where not all are."""
-    if progress := catalogue.progress(jobs, results):
+def _tell(progress: str) -> None:
+    """Tell on standard error how far a study is, where it is not at its end."""
+    if progress:
         print(progress, file=sys.stderr)
 
 
@@ -298,7 +294,7 @@ def report(
     folder, study, _ = read_results(results)
     page.write(study, folder.parent, out)
     catalogue = Catalogue(study)
-    _tell_progress(catalogue, catalogue.everything, folder.parent)
+    _tell(catalogue.progress(catalogue.everything, folder.parent))
 
 
 @app.command(rich_help_panel=LOOK)
@@ -321,7 +317,7 @@ def figure(
     catalogue = Catalogue(study)
     drawn = catalogue.figure(name)
     drawn.write(study, catalogue.load(drawn, folder.parent), out)
-    _tell_progress(catalogue, catalogue.jobs(drawn), folder.parent)
+    _tell(catalogue.progress(catalogue.jobs(drawn), folder.parent))
 
 
 @app.command(rich_help_panel=LOOK)
@@ -343,8 +339,9 @@ def table(
     folder, study, _ = read_results(results)
     catalogue = Catalogue(study)
     written = catalogue.table(name)
-    written.write(study, catalogue.load(written, folder.parent), out)
-    _tell_progress(catalogue, catalogue.jobs(written), folder.parent)
+    progress = catalogue.progress(catalogue.jobs(written), folder.parent)
+    written.write(study, catalogue.load(written, folder.parent), out, progress)
+    _tell(progress)
 
 
 @app.command(rich_help_panel=LOOK)

@@ -182,3 +182,12 @@ def test_what_is_shown_says_how_many_of_its_jobs_are_done_where_not_all_are(
     outcome = CliRunner().invoke(app, [name, str(results), *which, "--out", str(tmp_path / f"out.{suffix}")])
 
     assert (outcome.exit_code, outcome.stderr.strip()) == (0, said)
+
+
+def test_a_table_of_a_part_of_the_jobs_has_how_many_they_are(tmp_path: Path) -> None:
+    results, out = tmp_path / "results" / "quick", tmp_path / "claims.md"
+    shutil.copytree(ROOT / "results" / "quick-record", results, ignore=shutil.ignore_patterns("pre-adam-*"))
+
+    CliRunner().invoke(app, ["table", str(results), "claims", "--out", str(out)])
+
+    assert out.read_text().rstrip().endswith("29 of 30 jobs are done; the others may change what is shown.")

@@ -99,11 +99,9 @@ def finding(entries: Sequence[Entry]) -> str:
             "claim compares, such as Post-LN with a warm-up and without one, or measurements of the theory "
             "(docs/claims.md in preln's repository)."
         )
-    reproduced = [entry for entry in shown if entry.verdict is Verdict.REPRODUCED]
-    return (
-        f"This study tests {len(shown)} of the paper's {len(entries)} claims, and reproduces "
-        f"{len(reproduced) or 'none'} of them."
-    )
+    counts = Counter(entry.verdict for entry in shown)
+    of_each = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict if verdict is not Verdict.NOT_TESTED)
+    return f"This study tests {len(shown)} of the paper's {len(entries)} claims: {of_each}."
 
 
 def readable(table: pd.DataFrame) -> pd.DataFrame:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from preln.config import Study
@@ -38,11 +38,15 @@ class Table(Entry[R]):
         """Its files, in the folder of the study's results."""
         return [f"{self.folder}{self.name}{suffix}" for suffix in self.forms]
 
-    def write(self, study: Study, records: R, out: Sequence[Path]) -> None:
-        """Write it to each file of `out`, in the form of its suffix (csv, md, tex).
+    def write(self, study: Study, records: R, out: Sequence[Path], progress: str = "") -> None:
+        """Write it to each file of `out`, in the form of its suffix (csv, md, tex). Readers are told the progress, if
+        any, in the last note.
 
         Raises:
             PrelnError: if a suffix is of no such form.
         """
         forms.require(out)
-        forms.write(self.make(study, records), f"tab:{self.name}-{study.study}", out, self.computed)
+        content = self.make(study, records)
+        if progress:
+            content = replace(content, notes=[*content.notes, progress])
+        forms.write(content, f"tab:{self.name}-{study.study}", out, self.computed)
