@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from docs.answers.small_causes import STUDY
 from docs.committed import study_of
 from docs.markdown import answered, interval
 from preln.placements import PAPER, PLACEMENTS
@@ -47,7 +48,7 @@ def answer(post: Exponents) -> list[str]:
 
 def read(results: Path) -> dict[str, Exponents]:
     """The exponents of each placement of `small-causes`, over the new seeds; nothing while a part is not measured."""
-    study = study_of("small-causes")
+    study = study_of(STUDY)
     parts = expand_measurements(study, expand(study))
     measured = of_theory.load(study, parts, results).table
     if measured["part"].nunique() < len(parts):

@@ -137,9 +137,9 @@ def larger_warm_up() -> list[float]:
 
 
 def without_the_noise() -> list[float]:
-    """What is left after the short warm-up without the noise of its four mini-batches: the squared norm of their mean
-    less a quarter of what the squares of their norms are above it by chance. The record has the mean of the norms; its
-    square stands for that of the squares, which is one or two hundredths larger."""
+    """What is left after the short warm-up without the noise of its four mini-batches: before and after it, the square
+    of the gradient is (4 m - e) / 3, where m is the square of the norm of their mean, and e the mean of their squared
+    norms. The record has the mean of the norms; its square stands for e, which is one or two hundredths larger."""
     sizes = []
     for part in ("post-6", "post-6-after-warm-up"):
         measured = last_gradient(BIG, part)

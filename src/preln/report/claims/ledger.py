@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from itertools import chain
 
@@ -75,8 +75,13 @@ def judge(study: Study, records: evidence.Evidence) -> list[Entry]:
 
 def summary(entries: Sequence[Entry]) -> str:
     """How many claims have which verdict, in a sentence."""
+    return f"{'; '.join(_of_each(entries, Verdict))}, of {len(entries)} claims."
+
+
+def _of_each(entries: Sequence[Entry], verdicts: Iterable[Verdict]) -> list[str]:
+    """How many claims have each of these verdicts."""
     counts = Counter(entry.verdict for entry in entries)
-    return "; ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict) + f", of {len(entries)} claims."
+    return [f"{counts[verdict]} {verdict}" for verdict in verdicts]
 
 
 def tested(entries: Sequence[Entry]) -> list[Entry]:
@@ -99,9 +104,8 @@ def finding(entries: Sequence[Entry]) -> str:
             "claim compares, such as Post-LN with a warm-up and without one, or measurements of the theory "
             "(docs/claims.md in preln's repository)."
         )
-    counts = Counter(entry.verdict for entry in shown)
-    of_each = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict if verdict is not Verdict.NOT_TESTED)
-    return f"This study tests {len(shown)} of the paper's {len(entries)} claims: {of_each}."
+    of_each = _of_each(shown, (verdict for verdict in Verdict if verdict is not Verdict.NOT_TESTED))
+    return f"This study tests {len(shown)} of the paper's {len(entries)} claims: {', '.join(of_each)}."
 
 
 def readable(table: pd.DataFrame) -> pd.DataFrame:
