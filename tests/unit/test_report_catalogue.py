@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -10,16 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from preln.cli import app
 from preln.config import Study, validate
 from preln.errors import PrelnError
 from preln.report import catalogue
 from preln.report.catalogue import FIGURES, TABLES, Catalogue
 from preln.report.core.figure import Figure
 from preln.runs import Run, expand
-from tests.conftest import ROOT, RUN, bert_content, study_content
+from tests.conftest import RUN, bert_content, study_content
 
 ENTRIES = [*FIGURES.values(), *TABLES.values()]
 # Those that these tests speak of: a new one changes none of them.
@@ -159,35 +156,3 @@ def test_reading_the_catalogue_loads_no_library_that_draws() -> None:
     script = "import sys, preln.report.catalogue; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
     assert not {"matplotlib", "seaborn", "altair", "scipy"} & set(loaded)
-
-
-@pytest.mark.parametrize(
-    ("command", "said"),
-    [
-        (("table", "runs"), "10 of 11 jobs are done; the others may change what is shown."),
-        (("figure", "4"), "3 of 4 jobs are done; the others may change what is shown."),
-        (("report",), "29 of 30 jobs are done; the others may change what is shown."),
-        (("table", "theory"), ""),
-    ],
-    ids=["table", "figure", "report", "all are done"],
-)
-def test_what_is_shown_says_how_many_of_its_jobs_are_done_where_not_all_are(
-    command: tuple[str, ...], said: str, tmp_path: Path
-) -> None:
-    results = tmp_path / "results" / "quick"
-    shutil.copytree(ROOT / "results" / "quick-record", results, ignore=shutil.ignore_patterns("pre-adam-*"))
-    name, *which = command
-    suffix = {"table": "csv", "figure": "png", "report": "html"}[name]
-
-    outcome = CliRunner().invoke(app, [name, str(results), *which, "--out", str(tmp_path / f"out.{suffix}")])
-
-    assert (outcome.exit_code, outcome.stderr.strip()) == (0, said)
-
-
-def test_a_table_of_a_part_of_the_jobs_has_how_many_they_are(tmp_path: Path) -> None:
-    results, out = tmp_path / "results" / "quick", tmp_path / "claims.md"
-    shutil.copytree(ROOT / "results" / "quick-record", results, ignore=shutil.ignore_patterns("pre-adam-*"))
-
-    CliRunner().invoke(app, ["table", str(results), "claims", "--out", str(out)])
-
-    assert out.read_text().rstrip().endswith("29 of 30 jobs are done; the others may change what is shown.")

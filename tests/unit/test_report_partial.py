@@ -1,0 +1,44 @@
+"""What a figure, a table and the page of a study say where a part of its jobs is done."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from preln.cli import app
+from tests.conftest import ROOT
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (("table", "runs"), "10 of 11 jobs are done; the others may change what is shown."),
+        (("figure", "4"), "3 of 4 jobs are done; the others may change what is shown."),
+        (("report",), "29 of 30 jobs are done; the others may change what is shown."),
+        (("table", "theory"), ""),
+    ],
+    ids=["table", "figure", "report", "all are done"],
+)
+def test_what_is_shown_says_how_many_of_its_jobs_are_done_where_not_all_are(
+    command: tuple[str, ...], said: str, tmp_path: Path
+) -> None:
+    results = tmp_path / "results" / "quick"
+    shutil.copytree(ROOT / "results" / "quick-record", results, ignore=shutil.ignore_patterns("pre-adam-*"))
+    name, *which = command
+    suffix = {"table": "csv", "figure": "png", "report": "html"}[name]
+
+    outcome = CliRunner().invoke(app, [name, str(results), *which, "--out", str(tmp_path / f"out.{suffix}")])
+
+    assert (outcome.exit_code, outcome.stderr.strip()) == (0, said)
+
+
+def test_a_table_of_a_part_of_the_jobs_has_how_many_they_are(tmp_path: Path) -> None:
+    results, out = tmp_path / "results" / "quick", tmp_path / "claims.md"
+    shutil.copytree(ROOT / "results" / "quick-record", results, ignore=shutil.ignore_patterns("pre-adam-*"))
+
+    CliRunner().invoke(app, ["table", str(results), "claims", "--out", str(out)])
+
+    assert out.read_text().rstrip().endswith("29 of 30 jobs are done; the others may change what is shown.")
