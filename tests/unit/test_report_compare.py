@@ -118,12 +118,37 @@ def test_a_study_of_other_epochs_is_compared_by_its_own_last_translations(tmp_pa
     assert found.p == 1.0
 
 
+def compute_on(processor: str, results: Path) -> Path:
+    for record in results.rglob("run.json"):
+        record.write_text(record.read_text().replace("an abacus", processor))
+    return results
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "verdict"),
+    [
+        ({1: 4.0}, {1: 4.5}, "undecided"),
+        ({1: 4.0}, {1: 3.5}, "undecided"),
+        ({1: 4.0}, {1: math.inf}, "undecided"),
+        ({1: 4.0}, {1: 4.01}, "same"),
+        ({1: 4.0, 2: 4.1, 3: 4.2}, {1: 5.0}, "undecided"),
+        ({1: 4.0, 2: 4.1, 3: 4.2}, {1: 5.0, 2: 5.1, 3: 5.2}, "worse"),
+    ],
+)
+def test_on_other_hardware_a_single_seed_decides_nothing(
+    before: dict[int, float], after: dict[int, float], verdict: str, tmp_path: Path
+) -> None:
+    one = write_results(tmp_path / "one", {"pre": before})
+    found = compare(one, compute_on("a slide rule", write_results(tmp_path / "two", {"pre": after})))
+    assert losses(found) == {"pre": verdict}
+    assert found.is_worse == (verdict == "worse")
+    assert ("are undecided" in text(found)) == (verdict == "undecided")
+
+
 @pytest.mark.parametrize(("processor", "said"), [("an abacus", False), ("a slide rule", True)])
 def test_other_hardware_is_said(processor: str, said: bool, tmp_path: Path) -> None:
     one, two = (write_results(tmp_path / name, {"pre": {1: 4.0}}) for name in ("one", "two"))
-    for record in two.rglob("run.json"):
-        record.write_text(record.read_text().replace("an abacus", processor))
-    shown = text(compare(one, two))
+    shown = text(compare(one, compute_on(processor, two)))
     assert ("The hardware differs" in shown) == said
     assert (processor in shown) == said
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -49,7 +49,8 @@ class Difference:
         seeds: how many are compared, of each study.
         p: of Welch's t-test over the seeds; of one seed, that of the paired bootstrap over the test's sentences, where
             the translations are still in the runs' states; otherwise NaN.
-        verdict: `worse`, `better` or `same`.
+        verdict: `worse`, `better` or `same`; of a single seed on other hardware `undecided` in place of the first two,
+            for such a run ends as with another seed.
     """
 
     what: str
@@ -94,6 +95,7 @@ def compare(before: Path, after: Path) -> Comparison:
         RecordError: if a record cannot be used, or no run is done in both.
     """
     studies = [of_results(of_folder(folder)) for folder in (before, after)]
+    hardware = _hardware(studies[0], before), _hardware(studies[1], after)
     numbers, alone = [], []
     (first, gone), (second, now_gone) = (
         _numbers(study, folder.resolve().parent) for study, folder in zip(studies, (before, after), strict=True)
@@ -105,19 +107,31 @@ def compare(before: Path, after: Path) -> Comparison:
         if key in first and key in second:
             by_sentences = partial(_bootstrap, (before, after), runs, key[0]) if key[1] == "test_bleu" else None
             diverged = gone[key[0]], now_gone[key[0]]
-            numbers.append(_difference(*key, first[key], second[key], diverged, by_sentences))
+            difference = _difference(*key, first[key], second[key], diverged, by_sentences, hardware[0] != hardware[1])
+            numbers.append(difference)
         else:
             alone.append(f"{', '.join(key)}: only in {before if key in first else after}")
     settings = list(_changed(*(flat(study.model_dump(mode="json")) for study in studies)))
     texts = [_texts(study, folder) for study, folder in zip(studies, (before, after), strict=True)]
     of_other_text = [name for name in texts[0] if name in texts[1] and texts[0][name] != texts[1][name]]
-    hardware = _hardware(studies[0], before), _hardware(studies[1], after)
     return Comparison(settings, numbers, alone, of_other_text, hardware)
 
 
 def text(comparison: Comparison) -> str:
     """The comparison as Markdown."""
     parts = []
+    if comparison.of_other_text:
+        parts.append(
+            f"The text differs, by the checksums of the records: {listed(comparison.of_other_text, 3)}. So their "
+            "numbers are of different trainings."
+        )
+    first, second = comparison.hardware
+    if first != second:
+        parts.append(
+            f"The hardware differs: {first}, and {second}. Rounding differs with the kind of processor, and grows with "
+            "every update: a run ends as with another seed. So a difference of single seeds is undecided. "
+            "docs/speed.md in preln's repository says which digits are promised where."
+        )
     if comparison.settings:
         rows = pd.DataFrame(comparison.settings, columns=["setting", "before", "after"])
         parts.append(rows.to_markdown(index=False, disable_numparse=True))
@@ -130,25 +144,14 @@ def text(comparison: Comparison) -> str:
         table["p"] = ["" if math.isnan(p) else f"{p:.2g}" for p in table["p"]]
         parts.append(table.to_markdown(index=False, disable_numparse=True))
     parts += comparison.alone
-    worse = sum(one.verdict == "worse" for one in comparison.numbers)
+    counts = Counter(one.verdict for one in comparison.numbers)
+    undecided = f" ({counts['undecided']} are undecided)" if counts["undecided"] else ""
     parts.append(
-        f"{worse} of {len(comparison.numbers)} numbers are worse: where a larger share of the seeds diverged; "
-        f"otherwise by p < {SIGNIFICANT} of the seeds, or of BLEU's sentences where there is one seed; where no p is "
-        f"known, by {NOTICEABLE['valid_loss']} bits of loss, {NOTICEABLE['test_bleu']:g} of BLEU or "
+        f"{counts['worse']} of {len(comparison.numbers)} numbers are worse{undecided}: where a larger share of the "
+        f"seeds diverged; otherwise by p < {SIGNIFICANT} of the seeds, or of BLEU's sentences where there is one seed; "
+        f"where no p is known, by {NOTICEABLE['valid_loss']} bits of loss, {NOTICEABLE['test_bleu']:g} of BLEU or "
         f"{NOTICEABLE['accuracy']:.0%} of accuracy. Beside a single seed, the same one is compared."
     )
-    if comparison.of_other_text:
-        parts.append(
-            f"The text differs, by the checksums of the records: {listed(comparison.of_other_text, 3)}. So their "
-            "numbers are of different trainings."
-        )
-    first, second = comparison.hardware
-    if first != second:
-        parts.append(
-            f"The hardware differs: {first}, and {second}. Rounding differs with the kind of processor, and grows with "
-            "every update: a run ends as with another seed. docs/speed.md in preln's repository says which digits are "
-            "promised where."
-        )
     return "\n\n".join(parts)
 
 
@@ -211,9 +214,10 @@ def _difference(
     after: dict[int, float],
     diverged: tuple[set[int], set[int]],
     by_sentences: Callable[[int], float] | None,
+    elsewhere: bool,
 ) -> Difference:
     """The difference of two series by their seeds, some of which diverged; `by_sentences` gives the p-value of one
-    seed's."""
+    seed's, and `elsewhere` says that the hardware differs."""
     common = before.keys() & after.keys()
     if common and min(len(before), len(after)) == 1:
         # Beside a single seed, the same one says most.
@@ -238,7 +242,9 @@ def _difference(
         by = mean(second) - mean(first)
         worse = (by > 0) == LOWER_IS_BETTER[quantity]
         differs = abs(by) > NOTICEABLE[quantity] if math.isnan(p) else p < SIGNIFICANT
-    verdict = ("worse" if worse else "better") if differs else "same"
+    # Models that are fine-tuned with several seeds are one pre-trained model.
+    of_one_seed = quantity == "accuracy" or min(len(before), len(after)) == 1
+    verdict = ("undecided" if elsewhere and of_one_seed else "worse" if worse else "better") if differs else "same"
     return Difference(name, quantity, was, is_now, f"{len(before)}, {len(after)}", p, verdict)
 
 
