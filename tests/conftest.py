@@ -207,19 +207,21 @@ def bert_content(*runs: dict[str, Any], checkpoints: Sequence[int] = (6, 12), **
     }
 
 
-@pytest.fixture(scope="session")
-def prepared_text(make_once: MakeOnce) -> Path:
-    """The small English text, prepared: text/, bpe/ and binary/."""
+def prepare_english(content: dict[str, Any], folder: Path) -> None:
+    """Prepare an English text: text/, bpe/ and binary/."""
     from preln.corpora.english import prepare
     from preln.fairseq_plugin.binarise import binarise_english
 
-    def fill(folder: Path) -> None:
-        text = EnglishText.model_validate(TEXT)
-        prepare.prepare_text(text, folder / "downloads", folder / "text", 1)
-        prepare.prepare_pieces(folder / "text", text.vocabulary, folder / "bpe", 1)
-        binarise_english(folder / "bpe", folder / "binary")
+    text = EnglishText.model_validate(content)
+    prepare.prepare_text(text, folder / "downloads", folder / "text", 1)
+    prepare.prepare_pieces(folder / "text", text.vocabulary, folder / "bpe", 1)
+    binarise_english(folder / "bpe", folder / "binary")
 
-    return make_once("prepared text", fill)
+
+@pytest.fixture(scope="session")
+def prepared_text(make_once: MakeOnce) -> Path:
+    """The small English text, prepared."""
+    return make_once("prepared text", lambda folder: prepare_english(TEXT, folder))
 
 
 @pytest.fixture(scope="session")

@@ -25,7 +25,7 @@ from preln.fairseq_plugin.masked_lm import RecordedMaskedLM, weights_name
 from preln.pretraining import training
 from preln.pretraining.curve import COLUMNS
 from preln.pretraining.runs import PretrainingRun, expand
-from tests.conftest import bert_content, overflow_validations
+from tests.conftest import TEXT, MakeOnce, bert_content, overflow_validations, prepare_english
 from tests.moments import Hold, NewHold, after_update, before_file
 
 pytestmark = pytest.mark.slow
@@ -227,54 +227,68 @@ def test_a_killed_training_ends_with_the_numbers_of_an_uninterrupted_one(
         assert all(torch.equal(one[name], other[name]) for name in other)
 
 
+@pytest.fixture(scope="session")
+def short_text(make_once: MakeOnce, prepared_text: Path) -> Path:
+    """A text of some 250 sequences, so that an epoch takes a moment."""
+
+    def fill(folder: Path) -> None:
+        documents = _text(prepared_text / "text" / "train.txt").splitlines()[:LINES]
+        (folder / "mine.txt").write_text("\n\n".join(documents), encoding="utf-8")
+        mine = {"source": "files", "path": str(folder / "mine.txt"), "documents": "blank-line"}
+        prepare_english({**TEXT, "sources": [mine]}, folder)
+
+    return make_once("a short text", fill)
+
+
+LINES = 240
+# An epoch of the short text is eight updates of so many sequences, or two, or one.
+EIGHT, TWO, ONE = ({"batch_sequences": sequences} for sequences in (32, 128, 256))
+
+
 def test_a_training_that_is_killed_goes_on_into_the_same_next_epoch(
-    hold: NewHold, prepared_text: Path, tmp_path: Path
+    hold: NewHold, short_text: Path, tmp_path: Path
 ) -> None:
-    # An epoch is eight updates of so many sequences; the kill takes it back to update 6.
-    changes = {"batch_sequences": 800, "updates": 10, "validate_every": 2}
+    # The kill takes it back to update 6.
+    changes = {**EIGHT, "updates": 10, "validate_every": 2}
     for name in ("whole", "killed"):
         _, run = write_study(tmp_path / name, **changes)
-    kill_at([hold(after_update(7))], tmp_path / "killed", run, prepared_text)
+    kill_at([hold(after_update(7))], tmp_path / "killed", run, short_text)
     for name in ("whole", "killed"):
-        finish(tmp_path / name, run, prepared_text)
+        finish(tmp_path / name, run, short_text)
     assert '"epoch": 2' in _text(state_of(tmp_path / "whole", run) / "training.log")
     assert numbers(tmp_path / "killed", run) == numbers(tmp_path / "whole", run)
 
 
-# An epoch is two updates of so many sequences, or one.
-TWO, ONE = {"batch_sequences": 3200}, {"batch_sequences": 6400}
-
-
 @pytest.mark.parametrize("epoch", [TWO, ONE], ids=["two updates an epoch", "one update an epoch"])
 def test_a_training_whose_validations_end_epochs_goes_on_from_the_last_one(
-    epoch: dict[str, int], hold: NewHold, prepared_text: Path, tmp_path: Path
+    epoch: dict[str, int], hold: NewHold, short_text: Path, tmp_path: Path
 ) -> None:
     for name in ("whole", "killed"):
         _, run = write_study(tmp_path / name, **epoch, updates=8, validate_every=2)
-    kill_at([hold(after_update(7))], tmp_path / "killed", run, prepared_text)
+    kill_at([hold(after_update(7))], tmp_path / "killed", run, short_text)
     for name in ("whole", "killed"):
-        finish(tmp_path / name, run, prepared_text)
+        finish(tmp_path / name, run, short_text)
     assert numbers(tmp_path / "killed", run) == numbers(tmp_path / "whole", run)
     attempts = [json.loads(line) for line in _text(state_of(tmp_path / "killed", run) / "attempts.jsonl").splitlines()]
     assert [attempt["updates_before"] for attempt in attempts] == [0, 6]
-    assert training.trained(run, prepared_text, tmp_path / "whole" / run.id).moment.update == 8
+    assert training.trained(run, short_text, tmp_path / "whole" / run.id).moment.update == 8
     assert len(list(state_of(tmp_path / "whole", run).glob("checkpoints/checkpoint_*_*.pt"))) == 2
 
 
 def test_a_training_whose_every_update_ends_an_epoch_stops_when_it_is_told_to(
-    hold: NewHold, prepared_text: Path, tmp_path: Path
+    hold: NewHold, short_text: Path, tmp_path: Path
 ) -> None:
     for name in ("whole", "stopped"):
         _, run = write_study(tmp_path / name, **ONE, updates=12, validate_every=6)
     moment = hold(after_update(2))
-    process = start(tmp_path / "stopped", run, prepared_text, moment)
+    process = start(tmp_path / "stopped", run, short_text, moment)
     moment.wait(process)
     process.terminate()
     moment.let_go()
     assert process.wait() != 0
     assert "checkpoint_3_3.pt" in {path.name for path in state_of(tmp_path / "stopped", run).glob("checkpoints/*")}
     for name in ("whole", "stopped"):
-        finish(tmp_path / name, run, prepared_text)
+        finish(tmp_path / name, run, short_text)
     assert numbers(tmp_path / "stopped", run) == numbers(tmp_path / "whole", run)
 
 
@@ -309,13 +323,13 @@ def test_a_validation_whose_loss_is_not_finite_is_a_divergence(
     assert metrics(tmp_path, run)["diverged"]["reason"] == "the loss of a validation is not finite"
 
 
-def test_a_checkpoint_that_was_written_and_not_yet_named_is_gone_on_from(prepared_text: Path, tmp_path: Path) -> None:
+def test_a_checkpoint_that_was_written_and_not_yet_named_is_gone_on_from(short_text: Path, tmp_path: Path) -> None:
     _, run = write_study(tmp_path, **TWO, updates=8, validate_every=2)
-    finish(tmp_path, run, prepared_text)
+    finish(tmp_path, run, short_text)
     (last,) = state_of(tmp_path, run).glob("checkpoints/checkpoint_4_8.pt")
     last.replace(last.with_name("checkpoint4.pt"))
-    finish(tmp_path, run, prepared_text)
-    assert training.trained(run, prepared_text, tmp_path / run.id).moment.update == 8
+    finish(tmp_path, run, short_text)
+    assert training.trained(run, short_text, tmp_path / run.id).moment.update == 8
 
 
 def test_a_gradient_that_is_not_finite_is_a_divergence_too(

@@ -107,7 +107,8 @@ def test_a_clone_trains_and_measures_nothing_on_a_copy_of_its_text_wherever_it_l
         theory.write_study(RUNS[0], study="copied", corpora=corpora, theory={**THEORY, "gradients": gradients})
 
     write_study(copy)
-    assert theory.snakemake().code == 0
+    # These read the records of all measurements.
+    assert theory.snakemake("results/copied/tables/theory.md", "results/copied/tables/figure-3.md").code == 0
 
     # In a clone, and where the copy was moved to, with the age of files that were written now.
     shutil.rmtree(theory.folder / ".snakemake")
