@@ -229,7 +229,7 @@ def test_a_killed_training_ends_with_the_numbers_of_an_uninterrupted_one(
 
 @pytest.fixture(scope="session")
 def short_text(make_once: MakeOnce, prepared_text: Path) -> Path:
-    """A text of some 250 sequences, so that an epoch takes a moment."""
+    """A text of some 120 sequences, so that an epoch takes a moment."""
 
     def fill(folder: Path) -> None:
         documents = _text(prepared_text / "text" / "train.txt").splitlines()[:LINES]
@@ -242,7 +242,7 @@ def short_text(make_once: MakeOnce, prepared_text: Path) -> Path:
 
 LINES = 240
 # An epoch of the short text is eight updates of so many sequences, or two, or one.
-EIGHT, TWO, ONE = ({"batch_sequences": sequences} for sequences in (32, 128, 256))
+EIGHT, TWO, ONE = ({"batch_sequences": sequences} for sequences in (16, 64, 128))
 
 
 def test_a_training_that_is_killed_goes_on_into_the_same_next_epoch(
