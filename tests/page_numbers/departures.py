@@ -617,8 +617,7 @@ SAID: list[tuple[str, Numbers]] = [
         lambda: list(ahead_at_the_papers_size("valid_loss")),
     ),
     (
-        "From {:.2f} and {:.2f} at initialisation, the gradient falls to {:.3f} and {:.3f} (seeds 1 and 2); with seed "
-        "3 it falls to {:.3f}.",
+        "From {:.2f}, {:.2f} and {:.2f} at initialisation, the gradient falls to {:.3f}, {:.3f} and {:.3f}.",
         lambda: [*last_gradients(SIZE, "post-6"), *last_gradients(SIZE, "post-6-after-warm-up")],
     ),
     (
