@@ -8,10 +8,11 @@ from tests.page_numbers.records import LONG_PRE, RESULTS, SIZE, Numbers, asked, 
 
 
 def shares_of_bleu() -> list[float]:
-    """The part of training and translating that is translating, in percent: Adam in `confounds` with four batches."""
+    """The part of training and translating that is translating, in percent: Adam in `confounds` with four batches and
+    fairseq's draw."""
     ended = [
         recording.read_metrics(folder)
-        for folder in (RESULTS / "confounds" / "translation").glob("post-adam-*-epochs4-accumulate4-s*")
+        for folder in (RESULTS / "confounds" / "translation").glob("post-adam-*[0-9]-epochs4-accumulate4-s*")
     ]
     assert len(ended) == 7
     translating = [sum(one["bleu"]["seconds"]) for one in ended]
