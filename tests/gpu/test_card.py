@@ -45,8 +45,8 @@ UPDATES = 12
 
 @pytest.fixture(params=PRECISIONS)
 def precision(request: pytest.FixtureRequest) -> str:
-    """Each precision that the card has; of the rehearsal one that a CPU has too, and that is not the one of the CPU
-    beside it."""
+    """Each precision that the card has. A rehearsal tries bf16 alone: a CPU has it, and the CPU beside it computes in
+    fp32."""
     if request.param != "bf16" and REHEARSAL:
         pytest.skip("a rehearsal tries bf16 alone")
     return str(request.param)

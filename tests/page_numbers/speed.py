@@ -53,7 +53,7 @@ SAID: list[tuple[str, Numbers]] = [
     ),
     ("each made {:.0f} to {:.0f} updates a second (`paper-epoch`)", lambda: updates_a_second("paper-epoch")),
     ("each made {:.0f} to {:.0f} (`placements-real`)", lambda: updates_a_second("placements-real")),
-    ("and Adam, it takes {:.1f} to {:.1f}%", shares_of_bleu),
+    ("and fairseq's draw, it takes {:.1f} to {:.1f}%", shares_of_bleu),
     ("BERT in fp32 is {:.2f} ({:.2f} to {:.2f}) times as fast", lambda: timed("train-bert-fp32")),
     (
         "in bf16 is {:.2f} ({:.2f} to {:.2f}) times as fast if its products are computed in fp32 (size A), and "

@@ -49,8 +49,8 @@ class Difference:
         seeds: how many are compared, of each study.
         p: of Welch's t-test over the seeds; of one seed, that of the paired bootstrap over the test's sentences, where
             the translations are still in the runs' states; otherwise NaN.
-        verdict: `worse`, `better` or `same`; of a single seed on other hardware `undecided` in place of the first two,
-            for such a run ends as with another seed.
+        verdict: `worse`, `better` or `same`. On other hardware it is `undecided` in place of the first two where one
+            model was trained, of a single seed or for a fine-tuning: it ends as with another seed.
     """
 
     what: str
@@ -145,7 +145,7 @@ def text(comparison: Comparison) -> str:
         parts.append(table.to_markdown(index=False, disable_numparse=True))
     parts += comparison.alone
     counts = Counter(one.verdict for one in comparison.numbers)
-    undecided = f" ({counts['undecided']} are undecided)" if counts["undecided"] else ""
+    undecided = f", and {counts['undecided']} undecided" if counts["undecided"] else ""
     parts.append(
         f"{counts['worse']} of {len(comparison.numbers)} numbers are worse{undecided}: where a larger share of the "
         f"seeds diverged; otherwise by p < {SIGNIFICANT} of the seeds, or of BLEU's sentences where there is one seed; "
@@ -217,7 +217,7 @@ def _difference(
     elsewhere: bool,
 ) -> Difference:
     """The difference of two series by their seeds, some of which diverged; `by_sentences` gives the p-value of one
-    seed's, and `elsewhere` says that the hardware differs."""
+    seed's, and `elsewhere` says that the hardware of the studies differs, whether or not that of these runs does."""
     common = before.keys() & after.keys()
     if common and min(len(before), len(after)) == 1:
         # Beside a single seed, the same one says most.
@@ -242,8 +242,8 @@ def _difference(
         by = mean(second) - mean(first)
         worse = (by > 0) == LOWER_IS_BETTER[quantity]
         differs = abs(by) > NOTICEABLE[quantity] if math.isnan(p) else p < SIGNIFICANT
-    # Models that are fine-tuned with several seeds are one pre-trained model.
-    of_one_seed = quantity == "accuracy" or min(len(before), len(after)) == 1
+    # The seeds of a fine-tuning share one pre-trained model, so they are one training.
+    of_one_seed = quantity == "accuracy" or 1 in (len(before), len(after), len(first), len(second))
     verdict = ("undecided" if elsewhere and of_one_seed else "worse" if worse else "better") if differs else "same"
     return Difference(name, quantity, was, is_now, f"{len(before)}, {len(after)}", p, verdict)
 
