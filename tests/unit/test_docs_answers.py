@@ -351,6 +351,17 @@ def test_the_draw_makes_adam_fail_if_nothing_is_learned_with_it(xavier: list[flo
     assert radam.of_the_draw([8.0, 7.9, 8.1], xavier) == found
 
 
+def test_the_draws_are_compared_with_adam_alone(tmp_path: Path) -> None:
+    runs = tmp_path / "confounds" / "translation"
+    trained(runs / "post-adam-lr5e-4-wu0-hold1333-epochs4-accumulate4-s1", [9.0, 8.0, 7.3, 6.8])
+    trained(runs / "post-adam-lr5e-4-wu0-hold1333-initialisationxavier-epochs4-accumulate4-s1", [9.6, 9.2, 8.5, 8.0])
+    trained(runs / "post-radam-lr5e-4-linear4653-initialisationxavier-epochs4-accumulate4-s1", [1.0] * 4)
+
+    found = radam.read(tmp_path)
+
+    assert [found[one].losses for one in (radam.ADAM, radam.ADAM_BY_XAVIER)] == [[6.8], [8.0]]
+
+
 def test_nothing_is_said_of_the_higher_rate_before_both_runs_are_made() -> None:
     assert radam.at_the_higher_rate({Corner(learning_rate=1e-3): [10.8], Corner(4): [6.7]}) == []
 

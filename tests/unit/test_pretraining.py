@@ -232,7 +232,7 @@ def short_text(make_once: MakeOnce, prepared_text: Path) -> Path:
     """A text of some 120 sequences, so that an epoch takes a moment."""
 
     def fill(folder: Path) -> None:
-        documents = _text(prepared_text / "text" / "train.txt").splitlines()[:LINES]
+        documents = _text(prepared_text / "text" / "train.txt").splitlines()[:240]
         (folder / "mine.txt").write_text("\n\n".join(documents), encoding="utf-8")
         mine = {"source": "files", "path": str(folder / "mine.txt"), "documents": "blank-line"}
         prepare_english({**TEXT, "sources": [mine]}, folder)
@@ -240,7 +240,6 @@ def short_text(make_once: MakeOnce, prepared_text: Path) -> Path:
     return make_once("a short text", fill)
 
 
-LINES = 240
 # An epoch of the short text is eight updates of so many sequences, or two, or one.
 EIGHT, TWO, ONE = ({"batch_sequences": sequences} for sequences in (16, 64, 128))
 

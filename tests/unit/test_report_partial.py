@@ -12,6 +12,14 @@ from preln.cli import app
 from tests.conftest import ROOT
 
 
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    """The results of a study that lacks a run."""
+    folder = tmp_path / "results" / "quick"
+    shutil.copytree(ROOT / "results" / "quick-record", folder, ignore=shutil.ignore_patterns("pre-adam-*"))
+    return folder
+
+
 @pytest.mark.parametrize(
     ("command", "said"),
     [
@@ -23,10 +31,8 @@ from tests.conftest import ROOT
     ids=["table", "figure", "report", "all are done"],
 )
 def test_what_is_shown_says_how_many_of_its_jobs_are_done_where_not_all_are(
-    command: tuple[str, ...], said: str, tmp_path: Path
+    command: tuple[str, ...], said: str, results: Path, tmp_path: Path
 ) -> None:
-    results = tmp_path / "results" / "quick"
-    shutil.copytree(ROOT / "results" / "quick-record", results, ignore=shutil.ignore_patterns("pre-adam-*"))
     name, *which = command
     suffix = {"table": "csv", "figure": "png", "report": "html"}[name]
 
@@ -35,9 +41,8 @@ def test_what_is_shown_says_how_many_of_its_jobs_are_done_where_not_all_are(
     assert (outcome.exit_code, outcome.stderr.strip()) == (0, said)
 
 
-def test_a_table_of_a_part_of_the_jobs_has_how_many_they_are(tmp_path: Path) -> None:
-    results, out = tmp_path / "results" / "quick", tmp_path / "claims.md"
-    shutil.copytree(ROOT / "results" / "quick-record", results, ignore=shutil.ignore_patterns("pre-adam-*"))
+def test_a_table_of_a_part_of_the_jobs_has_how_many_they_are(results: Path, tmp_path: Path) -> None:
+    out = tmp_path / "claims.md"
 
     CliRunner().invoke(app, ["table", str(results), "claims", "--out", str(out)])
 

@@ -96,6 +96,7 @@ def compare(before: Path, after: Path) -> Comparison:
     """
     studies = [of_results(of_folder(folder)) for folder in (before, after)]
     hardware = _hardware(studies[0], before), _hardware(studies[1], after)
+    elsewhere = hardware[0] != hardware[1]
     numbers, alone = [], []
     (first, gone), (second, now_gone) = (
         _numbers(study, folder.resolve().parent) for study, folder in zip(studies, (before, after), strict=True)
@@ -107,8 +108,7 @@ def compare(before: Path, after: Path) -> Comparison:
         if key in first and key in second:
             by_sentences = partial(_bootstrap, (before, after), runs, key[0]) if key[1] == "test_bleu" else None
             diverged = gone[key[0]], now_gone[key[0]]
-            difference = _difference(*key, first[key], second[key], diverged, by_sentences, hardware[0] != hardware[1])
-            numbers.append(difference)
+            numbers.append(_difference(*key, first[key], second[key], diverged, by_sentences, elsewhere))
         else:
             alone.append(f"{', '.join(key)}: only in {before if key in first else after}")
     settings = list(_changed(*(flat(study.model_dump(mode="json")) for study in studies)))
