@@ -79,9 +79,9 @@ class Workspace:
         """Run `snakemake ... --cores 2` in the copy."""
         return self.run("snakemake", *arguments, "--cores", "2")
 
-    def would_run(self) -> dict[str, int]:
-        """The jobs that `snakemake` would run now."""
-        outcome = self.snakemake("--dry-run")
+    def would_run(self, *asked: str) -> dict[str, int]:
+        """The jobs that `snakemake` would run now, for all of the study or for what is asked."""
+        outcome = self.snakemake("--dry-run", *asked)
         assert outcome.code == 0, outcome.output
         return outcome.jobs
 

@@ -96,6 +96,13 @@ def test_a_clone_measures_the_proofs_anew_where_the_study_asks_for_others(theory
     assert theory.would_run() == {}
 
 
+def test_a_clone_measures_other_proofs_for_the_table_that_is_asked_for(theory: Workspace) -> None:
+    theory.as_cloned()
+    theory.write_study(*RUNS, theory={**THEORY, "exact": {**THEORY["exact"], "length": 4}})
+    jobs = theory.would_run("results/tiny/tables/theory.md")
+    assert jobs == {"measure_theory": 3, "write_table": 1}
+
+
 def test_a_clone_trains_and_measures_nothing_on_a_copy_of_its_text_wherever_it_lies(theory: Workspace) -> None:
     text = next((theory.folder / "resources" / "corpora").glob("*/text"))
     copy = theory.folder / "a copy"

@@ -16,6 +16,8 @@ from preln.remote import RemoteRefused, require_plain_path
 from preln.report.catalogue import FIGURES, REPORT, TABLES, Catalogue, code
 from preln.report.claims.ledger import CLAIMS
 from preln.runs import PREPARATION_VERSION, corpus_id, digest
+from preln.theory import measurement_jobs
+from preln.theory.measurement_jobs import ExactJob
 from preln.workflow import (
     DOWNLOADS_FOLDER,
     RESOURCES,
@@ -106,16 +108,12 @@ def inputs(job):
     found = inputs_of(RESULTS, job, located)
     # In a clone, Snakemake has no notes of the settings that a record was made with, and its age need not tell that they were
     # others: a text that was prepared elsewhere may be older.
-    if record := outdated_record(RESULTS, job, located):
-        if found:
-            # Older than any text, it is made anew, and is kept until its job begins. Where it is read-only, so is the study.
-            with suppress(PermissionError):
-                os.utime(record, (1, 1))
-        elif is_to_run_jobs():
-            # Nothing that the job reads can be newer.
-            record.unlink()
-        elif workflow.is_main_process:
-            logger.warning(f"{record}: of other settings than the study's; a run makes it anew.")
+    record = outdated_record(RESULTS, job, located)
+    if record:
+        # Older than all that it is made from, it is made anew, and is kept until its job begins. Where it is read-only, so
+        # is the study.
+        with suppress(PermissionError):
+            os.utime(record, (1, 1))
     every = [one for read in found.values() for one in (read if isinstance(read, list) else [read])]
     # What is not there may be made for another job. Snakemake would take that for a reason to do this one again.
     missing = {one.path for one in every if not Path(located(one.path)).exists()}
@@ -126,7 +124,12 @@ def inputs(job):
             return [given(one) for one in read if one.path not in left_out]
         return ancient(read.path) if read.is_current else read.path
 
-    return {name: given(read) for name, read in found.items() if isinstance(read, list) or read.path not in left_out}
+    files = {name: given(read) for name, read in found.items() if isinstance(read, list) or read.path not in left_out}
+    if isinstance(job, ExactJob):
+        # It reads no text, and an edited comment is no reason to measure anew. What it has to be is newer than such a record.
+        [code] = relative([measurement_jobs.__file__])
+        files["code"] = code if record else ancient(code)
+    return files
 
 
 def stays(job):
