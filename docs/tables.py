@@ -38,6 +38,7 @@ from docs.answers import (
     small_sums,
     warmup_of_post,
     whole_trainings,
+    width_or_rate,
 )
 from docs.bench import cost, depth, lower_rate, models, published, real_text, seeds
 from docs.committed import RESULTS, ROOT, claims, final, final_by_seed, table, theory
@@ -585,9 +586,9 @@ def cards() -> str:
 
 ANSWERS = {
     "departures.md": [
-        *(radam, radam_in_pre, first_epoch, whole_trainings, short_warmup, gradient_after_warmup, schedules),
-        *(early_drop, pre_rates, small_bert, low_rate, warmup_of_post, drop_of_pre, depth_of_gradient, quick_radam),
-        *(quick_seeds, small_radam),
+        *(radam, radam_in_pre, first_epoch, width_or_rate, whole_trainings, short_warmup, gradient_after_warmup),
+        *(schedules, early_drop, pre_rates, small_bert, low_rate, warmup_of_post, drop_of_pre, depth_of_gradient),
+        *(quick_radam, quick_seeds, small_radam),
     ],
     "experiments.md": [small_sums, failure_map, first_updates, control, amplification],
 }

@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 
 from docs.answers.bounds import C15_IN_PRE
-from docs.answers.iwslt14 import HIGHER_RATE, PAPERS_RATE, fails
+from docs.answers.iwslt14 import HIGHER_RATE, PAPERS_RATE, UPDATES, fails
 from docs.committed import SEEDS, Ends, after_epoch, by_settings, have_all_seeds, losses_of, translations
 from docs.markdown import answered, each_seed, rate, tokens
 from preln.config import RunSettings
@@ -109,7 +109,8 @@ def is_whole(losses: Mapping[Corner, Sequence[float]]) -> bool:
 def corner_of(its: RunSettings) -> Corner | None:
     """Which of RAdam's runs, or of Adam's beside them, it is; None of another run."""
     is_adams = (its.optimizer, its.warmup, its.anchor, its.accumulate) == ("adam", 0, "hold", ADAM.batches)
-    if its.placement != "post" or not (is_adams or its.optimizer == "radam"):
+    is_radams = (its.optimizer, its.decay_updates) == ("radam", UPDATES)
+    if its.placement != "post" or not (is_adams or is_radams):
         return None
     return Corner(its.accumulate, its.initialisation, its.beta2, its.learning_rate, its.optimizer)
 

@@ -41,6 +41,7 @@ from docs.answers import (
     small_sums,
     warmup_of_post,
     whole_trainings,
+    width_or_rate,
 )
 from docs.answers.amplification import ByDepth
 from docs.answers.depth_of_gradient import Exponents
@@ -360,6 +361,34 @@ def test_the_draws_are_compared_with_adam_alone(tmp_path: Path) -> None:
     found = radam.read(tmp_path)
 
     assert [found[one].losses for one in (radam.ADAM, radam.ADAM_BY_XAVIER)] == [[6.8], [8.0]]
+
+
+@pytest.mark.parametrize(
+    ("slower", "found"),
+    [
+        ([9.7, 9.61, 9.8], ["the rate is the cause"]),
+        ([9.7, 9.59, 9.8], ["the rate is a cause in part"]),
+        ([8.2, 8.1, 8.1], ["the rate is a cause in part"]),
+        ([8.2, 8.0, 7.9], ["the rate is no cause"]),
+        ([8.2, 8.0], []),
+    ],
+)
+def test_the_rate_keeps_radam_from_training_if_nothing_is_learned_with_that_of_the_papers_size(
+    slower: list[float], found: list[str]
+) -> None:
+    assert width_or_rate.answer({width_or_rate.FASTER: [7.6, 7.5, 7.7], width_or_rate.SLOWER: slower}) == found
+
+
+def test_the_lengths_of_radams_decay_are_told_apart_and_read_after_three_epochs(tmp_path: Path) -> None:
+    runs = tmp_path / "confounds" / "translation"
+    trained(runs / "post-radam-lr5e-4-linear4653-initialisationxavier-epochs4-accumulate4-s1", [9.4, 8.5, 7.9, 7.4])
+    trained(runs / "post-radam-lr5e-4-linear16500-initialisationxavier-accumulate4-s1", [9.5, 8.6, 8.0])
+    trained(runs / "post-radam-lr5e-4-linear4653-epochs4-accumulate4-s1", [1.0] * 4)
+
+    found = width_or_rate.read(tmp_path)
+
+    assert {updates: ends.losses for updates, ends in found.items()} == {4653: [7.9], 16500: [8.0]}
+    assert radam.read(tmp_path)[radam.PAPERS].losses == [7.4]
 
 
 def test_nothing_is_said_of_the_higher_rate_before_both_runs_are_made() -> None:
