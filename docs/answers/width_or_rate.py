@@ -1,4 +1,4 @@
-"""Is it the width or the rate that keeps RAdam from training Post-LN at the paper's size? (C15)"""
+"""Is it the width or the rate that keeps RAdam from training at the paper's size? (C15)"""
 
 from __future__ import annotations
 
