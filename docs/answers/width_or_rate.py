@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from docs.answers import first_epoch
-from docs.answers.iwslt14 import PAPERS_RATE, UPDATES, fails
-from docs.answers.radam import ENOUGH, PAPERS
+from docs.answers.iwslt14 import UPDATES, fails
+from docs.answers.radam import ENOUGH, PAPERS, corner_of
 from docs.committed import Ends, after_epoch, by_settings, have_all_seeds, losses_of, translations
 from docs.markdown import answered, each_seed
 from preln.config import RunSettings
@@ -34,9 +34,7 @@ def read(results: Path) -> dict[int, Ends]:
     """Each seed of RAdam in `confounds` with the paper's batch, draw and rate, by the length of the decay."""
 
     def decay(its: RunSettings) -> int | None:
-        one = (its.placement, its.optimizer, its.learning_rate, its.beta2, its.accumulate, its.initialisation)
-        asked = ("post", "radam", PAPERS_RATE, PAPERS.beta2, PAPERS.batches, PAPERS.initialisation)
-        return its.decay_updates if one == asked else None
+        return its.decay_updates if corner_of(its) == PAPERS else None
 
     return by_settings(translations(results, "confounds", after_epoch(EPOCHS)), decay)
 

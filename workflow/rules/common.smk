@@ -126,7 +126,7 @@ def inputs(job):
 
     files = {name: given(read) for name, read in found.items() if isinstance(read, list) or read.path not in left_out}
     if isinstance(job, ExactJob):
-        # It reads no text, and an edited comment is no reason to measure anew. What it has to be is newer than such a record.
+        # It reads no text. This input is there to be newer than an outdated record; otherwise its age says nothing.
         [code] = relative([measurement_jobs.__file__])
         files["code"] = code if record else ancient(code)
     return files
