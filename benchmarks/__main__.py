@@ -24,10 +24,10 @@ from benchmarks.interleaved import ROOT, Ratio, Side, ratios
 from benchmarks.record import Entry
 from preln import config
 from preln.config import Execution
-from preln.provenance import commit, hardware
+from preln.jobs.runs import expand
+from preln.jobs.workflow import corpus_folder
+from preln.records.provenance import commit, hardware
 from preln.report.core.records import hardware_line
-from preln.runs import expand
-from preln.workflow import corpus_folder
 
 ROUNDS = 7
 FEW = 3

@@ -15,7 +15,7 @@ import pandas as pd
 import seaborn as sns
 
 from preln.fairseq_plugin.log import progress
-from preln.run_state import RunState
+from preln.training.state import RunState
 
 SMOOTHING = 20
 """Lines of the log whose mean is drawn; each is itself of some updates."""

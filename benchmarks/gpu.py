@@ -158,7 +158,7 @@ def _epoch(device: Device, show_waits: bool = False, **settings: Any) -> Found:
 
     from benchmarks import decoding
     from benchmarks.samples import SIZES
-    from preln.machine import claim
+    from preln.training.machine import claim
     from preln.translation.training import train_run
 
     size, pairs = ("B", 22000) if device == "cuda" else ("tiny", 1000)
@@ -262,7 +262,7 @@ def _in_process(device: Device, out: Path, name: str, limit: float) -> str:
 def do(device: Device, out: Path, name: str) -> None:
     """Do a part in this process, and write what it found, and on what."""
     from preln.config import Execution
-    from preln.provenance import commit, hardware, versions
+    from preln.records.provenance import commit, hardware, versions
 
     started = time.perf_counter()
     found = parts(device)[name][0]()
@@ -352,7 +352,7 @@ def _known(out: Path, name: str, otherwise: Found) -> Found:
 
 
 def _write(path: Path, content: Found) -> None:
-    from preln.files import write_json
+    from preln.records.files import write_json
 
     write_json(path, content)
 

@@ -10,8 +10,8 @@ import json
 from typing import Any
 
 from benchmarks.interleaved import ROOT
-from preln import provenance
-from preln.files import write_text
+from preln.records import provenance
+from preln.records.files import write_text
 
 RECORD = ROOT / "benchmarks" / "record.json"
 

@@ -15,7 +15,7 @@ import numpy as np
 from fairseq.data import Dictionary, LanguagePairDataset, data_utils
 from numpy.typing import NDArray
 
-from preln.cost import BATCH_MULTIPLE
+from preln.commands.cost import BATCH_MULTIPLE
 
 Integers = NDArray[np.int64]
 Price = Callable[[Integers], Integers]

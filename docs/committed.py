@@ -10,10 +10,10 @@ from typing import TypeVar
 
 import pandas as pd
 
-from preln import recording
 from preln.config import RunSettings, Study
 from preln.config import load as load_study
-from preln.runs import expand
+from preln.jobs.runs import expand
+from preln.records import recording
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "results"

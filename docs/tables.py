@@ -43,15 +43,15 @@ from docs.answers import (
 from docs.bench import cost, depth, lower_rate, models, published, real_text, seeds
 from docs.committed import RESULTS, ROOT, claims, final, final_by_seed, table, theory
 from docs.markdown import NOT_YET, grid, rate, warm_up
+from preln.commands.plan import GPUS
 from preln.placements import PLACEMENTS
 from preln.placements.base import Residual
-from preln.plan import GPUS
 from preln.report.claims.placements import CLAIMS as OF_OTHERS
 from preln.report.core.labels import OPTIMIZERS
 from preln.report.core.statistics import mean, plus_minus
 from preln.report.reference import claims as paper
-from preln.report.translation.budgets import of_the_paper
 from preln.schedules.inverse_sqrt import InverseSqrt
+from preln.translation.report.budgets import of_the_paper
 
 PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))]
 BLOCK = re.compile(r"(?<=<!-- generated: )([^>]+)( -->\n).*?(?=<!-- end -->)", re.DOTALL)

@@ -10,8 +10,8 @@ from docs.committed import study_of
 from docs.markdown import answered, interval, rate
 from preln.placements import PLACEMENTS
 from preln.report.core.statistics import Estimate
-from preln.report.theory import traces
-from preln.report.theory.figure_amplification import Number, depths_of, slope, values
+from preln.theory.report import traces
+from preln.theory.report.figure_amplification import Number, depths_of, slope, values
 from preln.theory.trace_jobs import expand as expand_traces
 
 AMPLIFIED_AT = (5e-7, 5e-4)

@@ -10,13 +10,13 @@ import pandas as pd
 from docs.answers.small_causes import STUDY
 from docs.committed import study_of
 from docs.markdown import answered, interval
+from preln.jobs.runs import expand
 from preln.placements import PAPER, PLACEMENTS
 from preln.report.core.statistics import Estimate, estimate
-from preln.report.theory import records as of_theory
-from preln.report.theory.records import last_gradients
-from preln.runs import expand
 from preln.theory.measurement_jobs import expand as expand_measurements
 from preln.theory.measurements import INITIAL
+from preln.theory.report import records as of_theory
+from preln.theory.report.records import last_gradients
 
 BENCHS, PAPERS = (6, 12, 18), (6, 8, 10, 12, 14)
 """The layers of `placements`, and those of the paper."""

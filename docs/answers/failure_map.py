@@ -8,11 +8,11 @@ from pathlib import Path
 
 from docs.committed import study_of
 from docs.markdown import grid, limit, rate
+from preln.jobs.runs import expand
 from preln.placements import PLACEMENTS
-from preln.report.translation.failure_map import Cell, Map, maps
-from preln.report.translation.records import Records
-from preln.report.translation.records import load as load_records
-from preln.runs import expand
+from preln.translation.report.failure_map import Cell, Map, maps
+from preln.translation.report.records import Records
+from preln.translation.report.records import load as load_records
 
 STEP_OF_THE_GRID = 2.2
 

@@ -13,9 +13,9 @@ from docs.committed import study_of
 from docs.markdown import answered
 from preln.config import RunSettings
 from preln.report.core.statistics import mean
-from preln.report.theory import traces
-from preln.report.theory.table_first_updates import NUMBERS, Number
-from preln.report.theory.traces import gradient_at_first
+from preln.theory.report import traces
+from preln.theory.report.table_first_updates import NUMBERS, Number
+from preln.theory.report.traces import gradient_at_first
 from preln.theory.trace_jobs import expand as expand_traces
 
 Seed = tuple[pd.DataFrame, RunSettings]

@@ -7,10 +7,10 @@ from pathlib import Path
 from docs.answers.bounds import C7_KEPT
 from docs.committed import study_of, theory
 from docs.markdown import answered
-from preln.report.theory import records as of_theory
-from preln.report.theory.tables import theory as statements
-from preln.runs import expand
+from preln.jobs.runs import expand
 from preln.theory.measurement_jobs import expand as expand_measurements
+from preln.theory.report import records as of_theory
+from preln.theory.report.tables import theory as statements
 
 KEPT = "last gradient of W^2, after warm-up over initial"
 """What the table of the theory calls it, before the kind of its estimate."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from docs.committed import Reader, last_of, translations
 from preln.config import RunSettings
-from preln.report.translation.failure_map import fails as fails_beside
+from preln.translation.report.failure_map import fails as fails_beside
 
 GUESS = 9.90
 """The loss of the constant guess, as the rules have it: in bits a token, label-smoothed."""

@@ -9,8 +9,8 @@ from docs.answers.iwslt14 import HIGHER_RATE, LONG_WARMUP, PAPERS_RATE, UPDATES,
 from docs.committed import Ends, by_settings
 from docs.markdown import each_seed, grid, rate, warm_up
 from preln.config import RunSettings
-from preln.report.translation.budgets import sum_of_rates
 from preln.schedules import of as schedule_of
+from preln.translation.report.budgets import sum_of_rates
 
 ORDER = ("warmup", "shift", "hold")
 """The readings, by the sums of their rates."""

@@ -10,9 +10,9 @@ from pathlib import Path
 from docs import markdown
 from docs.committed import have_all_seeds, last_of, study_of
 from docs.markdown import answered, rate, warm_up
-from preln import recording
 from preln.placements import PLACEMENTS
 from preln.pretraining.runs import expand as expand_pretraining
+from preln.records import recording
 from preln.report.core.statistics import mean
 
 

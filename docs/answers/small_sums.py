@@ -10,8 +10,8 @@ from docs.answers.iwslt14 import UPDATES
 from docs.committed import Ends, by_settings, translations
 from docs.markdown import answered, each_seed, rate, warm_up
 from preln.config import RunSettings
-from preln.report.translation.budgets import sum_of_rates
 from preln.schedules import of as schedule_of
+from preln.translation.report.budgets import sum_of_rates
 
 
 @dataclass(frozen=True)

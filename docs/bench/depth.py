@@ -9,7 +9,7 @@ from docs.bench import models
 from docs.bench.models import is_ahead, models_of, name_of
 from docs.committed import by_settings, translations
 from docs.markdown import grid, losses, rate, warm_up
-from preln.report.translation.failure_map import fails
+from preln.translation.report.failure_map import fails
 
 FEWEST, *DEEPER = DEPTHS = (6, 12, 18)
 """The layers of a stack: those of the bench, and more."""

@@ -12,11 +12,11 @@ from docs.answers.failure_map import Limits, limits
 from docs.committed import study_of
 from docs.markdown import NOT_YET, grid, limit, losses, rate, warm_up
 from preln.config import RunSettings
+from preln.jobs.runs import expand
 from preln.placements import PAPER, PLACEMENTS
 from preln.report.core.labels import OPTIONS, label
 from preln.report.core.statistics import mean
-from preln.report.translation.bench import SOURCE, Line, Records, lines, on_a_bench
-from preln.runs import expand
+from preln.translation.report.bench import SOURCE, Line, Records, lines, on_a_bench
 
 NEAR = 0.05
 """Placements whose mean losses differ by less, in bits a token, are not told apart."""

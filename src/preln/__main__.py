@@ -1,5 +1,5 @@
 """`python -m preln` is `preln`."""
 
-from preln.cli import main
+from preln.commands.cli import main
 
 main()

@@ -20,8 +20,8 @@ import typer
 from tqdm import tqdm
 
 from preln.config import Execution
-from preln.files import write_text
-from preln.provenance import commit, hardware
+from preln.records.files import write_text
+from preln.records.provenance import commit, hardware
 from tests.faults import faults, subjects
 from tests.faults.faults import DAMAGES, FOREIGN
 from tests.faults.jobs import Hung, copy

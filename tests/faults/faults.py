@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 
-from preln.files import MANIFEST
+from preln.records.files import MANIFEST
 from tests.faults.jobs import Circumstances
 from tests.faults.scenes import EXECUTED, NotHere, Scene
 

@@ -34,10 +34,15 @@ MOST_MEMORY = 8 << 30
 _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload(
     [
-        *("preln.cli", "preln.fairseq_plugin.launch", "preln.fairseq_plugin.translation", "preln.fairseq_plugin.probe"),
+        *(
+            "preln.commands.cli",
+            "preln.fairseq_plugin.launch",
+            "preln.fairseq_plugin.translation",
+            "preln.fairseq_plugin.probe",
+        ),
         *("preln.fairseq_plugin.masked_lm", "preln.fairseq_plugin.sentence_prediction", "preln.theory.measuring"),
         *("preln.corpora.prepare", "preln.corpora.english.prepare", "preln.corpora.tasks"),
-        *("preln.report.translation.tables", "preln.report.pretraining.tables"),
+        *("preln.translation.report.tables", "preln.pretraining.report.tables"),
         *("sacremoses", "spacy.lang.en", "torch._dynamo"),
     ]
 )
@@ -160,7 +165,7 @@ def _preln(command: list[str], folder: Path, output: Path, circumstances: Circum
     # Its lock is the machine's, and a kill would leave it behind.
     tqdm.set_lock(threading.RLock())
     sys.argv = command
-    from preln.cli import main
+    from preln.commands.cli import main
 
     main()
 

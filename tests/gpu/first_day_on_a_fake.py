@@ -30,7 +30,7 @@ def main(library: str, out: str) -> None:
     from benchmarks import gpu, training
     from benchmarks.samples import PAD, VOCABULARY, batches, dictionaries, masked_batches
     from preln.fairseq_plugin.batches import Noted
-    from preln.files import write_json
+    from preln.records.files import write_json
 
     # Made on the CPU before the GPU is faked, for what is made then has no numbers.
     plain = {"tiny": batches("tiny", dictionaries(VOCABULARY["tiny"])), "bert-tiny": masked_batches("bert-tiny")}

@@ -7,8 +7,8 @@ from pathlib import Path
 import pandas as pd
 
 from preln.config import Study
-from preln.files import write_json
 from preln.pretraining.runs import expand, finetunings
+from preln.records.files import write_json
 
 POST = {"placement": "post", "warmup": 4, "learning_rate": 1e-3}
 PRE = {"placement": "pre", "learning_rate": 3e-3}

@@ -11,8 +11,8 @@ import pandas as pd
 import yaml
 
 from preln.config import validate
-from preln.files import write_json
-from preln.runs import expand
+from preln.jobs.runs import expand
+from preln.records.files import write_json
 from preln.translation.curve import COLUMNS
 from tests.conftest import study_content
 

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from preln.files import write_json_lines
+from preln.records.files import write_json_lines
 
 NOW = 1_000_000.0
 LINE = {"epoch": 2, "update": 1.5, "loss": "7.5", "ups": "2", "wps": "900", "num_updates": "150", "lr": "0.001"}

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from preln.config import Study, validate
-from preln.runs import expand
+from preln.jobs.runs import expand
 from preln.theory import measurement_jobs
 from preln.theory.measurement_jobs import ExactJob, MeasurementJob
 from preln.theory.measurements import Measurement, write

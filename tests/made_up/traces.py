@@ -7,8 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from preln import recording
 from preln.config import Study
+from preln.records import recording
 from preln.theory.first_updates import write
 from preln.theory.trace_jobs import TraceJob
 from tests.conftest import CORPUS, RUN

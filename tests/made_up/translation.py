@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from preln.config import Study, validate
-from preln.runs import Run, expand
+from preln.jobs.runs import Run, expand
 from preln.translation.curve import COLUMNS
 
 POST = {"placement": "post", "optimizer": "adam", "learning_rate": 1e-3, "schedule": "inverse-sqrt"}

@@ -38,7 +38,7 @@ from docs.committed import (
     table,
     translations,
 )
-from preln import recording
+from preln.records import recording
 from preln.report.core.statistics import estimate, mean
 from tests.page_numbers.records import (
     AFTER,

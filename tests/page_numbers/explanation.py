@@ -10,8 +10,8 @@ from docs.answers import (
 from docs.committed import table
 from docs.tables import bars
 from preln.report.core.statistics import mean
-from preln.report.translation.budgets import WARMED_UP, of_the_paper
 from preln.schedules.inverse_sqrt import InverseSqrt
+from preln.translation.report.budgets import WARMED_UP, of_the_paper
 from tests.page_numbers.records import (
     DEPTH,
     LAST,

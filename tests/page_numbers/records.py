@@ -31,8 +31,8 @@ from docs.committed import theory as row_of_the_theory
 from docs.markdown import rate
 from docs.tables import bars
 from preln.config import load as load_study
+from preln.jobs.runs import expand
 from preln.report.core.statistics import Estimate, mean
-from preln.runs import expand
 
 ROOT = Path(__file__).parents[2]
 

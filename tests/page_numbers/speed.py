@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from benchmarks import record
-from preln import recording
+from preln.records import recording
 from tests.page_numbers.records import LONG_PRE, RESULTS, SIZE, Numbers, asked, curve, minmax, timed
 
 

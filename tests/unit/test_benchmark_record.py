@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks import __main__ as benchmarks
 from benchmarks import fake_gpu, launches, record
-from preln import provenance
+from preln.records import provenance
 
 OLD: dict[str, Any] = {"name": "train", "ratio": 1.5, "hardware": "AMD EPYC, 2 core(s) a run"}
 ZEN_5 = "AMD EPYC, family 26, model 2, AVX512"

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from preln.fairseq_plugin.binarise import binarise, binarise_english, binarise_task
-from preln.files import replaced_folder
+from preln.records.files import replaced_folder
 
 PIECES = ["▁a", "▁b", "c", "▁ä", "</s>", "<unk>", "a\u2028b", "c\u00a0", "\u3000", "\x1c", "\t", " ", "  "]
 """Frequent and rare ones, fairseq's own symbols, and what Python or Unicode takes for the end of a line or of a word.

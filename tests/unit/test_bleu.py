@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import sacrebleu
 
-from preln.bleu import score
+from preln.translation.bleu import score
 
 pytestmark = pytest.mark.numbers
 

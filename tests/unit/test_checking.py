@@ -17,11 +17,11 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preln import cli
-from preln.checking import check, check_file
+from preln.commands import cli
 from preln.config import StudyError, read
 from preln.config.grid import MOST_RUNS
 from preln.corpora import local
+from preln.jobs.checking import check, check_file
 from tests.conftest import RUN, bert_content, study_content
 from tests.refused import names
 

@@ -13,10 +13,10 @@ import yaml
 from typer.testing import CliRunner
 
 from preln import __version__
-from preln.cli import LOOK, STAGE, STUDY, app
+from preln.commands.cli import LOOK, STAGE, STUDY, app
+from preln.commands.plan import GPUS
 from preln.config import load
 from preln.errors import PrelnError
-from preln.plan import GPUS
 from preln.report.catalogue import Catalogue
 from tests.conftest import ROOT, RUN, bert_content, study_content
 from tests.refused import names
@@ -128,12 +128,12 @@ def test_of_results_that_cannot_be_read_nothing_is_offered_and_nothing_said(
 @pytest.mark.parametrize("command", ["figure", "export", "plan --gpu a100"])
 def test_nothing_that_trains_or_draws_is_imported_for_it(command: str, results: Path) -> None:
     code = (
-        "import sys; from typer.testing import CliRunner; from preln.cli import app; "
+        "import sys; from typer.testing import CliRunner; from preln.commands.cli import app; "
         f"CliRunner().invoke(app, [], env={asked(f'preln {command} {results} ')}, prog_name='preln'); "
         "print(*sys.modules)"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    assert "preln.completion" in found
+    assert "preln.commands.completion" in found
     assert not {"torch", "fairseq", "matplotlib", "pandas", "numpy"} & set(found)
 
 

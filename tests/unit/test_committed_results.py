@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from preln.cli import app
+from preln.commands.cli import app
 from preln.config import load, of_results
+from preln.jobs.runs import expand
+from preln.pretraining.report import records as pretraining_records
 from preln.report.catalogue import Catalogue
-from preln.report.pretraining import records as pretraining_records
-from preln.report.theory import records as theory_records
-from preln.report.translation import records
-from preln.runs import expand
 from preln.theory import measurement_jobs
+from preln.theory.report import records as theory_records
+from preln.translation.report import records
 from tests.conftest import committed_studies
 
 pytestmark = pytest.mark.numbers

@@ -13,9 +13,9 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preln.checking import check_file
 from preln.config import StudyError, load
 from preln.config.lines import written
+from preln.jobs.checking import check_file
 from tests.conftest import study_content
 
 TEXT = """\

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preln.config import RunSettings
-from preln.report.translation.constant_guesses import known
 from preln.translation.constant_guess import constant_guess, of_prepared
+from preln.translation.report.constant_guesses import known
 
 COUNTS = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(1, 50), min_size=1)
 

@@ -13,8 +13,8 @@ from preln.corpora import CorpusError, prepare
 from preln.corpora.registry import require_alike
 from preln.corpora.text import lines_of
 from preln.errors import PrelnError
-from preln.files import MANIFEST
-from preln.prepared_stage import TextDamaged
+from preln.records.files import MANIFEST
+from preln.records.prepared_stage import TextDamaged
 
 GENERATED = [(f"Der Hund sieht {number} Katzen.", f"The dog sees {number} cats.") for number in range(1000)]
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preln import cost
+from preln.commands import cost
 from preln.config import Execution, PretrainingSettings
 from preln.fairseq_plugin import launch, options
 from preln.placements import PLACEMENTS

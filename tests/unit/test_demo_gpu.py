@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from preln.checking import check, check_file
+from preln.commands.plan import GPUS, items
 from preln.config import Study, read, validate
-from preln.plan import GPUS, items
+from preln.jobs.checking import check, check_file
+from preln.jobs.runs import Run, expand
 from preln.report.catalogue import Catalogue
-from preln.runs import Run, expand
 from preln.translation.training import train_run
 from tests.conftest import CORPUS, ROOT, RUN
 

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from preln import cli
+from preln.commands import cli
 from preln.fairseq_plugin.binarise import binarise
 from preln.fairseq_plugin.checkpoints import keep_weights
-from preln.files import append_json, not_written, replaced_folder, write_json
+from preln.records.files import append_json, not_written, replaced_folder, write_json
 
 RECORDS = Path(__file__).parents[2] / "results" / "quick-record"
 

@@ -19,9 +19,9 @@ from typer.main import get_command
 
 from docs import tables
 from docs.committed import claims
-from preln.cli import app
+from preln.commands.cli import app
 from preln.config.reading import validate
-from preln.runs import expand
+from preln.jobs.runs import expand
 from tests.conftest import committed_studies
 from tests.reading import FENCE, blocks
 

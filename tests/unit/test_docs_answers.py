@@ -50,9 +50,9 @@ from docs.answers.first_updates import FirstUpdates
 from docs.answers.radam import Corner
 from docs.answers.schedules import UnderSchedules
 from docs.committed import Ends, differences, lowest_of, study_of
+from preln.jobs.runs import expand
 from preln.report.core.statistics import Estimate
 from preln.report.reference import claims as reference
-from preln.runs import expand
 from tests.conftest import settings
 from tests.made_up.results import end
 from tests.made_up.theory import rows_of, small_study, write_part

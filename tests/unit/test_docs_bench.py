@@ -27,10 +27,10 @@ from docs.bench.models import (
 )
 from docs.bench.published import PUBLISHED, Order, Scores
 from docs.committed import RESULTS, study_of
+from preln.jobs.runs import Run, expand
 from preln.placements import PLACEMENTS
-from preln.report.translation.bench import SOURCE, is_plain, on_a_bench
-from preln.report.translation.failure_map import model_of
-from preln.runs import Run, expand
+from preln.translation.report.bench import SOURCE, is_plain, on_a_bench
+from preln.translation.report.failure_map import model_of
 from tests.made_up.maps import GRID, GUESS, bench
 from tests.made_up.results import end
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from preln.checking import check
 from preln.config import validate
 from preln.errors import PrelnError
+from preln.jobs.checking import check
+from preln.jobs.runs import Run, expand
 from preln.pretraining import runs as pretraining
 from preln.pretraining.training import pretrain_run
-from preln.runs import Run, expand
 from preln.translation.training import train_run
 from tests.conftest import bert_content, study_content
 from tests.moments import PATIENCE, NewHold, in_epoch

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-from preln.cli import app
+from preln.commands.cli import app
 from preln.config import Study, validate
 from preln.corpora import bpe
 from preln.errors import PrelnError
@@ -23,11 +23,11 @@ from preln.fairseq_plugin import decoding
 from preln.fairseq_plugin.binarise import symbols
 from preln.fairseq_plugin.launch import configuration
 from preln.fairseq_plugin.transformer import PlacedTransformer
+from preln.jobs.runs import Run, expand
 from preln.pretraining import runs as pretraining
 from preln.pretraining import training as pretraining_training
 from preln.pretraining.runs import PretrainingRun
-from preln.runs import Run, expand
-from preln.training import TrainedModel
+from preln.training.training import TrainedModel
 from preln.translation import training
 from tests.conftest import bert_content, study_content
 

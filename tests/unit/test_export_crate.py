@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from preln.cli import app
+from preln.commands.cli import app
 from preln.config import of_results
 from preln.errors import PrelnError
 from preln.export.card import PAPER_TITLE
-from preln.files import sha256
-from preln.recording import RecordError
+from preln.records.files import sha256
+from preln.records.recording import RecordError
 from preln.report.catalogue import REPORT, Catalogue
 from preln.report.core.records import hardware_line
 from tests.conftest import ROOT

@@ -12,12 +12,12 @@ import pandas as pd
 import pytest
 import yaml
 
-from preln.cli import app
+from preln.commands.cli import app
 from preln.config import of_results, validate
 from preln.errors import PrelnError
 from preln.export.curves import COLUMNS
+from preln.jobs.runs import expand
 from preln.pretraining import runs as pretraining
-from preln.runs import expand
 from preln.theory import trace_jobs
 from tests.conftest import ROOT
 from tests.made_up.traces import content, done, made_up

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preln.errors import PrelnError
-from preln.files import (
+from preln.records.files import (
     Damaged,
     append_json,
     manifest,

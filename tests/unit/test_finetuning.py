@@ -17,12 +17,12 @@ from preln.config import GridPoint, PretrainingSettings, Study, validate
 from preln.fairseq_plugin import launch, options
 from preln.fairseq_plugin.checkpoints import keep_weights, kept_weights
 from preln.fairseq_plugin.masked_lm import weights_name
-from preln.files import MANIFEST, replaced_folder, write_json
 from preln.pretraining import finetuning, training
 from preln.pretraining.finetuning import COLUMNS, finetune
 from preln.pretraining.runs import FinetuningJob, finetunings
-from preln.run_state import RunState
-from preln.training import WeightsMissing
+from preln.records.files import MANIFEST, replaced_folder, write_json
+from preln.training.state import RunState
+from preln.training.training import WeightsMissing
 from tests.conftest import bert_content
 
 pytestmark = pytest.mark.slow

@@ -10,9 +10,9 @@ import pytest
 from filelock import FileLock
 from rich.console import Console
 
+from preln.commands.follow import Steps, View, run
 from preln.config import validate
-from preln.follow import Steps, View, run
-from preln.runs import expand
+from preln.jobs.runs import expand
 from tests.conftest import study_content
 from tests.made_up.states import LINE, training
 

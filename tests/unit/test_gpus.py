@@ -19,19 +19,20 @@ from fairseq import tasks
 from fairseq.logging import metrics
 from torch import Tensor, nn
 
-from preln import machine, plan
-from preln.checking import check
+from preln.commands import plan
 from preln.config import Execution, Study, validate
 from preln.fairseq_plugin import decoding, launch, options
 from preln.fairseq_plugin.launch import Assignment, configuration
 from preln.fairseq_plugin.probe import Probe
-from preln.files import write_json
-from preln.machine import MachineRefused
+from preln.jobs.checking import check
+from preln.jobs.runs import expand
 from preln.pretraining import finetuning, runs
 from preln.pretraining import training as pretraining
-from preln.run_state import RunState
-from preln.runs import expand
+from preln.records.files import write_json
 from preln.theory import measurement_jobs, measuring, trace_jobs
+from preln.training import machine
+from preln.training.machine import MachineRefused
+from preln.training.state import RunState
 from preln.translation import training
 from tests.conftest import RUN, bert_content, settings, study_content
 

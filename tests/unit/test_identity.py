@@ -31,9 +31,9 @@ from preln.config import (
 )
 from preln.config import validate as validated
 from preln.config.pretraining_texts import TextSource
-from preln.jobs import Job
+from preln.jobs.base import Job
+from preln.jobs.runs import digest, expand
 from preln.pretraining import runs as pretraining
-from preln.runs import digest, expand
 from preln.theory import measurement_jobs, trace_jobs
 from tests.conftest import ROOT, RUN, bert_content, committed_studies, study_content, unfinished_studies
 

@@ -18,7 +18,7 @@ def test_what_reads_and_plans_a_study_imports_neither_a_library_of_an_extra_nor_
     rules = [ROOT / "workflow" / "Snakefile", *(ROOT / "workflow" / "rules").glob("*.smk")]
     modules = {name for file in rules for name in re.findall(r"^ *from (preln[\w.]*) import", file.read_text(), re.M)}
     assert len(modules) > 5
-    imports = ", ".join([*sorted(modules), "preln.cli", "preln.plan", "preln.status", "sys"])
+    imports = ", ".join([*sorted(modules), "preln.commands.cli", "preln.commands.plan", "preln.commands.status", "sys"])
     command = [sys.executable, "-c", f"import {imports}; print(*sys.modules)"]
     found = set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]

@@ -15,15 +15,15 @@ from pathlib import Path
 
 import pytest
 
-from preln import machine
 from preln.config import Execution
-from preln.machine import MachineRefused, claim, shown_gpus
+from preln.training import machine
+from preln.training.machine import MachineRefused, claim, shown_gpus
 
 # Claims GPUs and says what torch is shown then; until its input ends, it has them.
 HOLDER = """
 import os, sys
 from pathlib import Path
-from preln import machine
+from preln.training import machine
 from preln.config import Execution
 machine.LOCKS, machine.LOOK_SECONDS = Path(sys.argv[1]), 0.02
 machine.claim(Execution(gpus=int(sys.argv[2]), runs_a_gpu=int(sys.argv[3])))

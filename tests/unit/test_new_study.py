@@ -11,15 +11,15 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preln import cost
-from preln.checking import check_file
-from preln.cli import app
+from preln.commands import cost
+from preln.commands.cli import app
+from preln.commands.new_study import BATCH_TOKENS, Seen, _text, language
 from preln.config import FilesCorpus, StudyError, load
 from preln.config.lines import written as lines_of
 from preln.config.reading import validate
 from preln.corpora import CorpusError
-from preln.new_study import BATCH_TOKENS, Seen, _text, language
-from preln.runs import expand
+from preln.jobs.checking import check_file
+from preln.jobs.runs import expand
 
 RUNNING, TOKENISED = "Een man, en een vrouw.\n", "een man , en een vrouw .\n"
 

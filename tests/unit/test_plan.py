@@ -10,14 +10,14 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from preln import cost, plan
-from preln.checking import Checked, check, check_file
+from preln.commands import cost, plan
+from preln.commands.plan import CORE, GPUS, UPDATES_A_SECOND, critical_path, items
 from preln.config import write
 from preln.errors import PrelnError
-from preln.files import write_json, write_text
-from preln.plan import CORE, GPUS, UPDATES_A_SECOND, critical_path, items
+from preln.jobs.checking import Checked, check, check_file
+from preln.jobs.workflow import corpus_folder
 from preln.pretraining.runs import expand
-from preln.workflow import corpus_folder
+from preln.records.files import write_json, write_text
 from tests.conftest import bert_content, study_content
 from tests.made_up.translation import records_of
 

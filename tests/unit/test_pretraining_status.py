@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from preln.commands.progress import SILENT_SECONDS
 from preln.config import validate
-from preln.files import append_json, write_json
 from preln.pretraining.runs import FinetuningJob, PretrainingRun, expand, finetunings
 from preln.pretraining.status import finetuning, pretraining
-from preln.progress import SILENT_SECONDS
+from preln.records.files import append_json, write_json
 from tests.conftest import bert_content
 
 NOW = 1_000_000.0

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from preln import provenance
 from preln.config import Execution
 from preln.fused import products
+from preln.records import provenance
 
 
 @pytest.fixture

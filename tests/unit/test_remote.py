@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preln.remote import RemoteRefused, require_plain_path
+from preln.jobs.remote import RemoteRefused, require_plain_path
 
 # What a path may have; no shell is given one that may do harm.
 CHARACTERS = st.characters(codec="utf-8", exclude_categories=["C"], exclude_characters="/;&|<>`$(){}!*?[]~#")

@@ -11,7 +11,7 @@ import pytest
 from preln.config import Study, validate
 from preln.report.catalogue import Catalogue
 from preln.report.core.figure import NothingDone
-from preln.report.theory.figure_amplification import QUANTITIES, slope, values
+from preln.theory.report.figure_amplification import QUANTITIES, slope, values
 from preln.theory.trace_jobs import TraceJob, expand
 from tests.made_up.traces import content, done
 

@@ -17,7 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preln.config import load
+from preln.jobs.runs import Run, expand
 from preln.pretraining import runs as pretraining
+from preln.pretraining.report.records import Records
 from preln.pretraining.runs import PretrainingRun
 from preln.report.claims import ledger
 from preln.report.claims.evidence import Evidence, gather, whole
@@ -25,11 +27,9 @@ from preln.report.claims.rules import Finding, Outcome, Verdict, reason, verdict
 from preln.report.claims.samples import Sample, findings
 from preln.report.core import forms
 from preln.report.core.statistics import Estimate, estimate
-from preln.report.pretraining.records import Records
 from preln.report.reference import claims as paper
 from preln.report.reference.claims import OfRuns
-from preln.report.theory.tables import Row
-from preln.runs import Run, expand
+from preln.theory.report.tables import Row
 from tests.made_up.results import write_results
 
 pytestmark = pytest.mark.numbers

@@ -13,14 +13,14 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from preln.bleu import p_value
-from preln.cli import app
+from preln.commands.cli import app
+from preln.commands.compare import Comparison, compare, text
 from preln.config import load
-from preln.files import append_json, write_json
-from preln.recording import RecordError
-from preln.report.compare import Comparison, compare, text
-from preln.run_state import RunState
-from preln.runs import corpus_id, expand
+from preln.jobs.runs import corpus_id, expand
+from preln.records.files import append_json, write_json
+from preln.records.recording import RecordError
+from preln.training.state import RunState
+from preln.translation.bleu import p_value
 from preln.translation.curve import COLUMNS
 from tests.made_up.results import write_results
 

@@ -12,9 +12,9 @@ from matplotlib.collections import LineCollection
 
 from docs.answers.failure_map import where_training_fails
 from preln.config import Study
-from preln.recording import RecordError
+from preln.records.recording import RecordError
 from preln.report.catalogue import Catalogue
-from preln.report.translation.failure_map import Map, maps
+from preln.translation.report.failure_map import Map, maps
 from tests.made_up.maps import GUESS, LEARNED, RATES, STUCK, WARMUPS, recorded
 from tests.made_up.translation import records_of, small_study
 

@@ -14,9 +14,9 @@ from matplotlib.lines import Line2D
 
 from preln.config import Study
 from preln.errors import PrelnError
+from preln.jobs.runs import Run, series
 from preln.report.catalogue import Catalogue
 from preln.report.core.style import styles
-from preln.runs import Run, series
 from tests.made_up.translation import POST, records_of, small_study
 from tests.reading import points, texts
 

@@ -10,13 +10,13 @@ import matplotlib.pyplot as plt
 import pytest
 from matplotlib.figure import Figure
 
-from preln import recording
 from preln.config import Study, validate
+from preln.records import recording
 from preln.report.catalogue import Catalogue
 from preln.report.core import forms
 from preln.report.core.figure import NothingDone
-from preln.report.theory import traces
-from preln.report.theory.figure_first_updates import QUANTITIES
+from preln.theory.report import traces
+from preln.theory.report.figure_first_updates import QUANTITIES
 from preln.theory.status import sections
 from preln.theory.trace_jobs import TraceJob, expand
 from tests.made_up.traces import UPDATES, content, done, made_up

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
 from preln.config import Study, validate
-from preln.files import write_json
+from preln.jobs.runs import series
 from preln.pretraining.runs import expand
+from preln.records.files import write_json
 from preln.report.catalogue import Catalogue
 from preln.report.core.curves import Curves
 from preln.report.core.own_runs import _looks
 from preln.report.html.charts import specification
-from preln.runs import series
 from tests.conftest import bert_content
 from tests.made_up.pretraining import write_records
 from tests.made_up.translation import POST, records_of, small_study

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from preln.cli import app
+from preln.commands.cli import app
 from tests.conftest import ROOT
 
 

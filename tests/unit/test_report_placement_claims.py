@@ -12,19 +12,19 @@ import pandas as pd
 import pytest
 
 from preln.config import RunSettings, load
+from preln.jobs.runs import expand
 from preln.report.catalogue import Catalogue
 from preln.report.claims import placements
 from preln.report.claims.placements import CLAIMS, Records
 from preln.report.claims.rules import Verdict, verdict
 from preln.report.reference import claims as paper
-from preln.report.theory import records as theory_records
-from preln.report.theory import traces
-from preln.report.translation import bench
-from preln.report.translation import records as translation_records
-from preln.runs import expand
 from preln.theory import trace_jobs
 from preln.theory.measurements import COLUMNS, Measurement
+from preln.theory.report import records as theory_records
+from preln.theory.report import traces
 from preln.theory.trace_jobs import TraceJob
+from preln.translation.report import bench
+from preln.translation.report import records as translation_records
 
 SEEDS = (1, 2, 3)
 LAYERS, DEPTH = 12, 12

@@ -14,15 +14,15 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from preln.config import Study, validate
-from preln.files import write_json
+from preln.pretraining.report import labels
+from preln.pretraining.report import tables as pretraining_tables
+from preln.pretraining.report.records import SOURCE, Records, chosen, fixed, reached, scores_of
 from preln.pretraining.runs import expand, finetunings
-from preln.recording import RecordError
+from preln.records.files import write_json
+from preln.records.recording import RecordError
 from preln.report.catalogue import Catalogue
 from preln.report.core import forms
 from preln.report.core.figure import NothingDone
-from preln.report.pretraining import labels
-from preln.report.pretraining import tables as pretraining_tables
-from preln.report.pretraining.records import SOURCE, Records, chosen, fixed, reached, scores_of
 from preln.report.reference import bert as paper
 from tests.conftest import bert_content
 from tests.made_up.pretraining import LOSSES, POST, PRE, write_records
@@ -150,7 +150,7 @@ def texts_of(study: Study, results: Path) -> list[str]:
     """All texts of figure 5."""
     from matplotlib.text import Text
 
-    from preln.report.pretraining.figure_5 import compose
+    from preln.pretraining.report.figure_5 import compose
 
     figure = compose(study, load(study, results))
     return [str(found.get_text()) for found in figure.findobj(Text)]

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from preln.report.catalogue import Catalogue
 from preln.report.reference.claims import load as load_claims
-from preln.report.translation.budgets import of_the_paper, read_at, spent_by, sum_of_rates
-from preln.report.translation.table_rate_budgets import make
 from preln.schedules.constant import Constant
 from preln.schedules.inverse_sqrt import InverseSqrt
 from preln.schedules.linear import Linear
+from preln.translation.report.budgets import of_the_paper, read_at, spent_by, sum_of_rates
+from preln.translation.report.table_rate_budgets import make
 from tests.made_up.translation import records_of, small_study
 
 pytestmark = pytest.mark.numbers

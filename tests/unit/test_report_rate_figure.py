@@ -10,7 +10,7 @@ import pytest
 from preln.config import Study
 from preln.report.catalogue import Catalogue
 from preln.report.core.figure import NothingDone
-from preln.report.translation.figure_rate_budgets import values
+from preln.translation.report.figure_rate_budgets import values
 from tests.made_up.translation import records_of, small_study
 
 POST: dict[str, Any] = {"placement": "post", "schedule": "inverse-sqrt", "learning_rate": 1e-3, "decay_period": 200}

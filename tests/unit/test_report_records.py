@@ -10,10 +10,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from preln import recording
-from preln.recording import RecordError
+from preln.records import recording
+from preln.records.recording import RecordError
 from preln.report.core.records import own
-from preln.report.translation.records import curves, summary
+from preln.translation.report.records import curves, summary
 from tests.made_up.translation import records_of, small_study
 
 

@@ -13,17 +13,17 @@ import pytest
 from matplotlib.figure import Figure
 
 from preln.config import Study, validate
-from preln.recording import RecordError
+from preln.jobs.runs import expand
+from preln.records.recording import RecordError
 from preln.report.catalogue import Catalogue
 from preln.report.core import forms
 from preln.report.core.figure import NothingDone
 from preln.report.reference import gradients as paper
-from preln.report.theory import figure_3
-from preln.report.theory import records as theory_records
-from preln.report.theory import tables as theory_tables
-from preln.runs import expand
 from preln.theory.measurement_jobs import GradientJob, MeasurementJob
 from preln.theory.measurements import Measurement
+from preln.theory.report import figure_3
+from preln.theory.report import records as theory_records
+from preln.theory.report import tables as theory_tables
 from tests.conftest import study_content
 from tests.made_up.theory import RUN, SEEDS, rows_of, small_study, write_part
 from tests.reading import most_digits

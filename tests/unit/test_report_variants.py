@@ -10,7 +10,7 @@ import pytest
 from preln.config import Study
 from preln.report.catalogue import Catalogue
 from preln.report.core.figure import NothingDone
-from preln.report.theory.figure_variants import values
+from preln.theory.report.figure_variants import values
 from tests.made_up.theory import rows_of, small_study, write_part
 
 

@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from preln.config import EmbeddedCorpus, RunSettings, StudyError, load, validate
+from preln.jobs.runs import Run, corpus_id, digest, expand
 from preln.pretraining import runs as pretraining
-from preln.runs import Run, corpus_id, digest, expand
 from preln.schedules import SCHEDULES, SETTINGS
 from preln.theory import trace_jobs
 from preln.values import short

@@ -13,20 +13,20 @@ import pandas as pd
 import pytest
 import torch
 
-from preln import run_state
 from preln.config import Study, validate
 from preln.fairseq_plugin import launch
 from preln.fairseq_plugin.checkpoints import CheckpointRefused, keep_weights, kept_weights, load_weights
-from preln.files import write_json_lines
 from preln.fused import native
-from preln.prepared_stage import TextDamaged
-from preln.prepared_text import require_parallel
+from preln.jobs.runs import Run, expand
 from preln.pretraining import runs as pretraining
 from preln.pretraining.training import pretrain_run
-from preln.recording import RecordError, read
-from preln.run_state import RunState
-from preln.runs import Run, expand
-from preln.training import WeightsLost
+from preln.records.files import write_json_lines
+from preln.records.prepared_stage import TextDamaged
+from preln.records.recording import RecordError, read
+from preln.training import state as run_state
+from preln.training.prepared_text import require_parallel
+from preln.training.state import RunState
+from preln.training.training import WeightsLost
 from preln.translation.training import after_warmup, recorded_epochs, state_of, train_run
 from tests.conftest import bert_content, study_content
 

@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 import yaml
 
+from preln.commands.progress import SILENT_SECONDS
+from preln.commands.status import StudyProgress
 from preln.config import Study, validate
 from preln.fairseq_plugin.log import newest_progress
-from preln.files import write_json
-from preln.progress import SILENT_SECONDS
-from preln.runs import Run, expand
-from preln.status import StudyProgress
+from preln.jobs.runs import Run, expand
+from preln.records.files import write_json
 from preln.theory import measurement_jobs
 from preln.translation.status import progress
 from tests.conftest import ROOT, study_content

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from preln.config import Study, StudyError, validate
+from preln.jobs.runs import expand
 from preln.placements import PLACEMENTS
-from preln.runs import expand
 from preln.theory import measurement_jobs
 from preln.theory.measurement_jobs import ExactJob, GradientJob
 from tests.conftest import study_content

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from preln.checking import check
 from preln.config import Study, StudyError, validate
-from preln.runs import expand as expand_runs
+from preln.jobs.checking import check
+from preln.jobs.runs import expand as expand_runs
 from preln.theory.trace_jobs import expand
 from tests.conftest import study_content
 from tests.made_up.traces import content

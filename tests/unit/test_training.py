@@ -21,8 +21,8 @@ import yaml
 from preln.config import validate
 from preln.fairseq_plugin.checkpoints import CheckpointRefused, is_whole, newest_checkpoint
 from preln.fairseq_plugin.translation import RecordedTranslation
-from preln.files import read_json_lines, write_json, write_json_lines
-from preln.runs import Run, expand
+from preln.jobs.runs import Run, expand
+from preln.records.files import read_json_lines, write_json, write_json_lines
 from preln.translation.constant_guess import of_prepared
 from preln.translation.curve import COLUMNS
 from preln.translation.training import state_of, train_run

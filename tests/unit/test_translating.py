@@ -13,15 +13,15 @@ from pathlib import Path
 import pytest
 import yaml
 
-from preln.cli import app
+from preln.commands.cli import app
 from preln.config import Study, StudyError, validate
 from preln.corpora.tokenisation import detokenise
 from preln.errors import PrelnError
-from preln.files import MANIFEST
-from preln.runs import Run, expand
+from preln.jobs.runs import Run, expand
+from preln.jobs.workflow import corpus_folder
+from preln.records.files import MANIFEST
 from preln.translation import training
 from preln.translation.translating import AT_ONCE, TrainedRun, show
-from preln.workflow import corpus_folder
 from tests.conftest import study_content
 
 Trained = tuple[Study, list[Run], Path]

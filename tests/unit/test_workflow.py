@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from preln.checking import Checked, check
 from preln.config import Execution
-from preln.files import write_json
-from preln.workflow import (
+from preln.jobs.checking import Checked, check
+from preln.jobs.workflow import (
     RESOURCES,
     Input,
     StudyJob,
@@ -23,6 +22,7 @@ from preln.workflow import (
     prepared_texts,
     weights_read,
 )
+from preln.records.files import write_json
 from tests.conftest import RUN, bert_content, study_content
 
 RESULTS = "results/tiny"

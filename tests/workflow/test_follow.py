@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from preln.follow import NOTHING
+from preln.commands.follow import NOTHING
 from tests.moments import NewHold, in_epoch
 from tests.workflow.conftest import RUNS, Workspace
 

@@ -37,7 +37,7 @@ def test_four_runs_train_at_once_each_on_a_gpu_of_its_own(
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     machine = tmp_path / "machine"
     machine.mkdir()
-    again.edit("src/preln/machine.py", lambda code: code + FOUR_GPUS.format(folder=str(machine)))
+    again.edit("src/preln/training/machine.py", lambda code: code + FOUR_GPUS.format(folder=str(machine)))
     again.write_study({"placement": "post", "epochs": 1, "seed": [11, 12, 13, 14]}, execution={"gpus": 1})
     records = [f"results/tiny/translation/post-adam-lr2e-3-wu10-epochs1-s{seed}/run.json" for seed in range(11, 15)]
     outcome = again.run("snakemake", *records, "--cores", "4")

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from preln.config import load
-from preln.runs import expand
+from preln.jobs.runs import expand
 from tests.conftest import RUN, study_content
 from tests.moments import NewHold, in_epoch
 from tests.workflow.conftest import RUNS, Workspace, raise_version
@@ -79,14 +79,14 @@ def test_a_run_that_is_removed_renews_its_figures_and_the_tables(again: Workspac
 
 
 def test_a_figures_code_redraws_that_figure(again: Workspace) -> None:
-    again.edit("src/preln/report/translation/figure_4.py", lambda code: code + "\nADDED = 1\n")
+    again.edit("src/preln/translation/report/figure_4.py", lambda code: code + "\nADDED = 1\n")
     outcome = again.snakemake("--dry-run")
     assert outcome.jobs == {"draw_figure": 1, "write_report": 1}
     assert "Draw figure 4" in outcome.output
 
 
 def test_the_tables_code_writes_the_tables(again: Workspace) -> None:
-    again.edit("src/preln/report/translation/tables.py", lambda code: code + "\nADDED = 1\n")
+    again.edit("src/preln/translation/report/tables.py", lambda code: code + "\nADDED = 1\n")
     assert again.would_run() == {"write_table": 1, "write_report": 1}
 
 

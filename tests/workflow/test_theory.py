@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from preln.config import validate
-from preln.runs import expand
+from preln.jobs.runs import expand
 from tests.conftest import MakeOnce, study_content
 from tests.workflow.conftest import RUNS, Workspace, raise_version
 
@@ -159,7 +159,7 @@ def test_more_batches_measure_the_gradients_and_not_the_model_of_the_proofs(theo
 
 
 def test_a_figures_code_draws_that_figure_and_measures_nothing(theory: Workspace) -> None:
-    theory.edit("src/preln/report/theory/figure_theory.py", lambda code: code + "\nADDED = 1\n")
+    theory.edit("src/preln/theory/report/figure_theory.py", lambda code: code + "\nADDED = 1\n")
     assert theory.would_run() == {"draw_figure": 1, "write_report": 1}
 
 

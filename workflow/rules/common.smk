@@ -8,17 +8,17 @@ from functools import cache
 from os.path import relpath
 from pathlib import Path
 
-from preln.checking import check
+from preln.jobs.checking import check
 from preln.config import StudyError, is_written, read, write
 from preln.corpora.registry import DOWNLOADS, languages, wikipedia_dump
 from preln.pretraining.runs import ENGLISH_VERSION
-from preln.remote import RemoteRefused, require_plain_path
+from preln.jobs.remote import RemoteRefused, require_plain_path
 from preln.report.catalogue import FIGURES, REPORT, TABLES, Catalogue, code
 from preln.report.claims.ledger import CLAIMS
-from preln.runs import PREPARATION_VERSION, corpus_id, digest
+from preln.jobs.runs import PREPARATION_VERSION, corpus_id, digest
 from preln.theory import measurement_jobs
 from preln.theory.measurement_jobs import ExactJob
-from preln.workflow import (
+from preln.jobs.workflow import (
     DOWNLOADS_FOLDER,
     RESOURCES,
     cluster_resources,

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from preln.config.base import Settings
 
 RunsAGpu = Literal[1, 2, 3, 4, 6, 12]
-"""How many runs may share a GPU: what divides its locks (`preln.machine.PARTS`)."""
+"""How many runs may share a GPU: what divides its locks (`preln.training.machine.PARTS`)."""
 
 
 class Execution(Settings):

@@ -20,7 +20,7 @@ from preln.config.keys import known
 from preln.config.lines import written
 from preln.config.study import Study
 from preln.errors import PrelnError
-from preln.files import write_text
+from preln.records.files import write_text
 
 LARGEST = 64 * 2**20
 """Bytes of a study file."""

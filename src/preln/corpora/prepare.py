@@ -15,8 +15,8 @@ from preln.corpora import CorpusError, bpe, doubts
 from preln.corpora.published import git_blob_id
 from preln.corpora.registry import SOURCES, languages
 from preln.corpora.text import PARTS, Drops, Pair, Part, lines_of, write_lines
-from preln.files import replaced_folder, sha256, write_json
-from preln.prepared_stage import require_stage
+from preln.records.files import replaced_folder, sha256, write_json
+from preln.records.prepared_stage import require_stage
 
 RECORD = "corpus.json"
 LONGEST = 1000

@@ -17,10 +17,10 @@ from preln.corpora.english.sentences import normalised
 from preln.corpora.registry import GLUES_DEV_IDS, MRPC_DEV_IDS, MRPC_PAIRS, RTE
 from preln.corpora.streams import BROKEN, members
 from preln.corpora.text import unusable, write_lines
-from preln.files import replaced_folder, write_json
 from preln.generated_text import english
 from preln.generated_text.english import SentencePair
-from preln.prepared_stage import require_stage
+from preln.records.files import replaced_folder, write_json
+from preln.records.prepared_stage import require_stage
 
 PARTS = ("train", "dev")
 SIDES = ("input0", "input1", "label")

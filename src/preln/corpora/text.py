@@ -11,8 +11,8 @@ from itertools import combinations
 from pathlib import Path
 
 from preln.corpora import CorpusError, doubts, streams
-from preln.files import replaced
 from preln.libraries import regex, tqdm
+from preln.records.files import replaced
 
 Pair = tuple[str, str]
 """A sentence of the source language and its translation."""

@@ -22,14 +22,14 @@ from rocrate.rocrate import ROCrate
 from preln.config import Study
 from preln.errors import PrelnError
 from preln.export.card import PAPER, PAPER_TITLE
-from preln.files import new_folder, sha256
-from preln.jobs import Job
+from preln.jobs.base import Job
+from preln.jobs.results import STUDY_FILE
+from preln.jobs.runs import digest
+from preln.records.files import new_folder, sha256
 from preln.report.catalogue import REPORT, Catalogue
 from preln.report.core.figure import Figure
 from preln.report.core.records import commit_name, hardware_line, own
 from preln.report.core.table import Table
-from preln.results import STUDY_FILE
-from preln.runs import digest
 
 VERSION = "1.1"
 PROFILE = "https://w3id.org/ro/wfrun/process/0.5"

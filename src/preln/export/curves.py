@@ -7,15 +7,15 @@ from pathlib import Path
 
 from preln.config import Study
 from preln.errors import PrelnError
-from preln.files import new_folder, replaced
-from preln.jobs import Job
+from preln.jobs.base import Job
+from preln.jobs.runs import Run
 from preln.libraries import pd
+from preln.pretraining.report import records as pretraining_records
 from preln.pretraining.runs import PretrainingRun
-from preln.report.pretraining import records as pretraining_records
-from preln.report.theory import traces
-from preln.report.translation import records
-from preln.runs import Run
+from preln.records.files import new_folder, replaced
+from preln.theory.report import traces
 from preln.theory.trace_jobs import TraceJob
+from preln.translation.report import records
 
 SETTINGS = ["placement", "optimizer", "learning_rate", "warmup", "seed"]
 """The columns with settings of a run; a pre-training has no `optimizer`."""

@@ -24,16 +24,17 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from preln import prepared_text, recording
 from preln.errors import PrelnError
 from preln.export.card import card
 from preln.fairseq_plugin.binarise import symbols
-from preln.files import new_folder
+from preln.jobs.runs import Run
 from preln.placements.base import Shape, places
 from preln.placements.deepnorm import DeepNorm
 from preln.pretraining.runs import PretrainingRun
-from preln.runs import Run
-from preln.training import TrainedModel
+from preln.records import recording
+from preln.records.files import new_folder
+from preln.training import prepared_text
+from preln.training.training import TrainedModel
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase

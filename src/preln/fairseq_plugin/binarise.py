@@ -14,8 +14,8 @@ import numpy as np
 from fairseq.data import Dictionary, indexed_dataset
 from fairseq.tokenizer import tokenize_line
 
-from preln.files import replaced_folder
-from preln.prepared_stage import require_stage
+from preln.records.files import replaced_folder
+from preln.records.prepared_stage import require_stage
 
 
 def symbols(dictionary: Path) -> list[str]:

@@ -19,8 +19,8 @@ import torch
 from torch import Tensor
 
 from preln.errors import PrelnError
-from preln.files import flush, replaced
-from preln.run_state import RunState
+from preln.records.files import flush, replaced
+from preln.training.state import RunState
 
 logger = logging.getLogger(__name__)
 

@@ -33,9 +33,9 @@ from preln.fairseq_plugin.interruption import SIGNALS, interruption
 from preln.fairseq_plugin.options import USER_DIR
 from preln.fairseq_plugin.recorded_task import rank_and_world
 from preln.fairseq_plugin.worker import STARTED_BY
-from preln.files import not_written, read_sealed, write_json, write_sealed
 from preln.fused import memory, native
-from preln.run_state import RunState
+from preln.records.files import not_written, read_sealed, write_json, write_sealed
+from preln.training.state import RunState
 
 logger = logging.getLogger(__name__)
 

@@ -20,7 +20,7 @@ from preln.fairseq_plugin.checkpoints import checkpoints, name_by_update
 from preln.fairseq_plugin.divergence import position, require_finite
 from preln.fairseq_plugin.interruption import interruption
 from preln.fairseq_plugin.recorded_task import RecordedTask, on_cpu, summed
-from preln.run_state import RunState
+from preln.training.state import RunState
 
 VALID_SEED = 1
 """Seed of the masks of valid: every run of a study is validated on the same."""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from preln.config import Execution, GridPoint, Precision, PretrainingSettings, RunSettings
 from preln.fairseq_plugin.interruption import NEVER
-from preln.run_state import RunState
+from preln.training.state import RunState
 
 USER_DIR = Path(__file__).with_name("preln_user_dir")
 EVENT_FILES = "tensorboard"

@@ -16,7 +16,7 @@ from preln.fairseq_plugin.checkpoints import OF_STATE, CheckpointRefused, flush_
 from preln.fairseq_plugin.divergence import LIMIT, position
 from preln.fairseq_plugin.interruption import interruption
 from preln.fused import memory
-from preln.run_state import RunState
+from preln.training.state import RunState
 
 
 class GuardedTask(FairseqTask):

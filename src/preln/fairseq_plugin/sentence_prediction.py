@@ -10,7 +10,7 @@ from sklearn.metrics import accuracy_score, f1_score
 
 from preln.fairseq_plugin.checkpoints import load_weights
 from preln.fairseq_plugin.recorded_task import GuardedTask
-from preln.files import write_sealed
+from preln.records.files import write_sealed
 
 SCORES = "scores.json"
 """The file in the state that a fine-tuning leaves."""

@@ -20,14 +20,14 @@ from fairseq.tasks import register_task
 from fairseq.tasks.translation import TranslationConfig, TranslationTask
 from torch import Tensor
 
-from preln import bleu
 from preln.config import RunSettings
 from preln.errors import PrelnError
 from preln.fairseq_plugin import decoding
 from preln.fairseq_plugin.divergence import position, require_finite
 from preln.fairseq_plugin.recorded_task import RecordedTask, rank_and_world
-from preln.files import write_text
-from preln.run_state import RunState
+from preln.records.files import write_text
+from preln.training.state import RunState
+from preln.translation import bleu
 
 SUBSETS = ("valid", "test")
 AFTER_WARMUP_WEIGHTS = "after-warm-up.pt"

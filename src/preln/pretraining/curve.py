@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from preln.libraries import pd
-from preln.run_state import RunState
+from preln.training.state import RunState
 
 COLUMNS = [
     *("updates", "learning_rate", "train_loss", "valid_loss", "gradient_norm"),

@@ -10,14 +10,15 @@ import time
 from pathlib import Path
 from typing import Any
 
-from preln import prepared_text, recording
 from preln.config import GridPoint, Study
-from preln.files import read_sealed, replaced
 from preln.libraries import pd, tqdm
-from preln.machine import claim
 from preln.pretraining.runs import FinetuningJob
 from preln.pretraining.training import weights_after
-from preln.run_state import RunState
+from preln.records import recording
+from preln.records.files import read_sealed, replaced
+from preln.training import prepared_text
+from preln.training.machine import claim
+from preln.training.state import RunState
 
 COLUMNS = ["batch_size", "learning_rate", "epochs", "seed", "accuracy", "f1"]
 """Columns of scores.csv, a row a fine-tuning. Accuracy on dev and F1 of label 1 are fractions; both are empty where the

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from preln import recording
 from preln.config import EnglishText, Execution, GridPoint, Origin, PretrainingSettings, Study, Task, placed, refuse
 from preln.config.grid import MOST_RUNS
-from preln.jobs import Job
-from preln.runs import combinations, execution_of, misfits, undefined, unusual, usual_values
+from preln.jobs.base import Job
+from preln.jobs.runs import combinations, execution_of, misfits, undefined, unusual, usual_values
+from preln.records import recording
 from preln.values import short
 
 ENGLISH_VERSION = 2

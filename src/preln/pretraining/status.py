@@ -8,11 +8,7 @@ import statistics
 from collections.abc import Iterable
 from pathlib import Path
 
-from preln.config import Study
-from preln.freshness import read_or_nothing
-from preln.pretraining.curve import read_validations
-from preln.pretraining.runs import FinetuningJob, PretrainingRun, expand, finetunings
-from preln.progress import (
+from preln.commands.progress import (
     SILENT_SECONDS,
     Counting,
     Progress,
@@ -22,7 +18,11 @@ from preln.progress import (
     state_in_progress,
     training,
 )
-from preln.recording import RUN, damaged_beside
+from preln.config import Study
+from preln.pretraining.curve import read_validations
+from preln.pretraining.runs import FinetuningJob, PretrainingRun, expand, finetunings
+from preln.records.freshness import read_or_nothing
+from preln.records.recording import RUN, damaged_beside
 
 UPDATES = Counting("updates", {"valid": "valid_loss"}, read_validations)
 

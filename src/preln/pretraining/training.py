@@ -8,15 +8,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from preln import prepared_text, recording
 from preln.config import Study
-from preln.files import replaced
-from preln.freshness import checksums
 from preln.libraries import pd
 from preln.pretraining.curve import curve, read_validations
 from preln.pretraining.runs import PretrainingRun
-from preln.run_state import RunState
-from preln.training import KeptWeights, TrainedModel, Training
+from preln.records import recording
+from preln.records.files import replaced
+from preln.records.freshness import checksums
+from preln.training import prepared_text
+from preln.training.state import RunState
+from preln.training.training import KeptWeights, TrainedModel, Training
 
 logger = logging.getLogger(__name__)
 

@@ -17,12 +17,12 @@ from typing import Any, TypeVar
 from preln.config import Study
 from preln.config.base import meant
 from preln.errors import PrelnError
-from preln.jobs import Job
+from preln.jobs.base import Job
+from preln.jobs.runs import digest
 from preln.report.claims import evidence
 from preln.report.core.entries import Entry, Source
 from preln.report.core.figure import Figure
 from preln.report.core.table import Table
-from preln.runs import digest
 
 REPORT = "report.html"
 LEADING = ("4", "placements", "failure-map", "runs", "pretraining", "theory", "first-updates")
@@ -31,10 +31,17 @@ LEADING = ("4", "placements", "failure-map", "runs", "pretraining", "theory", "f
 _DATA = (".csv", ".yaml", ".j2", ".css", ".js")
 _SOURCE = Path(__file__).parents[1]
 _REGISTRIES = ("preln.placements", "preln.schedules")
-_FOLLOWED = ("preln.report", "preln.theory", "preln.values", *_REGISTRIES)
-"""Where code is cheap to run again. What trains is followed by version and not by its code (`preln.runs`)."""
-_SUBJECTS = ("translation", "pretraining", "theory", "claims")
-"""The packages of the report whose modules declare figures and tables."""
+_FOLLOWED = (
+    "preln.report",
+    "preln.translation.report",
+    "preln.pretraining.report",
+    "preln.theory",
+    "preln.values",
+    *_REGISTRIES,
+)
+"""Where code is cheap to run again. What trains is followed by version and not by its code (`preln.jobs.runs`)."""
+_SUBJECTS = ("translation.report", "pretraining.report", "theory.report", "report.claims")
+"""The packages of `preln` whose modules declare figures and tables."""
 
 E = TypeVar("E", bound=Entry[Any])
 
@@ -44,8 +51,8 @@ def _declared() -> dict[str, list[Entry[Any]]]:
     """What each module of the subjects declares."""
     found = {}
     for subject in _SUBJECTS:
-        for module in pkgutil.iter_modules([str(Path(__file__).with_name(subject))]):
-            name = f"preln.report.{subject}.{module.name}"
+        for module in pkgutil.iter_modules([str(_SOURCE / subject.replace(".", "/"))]):
+            name = f"preln.{subject}.{module.name}"
             found[name] = [value for value in vars(import_module(name)).values() if isinstance(value, Entry)]
     return found
 

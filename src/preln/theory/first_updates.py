@@ -21,7 +21,7 @@ from tqdm import tqdm
 from preln import schedules
 from preln.config import RunSettings
 from preln.errors import PrelnError
-from preln.files import replaced
+from preln.records.files import replaced
 from preln.theory.gradients import loss_and_square_norms
 from preln.theory.observe import square_norms
 

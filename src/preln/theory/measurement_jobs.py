@@ -8,12 +8,13 @@ from typing import Any, ClassVar
 
 from pydantic import ValidationError
 
-from preln import recording, schedules
+from preln import schedules
 from preln.config import Corpus, ExactTheory, Execution, Gradients, Origin, RunSettings, Study, describe, placed, refuse
 from preln.config.base import listed, meant
-from preln.jobs import Job
+from preln.jobs.base import Job
+from preln.jobs.runs import PREPARATION_VERSION, Run, series
 from preln.placements import PAPER, in_order
-from preln.runs import PREPARATION_VERSION, Run, series
+from preln.records import recording
 from preln.theory.measurements import AFTER_WARMUP
 
 THEORY_VERSION = 1

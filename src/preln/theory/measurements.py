@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 from preln.config import Placement
-from preln.files import replaced
 from preln.libraries import pd
 from preln.placements.base import Stack
+from preln.records.files import replaced
 
 INITIAL, AFTER_WARMUP = "initial", "after-warm-up"
 """The states in which a model is measured."""

@@ -11,16 +11,17 @@ from typing import Any
 import torch
 from tqdm import tqdm
 
-from preln import prepared_text, recording
 from preln.config import Study
 from preln.corpora.registry import languages
 from preln.errors import PrelnError
-from preln.machine import claim
-from preln.provenance import commit, hardware, versions
+from preln.records import recording
+from preln.records.provenance import commit, hardware, versions
 from preln.theory import first_updates, gradients, lemmas
 from preln.theory.measurement_jobs import ExactJob, GradientJob, MeasurementJob
 from preln.theory.measurements import AFTER_WARMUP, INITIAL, Measurement, write
 from preln.theory.trace_jobs import TraceJob
+from preln.training import prepared_text
+from preln.training.machine import claim
 from preln.translation.training import after_warmup
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from preln.commands.progress import Progress, Section, State, is_of_other_settings
 from preln.config import Study
-from preln.freshness import read_or_nothing
-from preln.jobs import Job
-from preln.progress import Progress, Section, State, is_of_other_settings
-from preln.recording import RUN, damaged_beside
-from preln.runs import expand as expand_runs
+from preln.jobs.base import Job
+from preln.jobs.runs import expand as expand_runs
+from preln.records.freshness import read_or_nothing
+from preln.records.recording import RUN, damaged_beside
 from preln.theory import measurement_jobs, trace_jobs
 from preln.theory.measurement_jobs import ExactJob, MeasurementJob
 from preln.theory.trace_jobs import TraceJob

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from preln import recording
 from preln.config import Corpus, Execution, Origin, RunSettings, Study
-from preln.jobs import Job
-from preln.runs import PREPARATION_VERSION, Run, runs_of
+from preln.jobs.base import Job
+from preln.jobs.runs import PREPARATION_VERSION, Run, runs_of
+from preln.records import recording
 from preln.theory.measurement_jobs import THEORY_VERSION
 
 NOT_IN_A_TRACE = {
@@ -73,7 +73,7 @@ def expand(study: Study, origin: Origin = "study") -> list[TraceJob]:
     """The traces of a study; none where it has no such section.
 
     Raises:
-        StudyError: as `preln.runs.expand`.
+        StudyError: as `preln.jobs.runs.expand`.
     """
     asked = study.first_updates
     if asked is None:

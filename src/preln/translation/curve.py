@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from preln.files import sha256
 from preln.libraries import pd
-from preln.run_state import RunState
+from preln.records.files import sha256
+from preln.training.state import RunState
 
 COLUMNS = [
     *("epoch", "updates", "learning_rate", "train_loss", "train_nll_loss", "gradient_norm"),

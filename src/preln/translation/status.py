@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from preln.commands.progress import Counting, Progress, Section, training
 from preln.config import Study
-from preln.progress import Counting, Progress, Section, training
-from preln.runs import Run, expand
+from preln.jobs.runs import Run, expand
 from preln.translation.curve import read_epochs
 
 EPOCHS = Counting("epochs", {"valid": "valid_loss", "BLEU": "test_bleu"}, read_epochs)

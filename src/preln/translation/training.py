@@ -7,14 +7,15 @@ import logging
 from pathlib import Path
 from typing import Any
 
-from preln import prepared_text, recording
 from preln.config import Study
-from preln.files import replaced
-from preln.freshness import checksums, read_or_nothing
+from preln.jobs.runs import Run
 from preln.libraries import pd
-from preln.run_state import RunState
-from preln.runs import Run
-from preln.training import KeptWeights, TrainedModel, Training
+from preln.records import recording
+from preln.records.files import replaced
+from preln.records.freshness import checksums, read_or_nothing
+from preln.training import prepared_text
+from preln.training.state import RunState
+from preln.training.training import KeptWeights, TrainedModel, Training
 from preln.translation.constant_guess import of_prepared
 from preln.translation.curve import curve, has_translations, read_epochs
 

@@ -10,12 +10,12 @@ from itertools import islice
 from pathlib import Path
 from typing import TextIO
 
-from preln import prepared_text
 from preln.corpora import bpe
 from preln.corpora.prepare import LONGEST
 from preln.corpora.registry import SOURCES
 from preln.errors import PrelnError
-from preln.runs import Run
+from preln.jobs.runs import Run
+from preln.training import prepared_text
 from preln.translation.training import trained
 
 AT_ONCE = 64

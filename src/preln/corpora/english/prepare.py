@@ -21,8 +21,8 @@ from preln.corpora import CorpusError, bpe
 from preln.corpora.english.sentences import normalised, split
 from preln.corpora.english.sources import Document, documents_of, paragraphs_of
 from preln.corpora.text import unusable, write_lines
-from preln.files import replaced_folder, sha256, write_json
-from preln.prepared_stage import require_stage
+from preln.records.files import replaced_folder, sha256, write_json
+from preln.records.prepared_stage import require_stage
 
 TRAIN_TO_VALID = 199
 """Documents of train for each of valid (appendix A.2)."""

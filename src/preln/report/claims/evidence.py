@@ -12,22 +12,22 @@ from typing import Any
 
 from preln.config import Study
 from preln.config.base import Settings
+from preln.jobs.runs import Run
 from preln.libraries import pd
 from preln.placements import PAPER, PLACEMENTS
 from preln.pretraining import runs as pretraining
+from preln.pretraining.report import records as pretraining_records
 from preln.report.claims import samples
 from preln.report.claims.rules import Finding
 from preln.report.claims.samples import Sample
 from preln.report.core.entries import Source
 from preln.report.core.statistics import Estimate
-from preln.report.pretraining import records as pretraining_records
 from preln.report.reference.claims import OfRuns, OfTheory
-from preln.report.theory import records as theory_records
-from preln.report.theory import tables as theory_tables
-from preln.report.theory import traces
-from preln.report.translation import records
-from preln.report.translation.budgets import spent
-from preln.runs import Run
+from preln.theory.report import records as theory_records
+from preln.theory.report import tables as theory_tables
+from preln.theory.report import traces
+from preln.translation.report import records
+from preln.translation.report.budgets import spent
 
 _OF_THE_PAPER = re.compile(rf"({'|'.join(PLACEMENTS[name].label for name in PAPER)})[ ,]")
 """How the models of the table of the theory begin that are of the paper's placements."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from preln.config import RunSettings, Study
-from preln.jobs import Job
+from preln.jobs.base import Job
 from preln.libraries import pd
 from preln.report.claims.rules import Finding, reason, verdict
 from preln.report.core.entries import Source
@@ -22,11 +22,11 @@ from preln.report.core.forms import Content
 from preln.report.core.statistics import Estimate, estimate, exponent
 from preln.report.core.table import Table
 from preln.report.reference.claims import KnownAs
-from preln.report.theory import traces
-from preln.report.theory.records import expected_gradients, growth, profile
-from preln.report.translation import bench
 from preln.theory.measurements import INITIAL
+from preln.theory.report import traces
+from preln.theory.report.records import expected_gradients, growth, profile
 from preln.theory.trace_jobs import TraceJob
+from preln.translation.report import bench
 
 _FEWEST_DEPTHS = 3
 _TWO_POST_LN_LAYERS = 8

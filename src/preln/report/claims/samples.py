@@ -10,7 +10,7 @@ from typing import Any
 from preln.report.claims.rules import Finding, Outcome
 from preln.report.core.statistics import Estimate, estimate, mean, share_of_way
 from preln.report.reference.claims import OfRuns
-from preln.report.translation.budgets import read_at
+from preln.translation.report.budgets import read_at
 
 SUPERLATIVES = ("longest", "short", "highest", "higher", "lowest", "lower")
 LOWER_IS_BETTER = {"valid_loss": True, "updates_to_loss": True, "test_bleu": False, "accuracy": False}

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from preln.jobs.runs import Settled, series
 from preln.libraries import pd
 from preln.report.core.statistics import Estimate, estimate
-from preln.runs import Settled, series
 
 INTERVAL = ("95% interval from", "to")
 EXTENT = ("Lowest", "Highest")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from preln.config import Study
-from preln.jobs import Job
+from preln.jobs.base import Job
 
 J = TypeVar("J", bound=Job)
 R = TypeVar("R")

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from preln.errors import PrelnError
-from preln.files import write_text
 from preln.libraries import pd, tabulate
+from preln.records.files import write_text
 
 FORMS = (".csv", ".md", ".tex")
 MISSING = "–"

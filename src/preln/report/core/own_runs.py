@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from preln.config import PretrainingSettings, RunSettings
+from preln.jobs.runs import series
 from preln.libraries import np, pd
 from preln.report.core.curves import EXTENT, Curves, by_series, means
 from preln.report.core.figure import NothingDone
 from preln.report.core.statistics import extent, mean
 from preln.report.core.style import COLUMN_WIDTH, NOTE, PALETTE, TEXT_WIDTH, cross, legend_below, line
-from preln.runs import series
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

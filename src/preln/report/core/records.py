@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from preln import recording
-from preln.freshness import checksums
 from preln.libraries import pd
-from preln.recording import RecordError
+from preln.records import recording
+from preln.records.freshness import checksums
+from preln.records.recording import RecordError
 
 
 class Texts:

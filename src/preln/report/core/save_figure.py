@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from preln.errors import PrelnError
-from preln.files import replaced
+from preln.records.files import replaced
 from preln.report.core.style import RC
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from preln.config import RunSettings
+from preln.jobs.runs import Run, series
 from preln.placements import PLACEMENTS
-from preln.runs import Run, series
 from preln.schedules import of
 from preln.schedules.inverse_sqrt import InverseSqrt
 

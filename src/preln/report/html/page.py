@@ -17,18 +17,18 @@ import vl_convert
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from preln import recording
 from preln.config import Study
-from preln.files import write_text
 from preln.libraries import pd
+from preln.pretraining.report import records as pretraining_records
+from preln.records import recording
+from preln.records.files import write_text
 from preln.report.catalogue import LEADING, Catalogue
 from preln.report.claims import ledger
 from preln.report.claims.rules import Verdict
 from preln.report.core.records import commit_name, hardware_line
 from preln.report.html.charts import specification
-from preln.report.pretraining import records as pretraining_records
 from preln.report.reference import claims as paper
-from preln.report.translation import records as translation_records
+from preln.translation.report import records as translation_records
 
 VEGA_LITE = altair.SCHEMA_VERSION.removeprefix("v").rpartition(".")[0]
 """The version that the charts are written for."""

@@ -53,7 +53,7 @@ class OfRuns(_Bounded):
         gain: whether the quantity is how far it is better than a constant guess: than always giving each piece its
             frequency, or the more frequent answer.
         equal_rates: whether the others are read where they have spent the same sum of learning rates, if they spend
-            more in all (`preln.report.translation.budgets`). Nothing is decided where that is in their first epoch.
+            more in all (`preln.translation.report.budgets`). Nothing is decided where that is in their first epoch.
         settled: by how much each of the two may still change in the last fifth of its epochs; where one changes by
             more, they have not come to their end, and nothing is decided.
         any: whether it is enough that one of the runs is so, for the paper does not say which it was.

@@ -1,0 +1,707 @@
+"""The command line: one subcommand for each stage of the workflow, and what users ask of a study."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import shlex
+import sys
+import time
+import warnings
+from collections.abc import Sequence
+from enum import StrEnum
+from io import TextIOWrapper
+from pathlib import Path
+from typing import Annotated, Any, NoReturn, Protocol, TypeVar
+
+import typer
+from pydantic import TypeAdapter, ValidationError
+
+from preln import __version__, libraries
+from preln.commands import completion
+from preln.config import Corpus, EnglishText, NoResults, Study, StudyError, Task, describe, load
+from preln.config.base import listed, meant
+from preln.errors import PrelnError
+from preln.jobs.results import STUDY_FILE, of_folder, prepared_for, read_results, study_file, study_named
+from preln.jobs.runs import Run, expand
+from preln.records.files import json_text, not_written
+
+app = typer.Typer(
+    help="Reproduce 'On Layer Normalization in the Transformer Architecture'.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+
+STUDY, LOOK, STAGE = "A study", "Results", "The stages, which the workflow calls"
+"""The groups of the commands in the help."""
+
+StudyFile = Annotated[Path, typer.Argument(metavar="STUDY", help="A study file, or a folder with study.yaml.")]
+ResultsOf = Annotated[
+    Path, typer.Argument(metavar="RESULTS", help="The folder of a study's results, such as results/quick.")
+]
+CorpusJson = Annotated[str, typer.Option("--corpus", help="A corpus's settings, as JSON.")]
+Downloads = Annotated[Path, typer.Option(help="Folder of the downloads.")]
+Out = Annotated[Path, typer.Option("--out", help="Where the result is written.")]
+
+
+SNAKEFILES = [Path("Snakefile"), Path("workflow/Snakefile")]
+"""Where Snakemake looks for a workflow."""
+
+
+class Form(StrEnum):
+    """What is exported, and for which software."""
+
+    HUGGINGFACE = "huggingface"
+    TENSORBOARD = "tensorboard"
+    CSV = "csv"
+    RO_CRATE = "ro-crate"
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        print(f"preln {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _common(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Options of all commands."""
+
+
+def main() -> None:
+    """Run the command line; what users can mend is said in a line or two, without a traceback."""
+    # On a full disk, a log tells with a traceback for each line that it cannot be written.
+    logging.raiseExceptions = False
+    if isinstance(sys.stdout, TextIOWrapper) and sys.stdout.isatty():
+        # A terminal may not have each of our signs. What is written to files and to programs is UTF-8.
+        sys.stdout.reconfigure(errors="replace")
+    elif isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")
+    try:
+        app()
+    except PrelnError as error:
+        _end(str(error))
+    except (PermissionError, IsADirectoryError, NotADirectoryError, FileExistsError) as error:
+        _end(f"{error.filename}: {error.strerror}")
+    except ModuleNotFoundError as error:
+        if what := libraries.missing(error):
+            _end(what)
+        raise
+    except Exception as error:
+        if found := not_written(error):
+            _end(str(found))
+        raise
+
+
+def _end(message: str) -> NoReturn:
+    """End with a message, which is also for the console that a rule keeps when its output goes to a log."""
+    if console := os.environ.get("PRELN_CONSOLE"):
+        os.write(int(console), f"preln: {message}\n".encode(errors="backslashreplace"))
+    sys.exit(f"preln: {message}")
+
+
+def _read(study: Path) -> tuple[Path, Study, list[Run]]:
+    """The study's file, the study and its runs."""
+    path = study_file(study)
+    content = load(path)
+    return path, content, expand(content, path)
+
+
+def _settings(option: str, kind: Any, text: str) -> Any:
+    """The settings of a kind that an option has as JSON."""
+    try:
+        content = json.loads(text)
+    except ValueError as error:
+        raise StudyError(f"{option}: not JSON: {error}") from None
+    try:
+        return TypeAdapter(kind).validate_python(content)
+    except ValidationError as error:
+        raise StudyError("\n".join(f"{option}: {line}" for line in describe(error, content, kind))) from None
+
+
+@app.command(rich_help_panel=STUDY)
+def init(
+    source: Annotated[Path, typer.Argument(metavar="SOURCE", help="Sentences to translate, one a line: train.nl.")],
+    target: Annotated[Path, typer.Argument(metavar="TARGET", help="Their translations, line by line: train.fr.")],
+    out: Annotated[Path, typer.Option("--out", help="The study to write.")] = Path("config/mine.yaml"),
+    source_language: Annotated[str | None, typer.Option(help="By default the end of the file's name.")] = None,
+    target_language: Annotated[str | None, typer.Option(help="Likewise.")] = None,
+) -> None:
+    """Write a study for a parallel text of your own. If valid and test are beside train, it takes them."""
+    from preln.commands import new_study
+
+    languages = (
+        new_study.language(source, "--source-language", source_language),
+        new_study.language(target, "--target-language", target_language),
+    )
+    seen = new_study.write(source, target, languages, out)
+    print(f"{out}: a study of {seen.pairs:,} pairs. Look at it. Then prepare the text, see the costs, and run it:")
+    print(f"  snakemake prepared --cores all --configfile {shlex.quote(str(out))}")
+    print(f"  preln plan {shlex.quote(str(out))}")
+    print(f"  preln run {shlex.quote(str(out))}")
+    if not any(map(Path.exists, SNAKEFILES)):
+        print("The first and the last need a Snakefile. There is none here: go into a clone of preln, or make one")
+        print('that has preln as a module ("In another workflow" in docs/your-own-study.md of preln\'s repository).')
+
+
+@app.command(rich_help_panel=STUDY)
+def plan(
+    study: StudyFile,
+    gpu: Annotated[
+        str,
+        typer.Option(
+            help="The GPU, such as rtx4090 or h100. A wrong name lists those known.", autocompletion=completion.gpus
+        ),
+    ] = "a100",
+    gpu_tflops: Annotated[
+        float | None, typer.Option(min=0.1, max=1e6, help="Its peak, in place of the data sheet's.")
+    ] = None,
+) -> None:
+    """Check a study, and say what it will cost, before anything is launched: updates, tokens, memory and hours."""
+    from preln.commands.plan import show
+    from preln.jobs.checking import check_file
+
+    path = study_file(study)
+    show(check_file(path), path, gpu, Path(), gpu_tflops)
+
+
+@app.command("run", rich_help_panel=STUDY)
+def run_study(
+    study: Annotated[Path, typer.Argument(metavar="STUDY", help="A study file, such as config/config.yaml.")],
+    more: Annotated[
+        list[str] | None, typer.Argument(metavar="[-- OPTION...]", help="More options of Snakemake.")
+    ] = None,
+    cores: Annotated[str, typer.Option(help="Cores, as Snakemake takes them: a number, or all.")] = "all",
+) -> None:
+    """Run the workflow of a study, and show how far it is. It is `snakemake --cores all`, whose log goes to a file."""
+    from preln.commands.follow import run
+    from preln.jobs.checking import check_file
+    from preln.report.catalogue import REPORT
+
+    path = study_file(study)
+    content = check_file(path).study
+    arguments = ["--cores", cores, "--rerun-incomplete", "--configfile", str(path), *(more or ())]
+    status, results = run(content, arguments, Path("logs") / content.study / "snakemake.log")
+    if status:
+        sys.exit(status)
+    if (results / REPORT).exists():
+        _say_finding(content, results.parent)
+
+
+def _say_finding(study: Study, results: Path) -> None:
+    """What a study found, and where to look."""
+    from preln.report.catalogue import REPORT, Catalogue
+    from preln.report.claims import ledger
+
+    entries = ledger.judge(study, Catalogue(study).load(ledger.CLAIMS, results))
+    finding = ledger.finding(entries)
+    places = [
+        f"All of it on one page: {results / study.study / REPORT}",
+        f"The tables: preln summary {results / study.study}",
+    ]
+    # Of a study that tests no claim, the paper is the last thing to say.
+    print(*([finding, *places] if ledger.tested(entries) else [*places, finding]), sep="\n")
+
+
+@app.command(rich_help_panel=STUDY)
+def status(
+    results: ResultsOf,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Keep showing it, every few seconds, until all is done.")
+    ] = False,
+    json_form: Annotated[
+        bool,
+        typer.Option(
+            "--json",
+            help="Print it once, as JSON for programs; docs/your-own-study.md in preln's repository lists the fields.",
+        ),
+    ] = False,
+) -> None:
+    """Show how far a study and each of its jobs is, their scores, speed and time left; it only reads files."""
+    from preln.commands.status import StudyProgress, show
+
+    if watch and json_form:
+        raise PrelnError("--watch and --json: choose one; a program that watches calls --json again")
+    try:
+        folder, study, _ = read_results(results)
+        origin = results
+    except NoResults:
+        file = study_named(results.name)
+        if file is None:
+            raise
+        folder, study, origin = results, load(file), file
+    if json_form:
+        print(json_text(StudyProgress.read(study, folder, time.time()).content()), end="")
+    else:
+        show(study, folder, origin, watch)
+
+
+@app.command(rich_help_panel=STUDY)
+def summary(results: ResultsOf) -> None:
+    """Print the tables of what is done, the verdicts on the paper's claims, and where the figures are."""
+    from preln.report.catalogue import REPORT, Catalogue
+    from preln.report.core import forms
+
+    folder, study, _ = read_results(results)
+    catalogue = Catalogue(study)
+    for written in catalogue.tables.values():
+        print(forms.plain(written.make(study, catalogue.load(written, folder.parent))))
+    for picture in catalogue.pictures():
+        if (folder / picture).exists():
+            print(folder / picture)
+    if (folder / REPORT).exists():
+        print(f"All of it on one page: {folder / REPORT}")
+
+
+@app.command(rich_help_panel=STUDY)
+def compare(
+    before: Annotated[Path, typer.Argument(metavar="RESULTS", help="A study's results, such as results/quick.")],
+    after: Annotated[Path, typer.Argument(metavar="RESULTS", help="The results to compare with them.")],
+) -> None:
+    """Say which settings and numbers differ between two studies; fails if a number is worse."""
+    from preln.commands.compare import compare, text
+
+    # The folders as they were given, or those of a study.yaml, for their names are in what is said.
+    folders = [of_folder(path).parent for path in (before, after)]
+    for folder in folders:
+        # It says what was meant by a misspelt name.
+        read_results(folder)
+    found = compare(*folders)
+    print(text(found))
+    if found.is_worse:
+        raise typer.Exit(1)
+
+
+def _tell(progress: str) -> None:
+    """Tell on standard error how far a study is, where it is not at its end."""
+    if progress:
+        print(progress, file=sys.stderr)
+
+
+@app.command(rich_help_panel=LOOK)
+def report(
+    results: ResultsOf,
+    out: Annotated[Path, typer.Option("--out", help="The HTML file to write.")],
+) -> None:
+    """Write the report of what is done: one page that needs no network."""
+    from preln.report.catalogue import Catalogue
+    from preln.report.html import page
+
+    folder, study, _ = read_results(results)
+    page.write(study, folder.parent, out)
+    catalogue = Catalogue(study)
+    _tell(catalogue.progress(catalogue.everything, folder.parent))
+
+
+@app.command(rich_help_panel=LOOK)
+def figure(
+    results: ResultsOf,
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME",
+            help="Such as 4, for figure 4. A wrong name lists those allowed.",
+            autocompletion=completion.figures,
+        ),
+    ],
+    out: Annotated[list[Path], typer.Option("--out", help="A file to draw: pdf, png or svg. Repeatable.")],
+) -> None:
+    """Draw a figure from what is done."""
+    from preln.report.catalogue import Catalogue
+
+    folder, study, _ = read_results(results)
+    catalogue = Catalogue(study)
+    drawn = catalogue.figure(name)
+    drawn.write(study, catalogue.load(drawn, folder.parent), out)
+    _tell(catalogue.progress(catalogue.jobs(drawn), folder.parent))
+
+
+@app.command(rich_help_panel=LOOK)
+def table(
+    results: ResultsOf,
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME",
+            help="Such as runs or claims. A wrong name lists those allowed.",
+            autocompletion=completion.tables,
+        ),
+    ],
+    out: Annotated[list[Path], typer.Option("--out", help="A file to write: csv, md or tex. Repeatable.")],
+) -> None:
+    """Write a table of what is done."""
+    from preln.report.catalogue import Catalogue
+
+    folder, study, _ = read_results(results)
+    catalogue = Catalogue(study)
+    written = catalogue.table(name)
+    progress = catalogue.progress(catalogue.jobs(written), folder.parent)
+    written.write(study, catalogue.load(written, folder.parent), out, progress)
+    _tell(progress)
+
+
+@app.command(rich_help_panel=LOOK)
+def translate(
+    results: ResultsOf,
+    runs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="RUN...",
+            help="The ids of trained runs; several are shown side by side.",
+            autocompletion=completion.translations,
+        ),
+    ],
+    file: Annotated[
+        Path | None,
+        typer.Option(
+            "--file",
+            help="Running text in UTF-8, a sentence a line; tokens if the study's text has `tokenise: false`. Without "
+            "it: standard input.",
+        ),
+    ] = None,
+    beam: Annotated[int | None, typer.Option(min=1, max=100, help="Hypotheses kept; by default the run's.")] = None,
+    alternatives: Annotated[int, typer.Option(min=1, max=100, help="Translations of each sentence.")] = 1,
+    scores: Annotated[bool, typer.Option("--scores", help="Show the score of each: see the quick start.")] = False,
+    prepared: Annotated[
+        Path | None, typer.Option(help="Folder of the prepared corpus; by default that of the workflow.")
+    ] = None,
+) -> None:
+    """Translate sentences of running text with trained runs of a study. They are prepared as the study's text was."""
+    # Standard output is for translations alone, and fairseq's import would log there.
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(message)s")
+    # The libraries warn of nothing that a user who translates could change.
+    warnings.simplefilter("ignore")
+    from preln.jobs.workflow import corpus_folder
+    from preln.translation.translating import TrainedRun, show
+
+    if file is not None and not file.exists():
+        raise PrelnError(f"--file {file}: there is no such file")
+    folder, _, all_runs = read_results(results)
+    asked = [_find(all_runs, run, "run") for run in runs]
+    models = [TrainedRun(run, folder, prepared or prepared_for(folder, corpus_folder(run))) for run in asked]
+    if file is None:
+        # As every other text of the project, whatever the locale is.
+        if isinstance(sys.stdin, TextIOWrapper):
+            sys.stdin.reconfigure(encoding="utf-8-sig")
+        show(models, sys.stdin, beam, alternatives, scores)
+    else:
+        with file.open(encoding="utf-8-sig") as lines:
+            show(models, lines, beam, alternatives, scores)
+
+
+@app.command(rich_help_panel=LOOK)
+def export(
+    results: ResultsOf,
+    to: Annotated[
+        Form,
+        typer.Option(
+            help="A model for the library transformers, curves for TensorBoard or as one CSV file, or all results as "
+            "an RO-Crate for an archive."
+        ),
+    ],
+    out: Annotated[Path, typer.Option("--out", help="The new folder, or the CSV file, which may be there.")],
+    run: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[RUN]",
+            help="The id of a run. A model needs one; curves are of all runs without it.",
+            autocompletion=completion.all_runs,
+        ),
+    ] = None,
+    prepared: Annotated[
+        Path | None, typer.Option(help="Of a model: folder of the prepared text; by default that of the workflow.")
+    ] = None,
+    licence: Annotated[
+        str | None,
+        typer.Option(help="Of an RO-Crate, which must have one: an SPDX identifier such as CC-BY-4.0, or an address."),
+    ] = None,
+) -> None:
+    """Write a trained model, the curves of what is done, or a whole study, for other software."""
+    for option, value, form in (("--prepared", prepared, Form.HUGGINGFACE), ("--licence", licence, Form.RO_CRATE)):
+        if value and to is not form:
+            raise PrelnError(f"{option}: only for --to {form}; leave it out with --to {to}")
+    if to is Form.HUGGINGFACE:
+        if run is None:
+            raise PrelnError(f"--to {to}: name the run whose model it is; preln status {results} lists them")
+        _export_model(results, run, out, prepared)
+        print(f"{out / 'README.md'} has the code that uses it.", file=sys.stderr)
+    elif to is Form.RO_CRATE:
+        if run:
+            raise PrelnError(f"--to {to}: exports a whole study; leave out {run}")
+        if not licence:
+            raise PrelnError(
+                f"--to {to}: an RO-Crate must say under which licence the results are; add --licence with an SPDX "
+                "identifier such as CC-BY-4.0, or with an address"
+            )
+        _export_study(results, licence, out)
+    else:
+        _export_curves(results, run, to, out)
+    print(out)
+
+
+def _export_study(results: Path, licence: str, out: Path) -> None:
+    """Write all results of a study for an archive."""
+    from preln.export import crate
+
+    folder, study, _ = read_results(results)
+    crate.export(study, folder, licence, out)
+
+
+def _export_model(results: Path, run: str, out: Path, prepared: Path | None) -> None:
+    """Write a trained model for the library transformers, with its tokenizer and a model card."""
+    folder, study, translation_runs = read_results(results)
+    import transformers
+
+    transformers.logging.set_verbosity_error()
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(message)s")
+    from preln.export import huggingface
+    from preln.jobs import workflow
+    from preln.pretraining import runs as pretraining
+    from preln.pretraining import training as pretraining_training
+    from preln.translation import training
+
+    pretraining_runs = pretraining.expand(study, folder / STUDY_FILE)
+    choices: list[Run | pretraining.PretrainingRun] = [*translation_runs, *pretraining_runs]
+    found = _find(choices, run, "run")
+    if isinstance(found, Run):
+        text = prepared or prepared_for(folder, workflow.corpus_folder(found))
+        model = training.trained(found, text, folder / found.folder)
+    else:
+        text = prepared or prepared_for(folder, workflow.text_folder(found))
+        model = pretraining_training.trained(found, text, folder / found.folder)
+    huggingface.export(found, model, text, out)
+
+
+def _export_curves(results: Path, run: str | None, to: Form, out: Path) -> None:
+    """Write the curves of a run, or of all, as a table or for TensorBoard."""
+    from preln.export import curves
+    from preln.pretraining import runs as pretraining
+    from preln.theory import trace_jobs
+
+    folder, study, runs = read_results(results)
+    jobs = [*runs, *pretraining.expand(study), *trace_jobs.expand(study)]
+    if run:
+        _find(jobs, run, "run")
+        # A trace has the id of its run.
+        jobs = [job for job in jobs if job.id == run]
+    found = curves.load(study, folder.parent, jobs)
+    write = {Form.CSV: curves.to_csv, Form.TENSORBOARD: curves.to_tensorboard}[to]
+    write(found, out)
+
+
+@app.command(rich_help_panel=STAGE)
+def download(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A name in the registry of downloads.")], out: Out
+) -> None:
+    """Download a file into a folder, and verify it."""
+    from preln.corpora.download import fetch, registered
+
+    fetch(registered(name), out)
+
+
+@app.command(rich_help_panel=STAGE)
+def prepare_text(
+    corpus: CorpusJson,
+    downloads: Downloads,
+    out: Out,
+    processes: Annotated[int, typer.Option(min=1, help="Processes that tokenise.")] = 1,
+) -> None:
+    """Make tokenised train, valid and test text of a corpus."""
+    from preln.corpora import prepare
+
+    prepare.prepare_text(_settings("--corpus", Corpus, corpus), downloads, out, processes)
+
+
+@app.command(rich_help_panel=STAGE)
+def prepare_bpe(
+    text: Annotated[Path, typer.Option(help="Folder of the tokenised text.")],
+    vocabulary: Annotated[int, typer.Option(help="Size of the joint vocabulary.")],
+    out: Out,
+    threads: Annotated[int, typer.Option(min=1, help="Threads that encode.")] = 1,
+) -> None:
+    """Train a joint BPE model and split the text into its pieces."""
+    from preln.corpora import prepare
+
+    prepare.prepare_bpe(text, vocabulary, out, threads)
+
+
+@app.command(rich_help_panel=STAGE)
+def binarise(
+    pieces: Annotated[Path, typer.Option(help="Folder of the BPE pieces.")],
+    source: Annotated[str, typer.Option(help="Source language.")],
+    target: Annotated[str, typer.Option(help="Target language.")],
+    out: Out,
+) -> None:
+    """Binarise the pieces of parallel text for fairseq."""
+    from preln.fairseq_plugin.binarise import binarise as binarise_pieces
+
+    binarise_pieces(pieces, source, target, out)
+
+
+@app.command(rich_help_panel=STAGE)
+def prepare_english(
+    text: Annotated[str, typer.Option("--text", help="A text's settings, as JSON.")],
+    downloads: Downloads,
+    out: Out,
+    processes: Annotated[int, typer.Option(min=1, help="Processes that prepare documents.")] = 1,
+) -> None:
+    """Make sentences of train and valid of English documents."""
+    from preln.corpora.english import prepare
+
+    prepare.prepare_text(_settings("--text", EnglishText, text), downloads, out, processes)
+
+
+@app.command(rich_help_panel=STAGE)
+def prepare_english_bpe(
+    text: Annotated[Path, typer.Option(help="Folder of the sentences.")],
+    vocabulary: Annotated[int, typer.Option(help="Size of the vocabulary.")],
+    out: Out,
+    threads: Annotated[int, typer.Option(min=1, help="Threads that encode.")] = 1,
+) -> None:
+    """Train a BPE model on English sentences and split them into its pieces."""
+    from preln.corpora.english import prepare
+
+    prepare.prepare_pieces(text, vocabulary, out, threads)
+
+
+@app.command(rich_help_panel=STAGE)
+def binarise_english(
+    pieces: Annotated[Path, typer.Option(help="Folder of the BPE pieces.")],
+    out: Out,
+) -> None:
+    """Binarise the pieces of English sentences for fairseq."""
+    from preln.fairseq_plugin import binarise
+
+    binarise.binarise_english(pieces, out)
+
+
+@app.command(rich_help_panel=STAGE)
+def prepare_task(
+    task: Annotated[str, typer.Option("--task", help="A task's settings, as JSON.")],
+    downloads: Downloads,
+    model: Annotated[Path, typer.Option(help="The BPE model of the text that the models are pre-trained on.")],
+    longest: Annotated[int, typer.Option(help="Tokens that the models read.")],
+    out: Out,
+) -> None:
+    """Check a task's pairs of sentences and split them into the pieces of a text's BPE model."""
+    from preln.corpora import tasks
+
+    read: Task = _settings("--task", Task, task)
+    tasks.prepare_task(read, downloads, model, longest, out)
+
+
+@app.command(rich_help_panel=STAGE)
+def binarise_task(
+    pieces: Annotated[Path, typer.Option(help="Folder of the task's pieces.")],
+    dictionary: Annotated[Path, typer.Option(help="The dictionary of the text that the models are pre-trained on.")],
+    out: Out,
+) -> None:
+    """Binarise a task's pieces for fairseq."""
+    from preln.fairseq_plugin import binarise
+
+    binarise.binarise_task(pieces, dictionary, out)
+
+
+@app.command(rich_help_panel=STAGE)
+def train(
+    study: StudyFile,
+    run: Annotated[str, typer.Argument(metavar="RUN", help="The id of a run of the study.")],
+    prepared: Annotated[Path, typer.Option(help="Folder of the prepared corpus.")],
+    out: Out,
+) -> None:
+    """Train one run, or go on with it, and write its records."""
+    from preln.translation.training import train_run
+
+    _, content, runs = _read(study)
+    train_run(content, _find(runs, run, "run"), prepared, out)
+
+
+@app.command(rich_help_panel=STAGE)
+def pretrain(
+    study: StudyFile,
+    run: Annotated[str, typer.Argument(metavar="RUN", help="The id of a pre-training run of the study.")],
+    prepared: Annotated[Path, typer.Option(help="Folder of the prepared text.")],
+    out: Out,
+) -> None:
+    """Pre-train one run, or go on with it, and write its records."""
+    from preln.pretraining import runs as pretraining
+    from preln.pretraining.training import pretrain_run
+
+    path, content, _ = _read(study)
+    pretrain_run(content, _find(pretraining.expand(content, path), run, "pre-training run"), prepared, out)
+
+
+@app.command(rich_help_panel=STAGE)
+def finetune(
+    study: StudyFile,
+    finetuning: Annotated[str, typer.Argument(metavar="FINETUNING", help="The id of a fine-tuning of the study.")],
+    prepared: Annotated[Path, typer.Option(help="Folder of the prepared text.")],
+    task: Annotated[Path, typer.Option(help="Folder of the prepared task.")],
+    runs: Annotated[Path, typer.Option(help="Folder of the study's pre-training runs.")],
+    out: Out,
+) -> None:
+    """Fine-tune one checkpoint on one task over the whole grid, or go on with it, and write its scores."""
+    from preln.pretraining import runs as pretraining
+    from preln.pretraining.finetuning import finetune as finetune_checkpoint
+
+    path, content, _ = _read(study)
+    found = _find(pretraining.finetunings(content, path), finetuning, "fine-tuning")
+    finetune_checkpoint(content, found, prepared, task, runs, out)
+
+
+@app.command(rich_help_panel=STAGE)
+def measure(
+    study: StudyFile,
+    job: Annotated[str, typer.Argument(metavar="MEASUREMENT", help="The id of a measurement of the study's theory.")],
+    runs: Annotated[Path, typer.Option(help="Folder of the study's translation runs.")],
+    out: Out,
+    prepared: Annotated[
+        Path | None, typer.Option(help="Folder of the prepared corpus; not for the proofs' model.")
+    ] = None,
+) -> None:
+    """Take one measurement of the theory: of the model of the proofs, or of the gradients of a translation model."""
+    from preln.theory import measurement_jobs, measuring
+
+    path, content, all_runs = _read(study)
+    found = _find(measurement_jobs.expand(content, all_runs, path), job, "measurement")
+    measuring.measure(content, found, prepared, runs, out)
+
+
+@app.command(rich_help_panel=STAGE)
+def trace(
+    study: StudyFile,
+    run: Annotated[str, typer.Argument(metavar="RUN", help="The id of a run of the study's first_updates.")],
+    prepared: Annotated[Path, typer.Option(help="Folder of the prepared corpus.")],
+    out: Out,
+) -> None:
+    """Trace the first updates of one run, and write its records."""
+    from preln.theory import measuring, trace_jobs
+
+    path, content, _ = _read(study)
+    measuring.trace_run(content, _find(trace_jobs.expand(content, path), run, "trace"), prepared, out)
+
+
+class _Identified(Protocol):
+    @property
+    def id(self) -> str: ...
+
+
+Found = TypeVar("Found", bound=_Identified)
+
+
+def _find(choices: Sequence[Found], wanted: str, kind: str) -> Found:
+    """The job with the id.
+
+    Raises:
+        StudyError: if there is none.
+    """
+    for choice in choices:
+        if choice.id == wanted:
+            return choice
+    ids = [choice.id for choice in choices]
+    raise StudyError(f"the study has no {kind} {wanted}{meant(wanted, ids)}; it has {listed(ids)}")

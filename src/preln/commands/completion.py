@@ -1,0 +1,77 @@
+"""What a shell may write for the user, of the folder of results that stands on the command line.
+
+A shell asks while somebody types: nothing here imports what trains, and nothing is said of a folder that cannot
+be read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import typer
+
+from preln.config import Study, of_results
+from preln.jobs.results import of_folder
+
+Completion = Callable[[typer.Context], list[str]]
+
+
+def _of_study(names: Callable[[Study], Iterable[str]]) -> Completion:
+    """The completion by names that a study has."""
+
+    def complete(context: typer.Context) -> list[str]:
+        try:
+            return list(names(of_results(of_folder(Path(context.params["results"])))))
+        except Exception:
+            # Whatever it is, the command itself is going to say it.
+            return []
+
+    return complete
+
+
+def _translations(study: Study) -> Iterable[str]:
+    from preln.jobs.runs import expand
+
+    return [run.id for run in expand(study)]
+
+
+def _all_runs(study: Study) -> Iterable[str]:
+    from preln.pretraining import runs as pretraining
+    from preln.theory import trace_jobs
+
+    # A trace has the id of its run.
+    found = [run.id for run in [*pretraining.expand(study), *trace_jobs.expand(study)]]
+    return dict.fromkeys([*_translations(study), *found])
+
+
+def _figures(study: Study) -> Iterable[str]:
+    from preln.report.catalogue import Catalogue
+
+    return Catalogue(study).figures
+
+
+def _tables(study: Study) -> Iterable[str]:
+    from preln.report.catalogue import Catalogue
+
+    return Catalogue(study).tables
+
+
+translations = _of_study(_translations)
+"""The ids of the translation runs."""
+
+all_runs = _of_study(_all_runs)
+"""The ids of all that is trained or traced."""
+
+figures = _of_study(_figures)
+"""The names of the figures."""
+
+tables = _of_study(_tables)
+"""The names of the tables."""
+
+
+def gpus() -> list[str]:
+    """The names of the GPUs that `preln plan` knows."""
+    from preln.commands.plan import GPUS
+
+    return list(GPUS)

@@ -1,0 +1,225 @@
+"""The workflow run and followed: what is being done, how far each run is, and the time left. Snakemake's own log, which
+says why each job runs and with what paths, goes to a file.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from preln.commands.progress import Progress, bar, seconds_left, spoken
+from preln.commands.status import WATCH_SECONDS, StudyProgress
+from preln.config import Study
+from preln.libraries import filelock
+
+_RESULTS = re.compile(r"^Results of (\S+): (.*)$")
+_COUNT = re.compile(r"^(\w+)\s+(\d+)$")
+_JOB = re.compile(r"^Job (\d+): (.*)$")
+_FAILED = re.compile(r"^    jobid: (\d+)$")
+_FINISHED = re.compile(r"^Finished jobid: (\d+) \(Rule: (\w+)\)$")
+_TARGETS = ("default", "all", "prepared")
+"""Rules that make nothing; a module's may have a name before it, as `preln_all`."""
+NOTHING = "Nothing to do: all of it is made and up to date."
+SHOWN = 20
+"""Lines of the log that are shown when the workflow fails and no line says why."""
+
+
+@dataclass
+class Steps:
+    """The steps of a workflow, as Snakemake's log has told them so far.
+
+    Attributes:
+        of: how many there are.
+        done: how many are done.
+        running: the message of each that runs, and when it began, by its number.
+        left: how many of each rule are left.
+        took: the seconds that those of each rule took that are done.
+        results: the folder of each study's results, which only the workflow knows: as a module it may have a prefix.
+    """
+
+    of: int = 0
+    done: int = 0
+    running: dict[int, tuple[str, float]] = field(default_factory=dict)
+    left: Counter[str] = field(default_factory=Counter)
+    took: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    results: dict[str, Path] = field(default_factory=dict)
+
+    def read(self, line: str, now: float) -> tuple[bool, str] | None:
+        """Take in a line of the log.
+
+        Returns:
+            If the line begins or ends a step: whether it ends it, and the step's message.
+        """
+        if not self.of:
+            if found := _RESULTS.match(line):
+                self.results[found[1]] = Path(found[2])
+            elif found := _COUNT.match(line):
+                if found[1] == "total":
+                    self.of = int(found[2])
+                else:
+                    self.left[found[1]] = int(found[2])
+        elif found := _JOB.match(line):
+            self.running[int(found[1])] = found[2], now
+            return False, found[2]
+        elif found := _FINISHED.match(line):
+            message, began = self.running.pop(int(found[1]), ("", now))
+            self.left[found[2]] -= 1
+            self.took[found[2]].append(now - began)
+            self.done += 1
+            return (True, message) if message else None
+        elif found := _FAILED.match(line):
+            self.running.pop(int(found[1]), None)
+        return None
+
+    def seconds_left(self, now: float) -> float | None:
+        """About how long the rest takes, if as many steps run at once as now; None while of a rule that is left no step
+        is done."""
+        # The thread that asks is not the one that reads Snakemake's lines.
+        running = list(self.running.values())
+        if not running:
+            return None
+        rules = [(rule, count) for rule, count in list(self.left.items()) if rule.rpartition("_")[2] not in _TARGETS]
+        kinds = [(count, self.took.get(rule, [])) for rule, count in rules]
+        return seconds_left(kinds, len(running), spent=sum(now - began for _, began in running))
+
+
+def run(study: Study, arguments: Sequence[str], log: Path) -> tuple[int, Path]:
+    """Run Snakemake, and show how far it is until it ends.
+
+    Args:
+        study: the study that it makes.
+        arguments: of Snakemake.
+        log: the file for what Snakemake prints.
+
+    Returns:
+        Its exit status, and the folder of the study's results.
+    """
+    log.parent.mkdir(parents=True, exist_ok=True)
+    lock = filelock.FileLock(log.with_name(f".{log.name}.lock"))
+    try:
+        lock.acquire(blocking=False)
+    except filelock.Timeout:
+        # Another run of the study writes there.
+        log = log.with_name(f"{log.stem}-{os.getpid()}{log.suffix}")
+    try:
+        return _run(study, arguments, log)
+    finally:
+        lock.release()
+
+
+def _run(study: Study, arguments: Sequence[str], log: Path) -> tuple[int, Path]:
+    """The same, with a log that is this run's alone."""
+    console = Console()
+    steps = Steps()
+    view = View(study, steps)
+    # The rules call programs of this environment, activated or not.
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
+    command = [sys.executable, "-m", "snakemake", *arguments]
+    with log.open("w", encoding="utf-8") as file:
+        process = subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, "PATH": path},
+            text=True,
+            errors="replace",
+            process_group=0,
+        )
+
+        def interrupt(*_: object) -> None:
+            # Snakemake waits for its jobs unless they are interrupted too. It may have ended by now.
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGINT)
+
+        # Whatever asks this process to end, it reads on until Snakemake has ended. What it was told to ignore, as by
+        # `nohup`, it goes on to ignore.
+        before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+        for number, handler in before.items():
+            if handler is not signal.SIG_IGN:
+                signal.signal(number, interrupt)
+        try:
+            with Live(console=console, get_renderable=view, refresh_per_second=1, transient=True) as live:
+                for line in process.stdout or ():
+                    file.write(line)
+                    file.flush()
+                    if told := steps.read(line.rstrip("\n"), time.time()):
+                        _print(live.console, steps, *told)
+            status = process.wait()
+        finally:
+            if process.poll() is None:
+                # The log could not be written. Snakemake ends its jobs, and leaves no lock behind.
+                interrupt()
+                process.communicate()
+            elif process.stdout:
+                process.stdout.close()
+            for number, handler in before.items():
+                signal.signal(number, handler)
+    if not status and not steps.done:
+        said = log.read_text(encoding="utf-8")
+        # Otherwise it was asked for something else, such as a plan.
+        console.print(NOTHING if "Nothing to be done" in said else said, markup=False, highlight=False)
+    if status:
+        lines = log.read_text(encoding="utf-8").splitlines()
+        why = [line for line in lines if line.startswith("preln: ")] or lines[-SHOWN:]
+        console.print(*dict.fromkeys(why), f"The workflow failed; all that it said is in {log}", sep="\n", markup=False)
+    return status, view.results
+
+
+def _print(console: Console, steps: Steps, is_done: bool, message: str) -> None:
+    """A line for a step that is done. Without a terminal, also a line for a step that begins, and the time left."""
+    if is_done:
+        left = None if console.is_terminal else steps.seconds_left(time.time())
+        rest = "" if left is None else f" (about {spoken(left)} left)"
+        console.print(f"[{steps.done}/{steps.of}] Done: {message}{rest}", markup=False, highlight=False)
+    elif not console.is_terminal:
+        console.print(f"Begin: {message}", markup=False, highlight=False)
+
+
+class View:
+    """What is shown at a terminal: the steps, and how far each run is that is being trained."""
+
+    def __init__(self, study: Study, steps: Steps) -> None:
+        self._study, self._steps = study, steps
+        self._began = time.time()
+        self._progress: dict[str, Progress] = {}
+        self._looked = 0.0
+
+    @property
+    def results(self) -> Path:
+        """The folder of the study's results."""
+        return self._steps.results.get(self._study.study, Path("results") / self._study.study)
+
+    def __call__(self) -> RenderableType:
+        """The view as it is now; the folders of the jobs are read every few seconds."""
+        now = time.time()
+        if now > self._looked + WATCH_SECONDS:
+            # A trace has the id of its run, so keep only the jobs that run.
+            jobs = StudyProgress.read(self._study, self.results, now).jobs
+            self._progress = {row.id: row for row in jobs if row.is_running}
+            self._looked = now
+        left = self._steps.seconds_left(now)
+        head = f"{self._steps.done} of {self._steps.of or '?'} steps done in {spoken(now - self._began)}"
+        if left is not None:
+            head += f", about {spoken(left)} left"
+        table = Table.grid(padding=(0, 2))
+        for message, began in list(self._steps.running.values()):
+            # The message of a training ends with the id of its run.
+            at = self._progress.get(message.rpartition(" ")[2])
+            done = bar(at.share) if at else ""
+            rest = f"{spoken(at.left)} left" if at and at.left is not None else ""
+            table.add_row("  " + message, done, rest, f"since {spoken(now - began)}")
+        return Group(Text(head), table)

@@ -1,0 +1,443 @@
+"""What a study will cost, before anything is launched: updates, tokens, operations, memory, and hours of a GPU or of a
+core."""
+
+from __future__ import annotations
+
+import csv
+import math
+import re
+import shlex
+import statistics
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, get_args
+
+from rich.console import Console
+from rich.table import Table
+
+from preln.commands import cost
+from preln.commands.status import StudyProgress
+from preln.config import EmbeddedTask, Iwslt14Corpus, Precision
+from preln.config.base import meant
+from preln.config.execution import RunsAGpu
+from preln.corpora.parallel import iwslt14
+from preln.corpora.subsets import SIZES
+from preln.errors import PrelnError
+from preln.jobs.checking import Checked
+from preln.jobs.results import STUDY_FILE, files_made
+from preln.jobs.runs import Run
+from preln.jobs.workflow import corpus_folder
+from preln.pretraining.runs import FinetuningJob, PretrainingRun
+from preln.records.freshness import read_or_nothing
+from preln.training import prepared_text
+
+WIDTH = 150
+UTILISATION = 0.3
+"""Share of the peak that a training is taken to reach where no speed was measured."""
+
+CORE = {"fp32": 3e10, "bf16": 1e11}
+"""Operations a second that a training reaches on one core, about, where no speed was measured. In bf16 this takes a
+processor that multiplies in it."""
+
+UPDATES_A_SECOND = 20.0
+"""That one training is taken to reach at most: of small models, most of an update's time is Python's."""
+
+IWSLT14_TOKENS = 1100 * 4000
+"""Target tokens of an epoch of IWSLT14 German-English with 10,000 joint pieces: some 1,100 updates of 4,000, by the
+notes of T-Fixup (Huang et al., 2020)."""
+
+ROOM = 0.8
+"""Of a GPU's memory, for runs that share it; each also needs some for CUDA itself."""
+
+TASK_TOKENS = 64
+"""Tokens that a pair of sentences of MRPC and RTE is taken to have."""
+
+TASK_PAIRS = {"mrpc": 3668, "rte": 2490}
+
+MOST_ROWS = 1000
+"""Of the table; beyond that, nobody reads it."""
+
+_SHAPE = (
+    *("width", "ffn_width", "heads", "precision", "accumulate"),
+    *("layers", "encoder_layers", "decoder_layers", "batch_tokens", "batch_sequences", "sequence_length"),
+)
+"""The settings of a training that its speed depends on, beside the vocabulary."""
+
+Speeds = Mapping[tuple[object, ...], float]
+"""Tokens a second of one device, by the kind of a training and its shape."""
+
+
+@dataclass(frozen=True)
+class Gpu:
+    """A GPU by its maker's data sheet.
+
+    Attributes:
+        name: as the driver has it.
+        half: dense peak in half precision, summed in fp32, in 10^12 operations a second. Where a data sheet has only
+            the peak of sparse matrices, it is half of that.
+        single: peak in fp32, without tensor cores, in the same unit.
+        memory: in 10^9 bytes.
+        source: the maker's document that has these numbers.
+        has_bf16: whether `half` is also of bf16.
+    """
+
+    name: str
+    half: float
+    single: float
+    memory: float
+    source: str
+    has_bf16: bool = True
+
+    def peak(self, precision: Precision) -> float:
+        """Operations a second."""
+        in_single = precision == "fp32" or (precision == "bf16" and not self.has_bf16)
+        return 1e12 * (self.single if in_single else self.half)
+
+
+GPUS = {
+    "t4": Gpu("T4", 65, 8.1, 16, "NVIDIA T4 data sheet", has_bf16=False),
+    "l4": Gpu("L4", 121, 30.3, 24, "NVIDIA L4 data sheet"),
+    "l40s": Gpu("L40S", 362, 91.6, 48, "NVIDIA L40S data sheet"),
+    "rtx3090": Gpu("RTX 3090", 71, 35.6, 24, "NVIDIA Ampere GA102 architecture, whitepaper"),
+    "rtx4090": Gpu("RTX 4090", 165, 82.6, 24, "NVIDIA Ada architecture, whitepaper"),
+    "rtx5090": Gpu("RTX 5090", 210, 105, 32, "NVIDIA RTX Blackwell architecture, whitepaper"),
+    "v100": Gpu("V100", 125, 15.7, 32, "NVIDIA V100 data sheet (SXM2)", has_bf16=False),
+    "a100": Gpu("A100", 312, 19.5, 80, "NVIDIA A100 data sheet (80 GB)"),
+    "h100": Gpu("H100", 989, 67, 80, "NVIDIA H100 data sheet (SXM)"),
+    "h200": Gpu("H200", 989, 67, 141, "NVIDIA H200 data sheet (SXM)"),
+    "b200": Gpu("B200", 2250, 75, 180, "NVIDIA Blackwell data sheet (HGX B200)"),
+}
+
+
+@dataclass(frozen=True)
+class Item:
+    """One job's cost; None is not known.
+
+    Attributes:
+        id: of the job.
+        updates, tokens: of all its epochs.
+        flops: operations.
+        memory: bytes on one GPU.
+        hours: on one GPU.
+        core_hours: on one core of a CPU.
+        measured, core_measured: whether those hours come from a measured speed.
+        updates_estimated: whether its batches are not counted, but taken to be full.
+        after: the job that it waits for.
+        warmup: updates of its warm-up.
+        busy: share of its time in which the GPU computes, where its speed is not measured.
+    """
+
+    id: str
+    updates: int | None
+    tokens: float | None
+    flops: float | None
+    memory: float
+    hours: float | None
+    core_hours: float | None
+    measured: bool = False
+    core_measured: bool = False
+    updates_estimated: bool = False
+    after: str | None = None
+    warmup: int = 0
+    busy: float | None = None
+
+
+@dataclass(frozen=True)
+class _Epoch:
+    """An epoch of a corpus: its target tokens, and the lengths of its pairs (as `cost.batches` has them) where the
+    text is prepared."""
+
+    tokens: float
+    lengths: Counter[tuple[int, int]] | None = None
+
+
+def items(asked: Checked, gpu: Gpu, folder: Path) -> list[Item]:
+    """The cost of each training and fine-tuning of a study.
+
+    Args:
+        asked: the study, with all that it asks for.
+        gpu: that each of them has.
+        folder: in which the workflow runs: in its results speeds were measured, and the tokens of its prepared corpora
+            are counted.
+    """
+    speeds = _recorded(folder, gpu), _recorded(folder, None)
+    of_corpus = {run.settings.corpus: run for run in asked.runs}
+    epochs = {name: _epoch(run, folder) for name, run in of_corpus.items()}
+    # Counting takes seconds in a large text, and many runs have the same batches.
+    batches = {
+        (name, tokens): cost.batches(epoch.lengths, tokens)
+        for name, tokens in {(run.settings.corpus, run.settings.batch_tokens) for run in asked.runs}
+        if (epoch := epochs[name]) and epoch.lengths
+    }
+    return [
+        *(_translation(run, gpu, speeds, epochs[run.settings.corpus], batches) for run in asked.runs),
+        *(_pretraining(run, gpu, speeds) for run in asked.pretrainings),
+        *(_finetuning(job, gpu) for job in asked.finetunings),
+    ]
+
+
+def critical_path(planned: Iterable[Item]) -> float:
+    """Hours of the longest chain of jobs, which no number of GPUs makes shorter but by more of them a job."""
+    hours = {item.id: item.hours or 0.0 for item in planned}
+    return max((hours[item.id] + hours.get(item.after or "", 0.0) for item in planned), default=0.0)
+
+
+def _translation(
+    run: Run,
+    gpu: Gpu,
+    speeds: tuple[Speeds, Speeds],
+    epoch: _Epoch | None,
+    batches: Mapping[tuple[str, int], int],
+) -> Item:
+    """The cost of a run; `batches` of an epoch are those that were counted, by the corpus and the tokens of a batch."""
+    settings = run.settings
+    found = cost.translation(settings, run.corpus.vocabulary)
+    if epoch is None:
+        return Item(run.id, None, None, None, found.memory, None, None)
+    counted = batches.get((settings.corpus, settings.batch_tokens))
+    an_epoch = epoch.tokens / found.tokens_per_batch if counted is None else counted
+    updates = settings.epochs * math.ceil(an_epoch / settings.accumulate)
+    recorded = [known.get(_shape(run.kind, run.identity)) for known in speeds]
+    item = _item(run.id, updates, settings.epochs * epoch.tokens, found, settings.precision, gpu, *recorded)
+    return replace(item, updates_estimated=counted is None, warmup=settings.warmup)
+
+
+def _pretraining(run: PretrainingRun, gpu: Gpu, speeds: tuple[Speeds, Speeds]) -> Item:
+    settings = run.settings
+    found = cost.pretraining(settings, run.text.vocabulary)
+    tokens = float(settings.updates * settings.accumulate * found.tokens_per_batch)
+    recorded = [known.get(_shape(run.kind, run.identity)) for known in speeds]
+    item = _item(run.id, settings.updates, tokens, found, settings.precision, gpu, *recorded)
+    return replace(item, warmup=settings.warmup)
+
+
+def _finetuning(job: FinetuningJob, gpu: Gpu) -> Item:
+    settings = job.run.settings
+    pairs = job.task.pairs if isinstance(job.task, EmbeddedTask) else TASK_PAIRS[job.task.source]
+    updates = sum(point.epochs * math.ceil(pairs / point.batch_size) for point in job.points) * job.seeds
+    tokens = float(sum(point.epochs for point in job.points) * job.seeds * pairs * TASK_TOKENS)
+    batch = max(point.batch_size for point in job.points)
+    largest = settings.model_copy(update={"batch_sequences": batch, "sequence_length": TASK_TOKENS})
+    found = cost.pretraining(largest, job.run.text.vocabulary)
+    item = _item(job.id, updates, tokens, found, settings.precision, gpu)
+    return replace(item, after=job.run.id)
+
+
+def _item(
+    name: str,
+    updates: int,
+    tokens: float,
+    found: cost.Cost,
+    precision: Precision,
+    gpu: Gpu,
+    measured: float | None = None,
+    core_measured: float | None = None,
+) -> Item:
+    """A job of known length, with the speeds of the GPU and of a core where they were measured."""
+    flops = tokens * found.flops_per_token
+    computing = flops / (UTILISATION * gpu.peak(precision))
+    seconds = max(computing, updates / UPDATES_A_SECOND)
+    core_seconds = flops / CORE.get(precision, CORE["fp32"])
+    return Item(
+        id=name,
+        updates=updates,
+        tokens=tokens,
+        flops=flops,
+        memory=found.memory,
+        hours=(tokens / measured if measured else seconds) / 3600,
+        core_hours=(tokens / core_measured if core_measured else core_seconds) / 3600,
+        measured=measured is not None,
+        core_measured=core_measured is not None,
+        busy=None if measured else computing / seconds,
+    )
+
+
+def _epoch(run: Run, folder: Path) -> _Epoch | None:
+    """The epoch of a run's corpus: counted where it is prepared, about known of IWSLT14."""
+    corpus = run.corpus
+    found = [record.parents[1] for record in files_made(f"{corpus_folder(run)}/bpe/bpe.json", folder)]
+    if prepared := next((one for one in found if (one / "text" / "corpus.json").exists()), None):
+        languages = prepared_text.record(prepared)["languages"]
+        sides = [_lengths(prepared / "bpe" / f"train.{languages[side]}") for side in ("source", "target")]
+        lengths = Counter(zip(*sides, strict=True))
+        return _Epoch(sum(target * pairs for (_, target), pairs in lengths.items()), lengths)
+    if not isinstance(corpus, Iwslt14Corpus):
+        return None
+    chosen = SIZES[corpus.subset] if corpus.subset else iwslt14.PAIRS
+    return _Epoch(IWSLT14_TOKENS * min(corpus.pairs or chosen, chosen) / iwslt14.PAIRS)
+
+
+def _lengths(path: Path) -> Iterator[int]:
+    """The length of each sentence of a prepared text, in pieces with the end of sentence."""
+    with path.open(encoding="utf-8") as lines:
+        for line in lines:
+            yield line.count(" ") + 2
+
+
+def _recorded(folder: Path, gpu: Gpu | None) -> Speeds:
+    """The median speed of recorded trainings on such a GPU (None: on one core), of each model and its batches."""
+    found: dict[tuple[object, ...], list[float]] = defaultdict(list)
+    for path in files_made("results/*/*/*/run.json", folder):
+        kind = path.parts[-3]
+        record = read_or_nothing(path) if kind in ("translation", "pretraining") else {}
+        hardware = record.get("hardware", {})
+        names = hardware.get("gpus") or []
+        # A whole word: an L40S is no L4.
+        devices = len(names) if gpu and all(re.search(rf"\b{gpu.name}\b", name) for name in names) else 0
+        if gpu is None and not names:
+            devices = hardware.get("cores_used", 0)
+        if devices:
+            # Of a damaged record nothing is known; what reads its numbers says so.
+            with suppress(OSError, ValueError, KeyError), path.with_name("curve.csv").open(encoding="utf-8") as file:
+                curve = [float(row["tokens_per_second"]) for row in csv.DictReader(file) if row["tokens_per_second"]]
+                if curve:
+                    found[_shape(kind, record["identity"])].append(statistics.median(curve) / devices)
+    return {shape: statistics.median(speeds) for shape, speeds in found.items()}
+
+
+def _shape(kind: str, identity: dict[str, Any]) -> tuple[object, ...]:
+    """What the speed of a run depends on, by its kind and its identity: the key of its speed."""
+    text = identity.get("corpus_settings") or identity["text_settings"]
+    return kind, text["vocabulary"], *(identity.get(key) for key in _SHAPE)
+
+
+def show(asked: Checked, path: Path, name: str, folder: Path, peak: float | None = None) -> None:
+    """Print the plan of a study, whose file is at `path`, on a GPU of the given name, for a workflow that runs in
+    `folder`; `peak`, in 10^12 operations a second, is taken in place of its data sheet's in half precision, and that in
+    fp32 is scaled as much.
+
+    Raises:
+        PrelnError: if there is no such GPU in the list.
+    """
+    if name not in GPUS:
+        raise PrelnError(
+            f"--gpu {name}: not known{meant(name, GPUS)}; known: {', '.join(GPUS)}. For another card, choose one with "
+            "as much memory and give its peak with --gpu-tflops"
+        )
+    gpu = GPUS[name]
+    if peak is not None:
+        # Under a name of its own, which no recorded speed has.
+        gpu = replace(gpu, name="your GPU", half=peak, single=gpu.single * peak / gpu.half)
+    planned = items(asked, gpu, folder)
+    console = Console(width=None if Console().is_terminal else WIDTH)
+    console.print(_table(planned[:MOST_ROWS], gpu))
+    unknown = [item.id for item in planned if item.hours is None]
+    lines = [f"And {len(planned) - MOST_ROWS:,} more jobs."] if len(planned) > MOST_ROWS else []
+    if len(unknown) < len(planned):
+        lines += [_sums(planned, gpu)]
+    study = asked.study.study
+    made = files_made(f"results/{study}/{STUDY_FILE}", folder)
+    results = made[0].parent if made else folder / "results" / study
+    progress = StudyProgress.read(asked.study, results, time.time())
+    if progress.done:
+        lines.append(
+            f"{progress.done} of the study's {len(progress.jobs)} jobs are done already, in {results}. Their time is "
+            "in the sums."
+        )
+    too_large = [item.id for item in planned if item.memory > 1e9 * gpu.memory]
+    if too_large:
+        lines.append(
+            f"Jobs that need more than the GPU's {gpu.memory:g} GB: {len(too_large)}, such as "
+            f"{too_large[0]}. Make the batch smaller and `accumulate` larger, or name a larger GPU with --gpu."
+        )
+    lines.append("Translating, validating, the theory and traces of first updates are not in it.")
+    if any(item.updates_estimated for item in planned):
+        lines.append(
+            "Updates of translation are estimates until the text is prepared: batches are not quite full. There may "
+            "be up to 50% more."
+        )
+    unfinished = [item for item in planned if item.updates is not None and 0 < item.updates <= item.warmup]
+    if unfinished:
+        first = unfinished[0]
+        lines.append(
+            f"Runs that end within their warm-up: {len(unfinished)}. {first.id} has a warm-up of {first.warmup:,} and "
+            f"{first.updates:,} updates. Let it train for more epochs, or make `warmup` shorter."
+        )
+    execution = asked.study.execution
+    if execution.gpus == 1 and execution.runs_a_gpu == 1 and (share := _sharing(planned, gpu)):
+        lines.append(share)
+    if not all(item.measured for item in planned):
+        lines.append(
+            f"{gpu.name} hours assume {UTILISATION:.0%} of its peak, and {UPDATES_A_SECOND:g} updates a second at "
+            f"most. Core hours assume {CORE['fp32']:.0e} operations a second, and {CORE['bf16']:.0e} in bf16."
+        )
+    if any(item.measured or item.core_measured for item in planned):
+        lines.append(
+            "Hours with a * are from speeds of recorded runs, in results/ of this folder, or of one up to two levels "
+            "below."
+        )
+    precisions = {run.settings.precision for run in asked.runs} | {run.settings.precision for run in asked.pretrainings}
+    if "bf16" in precisions and not gpu.has_bf16:
+        lines.append(
+            f"The {gpu.name} has no bf16: runs in bf16 are planned at its peak in fp32. `precision: fp16` is faster."
+        )
+    if not cost.COUNTED:
+        lines.append(
+            "torch is not installed, so norms and what else is a placement's own are estimated: numbers may differ in "
+            "their last digit."
+        )
+    if unknown:
+        lines.append(
+            f"The hours of {len(unknown)} runs are not known before their text is prepared. There is none in this "
+            "folder or up to two below it. This prepares it:\n"
+            f"  snakemake prepared --cores all --configfile {shlex.quote(str(path))}\n"
+            "In a workflow that has preln as a module, for example: snakemake preln_prepared --cores all."
+        )
+    console.print("\n".join(lines), markup=False, highlight=False)
+
+
+def _sharing(planned: list[Item], gpu: Gpu) -> str:
+    """How several jobs could share a GPU that one does not fill; empty where none could."""
+    least = [item for item in planned if item.busy is not None and item.busy <= 0.5]
+    if len(least) < 2:
+        return ""
+    busiest, largest = max(item.busy or 0.0 for item in least), max(item.memory for item in least)
+    room = min(1 / busiest, ROOM * gpu.memory * 1e9 / largest)
+    runs = max(number for number in get_args(RunsAGpu) if number <= max(room, 1))
+    if runs == 1:
+        return ""
+    return (
+        f"{len(least)} of these jobs let the {gpu.name} compute at most {busiest:.0%} of their time. On a machine "
+        f"without Slurm, `execution: {{gpus: 1, runs_a_gpu: {runs}}}` lets {runs} share it."
+    )
+
+
+def _sums(planned: list[Item], gpu: Gpu) -> str:
+    """What all jobs take together, or those whose length is known."""
+    known = sum(item.hours is not None for item in planned)
+    whose = "In all" if known == len(planned) else f"The {known} jobs whose length is known take"
+    total, longest = sum(item.hours or 0.0 for item in planned), critical_path(planned)
+    cores = sum(item.core_hours or 0.0 for item in planned)
+    of_all, of_longest = (_amount(hours, of=total) for hours in (total, longest))
+    unit, of_cores = ("minutes" if hours < 1 else "hours" for hours in (total, cores))
+    return (
+        f"{whose} {of_all} {gpu.name} {unit}; the longest chain of jobs takes {of_longest}. Without a GPU: "
+        f"{_amount(cores, of=cores)} {of_cores} of one core."
+    )
+
+
+def _amount(hours: float, of: float) -> str:
+    """A number of hours, or of minutes if those it is a part of are less than one."""
+    return f"{60 * hours:,.0f}" if of < 1 else f"{hours:,.1f}"
+
+
+def _table(planned: list[Item], gpu: Gpu) -> Table:
+    result = Table(box=None)
+    result.add_column("", no_wrap=True)
+    for heading in ("updates", "tokens", "FLOPs", f"memory, of {gpu.memory:g} GB", f"{gpu.name} hours", "core hours"):
+        result.add_column(heading, justify="right", no_wrap=True)
+    for item in planned:
+        result.add_row(
+            item.id,
+            "?" if item.updates is None else f"{item.updates:,}",
+            "?" if item.tokens is None else f"{item.tokens:.2e}",
+            "?" if item.flops is None else f"{item.flops:.2e}",
+            f"{item.memory / 1e9:.1f}",
+            "?" if item.hours is None else f"{item.hours:,.2f}{'*' * item.measured}",
+            "?" if item.core_hours is None else f"{item.core_hours:,.2f}{'*' * item.core_measured}",
+        )
+    return result

@@ -1,0 +1,171 @@
+"""How far a study is, read from its files alone, so also from another machine."""
+
+from __future__ import annotations
+
+import math
+import shlex
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from preln.commands.progress import Progress, Section, State, bar, seconds_left, spoken
+from preln.config import Study
+from preln.pretraining import status as pretraining
+from preln.theory import status as theory
+from preln.translation import status as translation
+
+WATCH_SECONDS = 5
+FILE_WIDTH = 160
+WIDE = 120
+"""Columns of a terminal on which there is room for bars."""
+ENDED_EARLY = (State.DIVERGED, State.NOT_REACHED)
+"""States of jobs whose time says nothing about that of others."""
+
+
+@dataclass(frozen=True)
+class StudyProgress:
+    """Where a study stands: its name, and the jobs of each kind that it has."""
+
+    study: str
+    sections: tuple[Section, ...]
+
+    @classmethod
+    def read(cls, study: Study, results: Path, now: float) -> StudyProgress:
+        """The progress of a study whose results are in the folder `results`, at the time `now` in seconds since the
+        epoch."""
+        found = [
+            *translation.sections(study, results, now),
+            *theory.sections(study, results),
+            *pretraining.sections(study, results, now),
+        ]
+        return cls(study.study, tuple(section for section in found if section.rows))
+
+    @property
+    def jobs(self) -> list[Progress]:
+        """The jobs of all kinds."""
+        return [row for section in self.sections for row in section.rows]
+
+    @property
+    def done(self) -> int:
+        """How many of them are done."""
+        return sum(row.is_done for row in self.jobs)
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether any of them has."""
+        return any(row.state is not State.WAITING for row in self.jobs)
+
+    @property
+    def at_once(self) -> int:
+        """How many run at once; one at least, for the time that is left."""
+        return max(sum(row.is_running for row in self.jobs), 1)
+
+    @property
+    def left(self) -> float | None:
+        """About how many seconds the jobs take that are left, if as many run at once as now. One that has not begun
+        takes as long as others of its kind. None while of a kind that is left none is finished or far enough to
+        tell."""
+        known = [row.left for row in self.jobs if row.left is not None]
+        kinds = [
+            (
+                sum(not row.is_done and row.left is None for row in section.rows),
+                [row.seconds for row in section.rows if row.seconds is not None and row.state not in ENDED_EARLY],
+            )
+            for section in self.sections
+        ]
+        return seconds_left(kinds, self.at_once, known=sum(known))
+
+    def view(self, bars: bool) -> Group:
+        """For readers: a line about the whole study, and a table for each kind of jobs; with a bar for each job where
+        `bars` are wanted."""
+        line = f"{self.study}: {self.done} of {len(self.jobs)} jobs done"
+        if self.left is not None and self.done < len(self.jobs):
+            line += f", about {spoken(self.left)} left, {self.at_once} at a time"
+        head = Table.grid(padding=(0, 1))
+        share = sum(row.share for row in self.jobs) / len(self.jobs)
+        head.add_row(*([bar(share)] if bars else []), line)
+        return Group(head, *(section.table(bars) for section in self.sections))
+
+    def content(self) -> dict[str, Any]:
+        """For programs: the fields that docs/your-own-study.md lists."""
+        return {
+            "study": self.study,
+            "done": self.done,
+            "of": len(self.jobs),
+            "seconds_left": _finite(self.left),
+            "at_once": self.at_once,
+            "jobs": [
+                {
+                    "kind": section.kind,
+                    "id": row.id,
+                    "state": row.state,
+                    "detail": row.detail,
+                    "is_done": row.is_done,
+                    "unit": section.unit,
+                    "done": row.done,
+                    "of": row.of,
+                    "scores": {name: _finite(score) for name, score in row.scores.items()},
+                    "tokens_per_second": _finite(row.speed),
+                    "seconds_left": _finite(row.left),
+                    "seconds_silent": row.silent,
+                }
+                for section in self.sections
+                for row in section.rows
+            ],
+        }
+
+
+def _beginning(origin: Path) -> Text:
+    """What there is to do about a study of which no job has begun."""
+    path = shlex.quote(str(origin))
+    return Text(
+        f"Nothing has been trained or measured yet.\n  preln plan {path}  says what it takes\n"
+        f"  preln run {path}   begins, unless it runs already"
+    )
+
+
+def _finite(number: float | None) -> float | None:
+    """A number where it is finite: JSON has no other."""
+    return number if number is not None and math.isfinite(number) else None
+
+
+def show(study: Study, results: Path, origin: Path, watch: bool) -> None:
+    """Print the progress of a study.
+
+    Args:
+        study: the study.
+        results: the folder of its results.
+        origin: what `preln plan` and `preln run` have the study from.
+        watch: whether to go on until all jobs are done, or until it is interrupted.
+    """
+    # Into a file or a pipe goes the whole table, however wide.
+    console = Console(width=None if sys.stdout.isatty() else FILE_WIDTH)
+
+    beginning = _beginning(origin)
+
+    def current() -> StudyProgress:
+        return StudyProgress.read(study, results, time.time())
+
+    def view(progress: StudyProgress) -> Group:
+        bars = console.is_terminal and console.width >= WIDE
+        return Group(progress.view(bars), *([] if progress.has_begun else [beginning]))
+
+    progress = current()
+    if not watch:
+        console.print(view(progress), highlight=False)
+        return
+    try:
+        with Live(view(progress), console=console, refresh_per_second=1) as live:
+            while progress.done < len(progress.jobs):
+                time.sleep(WATCH_SECONDS)
+                progress = current()
+                live.update(view(progress))
+    except KeyboardInterrupt:
+        return

@@ -1,0 +1,184 @@
+"""The records of a study's pre-training runs and fine-tunings as tidy frames: settings from the study, numbers from
+the folders. A run counts as done when its folder holds metrics.json, a fine-tuning when its folder holds run.json."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from preln.config import GridPoint, Study
+from preln.libraries import np, pd
+from preln.pretraining import finetuning
+from preln.pretraining.curve import COLUMNS
+from preln.pretraining.runs import FinetuningJob, PretrainingRun, expand, finetunings
+from preln.records import recording
+from preln.report.core.entries import Source
+from preln.report.core.records import Texts, origin_lines, own, table
+from preln.report.core.statistics import Estimate, estimate, mean
+
+POINT = list(GridPoint.model_fields)
+"""The columns of a grid point."""
+
+
+@dataclass(frozen=True)
+class Records:
+    """What is done of a study's BERT.
+
+    Attributes:
+        runs: the runs, whether they are done or not.
+        curves: a row a validation: `run` and the columns of curve.csv.
+        metrics: metrics.json of the runs that are done, by id.
+        scores: a row a fine-tuning that did not diverge: `finetuning`, `run`, `update`, `task`, and the columns of
+            scores.csv.
+        majority: the share of the more frequent label in the dev of each task.
+        jobs: the fine-tunings, whether they are done or not.
+        done: ids of those that are done.
+        loss: the validation loss, in bits a token, that the runs are timed to; None where the first run has none.
+        progress: how much is done, in a sentence.
+        origin: commits and hardware, in a sentence each.
+    """
+
+    runs: tuple[PretrainingRun, ...]
+    curves: pd.DataFrame
+    metrics: dict[str, dict[str, Any]]
+    scores: pd.DataFrame
+    majority: dict[str, float]
+    jobs: tuple[FinetuningJob, ...]
+    done: frozenset[str]
+    loss: float | None
+    progress: str
+    origin: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Score:
+    """The scores of one grid point over the seeds: accuracy and F1 on dev, as fractions."""
+
+    point: GridPoint
+    accuracy: Estimate
+    f1: float
+
+
+def load(study: Study, shown: Sequence[PretrainingRun | FinetuningJob], results: Path) -> Records:
+    """The records of what is done of some runs and fine-tunings; `results` is the folder of the results of all studies.
+
+    Raises:
+        RecordError: if a file is missing, damaged, or was made with other settings than the study's, or of another text
+            than another run.
+    """
+    runs = [job for job in shown if isinstance(job, PretrainingRun)]
+    jobs = [job for job in shown if isinstance(job, FinetuningJob)]
+    origins: list[dict[str, Any]] = []
+    curves, metrics = [], {}
+    texts = Texts("text")
+    for run in runs:
+        folder = results / study.study / run.folder
+        if (folder / recording.METRICS).exists():
+            metrics[run.id] = recording.read(folder / recording.METRICS)
+            origins.append(own(folder, run.identity))
+            texts.require_same(run.settings.text, origins[-1], folder)
+            curve = table(folder / "curve.csv", COLUMNS)[COLUMNS]
+            # A run that diverged before its first validation has no row, and without one a column has no type.
+            curves += [curve.assign(run=run.id)] if len(curve) else []
+    scores, majority = [], {}
+    done = set()
+    for job in jobs:
+        folder = results / study.study / job.folder
+        if (folder / recording.RUN).exists():
+            record = own(folder, job.identity)
+            origins.append(record)
+            done.add(job.id)
+            dev = record["task"]["parts"]["dev"]
+            majority[job.task_name] = max(dev["positive"], dev["pairs"] - dev["positive"]) / dev["pairs"]
+            scored = table(folder / "scores.csv", finetuning.COLUMNS)[finetuning.COLUMNS].dropna(subset=["accuracy"])
+            scores.append(scored.assign(finetuning=job.id, run=job.run.id, update=job.update, task=job.task_name))
+    known = pd.concat(curves, ignore_index=True) if curves else pd.DataFrame(columns=[*COLUMNS, "run"])
+    columns = [*finetuning.COLUMNS, "finetuning", "run", "update", "task"]
+    progress = f"Study {study.study}: {len(metrics)} of {len(runs)} pre-training runs"
+    progress += f" and {len(done)} of {len(jobs)} fine-tuned checkpoints are done." if jobs else " are done."
+    return Records(
+        tuple(runs),
+        known,
+        metrics,
+        pd.concat(scores, ignore_index=True) if scores else pd.DataFrame(columns=columns),
+        majority,
+        tuple(jobs),
+        frozenset(done),
+        _timed_to(study, runs, known),
+        progress,
+        origin_lines(origins),
+    )
+
+
+def reached(curve: pd.DataFrame, loss: float) -> float:
+    """The update at which a run's validation loss first is at `loss`, on a straight line between two validations; NaN
+    if it never is.
+
+    Args:
+        curve: the run's validations, with the columns `updates` and `valid_loss`.
+        loss: in bits a token.
+    """
+    before = None
+    for updates, found in zip(curve["updates"], curve["valid_loss"], strict=True):
+        if found <= loss:
+            if before is None:
+                return float(updates)
+            last_updates, last = before
+            return float(last_updates + (last - loss) / (last - found) * (updates - last_updates))
+        before = updates, found
+    return math.nan
+
+
+def scores_of(records: Records, job: FinetuningJob) -> list[Score]:
+    """The scores of each grid point of a fine-tuned checkpoint, in the order of the grid; a point of which a seed
+    diverged or is missing has none."""
+    mine = records.scores[records.scores["finetuning"] == job.id]
+    by_point = {key: group for key, group in mine.groupby(POINT)}
+    found = []
+    for point in job.points:
+        group = by_point.get((point.batch_size, point.learning_rate, point.epochs))
+        if group is not None and len(group) == job.seeds:
+            found.append(Score(point, estimate(group["accuracy"].tolist()), mean(group["f1"])))
+    return found
+
+
+def chosen(scores: Sequence[Score]) -> Score | None:
+    """The scores of the point with the highest mean accuracy on dev, as the paper chooses (appendix A.3); of equal ones
+    the first."""
+    return max(scores, key=lambda score: score.accuracy.mean, default=None)
+
+
+def accuracies(records: Records, job: FinetuningJob, point: GridPoint) -> dict[int, float]:
+    """The accuracy on dev of each seed at one point of the grid."""
+    rows = records.scores[records.scores["finetuning"] == job.id]
+    for key, value in point.model_dump().items():
+        rows = rows[rows[key] == value]
+    return dict(zip(rows["seed"], rows["accuracy"], strict=True))
+
+
+def fixed(scores: Sequence[Score], job: FinetuningJob) -> Score | None:
+    """The scores of the point that the study names beforehand."""
+    return next((score for score in scores if score.point == job.fixed), None)
+
+
+def _timed_to(study: Study, runs: Sequence[PretrainingRun], curves: pd.DataFrame) -> float | None:
+    """The loss that the runs are timed to. Not the first run's last: where the rate goes to zero the curve is flat, and
+    the update at which it is reached means little."""
+    if study.pretraining and study.pretraining.loss:
+        return study.pretraining.loss
+    first = curves[curves["run"] == runs[0].id] if runs else curves
+    half = runs[0].settings.updates / 2 if runs else 0
+    if first.empty or not first["updates"].min() <= half <= first["updates"].max():
+        # It diverged before, or was validated at its end alone.
+        return None
+    return float(np.interp(half, first["updates"], first["valid_loss"]))
+
+
+def _jobs(study: Study) -> list[PretrainingRun | FinetuningJob]:
+    return [*expand(study), *finetunings(study)]
+
+
+SOURCE = Source(_jobs, load)

@@ -1,0 +1,212 @@
+"""BERT as tables: the pre-training runs, with when each reaches a loss, and the fine-tuned checkpoints."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from preln.config import PretrainingSettings, Study
+from preln.libraries import pd
+from preln.placements import PLACEMENTS
+from preln.pretraining.report.records import SOURCE, Records, Score, chosen, fixed, reached, scores_of
+from preln.report.core.forms import MISSING, Content, rounded
+from preln.report.core.labels import varying
+from preln.report.core.statistics import plus_minus
+from preln.report.core.table import Table
+from preln.report.reference import bert as paper
+from preln.values import short
+
+_ALWAYS = ("placement", "learning_rate", "warmup", "updates", "seed")
+_COMPUTED = (
+    *("loss", "reached_update", "speedup", "tokens_per_second", "majority"),
+    *(f"{kind}_{name}" for kind in ("chosen", "fixed") for name in ("accuracy", "accuracy_low", "accuracy_high", "f1")),
+)
+"""The columns of the tables that are computed from the records."""
+
+
+def pretraining(study: Study, records: Records) -> pd.DataFrame:
+    """A row for each run that is done, in full precision: the settings that vary, how it ended, its losses in bits a
+    token, and the update at which it reaches the loss that the runs are timed to, with the speed-up over the first
+    run."""
+    told = {*_ALWAYS, *varying(run.settings for run in records.runs)}
+    settings = [key for key in PretrainingSettings.model_fields if key in told]
+    rows: list[dict[str, Any]] = []
+    first = None
+    for run in records.runs:
+        if run.id not in records.metrics:
+            continue
+        metrics = records.metrics[run.id]
+        curve = records.curves[records.curves["run"] == run.id]
+        update = reached(curve, records.loss) if records.loss is not None else math.nan
+        first = update if run is records.runs[0] else first
+        rows.append(
+            {
+                "run": run.id,
+                **{key: getattr(run.settings, key) for key in settings},
+                "status": metrics["status"],
+                "diverged_update": metrics["diverged"]["update"] if metrics["diverged"] else None,
+                "trained_updates": metrics["updates"],
+                "parameters": metrics["parameters"],
+                "final_valid_loss": metrics["final"]["valid_loss"] if metrics["final"] else None,
+                "best_valid_loss": metrics["best"]["valid_loss"] if metrics["best"] else None,
+                "loss": records.loss,
+                "reached_update": update,
+                "speedup": first / update if first is not None else math.nan,
+                "tokens_per_second": curve["tokens_per_second"].median(),
+                "seconds": metrics["seconds"],
+            }
+        )
+    table = pd.DataFrame(rows)
+    return table.astype({"diverged_update": "Int64"}) if len(table) else table
+
+
+def finetuning(study: Study, records: Records) -> pd.DataFrame:
+    """A row for each fine-tuned checkpoint, in full precision: scores on dev, as fractions, at the grid point that is
+    best there and at the one that the study names beforehand."""
+    rows: list[dict[str, Any]] = []
+    for job in records.jobs:
+        if job.id not in records.done:
+            continue
+        scores = scores_of(records, job)
+        rows.append(
+            {
+                "task": job.task_name,
+                "run": job.run.id,
+                "update": job.update,
+                **_of("chosen", chosen(scores)),
+                **_of("fixed", fixed(scores, job)),
+                "majority": records.majority[job.task_name],
+                "grid_points": len(job.points),
+                "points_scored": len(scores),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _of(kind: str, score: Score | None) -> dict[str, Any]:
+    """The columns of the scores of a grid point."""
+    columns = ("batch_size", "learning_rate", "epochs", "accuracy", "accuracy_low", "accuracy_high", "f1", "seeds")
+    values: tuple[Any, ...] = (None,) * len(columns)
+    if score is not None:
+        accuracy = score.accuracy
+        point = (score.point.batch_size, score.point.learning_rate, score.point.epochs)
+        values = (*point, accuracy.mean, accuracy.low, accuracy.high, score.f1, accuracy.n)
+    return {f"{kind}_{name}": value for name, value in zip(columns, values, strict=True)}
+
+
+def _readable_pretraining(table: pd.DataFrame) -> pd.DataFrame:
+    rows = []
+    for row in table.to_dict("records"):
+        ended = row["status"] if row["status"] == "finished" else f"diverged at {row['diverged_update']}"
+        others = [key for key in PretrainingSettings.model_fields if key in row and key not in (*_ALWAYS, "text")]
+        rows.append(
+            {
+                "Model": PLACEMENTS[row["placement"]].label,
+                "Peak rate": short(row["learning_rate"]),
+                "Warm-up": str(row["warmup"]) if row["warmup"] > 1 else "none",
+                **{key.replace("_", " ").capitalize(): short(row[key]) for key in others},
+                "Seed": str(row["seed"]),
+                "Updates": str(row["trained_updates"]),
+                "Status": ended,
+                "Valid. loss": rounded(row["final_valid_loss"], 3),
+                "Best loss": rounded(row["best_valid_loss"], 3),
+                f"Reaches {rounded(row['loss'], 3)} at": rounded(row["reached_update"], 0),
+                "Speed-up": rounded(row["speedup"], 2),
+                "Tokens/s": rounded(row["tokens_per_second"], 0),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _readable_finetuning(table: pd.DataFrame) -> pd.DataFrame:
+    rows = []
+    for row in table.to_dict("records"):
+        rows.append(
+            {
+                "Task": row["task"],
+                "Run": row["run"],
+                "Update": str(row["update"]),
+                "Accuracy (%)": _interval(row, "chosen"),
+                "F1 (%)": rounded(100 * row["chosen_f1"], 1) if pd.notna(row["chosen_f1"]) else MISSING,
+                "Chosen point": _point(row, "chosen"),
+                "Accuracy, fixed point (%)": _interval(row, "fixed"),
+                "Majority (%)": rounded(100 * row["majority"], 1),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _interval(row: dict[Any, Any], kind: str) -> str:
+    mean = row[f"{kind}_accuracy"]
+    if pd.isna(mean):
+        return MISSING
+    return plus_minus(100 * mean, 100 * (row[f"{kind}_accuracy_high"] - mean), ".1f", ".1f")
+
+
+def _point(row: dict[Any, Any], kind: str) -> str:
+    if pd.isna(row[f"{kind}_batch_size"]):
+        return MISSING
+    rate = short(float(row[f"{kind}_learning_rate"]))
+    return f"batch {row[f'{kind}_batch_size']:.0f}, lr {rate}, {row[f'{kind}_epochs']:.0f} epochs"
+
+
+def _pretraining_notes(study: Study, records: Records) -> list[str]:
+    notes = [
+        "Losses are masked-LM losses in bits a masked token. The speed-up is how many updates the first run needs "
+        "to the loss that a column names, divided by how many the run needs."
+    ]
+    if study.pretraining and study.pretraining.loss is None:
+        notes.append("That loss is the first run's after half of its updates.")
+    if study.paper_settings:
+        names = ", ".join(f"{PLACEMENTS[name].label} at update {update:,}" for name, update in paper.REACHED.items())
+        notes.append(f"The paper: {paper.LOSS} is reached by {names} (its sentence has the two names exchanged).")
+    return notes
+
+
+def _finetuning_notes(study: Study, records: Records) -> list[str]:
+    seeds = records.jobs[0].seeds if records.jobs else 0
+    done = [job for job in records.jobs if job.id in records.done]
+    notes = [
+        f"Means over {seeds} seeds, ± half of the 95% interval (Student's t). The chosen point is the best of the grid "
+        "on dev itself, as in the paper, so that its accuracy is optimistic and its interval too narrow. The fixed "
+        "point is the one that the study names beforehand. Majority is the accuracy of always saying the more frequent "
+        "label. F1 is of the label 1."
+    ]
+    if left_out := sum(len(job.points) - len(scores_of(records, job)) for job in done):
+        notes.append(f"{left_out} points of the grid had a fine-tuning that diverged, and could not be chosen.")
+    return notes
+
+
+def make_pretraining(study: Study, records: Records) -> Content:
+    """The table of the pre-training runs."""
+    table = pretraining(study, records)
+    notes = [*_pretraining_notes(study, records), *records.origin]
+    return Content(table, _readable_pretraining(table), records.progress, notes)
+
+
+def make_finetuning(study: Study, records: Records) -> Content:
+    """The table of the fine-tuned checkpoints."""
+    table = finetuning(study, records)
+    notes = [*_finetuning_notes(study, records), *records.origin]
+    return Content(table, _readable_finetuning(table), records.progress, notes)
+
+
+PRETRAINING = Table(
+    name="pretraining",
+    title="BERT: the pre-training runs",
+    caption="A row for each run that is done: how it ended, its masked-LM losses in bits a masked token, and the "
+    "update at which it reaches the loss that the runs are timed to.",
+    source=SOURCE,
+    make=make_pretraining,
+    computed=_COMPUTED,
+)
+FINETUNING = Table(
+    name="finetuning",
+    title="BERT: the fine-tuned checkpoints",
+    caption="A row for each fine-tuned checkpoint: accuracy and F1 on dev over the seeds, at the point of the grid "
+    "that is best there, and at the point that the study names beforehand.",
+    source=SOURCE,
+    of=lambda study, jobs: jobs if study.finetuning else [],
+    make=make_finetuning,
+    computed=_COMPUTED,
+)

@@ -1,0 +1,1 @@
+"""What is on disk: files, records, and where they came from."""

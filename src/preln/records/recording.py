@@ -1,0 +1,109 @@
+"""The records that a finished job leaves: run.json, which says what they are of, with a checksum of itself and of each
+file beside it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from preln.errors import PrelnError
+from preln.records.files import SEAL, json_text, sealed, sha256, unsealed, write_json, write_text
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+RUN = "run.json"
+METRICS = "metrics.json"
+FILES = "files"
+"""The key of run.json under which the SHA-256 of the files beside it are."""
+AGAIN = (
+    "restore it, for example by git checkout, or remove it and run the workflow again, which goes on from state/ "
+    "beside it, or begins anew where there is none"
+)
+
+
+class RecordError(PrelnError):
+    """A record that cannot be used; the message names the file and what is wrong with it."""
+
+
+def write(folder: Path, record: dict[str, Any], tables: Iterable[str], metrics: dict[str, Any] | None = None) -> None:
+    """Write run.json and then metrics.json, if there are any.
+
+    Args:
+        folder: of the records.
+        record: the content of run.json.
+        tables: names of the files that are written already.
+        metrics: the content of metrics.json, which comes last, for a run with metrics counts as done.
+    """
+    files = {name: sha256(folder / name) for name in tables}
+    if metrics is None:
+        write_json(folder / RUN, sealed({**record, FILES: files}))
+        return
+    text = json_text(metrics)
+    files[METRICS] = hashlib.sha256(text.encode()).hexdigest()
+    write_json(folder / RUN, sealed({**record, FILES: files}))
+    write_text(folder / METRICS, text)
+
+
+def rows(table: DataFrame) -> list[dict[str, Any]]:
+    """The rows of a table for JSON: numbers to the last digit, which pandas' own JSON cuts, and None for what is
+    missing."""
+    found = table.astype(object).where(table.notna(), None).to_dict(orient="records")
+    return [{str(name): value for name, value in row.items()} for row in found]
+
+
+def read(path: Path) -> dict[str, Any]:
+    """The record in a JSON file; of a run.json with checksums, those of the files beside it are checked too.
+
+    Raises:
+        RecordError: if there is none, or a file is not as it was written.
+    """
+    try:
+        content = path.read_bytes()
+        record = json.loads(content)
+    except OSError as error:
+        raise RecordError(f"{path}: cannot be read ({error.strerror})") from None
+    except (ValueError, RecursionError) as error:
+        raise RecordError(f"{path}: not JSON ({error}); {AGAIN}") from None
+    if not isinstance(record, dict):
+        raise RecordError(f"{path}: holds no record; {AGAIN}")
+    if damaged := _damaged(path, content, record):
+        raise RecordError(f"{damaged}: damaged: its checksum is another; {AGAIN}")
+    return record
+
+
+def read_metrics(folder: Path) -> dict[str, Any]:
+    """metrics.json of a run's folder, as its run.json says that it is.
+
+    Raises:
+        RecordError: as `read`.
+    """
+    if (folder / RUN).exists():
+        read(folder / RUN)
+    return read(folder / METRICS)
+
+
+def damaged_beside(path: Path) -> Path | None:
+    """The first file that is not as a run.json, the file `path`, says: itself, or one beside it. None if there is none;
+    older records have no checksums."""
+    if not path.is_file():
+        return None
+    content = path.read_bytes()
+    try:
+        record = json.loads(content)
+    except (ValueError, RecursionError):
+        return path
+    return _damaged(path, content, record) if isinstance(record, dict) else path
+
+
+def _damaged(path: Path, content: bytes, record: dict[str, Any]) -> Path | None:
+    """The same, of a run.json that is read."""
+    if SEAL not in record:
+        return None
+    if unsealed(content) is None:
+        return path
+    beside = {path.parent / name: checksum for name, checksum in record.get(FILES, {}).items()}
+    return next((file for file, checksum in beside.items() if file.is_file() and sha256(file) != checksum), None)

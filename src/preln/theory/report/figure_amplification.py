@@ -1,0 +1,152 @@
+"""How far the first update moves the function, and how large the last layer's gradient is, by depth."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from preln.config import RunSettings, Study
+from preln.jobs.runs import series
+from preln.libraries import pd
+from preln.placements import PLACEMENTS
+from preln.report.core.curves import EXTENT, Curves, means
+from preln.report.core.figure import Figure, NothingDone
+from preln.report.core.labels import label, varying
+from preln.report.core.statistics import Estimate, estimate, exponent, extent, plus_minus
+from preln.report.core.style import NOTE, TEXT_WIDTH, plain_ticks
+from preln.theory.report.traces import SOURCE, Records, first_step, gradient_at_first
+from preln.theory.trace_jobs import TraceJob
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawing
+
+_FEWEST_DEPTHS = 3
+_LINES = ["-", "--", ":", "-."]
+_DEPTHS = {"encoder_layers", "decoder_layers"}
+
+Number = Callable[["pd.DataFrame", RunSettings], float]
+QUANTITIES: dict[str, tuple[str, Number]] = {
+    "First step of the function": (r"$\Vert\Delta f\Vert$", first_step),
+    "Last layer's gradient": ("norm, before the first update", gradient_at_first),
+}
+"""What the panels show, by their titles: the unit, and the number of a trace."""
+
+
+def of_depths(study: Study, jobs: Sequence[TraceJob]) -> Sequence[TraceJob]:
+    """The traces of the models that have as many layers in the encoder as in the decoder, where these are of three
+    depths or more; else none."""
+    even = [job for job in jobs if job.settings.encoder_layers == job.settings.decoder_layers]
+    return even if len({job.settings.decoder_layers for job in even}) >= _FEWEST_DEPTHS else []
+
+
+def values(records: Records, number: Number) -> pd.DataFrame:
+    """A number of each trace: `curve`, the name of the models that differ in depth and seed alone; `placement`; `rate`,
+    the peak; `layers` of either stack; `seed`; and `value`."""
+    settings = {job.id: job.run.settings for job in records.jobs}
+    differing = (varying(series(one) for one in settings.values()) | {"placement"}) - _DEPTHS
+    rows = []
+    for run, trace in records.table.groupby("run", sort=False):
+        one = settings[str(run)]
+        if len(trace) > 1:
+            name = label(series(one), differing)
+            number_of = number(trace, one)
+            rows.append((name, one.placement, one.learning_rate, one.decoder_layers, one.seed, number_of))
+    return pd.DataFrame(rows, columns=["curve", "placement", "rate", "layers", "seed", "value"])
+
+
+def depths_of(jobs: Sequence[TraceJob]) -> list[int]:
+    """The depths of the models, ascending."""
+    return sorted({job.settings.decoder_layers for job in jobs})
+
+
+def slope(mine: pd.DataFrame, depths: Sequence[int]) -> Estimate:
+    """The exponent of the depth in the values of a curve: the mean of those of the seeds that have all of `depths`."""
+    return estimate(
+        [
+            exponent(seed["layers"].tolist(), seed["value"].tolist())
+            for _, seed in mine.groupby("seed")
+            if sorted(seed["layers"]) == list(depths)
+        ]
+    )
+
+
+def compose(study: Study, records: Records) -> Drawing:
+    """The figure of a study's records."""
+    from matplotlib.figure import Figure as Drawing
+
+    drawn = [(title, unit, values(records, number)) for title, (unit, number) in QUANTITIES.items()]
+    if not len(drawn[0][-1]):
+        raise NothingDone
+    figure = Drawing(figsize=(TEXT_WIDTH, 3.3), layout="constrained")
+    for axes, (title, unit, found) in zip(figure.subplots(1, len(drawn)), drawn, strict=True):
+        axes.set(title=title, xlabel="Layers of the encoder, and of the decoder", ylabel=unit)
+        _draw(axes, found, depths_of(records.jobs))
+    note = (
+        "Points: means over seeds; bars: lowest to highest. In brackets: the exponent of the depth over the seeds that "
+        "have every depth, with its 95% interval."
+    )
+    figure.supxlabel(textwrap.fill(f"{records.progress} {note}", width=160), **NOTE)
+    return figure
+
+
+def _draw(axes: Axes, found: pd.DataFrame, depths: Sequence[int]) -> None:
+    """The points of a panel, a line a curve; the line tells the peak rate."""
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    rates = sorted(set(found["rate"]), reverse=True)
+    for curve, mine in found.groupby("curve", sort=False):
+        look = PLACEMENTS[mine["placement"].iloc[0]]
+        points = means(mine, "layers", extent).sort_values("layers")
+        bars: Any = [points["value"] - points["low"], points["high"] - points["value"]]
+        axes.errorbar(
+            points["layers"],
+            points["value"],
+            yerr=None if points["low"].isna().any() else bars,
+            color=look.colour,
+            marker=look.marker,
+            markersize=4,
+            linestyle=_LINES[rates.index(mine["rate"].iloc[0]) % len(_LINES)],
+            linewidth=1.0,
+            capsize=2,
+            label=f"{curve} ({_text(slope(mine, depths))})",
+        )
+    axes.set_xticks(depths, [str(depth) for depth in depths])
+    axes.minorticks_off()
+    low, high = axes.get_ylim()
+    # A decade or two have one power of ten to mark, or none.
+    if high < 100 * low:
+        plain_ticks(axes.yaxis)
+    # Below the axes, for no corner of them is free in both panels.
+    axes.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.22))
+
+
+def _text(found: Estimate) -> str:
+    """An exponent with half of its interval."""
+    return plus_minus(found.mean, found.half, ".2f", ".2f") if found.n else "not known"
+
+
+def curves(study: Study, records: Records) -> list[Curves]:
+    """The figure as numbers."""
+    return [
+        Curves(title, "layers", "Layers", unit.replace(r"$\Vert\Delta f\Vert$", "‖Δf‖"), table, pd.DataFrame(), EXTENT)
+        for title, (unit, number) in QUANTITIES.items()
+        if len(table := means(values(records, number), "layers", extent))
+    ]
+
+
+FIGURE = Figure(
+    name="amplification",
+    title="The first update, by the depth of the model",
+    caption="How far the first update moves the function that the model computes, and the gradient of the decoder's "
+    "last layer before it, by the depth. The step of the function, ‖Δf‖, is how far the decoder's last states move on "
+    "a batch of the validation text, as the root of the mean of the squared distance over d.\n\n"
+    "Theorem 1: the gradient does not depend on the depth in Post-LN, and falls in Pre-LN. Liu et al. (2020): small "
+    "random changes of the weights move Post-LN's output further, the deeper it is. At most, ‖Δf‖ is 2 behind a "
+    "LayerNorm, and unrelated states are 1.4 apart.",
+    source=SOURCE,
+    of=of_depths,
+    compose=compose,
+    curves=curves,
+)

@@ -1,0 +1,95 @@
+"""The expected gradient of every weight matrix by layer, which the paper computed and did not print (section 3.4)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from preln.config import Study
+from preln.placements import PLACEMENTS, in_order
+from preln.report.core.figure import Figure, NothingDone
+from preln.report.core.statistics import interval
+from preln.report.core.style import NOTE, PALETTE, TEXT_WIDTH, legend_below
+from preln.theory.report.records import SOURCE, STATES, Records, expected_gradients, legible, seeds_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawing
+
+_ROW_HEIGHT = 2.0  # inches
+_LEGEND_HEIGHT = 0.4
+_STACKS = ["encoder", "decoder"]
+_MATRICES = ["W1", "W2", "Q", "K", "V", "O", "cross-Q", "cross-K", "cross-V", "cross-O"]
+_LOOKS: dict[str, dict[str, Any]] = {
+    name: {"color": PALETTE[i % 6], "marker": marker, "linestyle": "-" if i < 6 else (0, (3.5, 1.5))}
+    for i, (name, marker) in enumerate(zip(_MATRICES, "so^vD*^vD*", strict=True))
+}
+_LABELS = {
+    name: ("$W^" + name[1] + "$") if name[0] == "W" else "$W^" + name[-1] + "$" + " (cross)" * name.startswith("cross")
+    for name in _MATRICES
+}
+
+
+def compose(study: Study, records: Records) -> Drawing:
+    """The figure of a study's records."""
+    import seaborn
+    from matplotlib.figure import Figure as Drawing
+    from matplotlib.lines import Line2D
+
+    norms = expected_gradients(records.table)
+    norms = norms[norms["variant"] == ""]
+    # The other depths have the decoder's feed-forward matrices alone.
+    norms = norms[norms["depth"] == norms["depth"].min()]
+    measured = set(zip(norms["placement"], norms["state"], strict=True))
+    columns = [(name, state) for state in STATES for name in in_order(norms["placement"]) if (name, state) in measured]
+    stacks = [stack for stack in _STACKS if stack in set(norms["stack"])]
+    if not columns or not stacks:
+        raise NothingDone
+    figure = Drawing(figsize=(TEXT_WIDTH, _ROW_HEIGHT * len(stacks) + _LEGEND_HEIGHT), layout="constrained")
+    space = figure.add_gridspec(len(stacks) + 1, len(columns), height_ratios=[*([1] * len(stacks)), 0.2])
+    shared = None
+    for row, stack in enumerate(stacks):
+        for column, (placement, state) in enumerate(columns):
+            axes = shared = figure.add_subplot(space[row, column], sharey=shared)
+            mine = norms[(norms["placement"] == placement) & (norms["state"] == state)]
+            embeddings = mine[mine["matrix"] == "embeddings"]["value"]
+            mine = mine[mine["stack"] == stack]
+            if row == 0:
+                axes.set_title(f"{PLACEMENTS[placement].label}, {STATES[state]}")
+            axes.set_yscale("log")
+            for name in _MATRICES:
+                rows = mine[mine["matrix"] == name]
+                if len(rows):
+                    seaborn.lineplot(
+                        rows,
+                        x="layer",
+                        y="value",
+                        errorbar=interval,
+                        err_kws={"linewidth": 0, "alpha": 0.15},
+                        markersize=4,
+                        markeredgewidth=0,
+                        linewidth=0.9,
+                        ax=axes,
+                        legend=False,
+                        **_LOOKS[name],
+                    )
+            if len(embeddings):
+                axes.axhline(embeddings.mean(), color="0.4", linewidth=0.8, linestyle=":")
+            axes.set(xlabel=f"{stack.capitalize()} layer", ylabel="Gradient expectation" if column == 0 else "")
+            if column:
+                axes.tick_params(labelleft=False)
+    handles = [Line2D([], [], markersize=4, linewidth=0.9, label=_LABELS[name], **_LOOKS[name]) for name in _MATRICES]
+    handles.append(Line2D([], [], color="0.4", linestyle=":", linewidth=0.8, label="shared embeddings"))
+    legend_below(figure, space[-1, :], handles, loc="center", ncols=6)
+    figure.supxlabel(f"{records.progress}{seeds_of(norms)}", **NOTE)
+    return figure
+
+
+FIGURE = Figure(
+    name="gradients",
+    title="The expected gradients of every matrix, by layer",
+    caption="The expected gradient of every weight matrix by layer, for the models of figure 3. The paper computed "
+    "them, and shows those of the decoder's feed-forward sub-layers alone. Bands are 95% intervals of the "
+    "mean over seeds.",
+    source=SOURCE,
+    of=legible,
+    compose=compose,
+)

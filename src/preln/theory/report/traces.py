@@ -1,0 +1,105 @@
+"""The traces of first updates as one frame, and what the figure and the table show of each run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from preln.config import RunSettings, Study
+from preln.jobs.runs import series
+from preln.libraries import pd
+from preln.records import recording
+from preln.report.core.entries import Source
+from preln.report.core.labels import label, varying
+from preln.report.core.records import Texts, origin_lines, own, table
+from preln.theory.trace_jobs import TraceJob, expand
+
+
+@dataclass(frozen=True)
+class Records:
+    """What is traced of a study's runs.
+
+    Attributes:
+        jobs: all traces that are shown, done or not.
+        table: a row an update, in the columns of the files and `run`, the run's id, `curve`, the name of the runs that
+            differ from it in the seed alone, and `seed`.
+        progress: how many of the traces are done, in a sentence.
+        origin: commits and hardware, in a sentence each.
+    """
+
+    jobs: tuple[TraceJob, ...]
+    table: pd.DataFrame
+    progress: str
+    origin: tuple[str, ...]
+
+    @property
+    def curves(self) -> dict[str, RunSettings]:
+        """The settings of each curve that is done, but for the seed, by its name."""
+        done = set(self.table["run"]) if len(self.table) else set()
+        named = zip(names(self.jobs), self.jobs, strict=True)
+        return {name: series(job.run.settings) for name, job in named if job.id in done}
+
+
+def names(jobs: Sequence[TraceJob]) -> list[str]:
+    """What figures and tables call the curve of each trace: traces that differ in the seed alone are one."""
+    settings = [series(job.run.settings) for job in jobs]
+    differing = varying(settings) | {"placement"}
+    return [label(one, differing) for one in settings]
+
+
+def load(study: Study, jobs: Sequence[TraceJob], results: Path) -> Records:
+    """The records of the traces that are done.
+
+    Raises:
+        RecordError: if a file is damaged, or was traced with other settings than the study's or on another text than
+            another trace.
+    """
+    tables, origins, diverged = [], [], 0
+    texts = Texts("corpus")
+    for name, job in zip(names(jobs), jobs, strict=True):
+        folder = results / study.study / job.folder
+        if not (folder / recording.RUN).exists():
+            continue
+        record = own(folder, job.identity)
+        texts.require_same(job.settings.corpus, record, folder)
+        # A column of its own for each layer; the copy puts them together, which pandas asks for.
+        found = table(folder / "updates.csv", ["update"]).copy()
+        tables.append(found.assign(run=job.id, curve=name, seed=job.settings.seed))
+        origins.append(record)
+        diverged += record["status"] == "diverged"
+    failed = f", {diverged} diverged" if diverged else ""
+    return Records(
+        tuple(jobs),
+        pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=["run", "curve", "seed", "update"]),
+        f"Study {study.study}: the first updates of {len(tables)} of {len(jobs)} runs traced{failed}.",
+        origin_lines(origins),
+    )
+
+
+def of_layer(quantity: str, settings: RunSettings, last: bool) -> str:
+    """The column of a quantity in the first or the last layer of a run's decoder."""
+    return f"{quantity}.decoder.{settings.decoder_layers if last else 1}"
+
+
+FIRST = 10
+"""Updates of which the largest step of the function is told."""
+
+
+def largest_step(trace: pd.DataFrame, settings: RunSettings) -> float:
+    """The largest ‖Δf‖ of the first updates of a trace, a row an update from 0 on."""
+    return float(trace["function_change"].iloc[1 : FIRST + 1].max())
+
+
+def first_step(trace: pd.DataFrame, settings: RunSettings) -> float:
+    """‖Δf‖ of the first update of a trace, a row an update from 0 on."""
+    return float(trace["function_change"].iloc[1])
+
+
+def gradient_at_first(trace: pd.DataFrame, settings: RunSettings, last: bool = True) -> float:
+    """The norm of the gradient of the last decoder layer, or of the first, with the initial weights: that of the first
+    update."""
+    return float(trace[of_layer("gradient_norm", settings, last)].iloc[1])
+
+
+SOURCE = Source(expand, load)

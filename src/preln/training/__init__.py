@@ -1,0 +1,1 @@
+"""What all trainings share: their state, how they go on, and the machine."""

@@ -1,0 +1,142 @@
+"""Every placement on one bench: the same model at several peak rates, with and without a warm-up."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from preln.config import RunSettings, Study
+from preln.jobs.base import Job
+from preln.jobs.runs import Run
+from preln.libraries import pd
+from preln.placements import PLACEMENTS
+from preln.report.core.entries import Source
+from preln.report.core.statistics import mean
+from preln.theory.measurement_jobs import ExactJob, GradientJob
+from preln.theory.measurements import INITIAL
+from preln.theory.report import records as theory_records
+from preln.translation.report import records
+from preln.translation.report.failure_map import Map, in_a_map, maps
+from preln.translation.report.sensitivity import sensitivity
+
+_FEWEST_PLACEMENTS = 3
+
+
+@dataclass(frozen=True)
+class Records:
+    """What is known of the placements of a bench.
+
+    Attributes:
+        runs: the records of its runs.
+        theory: those of the study's theory, which may have none.
+    """
+
+    runs: records.Records
+    theory: theory_records.Records
+
+
+@dataclass(frozen=True)
+class Line:
+    """A model of a bench with one length of warm-up, over the peak rates.
+
+    Attributes:
+        model: its map.
+        warmup: updates.
+    """
+
+    model: Map
+    warmup: int
+
+    @property
+    def guess(self) -> float:
+        """The loss of the constant guess."""
+        return next(cell.guess for (_, warmup), cell in self.model.cells.items() if warmup == self.warmup)
+
+    @property
+    def bounded(self) -> dict[float, float]:
+        """By rate, the mean of the seeds' last losses, where none counts as worse than the constant guess. A rate of
+        which no run is done is left out."""
+        found = {}
+        for rate in self.model.rates:
+            if cell := self.model.cells.get((rate, self.warmup)):
+                found[rate] = mean([min(loss, cell.guess) for loss in cell.losses])
+        return found
+
+    @property
+    def sensitivity(self) -> float:
+        """Of the learning rate, in bits a token, with the constant guess as l_0; NaN while a rate is missing."""
+        if len(self.bounded) < len(self.model.rates):
+            return math.nan
+        return sensitivity(self.bounded, self.guess)
+
+
+def on_a_bench(study: Study, jobs: Sequence[Job]) -> Sequence[Job]:
+    """The runs of a bench and the measurements beside them: three placements or more, each at three rates or more with
+    two lengths of warm-up or more. Nothing of a study without one."""
+    found = in_a_map(study, [job for job in jobs if isinstance(job, Run)])
+    if len({run.settings.placement for run in found}) < _FEWEST_PLACEMENTS:
+        return []
+    return [*found, *(job for job in jobs if not isinstance(job, Run))]
+
+
+def lines(found: Records) -> list[Line]:
+    """The lines of a bench of which something is done: by model, in the order of the runs, and by warm-up.
+
+    Raises:
+        RecordError: as `maps`.
+    """
+    return [
+        Line(model, warmup)
+        for model in maps(found.runs)
+        for warmup in model.warmups
+        if any(length == warmup for _, length in model.cells)
+    ]
+
+
+def is_plain(settings: RunSettings) -> bool:
+    """Whether a model is without the options, as the theory measures its placement."""
+    return settings.norm == "layer" and not settings.qk_norm
+
+
+def depth_exponent(theory: pd.DataFrame, placement: str) -> float:
+    """The exponent of the depth in the gradient of the last decoder layer's W^2 at initialisation, of the translation
+    model; NaN where the table of the theory has none."""
+    rows = theory[
+        (theory["quantity"] == "last gradient of W^2, exponent of the depth")
+        & (theory["model"] == f"{PLACEMENTS[placement].label} decoder, translation")
+    ]
+    return mean(rows["measured"].tolist())
+
+
+def state_growth(measured: pd.DataFrame, placement: str) -> float:
+    """E||x||^2 / d of the residual sum behind the last decoder layer over that behind the first, of the translation
+    model at initialisation and the smallest depth; NaN where it was not measured."""
+    mine = measured[
+        (measured["model"] == "translation")
+        & (measured["state"] == INITIAL)
+        & (measured["variant"] == "")
+        & (measured["placement"] == placement)
+        & (measured["stack"] == "decoder")
+        & (measured["quantity"] == "square_norm")
+    ]
+    mine = mine[mine["depth"] == mine["depth"].min()]
+    ratios = []
+    for _, seed in mine.sort_values("layer").groupby("seed"):
+        first, last = seed["value"].iloc[0], seed["value"].iloc[-1]
+        ratios.append(float(last / first))
+    return mean(ratios)
+
+
+def _jobs(study: Study) -> list[Job]:
+    return [*records.SOURCE.jobs(study), *theory_records.SOURCE.jobs(study)]
+
+
+def _load(study: Study, jobs: Sequence[Job], results: Path) -> Records:
+    runs = [job for job in jobs if isinstance(job, Run)]
+    parts = [job for job in jobs if isinstance(job, ExactJob | GradientJob)]
+    return Records(records.load(study, runs, results), theory_records.load(study, parts, results))
+
+
+SOURCE = Source(_jobs, _load)

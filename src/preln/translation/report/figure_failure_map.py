@@ -1,0 +1,127 @@
+"""The map of failure: the last loss over peak rates and lengths of warm-up, with the border of failure."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from preln.config import Study
+from preln.jobs.runs import Run
+from preln.report.core.figure import Figure, NothingDone
+from preln.report.core.style import NOTE, TEXT_WIDTH
+from preln.translation.report.failure_map import MARGIN, Cell, Map, in_a_map, maps, model_of
+from preln.translation.report.records import SOURCE, Records
+from preln.values import short
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawing
+
+_CELL_HEIGHT = 0.27  # inches
+_COLOURS = "viridis"
+_MOST_MODELS = 5
+_NOTHING = "0.85"
+"""The grey of a cell none of whose runs ended, for what diverges has no loss."""
+
+
+def compose(study: Study, records: Records) -> Drawing:
+    """The figure of a study's records: a panel for each model.
+
+    Raises:
+        NothingDone: if no run of a map is done.
+    """
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Normalize
+    from matplotlib.figure import Figure as Drawing
+
+    drawn = [one for one in maps(records) if one.cells]
+    if not drawn:
+        raise NothingDone
+    losses = [cell.loss for one in drawn for cell in one.cells.values() if math.isfinite(cell.loss)]
+    guess = max(cell.guess for one in drawn for cell in one.cells.values())
+    colours = ScalarMappable(Normalize(min([*losses, guess - MARGIN]), guess, clip=True), _COLOURS)
+    height = _CELL_HEIGHT * max(len(one.rates) for one in drawn) + 1.3
+    figure = Drawing(figsize=(TEXT_WIDTH, height), layout="constrained")
+    panels = figure.subplots(1, len(drawn), squeeze=False)[0]
+    for axes, one in zip(panels, drawn, strict=True):
+        _draw(axes, one, colours)
+    panels[0].set_ylabel("Peak learning rate")
+    figure.colorbar(colours, ax=list(panels), label="Last validation loss (bits/token)", aspect=30, pad=0.01)
+    figure.supxlabel(textwrap.fill(_note(study, records, drawn), width=160), **NOTE)
+    return figure
+
+
+def _draw(axes: Axes, drawn: Map, colours: Any) -> None:
+    """A cell for each rate and warm-up, with its loss and how many of its runs fail, and the border of failure."""
+    from matplotlib.collections import LineCollection
+    from matplotlib.patches import Rectangle
+
+    axes.set(title=drawn.name.replace(", ", "\n", 1), xlabel="Warm-up (updates)")
+    axes.grid(visible=False)
+    axes.set_xlim(-0.5, len(drawn.warmups) - 0.5)
+    axes.set_ylim(-0.5, len(drawn.rates) - 0.5)
+    axes.set_xticks(range(len(drawn.warmups)), [str(warmup) for warmup in drawn.warmups])
+    axes.set_yticks(range(len(drawn.rates)), [short(rate) for rate in drawn.rates])
+    for (rate, warmup), cell in drawn.cells.items():
+        x, y = drawn.warmups.index(warmup), drawn.rates.index(rate)
+        colour = colours.to_rgba(cell.loss) if math.isfinite(cell.loss) else _NOTHING
+        axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=colour, edgecolor="none"))
+        dark = math.isfinite(cell.loss) and sum(colour[:3]) < 1.6
+        axes.text(x, y, _words(cell), ha="center", va="center", fontsize=6, color="white" if dark else "black")
+    border = LineCollection(list(_border(drawn)), colors="#d55e00", linewidths=1.8, capstyle="round", zorder=3)
+    axes.add_collection(border)
+
+
+def _words(cell: Cell) -> str:
+    """What stands in a cell."""
+    loss = f"{cell.loss:.1f}" if math.isfinite(cell.loss) else ""
+    failed = "×" if cell.seeds == 1 else f"×{cell.failed}"
+    return " ".join(part for part in (loss, failed if cell.failed else "") if part)
+
+
+def _border(drawn: Map) -> Iterator[tuple[tuple[float, float], tuple[float, float]]]:
+    """The edges between a cell that trains and a neighbour that does not."""
+    for x, warmup in enumerate(drawn.warmups):
+        for y, rate in enumerate(drawn.rates):
+            for right, up in ((1, 0), (0, 1)):
+                if x + right == len(drawn.warmups) or y + up == len(drawn.rates):
+                    continue
+                here = drawn.cells.get((rate, warmup))
+                there = drawn.cells.get((drawn.rates[y + up], drawn.warmups[x + right]))
+                if here and there and here.trains != there.trains:
+                    corner = (x + 0.5, y + 0.5)
+                    yield corner, (corner[0] - up, corner[1] - right)
+
+
+def _note(study: Study, records: Records, drawn: Sequence[Map]) -> str:
+    """How many of the runs are in the figure, and of how many seeds."""
+    done = sum(cell.seeds for one in drawn for cell in one.cells.values())
+    most = max(cell.seeds for one in drawn for cell in one.cells.values())
+    corpora = sorted({run.settings.corpus for run in records.runs})
+    updates = records.summary.loc[records.summary["status"] == "finished", "updates"]
+    ends = sorted({updates.min(), updates.max()}) if len(updates) else []
+    after = f", after {' to '.join(map(str, ends))} updates" if ends else ""
+    seeds = "One seed a cell. ×: it fails." if most == 1 else f"Up to {most} seeds a cell. ×n: n of them fail."
+    return f"Study {study.study}, {', '.join(corpora)}: {done} of {len(records.runs)} runs{after}. {seeds}"
+
+
+def _legible(study: Study, runs: Sequence[Run]) -> Sequence[Run]:
+    """The runs of the maps, unless there are more of them than a page is wide."""
+    found = in_a_map(study, runs)
+    return found if len({model_of(run.settings) for run in found}) <= _MOST_MODELS else []
+
+
+FIGURE = Figure(
+    name="failure-map",
+    title="Where training fails",
+    caption="The last validation loss over the peak learning rate and the length of the warm-up: the mean of the seeds "
+    f"that did not diverge. A run fails if it diverges, or ends less than {MARGIN} bits a token below the constant "
+    "guess, which gives every token its frequency in the training text. × counts those that fail. The line divides "
+    "the cells in which more than a third of the seeds fail from the others. In a grey cell all diverged. The top of "
+    "the scale is the constant guess.",
+    source=SOURCE,
+    of=_legible,
+    compose=compose,
+)

@@ -1,0 +1,132 @@
+"""Each run's sum of learning rates, and what the study's run with the warm-up had when it had spent as much."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from preln.config import RunSettings, Study
+from preln.jobs.runs import Run, series
+from preln.libraries import pd
+from preln.report.core.forms import Content, rounded
+from preln.report.core.labels import label, varying
+from preln.report.core.table import Table
+from preln.schedules import SETTINGS
+from preln.translation.report.budgets import read_at, spent
+from preln.translation.report.records import SOURCE, Records
+from preln.values import short
+
+_FREE = SETTINGS | {"schedule", "learning_rate", "warmup", "epochs", "figures"}
+"""What a run may have otherwise than the one that it is compared with: its rates, and how long it has them."""
+_COLUMNS = [
+    *("run", "updates", "sum_of_rates", "reference", "reference_epoch", "valid_loss", "reference_valid_loss"),
+    *("test_bleu", "reference_test_bleu"),
+]
+_COMPUTED = ["sum_of_rates", "reference_epoch", "reference_valid_loss", "reference_test_bleu"]
+
+
+def alike(one: RunSettings, other: RunSettings) -> bool:
+    """Whether two runs are of one seed and differ in their rates alone."""
+    return all(getattr(one, key) == getattr(other, key) for key in RunSettings.model_fields if key not in _FREE)
+
+
+def references(run: Run, runs: Sequence[Run]) -> list[Run]:
+    """The runs with the longest warm-up, and an inverse square root behind it, with which a run may be compared."""
+    warmed_up = [
+        other
+        for other in runs
+        if other != run
+        and other.settings.schedule == "inverse-sqrt"
+        and other.settings.warmup > 1
+        and alike(run.settings, other.settings)
+    ]
+    longest = max((other.settings.warmup for other in warmed_up), default=0)
+    return [other for other in warmed_up if other.settings.warmup == longest >= run.settings.warmup]
+
+
+def comparable(study: Study, runs: Sequence[Run]) -> Sequence[Run]:
+    """All runs of a study in which some can be compared so; else none."""
+    return runs if any(references(run, runs) for run in runs) else []
+
+
+def make(study: Study, records: Records) -> Content:
+    """The table of those of the runs that finished."""
+    finished = set(records.summary.loc[records.summary["status"] == "finished", "run"])
+    runs = [run for run in records.runs if run.id in finished]
+    curves = {run.id: records.curves[records.curves["run"] == run.id].sort_values("epoch") for run in runs}
+    sums = {run.id: spent(run.settings, curves[run.id]["updates"].tolist()) for run in runs}
+    differing = varying(run.settings for run in runs) | {"seed"} if runs else set()
+    rows, text = [], []
+    for run in runs:
+        last, budget = curves[run.id].iloc[-1], sums[run.id][-1]
+        among = references(run, runs)
+        # Of several rates, the one that ends best.
+        other = min(among, key=lambda one: curves[one.id].iloc[-1]["valid_loss"], default=None)
+        row = {
+            "run": run.id,
+            "updates": int(last["updates"]),
+            "sum_of_rates": budget,
+            **dict.fromkeys(_COLUMNS[3:]),
+            **{name: last[name] for name in ("valid_loss", "test_bleu")},
+        }
+        beyond = False
+        if other is not None:
+            points = curves[other.id]
+            beyond = budget >= sums[other.id][-1]
+            row |= {"reference": other.id, "reference_epoch": _read(sums[other.id], points["epoch"], budget)}
+            for name in ("valid_loss", "test_bleu"):
+                row[f"reference_{name}"] = _read(sums[other.id], points[name], budget)
+        rows.append(row)
+        text.append(_readable(run, row, other, beyond, differing))
+    table = pd.DataFrame(rows, columns=_COLUMNS)
+    title = f"Study {study.study}: sums of rates of {len(rows)} of {len(records.runs)} runs."
+    return Content(table, pd.DataFrame(text), title, [NOTE] if rows else [])
+
+
+def _read(sums: Sequence[float], values: pd.Series, budget: float) -> float:
+    return read_at(sums, [float(value) for value in values], budget)
+
+
+def _readable(run: Run, row: dict[str, object], other: Run | None, beyond: bool, differing: set[str]) -> dict[str, str]:
+    """A row for readers; the runs by what differs between them."""
+
+    def number(name: str, digits: int) -> str:
+        value = row[name]
+        return rounded(float(value) if isinstance(value, float | int) else math.nan, digits)
+
+    epoch = number("reference_epoch", 2)
+    return {
+        "Run": f"{label(series(run.settings), differing)}, seed {run.settings.seed}",
+        "Sum of rates": f"{number('sum_of_rates', 3)}",
+        "Over its peak": rounded(float(str(row["sum_of_rates"])) / run.settings.learning_rate, 0),
+        "With the warm-up": ""
+        if other is None
+        else f"{short(other.settings.learning_rate)}, warm-up {other.settings.warmup}",
+        "spent at epoch": f"after {epoch}" if beyond else epoch,
+        "Valid. loss": number("valid_loss", 3),
+        "Loss with it": number("reference_valid_loss", 3),
+        "Test BLEU": number("test_bleu", 2),
+        "BLEU with it": number("reference_test_bleu", 2),
+    }
+
+
+NOTE = (
+    "Each run is compared with one run with a warm-up. Of the runs that differ from it in their rates alone, that is "
+    "the one with the longest warm-up; if several have it, the one that ends best. Its loss and BLEU are read where "
+    "its rates have summed to as much, on a straight line between two of its epochs. A run that spends less than that "
+    "run's first epoch is compared with nothing, and one that spends more than all of it with its last epoch. This is "
+    "a heuristic: it takes progress to depend on the sum of rates alone, and expects too little of a run whose last "
+    "rates are small."
+)
+
+TABLE = Table(
+    name="rate-budgets",
+    title="Budgets of rate",
+    caption="The sum of the learning rates of each translation run that finished, and what the study's run with the "
+    "longest warm-up had when it had spent as much. Where a run without a warm-up is no worse than that, its small "
+    "rates explain it; where it is worse, they do not.",
+    source=SOURCE,
+    of=comparable,
+    make=make,
+    computed=_COMPUTED,
+)

@@ -1,0 +1,165 @@
+"""The table of a study's translation runs.
+
+The CSV has every setting that varies in the study, the values of the records as they stand there, and what is computed
+from these to six digits. The other forms are rounded for readers; notes below them say how BLEU was computed, on which
+commit, and on what hardware.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+
+from preln.config import RunSettings, Study
+from preln.jobs.runs import Run
+from preln.libraries import pd
+from preln.placements import PLACEMENTS
+from preln.report.core.forms import MISSING, Content, rounded
+from preln.report.core.labels import OPTIMIZERS, schedule, varying
+from preln.report.core.table import Table
+from preln.report.reference import translation as paper
+from preln.report.reference.translation import Quantity
+from preln.schedules import SETTINGS
+from preln.translation.report.records import SOURCE, SUMMARY, Records
+from preln.values import short
+
+_ALWAYS = {"placement", "optimizer", "learning_rate", "schedule", "warmup", "seed"}
+_PAPER = ["paper_bleu", "paper_valid_loss", "paper_statement"]
+_COMPUTED = ("tokens_per_second",)
+
+
+def full(study: Study, runs: Sequence[Run], done: pd.DataFrame) -> pd.DataFrame:
+    """The table in full precision: the run, each setting that varies in the study, what the records say, and
+    the paper's value where the paper gives one in its text for such a run.
+
+    Args:
+        study: the study.
+        runs: all runs of the study; the columns depend on them and not on what is done.
+        done: the summary of the runs that are done.
+    """
+    differing = varying(run.settings for run in runs)
+    settings = [key for key in RunSettings.model_fields if key in differing | _ALWAYS]
+    by_id = {run.id: run for run in runs}
+    paper = pd.DataFrame([_paper(study, by_id[run].settings) for run in done["run"]], columns=_PAPER, index=done.index)
+    return pd.concat([done[["run", *settings, *SUMMARY]], paper], axis="columns")
+
+
+def readable(runs: Sequence[Run], table: pd.DataFrame) -> pd.DataFrame:
+    """The full table rounded to text for readers; BLEU is that of the last epoch, on tokenised text but for
+    the column that says sacreBLEU."""
+    by_id = {run.id: run.settings for run in runs}
+    differing = varying(by_id.values())
+    told = _ALWAYS | SETTINGS
+    others = [key for key in RunSettings.model_fields if key in differing - told]
+    rows = []
+    for row in table.to_dict("records"):
+        settings = by_id[row["run"]]
+        diverged = row["status"] == "diverged"
+        rows.append(
+            {
+                "Model": PLACEMENTS[settings.placement].label,
+                "Optimizer": OPTIMIZERS[settings.optimizer],
+                "Peak rate": short(settings.learning_rate),
+                "Schedule": schedule(settings),
+                "Warm-up": str(settings.warmup) if settings.warmup > 1 else "none",
+                **{key.replace("_", " ").capitalize(): _setting(getattr(settings, key)) for key in others},
+                "Seed": str(settings.seed),
+                "Updates": f"{row['updates']}",
+                "Status": f"diverged at {row['diverged_update']}" if diverged else "finished",
+                "Valid. loss": rounded(row["final_valid_loss"], 3),
+                "Best loss": rounded(row["best_valid_loss"], 3),
+                "Valid. BLEU": rounded(row["final_valid_bleu"], 2),
+                "Test BLEU": rounded(row["final_test_bleu"], 2),
+                "Test sacreBLEU": rounded(row["final_test_sacrebleu"], 2),
+                "Tokens/s": rounded(row["tokens_per_second"], 0),
+                "Time": str(datetime.timedelta(seconds=round(row["seconds"]))),
+                "Paper": row["paper_statement"] if pd.notna(row["paper_statement"]) else "",
+            }
+        )
+    text = pd.DataFrame(rows)
+    # A study that is not the paper's has nothing in the column.
+    return text if len(text) == 0 or (text["Paper"] != "").any() else text.drop(columns="Paper")
+
+
+def title(study: Study, runs: Sequence[Run], table: pd.DataFrame) -> str:
+    """What the table is of, and how many of the study's runs are in it."""
+    diverged = int((table["status"] == "diverged").sum())
+    count = f"{len(table)} of {len(runs)} runs" if len(table) else f"no finished runs of {len(runs)}"
+    # On one line, for a blank one would end the paragraph that it stands in.
+    description = f" ({' '.join(study.description.split())})" if study.description else ""
+    return f"Study {study.study}{description}: {count}{f', {diverged} diverged' if diverged else ''}."
+
+
+def notes(table: pd.DataFrame) -> list[str]:
+    """How the numbers were computed: units, the signatures of BLEU, sentences, commits, hardware."""
+    if table.empty:
+        return []
+    parts = [
+        "Losses are label-smoothed, in bits/token, and BLEU is in percent, both of the last epoch; "
+        "Best loss is the lowest validation loss of all epochs."
+    ]
+    if guesses := sorted({f"{bits:.2f}" for bits in table["constant_guess"].dropna()}):
+        parts.append(
+            f"A constant guess, which gives each token its frequency in the training text, has {' or '.join(guesses)} "
+            "bits: a run that ends no lower has learned nothing else."
+        )
+    for column, name in (
+        ("signature_tokenised", "BLEU"),
+        ("signature_sacrebleu", "sacreBLEU"),
+        ("commit", "Commit"),
+        ("hardware", "Hardware"),
+    ):
+        values = sorted({str(value) for value in table[column].dropna()})
+        if values:
+            parts.append(f"{name}: {'; '.join(values)}.")
+    sentences = table[["sentences_valid", "sentences_test"]].dropna().drop_duplicates()
+    for valid, test in sorted(sentences.itertuples(index=False, name=None)):
+        parts.append(f"BLEU is of {valid} sentences of valid and {test} of test.")
+    if table["paper_statement"].notna().any():
+        parts.append(
+            "The paper does not say at which peak rate BLEU was 8.45 without and around 34 with warm-up, so these "
+            "stand beside the runs of every rate."
+        )
+    return parts
+
+
+def _paper(study: Study, settings: RunSettings) -> dict[str, float | str | None]:
+    """What the paper's text says of a run with these settings, where the study repeats the paper."""
+    row: dict[str, float | str | None] = dict.fromkeys(_PAPER)
+    if not study.paper_settings or study.corpora[settings.corpus].source != "iwslt14":
+        return row
+    columns: dict[Quantity, str] = {"bleu": "paper_bleu", "valid_loss": "paper_valid_loss"}
+    names = {"bleu": "BLEU", "valid_loss": "loss"}
+    statements = []
+    for entry in paper.load():
+        in_the_text = entry.how_known in ("printed", "stated")
+        if in_the_text and entry.x == settings.epochs and entry.is_of(settings):
+            row[columns[entry.quantity]] = entry.y
+            statements.append(f"{entry.statement} ({names[entry.quantity]})")
+    row["paper_statement"] = "; ".join(statements) or None
+    return row
+
+
+def _setting(value: object) -> str:
+    return short(value) if isinstance(value, float) else MISSING if value is None else str(value)
+
+
+def make(study: Study, records: Records) -> Content:
+    """The table of those of the runs that are done."""
+    table = full(study, records.runs, records.summary)
+    text = readable(records.runs, table)
+    return Content(table, text, title(study, records.runs, table), notes(table))
+
+
+RUNS = Table(
+    name="runs",
+    title="The translation runs",
+    caption="A row for each run that is done: the settings that vary in the study, whether the run finished or "
+    "diverged and at which update, its losses, and its BLEU. Valid. loss and BLEU are of the last epoch, "
+    "Best loss is the lowest of all epochs. BLEU is of tokenised text, and sacreBLEU of detokenised text. "
+    "Where the study is at the paper's settings, the last column has what the paper's text says of such a "
+    "run.",
+    source=SOURCE,
+    make=make,
+    computed=_COMPUTED,
+)
