@@ -7,22 +7,21 @@ from typing import Any
 
 import pytest
 
-from preln import generated_text
 from preln.config import EmbeddedCorpus, FilesCorpus, Iwslt14Corpus, TextPaths
-from preln.corpora import CorpusError, prepare
+from preln.corpora import CorpusError, data, prepare
 from preln.corpora.registry import require_alike
 from preln.corpora.text import lines_of
 from preln.errors import PrelnError
 from preln.records.files import MANIFEST
 from preln.records.prepared_stage import TextDamaged
 
-GENERATED = [(f"Der Hund sieht {number} Katzen.", f"The dog sees {number} cats.") for number in range(1000)]
+SENTENCES = [(f"Der Hund sieht {number} Katzen.", f"The dog sees {number} cats.") for number in range(1000)]
 
 
 @pytest.fixture(autouse=True)
-def grammar(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The embedded corpus's sentences, without its grammar."""
-    monkeypatch.setattr(generated_text, "generate", lambda pairs, seed: GENERATED[:pairs])
+def sentences(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A short embedded text."""
+    monkeypatch.setattr(data, "pairs", lambda: SENTENCES)
 
 
 def embedded(**settings: Any) -> EmbeddedCorpus:

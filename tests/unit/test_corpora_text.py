@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preln import generated_text
-from preln.corpora import CorpusError, streams
+from preln.corpora import CorpusError, data, streams
 from preln.corpora.text import (
     LONGEST_LINE,
     Drops,
@@ -105,7 +104,7 @@ def test_a_line_that_does_not_fit_into_memory_is_refused(tmp_path: Path, monkeyp
 
 
 def test_sides_in_unlike_order_are_read_with_a_warning(tmp_path: Path) -> None:
-    pairs = generated_text.generate(1000, seed=1)
+    pairs = data.pairs()[:1000]
     source, target = ("".join(f"{pair[side]}\n" for pair in pairs).encode() for side in (0, 1))
     assert read(tmp_path, source, target) == Part(pairs)
     shifted = read(tmp_path, source, b"Another line.\n" + target[: target.rindex(b"\n", 0, -1) + 1])
