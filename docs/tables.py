@@ -121,13 +121,14 @@ def pretraining(study: str) -> str:
     rows = []
     for _, run in recorded.iterrows():
         cells = [EMPHASISED[run["placement"]], rate(run["learning_rate"]), warm_up(run["warmup"])]
-        cells += [f"{run['final_valid_loss']:.2f}", f"{run['reached_update']:,.0f}"]
+        reached = run["reached_update"]
+        cells += [f"{run['final_valid_loss']:.2f}", f"{reached:,.0f}" if reached == reached else "never"]
         last = scores[(scores["run"] == run["run"]) & (scores["update"] == run["updates"])].set_index("task")
         cells += [accuracy(last.loc[task]) if task in last.index else "" for task in tasks]
         rows.append(cells)
-    reached = f"reaches {recorded['loss'].iloc[0]:.2f} at update"
+    reaches = f"reaches {recorded['loss'].iloc[0]:.2f} at update"
     names = [task.upper() if len(task) < 5 else task for task in tasks]
-    return grid(["", "peak rate", "warm-up", "validation loss", reached, *names], rows)
+    return grid(["", "peak rate", "warm-up", "validation loss", reaches, *names], rows)
 
 
 def accuracy(score: pd.Series) -> str:
