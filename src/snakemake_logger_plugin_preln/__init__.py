@@ -1,0 +1,60 @@
+"""The events of a workflow for `preln run`, which reads them from a pipe: a JSON object a line.
+
+Snakemake finds this package by the beginning of its name. `--logger preln` writes the events beside its own log.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass, field
+from logging import LogRecord
+
+from snakemake_interface_logger_plugins.base import LogHandlerBase
+from snakemake_interface_logger_plugins.common import LogEvent
+from snakemake_interface_logger_plugins.settings import LogHandlerSettingsBase
+
+_FIELDS = {
+    LogEvent.WORKFLOW_STARTED: (),
+    LogEvent.RUN_INFO: ("stats",),
+    LogEvent.JOB_INFO: ("jobid", "rule_name", "rule_msg"),
+    LogEvent.JOB_FINISHED: ("job_id",),
+    LogEvent.JOB_ERROR: ("jobid",),
+}
+"""What is written of each event, by Snakemake's names."""
+
+
+@dataclass
+class LogHandlerSettings(LogHandlerSettingsBase):
+    """Where the events go."""
+
+    events: int | None = field(
+        default=None,
+        metadata={"help": "File descriptor of the pipe that takes the events.", "type": int, "required": True},
+    )
+
+
+class LogHandler(LogHandlerBase):
+    """Writes the events of the jobs, and where the results of each study are. A dry run has no events."""
+
+    writes_to_stream = False
+    writes_to_file = False
+    has_filter = True
+    has_formatter = True
+    needs_rulegraph = False
+
+    def emit(self, record: LogRecord) -> None:
+        """Write a record that is an event."""
+        event = getattr(record, "event", None)
+        if hasattr(record, "results"):
+            event, fields = "results", ("study", "results")
+        elif event in _FIELDS and not self.common_settings.dryrun:
+            fields = _FIELDS[event]
+        else:
+            return
+        content = {"event": event, "time": record.created} | {name: getattr(record, name) for name in fields}
+        try:
+            os.write(self.settings.events, f"{json.dumps(content)}\n".encode())
+        except BrokenPipeError:
+            # `preln run` reads no more; the jobs end all the same.
+            return
