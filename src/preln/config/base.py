@@ -184,6 +184,11 @@ class Settings(BaseModel):
         }
         return content | numbers
 
+    @classmethod
+    def default_of(cls, key: str) -> Any:
+        """The value of a key that is left out."""
+        return cls.model_fields[key].default
+
     @property
     def identity(self) -> dict[str, Any]:
         """What the section says as plain JSON values, but for where this machine has a published text: a run on it is
