@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 from dataclasses import dataclass, field
 from logging import LogRecord
 
@@ -14,7 +15,7 @@ from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 from snakemake_interface_logger_plugins.settings import LogHandlerSettingsBase
 
-_FIELDS = {
+_FIELDS: dict[LogEvent, tuple[str, ...]] = {
     LogEvent.WORKFLOW_STARTED: (),
     LogEvent.RUN_INFO: ("stats",),
     LogEvent.JOB_INFO: ("jobid", "rule_name", "rule_msg"),
@@ -22,6 +23,9 @@ _FIELDS = {
     LogEvent.JOB_ERROR: ("jobid",),
 }
 """What is written of each event, by Snakemake's names."""
+
+_PLACES: tuple[str, ...] = ("study", "results")
+"""What is written of the record that says where the results of a study are (`workflow/rules/common.smk`)."""
 
 
 @dataclass
@@ -43,18 +47,20 @@ class LogHandler(LogHandlerBase):
     has_formatter = True
     needs_rulegraph = False
 
+    def __post_init__(self) -> None:
+        assert isinstance(self.settings, LogHandlerSettings) and self.settings.events is not None
+        self._pipe = self.settings.events
+
     def emit(self, record: LogRecord) -> None:
         """Write a record that is an event."""
         event = getattr(record, "event", None)
         if hasattr(record, "results"):
-            event, fields = "results", ("study", "results")
+            event, fields = "results", _PLACES
         elif event in _FIELDS and not self.common_settings.dryrun:
             fields = _FIELDS[event]
         else:
             return
         content = {"event": event, "time": record.created} | {name: getattr(record, name) for name in fields}
-        try:
-            os.write(self.settings.events, f"{json.dumps(content)}\n".encode())
-        except BrokenPipeError:
-            # `preln run` reads no more; the jobs end all the same.
-            return
+        # `preln run` may have ended; the jobs end all the same.
+        with suppress(BrokenPipeError):
+            os.write(self._pipe, f"{json.dumps(content)}\n".encode())

@@ -86,17 +86,18 @@ class Steps:
                 self.results[study] = Path(folder)
             case {"event": "workflow_started"}:
                 self.is_started = True
-            case {"event": "run_info", "stats": {"total": total, **rules}}:
-                self.total, self.left = total, Counter(rules)
+            case {"event": "run_info", "stats": dict(counts)}:
+                self.left = Counter(counts)
+                self.total = self.left.pop("total")
             case {"event": "job_info", "jobid": number, "rule_name": rule, "rule_msg": message, "time": now}:
                 step = self.running[number] = Step(rule, message or rule, now)
                 return None if _is_target(rule) else (False, step.message)
             case {"event": "job_finished", "job_id": number, "time": now}:
                 self.done += 1
-                if step := self.running.pop(number, None):
-                    self.left[step.rule] -= 1
-                    self.took[step.rule].append(now - step.began)
-                    return None if _is_target(step.rule) else (True, step.message)
+                if ended := self.running.pop(number, None):
+                    self.left[ended.rule] -= 1
+                    self.took[ended.rule].append(now - ended.began)
+                    return None if _is_target(ended.rule) else (True, ended.message)
             case {"event": "job_error", "jobid": number}:
                 self.running.pop(number, None)
         return None
