@@ -28,7 +28,8 @@ def line_of(content: Any, message: str) -> int:
         content: of the file, from `document`.
         message: such as `translation.runs.0.epochs: 0: must be ...`.
     """
-    line, path = content.lc.line + 1, [content]
+    line: int = content.lc.line + 1
+    path = [content]
     for key in re.split("[.:] ?", message):
         places = path[-1:]
         if len(path) > 2 and isinstance(path[-3], CommentedMap) and path[-3].get("runs") is path[-2]:
