@@ -140,7 +140,7 @@ def test_epochs_whose_record_is_damaged_are_known_before_any_is_trained_and_trai
     assert f"has no record of what follows epoch {goes_on_from}:" in spied.said[0]
     assert state.attempts()[-1]["epochs_before"] == goes_on_from
     # Two are kept.
-    assert len(list((state.folder / "set-aside").iterdir())) == min(3 - goes_on_from, 2)
+    assert len(list((state.folder / "quarantine").iterdir())) == min(3 - goes_on_from, 2)
     assert recorded_epochs(state) == 3
 
 
@@ -360,7 +360,7 @@ def test_a_checkpoint_of_another_run_is_refused(copied: tuple[Path, RunState], p
     train_run(other_study, other, prepared, tmp_path / "other")
     foreign = next((tmp_path / "other").rglob("checkpoint1.pt"))
     shutil.copy(foreign, state.folder / "checkpoints" / "checkpoint3.pt")
-    with pytest.raises(CheckpointRefused, match=r"checkpoint3\.pt: refused, for it is none of this run's"):
+    with pytest.raises(CheckpointRefused, match=r"checkpoint3\.pt: refused: it belongs to another run"):
         train_run(study, run, prepared, folder)
     (state.folder / "checkpoints" / "checkpoint3.pt").unlink()
     train_run(study, run, prepared, folder)
@@ -373,10 +373,10 @@ class Foreign:
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        ({}, "it is none of this run's"),
-        ([1], "it is none of this run's"),
-        ({"model": {}}, "it is none of this run's"),
-        ({"state": "another", "weights": torch.nn.Linear(2, 2).state_dict()}, "it is none of this run's"),
+        ({}, "it belongs to another run"),
+        ([1], "it belongs to another run"),
+        ({"model": {}}, "it belongs to another run"),
+        ({"state": "another", "weights": torch.nn.Linear(2, 2).state_dict()}, "it belongs to another run"),
         ({"state": "state", "weights": [1]}, "it is not the weights of this run's model"),
         ({"state": "state", "weights": {"weight": torch.zeros(3, 2)}}, "it is not the weights of this run's model"),
         ({"weight": Foreign()}, r"it holds more than tensors and settings \(tests\.unit\S+Foreign\)"),
@@ -387,7 +387,7 @@ def test_foreign_kept_weights_are_refused_in_a_line_with_what_to_do(content: Any
     path = tmp_path / "state" / "weights-6.pt"
     path.parent.mkdir()
     torch.save(content, path)
-    with pytest.raises(CheckpointRefused, match=f"{path}: refused, for {reason}; move it away and run") as refused:
+    with pytest.raises(CheckpointRefused, match=f"{path}: refused: {reason}; move it away and run") as refused:
         load_weights(torch.nn.Linear(2, 2), path)
     assert "\n" not in str(refused.value) and "weights_only" not in str(refused.value)
 
@@ -397,7 +397,7 @@ def test_damaged_weights_are_never_loaded(damage: Damage, tmp_path: Path) -> Non
     path = tmp_path / "weights-6.pt"
     keep_weights(path, torch.nn.Linear(40, 40).state_dict())
     damage(path)
-    with pytest.raises(CheckpointRefused, match=f"{path}: refused, for it is damaged; move it away and run"):
+    with pytest.raises(CheckpointRefused, match=f"{path}: refused: it is damaged; move it away and run"):
         load_weights(torch.nn.Linear(40, 40), path)
 
 

@@ -225,7 +225,7 @@ def test_a_training_that_is_told_to_stop_goes_on_inside_the_epoch_with_the_same_
     (state,) = (tmp_path / run.id / "state").glob("*")
     (checkpoint,) = (state / "checkpoints").glob("checkpoint_2_*.pt")
     update = checkpoint.stem.split("_")[-1]
-    assert f"told to stop, and did so after update {update}" in _text(tmp_path / "output.log")
+    assert f"stopped on request after update {update}" in _text(tmp_path / "output.log")
     finish(tmp_path, run, prepared)
     assert numbers(tmp_path, run) == numbers(*uninterrupted)
     assert not (state / "stopped.json").exists()
@@ -291,7 +291,7 @@ def test_processes_that_are_told_to_stop_do_so_together_and_go_on_with_the_same_
     here.wait(process)
     process.send_signal(signal.SIGTERM)
     assert process.wait(PATIENCE) == 1
-    assert "told to stop, and did so after update" in _text(tmp_path / "stopped" / "output.log")
+    assert "stopped on request after update" in _text(tmp_path / "stopped" / "output.log")
     for name in ("whole", "stopped"):
         finish(tmp_path / name, run, prepared)
     assert numbers(tmp_path / "whole", run) == numbers(tmp_path / "stopped", run)
@@ -384,7 +384,7 @@ def test_a_training_whose_processes_are_all_told_to_stop_keeps_its_collators_unt
             os.kill(collator, number)
     process.send_signal(signal.SIGTERM)
     assert process.wait(PATIENCE) == 1
-    assert "told to stop, and did so after update" in _text(tmp_path / "output.log")
+    assert "stopped on request after update" in _text(tmp_path / "output.log")
     assert not any(map(runs, collators))
     finish(tmp_path, run, prepared, COLLATING_AHEAD)
     assert numbers(tmp_path, run) == numbers(*uninterrupted)
@@ -428,16 +428,16 @@ def save(folder: Path, name: str, **content: Any) -> Path:
     ("content", "reason"),
     [
         ({"model": {}, "extra": Foreign()}, r"it holds more than tensors and settings \(tests\.unit\S+Foreign\)"),
-        ({"model": {}}, "it is none of this run's"),
-        ({"extra_state": {"Recorded": {"state": "another"}}}, "it is none of this run's"),
-        ([1, 2], "it is none of this run's"),
+        ({"model": {}}, "it belongs to another run"),
+        ({"extra_state": {"Recorded": {"state": "another"}}}, "it belongs to another run"),
+        ([1, 2], "it belongs to another run"),
     ],
     ids=["a foreign object", "a model alone", "another run's", "a list"],
 )
 def test_a_foreign_checkpoint_is_refused_in_a_line_with_what_to_do(content: Any, reason: str, tmp_path: Path) -> None:
     save(tmp_path, "checkpoint2.pt")
     torch.save(content, tmp_path / "checkpoint3.pt")
-    with pytest.raises(CheckpointRefused, match=f"checkpoint3.pt: refused, for {reason}; move it away to") as refused:
+    with pytest.raises(CheckpointRefused, match=f"checkpoint3.pt: refused: {reason}; move it away to") as refused:
         newest_checkpoint(tmp_path)
     assert "\n" not in str(refused.value) and "weights_only" not in str(refused.value)
 
