@@ -101,7 +101,7 @@ def test_a_killed_snakemake_started_again_trains_nothing_twice(
     def waits() -> bool:
         # Snakemake removes the log of before as it submits the job, and the job makes it anew.
         with suppress(FileNotFoundError):
-            return "waiting, for another process is at work on it" in log.read_text()
+            return "waiting for another process" in log.read_text()
         return False
 
     wait(waits)

@@ -137,7 +137,7 @@ def test_epochs_whose_record_is_damaged_are_known_before_any_is_trained_and_trai
     damage(state.record)
     train_run(study, run, prepared, folder)
     assert numbers(folder) == numbers(finished)
-    assert f"has no record of what follows epoch {goes_on_from}:" in spied.said[0]
+    assert f"no record after epoch {goes_on_from}:" in spied.said[0]
     assert state.attempts()[-1]["epochs_before"] == goes_on_from
     # Two are kept.
     assert len(list((state.folder / "quarantine").iterdir())) == min(3 - goes_on_from, 2)
@@ -154,7 +154,7 @@ def test_epochs_whose_translations_are_damaged_are_trained_again(
     damage(state.translations(subset, 2))
     train_run(study, run, prepared, folder)
     assert numbers(folder) == numbers(finished)
-    assert "has no record of what follows epoch 1:" in spied.said[0]
+    assert "no record after epoch 1:" in spied.said[0]
     assert state.translations(subset, 2).read_bytes() == before
 
 
@@ -216,7 +216,7 @@ def test_damaged_kept_weights_are_made_again_before_they_are_used(
     expected = kept_weights(kept)
     damage(kept)
     assert after_warmup(run, prepared, folder).require() == kept
-    assert "after-warm-up.pt: not there or damaged; it is made again" in spied.said[0]
+    assert "after-warm-up.pt: missing or damaged; training again" in spied.said[0]
     found = kept_weights(kept)
     assert all(torch.equal(found[name], expected[name]) for name in expected)
     assert not list(state.folder.glob("again-*"))
@@ -274,7 +274,7 @@ def test_weights_are_not_made_again_by_another_kind_of_job_than_trained_them(
     write_json_lines(state.attempts_file, [changed])
     flip(0.5)(state.folder / "after-warm-up.pt")
     with pytest.raises(
-        WeightsLost, match=r"after-warm-up\.pt: not there or damaged; this job, one process.*move .*away"
+        WeightsLost, match=r"after-warm-up\.pt: missing or damaged, and this job, one process.*move .*away"
     ):
         after_warmup(run, prepared, folder).require()
 
@@ -284,7 +284,7 @@ def test_weights_of_a_study_of_several_processes_are_not_made_again_by_one(
 ) -> None:
     study = validate(study_content({"accumulate": 2}, execution={"processes": 2}), "study.yaml")
     flip(0.5)(copied[1].folder / "after-warm-up.pt")
-    with pytest.raises(WeightsLost, match=r"after-warm-up\.pt: not there or damaged.*; move .*/run away"):
+    with pytest.raises(WeightsLost, match=r"after-warm-up\.pt: missing or damaged.*; move .*/run away"):
         after_warmup(expand(study)[0], prepared, copied[0]).require()
 
 
@@ -297,7 +297,7 @@ def test_a_training_that_goes_on_by_several_processes_does_not_make_the_weights_
     # The state is of one process; the number of processes is no part of what a run is.
     shutil.copytree(state.folder, weights.training.state.folder, dirs_exist_ok=True)
     flip(0.5)(weights.path)
-    with pytest.raises(WeightsLost, match=r"after-warm-up\.pt: not there or damaged; this job, 2 processes on a CPU"):
+    with pytest.raises(WeightsLost, match=r"after-warm-up\.pt: missing or damaged, and this job, 2 processes on a CPU"):
         train_run(study, run, prepared, folder)
     assert [attempt["workers"] for attempt in weights.training.state.attempts()] == [1], "a refusal is no attempt"
 
@@ -349,7 +349,7 @@ def test_validations_whose_record_is_damaged_are_known_before_and_trained_again(
     (state,) = (tmp_path / "state").iterdir()
     without_line(3)(state / "record.jsonl")
     pretrain_run(study, run, prepared_text, tmp_path)
-    assert "has no record of what follows update 9" in spied.said[1]
+    assert "no record after update 9" in spied.said[1]
     assert numbers(tmp_path) == before
     assert RunState(state).attempts()[-1]["updates_before"] == 9
 
@@ -422,7 +422,7 @@ def test_damaged_binarised_text_is_made_again_before_it_is_read(
     for name, damage in damaged.items():
         damage(text / "binary" / name)
     require_parallel(text)
-    assert f"{text / 'binary'}: " in caplog.text and "it is made again from" in caplog.text
+    assert f"{text / 'binary'}: " in caplog.text and "binarising again from" in caplog.text
     for path in (prepared / "binary").iterdir():
         assert (text / "binary" / path.name).read_bytes() == path.read_bytes()
     caplog.clear()

@@ -190,7 +190,7 @@ def test_another_text_than_the_runs_is_refused(trained: Trained, prepared: Path,
     next(iter(content["parts"]["train"]["files"].values()))["sha256"] = "another"
     record.write_text(json.dumps(content))
     (record.parent / MANIFEST).unlink()
-    with pytest.raises(PrelnError, match=f"other: not the text that {runs[0].id} was trained on"):
+    with pytest.raises(PrelnError, match=f"other: {runs[0].id} was trained on another text"):
         TrainedRun(runs[0], folder, tmp_path / "other")
 
 
@@ -203,7 +203,7 @@ def test_a_run_of_another_name_is_refused_with_the_nearest(trained: Trained) -> 
 
 def test_a_run_without_weights_or_text_says_what_to_do(prepared: Path, tmp_path: Path) -> None:
     (run,) = expand(validate(study_content(), "study.yaml"))
-    with pytest.raises(PrelnError, match="has no weights on this machine.*train the run first"):
+    with pytest.raises(PrelnError, match="no weights on this machine.*train the run first"):
         TrainedRun(run, tmp_path, prepared)
-    with pytest.raises(PrelnError, match="nowhere: no prepared text of the run, for text/corpus.json is not in it"):
+    with pytest.raises(PrelnError, match="nowhere: not a prepared text: text/corpus.json is missing"):
         TrainedRun(run, tmp_path, tmp_path / "nowhere")

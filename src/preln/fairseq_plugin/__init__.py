@@ -2,6 +2,6 @@
 
 import logging
 
-# Importing fairseq enables every log level. An unused speech task then asks at level INFO for tensorboardX; its warnings
+# Importing fairseq enables every log level. An unused speech task then asks at level INFO for tensorboardX. Warnings
 # still appear.
 logging.getLogger("fairseq.tasks.text_to_speech").setLevel(logging.WARNING)

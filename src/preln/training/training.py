@@ -214,21 +214,21 @@ class KeptWeights:
         # The update at which a run diverged was not made.
         made = diverged["update"] - 1 if diverged else metrics["updates"]
         if diverged and made < self.update:
-            logger.warning("%s diverged before update %d, whose weights are asked for", state.job.name, self.update)
+            logger.warning("%s diverged before update %d, whose weights were requested", state.job.name, self.update)
             return None
         if state.folder.exists() and made >= self.update:
             return self.require()
         raise WeightsMissing(
-            f"{self.path} is not there: training writes it after update {self.update}, and the run has {made}. If that "
-            f"is enough, its state was deleted or is of an older version: move {state.job} away and train the run "
-            "again. If not, let the run train for longer."
+            f"{self.path} is missing: training writes it after update {self.update}, and the run has {made}. If the run "
+            f"is long enough, its state was deleted or has an older version: move {state.job} away and train the run "
+            "again. If not, train it for longer."
         )
 
     def require(self) -> Path:
-        """The file, whole: weights that are damaged or gone are made again, by a training up to their update.
+        """The intact file; damaged or missing weights are trained again up to their update.
 
         Raises:
-            WeightsLost: if they cannot be made again here.
+            WeightsLost: if they cannot be trained again here.
         """
         from preln.fairseq_plugin.checkpoints import is_whole
 
@@ -241,10 +241,10 @@ class KeptWeights:
         return self.path
 
     def mend(self) -> None:
-        """Make the weights again if they are not whole; only the owner of the state may.
+        """Train damaged weights again; the caller must own the state.
 
         Raises:
-            WeightsLost: if they would be others, or the training diverges before them.
+            WeightsLost: if the result would differ, or the training diverges before that update.
         """
         # Importing torch takes seconds, which the other commands should not wait for.
         from preln.fairseq_plugin.checkpoints import is_whole
@@ -252,24 +252,24 @@ class KeptWeights:
         if is_whole(self.path):
             return
         state, execution = self.training.state, self.training.execution
-        own = _as_drawn({"workers": execution.workers, "hardware": hardware(execution)})
-        if {_as_drawn(attempt) for attempt in state.attempts()} - {own}:
+        current = _dropout_source({"workers": execution.workers, "hardware": hardware(execution)})
+        if {_dropout_source(attempt) for attempt in state.attempts()} - {current}:
             raise self._lost("one process" if execution.workers == 1 else f"{execution.workers} processes")
         self.training.make_again(self)
 
     def _lost(self, processes: str) -> WeightsLost:
-        """What is said where dropout would be drawn otherwise than it was."""
+        """The error for a machine whose dropout masks would differ from the training's."""
         device = "GPU" if self.training.execution.gpus else "CPU"
         return WeightsLost(
-            f"{self.path}: not there or damaged; this job, {processes} on a {device}, would make other weights than "
-            "the training: dropout is drawn otherwise by another number of processes, on another kind of device, and "
-            f"with or without the compiled loops; move {self.training.state.job} away and train the run again"
+            f"{self.path}: missing or damaged, and this job, {processes} on a {device}, would train different weights: "
+            "dropout masks depend on the number of processes, the kind of device and the compiled loops; move "
+            f"{self.training.state.job} away and train the run again"
         )
 
 
-def _as_drawn(attempt: dict[str, Any]) -> tuple[int, bool, bool]:
-    """What of an attempt decides how dropout is drawn: its processes, and whether GPUs or compiled loops draw it."""
-    on = attempt["hardware"]
-    gpus = bool(on["gpus"])
-    # An older attempt does not say whether it had the compiled loops; it is taken to have had them.
-    return attempt["workers"], gpus, not gpus and on.get("loops") != "PyTorch"
+def _dropout_source(attempt: dict[str, Any]) -> tuple[int, bool, bool]:
+    """The facts on which an attempt's dropout masks depend: processes, GPUs, and compiled loops."""
+    hardware = attempt["hardware"]
+    gpus = bool(hardware["gpus"])
+    # Older attempts do not record their loops; they are assumed to be compiled.
+    return attempt["workers"], gpus, not gpus and hardware.get("loops") != "PyTorch"
