@@ -198,7 +198,7 @@ def test_a_study_whose_trainings_are_watched_is_fine_tuned_where_tensorboard_is_
 def test_weights_that_are_not_there_are_said(prepared_text: Path, prepared_task: Path, tmp_path: Path) -> None:
     study, job = study_and_job()
     write_json(tmp_path / job.run.id / "metrics.json", {"diverged": None, "updates": 12})
-    with pytest.raises(WeightsMissing, match=r"weights-6\.pt is not there: .* train the run again"):
+    with pytest.raises(WeightsMissing, match=r"weights-6\.pt is missing: .* train the run again"):
         finetune(study, job, prepared_text, prepared_task, tmp_path, tmp_path / "out")
 
 

@@ -230,7 +230,7 @@ def test_a_training_that_goes_on_mends_the_weights_that_it_kept(
     (folder, state), (study, run) = copied, study_and_run()
     flip(0.5)(state.folder / "after-warm-up.pt")
     train_run(study, run, prepared, folder)
-    assert "made again" in spied.said[0]
+    assert "training again" in spied.said[0]
     assert numbers(folder) == numbers(finished)
 
 

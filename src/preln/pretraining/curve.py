@@ -16,9 +16,9 @@ COLUMNS = [
     "tokens_per_second",
     "seconds",
 ]
-"""Columns of curve.csv. Losses are masked-LM losses in bits a masked token (base 2); the training loss is the mean since
-the previous row; the gradient norm is the last update's, before clipping; the last two are times and differ between
-machines."""
+"""Columns of curve.csv. Losses are masked-LM losses in bits a masked token (base 2); the training loss is the mean
+since the previous row; the gradient norm is the last update's, before clipping; the last two are times and differ
+between machines."""
 
 
 def read_validations(state: RunState) -> dict[int, dict[str, Any]]:

@@ -55,8 +55,8 @@ class RecordLost(PrelnError):
 class RunState:
     """The state of a training, or of a checkpoint's fine-tunings.
 
-    The folder holds the record, the attempts, the mark of a divergence, fairseq's log and checkpoints, kept weights, and
-    the lock of the process that works on it. It lies in `state/` of the job's folder, and its name is a digest of
+    The folder holds the record, the attempts, the mark of a divergence, fairseq's log and checkpoints, kept weights,
+    and the lock of the process that works on it. It lies in `state/` of the job's folder, and its name is a digest of
     everything the numbers depend on: a run in which any of it changed starts over, and never continues from foreign
     weights.
     """

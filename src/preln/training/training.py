@@ -219,9 +219,9 @@ class KeptWeights:
         if state.folder.exists() and made >= self.update:
             return self.require()
         raise WeightsMissing(
-            f"{self.path} is missing: training writes it after update {self.update}, and the run has {made}. If the run "
-            f"is long enough, its state was deleted or has an older version: move {state.job} away and train the run "
-            "again. If not, train it for longer."
+            f"{self.path} is missing: training writes it after update {self.update}, and the run has {made}. If this "
+            f"is enough, its state was deleted or has an older version: move {state.job} away and train the run again. "
+            "If not, train the run for longer."
         )
 
     def require(self) -> Path:

@@ -29,8 +29,8 @@ class Bleu:
 
 
 def p_value(first: Sequence[str], second: Sequence[str], references: Sequence[str]) -> float:
-    """The p-value of two systems' difference in tokenised BLEU, by sacrebleu's paired bootstrap (Koehn, 2004) with 1,000
-    samples and its default seed."""
+    """The p-value of two systems' difference in tokenised BLEU, by sacrebleu's paired bootstrap (Koehn, 2004) with
+    1,000 samples and its default seed."""
     if list(first) == list(second):
         # For identical outputs the bootstrap would return p ≈ 0.
         return 1.0

@@ -26,9 +26,9 @@ COLUMNS = [
     "tokens_per_second",
     "seconds",
 ]
-"""Columns of curve.csv. Losses are in bits a token (base 2), `loss` with label smoothing and `nll_loss` without; BLEU is
-in percent. The learning rate is that of the update after the epoch, as fairseq logs it; the gradient norm is the mean
-before clipping; the last two are times and differ between machines."""
+"""Columns of curve.csv. Losses are in bits a token (base 2), `loss` with label smoothing and `nll_loss` without; BLEU
+is in percent. The learning rate is that of the update after the epoch, as fairseq logs it; the gradient norm is the
+mean before clipping; the last two are times and differ between machines."""
 
 
 def read_epochs(state: RunState) -> dict[int, dict[str, Any]]:

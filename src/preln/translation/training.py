@@ -140,8 +140,8 @@ def metrics(
     rows: pd.DataFrame,
     diverged: dict[str, Any] | None,
 ) -> dict[str, Any]:
-    """A run's results: its status, its last and best epochs, and how BLEU was computed, with the seconds of each epoch's
-    translations (None in records from before these were kept)."""
+    """A run's results: its status, its last and best epochs, and how BLEU was computed, with the seconds for each
+    epoch's translations (None in records from before these were kept)."""
     last = record[max(record)] if record else {}
     epochs = recording.rows(rows)
     return {

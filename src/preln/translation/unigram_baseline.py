@@ -1,4 +1,4 @@
-"""The loss of the unigram baseline: a model that knows each piece's frequency in the training text, and nothing else."""
+"""The loss of the unigram baseline: a model that knows only each piece's frequency in the training text."""
 
 from __future__ import annotations
 
