@@ -183,7 +183,7 @@ def test_a_text_with_several_names_is_read_once_and_the_others_are_told(
     )
     assert list(by_file(open_texts(archive))) == [["The one text."]]
     (message,) = caplog.messages
-    told = f"{archive}: left out: 3 links to texts that are read once: books/hard.txt (to books/one.txt), "
+    told = f"{archive}: skipped 3 links to texts that are read once: books/hard.txt (to books/one.txt), "
     assert message.startswith(told)
     assert caplog.records[0].levelno == logging.WARNING
 
@@ -211,7 +211,7 @@ def test_a_link_in_a_zip_archive_is_no_text(tmp_path: Path, caplog: pytest.LogCa
         link.external_attr = 0o120777 << 16
         archive.writestr(link, "one.txt")
     assert list(by_file(open_texts(tmp_path))) == [["The one text."]]
-    assert "left out: 1 links" in caplog.text
+    assert "skipped 1 links" in caplog.text
 
 
 def test_an_archive_of_many_members_is_read_whole(tmp_path: Path) -> None:

@@ -224,9 +224,9 @@ def test_a_folder_that_is_there_is_not_overwritten(translation: dict[str, Export
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
-        ({"placement": "peri"}, "the placement peri is in none"),
-        ({"placement": "pre", "norm": "rms"}, "norm: rms is in none"),
-        ({"placement": "post", "qk_norm": True}, "qk_norm is in none"),
+        ({"placement": "peri"}, "none has the placement peri"),
+        ({"placement": "pre", "norm": "rms"}, "none with this placement has norm: rms"),
+        ({"placement": "post", "qk_norm": True}, "none with this placement has qk_norm"),
         *(({"placement": placement}, "") for placement in PLACEMENTS),
     ],
 )

@@ -175,7 +175,7 @@ def test_a_record_of_other_settings_than_the_studys_is_refused(results: Path, tm
 
 def test_without_a_record_there_is_nothing_to_export(tmp_path: Path) -> None:
     shutil.copy(RESULTS / "study.yaml", tmp_path)
-    with pytest.raises(PrelnError, match="nothing of the study is done"):
+    with pytest.raises(PrelnError, match="no job of the study is finished"):
         export(tmp_path, tmp_path / "crate")
 
 
