@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from preln.commands import cost
 from preln.commands.cli import app
-from preln.commands.new_study import BATCH_TOKENS, Seen, _text, language
+from preln.commands.new_study import BATCH_TOKENS, TextStatistics, _text, language
 from preln.config import FilesCorpus, StudyError, load
 from preln.config.lines import written as lines_of
 from preln.config.reading import validate
@@ -176,10 +176,10 @@ LENGTHS = st.dictionaries(st.tuples(st.integers(1, 90), st.integers(1, 90)), st.
 
 
 @given(
-    st.builds(Seen, st.integers(1, 10**8), LENGTHS, st.booleans()),
+    st.builds(TextStatistics, st.integers(1, 10**8), LENGTHS, st.booleans()),
     st.text("abc -_:#'\"é/", min_size=1, max_size=20),
 )
-def test_every_text_gives_a_study_whose_warm_up_ends_before_its_runs(seen: Seen, name: str) -> None:
+def test_every_text_gives_a_study_whose_warm_up_ends_before_its_runs(seen: TextStatistics, name: str) -> None:
     paths = Path(name), Path(f"{name}.fr")
     study = validate(yaml.safe_load(_text(seen, {"train": paths}, ("nl", "fr"), "mine")), "mine.yaml")
     (found,) = study.corpora.values()

@@ -377,8 +377,11 @@ class Foreign:
         ([1], "it belongs to another run"),
         ({"model": {}}, "it belongs to another run"),
         ({"state": "another", "weights": torch.nn.Linear(2, 2).state_dict()}, "it belongs to another run"),
-        ({"state": "state", "weights": [1]}, "it is not the weights of this run's model"),
-        ({"state": "state", "weights": {"weight": torch.zeros(3, 2)}}, "it is not the weights of this run's model"),
+        ({"state": "state", "weights": [1]}, "it does not hold the weights of this run's model"),
+        (
+            {"state": "state", "weights": {"weight": torch.zeros(3, 2)}},
+            "it does not hold the weights of this run's model",
+        ),
         ({"weight": Foreign()}, r"it holds more than tensors and settings \(tests\.unit\S+Foreign\)"),
     ],
     ids=["nothing", "a list", "a checkpoint", "another run's", "a list of weights", "other shapes", "a foreign object"],

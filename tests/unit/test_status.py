@@ -212,8 +212,8 @@ def test_a_file_gets_plain_text(study: Study, tmp_path: Path) -> None:
 
 BEGINNING = """\
 Nothing has been trained or measured yet.
-  preln plan {0}  says what it takes
-  preln run {0}   begins, unless it runs already
+  preln plan {0}  estimates the cost
+  preln run {0}   starts the study
 """
 
 
