@@ -1,7 +1,7 @@
-"""Beam search by fairseq as it comes and by us: 1,000 sentences, beam 5, of a model of size A that is half trained.
+"""Beam search by stock fairseq and by us: 1,000 sentences, beam 5, with a half-trained model of size A.
 
-`prepare` makes a corpus of the grammar that comes with the package, with dictionaries of 4,000 entries, and trains the
-model on it for one epoch; both sides load its weights, and translate the same batches.
+`prepare` makes a corpus from the package's grammar, with dictionaries of 4,000 entries, and trains the model on it for
+an epoch; both sides load its weights and translate the same batches.
 """
 
 from __future__ import annotations
@@ -38,8 +38,15 @@ def study_of(size: dict[str, Any], pairs: int, held_out: int, execution: dict[st
     """A study of one run, of an epoch on text of the grammar."""
     corpus = {"source": "embedded", "pairs": pairs, "held_out": held_out, "vocabulary": 2000}
     settings = {
-        **{"corpus": "embedded", "placement": "pre", "optimizer": "adam", "learning_rate": 2e-3, "warmup": 50},
-        **{"schedule": "inverse-sqrt", "epochs": 1, "bleu_sentences": 1, **size},
+        "corpus": "embedded",
+        "placement": "pre",
+        "optimizer": "adam",
+        "learning_rate": 2e-3,
+        "warmup": 50,
+        "schedule": "inverse-sqrt",
+        "epochs": 1,
+        "bleu_sentences": 1,
+        **size,
     }
     translation = {"settings": settings, "runs": [{"figures": []}]}
     content = {"study": "bench", "corpora": {"embedded": corpus}, "translation": translation, "execution": execution}
@@ -56,7 +63,7 @@ def prepare_text(study: Study, run: Run, folder: Path) -> None:
     corpora.prepare_text(run.corpus, folder, text, 1)
     corpora.prepare_bpe(text, run.corpus.vocabulary, pieces, 1)
     config.write(study, folder / "runs" / "study.yaml")
-    # Last, for where it is, everything is.
+    # Last, as its existence means that everything exists.
     binarise(pieces, "de", "en", binary)
 
 
@@ -87,7 +94,7 @@ def work(toolkit: str, folder: str) -> Callable[[], int]:
 
 
 def translator(toolkit: str, folder: Path, together: bool = True) -> Callable[[], dict[int, list[int]]]:
-    """What translates all test sentences, by their number: in batches, or each by itself."""
+    """A function that translates all test sentences, by number, in batches or one by one."""
     run = expand(config.load(folder / "runs" / "study.yaml"))[0]
     arguments = options.translation(run.settings, folder / "binary", folder / "text", ("de", "en"), folder, Execution())
     cfg = configuration(stock.options(arguments) if toolkit == "stock" else arguments, "fp32")
@@ -106,35 +113,35 @@ def translator(toolkit: str, folder: Path, together: bool = True) -> Callable[[]
     order = np.argsort(test.src_sizes[:SENTENCES], kind="stable")
     rows = test.batch_by_size(order, max_tokens=TOKENS["cpu"]) if together else order[:, None]
     batches = [test.collater([test[i] for i in row]) for row in rows]
-    search = _fairseqs(model, task) if toolkit == "stock" else _ours(model)
+    search = _stock_search(model, task) if toolkit == "stock" else _our_search(model)
 
     def translations() -> dict[int, list[int]]:
-        found: dict[int, list[int]] = {}
+        outputs: dict[int, list[int]] = {}
         for batch in batches:
-            found |= dict(zip(batch["id"].tolist(), search(batch), strict=True))
-        return found
+            outputs |= dict(zip(batch["id"].tolist(), search(batch), strict=True))
+        return outputs
 
     return translations
 
 
 def identical(folder: Path) -> float:
-    """The share of sentences that both translate alike, where fairseq translates one at a time, so that its limit of
-    the length is that of the sentence and not that of its batch."""
-    ours, theirs = translator("preln", folder)(), translator("stock", folder, together=False)()
-    return sum(theirs[i] == text for i, text in ours.items()) / len(ours)
+    """The share of sentences with the same translation. fairseq translates one at a time, so that its length limit is
+    the sentence's and not its batch's."""
+    preln, stock_fairseq = translator("preln", folder)(), translator("stock", folder, together=False)()
+    return sum(stock_fairseq[i] == text for i, text in preln.items()) / len(preln)
 
 
-def _fairseqs(model: Any, task: Any) -> Callable[[Any], list[list[int]]]:
+def _stock_search(model: Any, task: Any) -> Callable[[Any], list[list[int]]]:
     limits = {"max_len_a": LENGTH_FACTOR, "max_len_b": LENGTH_MARGIN}
     generator = SequenceGenerator([model], task.target_dictionary, beam_size=BEAM, len_penalty=PENALTY, **limits)
 
     def search(batch: Any) -> list[list[int]]:
-        return [found[0]["tokens"].tolist()[:-1] for found in generator.generate([model], batch)]
+        return [hypotheses[0]["tokens"].tolist()[:-1] for hypotheses in generator.generate([model], batch)]
 
     return search
 
 
-def _ours(model: Any) -> Callable[[Any], list[list[int]]]:
+def _our_search(model: Any) -> Callable[[Any], list[list[int]]]:
     def search(batch: Any) -> list[list[int]]:
         source = batch["net_input"]
         return translate(model, source["src_tokens"], source["src_lengths"], BEAM, PENALTY)

@@ -1,7 +1,7 @@
-"""Preparing 160,000 sentence pairs: tokenised, lower-cased, split into pieces of a BPE vocabulary of 10,000.
+"""Preparing 160,000 sentence pairs: tokenising, lower-casing, and splitting by a BPE vocabulary of 10,000.
 
-Beside it sacremoses and subword-nmt, which the field's scripts are made of, one line after the other as they come. The
-pieces are binarised by us and by fairseq's own program. The text is the grammar's, in sentences of about 10 words.
+The baseline is sacremoses and subword-nmt, as in the field's scripts, line by line. The pieces are binarised by us and
+by fairseq's own program. The text is the grammar's, in sentences of about 10 words.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def work(toolkit: str, folder: str, step: str = "prepare") -> Callable[[], int]:
     """A round of a step, `prepare` or `binarise`, with all pairs; its units are pairs."""
     if step == "binarise":
         return _binarise(toolkit, Path(folder))
-    return _ours(Path(folder)) if toolkit == "preln" else _others(Path(folder))
+    return _by_preln(Path(folder)) if toolkit == "preln" else _by_scripts(Path(folder))
 
 
 def prepare_pieces(folder: Path) -> None:
@@ -73,7 +73,7 @@ def _binarise(toolkit: str, folder: Path) -> Callable[[], int]:
     return do_round
 
 
-def _ours(folder: Path) -> Callable[[], int]:
+def _by_preln(folder: Path) -> Callable[[], int]:
     cores = int(os.environ["OMP_NUM_THREADS"])
     corpus = _corpus(folder)
 
@@ -87,7 +87,7 @@ def _ours(folder: Path) -> Callable[[], int]:
     return do_round
 
 
-def _others(folder: Path) -> Callable[[], int]:
+def _by_scripts(folder: Path) -> Callable[[], int]:
     from sacremoses import MosesTokenizer
     from subword_nmt.apply_bpe import BPE
     from subword_nmt.learn_bpe import learn_bpe

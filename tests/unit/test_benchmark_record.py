@@ -59,7 +59,7 @@ def test_a_count_of_launches_that_rises_is_refused_and_one_that_falls_is_recorde
     monkeypatch.setattr(benchmarks, "ROOT", tmp_path)
     if counted > 7:
         with pytest.raises(
-            SystemExit, match=r"may only fall: launches-small is 8 \(recorded: 7\); if that is meant, remove"
+            SystemExit, match=r"may only fall: launches-small is 8 \(recorded: 7\); if this is intended, remove"
         ):
             benchmarks.main(["launches"])
     else:

@@ -148,7 +148,7 @@ def test_what_is_wrong_with_the_command_is_told_by_its_own_names(
 def test_a_text_that_is_too_small_to_learn_from_is_refused(texts: Path) -> None:
     for side in ("nl", "fr"):
         (texts / f"train.{side}").write_text(RUNNING * 99, encoding="utf-8")
-    with pytest.raises(StudyError, match=r"has 99 pairs of sentences; a study needs 100 at least"):
+    with pytest.raises(StudyError, match=r"99 pairs of sentences; a study needs at least 100"):
         written(texts)
 
 

@@ -73,7 +73,7 @@ def test_batches_made_anew_are_full_to_the_last_of_a_shape(pairs: Sizes, some: S
         left = len(list(of_shape))
         while left > 0:
             left, batches, places = left - rows, batches + 1, places + rows * price(shape)
-    assert shapes.made_anew(np.array(pairs), np.array(offered), tokens) == (batches, places)
+    assert shapes.new_batches(np.array(pairs), np.array(offered), tokens) == (batches, places)
 
 
 @given(sizes(3, 40), st.integers(1, 6))

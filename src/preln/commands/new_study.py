@@ -128,9 +128,7 @@ def write(source: Path, target: Path, languages: tuple[str, str], out: Path) -> 
         )
     statistics = look(source, target)
     if statistics.pairs < FEWEST_PAIRS:
-        raise StudyError(
-            f"{source}: has {statistics.pairs:,} pairs of sentences; a study needs at least {FEWEST_PAIRS}"
-        )
+        raise StudyError(f"{source}: {statistics.pairs:,} pairs of sentences; a study needs at least {FEWEST_PAIRS}")
     parts = {"train": (source, target)}
     for part in PARTS:
         source_file, target_file = beside(source, part), beside(target, part)
