@@ -154,7 +154,7 @@ def test_a_text_that_is_too_small_to_learn_from_is_refused(texts: Path) -> None:
 
 def test_a_file_whose_name_has_no_language_is_asked_about(texts: Path) -> None:
     (texts / "left.text").write_text(RUNNING, encoding="utf-8")
-    with pytest.raises(StudyError, match="does not end in a language, such as .nl; say it with --source-language"):
+    with pytest.raises(StudyError, match="does not end in a language, such as .nl; give it with --source-language"):
         app(
             ["init", str(texts / "left.text"), str(texts / "train.fr"), "--out", str(texts / "x.yaml")],
             standalone_mode=False,

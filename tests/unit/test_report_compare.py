@@ -143,7 +143,7 @@ def test_on_other_hardware_a_single_seed_decides_nothing(
     found = compare(one, compute_on("a slide rule", write_results(tmp_path / "two", {"pre": after})))
     assert losses(found) == {"pre": verdict}
     assert found.is_worse == (verdict == "worse")
-    assert (" undecided: where" in text(found)) == (verdict == "undecided")
+    assert (" undecided: a larger share" in text(found)) == (verdict == "undecided")
 
 
 @pytest.mark.parametrize(("processor", "said"), [("an abacus", False), ("a slide rule", True)])
@@ -238,5 +238,5 @@ def test_the_command_takes_a_folder_of_results_or_the_study_in_it(given: str, tm
 
 def test_studies_with_no_run_in_common_are_not_compared(tmp_path: Path) -> None:
     one = write_results(tmp_path / "one", {"pre": {1: 4.0}})
-    with pytest.raises(RecordError, match="no run in common"):
+    with pytest.raises(RecordError, match="no run is finished in both"):
         compare(one, write_results(tmp_path / "two", {"post": {1: 4.0}}))
