@@ -126,7 +126,7 @@ def of_growth() -> Iterator[Entry]:
 
 
 def of_launches() -> Iterator[Entry]:
-    """The launches and syncs of an update on a GPU, compared with stock fairseq, and of other computations.
+    """The launches and syncs on a GPU of an update, compared with stock fairseq, and of other computations.
 
     Raises:
         record.Risen: if a count is higher than the recorded one; nothing is recorded then.

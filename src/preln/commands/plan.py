@@ -335,8 +335,8 @@ def show(checked: Checked, path: Path, name: str, folder: Path, peak: float | No
     if len(unknown) < len(planned):
         lines += [_sums(planned, gpu)]
     study = checked.study.study
-    made = files_made(f"results/{study}/{STUDY_FILE}", folder)
-    results = made[0].parent if made else folder / "results" / study
+    records = files_made(f"results/{study}/{STUDY_FILE}", folder)
+    results = records[0].parent if records else folder / "results" / study
     progress = StudyProgress.read(checked.study, results, time.time())
     if progress.done:
         lines.append(

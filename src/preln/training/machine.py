@@ -104,18 +104,18 @@ def _lease(gpus: list[str], number: int, parts: int) -> None:
 
 def _lock_gpus(gpus: list[str], number: int, parts: int) -> list[int]:
     """Lock `parts` parts of `number` GPUs, and return the GPUs' places; or lock none."""
-    taken: dict[int, list[filelock.FileLock]] = {}
+    locked: dict[int, list[filelock.FileLock]] = {}
     try:
         # One process at a time: two at once might each lock too few.
         with filelock.FileLock(LOCKS / "preln-gpus.lock", mode=LOCK_MODE):
             for place, gpu in enumerate(gpus):
                 files = [LOCKS / f"preln-gpu-{gpu}-{part}.lock" for part in range(PARTS)]
                 if locks := _lock_files(files, parts):
-                    taken[place] = locks
-                if len(taken) == number:
-                    _held.extend(chain(*taken.values()))
-                    return list(taken)
-            _release(chain(*taken.values()))
+                    locked[place] = locks
+                if len(locked) == number:
+                    _held.extend(chain(*locked.values()))
+                    return list(locked)
+            _release(chain(*locked.values()))
     except OSError as error:
         raise MachineRefused(
             f"{error.filename or LOCKS}: cannot be locked ({error.strerror}), so no GPU can be leased: have its owner "

@@ -212,14 +212,14 @@ class KeptWeights:
         metrics = recording.read_metrics(state.job)
         diverged = metrics["diverged"]
         # The update at which a run diverged was not made.
-        made = diverged["update"] - 1 if diverged else metrics["updates"]
-        if diverged and made < self.update:
+        completed = diverged["update"] - 1 if diverged else metrics["updates"]
+        if diverged and completed < self.update:
             logger.warning("%s diverged before update %d, whose weights were requested", state.job.name, self.update)
             return None
-        if state.folder.exists() and made >= self.update:
+        if state.folder.exists() and completed >= self.update:
             return self.require()
         raise WeightsMissing(
-            f"{self.path} is missing: training writes it after update {self.update}, and the run has {made}. If this "
+            f"{self.path} is missing: training writes it after update {self.update}, and the run has {completed}. If this "
             f"is enough, its state was deleted or has an older version: move {state.job} away and train the run again. "
             "If not, train the run for longer."
         )
