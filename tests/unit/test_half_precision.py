@@ -129,10 +129,10 @@ def whole(start: Start, state: Path) -> Path:
 def losses(state: Path) -> dict[int, tuple[str, ...]]:
     """What the log says of each update: its loss, the gradient's norm, and the loss scale."""
     lines = re.findall(r'\{"epoch": [^{}]*"ups": [^{}]*\}', (state / "training.log").read_text())
-    found = [json.loads(line) for line in lines]
+    result = [json.loads(line) for line in lines]
     return {
         int(line["num_updates"]): tuple(line.get(key, "") for key in ("loss", "gnorm", "lr", "loss_scale"))
-        for line in found
+        for line in result
         if "update" in line
     }
 

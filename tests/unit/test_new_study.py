@@ -34,9 +34,9 @@ def written(folder: Path, *arguments: str) -> Path:
 
 
 def corpus(study: Path) -> FilesCorpus:
-    (found,) = load(study).corpora.values()
-    assert isinstance(found, FilesCorpus)
-    return found
+    (result,) = load(study).corpora.values()
+    assert isinstance(result, FilesCorpus)
+    return result
 
 
 @pytest.fixture
@@ -52,8 +52,8 @@ def test_the_study_is_one_that_the_workflow_accepts(texts: Path) -> None:
 
 
 def test_languages_are_those_of_the_names_unless_they_are_said(texts: Path) -> None:
-    found = corpus(written(texts))
-    assert (found.source_language, found.target_language) == ("nl", "fr")
+    result = corpus(written(texts))
+    assert (result.source_language, result.target_language) == ("nl", "fr")
     (texts / "config" / "mine.yaml").unlink()
     assert corpus(written(texts, "--target-language", "oc")).target_language == "oc"
 
@@ -68,10 +68,10 @@ def test_text_that_is_tokenised_is_not_tokenised_again(texts: Path, lines: str, 
 def test_parts_beside_train_are_taken_if_both_sides_are_there(texts: Path) -> None:
     for name in ("dev.nl", "dev.fr", "test.nl"):
         (texts / name).write_text(RUNNING * 10, encoding="utf-8")
-    found = corpus(written(texts))
-    assert found.valid is not None
-    assert found.valid.source == texts / "dev.nl"
-    assert found.test is None
+    result = corpus(written(texts))
+    assert result.valid is not None
+    assert result.valid.source == texts / "dev.nl"
+    assert result.test is None
 
 
 @pytest.mark.parametrize("all_parts", [False, True])
@@ -95,10 +95,10 @@ def own_lines(lines: list[str], start: int) -> str:
 
 def test_the_next_command_is_said(texts: Path, capsys: pytest.CaptureFixture[str]) -> None:
     study = written(texts)
-    said = capsys.readouterr().out
+    output = capsys.readouterr().out
     its = shlex.quote(str(study))
     commands = (f"snakemake prepared --cores all --configfile {its}", f"preln plan {its}", f"preln run {its}")
-    assert [line.strip() for line in said.splitlines() if line.startswith("  ")] == list(commands)
+    assert [line.strip() for line in output.splitlines() if line.startswith("  ")] == list(commands)
 
 
 @pytest.mark.parametrize("workflow", [None, "Snakefile", "workflow/Snakefile"])
@@ -182,9 +182,9 @@ LENGTHS = st.dictionaries(st.tuples(st.integers(1, 90), st.integers(1, 90)), st.
 def test_every_text_gives_a_study_whose_warm_up_ends_before_its_runs(seen: TextStatistics, name: str) -> None:
     paths = Path(name), Path(f"{name}.fr")
     study = validate(yaml.safe_load(_text(seen, {"train": paths}, ("nl", "fr"), "mine")), "mine.yaml")
-    (found,) = study.corpora.values()
-    assert isinstance(found, FilesCorpus)
-    assert (found.train.source, found.train.target) == paths
+    (result,) = study.corpora.values()
+    assert isinstance(result, FilesCorpus)
+    assert (result.train.source, result.train.target) == paths
     for run in expand(study):
         # Of a text of fewer than eight pairs, fairseq makes no batch, and its training says so.
         updates = run.settings.epochs * max(1, cost.batches(seen.lengths, BATCH_TOKENS))

@@ -204,7 +204,7 @@ def test_damaged_attempts_stop_nothing_and_train_nothing_again(
     damage(state.attempts_file)
     train_run(study, run, prepared, folder)
     assert numbers(folder) == numbers(finished)
-    assert [one["epochs_before"] for one in json.loads((folder / "run.json").read_text())["attempts"]] == [3]
+    assert [attempt["epochs_before"] for attempt in json.loads((folder / "run.json").read_text())["attempts"]] == [3]
 
 
 @pytest.mark.parametrize("damage", [flip(0.5), containing(b""), link_to_zeros], ids=["a bit", "empty", "a device"])
@@ -217,8 +217,8 @@ def test_damaged_kept_weights_are_made_again_before_they_are_used(
     damage(kept)
     assert after_warmup(run, prepared, folder).require() == kept
     assert "after-warm-up.pt: missing or damaged; training again" in spied.said[0]
-    found = kept_weights(kept)
-    assert all(torch.equal(found[name], expected[name]) for name in expected)
+    result = kept_weights(kept)
+    assert all(torch.equal(result[name], expected[name]) for name in expected)
     assert not list(state.folder.glob("again-*"))
     assert after_warmup(run, prepared, folder).require() == kept
     assert len(spied.said) == 1
@@ -335,8 +335,8 @@ def test_the_last_weights_of_a_pre_training_are_made_again_from_its_last_checkpo
     pretrain_run(study, run, prepared_text, tmp_path)
     assert numbers(tmp_path) == before
     for update, weights in expected.items():
-        found = kept_weights(state / f"weights-{update}.pt")
-        assert all(torch.equal(found[name], weights[name]) for name in weights)
+        result = kept_weights(state / f"weights-{update}.pt")
+        assert all(torch.equal(result[name], weights[name]) for name in weights)
 
 
 def test_validations_whose_record_is_damaged_are_known_before_and_trained_again(

@@ -375,7 +375,8 @@ def show(checked: Checked, path: Path, name: str, folder: Path, peak: float | No
             "Hours with a * are from speeds of recorded runs, in results/ of this folder, or of one up to two levels "
             "below."
         )
-    precisions = {run.settings.precision for run in (*checked.runs, *checked.pretrainings)}
+    precisions = {run.settings.precision for run in checked.runs}
+    precisions |= {run.settings.precision for run in checked.pretrainings}
     if "bf16" in precisions and not gpu.has_bf16:
         lines.append(
             f"The {gpu.name} has no bf16: runs in bf16 are planned at its peak in fp32. `precision: fp16` is faster."

@@ -219,9 +219,9 @@ class KeptWeights:
         if state.folder.exists() and completed >= self.update:
             return self.require()
         raise WeightsMissing(
-            f"{self.path} is missing: training writes it after update {self.update}, and the run has {completed}. If this "
-            f"is enough, its state was deleted or has an older version: move {state.job} away and train the run again. "
-            "If not, train the run for longer."
+            f"{self.path} is missing: training writes it after update {self.update}, and the run has {completed}. If "
+            f"that is enough, its state was deleted or has an older version: move {state.job} away and train the run "
+            "again. If not, train the run for longer."
         )
 
     def require(self) -> Path:
