@@ -170,6 +170,6 @@ def test_of_a_study_of_which_nothing_is_done_there_are_no_curves(tmp_path: Path)
     folder = tmp_path / "tiny"
     folder.mkdir()
     (folder / "study.yaml").write_text(yaml.safe_dump(content()), encoding="utf-8")
-    with refused(PrelnError, str(folder), "no curve", "preln status"):
+    with refused(PrelnError, str(folder), "no finished curve", "preln status"):
         export(folder, "--to", "csv", "--out", tmp_path / "curves.csv")
     assert not (tmp_path / "curves.csv").exists()

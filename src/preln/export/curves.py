@@ -73,8 +73,10 @@ def to_csv(curves: pd.DataFrame, out: Path) -> None:
     Raises:
         PrelnError: if `out` is a folder, or does not end in .csv.
     """
-    if out.suffix != ".csv" or out.is_dir():
+    if out.suffix != ".csv":
         raise PrelnError(f"{out}: not a CSV file; name a file that ends in .csv")
+    if out.is_dir():
+        raise PrelnError(f"{out}: is a folder; name a file that ends in .csv")
     with replaced(out) as partial:
         curves.to_csv(partial, index=False, lineterminator="\n")
 
