@@ -252,7 +252,7 @@ def _in_process(device: Device, out: Path, name: str, limit: float) -> str:
         except subprocess.TimeoutExpired:
             return f"took more than {limit:g} seconds; {log_file} has what it said"
         finally:
-            # What it started goes with it.
+            # Also end its children.
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()

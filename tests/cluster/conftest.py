@@ -51,7 +51,7 @@ class Login(Workspace):
         return folder
 
     def log(self) -> str:
-        """What the training said, in all of its attempts."""
+        """The training's output in all of its attempts."""
         (path,) = self.folder_of_run.glob("state/*/training.log")
         return path.read_text(errors="replace")
 
@@ -106,7 +106,7 @@ def login(cluster: Cluster, local: Login, tmp_path: Path) -> Iterator[Login]:
     found = copy_of(local, tmp_path / "a clone")
     study(found)
     yield found
-    # What a test that failed has left.
+    # Left by a failed test.
     for process in found.submitting:
         if process.poll() is None:
             kill(process)

@@ -69,7 +69,7 @@ class Cluster:
                 (ETC / name).unlink()
 
     def run(self, *command: str) -> str:
-        """What one of Slurm's commands prints."""
+        """The output of one of Slurm's commands."""
         return self._run(*command).strip()
 
     def states(self) -> list[str]:
@@ -156,7 +156,7 @@ class Cluster:
             "JobRequeue": 1,
             "PreemptType": "preempt/partition_prio",
             "PreemptMode": "REQUEUE",
-            # Nothing is given up because the machine is slow.
+            # Long timeouts, for slow machines.
             "KillWait": PATIENCE,
             "MinJobAge": 2 * PATIENCE,
             "SlurmdTimeout": PATIENCE,

@@ -45,7 +45,7 @@ def test_a_job_that_gives_way_goes_on(
     training_hold.wait(process)
     ((job, resources),) = (line.split() for line in cluster.jobs("%i %b"))
     assert resources == "gres:gpu:1"
-    # The training goes on when it is told.
+    # The signal also releases the training from the hold.
     interrupt(cluster, job)
     finish(process)
     assert_that_it_went_on_inside_its_epoch(login)
@@ -99,7 +99,7 @@ def test_a_killed_snakemake_started_again_trains_nothing_twice(
     again = login.submit()
 
     def waits() -> bool:
-        # Snakemake removes the log of before as it submits the job, and the job makes it anew.
+        # Snakemake removes the old log as it submits the job, and the job writes a new one.
         with suppress(FileNotFoundError):
             return "waiting for another process" in log.read_text()
         return False

@@ -152,7 +152,7 @@ class Scene:
 
     @property
     def workspace(self) -> Path:
-        """Where the commands are called."""
+        """The folder in which the commands run."""
         return self.folder / "workspace"
 
     def files(self, pattern: str) -> list[Path]:

@@ -1,4 +1,4 @@
-"""What is disturbed: the commands of a small study, from its text to its measurements, and what they leave."""
+"""The subjects of faults: the commands of a small study, from its text to its measurements, and their records."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _with_workflow(folder: Path) -> None:
 
 @dataclass(frozen=True)
 class Subject:
-    """What is disturbed.
+    """A command that is disturbed.
 
     Attributes:
         name: what the table calls it.
@@ -84,7 +84,7 @@ class Subject:
 
     @property
     def state(self) -> str:
-        """Where a training has its state, as a pattern."""
+        """A pattern for a training's state."""
         return f"{self.step.place}/state/*"
 
 

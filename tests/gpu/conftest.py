@@ -1,4 +1,4 @@
-"""What the tests on a fake GPU share: its library, and what all their updates ask of it."""
+"""Shared fixtures of the tests on a fake GPU: its library, and the outcomes of all updates."""
 
 from __future__ import annotations
 

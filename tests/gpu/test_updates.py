@@ -1,4 +1,4 @@
-"""What is computed on a GPU, and what that is asked for, seen on one that is not there."""
+"""Operations, launches and syncs of updates, on a fake GPU."""
 
 from __future__ import annotations
 

@@ -204,7 +204,7 @@ def _adam(settings: PretrainingSettings, peak: float, warmup: int, updates: int)
 
 
 def _output(state: RunState, execution: Execution) -> list[str]:
-    """Where checkpoints, the log and the event files go."""
+    """The files of checkpoints, the log and the event files."""
     return _arguments(
         save_dir=state.checkpoints,
         no_last_checkpoints=True,

@@ -70,7 +70,7 @@ def finetuning(job: FinetuningJob, folder: Path, now: float) -> Progress:
     silent = current.silence(current.record, now)
     return Progress(
         job.id,
-        # Nothing is written while one fine-tuning lasts.
+        # A fine-tuning writes its record only at its end.
         State.FINE_TUNING if silent < max(SILENT_SECONDS, 3 * seconds) else State.STOPPED,
         len(done),
         wanted,
