@@ -1,4 +1,4 @@
-"""Whether the memory that a text to pre-train on takes grows with it: the peak of each stage, by the text's size.
+"""Peak memory of each stage of preparing a pre-training text, by the text's size.
 
     python benchmarks/streaming.py
 

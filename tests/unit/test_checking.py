@@ -77,9 +77,9 @@ def test_a_file_that_is_no_study_is_refused_with_its_line(
     path = tmp_path / "mine.yaml"
     path.write_bytes(content)
     place = f"{path}:{line}" if line else str(path)
-    said = planned(path, monkeypatch)
-    assert said.startswith(f"preln: {place}: ")
-    assert names(said, *parts) and "\n" not in said, said
+    output = planned(path, monkeypatch)
+    assert output.startswith(f"preln: {place}: ")
+    assert names(output, *parts) and "\n" not in output, output
 
 
 @pytest.mark.parametrize(
@@ -94,8 +94,8 @@ def test_a_file_that_is_no_study_is_refused_with_its_line(
 def test_a_study_that_is_not_there_is_told_with_those_that_are(
     asked: str, hint: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said = planned(Path(asked), monkeypatch)
-    assert said.startswith(f"preln: {asked}: cannot be read (No such file or directory){hint}")
+    output = planned(Path(asked), monkeypatch)
+    assert output.startswith(f"preln: {asked}: cannot be read (No such file or directory){hint}")
 
 
 NO_FILES: list[tuple[str, tuple[str, ...]]] = [
@@ -359,12 +359,12 @@ def test_each_mistake_in_a_file_is_told_with_its_line(all_wrong: dict[str, Any],
     with pytest.raises(StudyError) as caught:
         check_file(path)
     written = path.read_text(encoding="utf-8").split("\n")
-    found = {}
+    result = {}
     for line in str(caught.value).split("\n"):
         file, number, key = line.split(":")[:3]
         assert file == str(path)
-        found[key.strip()] = written[int(number) - 1].lstrip(" -")
-    assert {key: found.get(key) for key in ALL_WRONG} == ALL_WRONG
+        result[key.strip()] = written[int(number) - 1].lstrip(" -")
+    assert {key: result.get(key) for key in ALL_WRONG} == ALL_WRONG
 
 
 def test_of_very_many_mistakes_in_several_sections_the_first_are_told_and_the_others_counted_at_the_end() -> None:

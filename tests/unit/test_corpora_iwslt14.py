@@ -117,7 +117,11 @@ def test_the_release_becomes_three_parts() -> None:
         ("de number 0 .", "en number 0 ."),
     ]
     assert [source.split()[1] for source, _ in parts["test"].pairs] == [
-        *("ted.dev2010", "tedx.dev2012", "ted.tst2010", "ted.tst2011", "ted.tst2012")
+        "ted.dev2010",
+        "tedx.dev2012",
+        "ted.tst2010",
+        "ted.tst2011",
+        "ted.tst2012",
     ]
     # The XML's entities stay as they are written, as in the field's test set.
     assert parts["test"].pairs[0][1] == "en ted.dev2010 &apos;s &amp; amp ;"

@@ -52,7 +52,13 @@ def contents(folder: Path) -> dict[str, bytes]:
 def test_the_embedded_corpus_is_split_and_tokenised(tmp_path: Path) -> None:
     record = text(embedded(), tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == {
-        *("train.de", "train.en", "valid.de", "valid.en", "test.de", "test.en", "corpus.json"),
+        "train.de",
+        "train.en",
+        "valid.de",
+        "valid.en",
+        "test.de",
+        "test.en",
+        "corpus.json",
         "manifest.json",
     }
     assert {name: part["pairs"] for name, part in record["parts"].items()} == {

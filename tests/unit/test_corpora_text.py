@@ -154,9 +154,9 @@ def test_an_unusable_side_drops_its_pair_and_is_counted(tmp_path: Path, side: st
 
 
 def test_every_reason_to_leave_a_pair_out_is_told_in_words() -> None:
-    told = {str(Drops(**{reason.name: 1})) for reason in fields(Drops)}
-    assert len(told) == len(fields(Drops))
-    assert all(words.startswith("1 ") for words in told)
+    text = {str(Drops(**{reason.name: 1})) for reason in fields(Drops)}
+    assert len(text) == len(fields(Drops))
+    assert all(words.startswith("1 ") for words in text)
 
 
 @pytest.mark.parametrize("side", ["\u200e\u05d0", "\u0301", "\x94", "\ue000", "\U0001f44d\ufe0f", "."])

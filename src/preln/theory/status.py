@@ -1,4 +1,4 @@
-"""How far the measurements and the traces of a study are."""
+"""Progress of a study's measurements and traces."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from preln.theory.trace_jobs import TraceJob
 
 
 def sections(study: Study, results: Path) -> list[Section]:
-    """The measurements, by their seeds, and the traces, by their updates. Nothing is written before one is done."""
+    """The measurements, counted in seeds, and the traces, in updates. Each writes its record at its end."""
     measurements = [
         measurement(job, results / job.folder) for job in measurement_jobs.expand(study, expand_runs(study))
     ]
@@ -29,24 +29,24 @@ def sections(study: Study, results: Path) -> list[Section]:
 
 
 def measurement(job: MeasurementJob, folder: Path) -> Progress:
-    """The progress of a measurement, whose folder is `folder`."""
+    """A measurement's progress, from its folder."""
     seeds = job.seeds if isinstance(job, ExactJob) else len(job.seeds)
     return _recorded(job, folder, seeds, {"status": State.FINISHED, "updates": seeds})
 
 
 def trace(job: TraceJob, folder: Path) -> Progress:
-    """The progress of a trace, whose folder is `folder`."""
+    """A trace's progress, from its folder."""
     return _recorded(job, folder, job.updates, {})
 
 
-def _recorded(job: Job, folder: Path, of: int, implied: dict[str, Any]) -> Progress:
-    """The progress of a job with one record, which is written at its end; `implied` has the values of keys that such a
-    record lacks."""
+def _recorded(job: Job, folder: Path, total: int, implied: dict[str, Any]) -> Progress:
+    """The progress of a job that writes one record at its end; `implied` holds values for keys that this record
+    lacks."""
     record = folder / RUN
     values = implied | read_or_nothing(record) if record.exists() else {}
     if not record.exists() or is_of_other_settings(job, values):
-        return Progress(job.id, State.WAITING, 0, of)
+        return Progress(job.id, State.WAITING, 0, total)
     is_whole = {"identity", "updates"} <= values.keys() and values.get("status") in (State.FINISHED, State.DIVERGED)
     if damaged := damaged_beside(record) if is_whole else record:
-        return Progress.damaged(job.id, damaged, of)
-    return Progress(job.id, State(values["status"]), values["updates"], of, seconds=values.get("seconds"))
+        return Progress.damaged(job.id, damaged, total)
+    return Progress(job.id, State(values["status"]), values["updates"], total, seconds=values.get("seconds"))
