@@ -40,7 +40,7 @@ def test_all_that_the_pages_add_passes_its_tests_and_the_checks_and_breaks_no_ot
     made = {**files(EXTENDING), **files(PLACEMENT)}
     paths = [path for path in made if path.endswith(".py")]
     tests = [path for path in paths if path.startswith("tests/")]
-    assert len(paths) == 2 * len(tests) == 10
+    assert len(paths) == 2 * len(tests) == 12
     for path in paths:
         (workspace.folder / path).write_text(made[path], encoding="utf-8")
     follow(workspace)
