@@ -1,13 +1,14 @@
 """Gather the site's pages and pictures in build/pages, from which zensical builds the site.
 
-In the repository, a page links to files of the repository. On the site, a link to a page or a picture leads to its copy, and a
-link to anything else, such as source code, becomes plain text.
+In the repository, a page links to files of the repository. On the site, a link to a page or a picture leads to its
+copy, and a link to anything else, such as source code, becomes plain text.
 """
 
 from __future__ import annotations
 
 import re
 import shutil
+from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -47,7 +48,7 @@ def gather(out: Path) -> None:
 
     for page, name in pages.items():
         pieces = CODE.split(page.read_text(encoding="utf-8"))
-        pieces[::2] = [LINK.sub(lambda link, page=page: link_on_site(page, link), piece) for piece in pieces[::2]]  # type: ignore[misc]
+        pieces[::2] = [LINK.sub(partial(link_on_site, page), piece) for piece in pieces[::2]]
         (out / name).write_text("".join(pieces), encoding="utf-8")
 
 

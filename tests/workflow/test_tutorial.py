@@ -1,5 +1,5 @@
-"""The commands and files of docs/placements.md, A placement of your own, do what it says, in the order in which they stand;
-so does what comes after it, a schedule as docs/how-it-is-built.md has it."""
+"""The commands and files of docs/placements.md, A placement of your own, do what it says, in the order in which they
+stand; so does what comes after it, a schedule as docs/how-it-is-built.md has it."""
 
 from __future__ import annotations
 
