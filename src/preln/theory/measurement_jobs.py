@@ -21,7 +21,7 @@ THEORY_VERSION = 1
 """Raised when the measurements can change with the code; a raise takes every measurement again.
 
 It was not raised when the weights that a run in half precision keeps after its warm-up became the fp32 masters, where
-they had been the masters' roundings. The measurement after the warm-up in iwslt14-50k-cpu is of roundings."""
+they had been the masters' roundings; docs/theory.md says which committed measurement is of roundings."""
 
 NOT_AT_INITIALISATION = {
     *("optimizer", "beta1", "beta2", "epsilon", "weight_decay", "clip_norm", "learning_rate", "schedule", "warmup"),
