@@ -50,7 +50,7 @@ quick-test: $(READY)
 coverage: $(READY)
 	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest -m "not cluster and not slow" $(PARALLEL) --cov --cov-report term
 
-# FAULTS="--only pre-training" strikes those alone; FAULTS="--out docs/faults.md" keeps the table.
+# FAULTS="--only pre-training" strikes those alone; FAULTS="--out build/faults.md" keeps the table.
 test-faults: $(READY)
 	PATH="$(CURDIR)/$(BIN):$$PATH" python -m tests.faults $(FAULTS)
 
@@ -71,8 +71,9 @@ lint: $(READY)
 	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest tests/workflow/test_static_checks.py
 
 docs: $(VENV)/.docs-ready
-	PATH="$(CURDIR)/$(BIN):$$PATH" python -m docs.tables
-	PATH="$(CURDIR)/$(BIN):$$PATH" NO_MKDOCS_2_WARNING=1 python -m mkdocs build --strict --quiet
+	PATH="$(CURDIR)/$(BIN):$$PATH" python -m preln.report.pages
+	PATH="$(CURDIR)/$(BIN):$$PATH" python docs/gather.py
+	PATH="$(CURDIR)/$(BIN):$$PATH" python -m zensical build --strict --clean
 	@echo "Open build/site/index.html"
 
 # locks/ has the pins of the requirements once more, with the hash of each file, for every system and Python. torch has none:

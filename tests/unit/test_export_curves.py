@@ -121,7 +121,7 @@ atexit.register(lambda: json.dump(runs, open("calls.json", "w")))
 def test_the_script_for_weights_and_biases_logs_every_number_of_a_run_at_its_update(
     table: pd.DataFrame, tmp_path: Path
 ) -> None:
-    (script,) = (code for code in blocks(ROOT / "docs" / "quick-start.md", "python") if "import wandb" in code)
+    (script,) = (code for code in blocks(ROOT / "docs" / "start.md", "python") if "import wandb" in code)
     (tmp_path / "wandb.py").write_text(STUB)
     subprocess.run([sys.executable, "-c", script], cwd=tmp_path, check=True)
     logged = {

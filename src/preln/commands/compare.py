@@ -130,7 +130,7 @@ def text(comparison: Comparison) -> str:
         parts.append(
             f"The hardware differs: {first}, and {second}. Rounding differs with the kind of processor, and grows with "
             "every update: a run ends as with another seed. So a difference of single seeds is undecided. "
-            "docs/speed.md in preln's repository says which digits are promised where."
+            "docs/method.md in preln's repository says which digits are promised where."
         )
     if comparison.settings:
         rows = pd.DataFrame(comparison.settings, columns=["setting", "before", "after"])

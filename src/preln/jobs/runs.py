@@ -37,8 +37,8 @@ TRAINING_VERSION = 2
 
 It was not raised when BLEU on GPUs became that of translations in fp32: nothing had been trained on a GPU.
 Nor was it when the gradients of LayerNorm and of the tokens' embeddings became exact in bf16 (`preln.fused.norm`,
-`preln.fused.embedding`): docs/speed.md says how large the errors were. Nor was it when processors that are slow in bf16
-came to multiply in fp32 (`preln.fused.products`): their sums are rounded in another way, as between processors."""
+`preln.fused.embedding`): docs/speed.md says what the committed runs have. Nor was it when processors that are slow in
+bf16 came to multiply in fp32 (`preln.fused.products`): their sums are rounded in another way, as between processors."""
 
 PREPARATION_VERSION = 1
 """Raised when the text or the pieces of a prepared corpus can change with the code.

@@ -34,7 +34,7 @@ def require(settings: Collection[str]) -> None:
         if unknown := sorted(schedule.reads().difference(settings)):
             raise PrelnError(
                 f"the schedule {name} reads {', '.join(unknown)}, which no run has; add it to RunSettings in "
-                "src/preln/config/translation.py (docs/extending.md, A setting)"
+                "src/preln/config/translation.py (docs/how-it-is-built.md, A setting)"
             )
 
 
