@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from functools import partial
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -51,11 +51,10 @@ def faults(figure: Figure) -> list[str]:
     """The pairs of texts that overlap, and the texts that are not whole in the figure."""
     placed = boxes(figure)
     found = [f"{text!r} is outside" for text, box in placed if not is_within(figure, box)]
-    for (one, here), (other, there) in combinations(placed, 2):
-        both = Bbox.intersection(here, there)
-        if both is not None and min(both.width, both.height) > TOUCH:
-            found.append(f"{one!r} lies on {other!r}")
-    return found
+    low, high = (np.array([getattr(box, end) for _, box in placed]) for end in ("min", "max"))
+    shared = np.minimum(high[:, None], high) - np.maximum(low[:, None], low)
+    pairs = np.argwhere(np.triu((shared > TOUCH).all(axis=2), 1))
+    return found + [f"{placed[one][0]!r} lies on {placed[other][0]!r}" for one, other in pairs]
 
 
 @pytest.mark.parametrize(("study", "name"), FIGURES, ids=["-".join(one) for one in FIGURES])

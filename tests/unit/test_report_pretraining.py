@@ -180,7 +180,7 @@ def test_a_diverged_run_is_shown_as_one(study: Study, results: Path) -> None:
     path = results / study.study / "pretraining" / run.id / "metrics.json"
     metrics = {**json.loads(path.read_text()), "status": "diverged", "diverged": {"update": 10, "reason": "it did"}}
     path.write_text(json.dumps(metrics))
-    assert "Pre-LN, lr 3e-3, no warm-up ; diverged at update 10" in texts_of(study, results)
+    assert "Pre-LN, lr 3e-3, no warm-up; diverged at update 10" in texts_of(study, results)
     table = pretraining_tables.pretraining(study, load(study, results))
     assert list(table["status"]) == ["finished", "diverged"]
 
@@ -198,7 +198,7 @@ def test_a_run_that_diverged_before_its_first_validation_leaves_the_others_as_th
     assert found.loss == whole.loss
     assert found.curves.dtypes.drop("run").equals(whole.curves.dtypes.drop("run"))
     assert list(pretraining_tables.pretraining(study, found)["status"]) == ["finished", "diverged"]
-    assert "Pre-LN, lr 3e-3, no warm-up ; diverged at update 2" in texts_of(study, results)
+    assert "Pre-LN, lr 3e-3, no warm-up; diverged at update 2" in texts_of(study, results)
 
 
 def test_a_study_that_is_partly_done_is_shown_with_how_much_of_it(study: Study, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import math
 import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -31,7 +32,7 @@ MOST = 12
 _PANEL_HEIGHT = 1.9  # inches
 _SMALL_HEIGHT = 1.0  # inches, of a small multiple without its title
 _ACROSS = 5
-_TITLE_LINE = 0.115  # inches, of the title of a small multiple
+_TITLE_LINE = 0.135  # inches, of the title of a small multiple
 _NOTE_LINE = 0.115  # inches
 _LEFT, _FOOT, _TICKS = 0.62, 0.26, 0.08
 """Of small multiples, inches: left of the first for the axis, below the last, and between two of them."""
@@ -146,14 +147,14 @@ class Panel:
     ends: tuple[str, str] = EXTENT
     scale: str = ""
 
-    @property
+    @cached_property
     def values(self) -> list[float]:
         """Every finite value of the study's curves."""
         known = [curve.points[end] for curve in self.curves for end in ("value", "low", "high")]
         known += [failure.points["value"] for curve in self.curves for failure in curve.failures]
         return [value for column in known for value in column if math.isfinite(value)]
 
-    @property
+    @cached_property
     def top(self) -> float | None:
         """Where the axis of losses is cut off; None where no value is far above the baseline."""
         if self.baseline is None or not (values := self.values):
@@ -161,6 +162,14 @@ class Panel:
         lowest, guess = min(values), self.baseline[0]
         top = guess + _HEADROOM * (guess - lowest)
         return top if lowest < guess and max(values) > top else None
+
+    @cached_property
+    def background(self) -> tuple[Any, Any]:
+        """All curves as one line, with a gap after each."""
+        tables = [table for one in self.curves for table in (one.points, *(failed.points for failed in one.failures))]
+        parts = [part for table in tables for part in (table[["x", "value"]].to_numpy(dtype=float), [[math.nan] * 2])]
+        x, y = np.concatenate(parts).T
+        return x, y if self.top is None else y.clip(max=self.top)
 
     @property
     def shows_baseline(self) -> bool:
@@ -352,13 +361,13 @@ def _sheet(
 
     lines = textwrap.wrap(note, width=round(width * 23))
     foot = _NOTE_LINE * len(lines) + _GAP
-    whole = height + below + foot + 2 * _GAP
+    whole = height + below + foot + 3 * _GAP
     figure = Figure(figsize=(width, whole), layout=layout)
-    bottom = (below + foot + _GAP) / whole
     if engine := figure.get_layout_engine():
+        bottom = (below + foot + 2 * _GAP) / whole
         engine.set(rect=(0, bottom, 1, 1 - bottom))
     figure.text(0.5, 0, "\n".join(lines), ha="center", va="bottom", linespacing=1.15, **NOTE)
-    return figure, bottom
+    return figure, (below + foot + _GAP) / whole
 
 
 class _Legend:
@@ -454,13 +463,9 @@ def _draw(axes: Axes, panel: Panel, shown: Sequence[Curve] | None = None) -> Non
     top = panel.top
     limit = math.inf if top is None else top
     shown = panel.curves if shown is None else shown
-    background = [one for one in panel.curves if one not in shown] if len(shown) == 1 < len(panel.curves) else []
-    if background:
-        tables = [table for one in background for table in (one.points, *(failed.points for failed in one.failures))]
-        # A gap after each.
-        joined = [part for table in tables for part in (table[["x", "value"]].to_numpy(dtype=float), [[math.nan] * 2])]
-        x, y = np.concatenate(joined).T
-        axes.plot(x, y.clip(max=limit), **_BACKGROUND)
+    alone = len(shown) == 1 < len(panel.curves)
+    if alone:
+        axes.plot(*panel.background, **_BACKGROUND)
     for reference in panel.references:
         if reference.points:
             axes.plot(*zip(*reference.points, strict=True), **reference.look)
@@ -492,7 +497,7 @@ def _draw(axes: Axes, panel: Panel, shown: Sequence[Curve] | None = None) -> Non
         axes.set_xscale("log")
         plain_ticks(axes.xaxis)
     else:
-        axes.xaxis.set_major_locator(MaxNLocator(nbins=5 if shown == panel.curves else 3, integer=True))
+        axes.xaxis.set_major_locator(MaxNLocator(nbins=5 if len(shown) == len(panel.curves) else 3, integer=True))
         axes.set_xlim(left=0)
     if "y" in panel.log:
         axes.set_yscale("log")
