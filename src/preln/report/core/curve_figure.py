@@ -34,7 +34,7 @@ _SMALL_HEIGHT = 1.0  # inches, of a small multiple without its title
 _ACROSS = 5
 _TITLE_LINE = 0.135  # inches, of the title of a small multiple
 _NOTE_LINE = 0.115  # inches
-_LEFT, _FOOT, _TICKS = 0.62, 0.26, 0.08
+_LEFT, _FOOT, _TICKS = 0.75, 0.26, 0.08
 """Of small multiples, inches: left of the first for the axis, below the last, and between two of them."""
 _GAP = 0.06  # inches, between panels, legend and note
 _HEADROOM = 0.5
@@ -609,7 +609,8 @@ class _Block:
             handles, texts = zip(*_entries([panel]), strict=True)
             axes.legend(handles, texts, loc="center left", bbox_to_anchor=(1.05, 0.5), frameon=False)
             return
-        axis = textwrap.fill(panel.y_title, 18)
+        # A formula is not broken.
+        axis = panel.y_title if "$" in panel.y_title else textwrap.fill(panel.y_title, 18)
         if panel.title not in panel.y_title:
             axis = f"{textwrap.fill(panel.title, 18)}\n{axis}"
         width = (TEXT_WIDTH - _LEFT) / self.across
