@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from preln.records.files import write_json
-from preln.records.freshness import checksums, is_current, is_of_text
+from preln.records.record import checksums, is_current, is_of_text
 
 IDENTITY = {"width": 16, "depths": (1, 2)}
 PARALLEL = {
