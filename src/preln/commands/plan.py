@@ -283,8 +283,7 @@ def _lengths(path: Path) -> Iterator[int]:
 def _recorded(folder: Path, gpu: Gpu | None) -> Speeds:
     """The median speed of recorded trainings on such a GPU (None: on one core), of each model and its batches."""
     found: dict[tuple[object, ...], list[float]] = defaultdict(list)
-    studies = {path.parent for path in files_made(f"results/*/{STUDY_FILE}", folder)}
-    for path in chain.from_iterable(map(packed.recorded, sorted(studies))):
+    for path in chain.from_iterable(map(packed.recorded, files_made("results/*", folder))):
         kind = path.parts[-3]
         record = read_or_nothing(path) if kind in ("translation", "pretraining") else {}
         hardware = record.get("hardware", {})

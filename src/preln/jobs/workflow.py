@@ -88,7 +88,10 @@ def _is_of_text_here(job: StudyJob, record: Record, located: Located) -> bool:
             return _is_of(record, job.corpus, f"{corpus_folder(job)}/text/corpus.json", located)
         case PretrainingRun():
             return _is_of(record, job.text, f"{text_folder(job)}/text/text.json", located)
-        case FinetuningJob() | ExactJob():
+        case FinetuningJob():
+            # Its record has no checksums of the text.
+            return not (job.run.text.local_paths or job.task.local_paths)
+        case ExactJob():
             return True
 
 

@@ -187,7 +187,7 @@ class LongTable:
             return None
         rows = {}
         for (job, text), head in zip(texts.items(), heads, strict=True):
-            _, *lines = text.splitlines()
+            _, *lines = text.removesuffix("\n").split("\n")
             if head != columns:
                 cells = (dict(zip(head, row, strict=True)) for row in csv.reader(lines))
                 lines = _csv([row.get(name, "") for name in columns] for row in cells)
@@ -195,9 +195,9 @@ class LongTable:
         return cls(columns, rows)
 
     @classmethod
-    def read(cls, text: str) -> LongTable:
-        """The long table in a file."""
-        head, *lines = text.splitlines()
+    def read(cls, lines: list[str]) -> LongTable:
+        """The long table in the lines of a file."""
+        head, *lines = lines
         rows: dict[str, list[str]] = {}
         for line in lines:
             job, _, row = line.partition(",")
@@ -223,7 +223,7 @@ def _csv(rows: Iterable[list[str]]) -> list[str]:
     """Rows of cells as lines of CSV."""
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(rows)
-    return text.getvalue().splitlines()
+    return text.getvalue().removesuffix("\n").split("\n")
 
 
 def _packed_text(path: Path) -> str | None:
@@ -269,9 +269,14 @@ def _age(path: Path) -> tuple[int, int]:
     return status.st_mtime_ns, status.st_size
 
 
+def _rows(path: Path) -> list[str]:
+    """The lines of a file. `str.splitlines` would split at more signs than those that end a line."""
+    return path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
+
+
 @lru_cache(maxsize=32)
 def _read_lines(path: Path, _time: int, _size: int) -> dict[str, dict[str, Any]]:
-    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    lines = [json.loads(line) for line in _rows(path)]
     blocks = lines[0][_BLOCKS] if lines else {}
 
     def whole(value: Any) -> Any:
@@ -289,7 +294,7 @@ def _read_lines(path: Path, _time: int, _size: int) -> dict[str, dict[str, Any]]
 
 @lru_cache(maxsize=8)
 def _read_table(path: Path, _time: int, _size: int) -> LongTable:
-    return LongTable.read(path.read_text(encoding="utf-8"))
+    return LongTable.read(_rows(path))
 
 
 if __name__ == "__main__":
