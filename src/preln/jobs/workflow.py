@@ -96,11 +96,13 @@ def _is_of_text_here(job: StudyJob, record: Record, located: Located) -> bool:
 
 
 def _is_of(record: Record, source: Corpus | EnglishText, text: str, located: Located) -> bool:
-    if not source.local_paths:
+    prepared = Path(located(text))
+    # As long as the text is not prepared, nothing is known of it.
+    if not source.local_paths or not prepared.exists():
         return True
     # The age of a folder tells that a file in it was removed.
     sources = [path for path in _named_and_below(source) if path.is_file() or path.is_dir()]
-    return record.is_of_text(Path(located(text)), sources)
+    return record.is_of_text(prepared, sources)
 
 
 def weights_read(results: str, jobs: Iterable[FinetuningJob | MeasurementJob], located: Located = str) -> set[str]:

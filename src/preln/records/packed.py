@@ -187,7 +187,7 @@ class LongTable:
             return None
         rows = {}
         for (job, text), head in zip(texts.items(), heads, strict=True):
-            _, *lines = text.removesuffix("\n").split("\n")
+            _, *lines = text.split("\n")[:-1]
             if head != columns:
                 cells = (dict(zip(head, row, strict=True)) for row in csv.reader(lines))
                 lines = _csv([row.get(name, "") for name in columns] for row in cells)
@@ -223,7 +223,7 @@ def _csv(rows: Iterable[list[str]]) -> list[str]:
     """Rows of cells as lines of CSV."""
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(rows)
-    return text.getvalue().removesuffix("\n").split("\n")
+    return text.getvalue().split("\n")[:-1]
 
 
 def _packed_text(path: Path) -> str | None:
