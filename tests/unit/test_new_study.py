@@ -15,7 +15,7 @@ from preln.commands import cost
 from preln.commands.cli import app
 from preln.commands.new_study import BATCH_TOKENS, Seen, _text, language
 from preln.config import FilesCorpus, StudyError, load
-from preln.config.lines import written as lines_of
+from preln.config.lines import document, line_of
 from preln.config.reading import validate
 from preln.corpora import CorpusError
 from preln.jobs.checking import check_file
@@ -81,7 +81,7 @@ def test_every_section_has_a_comment(all_parts: bool, texts: Path) -> None:
     text = written(texts).read_text(encoding="utf-8")
     content, lines = yaml.safe_load(text), text.splitlines()
     sections = [*content, "corpora.mine", "translation.settings", "translation.runs"]
-    starts = [lines_of(text).line_of(f"{section}: ") - 1 for section in sections]
+    starts = [line_of(document(text), f"{section}: ") - 1 for section in sections]
     assert [key for key, start in zip(sections, starts, strict=True) if "#" not in own_lines(lines, start)] == []
     assert lines[0].startswith("# ")
 

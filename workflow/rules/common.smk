@@ -55,9 +55,10 @@ located = workflow.modifier.path_modifier.replace_prefix
 RESULTS = f"results/{STUDY.study}"
 # No job has it as an input: a newer file is no reason to train again. What is a reason is in a job's params, as `identity`.
 STUDY_FILE = located(f"{RESULTS}/study.yaml")
-# `preln run` reads this line: whoever calls a module does not know where the module has its files.
+# `preln run` reads these fields: whoever calls a module does not know where the module has its files.
 if workflow.is_main_process:
-    logger.info(f"Results of {STUDY.study}: {located(RESULTS)}")
+    places = {"study": STUDY.study, "results": located(RESULTS)}
+    logger.info("Results of {study}: {results}".format(**places), extra=places)
 LOGS = f"logs/{STUDY.study}"
 CORPORA = {corpus_id(name, corpus): corpus for name, corpus in STUDY.corpora.items()}
 PRETRAINING_TEXTS = {corpus_id(name, text): text for name, text in STUDY.texts.items()}

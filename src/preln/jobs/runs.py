@@ -224,7 +224,7 @@ def in_effect(settings: RunSettings) -> RunSettings:
     unread = schedules.unused(settings)
     if settings.optimizer == "sgd":
         unread |= {"beta1", "beta2", "epsilon"}
-    return settings.model_copy(update={key: RunSettings.model_fields[key].default for key in unread})
+    return settings.model_copy(update={key: settings.default_of(key) for key in unread})
 
 
 def undefined(where: str, name: str, defined: Collection[str]) -> str:
