@@ -76,7 +76,7 @@ def committed_studies() -> list[Path]:
 
 def unfinished_studies() -> list[str]:
     """The studies of config/ that have records in a clone, but no study.yaml beside them yet."""
-    names = {Path(record).parts[1] for record in _known_to_git("results/*/run.json")}
+    names = {Path(record).parts[1] for record in _known_to_git("results/*/records.jsonl")}
     return sorted(names - {path.parent.name for path in committed_studies()})
 
 

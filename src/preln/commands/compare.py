@@ -19,8 +19,9 @@ from preln.libraries import pd
 from preln.pretraining.report import records as pretraining_records
 from preln.pretraining.runs import PretrainingRun
 from preln.pretraining.runs import expand as pretraining_runs
+from preln.records import packed
 from preln.records.files import sha256
-from preln.records.freshness import checksums
+from preln.records.record import checksums
 from preln.records.recording import RUN, RecordError, read
 from preln.report.claims import evidence
 from preln.report.claims.samples import LOWER_IS_BETTER, worst
@@ -158,7 +159,7 @@ def text(comparison: Comparison) -> str:
 def _hardware(study: Study, folder: Path) -> str:
     """The hardware of a study's finished jobs."""
     paths = [folder / job.files[0] for job in evidence.SOURCE.jobs(study)]
-    return "; ".join(sorted({_computed_on(read(path)["hardware"]) for path in paths if path.exists()}))
+    return "; ".join(sorted({_computed_on(read(path)["hardware"]) for path in paths if packed.exists(path)}))
 
 
 def _computed_on(hardware: dict[str, Any]) -> str:
@@ -170,7 +171,7 @@ def _computed_on(hardware: dict[str, Any]) -> str:
 def _texts(study: Study, folder: Path) -> dict[str, dict[str, str]]:
     """The checksums of the text of each finished run, by the run's id."""
     paths = {run.id: folder / run.folder / RUN for run in (*expand(study), *pretraining_runs(study))}
-    done = {name: read(path) for name, path in paths.items() if path.exists()}
+    done = {name: read(path) for name, path in paths.items() if packed.exists(path)}
     return {name: checksums(record.get("corpus") or record.get("text", {})) for name, record in done.items()}
 
 

@@ -12,6 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, get_args
 
@@ -31,7 +32,8 @@ from preln.jobs.results import STUDY_FILE, files_made
 from preln.jobs.runs import Run
 from preln.jobs.workflow import corpus_folder
 from preln.pretraining.runs import FinetuningJob, PretrainingRun
-from preln.records.freshness import read_or_nothing
+from preln.records import packed
+from preln.records.record import read_or_nothing
 from preln.training import prepared_text
 
 WIDTH = 150
@@ -287,7 +289,7 @@ def _lengths(path: Path) -> Iterator[int]:
 def _recorded(folder: Path, gpu: Gpu | None) -> Speeds:
     """The median speed of recorded trainings on such a GPU (None: on one core), by model and batch size."""
     speeds: dict[tuple[object, ...], list[float]] = defaultdict(list)
-    for path in files_made("results/*/*/*/run.json", folder):
+    for path in chain.from_iterable(map(packed.recorded, files_made("results/*", folder))):
         kind = path.parts[-3]
         record = read_or_nothing(path) if kind in ("translation", "pretraining") else {}
         hardware = record.get("hardware", {})
@@ -298,8 +300,9 @@ def _recorded(folder: Path, gpu: Gpu | None) -> Speeds:
             devices = hardware.get("cores_used", 0)
         if devices:
             # A damaged record is skipped; commands that read its numbers report it.
-            with suppress(OSError, ValueError, KeyError), path.with_name("curve.csv").open(encoding="utf-8") as file:
-                curve = [float(row["tokens_per_second"]) for row in csv.DictReader(file) if row["tokens_per_second"]]
+            with suppress(OSError, ValueError, KeyError):
+                rows = csv.DictReader(packed.read_bytes(path.with_name("curve.csv")).decode().splitlines())
+                curve = [float(row["tokens_per_second"]) for row in rows if row["tokens_per_second"]]
                 if curve:
                     speeds[_shape(kind, record["identity"])].append(statistics.median(curve) / devices)
     return {shape: statistics.median(values) for shape, values in speeds.items()}

@@ -7,11 +7,13 @@ it, and Snakemake's run as a whole (the subject of the profile Workflow Run Crat
 
 from __future__ import annotations
 
+import hashlib
 import mimetypes
 import re
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +27,8 @@ from preln.export.card import PAPER, PAPER_TITLE
 from preln.jobs.base import Job
 from preln.jobs.results import STUDY_FILE
 from preln.jobs.runs import digest
-from preln.records.files import new_folder, sha256
+from preln.records import packed
+from preln.records.files import new_folder
 from preln.report.catalogue import REPORT, Catalogue
 from preln.report.core.figure import Figure
 from preln.report.core.records import commit_name, hardware_line, own
@@ -54,7 +57,7 @@ def export(study: Study, results: Path, licence: str, out: Path) -> None:
         RecordError: if a record cannot be used.
     """
     catalogue = Catalogue(study)
-    done = [job for job in catalogue.everything if all((results / file).is_file() for file in job.files)]
+    done = [job for job in catalogue.everything if all(packed.exists(results / file) for file in job.files)]
     if not done:
         raise PrelnError(f"{results}: no job of the study is finished, so there is nothing to export")
     with new_folder(out) as folder:
@@ -177,14 +180,16 @@ class _Crate:
     def _file(self, file: str, description: str, **properties: Any) -> File:
         """A file in the results; added once, also if several actions or entries share it."""
         path = self.results / file
+        content = packed.read_bytes(path)
         defaults = {
             "name": file,
             "description": description,
-            "sha256": sha256(path),
-            "contentSize": str(path.stat().st_size),
+            "sha256": hashlib.sha256(content).hexdigest(),
+            "contentSize": str(len(content)),
             "encodingFormat": TYPES.get(path.suffix) or mimetypes.guess_type(path)[0],
         }
-        return self.content.add_file(path, file, properties={**defaults, **properties})
+        source = path if path.exists() else BytesIO(content)
+        return self.content.add_file(source, file, properties={**defaults, **properties})
 
     def _value(self, identifier: str, name: str, value: Any) -> Entity:
         return self._entity(identifier, "PropertyValue", name=name, value=value)

@@ -14,15 +14,14 @@ from preln.commands.progress import (
     Progress,
     Section,
     State,
-    is_of_other_settings,
     state_in_progress,
     training,
 )
 from preln.config import Study
 from preln.pretraining.curve import read_validations
 from preln.pretraining.runs import FinetuningJob, PretrainingRun, expand, finetunings
-from preln.records.freshness import read_or_nothing
-from preln.records.recording import RUN, damaged_beside
+from preln.records import packed
+from preln.records.record import Record
 
 UPDATES = Counting("updates", {"valid": "valid_loss"}, read_validations)
 
@@ -46,16 +45,15 @@ def pretraining(run: PretrainingRun, folder: Path, now: float) -> Progress:
 def finetuning(job: FinetuningJob, folder: Path, now: float) -> Progress:
     """The progress of a checkpoint's fine-tunings on a task at the time `now` in seconds since the epoch."""
     wanted = len(job.points) * job.seeds
-    record = folder / RUN
-    values = read_or_nothing(record) if record.exists() else {}
-    if record.exists() and not is_of_other_settings(job, values):
+    record = Record(job, folder)
+    if packed.exists(record.path) and not record.is_of_other_settings:
+        values = record.content
         state = values.get("status", "")
-        damaged = damaged_beside(record) if state in (State.FINISHED, State.NOT_REACHED) else record
+        damaged = record.damaged if state in (State.FINISHED, State.NOT_REACHED) else record.path
         if damaged:
             return Progress.damaged(job.id, damaged, wanted)
         try:
-            with (folder / "scores.csv").open(encoding="utf-8") as file:
-                header, *rows = csv.reader(file)
+            header, *rows = csv.reader(packed.read_bytes(folder / "scores.csv").decode().splitlines())
             column = header.index("accuracy")
             scores = [float(row[column] or "nan") for row in rows]
         except (OSError, ValueError, IndexError):

@@ -14,7 +14,7 @@ from preln.pretraining.curve import curve, read_validations
 from preln.pretraining.runs import PretrainingRun
 from preln.records import recording
 from preln.records.files import replaced
-from preln.records.freshness import checksums
+from preln.records.record import checksums
 from preln.training import prepared_text
 from preln.training.state import RunState
 from preln.training.training import KeptWeights, TrainedModel, Training

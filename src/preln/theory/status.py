@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from preln.commands.progress import Progress, Section, State, is_of_other_settings
+from preln.commands.progress import Progress, Section, State
 from preln.config import Study
 from preln.jobs.base import Job
 from preln.jobs.runs import expand as expand_runs
-from preln.records.freshness import read_or_nothing
-from preln.records.recording import RUN, damaged_beside
+from preln.records import packed
+from preln.records.record import Record
 from preln.theory import measurement_jobs, trace_jobs
 from preln.theory.measurement_jobs import ExactJob, MeasurementJob
 from preln.theory.trace_jobs import TraceJob
@@ -42,11 +42,11 @@ def trace(job: TraceJob, folder: Path) -> Progress:
 def _recorded(job: Job, folder: Path, total: int, implied: dict[str, Any]) -> Progress:
     """The progress of a job that writes one record at its end; `implied` holds values for keys that this record
     lacks."""
-    record = folder / RUN
-    values = implied | read_or_nothing(record) if record.exists() else {}
-    if not record.exists() or is_of_other_settings(job, values):
+    record = Record(job, folder)
+    if not packed.exists(record.path) or record.is_of_other_settings:
         return Progress(job.id, State.WAITING, 0, total)
+    values = implied | record.content
     is_whole = {"identity", "updates"} <= values.keys() and values.get("status") in (State.FINISHED, State.DIVERGED)
-    if damaged := damaged_beside(record) if is_whole else record:
+    if damaged := record.damaged if is_whole else record.path:
         return Progress.damaged(job.id, damaged, total)
     return Progress(job.id, State(values["status"]), values["updates"], total, seconds=values.get("seconds"))

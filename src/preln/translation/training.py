@@ -12,7 +12,7 @@ from preln.jobs.runs import Run
 from preln.libraries import pd
 from preln.records import recording
 from preln.records.files import replaced
-from preln.records.freshness import checksums, read_or_nothing
+from preln.records.record import checksums, read_or_nothing
 from preln.training import prepared_text
 from preln.training.state import RunState
 from preln.training.training import KeptWeights, TrainedModel, Training
