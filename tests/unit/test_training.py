@@ -17,7 +17,6 @@ import pandas as pd
 import pytest
 import torch
 import yaml
-from preln.translation.constant_guess import of_prepared
 
 from preln.config import validate
 from preln.fairseq_plugin.checkpoints import CheckpointRefused, is_whole, newest_checkpoint
@@ -26,6 +25,7 @@ from preln.jobs.runs import Run, expand
 from preln.records.files import read_json_lines, write_json, write_json_lines
 from preln.translation.curve import COLUMNS
 from preln.translation.training import state_of, train_run
+from preln.translation.unigram_baseline import of_prepared
 from tests.conftest import overflow_validations, study_content
 from tests.moments import PATIENCE, NewHold, before_file, in_epoch, wait
 from tests.trainings import TIMES, finish, kill_at, numbers, start, write_study

@@ -87,7 +87,7 @@ def pack(results: Path, jobs: Mapping[str, Iterable[str]]) -> None:
     }
     written = {job: _values(files, tables) for job, files in recorded.items()}
     blocks = _shared(files[RUN] for files in written.values() if isinstance(files.get(RUN), dict))
-    lines = [{_BLOCKS: dict(blocks.values())}]
+    lines: list[dict[str, Any]] = [{_BLOCKS: dict(blocks.values())}]
     for job, files in written.items():
         lines.append({_JOB: job, **files, **_with_blocks(files, blocks)})
     for name, table in tables.items():
