@@ -14,7 +14,7 @@ from preln.corpora.registry import DOWNLOADS, languages, wikipedia_dump
 from preln.pretraining.runs import ENGLISH_VERSION
 from preln.jobs.remote import RemoteRefused, require_plain_path
 from preln.report.catalogue import FIGURES, REPORT, TABLES, Catalogue, code
-from preln.report.claims.ledger import CLAIMS
+from preln.questions.core.ledger import CLAIMS_TABLE
 from preln.jobs.runs import PREPARATION_VERSION, corpus_id, digest
 from preln.theory import measurement_jobs
 from preln.theory.measurement_jobs import ExactJob

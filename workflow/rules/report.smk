@@ -68,17 +68,18 @@ rule write_table:
 
 
 rule judge_claims:
-    """Judge each of the paper's claims by all that the study has recorded."""
+    """Judge each of the paper's claims by all that the study has recorded, and write every finding."""
     input:
-        unpack(lambda wildcards: made_from(CLAIMS)),
+        unpack(lambda wildcards: made_from(CLAIMS_TABLE)),
     output:
         csv=f"{RESULTS}/claims.csv",
         markdown=report(
             f"{RESULTS}/claims.md",
             caption="../report/caption.rst",
             category="Claims",
-            labels={"table": CLAIMS.heading},
+            labels={"table": CLAIMS_TABLE.heading},
         ),
+        findings=f"{RESULTS}/findings.csv",
     log:
         f"{LOGS}/judge_claims.log",
     benchmark:
@@ -87,7 +88,7 @@ rule judge_claims:
     params:
         study=STUDY_FILE,
         shown=CATALOGUE.content(CATALOGUE.everything),
-        caption=CLAIMS.caption,
+        caption=CLAIMS_TABLE.caption,
     message:
         "Judge the paper's claims"
     shell:
@@ -96,6 +97,7 @@ rule judge_claims:
         preln table {params.study:q} claims \
             --out {output.csv:q} \
             --out {output.markdown:q}
+        preln table {params.study:q} findings --out {output.findings:q}
         """
 
 

@@ -195,10 +195,10 @@ def run_study(
 
 def _say_finding(study: Study, results: Path) -> None:
     """What a study found, and where to look."""
+    from preln.questions.core import ledger
     from preln.report.catalogue import REPORT, Catalogue
-    from preln.report.claims import ledger
 
-    entries = ledger.judge(study, Catalogue(study).load(ledger.CLAIMS, results))
+    entries = ledger.judge(Catalogue(study).load(ledger.CLAIMS_TABLE, results))
     finding = ledger.finding(entries)
     places = [
         f"All of it on one page: {results / study.study / REPORT}",

@@ -19,7 +19,7 @@ from preln.config.base import meant
 from preln.errors import PrelnError
 from preln.jobs.base import Job
 from preln.jobs.runs import digest
-from preln.report.claims import evidence
+from preln.questions.core import evidence
 from preln.report.core.entries import Entry, Source
 from preln.report.core.figure import Figure
 from preln.report.core.table import Table
@@ -30,7 +30,7 @@ LEADING = ("4", "placements", "failure-map", "runs", "pretraining", "theory", "f
 
 _DATA = (".csv", ".yaml", ".j2", ".css", ".js")
 _SOURCE = Path(__file__).parents[1]
-_REGISTRIES = ("preln.placements", "preln.schedules")
+_REGISTRIES = ("preln.placements", "preln.schedules", "preln.questions")
 _FOLLOWED = (
     "preln.report",
     "preln.translation.report",
@@ -40,7 +40,7 @@ _FOLLOWED = (
     *_REGISTRIES,
 )
 """Where code is cheap to run again. What trains is followed by version and not by its code (`preln.jobs.runs`)."""
-_SUBJECTS = ("translation.report", "pretraining.report", "theory.report", "report.claims")
+_SUBJECTS = ("translation.report", "pretraining.report", "theory.report", "questions.core")
 """The packages of `preln` whose modules declare figures and tables."""
 
 E = TypeVar("E", bound=Entry[Any])
