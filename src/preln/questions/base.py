@@ -85,7 +85,7 @@ class Finding:
     def outcome(self) -> Outcome:
         """Where every seed meets the bounds, or every seed is beyond the same one, that decides. Where seeds disagree,
         the 95% interval of the mean does, of three seeds or more. A value that is not known leaves it undecided."""
-        if self.undecided or not self.values or any(map(math.isnan, self.values)):
+        if self.undecided or not self.bound or not self.values or any(map(math.isnan, self.values)):
             return Outcome.UNDECIDED
         met = [self.low <= value <= self.high for value in self.values]
         enough = len(met) >= SEEDS
@@ -279,9 +279,16 @@ class Answer:
     @property
     def words(self) -> list[str]:
         """The answer in words; nothing before its runs are made."""
+        if not self.counted:
+            return []
         if self.question.answer:
-            return self.question.answer(self) if self.counted else []
-        return [str(self.verdict)] if self.counted else []
+            return self.question.answer(self)
+        if self.question.kind != "own":
+            return [str(self.verdict)]
+        outcomes: dict[str, list[Outcome]] = {}
+        for finding in self.counted:
+            outcomes.setdefault(finding.what, []).append(finding.outcome)
+        return [f"{what}: {verdict(found)}" for what, found in outcomes.items()]
 
     def of(self, part: str) -> list[Finding]:
         """The findings of one quantity."""

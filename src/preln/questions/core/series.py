@@ -250,7 +250,7 @@ def named(one: Series, *keys: str) -> str:
 def telling(one: Series, among: Sequence[Series]) -> str:
     """A series by its rate and by the settings in which others that were chosen with it differ."""
     differing = [
-        key for key in one.settings if key in _OPTIONAL and len({repr(other.settings.get(key)) for other in among}) > 1
+        key for key in one.settings if key != "figures" and len({repr(other.settings.get(key)) for other in among}) > 1
     ]
     return named(one, *dict.fromkeys(["learning_rate", *differing]))
 

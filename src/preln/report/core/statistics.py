@@ -58,6 +58,9 @@ def log_estimate(values: Sequence[float]) -> Estimate:
     where a ratio is not above zero."""
     if not all(value > 0 for value in values):
         return Estimate(math.nan, math.nan, math.nan, len(values))
+    if len(values) > 1 and len(set(values)) == 1:
+        # The logarithm and back would not give it in all its digits.
+        return estimate(values)
     of_logarithms = estimate(_logarithms(values))
     return Estimate(*map(math.exp, (of_logarithms.mean, of_logarithms.low, of_logarithms.high)), of_logarithms.n)
 
