@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from preln.config import RunSettings
 from preln.libraries import pd
 from preln.placements import PLACEMENTS
-from preln.questions.base import Finding, Question
+from preln.questions.base import Change, Finding, Question
 from preln.questions.core.evidence import Evidence
 from preln.questions.core.markdown import grid, interval, rate
 from preln.questions.core.traced import traced
@@ -88,5 +88,14 @@ QUESTION = Question(
     findings=findings,
     table=table,
     reads=("amplification",),
-    # CHANGES
+    changes=(
+        Change(
+            datetime.date(2026, 11, 28),
+            "The means over the seeds decided.",
+            "Each seed is asked now, and pairs of the same seed are compared, as in the ledger.",
+            "committed: Post-LN amplifies; not shown to be more than Pre-LN; the gradient does not tell it; the "
+            "control amplifies less → Post-LN amplifies: holds; more than Pre-LN: undecided; the control amplifies "
+            "less: holds; the last gradient does not tell it: holds",
+        ),
+    ),
 )

@@ -146,5 +146,4 @@ QUESTION = Question(
     answer=answer,
     table=table,
     reads=("annealing",),
-    # CHANGES
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -129,14 +129,13 @@ class Change:
         date: of the change.
         rule: the rule before it, in words.
         why: the reason.
-        before, after: the verdicts by committed study.
+        verdicts: of the committed studies that it changed or left, as `study: before → after`.
     """
 
     date: datetime.date
     rule: str
     why: str
-    before: Mapping[str, str] = field(default_factory=dict)
-    after: Mapping[str, str] = field(default_factory=dict)
+    verdicts: str = ""
 
 
 Rule = Callable[["Evidence"], Iterable[Finding]]
@@ -313,6 +312,24 @@ def verdict(outcomes: Iterable[Outcome]) -> Verdict:
     if Outcome.FAILS in found:
         return Verdict.IN_PART if found & FOR else Verdict.FAILS
     return Verdict.OPPOSES if found == {Outcome.OPPOSES} else Verdict.UNDECIDED
+
+
+def over_studies(verdicts: Iterable[Verdict]) -> Verdict:
+    """What several studies say together: it holds if it does in one and nothing speaks against it in another."""
+    found = set(verdicts) - {Verdict.NOT_TESTED}
+    if not found:
+        return Verdict.NOT_TESTED
+    if found == {Verdict.NOT_TESTABLE}:
+        return Verdict.NOT_TESTABLE
+    against = found & {Verdict.FAILS, Verdict.OPPOSES}
+    if Verdict.IN_PART in found or (Verdict.HOLDS in found and against):
+        return Verdict.IN_PART
+    if Verdict.FAILS in found:
+        return Verdict.IN_PART if Verdict.POINTS in found else Verdict.FAILS
+    if against and Verdict.POINTS in found:
+        return Verdict.UNDECIDED
+    order = (Verdict.HOLDS, Verdict.POINTS, Verdict.OPPOSES)
+    return next((one for one in order if one in found), Verdict.UNDECIDED)
 
 
 def reason(findings: Sequence[Finding]) -> str:

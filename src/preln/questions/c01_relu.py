@@ -6,6 +6,7 @@ import datetime
 from collections.abc import Iterator
 
 from preln.questions.base import Finding, Question
+from preln.questions.core.changes import ledger
 from preln.questions.core.evidence import Evidence, predicted
 
 
@@ -27,5 +28,14 @@ QUESTION = Question(
     quantities={"relu-square-norm": "E‖ReLU(x W^1)‖^2 / d"},
     findings=findings,
     counts=False,
-    # CHANGES
+    changes=(
+        ledger(
+            "confounds: inconclusive (0 of 4) → undecided (0 of 4); iwslt14-50k-cpu: inconclusive (1 of 4) → "
+            "undecided (1 of 4); iwslt14-theory: reproduced → holds (4 of 4); long-warmup: inconclusive (0 of 4) → "
+            "undecided (0 of 4); paper-epoch: inconclusive (0 of 4) → undecided (0 of 4); placements: inconclusive "
+            "(0 of 4) → undecided (0 of 4); quick-record: inconclusive (0 of 4) → undecided (0 of 4); small-causes: "
+            "inconclusive (2 of 4) → undecided (2 of 4)",
+            also="It checks our code, and is not counted any more.",
+        ),
+    ),
 )

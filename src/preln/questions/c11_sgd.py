@@ -5,7 +5,8 @@ from __future__ import annotations
 import datetime
 from collections.abc import Iterator
 
-from preln.questions.base import Finding, Question
+from preln.questions.base import Change, Finding, Question
+from preln.questions.core.changes import UNWARMED, ledger
 from preln.questions.core.evidence import Evidence
 from preln.questions.core.series import LONGEST, NONE, difference, gain, partner, telling, where
 
@@ -53,5 +54,26 @@ QUESTION = Question(
     },
     findings=findings,
     values=values,
-    # CHANGES
+    changes=(
+        UNWARMED,
+        Change(
+            datetime.date(2026, 11, 22),
+            "The runs that were compared had the same anchor and length of decay.",
+            "A run without a warm-up has none to take them from. It was not listed until 2026-11-28. No verdict of a "
+            "committed study depends on it.",
+        ),
+        Change(
+            datetime.date(2026, 11, 23),
+            "SGD without warm-up at least 0.2 bits above SGD with it, and SGD with it as far above Adam.",
+            "Both hold for runs that learn nothing, if one of them ends above a constant guess. SGD with the warm-up "
+            "must now gain 0.3 bits over a constant guess, at one rate at least.",
+            "quick: reproduced → in part (2 of 3); iwslt14-cpu: reproduced → reproduced; iwslt14-50k-cpu: "
+            "inconclusive (3 of 4) → inconclusive (4 of 5)",
+        ),
+        ledger(
+            "iwslt14-50k-cpu: inconclusive (4 of 5) → undecided (4 of 5); iwslt14-cpu: reproduced → points that way "
+            "(3 of 3); quick-record: reproduced → points that way (3 of 3); small-causes: inconclusive (1 of 4) → "
+            "undecided (3 of 4)"
+        ),
+    ),
 )

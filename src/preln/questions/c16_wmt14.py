@@ -5,7 +5,8 @@ from __future__ import annotations
 import datetime
 from collections.abc import Iterator
 
-from preln.questions.base import Finding, Question
+from preln.questions.base import Change, Finding, Question
+from preln.questions.core.changes import ledger
 from preln.questions.core.evidence import Evidence
 from preln.questions.core.series import LONGEST, NONE, SCHEDULE, difference, partner, telling, where
 
@@ -36,5 +37,14 @@ QUESTION = Question(
         "at-1.5e-3": "last loss of Pre-LN minus that of Post-LN at 1.5e-3",
     },
     findings=findings,
-    # CHANGES
+    changes=(
+        Change(
+            datetime.date(2026, 11, 26),
+            "Runs counted whose corpus a study calls `wmt14`, at any one rate.",
+            "A corpus is known by its source, whatever a study calls it, and the claim is of two rates. No committed "
+            "study has such runs.",
+            "quick: not tested → not tested",
+        ),
+        ledger(""),
+    ),
 )

@@ -34,5 +34,4 @@ QUESTION = Question(
     written=datetime.date(2026, 11, 28),
     quantities={"loss-without-warmup": "last loss of Pre-LN without a warm-up minus that with its best one"},
     findings=findings,
-    # CHANGES
 )

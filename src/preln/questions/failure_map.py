@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator
 
 from preln.placements import PLACEMENTS
-from preln.questions.base import Finding, Question
+from preln.questions.base import Change, Finding, Question
 from preln.questions.core.evidence import Evidence
 from preln.questions.core.markdown import grid, limit, rate
 from preln.translation.report.failure_map import Cell, Map, fails, maps
@@ -113,5 +113,15 @@ QUESTION = Question(
     findings=findings,
     table=table,
     reads=("failure-map",),
-    # CHANGES
+    changes=(
+        Change(
+            datetime.date(2026, 11, 28),
+            "The means over the seeds decided.",
+            "Each seed is asked now, and pairs of the same seed are compared, as in the ledger.",
+            "committed: Post-LN needs the warm-up; Pre-LN does not need it → Post-LN needs the warm-up: limit with "
+            "the longest over that without: holds; Pre-LN does not need it: limit with the longest over that "
+            "without: holds; noise sets Post-LN's limit: that with larger batches over that with small ones: points "
+            "the other way",
+        ),
+    ),
 )

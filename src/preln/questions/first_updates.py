@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Iterator
 
-from preln.questions.base import Answer, Finding, Question
+from preln.questions.base import Answer, Change, Finding, Question
 from preln.questions.core.evidence import Evidence
 from preln.questions.core.groups import MARGIN
 from preln.questions.core.markdown import grid
@@ -145,5 +145,12 @@ QUESTION = Question(
     answer=answer,
     table=table,
     reads=("first-updates",),
-    # CHANGES
+    changes=(
+        Change(
+            datetime.date(2026, 11, 28),
+            "The means over the seeds decided.",
+            "Each seed is asked now, and pairs of the same seed are compared, as in the ledger.",
+            "committed: against large gradients → against large gradients",
+        ),
+    ),
 )

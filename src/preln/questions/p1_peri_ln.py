@@ -6,6 +6,7 @@ import datetime
 from collections.abc import Iterator
 
 from preln.questions.base import Finding, Question
+from preln.questions.core.changes import ledger
 from preln.questions.core.evidence import Evidence
 from preln.questions.core.traced import Trace, by_settings, over
 from preln.theory.report import traces
@@ -43,5 +44,5 @@ QUESTION = Question(
         "pre-over-peri": "growth of the last sums, Pre-LN over Peri-LN",
     },
     findings=findings,
-    # CHANGES
+    changes=(ledger("placements: in part (1 of 2) → holds in part (1 of 2)"),),
 )

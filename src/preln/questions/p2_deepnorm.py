@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from preln.config import RunSettings
 from preln.questions.base import Finding, Question
+from preln.questions.core.changes import ledger
 from preln.questions.core.evidence import Evidence
 from preln.questions.core.traced import by_settings
 from preln.report.core.statistics import exponent
@@ -62,5 +63,12 @@ QUESTION = Question(
         "post-minus-deepnorm": "that exponent, Post-LN minus DeepNorm",
     },
     findings=findings,
-    # CHANGES
+    changes=(
+        ledger(
+            "placements: no (0 of 2) → not tested yet",
+            also="The theorem is about Xavier's initialisation, which our runs do not have: they are listed beside "
+            "the verdict.",
+            rule="Runs with any initialisation were judged.",
+        ),
+    ),
 )

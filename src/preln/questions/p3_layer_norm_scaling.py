@@ -6,6 +6,7 @@ import datetime
 from collections.abc import Iterator
 
 from preln.questions.base import Finding, Question
+from preln.questions.core.changes import ledger
 from preln.questions.core.evidence import Evidence
 from preln.questions.core.traced import by_seed, over
 from preln.theory.report.records import profile
@@ -35,5 +36,5 @@ QUESTION = Question(
     written=datetime.date(2026, 11, 23),
     quantities={"square-norm-over-pre": "E‖x‖^2 / d behind the last layer, LayerNorm scaling over Pre-LN"},
     findings=findings,
-    # CHANGES
+    changes=(ledger("placements: reproduced → holds (2 of 2)"),),
 )

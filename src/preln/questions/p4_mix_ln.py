@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from preln.libraries import pd
 from preln.questions.base import Finding, Question
+from preln.questions.core.changes import ledger
 from preln.questions.core.evidence import Evidence
 from preln.questions.core.traced import over
 from preln.theory.measurements import INITIAL
@@ -53,5 +54,5 @@ QUESTION = Question(
         "spread-over-pre": "largest over smallest gradient of W^2 of a decoder layer, Mix-LN over Pre-LN",
     },
     findings=findings,
-    # CHANGES
+    changes=(ledger("placements: inconclusive (1 of 2) → undecided (1 of 2)"),),
 )

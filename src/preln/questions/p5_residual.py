@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from preln.libraries import pd
 from preln.questions.base import Finding, Question
+from preln.questions.core.changes import ledger
 from preln.questions.core.evidence import Evidence
 from preln.questions.core.traced import over
 from preln.theory.report.records import growth, profile
@@ -44,5 +45,5 @@ QUESTION = Question(
         "post-over-residual": "that growth, Post-LN over ResiDual",
     },
     findings=findings,
-    # CHANGES
+    changes=(ledger("placements: in part (1 of 2) → holds in part (1 of 2)"),),
 )

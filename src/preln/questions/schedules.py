@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from preln.placements import PLACEMENTS
-from preln.questions.base import Answer, Finding, Question
+from preln.questions.base import Answer, Change, Finding, Question
 from preln.questions.core.evidence import Evidence
 from preln.questions.core.groups import Ends, ends, minus
 from preln.questions.core.markdown import each_seed, grid, warm_up
@@ -94,5 +94,12 @@ QUESTION = Question(
     answer=answer,
     table=table,
     reads=("iwslt14-50k-cpu", "confounds"),
-    # CHANGES
+    changes=(
+        Change(
+            datetime.date(2026, 11, 28),
+            "The means over the seeds decided.",
+            "Each seed is asked now, and pairs of the same seed are compared, as in the ledger.",
+            "committed: the placement → the placement",
+        ),
+    ),
 )

@@ -104,5 +104,4 @@ QUESTION = Question(
     findings=findings,
     table=table,
     reads=("iwslt14-50k-scaled",),
-    # CHANGES
 )

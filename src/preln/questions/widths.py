@@ -114,5 +114,4 @@ QUESTION = Question(
     answer=answer,
     table=table,
     reads=("widths",),
-    # CHANGES
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
 
 from preln.questions.base import Change
 
@@ -17,13 +16,17 @@ _WHY = (
 )
 
 
-def ledger(before: Mapping[str, str], after: Mapping[str, str], also: str = "", rule: str = "") -> Change:
+def ledger(verdicts: str, also: str = "", rule: str = "") -> Change:
     """The ledger's rule of 2026-11-28, with what else was changed in a question on that day; `rule` is what else was
     asked before."""
-    return Change(
-        datetime.date(2026, 11, 28),
-        " ".join(filter(None, (_BEFORE, rule))),
-        " ".join(filter(None, (_WHY, also))),
-        before,
-        after,
-    )
+    before, why = (" ".join(filter(None, texts)) for texts in ((_BEFORE, rule), (_WHY, also)))
+    return Change(datetime.date(2026, 11, 28), before, why, verdicts)
+
+
+UNWARMED = Change(
+    datetime.date(2026, 11, 21),
+    "Runs that ended within their warm-up were judged.",
+    "They say nothing of it. It was changed on the day of the first ledger, and was not listed until 2026-11-28. No "
+    "verdict of a committed study depends on it.",
+)
+"""A change that the claims of translation runs share."""
