@@ -70,7 +70,7 @@ lint: $(READY)
 	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest tests/workflow/test_static_checks.py
 
 docs: $(VENV)/.docs-ready
-	PATH="$(CURDIR)/$(BIN):$$PATH" python -m docs.tables
+	PATH="$(CURDIR)/$(BIN):$$PATH" python -m preln.report.pages
 	PATH="$(CURDIR)/$(BIN):$$PATH" NO_MKDOCS_2_WARNING=1 python -m mkdocs build --strict --quiet
 	@echo "Open build/site/index.html"
 

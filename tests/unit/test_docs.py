@@ -17,16 +17,16 @@ from snakemake.cli import get_argument_parser
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from docs import tables
-from docs.committed import claims
 from preln.commands.cli import app
 from preln.config.reading import validate
+from preln.errors import PrelnError
 from preln.jobs.runs import expand
-from tests.conftest import committed_studies
+from preln.report.pages.committed import Committed
+from preln.report.pages.fill import current, pages
 from tests.reading import FENCE, blocks
 
 ROOT = Path(__file__).parents[2]
-PAGES = [*tables.PAGES, *(ROOT / name for name in ("CONTRIBUTING.md", "CHANGELOG.md"))]
+PAGES = [*pages(ROOT), *(ROOT / name for name in ("CONTRIBUTING.md", "CHANGELOG.md"))]
 PAGES += [ROOT / "config" / "README.md", ROOT / "benchmarks" / "README.md", *sorted(ROOT.glob(".github/**/*.md"))]
 OF_PAGES = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 INLINE = re.compile(r"`([^`\n]+)`")
@@ -43,10 +43,6 @@ def anchors(page: Path) -> set[str]:
     """The anchors of a page's headings, as they are on the site."""
     headings = re.findall(r"^#+ (.+)$", prose(page), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
-
-
-def test_the_readme_has_at_most_a_thousand_words() -> None:
-    assert len((ROOT / "README.md").read_text(encoding="utf-8").split()) <= 1000
 
 
 @OF_PAGES
@@ -68,9 +64,15 @@ def test_the_libraries_of_the_extras_that_a_page_installs_have_the_versions_that
 
 @pytest.mark.numbers
 @OF_PAGES
-def test_the_tables_of_a_page_are_those_of_the_records(page: Path) -> None:
+def test_the_blocks_and_values_of_a_page_are_those_of_the_records(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
-    assert tables.current(text) == text, "python -m docs.tables writes them anew"
+    assert current(text, Committed(ROOT), page.name) == text, "python -m preln.report.pages writes them"
+
+
+def test_a_block_or_a_value_that_is_not_known_is_an_error_that_names_the_page() -> None:
+    for text in ("<!-- generated: nothing -->\n<!-- end -->", "<!-- n: c09.nothing@quick-record --><!-- / -->"):
+        with pytest.raises(PrelnError, match=r"page\.md: .*nothing"):
+            current(text, Committed(ROOT), "page.md")
 
 
 @OF_PAGES
@@ -82,40 +84,6 @@ def test_a_link_leads_to_a_file_and_to_a_heading_that_are_there(page: Path) -> N
         target = (page.parent / path).resolve() if path else page
         assert target.exists(), link
         assert not anchor or anchor in anchors(target), link
-
-
-@pytest.mark.parametrize("page", tables.ANSWERS)
-def test_each_question_of_a_page_has_a_file_that_answers_it(page: str) -> None:
-    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
-
-    asked = re.findall(r"^##+ (.+\))$", text, re.MULTILINE)
-
-    assert asked == [(one.__doc__ or "").strip() for one in tables.ANSWERS[page]]
-
-
-def test_every_committed_study_that_tests_a_claim_is_in_one_of_the_tables_of_verdicts() -> None:
-    testing = {
-        path.parent.name
-        for path in committed_studies()
-        if set(claims(path.parent.name)["verdict"]) - {"not tested in this study"}
-    }
-    assert testing == {*tables.CLAIMED, *tables.ALSO_CLAIMED}
-
-
-def test_the_causes_of_departures_are_of_the_claims_that_depart() -> None:
-    page = (ROOT / "docs/departures.md").read_text(encoding="utf-8")
-    rows: dict[str, list[str]] = {}
-    for claim, departs in re.findall(r"^\| (C\d+), [^|]* \| ([^|]*)", page, re.MULTILINE):
-        rows.setdefault(claim, []).append(departs)
-    ledgers = [claims(study)["verdict"] for study in (*tables.CLAIMED, *tables.ALSO_CLAIMED)]
-    for claim in ledgers[0].index:
-        verdicts = {verdict[claim] for verdict in ledgers} - {"not tested in this study"}
-        if claim not in rows:
-            assert "reproduced" in verdicts, claim
-            assert not verdicts & {"reproduced in part", "not reproduced"}, claim
-        for departs in rows.get(claim, []):
-            assert departs.startswith("Not tested") == (not verdicts), claim
-            assert departs.startswith("Inconclusive") == (verdicts == {"inconclusive"}), claim
 
 
 # The tutorial's study has a placement that its reader adds first; a test of its own does both.

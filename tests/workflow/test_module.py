@@ -255,7 +255,7 @@ def test_as_deployed_the_default_study_is_that_of_its_config(deployed: Workspace
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("study", ["paper", "iwslt14-cpu"])
+@pytest.mark.parametrize("study", ["paper", "iwslt14-50k-cpu"])
 def test_as_deployed_the_profile_of_slurm_runs_the_study_that_it_is_given(study: str, deployed: Workspace) -> None:
     given = [] if study == "paper" else ["--configfile", f"config/{study}.yaml"]
     outcome = deployed.snakemake("--profile", "profiles/slurm", "--dry-run", *given)

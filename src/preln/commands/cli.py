@@ -283,6 +283,28 @@ def _tell(progress: str) -> None:
         print(progress, file=sys.stderr)
 
 
+@app.command(rich_help_panel=STUDY)
+def answer(
+    question: Annotated[
+        str,
+        typer.Argument(
+            metavar="QUESTION",
+            help="Such as C15 or control. A wrong name lists those known.",
+            autocompletion=completion.questions,
+        ),
+    ],
+    results: Annotated[
+        Path | None,
+        typer.Argument(metavar="[RESULTS]", help="A study's results; without it, those of the current folder."),
+    ] = None,
+) -> None:
+    """Say what a study answers to a question: its rule, each finding with its seeds, and the verdict."""
+    from preln.commands.answer import answer as answer_of
+
+    folder = None if results is None else read_results(results)[0]
+    print(answer_of(question, folder))
+
+
 @app.command(rich_help_panel=LOOK)
 def report(
     results: ResultsOf,

@@ -10,7 +10,7 @@ from preln.placements import PLACEMENTS
 from preln.questions.base import Change, Finding, Question
 from preln.questions.core.evidence import Evidence
 from preln.questions.core.markdown import grid, limit, rate
-from preln.translation.report.failure_map import Cell, Map, fails, maps
+from preln.translation.report.failure_map import Cell, Map, fails, in_a_map, maps
 
 FEWEST_WARMUPS = 3
 STEP = 2.2
@@ -18,14 +18,20 @@ STEP = 2.2
 
 
 def shown(evidence: Evidence) -> list[Map]:
-    """The maps over enough lengths of warm-up."""
+    """The maps over enough lengths of warm-up of which all runs are done."""
     return [
         one
         for study in evidence.studies
-        if len(study.translation.summary)
+        if in_a_map(study.study, study.translation.runs) and len(study.translation.summary)
         for one in maps(study.translation)
-        if len(one.warmups) >= FEWEST_WARMUPS
+        if len(one.warmups) >= FEWEST_WARMUPS and _is_whole(one)
     ]
+
+
+def _is_whole(one: Map) -> bool:
+    """Whether every cell has as many seeds as the others: a limit with a hole below it is none."""
+    seeds = {cell.seeds for cell in one.cells.values()}
+    return len(one.cells) == len(one.rates) * len(one.warmups) and len(seeds) == 1
 
 
 def limits(one: Map, warmup: int) -> list[float]:
