@@ -149,7 +149,7 @@ def test_a_module_with_a_prefix_is_planned_run_and_asked_for_from_the_users_fold
         assert ("Nothing to do" in outcome.output) == again
         page, _, finding = outcome.output.splitlines()[-3:]
         assert page == "All of it on one page: norms/results/tiny/report.html"
-        assert finding.startswith("This study tests none of the paper's 18 claims")
+        assert finding.startswith("This study tests none of the paper's 16 claims")
 
     asked = user.run("preln", "status", "results/tiny")
     assert asked.code == 1
