@@ -152,14 +152,14 @@ def _table(entries: Sequence[Entry]) -> pd.DataFrame:
     return pd.DataFrame([asdict(entry) for entry in entries], columns=[*Entry.__dataclass_fields__])
 
 
-COLUMNS = ["question", "quantity", "what", "of", "mean", "low", "high", "n", "at_least", "at_most", "holds", "note"]
-COLUMNS += ["values"]
+COLUMNS = ["question", "quantity", "what", "of", "mean", "low", "high", "n", "at_least", "at_most", "holds", "counts"]
+COLUMNS += ["note", "values"]
 
 
 def findings(evidence: Evidence) -> pd.DataFrame:
     """Every finding of every question in a study's own records, a row each, in the columns `COLUMNS`: the quantity's id
-    and what it is of, the mean over the seeds with its 95% interval, the bounds, the outcome, why it decides nothing or
-    does not count, and the value of each seed."""
+    and what it is of, the mean over the seeds with its 95% interval, the bounds, the outcome, whether it counts, why it
+    does not or decides nothing, and the value of each seed."""
     answers = [question.ask(evidence) for question in QUESTIONS.values()]
     rows = [row_of(answer, finding) for answer in answers for finding in answer.findings]
     return pd.DataFrame(rows, columns=COLUMNS)
@@ -180,6 +180,7 @@ def row_of(answer: Answer, finding: Finding) -> dict[str, object]:
         "at_least": finding.low,
         "at_most": finding.high,
         "holds": str(finding.outcome),
+        "counts": "no" if finding.beside else "yes",
         "note": finding.undecided or finding.beside,
         "values": " ".join(f"{value:.6g}" for value in finding.values),
     }

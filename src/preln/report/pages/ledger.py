@@ -19,7 +19,7 @@ def verdict(committed: Committed, label: str, study: str) -> str:
     """A claim's verdict in a study, with how many comparisons hold or point that way where not all do."""
     word = str(committed.claims(study)["verdict"][label])
     found = committed.findings(study)
-    mine = found[(found["question"] == label) & found["at_least"].gt(-1e300).add(found["at_most"].lt(1e300))]
+    mine = found[(found["question"] == label) & (found["counts"] == "yes")]
     held = mine["holds"].isin(_FOR).sum()
     return word if held == len(mine) or not len(mine) else f"{word} ({held} of {len(mine)})"
 
