@@ -17,7 +17,7 @@ PARALLEL := --numprocesses logical --maxprocesses 8 --dist worksteal
 # All that the tests need.
 TESTED := $(READY) $(foreach extra,crate docs huggingface notebook watch,$(VENV)/.$(extra)-ready)
 
-.PHONY: help reproduce environment test quick-test test-cluster test-faults test-processors coverage bench gpu lint docs lock
+.PHONY: help reproduce environment test quick-test test-cluster test-faults test-processors coverage bench gpu lint docs lock weigh
 
 help:
 	@echo "make reproduce        the default study: tables and figures in results/quick/ (TORCH=cpu: without CUDA)"
@@ -32,6 +32,7 @@ help:
 	@echo "make gpu              the first day with a GPU: tests, speed, waits, profile; a page in build/gpu/"
 	@echo "make lint             the static checks alone"
 	@echo "make docs             the site of docs/, in build/site/"
+	@echo "make weigh            words, files, lines and megabytes of this repository"
 	@echo "make lock             the hashes in locks/, after a change of requirements*.txt"
 
 reproduce: $(READY)
@@ -49,7 +50,7 @@ quick-test: $(READY)
 coverage: $(READY)
 	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest -m "not cluster and not slow" $(PARALLEL) --cov --cov-report term
 
-# FAULTS="--only pre-training" strikes those alone; FAULTS="--out docs/faults.md" keeps the table.
+# FAULTS="--only pre-training" strikes those alone; FAULTS="--out build/faults.md" keeps the table.
 test-faults: $(READY)
 	PATH="$(CURDIR)/$(BIN):$$PATH" python -m tests.faults $(FAULTS)
 
@@ -71,7 +72,8 @@ lint: $(READY)
 
 docs: $(VENV)/.docs-ready
 	PATH="$(CURDIR)/$(BIN):$$PATH" python -m preln.report.pages
-	PATH="$(CURDIR)/$(BIN):$$PATH" NO_MKDOCS_2_WARNING=1 python -m mkdocs build --strict --quiet
+	PATH="$(CURDIR)/$(BIN):$$PATH" python docs/gather.py
+	PATH="$(CURDIR)/$(BIN):$$PATH" python -m zensical build --strict --clean
 	@echo "Open build/site/index.html"
 
 # locks/ has the pins of the requirements once more, with the hash of each file, for every system and Python. torch has none:
@@ -81,6 +83,9 @@ lock: build/uv/bin/uv
 		build/uv/bin/uv pip compile "$$file" --output-file "locks/$$file" --no-emit-package torch --no-deps --universal \
 			--python-version 3.11.5 --generate-hashes --no-annotate --custom-compile-command "make lock" --quiet || exit 1; \
 	done
+
+weigh:
+	@bash tools/weigh.sh
 
 # In an environment of its own, for the other is made of what it finds.
 build/uv/bin/uv: requirements-lock.txt

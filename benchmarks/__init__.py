@@ -1,1 +1,1 @@
-"""Speed beside that of others: `make bench` runs everything, README.md says what it came to."""
+"""Benchmarks against other toolkits: `make bench` runs them all, and README.md has the results."""

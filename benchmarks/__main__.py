@@ -1,7 +1,6 @@
-"""Run the benchmarks: `python -m benchmarks [NAME ...]` runs all, or those whose names begin as one that is given.
+"""Run the benchmarks: `python -m benchmarks [PREFIX ...]` runs all, or those whose names begin with a prefix.
 
-What they come to is printed, and takes the place of what benchmarks/record.json has under the same names, of the same
-processor.
+The results are printed, and replace those in benchmarks/record.json with the same name and processor.
 """
 
 from __future__ import annotations
@@ -31,19 +30,19 @@ from preln.report.core.records import hardware_line
 
 ROUNDS = 7
 FEW = 3
-"""Rounds of what takes minutes."""
+"""Rounds of benchmarks that take minutes."""
 SIDES = 5
-"""Placements that are timed beside Post-LN at once, for each has a process with a model in memory."""
+"""Placements that are timed with Post-LN at once, as each has a process with a model in memory."""
 
 
 def of_training() -> Iterator[Entry]:
-    """Training steps beside fairseq as it comes and other toolkits."""
+    """Training steps, compared with stock fairseq and other toolkits."""
     for threads in (1, 2):
         for size, rounds in (("A", ROUNDS), ("B", FEW)):
-            others = [("preln", "fp32"), ("preln", "bf16"), ("stock", "bf16")]
+            sides = [("preln", "fp32"), ("preln", "bf16"), ("stock", "bf16")]
             if size == "A" or threads == 2:
-                others += [(kit, "fp32") for kit in ("transformers-marian", "torch.nn.Transformer", "joeynmt")]
-            yield from _steps(size, others, threads, rounds)
+                sides += [(kit, "fp32") for kit in ("transformers-marian", "torch.nn.Transformer", "joeynmt")]
+            yield from _steps(size, sides, threads, rounds)
         masked = [("preln", "fp32"), ("preln", "bf16"), ("stock", "bf16"), ("transformers-bert", "fp32")]
         yield from _steps("bert", masked, threads, ROUNDS)
 
@@ -54,8 +53,8 @@ def of_placements() -> Iterator[Entry]:
 
     models = list(placements.models())
     for few in (models[start : start + SIDES] for start in range(0, len(models), SIDES)):
-        found = _beside(("placements", "post"), [("placements", *model) for model in few], ROUNDS)
-        for model, ratio in zip(few, found, strict=True):
+        results = _beside(("placements", "post"), [("placements", *model) for model in few], ROUNDS)
+        for model, ratio in zip(few, results, strict=True):
             speed = 1 / ratio.seconds
             yield _entry(f"placement-{'-'.join(model)}", "Post-LN, fp32, 1 thread", ratio, tokens_per_second=speed)
 
@@ -73,8 +72,8 @@ def of_decoding() -> Iterator[Entry]:
 
     folder = _folder("decoding")
     decoding.prepare(folder)
-    with Side("decoding", "stock", str(folder)) as theirs, Side("decoding", "preln", str(folder)) as ours:
-        (ratio,) = ratios(theirs, [ours], FEW)
+    with Side("decoding", "stock", str(folder)) as stock, Side("decoding", "preln", str(folder)) as preln:
+        (ratio,) = ratios(stock, [preln], FEW)
     share = decoding.identical(folder)
     yield _entry("decode-A", "stock fairseq, fp32, 1 thread", ratio, seconds_a_sentence=ratio.seconds, identical=share)
 
@@ -86,19 +85,19 @@ def of_preparation() -> Iterator[Entry]:
     folder = _folder("preparation")
     preparation.prepare_folder(folder)
     with (
-        Side("preparation", "scripts", str(folder)) as theirs,
-        Side("preparation", "preln", str(folder), threads=2) as ours,
+        Side("preparation", "scripts", str(folder)) as baseline_side,
+        Side("preparation", "preln", str(folder), threads=2) as preln,
     ):
-        (ratio,) = ratios(theirs, [ours], FEW)
+        (ratio,) = ratios(baseline_side, [preln], FEW)
     baseline = "sacremoses and subword-nmt, 1 process, beside 2 of ours"
     yield _entry("prepare", baseline, ratio, seconds=ratio.seconds * preparation.PAIRS, cores=2)
     preparation.prepare_pieces(folder)
     arguments = (str(folder), "binarise")
     with (
-        Side("preparation", "stock", *arguments, threads=2) as theirs,
-        Side("preparation", "preln", *arguments) as ours,
+        Side("preparation", "stock", *arguments, threads=2) as baseline_side,
+        Side("preparation", "preln", *arguments) as preln,
     ):
-        (ratio,) = ratios(theirs, [ours], FEW)
+        (ratio,) = ratios(baseline_side, [preln], FEW)
     baseline = "fairseq's program, 2 processes, beside 1 of ours"
     yield _entry("prepare-binarise", baseline, ratio, seconds=ratio.seconds * preparation.PAIRS)
 
@@ -110,24 +109,24 @@ def of_processes() -> Iterator[Entry]:
         Side("training", "preln", "A", "fp32") as first,
         Side("training", "preln", "A", "fp32") as second,
     ):
-        found = []
+        speedups = []
         for _ in range(1 + ROUNDS):
-            of_one = together.round()
+            seconds = together.round()
             for side in (first, second):
                 side.ask()
-            found.append(of_one * (1 / first.answer() + 1 / second.answer()))
-    ratio = Ratio(statistics.median(found[1:]), min(found[1:]), max(found[1:]), ROUNDS, seconds=math.nan)
+            speedups.append(seconds * (1 / first.answer() + 1 / second.answer()))
+    ratio = Ratio(statistics.median(speedups[1:]), min(speedups[1:]), max(speedups[1:]), ROUNDS, seconds=math.nan)
     yield _entry("two-processes-A", "one process of two threads", ratio, cores=2)
 
 
 def of_growth() -> Iterator[Entry]:
-    """How the cost grows: the exponent of a power law, fitted."""
-    for name, found in growth.exponents(FEW):
-        yield {"name": f"growth-{name}", "baseline": "the smallest", **found, **_provenance(1)}
+    """The growth of cost: exponents of fitted power laws."""
+    for name, exponent in growth.exponents(FEW):
+        yield {"name": f"growth-{name}", "baseline": "the smallest", **exponent, **_provenance(1)}
 
 
 def of_launches() -> Iterator[Entry]:
-    """What an update asks of a GPU, beside fairseq as it comes; and what else is computed there.
+    """The launches and syncs on a GPU of an update, compared with stock fairseq, and of other computations.
 
     Raises:
         record.Risen: if a count is higher than the recorded one; nothing is recorded then.
@@ -137,31 +136,31 @@ def of_launches() -> Iterator[Entry]:
     library = fake_gpu.build(_folder("launches"))
     cases = launches.RECORDED
     stock = {name: replace(case, toolkit="stock") for name, case in cases.items() if case.part in launches.OF_FAIRSEQ}
-    found = launches.outcomes([*cases.values(), *stock.values()], library)
-    theirs = dict(zip(stock, found[len(cases) :], strict=True))
+    outcomes = launches.outcomes([*cases.values(), *stock.values()], library)
+    stock_outcomes = dict(zip(stock, outcomes[len(cases) :], strict=True))
     entries: list[Entry] = []
-    for name, ours in zip(cases, found, strict=False):
-        for what in ("launches", "syncs"):
-            entry = {"name": f"{what}-{name}", "baseline": "none", "value": getattr(ours, what)}
-            if name in theirs:
-                entry |= {"baseline": "stock fairseq", "stock": getattr(theirs[name], what)}
+    for name, outcome in zip(cases, outcomes, strict=False):
+        for quantity in ("launches", "syncs"):
+            entry = {"name": f"{quantity}-{name}", "baseline": "none", "value": getattr(outcome, quantity)}
+            if name in stock_outcomes:
+                entry |= {"baseline": "stock fairseq", "stock": getattr(stock_outcomes[name], quantity)}
             entries.append(entry | _provenance(1))
     record.refuse_risen(entries)
     yield from entries
 
 
 def of_shapes() -> Iterator[Entry]:
-    """What batches of a few shapes would cost, on IWSLT14's third, where it is prepared."""
+    """The cost of batches with a few shapes, on a third of IWSLT14, if it is prepared."""
     from benchmarks import shapes
 
     study = config.load(ROOT / "config" / "iwslt14-50k.yaml")
     folder = ROOT / corpus_folder(expand(study)[0]) / "binary"
     if not folder.exists():
-        how = "`snakemake prepared --cores all --configfile config/iwslt14-50k.yaml` makes it"
-        print(f"shapes: left out, for there is no {folder}; {how}", flush=True)
+        advice = "run `snakemake prepared --cores all --configfile config/iwslt14-50k.yaml`"
+        print(f"shapes: skipped: {folder} is missing; {advice}", flush=True)
         return
-    for name, found in shapes.counts(shapes.text(folder, ("de", "en"))):
-        yield {"name": name, "baseline": "fairseq's batches", **found, **_provenance(1)}
+    for name, counts in shapes.counts(shapes.text(folder, ("de", "en"))):
+        yield {"name": name, "baseline": "fairseq's batches", **counts, **_provenance(1)}
 
 
 def of_studies() -> Iterator[Entry]:
@@ -180,12 +179,12 @@ def of_studies() -> Iterator[Entry]:
         pd.read_csv(path, sep="\t").assign(rule=path.relative_to(logs).parts[0].removesuffix(".tsv"))
         for path in logs.rglob("*.tsv")
     )
-    of_rules = jobs.groupby("rule")["s"].sum()
-    for name, taken in (seconds | of_rules.add_prefix("study-quick-").to_dict()).items():
+    rule_seconds = jobs.groupby("rule")["s"].sum()
+    for name, duration in (seconds | rule_seconds.add_prefix("study-quick-").to_dict()).items():
         yield {
             "name": name,
             "baseline": "none",
-            "seconds": round(taken, 1),
+            "seconds": round(duration, 1),
             **_provenance(2 if name == "study-quick" else 1),
         }
 
@@ -212,11 +211,11 @@ def main(wanted: list[str]) -> None:
     """
     refused = []
     for name, run in GROUPS.items():
-        if wanted and not any(name.startswith(each) for each in wanted):
+        if wanted and not any(name.startswith(prefix) for prefix in wanted):
             continue
         try:
             for entry in run():
-                print(f"{entry['name']}: {_told(entry)}", flush=True)
+                print(f"{entry['name']}: {_summary(entry)}", flush=True)
                 record.put(entry)
         except record.Risen as error:
             refused.append(str(error))
@@ -224,25 +223,25 @@ def main(wanted: list[str]) -> None:
         sys.exit("; ".join(refused))
 
 
-def _steps(size: str, others: list[tuple[str, str]], threads: int, rounds: int) -> Iterator[Entry]:
-    baseline, *sides = (("training", toolkit, size, precision) for toolkit, precision in [("stock", "fp32"), *others])
-    found = _beside(baseline, sides, rounds, threads)
-    for (toolkit, precision), ratio in zip(others, found, strict=True):
+def _steps(size: str, candidates: list[tuple[str, str]], threads: int, rounds: int) -> Iterator[Entry]:
+    sides = [("training", toolkit, size, precision) for toolkit, precision in [("stock", "fp32"), *candidates]]
+    results = _beside(sides[0], sides[1:], rounds, threads)
+    for (toolkit, precision), ratio in zip(candidates, results, strict=True):
         name = f"train-{size}-{precision}" if toolkit == "preln" else f"train-{size}-{precision}-{toolkit}"
         name += "-2-threads" if threads == 2 else ""
         speed = 1 / ratio.seconds
         yield _entry(name, f"stock fairseq, fp32, {threads} thread(s)", ratio, tokens_per_second=speed, cores=threads)
 
 
-def _beside(baseline: Sequence[str], others: Sequence[Sequence[str]], rounds: int, threads: int = 1) -> list[Ratio]:
-    """Each of the others beside the baseline. A side is a module and the arguments of its `work`."""
+def _beside(baseline: Sequence[str], candidates: Sequence[Sequence[str]], rounds: int, threads: int = 1) -> list[Ratio]:
+    """Each candidate's speed relative to the baseline. A side is a module and the arguments of its `work`."""
     with ExitStack() as running:
-        first, *sides = (running.enter_context(Side(*one, threads=threads)) for one in [baseline, *others])
+        first, *sides = (running.enter_context(Side(*side, threads=threads)) for side in [baseline, *candidates])
         return ratios(first, sides, rounds)
 
 
-def _told(entry: Entry) -> str:
-    """What an entry says: a ratio, a count beside stock fairseq's, or seconds."""
+def _summary(entry: Entry) -> str:
+    """An entry's ratio, its count with stock fairseq's, or its seconds."""
     if "ratio" in entry:
         return f"{entry['ratio']:.2f} ({entry['low']:.2f} to {entry['high']:.2f})"
     if "value" not in entry:
@@ -257,14 +256,14 @@ def _folder(name: str) -> Path:
 
 
 def _entry(name: str, baseline: str, ratio: Ratio, cores: int = 1, **more: float) -> Entry:
-    found = {"ratio": ratio.median, "low": ratio.low, "high": ratio.high}
-    rounded = {key: float(f"{value:.4g}") for key, value in (found | more).items()}
+    values = {"ratio": ratio.median, "low": ratio.low, "high": ratio.high}
+    rounded = {key: float(f"{value:.4g}") for key, value in (values | more).items()}
     return {"name": name, "baseline": baseline, **rounded, "n": ratio.n, **_provenance(cores)}
 
 
 def _provenance(cores: int) -> Entry:
-    on = hardware(Execution(cpus=cores))
-    return {"hardware": hardware_line(on), "processor": record.processor(on), "commit": commit()["commit"]}
+    machine = hardware(Execution(cpus=cores))
+    return {"hardware": hardware_line(machine), "processor": record.processor(machine), "commit": commit()["commit"]}
 
 
 if __name__ == "__main__":

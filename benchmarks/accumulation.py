@@ -1,4 +1,4 @@
-"""What accumulation costs: an update on four batches of 1,024 tokens beside one on their sentences in one batch.
+"""The cost of accumulation: an update on four batches of 1,024 tokens, relative to one on a single batch.
 
     python -m benchmarks.accumulation [A|B]
 
@@ -30,19 +30,19 @@ def in_parts(batch: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _rows(batch: dict[str, Any], rows: Tensor) -> dict[str, Any]:
     target = batch["target"][rows]
-    # What is noted of the whole batch says nothing of its parts.
+    # The collator's notes on the whole batch do not hold for its parts.
     tensors = {key: value for key, value in batch["net_input"].items() if isinstance(value, Tensor)}
     return {
         "net_input": {key: value[rows] for key, value in tensors.items()},
         "target": target,
         "nsentences": len(rows),
-        # Of fairseq's dictionaries, 1 is padding.
+        # 1 is padding in fairseq's dictionaries.
         "ntokens": int(target.ne(1).sum()),
     }
 
 
 def ratios(toolkit: str, size: str, precision: str) -> list[float]:
-    """The time of an update in parts by that of one in whole, of each round, in ascending order."""
+    """Each round's time for an update in parts, relative to one as a whole, in ascending order."""
     SIZES[size]["batch_tokens"] = TOKENS
     folder = dictionaries(VOCABULARY[size])
     whole = batches(size, folder)[0]
@@ -54,12 +54,12 @@ def ratios(toolkit: str, size: str, precision: str) -> list[float]:
         trainer.train_step(update)
         return time.process_time() - start
 
-    found = []
+    values = []
     for _ in range(1 + ROUNDS):
         together = seconds([whole])
-        found.append(seconds(parts) / together)
+        values.append(seconds(parts) / together)
     # The first round warms up.
-    return sorted(found[1:])
+    return sorted(values[1:])
 
 
 if __name__ == "__main__":
@@ -67,5 +67,5 @@ if __name__ == "__main__":
     memory.keep()
     for toolkit in ("stock", "preln"):
         for precision in ("fp32", "bf16"):
-            low, *_, high = found = ratios(toolkit, (sys.argv[1:] or ["A"])[0], precision)
-            print(f"{toolkit}, {precision}: {statistics.median(found):.2f} ({low:.2f} to {high:.2f})", flush=True)
+            low, *_, high = values = ratios(toolkit, (sys.argv[1:] or ["A"])[0], precision)
+            print(f"{toolkit}, {precision}: {statistics.median(values):.2f} ({low:.2f} to {high:.2f})", flush=True)

@@ -18,7 +18,7 @@ from preln.fairseq_plugin.log import progress
 from preln.training.state import RunState
 
 SMOOTHING = 20
-"""Lines of the log whose mean is drawn; each is itself of some updates."""
+"""Lines of the log in a moving average; each covers several updates."""
 
 
 def losses(results: Path) -> pd.DataFrame:
@@ -34,9 +34,9 @@ def losses(results: Path) -> pd.DataFrame:
 
 
 def main(before: str, after: str, out: str, *runs: str) -> None:
-    """Draw the figure; of the runs that are named, if any are."""
-    both = pd.concat([losses(Path(path)).assign(code=code) for code, path in (("before", before), ("after", after))])
-    wanted = both[both.run.isin(runs)] if runs else both
+    """Draw the figure, for the named runs only if there are any."""
+    table = pd.concat([losses(Path(path)).assign(code=code) for code, path in (("before", before), ("after", after))])
+    wanted = table[table.run.isin(runs)] if runs else table
     smooth = wanted.assign(
         loss=wanted.groupby(["run", "code"]).loss.transform(lambda loss: loss.rolling(SMOOTHING, min_periods=1).mean())
     )

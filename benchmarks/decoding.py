@@ -1,6 +1,6 @@
 """Beam search by fairseq as it comes and by us: 1,000 sentences, beam 5, of a model of size A that is half trained.
 
-`prepare` makes a corpus of the grammar that comes with the package, with dictionaries of 4,000 entries, and trains the
+`prepare` makes a corpus of the text that comes with the package, with dictionaries of 4,000 entries, and trains the
 model on it for one epoch; both sides load its weights, and translate the same batches.
 """
 
@@ -35,7 +35,7 @@ SENTENCES, BEAM, PENALTY = 1000, 5, 1.0
 
 
 def study_of(size: dict[str, Any], pairs: int, held_out: int, execution: dict[str, int]) -> tuple[Study, Run]:
-    """A study of one run, of an epoch on text of the grammar."""
+    """A study of one run, of an epoch on the embedded text."""
     corpus = {"source": "embedded", "pairs": pairs, "held_out": held_out, "vocabulary": 2000}
     settings = {
         **{"corpus": "embedded", "placement": "pre", "optimizer": "adam", "learning_rate": 2e-3, "warmup": 50},

@@ -1,7 +1,7 @@
 """A GPU whose tensors have a shape, a type and a device, and no numbers: what a computation asks of a GPU, without one.
 
-Autograd and fairseq's trainer run on it as they are. What is seen is which operations are dispatched to the GPU, where
-the process waits for a number of its, and which kernel an attention would have. Nothing is said about time.
+Autograd and fairseq's trainer run on it unchanged. It counts the operations that are dispatched to the GPU, the waits
+for its numbers, and the kernels of attentions. It does not measure time.
 
 `load` changes PyTorch for the whole process, which must not have imported it; so it is done in a process of its own
 (`benchmarks.launches`).
@@ -64,14 +64,14 @@ def load(library: Path) -> None:
 
 def _torch() -> Path:
     """The folder of PyTorch, which is not imported."""
-    found = importlib.util.find_spec("torch")
-    assert found is not None and found.origin is not None
-    return Path(found.origin).parent
+    spec = importlib.util.find_spec("torch")
+    assert spec is not None and spec.origin is not None
+    return Path(spec.origin).parent
 
 
 @dataclass
 class Seen:
-    """What a computation asked of the GPU.
+    """A computation's requests to the GPU.
 
     Attributes:
         operations: how often each operation was dispatched that is neither a view nor an allocation.
@@ -86,7 +86,7 @@ class Seen:
     lines: Counter[str] = field(default_factory=Counter)
 
     def clear(self) -> None:
-        """Begin anew."""
+        """Reset all counts."""
         for counted in (self.operations, self.waits, self.attentions, self.lines):
             counted.clear()
 
@@ -104,9 +104,9 @@ def ones(read: Tensor) -> Any:
 
 @contextmanager
 def fake_gpu(numbers: Callable[[Tensor], Any] = ones) -> Iterator[Seen]:
-    """In it, tensors on `cuda` are fake, and so are those on the CPU that are made or copied; yields what is seen.
+    """Within it, tensors on `cuda` are fake, and so are new and copied ones on the CPU; yields the counts.
 
-    `numbers` are what the tensors have that are read as numpy's.
+    `numbers` gives the values of tensors that are converted to numpy.
     """
     import torch
     from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
@@ -122,8 +122,8 @@ def fake_gpu(numbers: Callable[[Tensor], Any] = ones) -> Iterator[Seen]:
         avoid_device_init = True
 
     def is_on_gpu(tensors: Any, options: dict[str, Any]) -> bool:
-        given = options.get("device")
-        if given is not None and torch.device(given).type == "cuda":
+        device = options.get("device")
+        if device is not None and torch.device(device).type == "cuda":
             return True
         return any(isinstance(x, torch.Tensor) and x.device.type == "cuda" for x in tree_leaves((tensors, options)))
 
@@ -142,12 +142,12 @@ def fake_gpu(numbers: Callable[[Tensor], Any] = ones) -> Iterator[Seen]:
                 args = self._count(name, func, args, kwargs)
                 if args is None:
                     return kwargs["found"]
-            made = func(*args, **kwargs)
-            if isinstance(made, FakeTensor):
-                # A number that PyTorch may know, such as that of a constant, is none that a GPU would tell.
-                made.constant = None
-                made.made_by = name  # type: ignore[attr-defined]
-            return made
+            result = func(*args, **kwargs)
+            if isinstance(result, FakeTensor):
+                # PyTorch may know a constant's number; a GPU's number it could not know.
+                result.constant = None
+                result.made_by = name  # type: ignore[attr-defined]
+            return result
 
         def _count(self, name: str, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
             if _waits(name, args, kwargs):
@@ -164,15 +164,15 @@ def fake_gpu(numbers: Callable[[Tensor], Any] = ones) -> Iterator[Seen]:
 
         def _places(self, name: str, indices: list[Any]) -> list[Any]:
             """Indices in the place of masks, whose true elements the GPU would have to count: all of them."""
-            found: list[Any] = []
+            places: list[Any] = []
             for index in indices:
                 if index is None or index.dtype not in (torch.bool, torch.uint8):
-                    found.append(index)
+                    places.append(index)
                     continue
                 seen.waits[line_at_work()] += 1
                 seen.operations["nonzero"] += 1
-                found += [index.new_empty(index.numel(), dtype=torch.long) for _ in range(index.dim())]
-            return found
+                places += [index.new_empty(index.numel(), dtype=torch.long) for _ in range(index.dim())]
+            return places
 
     class Called(TorchFunctionMode):
         """Gives attentions the kernel that CUDA would: the CPU's build knows none of them."""
@@ -181,7 +181,7 @@ def fake_gpu(numbers: Callable[[Tensor], Any] = ones) -> Iterator[Seen]:
             if func is torch.nn.functional.scaled_dot_product_attention and args[0].device.type == "cuda":
                 return _attention(seen, *args, **(kwargs or {}))
             if func is torch.Tensor.numpy:
-                # Of a tensor that has numbers, PyTorch would give the memory of a fake one in its place.
+                # For a real tensor, PyTorch would return the memory of a fake one.
                 return numbers(args[0]) if isinstance(args[0], FakeTensor) else np.array(args[0].tolist())
             return func(*args, **(kwargs or {}))
 
@@ -205,7 +205,7 @@ def fake_gpu(numbers: Callable[[Tensor], Any] = ones) -> Iterator[Seen]:
 
 
 class _Properties:
-    """Of the GPU that is not there."""
+    """Properties of the fake GPU."""
 
     name, major, minor, total_memory, multi_processor_count = "fake", 9, 0, 141 * 2**30, 132
 
@@ -239,12 +239,12 @@ def _answer(number: Tensor) -> bool | float | int:
 def _waits(name: str, args: Any, options: dict[str, Any]) -> bool:
     """Whether an operation is a copy between the CPU and the GPU for which the process waits."""
     if name == "_to_copy":
-        to, given, without_waiting = options.get("device"), args[0].device, options.get("non_blocking", False)
+        to, origin, without_waiting = options.get("device"), args[0].device, options.get("non_blocking", False)
     elif name == "copy_":
-        to, given, without_waiting = args[0].device, args[1].device, len(args) > 2 and args[2]
+        to, origin, without_waiting = args[0].device, args[1].device, len(args) > 2 and args[2]
     else:
         return False
-    return to is not None and to.type != given.type and not without_waiting
+    return to is not None and to.type != origin.type and not without_waiting
 
 
 def line_at_work() -> str:

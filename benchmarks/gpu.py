@@ -66,7 +66,7 @@ def test(device: Device) -> Found:
         subprocess.run(command, cwd=ROOT, env={**os.environ, **rehearsal}, check=False)
         cases = list(ElementTree.parse(report).iter("testcase"))
     failed = [case.get("name") for case in cases if case.find("failure") is not None or case.find("error") is not None]
-    skipped = Counter(one.get("message") for case in cases if (one := case.find("skipped")) is not None)
+    skipped = Counter(skip.get("message") for case in cases if (skip := case.find("skipped")) is not None)
     if failed:
         raise RuntimeError(f"{len(failed)} of {len(cases)} tests failed: {', '.join(map(str, failed))}")
     return {"passed": len(cases) - sum(skipped.values()), "skipped": dict(skipped)}
@@ -78,10 +78,10 @@ def measure_speed(device: Device, size: str) -> Found:
     flops = _flops_a_unit(device, size)
     for precision in PRECISIONS[device]:
         with (
-            Side("training", "stock", size, STOCK[device], device) as theirs,
-            Side("training", "preln", size, precision, device) as ours,
+            Side("training", "stock", size, STOCK[device], device) as stock,
+            Side("training", "preln", size, precision, device) as preln,
         ):
-            (ratio,) = ratios(theirs, [ours], ROUNDS[device])
+            (ratio,) = ratios(stock, [preln], ROUNDS[device])
         reached, peak = flops / ratio.seconds, _peak(device, precision)
         rows.append(
             {
@@ -171,12 +171,12 @@ def _epoch(device: Device, show_waits: bool = False, **settings: Any) -> Found:
         torch.cuda.set_sync_debug_mode("warn")
     with tempfile.TemporaryDirectory() as out:
         train_run(study, run, folder, Path(out))
-        found: Found = json.loads((Path(out) / "metrics.json").read_text())
-    return found
+        metrics: Found = json.loads((Path(out) / "metrics.json").read_text())
+    return metrics
 
 
 def find_kernels(device: Device, size: str) -> Found:
-    """Where the time of training steps goes."""
+    """The kernels that take most of a training step's time."""
     import torch
     from torch.profiler import ProfilerActivity, profile
 
@@ -190,18 +190,18 @@ def find_kernels(device: Device, size: str) -> Found:
         if device == "cuda":
             torch.cuda.synchronize()
     seconds = time.perf_counter() - started
-    own = "self_device_time_total" if device == "cuda" else "self_cpu_time_total"
-    events = sorted(profiled.key_averages(), key=lambda event: -getattr(event, own))
+    attribute = "self_device_time_total" if device == "cuda" else "self_cpu_time_total"
+    events = sorted(profiled.key_averages(), key=lambda event: -getattr(event, attribute))
     if device == "cuda":
-        # The operations on the CPU are told the time of their kernels too.
+        # Events on the CPU include their kernels' time too.
         events = [event for event in events if event.device_type.name == "CUDA"]
-    total = sum(getattr(event, own) for event in events)
+    total = sum(getattr(event, attribute) for event in events)
     kernels = [
         {
             "name": event.key[:100],
             "calls": event.count,
-            "ms": getattr(event, own) / 1000,
-            "share": getattr(event, own) / total,
+            "ms": getattr(event, attribute) / 1000,
+            "share": getattr(event, attribute) / total,
         }
         for event in islice(events, KERNELS)
     ]
@@ -209,7 +209,7 @@ def find_kernels(device: Device, size: str) -> Found:
 
 
 def parts(device: Device) -> dict[str, tuple[Callable[[], Found], int]]:
-    """What is done on a device, by name, with the seconds that it may take."""
+    """The parts for a device by name, each with a time limit in seconds."""
     return {
         "tests": (partial(test, device), 1200),
         **{f"speed-{size}": (partial(measure_speed, device, size), 900) for size in MODELS[device]},
@@ -220,7 +220,7 @@ def parts(device: Device) -> dict[str, tuple[Callable[[], Found], int]]:
 
 
 def go_on(device: Device, out: Path) -> list[str]:
-    """Do the parts that are not done, and write the page anew after each.
+    """Do the remaining parts, and update the page after each.
 
     Returns:
         The parts that failed.
@@ -243,20 +243,20 @@ def go_on(device: Device, out: Path) -> list[str]:
 
 def _in_process(device: Device, out: Path, name: str, limit: float) -> str:
     """Do a part in a process of its own; returns why it failed, if it did."""
-    told = out / f"{name}.log"
+    log_file = out / f"{name}.log"
     command = [sys.executable, "-m", "benchmarks.gpu", "--device", device, "--out", str(out), "--part", name]
-    with open(told, "w") as log:
+    with open(log_file, "w") as log:
         process = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log, start_new_session=True)
         try:
             code = process.wait(timeout=limit)
         except subprocess.TimeoutExpired:
-            return f"took more than {limit:g} seconds; {told} has what it said"
+            return f"took more than {limit:g} seconds; {log_file} has what it said"
         finally:
-            # What it started goes with it.
+            # Also end its children.
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
-    return f"ended with code {code}; {told} says why" if code else ""
+    return f"ended with code {code}; {log_file} says why" if code else ""
 
 
 def do(device: Device, out: Path, name: str) -> None:
@@ -265,9 +265,9 @@ def do(device: Device, out: Path, name: str) -> None:
     from preln.records.provenance import commit, hardware, versions
 
     started = time.perf_counter()
-    found = parts(device)[name][0]()
+    values = parts(device)[name][0]()
     origin = {"hardware": hardware(Execution(gpus=int(device == "cuda"))), "versions": versions(), **commit()}
-    _write(out / f"{name}.json", {"found": found, "seconds": round(time.perf_counter() - started, 1), **origin})
+    _write(out / f"{name}.json", {"found": values, "seconds": round(time.perf_counter() - started, 1), **origin})
 
 
 def write_page(device: Device, out: Path) -> None:
@@ -280,7 +280,7 @@ def write_page(device: Device, out: Path) -> None:
             lines += [f"Not done: {known['failed']}.", ""]
             continue
         hardware = known["hardware"]
-        lines += _told[name.split("-")[0]](known["found"])
+        lines += _SECTIONS[name.split("-")[0]](known["found"])
         on = ", ".join(hardware["gpus"]) or hardware["processor"]
         lines += ["", f"*{on}, torch {known['versions']['torch']}, {known['seconds']:.0f} seconds.*", ""]
     (out / "README.md").write_text("\n".join(lines))
@@ -335,14 +335,14 @@ def _of_profile(found: Found) -> list[str]:
     return [busy, "", "| kernel | calls | ms | share |", "|---|---|---|---|", *rows]
 
 
-_told: dict[str, Callable[[Found], list[str]]] = {
+_SECTIONS: dict[str, Callable[[Found], list[str]]] = {
     "tests": _of_tests,
     "speed": _of_speed,
     "waits": _of_waits,
     "bleu": _of_bleu,
     "profile": _of_profile,
 }
-"""What the page says of a part, by the first word of its name."""
+"""The page's section on a part, by the first word of the part's name."""
 
 
 def _known(out: Path, name: str, otherwise: Found) -> Found:
@@ -359,21 +359,21 @@ def _write(path: Path, content: Found) -> None:
 
 def main() -> None:
     """Go on with the parts, or do one of them."""
-    asked = argparse.ArgumentParser(prog="python -m benchmarks.gpu", description=__doc__)
-    asked.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
-    asked.add_argument("--out", type=Path, help="folder of the page and the numbers; by default in build/")
-    asked.add_argument("--part", help="do this part alone, in this process")
-    given = asked.parse_args()
-    out = given.out or OUT[given.device]
-    if given.part:
-        do(given.device, out, given.part)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.gpu", description=__doc__)
+    parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
+    parser.add_argument("--out", type=Path, help="folder of the page and the numbers; by default in build/")
+    parser.add_argument("--part", help="do this part alone, in this process")
+    arguments = parser.parse_args()
+    out = arguments.out or OUT[arguments.device]
+    if arguments.part:
+        do(arguments.device, out, arguments.part)
         return
-    if given.device == "cuda":
+    if arguments.device == "cuda":
         import torch
 
         if not torch.cuda.is_available():
             sys.exit("there is no GPU that PyTorch can use; --device cpu tries everything out on tiny models")
-    if failed := go_on(given.device, out):
+    if failed := go_on(arguments.device, out):
         sys.exit(f"not done: {', '.join(failed)}; the same command tries them again")
 
 

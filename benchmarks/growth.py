@@ -1,4 +1,4 @@
-"""How the cost of a training step grows with the model and the sentences: exponents of power laws."""
+"""Growth of a training step's cost with the size of the model and the sentences: exponents of power laws."""
 
 from __future__ import annotations
 
@@ -18,32 +18,32 @@ from benchmarks.interleaved import ROOT, Side
 from preln.report.core.statistics import exponent
 
 GROWING: dict[str, tuple[int, ...]] = {"depth": (2, 4, 8), "width": (64, 128, 256), "length": (16, 32, 64, 128)}
-"""What grows, and the sizes that are timed."""
+"""The dimensions that grow, and the sizes that are timed."""
 RUNS = (10, 100, 1000)
 
 
-def work(what: str, size: str, precision: str) -> Callable[[], int]:
-    """A round of steps of a model of size A, or on sentences, of which one size is changed."""
+def work(dimension: str, size: str, precision: str) -> Callable[[], int]:
+    """A round of training steps at size A with one dimension changed."""
     from benchmarks import training
 
     value = int(size)
-    if what == "length":
+    if dimension == "length":
         return training.work("preln", "A", precision, length=value)
     model = {
         "depth": {"encoder_layers": value, "decoder_layers": value},
         "width": {"width": value, "ffn_width": 2 * value},
     }
-    return training.work("preln", "A", precision, changes=model[what])
+    return training.work("preln", "A", precision, changes=model[dimension])
 
 
 def exponents(rounds: int) -> Iterator[tuple[str, dict[str, Any]]]:
     """The exponents of the seconds a token by what grows, and of a dry run's seconds by the number of runs."""
-    for what, sizes in GROWING.items():
+    for dimension, sizes in GROWING.items():
         with ExitStack() as running:
-            sides = [running.enter_context(Side("growth", what, str(size), "fp32")) for size in sizes]
+            sides = [running.enter_context(Side("growth", dimension, str(size), "fp32")) for size in sizes]
             # The first round of each is not counted.
-            found = [exponent(sizes, [side.round() for side in sides]) for _ in range(1 + rounds)][1:]
-        yield what, _summary(found)
+            values = [exponent(sizes, [side.round() for side in sides]) for _ in range(1 + rounds)][1:]
+        yield dimension, _summary(values)
     yield "runs", _summary([exponent(RUNS, [dry_run(runs) for runs in RUNS])])
 
 
@@ -65,6 +65,6 @@ def dry_run(runs: int) -> float:
         return time.perf_counter() - started
 
 
-def _summary(found: list[float]) -> dict[str, Any]:
-    rounded = {"ratio": statistics.median(found), "low": min(found), "high": max(found)}
-    return {**{key: round(value, 3) for key, value in rounded.items()}, "n": len(found)}
+def _summary(values: list[float]) -> dict[str, Any]:
+    rounded = {"ratio": statistics.median(values), "low": min(values), "high": max(values)}
+    return {**{key: round(value, 3) for key, value in rounded.items()}, "n": len(values)}

@@ -1,4 +1,4 @@
-"""Sides that are timed in turn: each in a process of its own, for memory and threads to be its alone."""
+"""Sides that are timed in turn, each in a process with its own memory and threads."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 class Side:
-    """A process that does one round of its work whenever it is told to (`benchmarks.side`)."""
+    """A process that does a round of its work on request (`benchmarks.side`)."""
 
     def __init__(self, module: str, *arguments: str, threads: int = 1) -> None:
         self.name = ", ".join(arguments)
@@ -65,26 +65,26 @@ class Side:
 
 @dataclass(frozen=True)
 class Ratio:
-    """How many times as fast as its baseline a side is: the median of the rounds, the lowest and the highest."""
+    """A side's speed relative to its baseline: the median, lowest and highest of the rounds."""
 
     median: float
     low: float
     high: float
     n: int
     seconds: float
-    """What a unit of the work took, in the median."""
+    """The median time for a unit of the work."""
 
 
-def ratios(baseline: Side, others: Sequence[Side], rounds: int) -> list[Ratio]:
-    """Each of the others beside the baseline; in a round all sides work one after the other."""
-    sides = [baseline, *others]
+def ratios(baseline: Side, candidates: Sequence[Side], rounds: int) -> list[Ratio]:
+    """Each candidate's speed relative to the baseline; in a round all sides work in turn."""
+    sides = [baseline, *candidates]
     # The first round of each is not counted.
     for side in sides:
         side.round()
     times = [[side.round() for side in sides] for _ in range(rounds)]
-    found = []
+    results = []
     for number in range(1, len(sides)):
         values = [row[0] / row[number] for row in times]
         seconds = statistics.median(row[number] for row in times)
-        found.append(Ratio(statistics.median(values), min(values), max(values), rounds, seconds))
-    return found
+        results.append(Ratio(statistics.median(values), min(values), max(values), rounds, seconds))
+    return results

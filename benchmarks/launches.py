@@ -1,9 +1,9 @@
-"""What an update asks of a GPU, on one that is not there: operations and waits, by fairseq as it comes and by us.
+"""Launches and syncs of an update on a fake GPU, by stock fairseq and by us.
 
-And what else is computed there: a validation, a step of the beam search, gradients and first updates for the theory.
+Also those of a validation, a step of the beam search, and gradients and first updates for the theory.
 
 `python -m benchmarks.launches LIBRARY CASES` takes the library of `benchmarks.fake_gpu` and a file with a list of
-cases, and prints what is seen in each, or the error that it ended with.
+cases, and prints each case's counts or error.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ PRECISIONS = ("fp32", "bf16", "fp16")
 
 @dataclass(frozen=True)
 class Case:
-    """What is looked at.
+    """A computation to be counted.
 
     Attributes:
-        model: the paper's IWSLT model (`iwslt`), BERT-base (`bert-base`), or this as it is fine-tuned.
-        changes: of its settings.
-        toolkit: whose it is.
+        model: the paper's IWSLT model (`iwslt`), BERT-base (`bert-base`), or BERT-base in fine-tuning.
+        changes: changes to its settings.
+        toolkit: ours or stock fairseq.
         part: an update, the validation of a batch, or of the translation model a step of the beam search, one behind
             which rows are closed up, one at which sentences have come to their limit, a measurement of gradients
             on two batches, or a trace of one update.
@@ -55,7 +55,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a case came to; the numbers are `fake_gpu.Seen`'s, of an update or a step behind the first ones."""
+    """A case's counts, as in `fake_gpu.Seen`, for an update or a step after the first ones; or its error."""
 
     operations: dict[str, int]
     waits: dict[str, int]
@@ -70,7 +70,7 @@ class Outcome:
 
     @property
     def syncs(self) -> int:
-        """How often the process waits for the GPU."""
+        """The number of times that the process waits for the GPU."""
         return sum(self.waits.values())
 
 
@@ -87,13 +87,13 @@ OF_FAIRSEQ = ("update", "validation")
 
 
 def outcomes(cases: Sequence[Case], library: Path) -> list[Outcome]:
-    """What is seen in each of the cases, which a process of their own goes through."""
+    """The outcome of each case, in a separate process."""
     with tempfile.TemporaryDirectory() as folder:
-        told = Path(folder) / "cases.json"
-        told.write_text(json.dumps([asdict(case) for case in cases]))
-        command = [sys.executable, "-W", "ignore", "-m", "benchmarks.launches", str(library), str(told)]
+        file = Path(folder) / "cases.json"
+        file.write_text(json.dumps([asdict(case) for case in cases]))
+        command = [sys.executable, "-W", "ignore", "-m", "benchmarks.launches", str(library), str(file)]
         done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)
-    return [Outcome(**found) for found in json.loads(done.stdout.splitlines()[-1])]
+    return [Outcome(**fields) for fields in json.loads(done.stdout.splitlines()[-1])]
 
 
 IWSLT: dict[str, Any] = {"encoder_layers": 6, "decoder_layers": 6, "width": 512, "ffn_width": 1024, "heads": 4}
@@ -137,10 +137,10 @@ def _configuration(case: Case) -> tuple[Any, int]:
         arguments = options.translation(run, folder, folder, LANGUAGES, folder, execution)
         precision, accumulate = run.precision, run.accumulate
     else:
-        given = {"text": "any", "placement": "post", "learning_rate": 1e-4, "clip_norm": 1.0} | case.changes
+        settings = {"text": "any", "placement": "post", "learning_rate": 1e-4, "clip_norm": 1.0} | case.changes
         folder = _dictionaries(BASE_VOCABULARY)
         numbers = {"updates": 1000, "validate_every": 1000, "batch_sequences": BASE_SEQUENCES}
-        bert = PretrainingSettings.model_validate({**numbers, **BASE, **given})
+        bert = PretrainingSettings.model_validate({**numbers, **BASE, **settings})
         precision, accumulate = bert.precision, bert.accumulate
         if case.model == "bert-base":
             arguments = options.pretraining(bert, folder, folder, [], execution)
@@ -154,9 +154,9 @@ def _run(case: Case) -> RunSettings:
     """The translation run of a case."""
     from preln.config import RunSettings
 
-    given = {"corpus": "any", "placement": "post", "optimizer": "adam", "learning_rate": 5e-4} | case.changes
-    schedule = {"schedule": "linear", "decay_updates": 1000} if given["optimizer"] == "radam" else {}
-    return RunSettings.model_validate({"schedule": "constant", **schedule, **IWSLT, **given})
+    settings = {"corpus": "any", "placement": "post", "optimizer": "adam", "learning_rate": 5e-4} | case.changes
+    schedule = {"schedule": "linear", "decay_updates": 1000} if settings["optimizer"] == "radam" else {}
+    return RunSettings.model_validate({"schedule": "constant", **schedule, **IWSLT, **settings})
 
 
 def _trained(case: Case, cfg: Any, accumulate: int) -> Outcome:
@@ -206,16 +206,16 @@ def _searched(case: Case, cfg: Any) -> Outcome:
     # The first sentence comes to its limit, and the others go on.
     lengths[0], beam, step = 1, 5, -1
     at = int(decoding.LENGTH_FACTOR + decoding.LENGTH_MARGIN) if case.part == "search-limit" else LOOKED_AT
-    found: list[Outcome] = []
+    results: list[Outcome] = []
 
     def numbers(read: Any) -> Any:
-        """How many hypotheses of each sentence ended in this step; and, read at the end, that all did."""
+        """The number of hypotheses of each sentence that ended in this step; at the end, that all did."""
         nonlocal step
         if read.dim() == 2:
             return fake_gpu.ones(read)
         step += 1
         if step == at:
-            found.append(_outcome(seen))
+            results.append(_outcome(seen))
         seen.clear()
         ended = np.zeros(len(read), dtype=int)
         if step == at:
@@ -228,7 +228,7 @@ def _searched(case: Case, cfg: Any) -> Outcome:
         with torch.device("cuda"):
             model = task.build_model(cfg.model).eval()
         decoding.search(model, source.to("cuda"), lengths, beam, 1.0)
-    return found[0]
+    return results[0]
 
 
 def _theory(case: Case) -> Outcome:
@@ -335,17 +335,17 @@ def _labelled() -> dict[str, Any]:
     }
 
 
-def main(library: str, told: str) -> None:
-    """Go through the cases."""
+def main(library: str, file: str) -> None:
+    """Print the outcomes of the cases in a file."""
     fake_gpu.load(Path(library))
-    found = []
-    for case in json.loads(Path(told).read_text()):
+    results = []
+    for case in json.loads(Path(file).read_text()):
         try:
-            found.append(_look(Case(**case)))
+            results.append(_look(Case(**case)))
         except Exception:
-            # What is wrong with one case says nothing of the others.
-            found.append(Outcome({}, {}, {}, {}, error=traceback.format_exc()))
-    print("\n" + json.dumps([asdict(one) for one in found]))
+            # An error in one case does not affect the others.
+            results.append(Outcome({}, {}, {}, {}, error=traceback.format_exc()))
+    print("\n" + json.dumps([asdict(outcome) for outcome in results]))
 
 
 if __name__ == "__main__":

@@ -21,6 +21,6 @@ def work(placement: str, *options: str) -> Callable[[], int]:
 
 
 def models() -> Iterator[tuple[str, ...]]:
-    """What `work` takes for each model, but for Post-LN without options."""
+    """The arguments of `work` for each model, except for Post-LN without options."""
     yield from ((name,) for name in PLACEMENTS if name != "post")
     yield from itertools.product(PAPER, OPTIONS)

@@ -1,7 +1,8 @@
 """Preparing 160,000 sentence pairs: tokenised, lower-cased, split into pieces of a BPE vocabulary of 10,000.
 
 Beside it sacremoses and subword-nmt, which the field's scripts are made of, one line after the other as they come. The
-pieces are binarised by us and by fairseq's own program. The text is the grammar's, in sentences of about 10 words.
+pieces are binarised by us and by fairseq's own program. The sentences are the embedded text's, of about 10 words, each
+several times and with another number in front.
 """
 
 from __future__ import annotations
@@ -14,9 +15,8 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from preln import generated_text
 from preln.config import FilesCorpus, TextPaths
-from preln.corpora import prepare
+from preln.corpora import data, prepare
 
 PAIRS, VOCABULARY = 160_000, 10_000
 
@@ -24,12 +24,10 @@ PAIRS, VOCABULARY = 160_000, 10_000
 def prepare_folder(folder: Path) -> None:
     """Write the text, unless it is there."""
     if not (folder / "train.en").exists():
-        pairs: list[tuple[str, str]] = []
-        for seed in range(1, 1 + PAIRS // 80_000):
-            pairs += generated_text.generate(80_000, seed)
+        pairs = data.pairs()
         for side, language in enumerate(("de", "en")):
-            text = "".join(f"{pair[side]}\n" for pair in pairs)
-            (folder / f"train.{language}").write_text(text, encoding="utf-8")
+            lines = (f"{number // len(pairs)} {pairs[number % len(pairs)][side]}\n" for number in range(PAIRS))
+            (folder / f"train.{language}").write_text("".join(lines), encoding="utf-8")
 
 
 def work(toolkit: str, folder: str, step: str = "prepare") -> Callable[[], int]:

@@ -1,7 +1,7 @@
-"""benchmarks/record.json: what was measured, an entry for each name and processor.
+"""benchmarks/record.json: the measurements, with an entry for each name and processor.
 
-A count has no processor: it is the same on each. Entries that were made before processors were told apart have the name
-that the machine gave its processor, such as "AMD EPYC", which is that of several generations.
+A count has no processor, as it is the same on each. Old entries have only the machine's name for its processor, such as
+"AMD EPYC", which several generations share.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ Entry = dict[str, Any]
 
 
 def entries() -> list[Entry]:
-    """All that was measured."""
-    found: list[Entry] = json.loads(RECORD.read_text(encoding="utf-8"))
-    return found
+    """All measurements."""
+    values: list[Entry] = json.loads(RECORD.read_text(encoding="utf-8"))
+    return values
 
 
 def find(name: str, processor: str = "") -> Entry:
-    """What was measured under a name on a processor, or counted.
+    """The measurement or count with this name on a processor.
 
     Raises:
-        KeyError: if there is nothing; it says on which processors there is.
+        KeyError: if there is none; the message has the measured processors.
     """
-    of_name = {processor_of(entry): entry for entry in entries() if entry["name"] == name}
-    if processor not in of_name:
-        raise KeyError(f"{name} was not measured on {processor or 'none'!r}, but on {sorted(of_name)}")
-    return of_name[processor]
+    by_processor = {processor_of(entry): entry for entry in entries() if entry["name"] == name}
+    if processor not in by_processor:
+        raise KeyError(f"{name} was not measured on {processor or 'none'!r}, but on {sorted(by_processor)}")
+    return by_processor[processor]
 
 
 def put(entry: Entry) -> None:
-    """Write an entry in the place of the one that has its name and its processor, or behind all others."""
-    known = {(one["name"], processor_of(one)): one for one in entries()}
+    """Write an entry, replacing that with its name and processor if there is one."""
+    known = {(old["name"], processor_of(old)): old for old in entries()}
     known[entry["name"], processor_of(entry)] = entry
     write_text(RECORD, json.dumps(list(known.values()), indent=1) + "\n")
 
@@ -48,32 +48,32 @@ class Risen(Exception):
 
 
 def refuse_risen(counts: list[Entry]) -> None:
-    """Let counts pass of which none is higher than the recorded one.
+    """Check that no count is higher than recorded.
 
     Raises:
-        Risen: otherwise; it says which, and what to do.
+        Risen: with the counts that have risen.
     """
     known = {entry["name"]: entry["value"] for entry in entries() if "value" in entry}
     risen = [
-        f"{one['name']} is {one['value']} (recorded: {known[one['name']]})"
-        for one in counts
-        if one["value"] > known.get(one["name"], one["value"])
+        f"{entry['name']} is {entry['value']} (recorded: {known[entry['name']]})"
+        for entry in counts
+        if entry["value"] > known.get(entry["name"], entry["value"])
     ]
     if risen:
-        how = f"if that is meant, remove these entries from {RECORD.name} and count again"
-        raise Risen(f"not recorded, for these counts may only fall: {'; '.join(risen)}; {how}")
+        advice = f"if this is intended, remove these entries from {RECORD.name} and count again"
+        raise Risen(f"not recorded, as counts may only fall: {'; '.join(risen)}; {advice}")
 
 
 def processor_of(entry: Entry) -> str:
-    """On which processor an entry was measured; nothing if it is a count."""
+    """The processor of an entry; empty for a count."""
     if "value" in entry:
         return ""
     return str(entry.get("processor") or entry["hardware"].split(",")[0])
 
 
 def processor(hardware: dict[str, Any]) -> str:
-    """The processor of this machine, of what a record says of its hardware: its name, its family and model, by which
-    Linux tells generations of the same name apart, and the instructions of the compiled loops."""
+    """This machine's processor, from a record's hardware: its name, its family and model, which distinguish generations
+    of the same name, and the instructions of the compiled loops."""
     known = {}
     if provenance.PROCESSORS.exists():
         lines = (line.split(":", 1) for line in provenance.PROCESSORS.read_text().splitlines() if ":" in line)

@@ -1,6 +1,6 @@
-"""What every toolkit's training steps are timed on: the models' sizes, batches of random tokens, and a round of steps.
+"""The common input of all toolkits' timed training steps: model sizes, batches of random tokens, and rounds of steps.
 
-Sentences have the lengths of IWSLT14's, and a vocabulary whose words are as unequal as a language's.
+Sentences have IWSLT14's lengths and the word frequencies of a language.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SIZES: dict[str, dict[str, int]] = {
     "base": {"width": 512, "ffn_width": 2048, "heads": 8, "batch_tokens": 8192},
     "tiny": {"width": 16, "ffn_width": 32, "heads": 2, "batch_tokens": 512, "encoder_layers": 1, "decoder_layers": 1},
 }
-"""A is a model for a laptop, B is the paper's for IWSLT14, base that of the first Transformer; they have 6+6 layers."""
+"""A is a model for a laptop, B the paper's for IWSLT14, base the original Transformer; they have 6+6 layers."""
 VOCABULARY = {"A": 4000, "B": 10000, "base": 32000, "tiny": 500}
 BATCHES = {"A": 4, "B": 2, "base": 4, "tiny": 2}
 BERTS: dict[str, dict[str, int]] = {
@@ -76,20 +76,20 @@ def batches(size: str, folder: Path, length: int | None = None) -> list[Any]:
     )
     np.random.seed(1)
     tokens = SIZES[size]["batch_tokens"]
-    found = pairs.batch_by_size(pairs.ordered_indices(), max_tokens=tokens, required_batch_size_multiple=8)
-    chosen = draw.permutation(len(found))[: BATCHES[size]]
-    return [pairs.collater([pairs[i] for i in found[number]]) for number in chosen]
+    rows = pairs.batch_by_size(pairs.ordered_indices(), max_tokens=tokens, required_batch_size_multiple=8)
+    chosen = draw.permutation(len(rows))[: BATCHES[size]]
+    return [pairs.collater([pairs[i] for i in rows[number]]) for number in chosen]
 
 
 def masked_batches(size: str) -> list[dict[str, Any]]:
     """Two batches of random tokens, of which 15% are masked."""
     generator, pad, mask = torch.Generator().manual_seed(1), PAD, BERT_VOCABULARY[size] - 1
-    found = []
+    samples = []
     for _ in range(2):
         shape = (BERT_SEQUENCES[size], BERTS[size]["sequence_length"])
         tokens = torch.randint(4, mask, shape, generator=generator)
         masked = torch.rand(shape, generator=generator) < 0.15
-        found.append(
+        samples.append(
             {
                 "net_input": {"src_tokens": tokens.masked_fill(masked, mask)},
                 "target": tokens.masked_fill(~masked, pad),
@@ -97,4 +97,4 @@ def masked_batches(size: str) -> list[dict[str, Any]]:
                 "nsentences": len(tokens),
             }
         )
-    return found
+    return samples

@@ -1,4 +1,4 @@
-"""What it would cost to give a training batches of a few shapes only, as CUDA graphs need them.
+"""The cost of training on batches with a few shapes only, as CUDA graphs need them.
 
 It is counted on a prepared corpus. A batch's shape is how many sentences it has, and how long its longest source and
 target are. Its places are its padded tokens, which are what a model computes: the sentences times the sum of these two
@@ -24,9 +24,9 @@ Price = Callable[[Integers], Integers]
 TOKENS = (4096, 1024)
 """Of a batch, in the paper's setting for IWSLT14 and in our studies."""
 PADDED = (16, 64)
-"""To how many shapes fairseq's batches are padded."""
+"""Numbers of shapes to which fairseq's batches are padded."""
 MADE = 16
-"""For how many shapes batches are made anew."""
+"""Number of shapes for which new batches are made."""
 
 
 def of_batches(shapes: Integers) -> Integers:
@@ -51,24 +51,25 @@ def text(binary: Path, languages: tuple[str, str]) -> LanguagePairDataset:
 
 def fairseqs(pairs: LanguagePairDataset, tokens: int) -> Integers:
     """The shapes of fairseq's batches of at most so many tokens."""
-    found = pairs.batch_by_size(pairs.ordered_indices(), max_tokens=tokens, required_batch_size_multiple=BATCH_MULTIPLE)
-    return np.array([(len(rows), pairs.src_sizes[rows].max(), pairs.tgt_sizes[rows].max()) for rows in found])
+    order = pairs.ordered_indices()
+    batches = pairs.batch_by_size(order, max_tokens=tokens, required_batch_size_multiple=BATCH_MULTIPLE)
+    return np.array([(len(rows), pairs.src_sizes[rows].max(), pairs.tgt_sizes[rows].max()) for rows in batches])
 
 
 def counts(pairs: LanguagePairDataset) -> Iterator[tuple[str, dict[str, Any]]]:
-    """What is recorded, by name: the shapes of fairseq's batches, the share of places that their padding adds to the
-    words, and the share that few shapes would add to that."""
+    """The recorded counts by name: the shapes of fairseq's batches, the share of places that their padding adds to the
+    words, and the share that a few shapes would add to that."""
     lengths = np.stack([pairs.src_sizes, pairs.tgt_sizes], 1).astype(np.int64)
     for tokens in TOKENS:
         batches = fairseqs(pairs, tokens)
         places = int(of_batches(batches).sum())
-        found = {"value": len(np.unique(batches, axis=0)), "batches": len(batches)}
-        yield f"shapes-{tokens}", {**found, "padding": round(places / int(lengths.sum()) - 1, 5)}
+        distinct = {"value": len(np.unique(batches, axis=0)), "batches": len(batches)}
+        yield f"shapes-{tokens}", {**distinct, "padding": round(places / int(lengths.sum()) - 1, 5)}
         for count in PADDED:
             more = padded(batches, chosen(batches, count, of_batches)) / places - 1
             yield f"shapes-{tokens}-padded-{count}", {"value": round(more, 5), "batches": len(batches)}
-        made, of_made = made_anew(lengths, chosen(lengths, MADE, of_pairs), tokens)
-        yield f"shapes-{tokens}-made-{MADE}", {"value": round(of_made / places - 1, 5), "batches": made}
+        number, new_places = new_batches(lengths, chosen(lengths, MADE, of_pairs), tokens)
+        yield f"shapes-{tokens}-made-{MADE}", {"value": round(new_places / places - 1, 5), "batches": number}
 
 
 def padded(batches: Integers, shapes: Integers) -> int:
@@ -76,11 +77,11 @@ def padded(batches: Integers, shapes: Integers) -> int:
     return int(of_batches(shapes[_smallest(batches, shapes, of_batches)]).sum())
 
 
-def made_anew(lengths: Integers, shapes: Integers, tokens: int) -> tuple[int, int]:
-    """How many batches are made for shapes of a source and a target, and the batches' places.
+def new_batches(lengths: Integers, shapes: Integers, tokens: int) -> tuple[int, int]:
+    """The number of batches for shapes of a source and a target, and the batches' places.
 
-    Each pair is in the smallest shape that has room for it. A shape has as many sentences as fairseq would give it, and
-    its last batch is filled up with empty ones.
+    Each pair goes into the smallest shape that fits. A shape has as many sentences as in fairseq, and its last batch is
+    filled up with empty ones.
     """
     pairs = np.bincount(_smallest(lengths, shapes, of_pairs), minlength=len(shapes))
     rows = tokens // shapes.max(1)
@@ -90,7 +91,7 @@ def made_anew(lengths: Integers, shapes: Integers, tokens: int) -> tuple[int, in
 
 
 def _smallest(sizes: Integers, shapes: Integers, price: Price) -> Integers:
-    """For each size, which of the shapes that have room for it has the fewest places."""
+    """For each size, the index of the fitting shape with the fewest places."""
     fits = np.all(sizes[:, None] <= shapes[None], axis=-1)
     assert fits.any(1).all(), "a size has no shape"
     return np.asarray(np.where(fits, price(shapes), np.iinfo(np.int64).max).argmin(1))
@@ -112,21 +113,21 @@ def chosen(sizes: Integers, count: int, price: Price) -> Integers:
 def _united(sizes: Integers, weights: Integers, count: int, price: Price) -> Integers:
     """The number of the group that each size is in when there are `count`."""
     shapes, totals, groups = sizes.copy(), weights.copy(), np.arange(len(sizes))
-    left, never = np.ones(len(sizes), dtype=bool), np.iinfo(np.int64).max
+    remaining, never = np.ones(len(sizes), dtype=bool), np.iinfo(np.int64).max
 
-    def added(one: int) -> Integers:
+    def added(group: int) -> Integers:
         """The places that uniting a group with each other one adds."""
-        together = price(np.maximum(shapes, shapes[one])) * (totals + totals[one])
-        more = together - price(shapes) * totals - price(shapes[one]) * totals[one]
-        return np.where(left & (np.arange(len(shapes)) != one), more, never)
+        together = price(np.maximum(shapes, shapes[group])) * (totals + totals[group])
+        more = together - price(shapes) * totals - price(shapes[group]) * totals[group]
+        return np.where(remaining & (np.arange(len(shapes)) != group), more, never)
 
-    more = np.array([added(one) for one in range(len(sizes))])
+    more = np.array([added(group) for group in range(len(sizes))])
     for _ in range(len(sizes) - count):
-        one, other = (int(place) for place in np.unravel_index(more.argmin(), more.shape))
-        shapes[one], totals[one] = np.maximum(shapes[one], shapes[other]), totals[one] + totals[other]
-        groups[groups == other], left[other] = one, False
-        more[other], more[:, other] = never, never
-        more[one] = more[:, one] = added(one)
+        a, b = (int(place) for place in np.unravel_index(more.argmin(), more.shape))
+        shapes[a], totals[a] = np.maximum(shapes[a], shapes[b]), totals[a] + totals[b]
+        groups[groups == b], remaining[b] = a, False
+        more[b], more[:, b] = never, never
+        more[a] = more[:, a] = added(a)
     return np.unique(groups, return_inverse=True)[1]
 
 
@@ -138,16 +139,16 @@ def _moved(sizes: Integers, weights: Integers, groups: Integers, price: Price) -
     while moved:
         moved = False
         for number, (size, weight) in enumerate(zip(sizes, weights, strict=True)):
-            here = groups[number]
-            others = groups == here
-            others[number] = False
-            without = sizes[others].max(0, initial=0)
-            saved = price(shapes[here]) * totals[here] - price(without) * (totals[here] - weight)
+            current = groups[number]
+            members = groups == current
+            members[number] = False
+            without = sizes[members].max(0, initial=0)
+            saved = price(shapes[current]) * totals[current] - price(without) * (totals[current] - weight)
             added = price(np.maximum(shapes, size)) * (totals + weight) - price(shapes) * totals
-            added[here] = saved
-            there = added.argmin()
-            if added[there] < saved:
-                groups[number], moved = there, True
-                shapes[here], totals[here] = without, totals[here] - weight
-                shapes[there], totals[there] = np.maximum(shapes[there], size), totals[there] + weight
+            added[current] = saved
+            target = added.argmin()
+            if added[target] < saved:
+                groups[number], moved = target, True
+                shapes[current], totals[current] = without, totals[current] - weight
+                shapes[target], totals[target] = np.maximum(shapes[target], size), totals[target] + weight
     return shapes

@@ -1,6 +1,6 @@
-"""The process of one side: `python -m benchmarks.side MODULE ARGUMENTS` does a round for each line that it reads.
+"""The process of a side: `python -m benchmarks.side MODULE ARGUMENTS` does a round for each line that it reads.
 
-The module's `work` takes the arguments and gives a function that does one round, and says how many units that was.
+The module's `work` takes the arguments and returns a function that does a round and returns its number of units.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import time
 
 def main(module: str, *arguments: str) -> None:
     """Answer each line of the standard input with the seconds that a unit of the work took."""
-    # What libraries print goes where errors go.
+    # Redirect the libraries' output to stderr.
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     do_round = importlib.import_module(f"benchmarks.{module}").work(*arguments)

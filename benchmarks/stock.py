@@ -1,4 +1,4 @@
-"""fairseq as it comes: the options of one of our trainings without the parts that are ours."""
+"""Stock fairseq: the options of one of our trainings, without our own components."""
 
 from __future__ import annotations
 
@@ -6,8 +6,14 @@ import json
 import re
 
 _OURS = {
-    *("--run-settings", "--state", "--references", "--keep-weights", "--keep-checkpoints", "--weights"),
-    *("--warmup", "--total-updates"),
+    "--run-settings",
+    "--state",
+    "--references",
+    "--keep-weights",
+    "--keep-checkpoints",
+    "--weights",
+    "--warmup",
+    "--total-updates",
 }
 _FAIRSEQS = {
     "preln_translation": "translation",
@@ -28,14 +34,14 @@ NORMS = {
     r"\.attention_residual\.norm": ".self_attn_layer_norm",
     r"\.feed_forward_residual\.norm": ".final_layer_norm",
 }
-"""What fairseq calls the LayerNorms of our layers."""
+"""fairseq's names for the LayerNorms in our layers."""
 
 
-def options(ours: list[str]) -> list[str]:
-    """fairseq's own model, task, loss and optimizer with the same settings, at a rate that does not change."""
-    pre = json.loads(ours[ours.index("--run-settings") + 1])["placement"] == "pre"
+def options(arguments: list[str]) -> list[str]:
+    """Options for fairseq's own model, task, loss and optimizer with the same settings, at a constant rate."""
+    pre = json.loads(arguments[arguments.index("--run-settings") + 1])["placement"] == "pre"
     kept, skip = [], False
-    for option in ours:
+    for option in arguments:
         if skip:
             skip = False
         elif option in _OURS:
@@ -44,11 +50,11 @@ def options(ours: list[str]) -> list[str]:
             kept.append(_FAIRSEQS.get(option, option))
     if "roberta" in kept:
         return kept
-    return [*kept, *(("--encoder-normalize-before", "--decoder-normalize-before") if pre else ())]
+    return [*kept, "--encoder-normalize-before", "--decoder-normalize-before"] if pre else kept
 
 
-def parameter_name(ours: str) -> str:
-    """fairseq's name of a parameter of ours."""
-    for pattern, theirs in NORMS.items():
-        ours = re.sub(pattern, theirs, ours)
-    return ours
+def parameter_name(name: str) -> str:
+    """fairseq's name for one of our parameters."""
+    for pattern, replacement in NORMS.items():
+        name = re.sub(pattern, replacement, name)
+    return name

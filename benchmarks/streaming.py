@@ -1,10 +1,11 @@
-"""Whether the memory that a text to pre-train on takes grows with it: the peak of each stage, by the text's size.
+"""Peak memory of each stage of preparing a pre-training text, by the text's size.
 
     python benchmarks/streaming.py
 
-The text is generated, three sizes of it, each four times the one before. A stage runs in a process of its own, whose
-peak of resident memory is the kernel's count; of a stage that starts others it is the largest one's. The BPE model is
-trained on at most 50,000 sentences here, in place of 5,000,000, so that each size is beyond what it takes.
+The text is the embedded documents, repeated to three sizes, each four times the one before. A stage runs in a process
+of its own, whose peak of resident memory is the kernel's count; of a stage that starts others it is the largest one's.
+The BPE model is trained on at most 50,000 sentences here, in place of 5,000,000, so that each size is beyond what it
+takes.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
-from preln.config import EmbeddedSource, EnglishText
-from preln.corpora import bpe
+from preln.config import EnglishText, TextFilesSource
+from preln.corpora import bpe, data
 from preln.corpora.english.prepare import prepare_text
 from preln.fairseq_plugin.binarise import binarise_english
 
@@ -28,7 +29,11 @@ MOST_SENTENCES = 50_000
 
 def prepare(folder: Path, documents: int) -> None:
     """Make the sentences of train and valid."""
-    source = EmbeddedSource(source="embedded", documents=documents)
+    embedded = data.documents()
+    with (folder / "documents.txt").open("w", encoding="utf-8") as file:
+        for number in range(documents):
+            file.write("\n".join(embedded[number % len(embedded)]) + "\n\n")
+    source = TextFilesSource(source="files", path=folder / "documents.txt", documents="blank-line")
     prepare_text(EnglishText(sources=(source,), vocabulary=VOCABULARY), folder, folder / "text", processes=1)
 
 

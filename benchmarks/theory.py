@@ -1,4 +1,4 @@
-"""What the theory's measurements cost, as ratios to passes that they cannot do without, timed in turn in one process.
+"""The cost of the theory's measurements, relative to the passes that they need, timed in turn in one process.
 
     python benchmarks/theory.py resources/corpora/embedded-<digest>
 
@@ -7,7 +7,7 @@ The argument is a folder of a prepared German-English corpus, as `snakemake` lea
 - gradients: all matrices and hidden states of a translation model, against forward and backward passes alone over
   the same mini-batches, which is the least that any way of measuring them needs; and against one backward pass for
   each matrix, which is how a hook for a single layer would be repeated.
-- proofs: every quantity of a stack of the model of the proofs, against a forward and a backward pass of it alone.
+- proofs: every quantity of a stack of the toy model, against a forward and a backward pass of it alone.
 
 Each ratio is the median of several rounds; within a round both sides are timed one after the other.
 """
@@ -31,8 +31,14 @@ from preln.theory.measurements import Measurement
 ROUNDS = 5
 BATCHES = 4
 MODEL = {
-    **{"corpus": "any", "placement": "post", "optimizer": "adam", "learning_rate": 1e-3, "schedule": "constant"},
-    **{"width": 64, "ffn_width": 128, "batch_tokens": 1024},
+    "corpus": "any",
+    "placement": "post",
+    "optimizer": "adam",
+    "learning_rate": 1e-3,
+    "schedule": "constant",
+    "width": 64,
+    "ffn_width": 128,
+    "batch_tokens": 1024,
 }
 BASE = Measurement("translation", "", "initial", "post", "", 6, 64, None, "", 1, "", 0.0)
 
@@ -47,8 +53,8 @@ def seconds(work: Callable[[], object]) -> float:
 def ratio(name: str, work: Callable[[], object], least: Callable[[], object]) -> None:
     """Print how many times as long `work` takes as `least`."""
     work(), least()
-    found = [seconds(work) / seconds(least) for _ in range(ROUNDS)]
-    print(f"{name}: {statistics.median(found):.2f} ({min(found):.2f} to {max(found):.2f})", flush=True)
+    values = [seconds(work) / seconds(least) for _ in range(ROUNDS)]
+    print(f"{name}: {statistics.median(values):.2f} ({min(values):.2f} to {max(values):.2f})", flush=True)
 
 
 def translation(prepared: Path) -> None:
@@ -72,7 +78,7 @@ def translation(prepared: Path) -> None:
 
 
 def proofs(width: int, depth: int, length: int) -> None:
-    """The quantities of the model of the proofs."""
+    """The quantities of the toy model."""
     generator = torch.Generator().manual_seed(1)
 
     def passes() -> None:
@@ -83,10 +89,10 @@ def proofs(width: int, depth: int, length: int) -> None:
         torch.autograd.grad(loss, [p for name, p in model.named_parameters() if "norm" not in name])
 
     def everything() -> None:
-        one = lemmas.Pass.draw("encoder", "pre", width, depth, length, seed=1)
-        list(one.hidden_states()), list(one.gradients())
+        result = lemmas.Pass.draw("encoder", "pre", width, depth, length, seed=1)
+        list(result.hidden_states()), list(result.gradients())
 
-    name = f"proofs, width {width}, depth {depth}, against one draw and passes alone"
+    name = f"proofs, width {width}, depth {depth}, against one initialisation and passes alone"
     ratio(name, everything, passes)
 
 

@@ -91,7 +91,7 @@ class _TorchTransformer(nn.Module):
         """Scores of the vocabulary."""
         padding = source.eq(PAD)
         mask = nn.Transformer.generate_square_subsequent_mask(target.size(1))
-        found = self.transformer(
+        states = self.transformer(
             self._embedded(source),
             self._embedded(target),
             tgt_mask=mask,
@@ -99,7 +99,7 @@ class _TorchTransformer(nn.Module):
             memory_key_padding_mask=padding,
             tgt_is_causal=True,
         )
-        return functional.linear(found, self.embedding.weight)
+        return functional.linear(states, self.embedding.weight)
 
     def _embedded(self, tokens: Tensor) -> Tensor:
         return functional.dropout(self.embedding(tokens) + self.positions.weight[: tokens.size(1)], 0.1, self.training)
@@ -141,7 +141,7 @@ def _joeynmt(vocabulary: int, size: dict[str, int]) -> tuple[nn.Module, Callable
 
     def loss(sample: Any) -> Tensor:
         source, target = sample["net_input"]["src_tokens"], sample["target"]
-        found: Tensor = model(
+        nll: Tensor = model(
             return_type="loss",
             src=source,
             src_length=source.ne(PAD).sum(1),
@@ -150,7 +150,7 @@ def _joeynmt(vocabulary: int, size: dict[str, int]) -> tuple[nn.Module, Callable
             trg=target,
             trg_mask=target.ne(PAD)[:, None],
         )[0]
-        return found
+        return nll
 
     return model, loss
 

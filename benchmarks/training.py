@@ -1,4 +1,4 @@
-"""Steps of a training: forward, backward and the update, by fairseq as it comes, by us, and by other toolkits.
+"""Training steps (forward, backward, update) by stock fairseq, by us, and by other toolkits.
 
 All sides see the same batches of random tokens. The model is Post-LN, with dropout 0.1 and label smoothing 0.1.
 """
@@ -114,8 +114,15 @@ def masked_trainer(
     folder = dictionaries(BERT_VOCABULARY[size])
     settings = PretrainingSettings.model_validate(
         {
-            **{"text": "any", "placement": "post", "learning_rate": 1e-4, "updates": 1000, "validate_every": 1000},
-            **{"batch_sequences": BERT_SEQUENCES[size], "precision": precision, **BERTS[size], **(changes or {})},
+            "text": "any",
+            "placement": "post",
+            "learning_rate": 1e-4,
+            "updates": 1000,
+            "validate_every": 1000,
+            "batch_sequences": BERT_SEQUENCES[size],
+            "precision": precision,
+            **BERTS[size],
+            **(changes or {}),
         }
     )
     arguments = options.pretraining(settings, folder, folder, [], execution)

@@ -1,4 +1,4 @@
-"""What several tests share: settings of a small run, and a small corpus that fairseq can train on."""
+"""Shared fixtures: settings of a small run, and a small corpus that fairseq can train on."""
 
 from __future__ import annotations
 
@@ -70,13 +70,13 @@ def committed_studies() -> list[Path]:
     """The studies whose results come with a clone. One that is run in it lies beside them: it is not theirs, and may be
     of half a grid. Where git does not know the folder, it is all of them but the default study."""
     known = _known_to_git("results/*/study.yaml")
-    found = [path for path in sorted((ROOT / "results").glob("*/study.yaml")) if path.parent.name != "quick"]
-    return [path for path in found if not known or path.relative_to(ROOT).as_posix() in known]
+    studies = [path for path in sorted((ROOT / "results").glob("*/study.yaml")) if path.parent.name != "quick"]
+    return [path for path in studies if not known or path.relative_to(ROOT).as_posix() in known]
 
 
 def unfinished_studies() -> list[str]:
     """The studies of config/ that have records in a clone, but no study.yaml beside them yet."""
-    names = {Path(record).parts[1] for record in _known_to_git("results/*/run.json")}
+    names = {Path(record).parts[1] for record in _known_to_git("results/*/records.jsonl")}
     return sorted(names - {path.parent.name for path in committed_studies()})
 
 
@@ -102,10 +102,19 @@ def study_content(*runs: dict[str, Any], **sections: Any) -> dict[str, Any]:
 
 
 LONGEST = (
-    *("test_tutorial", "test_module", "test_report_page", "test_first_day", "test_extending", "test_installation"),
-    *("test_pretraining", "test_first_updates", "test_training", "test_half_precision", "test_faults"),
+    "test_tutorial",
+    "test_module",
+    "test_report_page",
+    "test_first_day",
+    "test_extending",
+    "test_installation",
+    "test_pretraining",
+    "test_first_updates",
+    "test_training",
+    "test_half_precision",
+    "test_faults",
 )
-"""The modules whose tests take longest. They come first, so that no process is left with one when the others end."""
+"""The modules with the slowest tests, which come first so that parallel processes end together."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -115,16 +124,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture
 def hold(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NewHold]:
-    """Holds of this test; what is still held at its end goes on."""
-    made: list[Hold] = []
+    """Holds for this test, which are let go at its end."""
+    holds: list[Hold] = []
 
     def new(moment: str) -> Hold:
-        made.append(Hold(tmp_path_factory.mktemp("hold"), moment))
-        return made[-1]
+        holds.append(Hold(tmp_path_factory.mktemp("hold"), moment))
+        return holds[-1]
 
     yield new
-    for one in made:
-        one.let_go()
+    for hold in holds:
+        hold.let_go()
 
 
 @pytest.fixture
@@ -147,22 +156,22 @@ def overflow_validations(monkeypatch: pytest.MonkeyPatch, task: type[Any]) -> No
 
 
 MakeOnce = Callable[[str, Callable[[Path], object]], Path]
-"""What the fixture `make_once` is: it takes the name of a folder and what fills it, and returns the folder."""
+"""The type of the fixture `make_once`, which takes a folder's name and a function that fills it; returns the folder."""
 
 
 @pytest.fixture(scope="session")
 def make_once(tmp_path_factory: pytest.TempPathFactory) -> MakeOnce:
-    """Makes what many tests use. Where tests run in several processes, the first makes it and the others wait."""
+    """Makes folders that many tests use. If tests run in several processes, the first makes it and the rest wait."""
     # Each process of pytest-xdist has a folder of its own in the one that they share.
     is_one_of_several = "PYTEST_XDIST_WORKER" in os.environ
-    own = tmp_path_factory.getbasetemp()
-    shared = own.parent if is_one_of_several else own
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if is_one_of_several else base
 
     def make(name: str, fill: Callable[[Path], object]) -> Path:
         folder, done = shared / name, shared / f"{name}.done"
         with FileLock(shared / f"{name}.lock"):
             if not done.exists():
-                # What another process began and could not finish.
+                # Left by a process that did not finish.
                 shutil.rmtree(folder, ignore_errors=True)
                 folder.mkdir()
                 fill(folder)

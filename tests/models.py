@@ -1,4 +1,4 @@
-"""Small models of ours and of fairseq, what they read, and what they say."""
+"""Small models of ours and of fairseq, with inputs and translations."""
 
 from __future__ import annotations
 
@@ -55,11 +55,11 @@ def build(model: type[TransformerModelBase], placement: str, heads: int = 4) -> 
 
 
 def fairseq_names(state: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Our weights under the names that fairseq's Transformer has for them."""
+    """Our weights under fairseq's names."""
     renamed = {}
     for key, value in state.items():
-        for ours, theirs in sorted(NORMS.items(), key=lambda pair: -len(pair[0])):
-            key = key.replace(f".{ours}.", f".{theirs}.")
+        for name, replacement in sorted(NORMS.items(), key=lambda pair: -len(pair[0])):
+            key = key.replace(f".{name}.", f".{replacement}.")
         renamed[key] = value
     return renamed
 
@@ -75,25 +75,25 @@ def sentences(seed: int, lengths: list[int] = LENGTHS) -> list[Tensor]:
 
 
 def fairseqs(model: TransformerModelBase, source: Tensor, beam: int, penalty: float) -> list[int]:
-    """What fairseq's generator says of one sentence, so that its limit is that of the sentence."""
+    """A sentence's translation by fairseq's generator, alone, so that its length limit is the sentence's."""
     generator = SequenceGenerator(
         [model], dictionary(), beam_size=beam, len_penalty=penalty, max_len_a=LENGTH_FACTOR, max_len_b=LENGTH_MARGIN
     )
     sample = {"net_input": {"src_tokens": source[None], "src_lengths": torch.tensor([len(source)])}}
-    (found,) = generator.generate([model], sample)
-    text: list[int] = found[0]["tokens"].tolist()
+    (outputs,) = generator.generate([model], sample)
+    text: list[int] = outputs[0]["tokens"].tolist()
     return text[:-1]
 
 
 def together(model: PlacedTransformer, sources: list[Tensor], beam: int, penalty: float) -> list[list[int]]:
-    """What ours says of all of them at once."""
-    return [found[0].pieces for found in hypotheses(model, sources, beam, penalty)]
+    """The best translations by our search, in one batch."""
+    return [outputs[0].pieces for outputs in hypotheses(model, sources, beam, penalty)]
 
 
 def hypotheses(
     model: PlacedTransformer, sources: list[Tensor], beam: int, penalty: float
 ) -> list[list[decoding.Hypothesis]]:
-    """What ours finds of all of them at once, padded on the left."""
+    """The translations by our search, in one batch that is padded on the left."""
     longest = max(map(len, sources))
     pad = dictionary().pad()
     source = torch.stack([torch.nn.functional.pad(x, (longest - len(x), 0), value=pad) for x in sources])

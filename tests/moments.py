@@ -1,5 +1,4 @@
-"""How tests come in time for a moment of a training: it is held there until they are done. None depends on how fast the
-machine is."""
+"""Holding a training at a moment until a test has acted, so that no test depends on the machine's speed."""
 
 from __future__ import annotations
 
@@ -11,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PATIENCE = 1200
-"""Seconds after which what should come is taken never to come; a machine that is merely slow has it before."""
+"""Timeout in seconds, beyond what a slow machine needs."""
 LOOK_SECONDS = 0.05
 
 
@@ -45,22 +44,22 @@ def before_file(name: str) -> str:
 
 @dataclass(frozen=True)
 class Hold:
-    """Where the first process of a training that comes to a moment is held, until it is told to stop, or let go.
+    """Holds the first process of a training that reaches a moment, until it gets a signal to stop or is let go.
 
     Attributes:
-        folder: where it is noted, empty before.
-        moment: a regular expression of what the training then logs, or of the path of a file that it then has written.
+        folder: the folder in which the hold is noted, initially empty.
+        moment: a regular expression for a line of the log, or for the path of a written file.
     """
 
     folder: Path
     moment: str
 
     def environment(self, environment: Mapping[str, str]) -> dict[str, str]:
-        """An environment in which processes heed this."""
-        found = [str(Path(__file__).parent / "holding"), environment.get("PYTHONPATH", "")]
+        """An environment in which processes obey this hold."""
+        paths = [str(Path(__file__).parent / "holding"), environment.get("PYTHONPATH", "")]
         return {
             **environment,
-            "PYTHONPATH": os.pathsep.join(filter(None, found)),
+            "PYTHONPATH": os.pathsep.join(filter(None, paths)),
             "PRELN_TESTS_HOLD": str(self.folder),
             "PRELN_TESTS_MOMENT": self.moment,
         }
@@ -81,4 +80,4 @@ class Hold:
 
 
 NewHold = Callable[[str], Hold]
-"""What the fixture `hold` is: it makes one for a moment."""
+"""The type of the fixture `hold`, which makes a hold for a moment."""

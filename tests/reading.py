@@ -14,7 +14,8 @@ FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 def texts(figure: Figure) -> str:
     """All that is written in a figure, with its lines joined."""
-    written = [figure.get_supxlabel()]
+    written = [figure.get_supxlabel(), *(text.get_text() for text in figure.texts)]
+    written += [text.get_text() for legend in figure.legends for text in legend.get_texts()]
     for axes in figure.axes:
         written += [text.get_text() for text in axes.texts]
         legend = axes.get_legend()

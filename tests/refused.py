@@ -1,4 +1,4 @@
-"""What tests ask of a refusal: that a line of it names what it is about, in whatever words."""
+"""Checks of a refusal: one of its lines must name the essential facts, in any words."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from contextlib import contextmanager
 import pytest
 
 
-def names(said: str, *parts: str) -> bool:
-    """Whether one line of a message names all of these: the file, the key or the line, the value, what is allowed."""
-    return any(all(part in line for part in parts) for line in said.splitlines())
+def names(message: str, *parts: str) -> bool:
+    """Whether a line of a message names all parts: the file, the key or the line, the value, and what is allowed."""
+    return any(all(part in line for part in parts) for line in message.splitlines())
 
 
 @contextmanager

@@ -29,20 +29,20 @@ def numbers(*shape: int, dtype: torch.dtype = torch.float32, seed: int = 1) -> T
 
 
 def gradients(output: Tensor, *inputs: Tensor) -> tuple[Tensor, ...]:
-    """Of the output times fixed numbers, which are different for every element."""
+    """Gradients of the output's inner product with fixed random numbers."""
     weights = numbers(*output.shape, seed=7).detach().to(output.dtype)
     return torch.autograd.grad((output * weights).sum(), inputs)
 
 
-def assert_equal(found: Any, expected: Any, dtype: torch.dtype) -> None:
-    """To rounding: of every element in fp32, and of the whole tensor in bf16."""
+def assert_equal(actual: Any, expected: Any, dtype: torch.dtype) -> None:
+    """Equality up to rounding: for every element in fp32, and for the whole tensor in bf16."""
     if dtype == torch.float32:
-        torch.testing.assert_close(found, expected, rtol=1e-4, atol=2e-5)
+        torch.testing.assert_close(actual, expected, rtol=1e-4, atol=2e-5)
         return
-    pairs = [(found, expected)] if isinstance(found, Tensor) else zip(found, expected, strict=True)
-    for one, other in pairs:
-        assert one.dtype == dtype
-        assert (one.double() - other.double()).norm().item() <= 1.5e-2 * other.double().norm().item() + 1e-3
+    pairs = [(actual, expected)] if isinstance(actual, Tensor) else zip(actual, expected, strict=True)
+    for x, y in pairs:
+        assert x.dtype == dtype
+        assert (x.double() - y.double()).norm().item() <= 1.5e-2 * y.double().norm().item() + 1e-3
 
 
 def in_doubles(*tensors: Tensor) -> list[Tensor]:

@@ -31,10 +31,8 @@ def write_study(folder: Path, processes: int = 1, **changes: Any) -> tuple[Study
 def start(
     folder: Path, run: Run, prepared: Path, hold: Hold | None = None, preln: list[str] = PRELN
 ) -> subprocess.Popen[bytes]:
-    command = [
-        *(sys.executable, *preln, "train", str(folder), run.id),
-        *("--prepared", str(prepared), "--out", str(folder / run.id)),
-    ]
+    command = [sys.executable, *preln, "train", str(folder), run.id]
+    command += ["--prepared", str(prepared), "--out", str(folder / run.id)]
     environment = hold.environment(os.environ) if hold else None
     with open(folder / "output.log", "ab") as output:
         return subprocess.Popen(command, stdout=output, stderr=output, env=environment)
@@ -47,8 +45,9 @@ def finish(folder: Path, run: Run, prepared: Path, preln: list[str] = PRELN) -> 
 def kill_at(moments: list[str], hold: NewHold, folder: Path, run: Run, prepared: Path) -> None:
     """Train up to each of the moments, one after the other, and kill the training there."""
     for moment in moments:
-        process = start(folder, run, prepared, here := hold(moment))
-        here.wait(process)
+        moment_hold = hold(moment)
+        process = start(folder, run, prepared, moment_hold)
+        moment_hold.wait(process)
         process.kill()
         process.wait()
 

@@ -51,7 +51,7 @@ class Login(Workspace):
         return folder
 
     def log(self) -> str:
-        """What the training said, in all of its attempts."""
+        """The training's output in all of its attempts."""
         (path,) = self.folder_of_run.glob("state/*/training.log")
         return path.read_text(errors="replace")
 
@@ -106,7 +106,7 @@ def login(cluster: Cluster, local: Login, tmp_path: Path) -> Iterator[Login]:
     found = copy_of(local, tmp_path / "a clone")
     study(found)
     yield found
-    # What a test that failed has left.
+    # Left by a failed test.
     for process in found.submitting:
         if process.poll() is None:
             kill(process)
@@ -116,10 +116,10 @@ def login(cluster: Cluster, local: Login, tmp_path: Path) -> Iterator[Login]:
 
 def copy_of(prepared: Login, folder: Path) -> Login:
     """A copy of the repository with the text that another one has prepared."""
-    found = Login(copy_repository(folder).folder)
+    login = Login(copy_repository(folder).folder)
     for name in ("resources", ".snakemake"):
-        shutil.copytree(prepared.folder / name, found.folder / name)
-    return found
+        shutil.copytree(prepared.folder / name, login.folder / name)
+    return login
 
 
 def kill(process: subprocess.Popen[str]) -> None:
@@ -130,5 +130,5 @@ def kill(process: subprocess.Popen[str]) -> None:
 
 def attempts(login: Login) -> list[dict[str, Any]]:
     """The attempts that the run took."""
-    found: list[dict[str, Any]] = json.loads((login.folder_of_run / "run.json").read_text())["attempts"]
-    return found
+    entries: list[dict[str, Any]] = json.loads((login.folder_of_run / "run.json").read_text())["attempts"]
+    return entries

@@ -69,7 +69,7 @@ class Cluster:
                 (ETC / name).unlink()
 
     def run(self, *command: str) -> str:
-        """What one of Slurm's commands prints."""
+        """The output of one of Slurm's commands."""
         return self._run(*command).strip()
 
     def states(self) -> list[str]:
@@ -156,7 +156,7 @@ class Cluster:
             "JobRequeue": 1,
             "PreemptType": "preempt/partition_prio",
             "PreemptMode": "REQUEUE",
-            # Nothing is given up because the machine is slow.
+            # Long timeouts, for slow machines.
             "KillWait": PATIENCE,
             "MinJobAge": 2 * PATIENCE,
             "SlurmdTimeout": PATIENCE,
@@ -180,7 +180,7 @@ class Cluster:
                 os.mknod(folder / "dev" / f"gpu{number}", 0o020666, os.makedev(1, 3))
         gpus = [f"NodeName={node} Name=gpu File={folder}/dev/gpu[0-1]" for node in GPU_NODES]
         (folder / "gres.conf").write_text("\n".join(gpus) + "\n")
-        constraints = [f"Constrain{what}=no" for what in ("Cores", "RAMSpace", "Devices")]
+        constraints = [f"Constrain{resource}=no" for resource in ("Cores", "RAMSpace", "Devices")]
         mount = [f"CgroupMountpoint={folder}/no-cgroup", "CgroupPlugin=cgroup/v1"]
         (folder / "cgroup.conf").write_text("\n".join([*mount, *constraints]) + "\n")
         # Snakemake's jobs lose SLURM_CONF on their way, so the configuration is also where Slurm looks by itself.
@@ -201,9 +201,17 @@ class Cluster:
         for path in (munge, key):
             shutil.chown(path, "munge", "munge")
         self._run(
-            *("setpriv", "--reuid=munge", "--regid=munge", "--clear-groups", "munged", "--force"),
-            *(f"--key-file={key}", f"--socket={munge}/munge.socket", f"--pid-file={munge}/munged.pid"),
-            *(f"--log-file={munge}/munged.log", f"--seed-file={munge}/munged.seed"),
+            "setpriv",
+            "--reuid=munge",
+            "--regid=munge",
+            "--clear-groups",
+            "munged",
+            "--force",
+            f"--key-file={key}",
+            f"--socket={munge}/munge.socket",
+            f"--pid-file={munge}/munged.pid",
+            f"--log-file={munge}/munged.log",
+            f"--seed-file={munge}/munged.seed",
         )
         wait((munge / "munge.socket").exists)
 
@@ -223,21 +231,21 @@ class Cluster:
 
 
 def is_running(process: int) -> bool:
-    """Whether there is such a process, and not only its shell that nobody has asked for."""
+    """Whether a process is running, and not a zombie."""
     status = Path(f"/proc/{process}/status")
     return status.exists() and "\nState:\tZ" not in status.read_text()
 
 
 def processes(beginning: str) -> list[int]:
     """The processes whose command line begins so."""
-    found = []
+    numbers = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             if path.read_bytes().replace(b"\0", b" ").decode(errors="replace").startswith(beginning):
-                found.append(int(path.parent.name))
+                numbers.append(int(path.parent.name))
         except OSError:
             continue
-    return found
+    return numbers
 
 
 def descendants(process: int) -> list[int]:

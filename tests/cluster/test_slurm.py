@@ -41,11 +41,11 @@ def test_a_job_that_gives_way_goes_on(
 ) -> None:
     # The GPUs are asked for as a site's generic resource here.
     as_gres = ("train_translation:gpu=0", "train_translation:gres='gpu:1'")
-    process = login.submit(*as_gres, hold=(here := hold(in_epoch(2))))
-    here.wait(process)
+    process = login.submit(*as_gres, hold=(training_hold := hold(in_epoch(2))))
+    training_hold.wait(process)
     ((job, resources),) = (line.split() for line in cluster.jobs("%i %b"))
     assert resources == "gres:gpu:1"
-    # The training goes on when it is told.
+    # The signal also releases the training from the hold.
     interrupt(cluster, job)
     finish(process)
     assert_that_it_went_on_inside_its_epoch(login)
@@ -63,8 +63,8 @@ def assert_that_it_went_on_inside_its_epoch(login: Login) -> None:
 
 
 def test_a_job_whose_time_ends_goes_on_in_the_next(cluster: Cluster, login: Login, local: Login, hold: NewHold) -> None:
-    process = login.submit(hold=(here := hold(in_epoch(2))))
-    here.wait(process)
+    process = login.submit(hold=(training_hold := hold(in_epoch(2))))
+    training_hold.wait(process)
     (job,) = cluster.jobs("%i")
     # The profile asks for word two minutes before: at once.
     cluster.run("scontrol", "update", f"jobid={job}", "EndTime=now+2minutes")
@@ -74,8 +74,8 @@ def test_a_job_whose_time_ends_goes_on_in_the_next(cluster: Cluster, login: Logi
 
 
 def test_a_job_whose_node_dies_goes_on_elsewhere(cluster: Cluster, login: Login, local: Login, hold: NewHold) -> None:
-    process = login.submit(hold=(here := hold(in_epoch(2))))
-    here.wait(process)
+    process = login.submit(hold=(training_hold := hold(in_epoch(2))))
+    training_hold.wait(process)
     (node,) = cluster.jobs("%N")
     cluster.kill_node(node)
     try:
@@ -90,8 +90,8 @@ def test_a_job_whose_node_dies_goes_on_elsewhere(cluster: Cluster, login: Login,
 def test_a_killed_snakemake_started_again_trains_nothing_twice(
     cluster: Cluster, login: Login, local: Login, hold: NewHold
 ) -> None:
-    process = login.submit(hold=(here := hold(in_epoch(2))))
-    here.wait(process)
+    process = login.submit(hold=(training_hold := hold(in_epoch(2))))
+    training_hold.wait(process)
     kill(process)
     (job,) = cluster.jobs("%i")
     assert login.snakemake("--unlock").code == 0
@@ -99,13 +99,13 @@ def test_a_killed_snakemake_started_again_trains_nothing_twice(
     again = login.submit()
 
     def waits() -> bool:
-        # Snakemake removes the log of before as it submits the job, and the job makes it anew.
+        # Snakemake removes the old log as it submits the job, and the job writes a new one.
         with suppress(FileNotFoundError):
-            return "waiting, for another process is at work on it" in log.read_text()
+            return "waiting for another process" in log.read_text()
         return False
 
     wait(waits)
-    here.let_go()
+    training_hold.let_go()
     finish(again)
     wait(lambda: job not in cluster.jobs("%i"))
     assert login.numbers() == local.numbers()
@@ -121,8 +121,8 @@ def test_two_nodes_share_a_run_and_save_it_together(
     study(two, processes=2)
     assert two.snakemake(*TRAINING).code == 0
     study(login, processes=2, nodes=2)
-    process = login.submit("train_translation:gpu=0", hold=(here := hold(in_epoch(2))))
-    here.wait(process)
+    process = login.submit("train_translation:gpu=0", hold=(training_hold := hold(in_epoch(2))))
+    training_hold.wait(process)
     (job,) = cluster.jobs("%i")
     assert cluster.jobs("%D") == ["2"]
     cluster.run("scontrol", "requeue", job)

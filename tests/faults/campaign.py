@@ -1,4 +1,4 @@
-"""The campaign: which faults there are, what becomes of each, and the table of it."""
+"""The campaign: all faults, their outcomes, and a table."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Verdict = Literal["equal", "refused in a line", "wrong", "not here"]
 
 @dataclass(frozen=True)
 class Fault:
-    """One fault: what strikes a subject, and how far this is by then."""
+    """A fault: how it strikes a subject, and how far the subject has come by then."""
 
     subject: Subject
     kind: str
@@ -50,33 +50,31 @@ class Fault:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a fault.
+    """The outcome of a fault.
 
     Attributes:
         fault: the fault.
-        verdict: whether the records are those of the undisturbed run, and whether a line had to be heeded before.
-        after_the_end: whether what should have come on the way came after the end.
-        said: the lines by which the commands refused to go on, and what is wrong.
+        verdict: whether the records equal those of the undisturbed run, and whether a refusal had to be followed.
+        after_the_end: whether the fault came after the command's end.
+        messages: the lines by which the commands refused to continue, and the mistake.
     """
 
     fault: Fault
     verdict: Verdict
     after_the_end: bool
-    said: tuple[str, ...]
+    messages: tuple[str, ...]
 
 
 def suffer(fault: Fault, workshop: Workshop, seed: int) -> Outcome:
     """Let a fault strike, call the same commands again, and compare."""
     undisturbed = workshop.undisturbed(fault.subject)
-    another = ANOTHER.get(fault.subject.name)
+    foreign_subject = ANOTHER.get(fault.subject.name) if fault.detail.startswith("another run's") else None
     folder = Path(tempfile.mkdtemp(prefix="fault-"))
-    scene = Scene(
-        *(folder, fault.subject, undisturbed, Random(f"{seed} {fault}")),
-        another=workshop.undisturbed(another).done if another and fault.detail.startswith("another run's") else None,
-    )
+    foreign = workshop.undisturbed(foreign_subject).done if foreign_subject else None
+    scene = Scene(folder, fault.subject, undisturbed, Random(f"{seed} {fault}"), another=foreign)
     copy(getattr(undisturbed, fault.start), scene.workspace)
     verdict: Verdict = "equal"
-    said: list[str] = []
+    messages: list[str] = []
     try:
         try:
             fault.strike(scene)
@@ -85,12 +83,12 @@ def suffer(fault: Fault, workshop: Workshop, seed: int) -> Outcome:
             scene.close()
         verdict = "refused in a line" if scene.refusals else "equal"
     except Wrong as wrong:
-        verdict, said = "wrong", [str(wrong)]
+        verdict, messages = "wrong", [str(wrong)]
     except Hung:
-        verdict, said = "wrong", ["it hangs"]
+        verdict, messages = "wrong", ["it hangs"]
     except NotHere as reason:
-        verdict, said = "not here", [str(reason)]
-    return Outcome(fault, verdict, scene.after_the_end, (*scene.refusals, *said))
+        verdict, messages = "not here", [str(reason)]
+    return Outcome(fault, verdict, scene.after_the_end, (*scene.refusals, *messages))
 
 
 ANOTHER = {
@@ -222,15 +220,15 @@ def _foreign_checkpoints(subject: Subject) -> Iterator[Fault]:
     """The newest checkpoint is foreign; or the only one is, by the name that fairseq looks for."""
     pattern = f"{subject.state}/{CHECKPOINTS}"
     yield from _foreign(subject, pattern, "half")
-    for what in FOREIGN:
-        strike = partial(faults.foreign, pattern=pattern, what=what, alone_as="checkpoint_last.pt")
-        yield Fault(subject, "foreign weights", f"{what}, checkpoint_last.pt", "half", strike)
+    for content in FOREIGN:
+        strike = partial(faults.foreign, pattern=pattern, content=content, alone_as="checkpoint_last.pt")
+        yield Fault(subject, "foreign weights", f"{content}, checkpoint_last.pt", "half", strike)
 
 
 def _foreign(subject: Subject, pattern: str, start: Start) -> Iterator[Fault]:
-    for what in FOREIGN:
-        strike = partial(faults.foreign, pattern=pattern, what=what)
-        yield Fault(subject, "foreign weights", f"{what}, {_short(pattern)}", start, strike)
+    for content in FOREIGN:
+        strike = partial(faults.foreign, pattern=pattern, content=content)
+        yield Fault(subject, "foreign weights", f"{content}, {_short(pattern)}", start, strike)
 
 
 def _short(pattern: str) -> str:
@@ -240,14 +238,14 @@ def _short(pattern: str) -> str:
 
 def sample(number: int, seed: int, allowed: Callable[[Fault], bool] = lambda fault: True) -> list[Fault]:
     """So many of the faults, of as many subjects and kinds as there are."""
-    found: list[Fault] = []
-    left = [fault for fault in plan() if allowed(fault)]
-    Random(seed).shuffle(left)
-    while left and len(found) < number:
-        had = Counter(key for fault in found for key in (fault.subject.name, fault.kind))
-        found.append(min(left, key=lambda fault: had[fault.subject.name] + had[fault.kind]))
-        left.remove(found[-1])
-    return found
+    chosen: list[Fault] = []
+    remaining = [fault for fault in plan() if allowed(fault)]
+    Random(seed).shuffle(remaining)
+    while remaining and len(chosen) < number:
+        had = Counter(key for fault in chosen for key in (fault.subject.name, fault.kind))
+        chosen.append(min(remaining, key=lambda fault: had[fault.subject.name] + had[fault.kind]))
+        remaining.remove(chosen[-1])
+    return chosen
 
 
 # The campaign
@@ -285,8 +283,8 @@ def campaign(
 
 def _needed(wanted: Iterable[Fault]) -> list[Subject]:
     """The subjects of faults, and those that are foreign to them."""
-    mine = [fault.subject for fault in wanted]
-    return list(dict.fromkeys([*mine, *(ANOTHER[subject.name] for subject in mine if subject.name in ANOTHER)]))
+    needed = [fault.subject for fault in wanted]
+    return list(dict.fromkeys([*needed, *(ANOTHER[subject.name] for subject in needed if subject.name in ANOTHER)]))
 
 
 def _suffered(wanted: list[Fault], workshop: Workshop, seed: int, jobs: int) -> Iterator[Outcome]:
@@ -298,7 +296,7 @@ def _suffered(wanted: list[Fault], workshop: Workshop, seed: int, jobs: int) -> 
             outcome = future.result()
             if outcome.verdict == "wrong":
                 wrong += 1
-                progress.write(f"{outcome.fault}: {outcome.said[-1]}")
+                progress.write(f"{outcome.fault}: {outcome.messages[-1]}")
             progress.set_postfix(wrong=wrong)
             progress.update()
             yield outcome
@@ -332,8 +330,8 @@ def report(outcomes: list[Outcome], seed: int, seconds: float) -> str:
         total,
     ]
     if wrong := [outcome for outcome in outcomes if outcome.verdict == "wrong"]:
-        lines += ["", "Wrong:", "", *(f"- {outcome.fault}: {outcome.said[-1]}" for outcome in wrong)]
-    if not_here := {outcome.said[-1] for outcome in outcomes if outcome.verdict == "not here"}:
+        lines += ["", "Wrong:", "", *(f"- {outcome.fault}: {outcome.messages[-1]}" for outcome in wrong)]
+    if not_here := {outcome.messages[-1] for outcome in outcomes if outcome.verdict == "not here"}:
         lines += ["", f"Not here: {'; '.join(sorted(not_here))}."]
     return "\n".join(lines) + "\n"
 

@@ -112,8 +112,8 @@ DAMAGES: dict[str, Callable[[Path, Random], None]] = {
 def damaged(scene: Scene, pattern: str, damage: str, every: bool = False) -> None:
     """A file of the pattern is damaged, or every one."""
     # Without its manifest, a folder is as one was before there were manifests, and is used as it is.
-    found = [path for path in scene.files(pattern) if damage != "deleted" or path.name != MANIFEST]
-    for path in found if every else [scene.random.choice(found)]:
+    paths = [path for path in scene.files(pattern) if damage != "deleted" or path.name != MANIFEST]
+    for path in paths if every else [scene.random.choice(paths)]:
         DAMAGES[damage](path, scene.random)
 
 
@@ -125,7 +125,7 @@ def in_the_way(scene: Scene, name: str, damage: str) -> None:
 
 
 class Code:
-    """What executes a command where it is unpickled without care."""
+    """An object that executes a command when it is unpickled."""
 
     def __init__(self, command: str) -> None:
         self.command = command
@@ -135,19 +135,23 @@ class Code:
 
 
 FOREIGN = (
-    *("a pickle with code", "weights with code", "old weights with code"),
-    *("another run's", "without weights", "a link to /dev/zero"),
+    "a pickle with code",
+    "weights with code",
+    "old weights with code",
+    "another run's",
+    "without weights",
+    "a link to /dev/zero",
 )
 
 
-def foreign(scene: Scene, pattern: str, what: str, alone_as: str | None = None) -> None:
-    """Other weights stand in the place of the newest file of the pattern; or alone, under another name."""
-    found = sorted(scene.files(pattern), key=lambda path: path.stat().st_mtime_ns)
-    path = found[-1] if alone_as is None else found[-1].with_name(alone_as)
-    for old in found[-1:] if alone_as is None else found:
+def foreign(scene: Scene, pattern: str, content: str, alone_as: str | None = None) -> None:
+    """Foreign content replaces the newest file of the pattern, or all of them under another name."""
+    paths = sorted(scene.files(pattern), key=lambda path: path.stat().st_mtime_ns)
+    path = paths[-1] if alone_as is None else paths[-1].with_name(alone_as)
+    for old in paths[-1:] if alone_as is None else paths:
         old.unlink()
     code = Code(f"touch '{scene.workspace / EXECUTED}'")
-    match what:
+    match content:
         case "a pickle with code":
             path.write_bytes(pickle.dumps({"model": code}))
         case "weights with code":

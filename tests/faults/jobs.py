@@ -34,20 +34,25 @@ MOST_MEMORY = 8 << 30
 _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload(
     [
-        *(
-            "preln.commands.cli",
-            "preln.fairseq_plugin.launch",
-            "preln.fairseq_plugin.translation",
-            "preln.fairseq_plugin.probe",
-        ),
-        *("preln.fairseq_plugin.masked_lm", "preln.fairseq_plugin.sentence_prediction", "preln.theory.measuring"),
-        *("preln.corpora.prepare", "preln.corpora.english.prepare", "preln.corpora.tasks"),
-        *("preln.translation.report.tables", "preln.pretraining.report.tables"),
-        *("sacremoses", "spacy.lang.en", "torch._dynamo"),
+        "preln.commands.cli",
+        "preln.fairseq_plugin.launch",
+        "preln.fairseq_plugin.translation",
+        "preln.fairseq_plugin.probe",
+        "preln.fairseq_plugin.masked_lm",
+        "preln.fairseq_plugin.sentence_prediction",
+        "preln.theory.measuring",
+        "preln.corpora.prepare",
+        "preln.corpora.english.prepare",
+        "preln.corpora.tasks",
+        "preln.translation.report.tables",
+        "preln.pretraining.report.tables",
+        "sacremoses",
+        "spacy.lang.en",
+        "torch._dynamo",
     ]
 )
 _LOCK = threading.Lock()
-"""Of the processes' list, which is not made for several threads."""
+"""Guards multiprocessing's list of processes, which is not thread-safe."""
 
 
 class Hung(Exception):
@@ -56,11 +61,11 @@ class Hung(Exception):
 
 @dataclass(frozen=True)
 class Circumstances:
-    """What a job finds.
+    """The circumstances of a job.
 
     Attributes:
-        leftovers: files and folders beside which there are partial ones, of an earlier process with the job's number.
-        largest_file: bytes of the largest file that it may write; None without a limit.
+        leftovers: files and folders with partial ones beside them, left by an earlier process with the job's PID.
+        largest_file: bytes in the largest file that it may write; None for no limit.
     """
 
     leftovers: tuple[str, ...] = ()
@@ -68,7 +73,7 @@ class Circumstances:
 
 
 class Job:
-    """A command at work in a folder; what it says is in the file `output`."""
+    """A command running in a folder, with its output in the file `output`."""
 
     def __init__(
         self, command: Sequence[str], folder: Path, output: Path, circumstances: Circumstances | None = None
@@ -81,7 +86,7 @@ class Job:
         circumstances = circumstances or Circumstances()
         if command[0] == PRELN:
             if circumstances.largest_file is not None:
-                # What it says must not count as a file that grows.
+                # The limit on files must not apply to the output.
                 output = output.with_suffix(".pipe")
                 os.mkfifo(output)
                 self._drain = threading.Thread(target=_copy_pipe, args=(output, self.output), daemon=True)
@@ -99,10 +104,10 @@ class Job:
 
     @property
     def code(self) -> int | None:
-        """How it ended, as Python says it: minus the signal that killed it; None while it is at work.
+        """Its return code, or minus the signal that killed it; None while it is running.
 
         Raises:
-            Hung: if it is at work for too long; then it is killed.
+            Hung: if it has run for too long, when it is killed.
         """
         with _LOCK:
             code = self._code()
@@ -126,8 +131,8 @@ class Job:
             time.sleep(0.01)
         return code
 
-    def said(self) -> str:
-        """What it has said."""
+    def text(self) -> str:
+        """Its output so far."""
         if self._drain:
             self._drain.join()
         return self.output.read_text(encoding="utf-8", errors="replace")

@@ -1,4 +1,4 @@
-"""Where a fault strikes: a workspace of its own, from what it begins with to what is found in it at the end."""
+"""The scene of a fault: a workspace, from its initial content to the check of its records."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ EXECUTED = "EXECUTED"
 """The file that foreign code makes if it is executed."""
 
 LINE = "preln: "
-"""What a refusal begins with."""
+"""The beginning of a refusal."""
 
 LOOK_SECONDS = 0.002
 
 HALF = 0.7
-"""How far a command is when it is told to stop; the share of what it writes."""
+"""The share of its output that a command has written when it gets a signal to stop."""
 
 _PATH = re.compile(r"[\w.+-]*/[\w./+-]*[\w+-]")
 _PREPARE = re.compile(r"\bprepare .*\bagain\b")
@@ -34,7 +34,7 @@ _REMOVE = re.compile(r"\b(?:move|remove|delete) (\S+)")
 
 
 class Wrong(Exception):
-    """What must not happen did; the message says what."""
+    """A check failed; the message says which."""
 
 
 class NotHere(Exception):
@@ -43,7 +43,7 @@ class NotHere(Exception):
 
 @dataclass(frozen=True)
 class Undisturbed:
-    """How a subject is without faults.
+    """A subject without faults.
 
     Attributes:
         fresh: a workspace in which all but its command was run.
@@ -76,7 +76,7 @@ class Workshop:
         self._made: dict[Subject, Undisturbed] = {}
 
     def undisturbed(self, subject: Subject) -> Undisturbed:
-        """How the subject is without faults."""
+        """The subject without faults."""
         if subject not in self._made:
             self._made[subject] = self._make(subject)
         return self._made[subject]
@@ -96,10 +96,10 @@ class Workshop:
         before_it = size(done / subject.step.place)
         started = time.monotonic()
         job = Job(subject.step.command, done, folder / "said.txt")
-        assert job.wait() == 0, job.said()
+        assert job.wait() == 0, job.text()
         seconds = time.monotonic() - started
         growth = size(done / subject.step.place) - before_it + size(job.output)
-        found = records(done)
+        content = records(done)
         copy(fresh, half)
         if subject.step.goes_on:
             wanted = before_it + HALF * growth
@@ -108,7 +108,7 @@ class Workshop:
                 time.sleep(LOOK_SECONDS)
             job.send(signal.SIGTERM)
             job.wait()
-        return Undisturbed(fresh, half, done, found, growth, seconds)
+        return Undisturbed(fresh, half, done, content, growth, seconds)
 
 
 def size(path: Path) -> int:
@@ -152,7 +152,7 @@ class Scene:
 
     @property
     def workspace(self) -> Path:
-        """Where the commands are called."""
+        """The folder in which the commands run."""
         return self.folder / "workspace"
 
     def files(self, pattern: str) -> list[Path]:
@@ -161,10 +161,10 @@ class Scene:
         Raises:
             NotHere: if there are none.
         """
-        found = [path for path in sorted(self.workspace.glob(pattern)) if path.is_file()]
-        if not found:
+        paths = [path for path in sorted(self.workspace.glob(pattern)) if path.is_file()]
+        if not paths:
             raise NotHere(f"there is no {pattern}")
-        return found
+        return paths
 
     def start(self, step: Step | None = None, circumstances: Circumstances | None = None) -> Job:
         """Start a command, the subject's own unless another is given."""
@@ -232,8 +232,8 @@ class Scene:
         self.refusals.append(line)
         # The line begins with what it is about.
         about = self.workspace / _PATH.findall(line)[0]
-        if said := _REMOVE.search(line):
-            self._remove(about if said[1] == "it" else self.workspace / said[1].rstrip(".,;:"))
+        if match := _REMOVE.search(line):
+            self._remove(about if match[1] == "it" else self.workspace / match[1].rstrip(".,;:"))
         elif _PREPARE.search(line):
             self._remove(about.parent)
 
@@ -265,8 +265,8 @@ class Scene:
         """
         while job := self._failed():
             self.heed(job)
-        found, wanted = records(self.workspace), self.undisturbed.records
-        if different := [name for name in {**wanted, **found} if wanted.get(name) != found.get(name)]:
+        actual, wanted = records(self.workspace), self.undisturbed.records
+        if different := [name for name in {**wanted, **actual} if wanted.get(name) != actual.get(name)]:
             raise Wrong(f"other records: {', '.join(different)}")
 
     def _failed(self) -> Job | None:
@@ -305,9 +305,9 @@ def refusal(job: Job) -> str:
         Wrong: if there is none, more than one, a traceback, or no file is named.
     """
     require_no_traceback(job)
-    lines = [line for line in re.split(r"[\r\n]+", job.said()) if line.startswith(LINE)]
+    lines = [line for line in re.split(r"[\r\n]+", job.text()) if line.startswith(LINE)]
     if len(lines) != 1:
-        last = job.said().strip().splitlines()[-1:]
+        last = job.text().strip().splitlines()[-1:]
         raise Wrong(f"{len(lines)} lines that begin with {LINE!r}, exit code {job.code}; the last one: {last}")
     if not _PATH.search(lines[0]):
         raise Wrong(f"no file is named: {lines[0]}")
@@ -320,6 +320,6 @@ def require_no_traceback(job: Job) -> None:
     Raises:
         Wrong: if not.
     """
-    said = job.said()
-    if "Traceback (most recent call last)" in said:
-        raise Wrong(f"a traceback: {said.strip().splitlines()[-1][:200]}")
+    text = job.text()
+    if "Traceback (most recent call last)" in text:
+        raise Wrong(f"a traceback: {text.strip().splitlines()[-1][:200]}")

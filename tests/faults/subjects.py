@@ -1,4 +1,4 @@
-"""What is disturbed: the commands of a small study, from its text to its measurements, and what they leave."""
+"""The subjects of faults: the commands of a small study, from its text to its measurements, and their records."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _with_workflow(folder: Path) -> None:
 
 @dataclass(frozen=True)
 class Subject:
-    """What is disturbed.
+    """A command that is disturbed.
 
     Attributes:
         name: what the table calls it.
@@ -84,7 +84,7 @@ class Subject:
 
     @property
     def state(self) -> str:
-        """Where a training has its state, as a pattern."""
+        """A pattern for a training's state."""
         return f"{self.step.place}/state/*"
 
 
@@ -168,8 +168,15 @@ ENGLISH_BINARISED = Subject(
 TASK_PIECES = Subject(
     "task",
     _prepare(
-        *("prepare-task", "task/pieces", "--task", _TASK.model_dump_json(), *DOWNLOADS),
-        *("--model", "english/bpe/bpe.model", "--longest", str(PRETRAINING["sequence_length"])),
+        "prepare-task",
+        "task/pieces",
+        "--task",
+        _TASK.model_dump_json(),
+        *DOWNLOADS,
+        "--model",
+        "english/bpe/bpe.model",
+        "--longest",
+        str(PRETRAINING["sequence_length"]),
     ),
     (ENGLISH_PIECES,),
 )
@@ -216,8 +223,18 @@ FINETUNING = Subject(
     "fine-tuning",
     Step(
         (
-            *(PRELN, "finetune", RESULTS, _FINETUNING, "--prepared", "english", "--task", "task"),
-            *("--runs", f"{RESULTS}/pretraining", "--out", f"{RESULTS}/finetuning/{_FINETUNING}"),
+            PRELN,
+            "finetune",
+            RESULTS,
+            _FINETUNING,
+            "--prepared",
+            "english",
+            "--task",
+            "task",
+            "--runs",
+            f"{RESULTS}/pretraining",
+            "--out",
+            f"{RESULTS}/finetuning/{_FINETUNING}",
         ),
         tuple(f"{RESULTS}/finetuning/{_FINETUNING}/{name}" for name in ("run.json", "scores.csv")),
         f"{RESULTS}/finetuning/{_FINETUNING}",
@@ -231,8 +248,16 @@ THEORY = Subject(
     "theory",
     Step(
         (
-            *(PRELN, "measure", RESULTS, Path(_PART).name, "--prepared", "corpus"),
-            *("--runs", f"{RESULTS}/translation", "--out", _PART),
+            PRELN,
+            "measure",
+            RESULTS,
+            Path(_PART).name,
+            "--prepared",
+            "corpus",
+            "--runs",
+            f"{RESULTS}/translation",
+            "--out",
+            _PART,
         ),
         tuple(f"{_PART}/{name}" for name in ("run.json", "measurements.csv")),
         _PART,
@@ -269,9 +294,12 @@ WORKFLOW = Subject(
     replace(
         TRANSLATION.step,
         goes_on=False,
-        # What a user calls after a kill.
+        # A user's command after a kill.
         command=(
-            *(SHELL, "-c", 'snakemake --cores 1 --unlock && exec snakemake --cores 1 --rerun-incomplete "$@"', SHELL),
+            SHELL,
+            "-c",
+            'snakemake --cores 1 --unlock && exec snakemake --cores 1 --rerun-incomplete "$@"',
+            SHELL,
             *TRANSLATION.step.outputs,
         ),
     ),
@@ -282,8 +310,7 @@ WORKFLOW = Subject(
 
 
 def records(workspace: Path) -> dict[str, Any]:
-    """What must be equal, by the file that has it: all that was prepared and found, without times and without how often
-    it was begun."""
+    """The records that must be equal, by file: prepared data and results, without times and numbers of attempts."""
     return {str(path.relative_to(workspace)): value for path, value in _records(workspace)}
 
 
@@ -293,7 +320,7 @@ def _records(workspace: Path) -> Iterator[tuple[Path, Any]]:
         if not path.is_dir() and not hidden and path.name != "preprocess.log":
             yield path, _digest(path)
     for path in sorted(workspace.glob("results/*/**/*")):
-        # A state's name is of its text; where that begins anew, another has the same in it.
+        # A state's name depends on the text; a state with another name may have the same content.
         if path.name.startswith(".") or "state" in path.parts or path.is_dir():
             continue
         match path.name:
@@ -323,10 +350,10 @@ def _digest(path: Path) -> str:
 
 def _json(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
         return {"id": str(error)}
-    return found if isinstance(found, dict) else {"id": found}
+    return content if isinstance(content, dict) else {"id": content}
 
 
 def _without_times(value: Any) -> Any:
@@ -345,13 +372,13 @@ def _table_without_times(path: Path) -> str:
 
 
 def _weights(path: Path) -> str:
-    """What weights are, whatever else the file says of them."""
+    """A checksum of a file's weights, without their metadata."""
     if path.is_symlink() or not path.is_file():
         return "no file"
     try:
-        found = torch.load(path, map_location="cpu", weights_only=True)
+        content = torch.load(path, map_location="cpu", weights_only=True)
         digest = hashlib.sha256()
-        for name, tensor in sorted(_tensors(found)):
+        for name, tensor in sorted(_tensors(content)):
             digest.update(name.encode() + tensor.contiguous().view(torch.uint8).numpy().tobytes())
         return digest.hexdigest()
     except (RuntimeError, EOFError, ValueError, OSError, pickle.UnpicklingError, zipfile.BadZipFile) as error:

@@ -43,8 +43,8 @@ def test_after_a_fault_the_same_command_ends_as_if_nothing_had_been_or_says_what
 ) -> None:
     outcome = suffer(fault, workshop, SEED)
     if outcome.verdict == "not here":
-        pytest.skip(outcome.said[-1])
-    assert outcome.verdict in ("equal", "refused in a line"), "\n".join(outcome.said)
+        pytest.skip(outcome.messages[-1])
+    assert outcome.verdict in ("equal", "refused in a line"), "\n".join(outcome.messages)
 
 
 def test_the_campaign_has_each_fault_once() -> None:

@@ -1,4 +1,4 @@
-"""What the tests on a fake GPU share: its library, and what all their updates ask of it."""
+"""Shared fixtures of the tests on a fake GPU: its library, and the outcomes of all updates."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ def library(make_once: MakeOnce) -> Path:
 
 @pytest.fixture(scope="session")
 def seen(make_once: MakeOnce, library: Path) -> Seen:
-    """What is seen in each case of the tests, by its name: one process goes through all of them."""
+    """The outcome of each of the tests' cases, by name, from a single process."""
     from tests.gpu.test_updates import CASES
 
     def fill(folder: Path) -> None:
-        found = outcomes(list(CASES.values()), library)
-        text = json.dumps({name: asdict(one) for name, one in zip(CASES, found, strict=True)})
+        results = outcomes(list(CASES.values()), library)
+        text = json.dumps({name: asdict(outcome) for name, outcome in zip(CASES, results, strict=True)})
         (folder / "seen.json").write_text(text)
 
-    found = json.loads((make_once("updates on a fake GPU", fill) / "seen.json").read_text())
-    return {name: Outcome(**one) for name, one in found.items()}
+    results = json.loads((make_once("updates on a fake GPU", fill) / "seen.json").read_text())
+    return {name: Outcome(**fields) for name, fields in results.items()}
 
 
 __all__ = ["Case", "Seen", "library", "seen"]

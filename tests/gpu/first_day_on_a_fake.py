@@ -34,7 +34,7 @@ def main(library: str, out: str) -> None:
 
     # Made on the CPU before the GPU is faked, for what is made then has no numbers.
     plain = {"tiny": batches("tiny", dictionaries(VOCABULARY["tiny"])), "bert-tiny": masked_batches("bert-tiny")}
-    noted = {size: [Noted(dict, PAD)(copy.deepcopy(one)) for one in samples] for size, samples in plain.items()}
+    noted = {size: [Noted(dict, PAD)(copy.deepcopy(sample)) for sample in samples] for size, samples in plain.items()}
 
     class Here:
         """A side that works in this process."""
@@ -54,7 +54,9 @@ def main(library: str, out: str) -> None:
             return (time.perf_counter() - started) / units
 
     def with_notes(collate: Any, padding: int) -> Any:
-        places = {id(one): (size, number) for size, samples in plain.items() for number, one in enumerate(samples)}
+        places = {
+            id(sample): (size, number) for size, samples in plain.items() for number, sample in enumerate(samples)
+        }
 
         def of(sample: Any) -> Any:
             size, number = places[id(sample)]

@@ -67,10 +67,10 @@ def test_steps_are_timed_on_a_gpu_in_each_precision_beside_stock_fairseq_in_fp16
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     for size in SIZES:
-        found = json.loads((tmp_path / f"speed-{size}.json").read_text())
-        assert found["baseline"] == "stock fairseq, fp16"
-        assert [row["precision"] for row in found["rows"]] == ["bf16", "fp16", "fp32"]
-        assert all(row["ratio"] > 0 and row["share_of_peak"] > 0 for row in found["rows"])
+        result = json.loads((tmp_path / f"speed-{size}.json").read_text())
+        assert result["baseline"] == "stock fairseq, fp16"
+        assert [row["precision"] for row in result["rows"]] == ["bf16", "fp16", "fp32"]
+        assert all(row["ratio"] > 0 and row["share_of_peak"] > 0 for row in result["rows"])
 
 
 @pytest.mark.parametrize(("size", "goal"), [("B", 3.0), ("base", 2.5), ("bert-base", 1.4)])

@@ -1,4 +1,4 @@
-"""What is computed on a GPU, and what that is asked for, seen on one that is not there."""
+"""Operations, launches and syncs of updates, on a fake GPU."""
 
 from __future__ import annotations
 
@@ -106,6 +106,6 @@ def test_weights_and_masters_are_copied_together(model: str, precision: str, see
 @pytest.mark.parametrize("name", RECORDED)
 @pytest.mark.parametrize("what", ["launches", "syncs"])
 def test_a_gpu_is_asked_for_no_more_than_the_record_says(what: str, name: str, seen: Seen) -> None:
-    found, recorded = getattr(seen[name], what), record.find(f"{what}-{name}")["value"]
+    result, recorded = getattr(seen[name], what), record.find(f"{what}-{name}")["value"]
     by = seen[name].lines if what == "launches" else seen[name].waits
-    assert found <= recorded, sorted(by.items(), key=lambda one: -one[1])[:20]
+    assert result <= recorded, sorted(by.items(), key=lambda one: -one[1])[:20]

@@ -42,7 +42,7 @@ def write_part(study: Study, part: MeasurementJob, rows: list[Measurement], resu
 
 def rows_of(part: MeasurementJob, width: int = 16, seeds: int = SEEDS) -> list[Measurement]:
     """Made-up measurements of simple form: gradients of (depth or layer) to a known power, times the seed's factor."""
-    found = []
+    rows = []
     base = Measurement("exact", "", "initial", "post", "encoder", 4, width, None, "", 1, "", math.nan)
     for seed in range(1, seeds + 1):
         factor = 1 + seed / 100
@@ -53,18 +53,22 @@ def rows_of(part: MeasurementJob, width: int = 16, seeds: int = SEEDS) -> list[M
                     for layer in range(1, 5):
                         at = replace(row, stack=stack, layer=layer)
                         for quantity, value in {
-                            **{"square_norm": 1.5, "relu_square_norm": 0.5, "jacobian_norm": 0.8},
-                            **{"jacobian_closed_form": 0.8, "excess_share": 0.1, "excess_quantile": 0.05},
+                            "square_norm": 1.5,
+                            "relu_square_norm": 0.5,
+                            "jacobian_norm": 0.8,
+                            "jacobian_closed_form": 0.8,
+                            "excess_share": 0.1,
+                            "excess_quantile": 0.05,
                         }.items():
-                            found.append(replace(at, quantity=quantity, value=value))
-                        found.append(replace(at, matrix="W2", quantity="gradient_norm", value=1.5**layer * factor))
+                            rows.append(replace(at, quantity=quantity, value=value))
+                        rows.append(replace(at, matrix="W2", quantity="gradient_norm", value=1.5**layer * factor))
             elif isinstance(part, ExactJob):
                 power = {"post": 0.0, "pre": -0.5}[placement]
                 for value in (1, 2, 4) if part.sweep == "depths" else (8, 16, 32):
                     at = replace(row, **{part.sweep.removesuffix("s"): value}, layer=4, matrix="W2")  # type: ignore[arg-type]
                     for variant in ("", "unit-output"):
                         norm = value**power * factor
-                        found.append(replace(at, variant=variant, quantity="gradient_norm", value=norm))
+                        rows.append(replace(at, variant=variant, quantity="gradient_norm", value=norm))
             elif placement == part.settings.placement:
                 state = "after-warm-up" if part.trained else "initial"
                 depth = part.settings.decoder_layers
@@ -72,6 +76,6 @@ def rows_of(part: MeasurementJob, width: int = 16, seeds: int = SEEDS) -> list[M
                 for layer in range(1, depth + 1):
                     for matrix in ("W1", "W2"):
                         value = 2.0 ** (layer - 6) * factor
-                        one = replace(at, stack="decoder", layer=layer, matrix=matrix, value=value)
-                        found.append(replace(one, quantity="expected_gradient_norm"))
-    return found
+                        gradient = replace(at, stack="decoder", layer=layer, matrix=matrix, value=value)
+                        rows.append(replace(gradient, quantity="expected_gradient_norm"))
+    return rows

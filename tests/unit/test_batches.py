@@ -36,12 +36,12 @@ def fairseqs(sizes: list[int], shards: int = 1, shard: int = 0) -> EpochBatchIte
 
 def updates(batches: EpochBatchIterator, accumulate: int, stop: int = 10**6) -> list[list[list[int]]]:
     """The batches of each update, up to a `stop`."""
-    found: list[list[list[int]]] = []
+    result: list[list[list[int]]] = []
     for update in GroupedIterator(batches.next_epoch_itr(), accumulate):
-        found.append(update)
-        if len(found) == stop:
+        result.append(update)
+        if len(result) == stop:
             break
-    return found
+    return result
 
 
 def sentences(update: list[list[int]]) -> list[int]:

@@ -59,7 +59,7 @@ def test_a_count_of_launches_that_rises_is_refused_and_one_that_falls_is_recorde
     monkeypatch.setattr(benchmarks, "ROOT", tmp_path)
     if counted > 7:
         with pytest.raises(
-            SystemExit, match=r"may only fall: launches-small is 8 \(recorded: 7\); if that is meant, remove"
+            SystemExit, match=r"may only fall: launches-small is 8 \(recorded: 7\); if this is intended, remove"
         ):
             benchmarks.main(["launches"])
     else:
@@ -75,12 +75,12 @@ def test_who_asks_for_another_processor_is_told_which_there_are(kept: None) -> N
 
 def test_generations_of_one_name_are_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(provenance, "PROCESSORS", tmp_path / "cpuinfo")
-    found = []
+    result = []
     for family, model in ((25, 17), (26, 2)):
         core = f"vendor_id\t: AuthenticAMD\ncpu family\t: {family}\nmodel\t\t: {model}\nmodel name\t: AMD EPYC\n"
         (tmp_path / "cpuinfo").write_text(f"processor\t: 0\n{core}\nprocessor\t: 1\n{core}\n")
-        found.append(record.processor({"processor": "AMD EPYC", "loops": "AVX512"}))
-    assert found == ["AMD EPYC, family 25, model 17, AVX512", ZEN_5]
+        result.append(record.processor({"processor": "AMD EPYC", "loops": "AVX512"}))
+    assert result == ["AMD EPYC, family 25, model 17, AVX512", ZEN_5]
 
 
 def test_a_system_that_tells_no_numbers_has_the_name_and_the_loops(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -64,8 +64,8 @@ def fairseq_names(state: dict[str, Tensor]) -> dict[str, Tensor]:
     """Our weights under the names that fairseq's model has for them."""
     renamed = {}
     for key, value in state.items():
-        for ours, theirs in NORMS.items():
-            key = key.replace(f".{ours}.", f".{theirs}.")
+        for name, replacement in NORMS.items():
+            key = key.replace(f".{name}.", f".{replacement}.")
         renamed[key] = value
     return renamed
 
@@ -79,15 +79,15 @@ def tokens() -> Tensor:
 @pytest.mark.parametrize("embedding_norm", [True, False])
 @pytest.mark.parametrize("placement", ["post", "pre"])
 def test_predictions_and_gradients_equal_fairseqs(placement: str, embedding_norm: bool, tokens: Tensor) -> None:
-    ours, theirs = (build(model, placement, embedding_norm) for model in (PlacedBert, RobertaModel))
-    theirs.load_state_dict(fairseq_names(ours.state_dict()), strict=True)
+    placed, stock = (build(model, placement, embedding_norm) for model in (PlacedBert, RobertaModel))
+    stock.load_state_dict(fairseq_names(placed.state_dict()), strict=True)
     masked = torch.tensor([[0, 1, 0, 0, 1, 0], [0, 0, 1, 0, 0, 0]]).bool()
-    our_logits, their_logits = (model(tokens, masked_tokens=masked)[0] for model in (ours, theirs))
+    our_logits, their_logits = (model(tokens, masked_tokens=masked)[0] for model in (placed, stock))
     assert our_logits.shape == (3, len(task().source_dictionary))
     torch.testing.assert_close(our_logits, their_logits, rtol=1e-5, atol=1e-5)
     our_logits.logsumexp(-1).sum().backward()
     their_logits.logsumexp(-1).sum().backward()
-    one, other = (model.encoder.sentence_encoder for model in (ours, theirs))
+    one, other = (model.encoder.sentence_encoder for model in (placed, stock))
     torch.testing.assert_close(one.layers[0].fc1.weight.grad, other.layers[0].fc1.weight.grad, rtol=1e-4, atol=1e-5)
     torch.testing.assert_close(one.embed_tokens.weight.grad, other.embed_tokens.weight.grad, rtol=1e-4, atol=1e-5)
 

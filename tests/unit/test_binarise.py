@@ -71,7 +71,9 @@ def test_english_text_is_binarised_as_by_fairseq(
     binarise_english(pieces, folder / "ours")
     assert contents(folder / "ours") == fairseqs(
         folder / "fairseqs",
-        *("--only-source", f"--trainpref={pieces / 'train.txt'}", f"--validpref={pieces / 'valid.txt'}"),
+        "--only-source",
+        f"--trainpref={pieces / 'train.txt'}",
+        f"--validpref={pieces / 'valid.txt'}",
     )
 
 
@@ -88,12 +90,14 @@ def test_a_task_is_binarised_as_by_fairseq_with_the_dictionary_of_its_text(tmp_p
     binarise_task(task, tmp_path / "binary" / "dict.txt", tmp_path / "ours")
     for side in sides:
         dictionary = tmp_path / "ours" / "labels.txt" if side == "label" else tmp_path / "binary" / "dict.txt"
-        theirs = fairseqs(
+        stock = fairseqs(
             tmp_path / side,
-            *("--only-source", f"--trainpref={task / f'train.{side}'}", f"--validpref={task / f'dev.{side}'}"),
+            "--only-source",
+            f"--trainpref={task / f'train.{side}'}",
+            f"--validpref={task / f'dev.{side}'}",
             f"--srcdict={dictionary}",
         )
-        assert contents(tmp_path / "ours" / side) == theirs, side
+        assert contents(tmp_path / "ours" / side) == stock, side
 
 
 def test_who_binarises_is_not_told_to_install_what_fairseqs_speech_could_use(tmp_path: Path) -> None:

@@ -77,7 +77,9 @@ def test_a_missing_compiler_is_told_with_what_installs_it_here(
 @pytest.mark.parametrize(
     ("disk", "blocks", "torch"),
     [
-        *(("/dev/vda", 100_000, "cuda"), ("/dev/vda", 7_999_999, "cuda"), ("/dev/vda", 2_999_999, "cpu")),
+        ("/dev/vda", 100_000, "cuda"),
+        ("/dev/vda", 7_999_999, "cuda"),
+        ("/dev/vda", 2_999_999, "cpu"),
         ("//server/our share", 100_000, "cpu"),
     ],
 )

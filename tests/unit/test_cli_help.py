@@ -52,7 +52,7 @@ GROUPS = {
     STAGE: {
         *("download", "prepare-text", "prepare-bpe", "binarise"),
         *("prepare-english", "prepare-english-bpe", "binarise-english", "prepare-task", "binarise-task"),
-        *("train", "pretrain", "finetune", "measure", "trace"),
+        *("train", "pretrain", "finetune", "measure", "trace", "records"),
     },
 }
 

@@ -78,7 +78,7 @@ def test_the_committed_tables_are_those_of_the_records(path: Path, tmp_path: Pat
         app(["table", str(path.parent), name, *out], standalone_mode=False)
         for form, file in written.items():
             committed = path.parent / form
-            assert committed.exists(), f"{committed} is missing; docs/extending.md, Before you commit"
+            assert committed.exists(), f"{committed} is missing; docs/how-it-is-built.md, Before you commit"
             assert file.read_bytes() == committed.read_bytes(), form
 
 

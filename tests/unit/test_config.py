@@ -275,7 +275,7 @@ def test_a_file_that_is_not_yaml_is_named(tmp_path: Path) -> None:
 
 def test_a_key_that_is_given_twice_is_named_with_its_line(tmp_path: Path) -> None:
     (tmp_path / "twice.yaml").write_text("study: one\ncorpora: {}\nstudy: two\n", encoding="utf-8")
-    with refused(StudyError, "twice.yaml:3: ", "YAML", "study"):
+    with refused(StudyError, "twice.yaml:3: ", "YAML", "duplicate key", "study"):
         load(tmp_path / "twice.yaml")
 
 

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preln.config import StudyError, load
-from preln.config.lines import written
+from preln.config.lines import document, line_of
 from preln.jobs.checking import check_file
 from tests.conftest import study_content
 
@@ -56,7 +56,7 @@ translation:
         ("translation.runs.0.beam.1: its second item", 14),
         ("translation.runs.0.learning_rate: missing", 10),
         ("translation.runs.0.warmup: of the settings", 8),
-        ("translation.runs.1: where the alias stands", 15),
+        ("translation.runs.1: what the alias names", 10),
         ("translation.runs.1.seed: what the alias names", 11),
         ("translation.runs.2.heads: its own, before the one taken over", 17),
         ("translation.runs.2.width: taken over with the second", 5),
@@ -66,7 +66,7 @@ translation:
     ],
 )
 def test_the_line_is_that_of_the_key_or_of_the_section_that_should_have_it(told: str, line: int) -> None:
-    assert written(TEXT).line_of(told) == line
+    assert line_of(document(TEXT), told) == line
 
 
 def test_a_value_that_runs_take_over_is_told_on_the_line_of_the_settings(tmp_path: Path) -> None:
@@ -118,6 +118,6 @@ def leaves(value: Any, *keys: str) -> Iterator[tuple[str, str]]:
 @given(nested(), st.booleans())
 def test_every_value_of_a_file_is_on_its_line(content: dict[str, Any], in_flow: bool) -> None:
     text = yaml.safe_dump(content, default_flow_style=None if in_flow else False, width=10**6)
-    lines, root = text.split("\n"), written(text)
+    lines, content_of_file = text.split("\n"), document(text)
     for key, value in leaves(content):
-        assert value in re.findall(r"k\d+", lines[root.line_of(f"{key}: wrong") - 1])
+        assert value in re.findall(r"k\d+", lines[line_of(content_of_file, f"{key}: wrong") - 1])

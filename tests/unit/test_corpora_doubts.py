@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from preln import generated_text
+from preln.corpora import data
 from preln.corpora.doubts import FEWEST, of_parts, of_sides
 
-PAIRS = generated_text.generate(4000, seed=3)
+PAIRS = data.pairs()[:4000]
 GERMAN, ENGLISH = ([pair[side] for pair in PAIRS] for side in (0, 1))
 
 

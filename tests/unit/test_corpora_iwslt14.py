@@ -15,9 +15,8 @@ from typing import get_args
 
 import pytest
 
-from preln import generated_text
 from preln.config import Iwslt14Corpus
-from preln.corpora import CorpusError, subsets
+from preln.corpora import CorpusError, data, subsets
 from preln.corpora.parallel import iwslt14
 from preln.corpora.published import git_blob_id
 from preln.corpora.registry import DOWNLOADS, SOURCES
@@ -89,7 +88,7 @@ def test_cleaning_by_length_and_ratio(source: int, target: int, drops: Drops) ->
 
 
 def test_prepared_text_in_unlike_order_keeps_its_warning(tmp_path: Path) -> None:
-    pairs = generated_text.generate(2000, seed=1)
+    pairs = data.pairs()[:2000]
     for part in ("train", "valid", "test"):
         moved = pairs[1:] if part == "train" else pairs[:-1]
         (tmp_path / f"{part}.de").write_text("".join(f"{source}\n" for source, _ in pairs[:-1]), encoding="utf-8")
@@ -118,7 +117,11 @@ def test_the_release_becomes_three_parts() -> None:
         ("de number 0 .", "en number 0 ."),
     ]
     assert [source.split()[1] for source, _ in parts["test"].pairs] == [
-        *("ted.dev2010", "tedx.dev2012", "ted.tst2010", "ted.tst2011", "ted.tst2012")
+        "ted.dev2010",
+        "tedx.dev2012",
+        "ted.tst2010",
+        "ted.tst2011",
+        "ted.tst2012",
     ]
     # The XML's entities stay as they are written, as in the field's test set.
     assert parts["test"].pairs[0][1] == "en ted.dev2010 &apos;s &amp; amp ;"

@@ -7,22 +7,21 @@ from typing import Any
 
 import pytest
 
-from preln import generated_text
 from preln.config import EmbeddedCorpus, FilesCorpus, Iwslt14Corpus, TextPaths
-from preln.corpora import CorpusError, prepare
+from preln.corpora import CorpusError, data, prepare
 from preln.corpora.registry import require_alike
 from preln.corpora.text import lines_of
 from preln.errors import PrelnError
 from preln.records.files import MANIFEST
 from preln.records.prepared_stage import TextDamaged
 
-GENERATED = [(f"Der Hund sieht {number} Katzen.", f"The dog sees {number} cats.") for number in range(1000)]
+SENTENCES = [(f"Der Hund sieht {number} Katzen.", f"The dog sees {number} cats.") for number in range(1000)]
 
 
 @pytest.fixture(autouse=True)
-def grammar(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The embedded corpus's sentences, without its grammar."""
-    monkeypatch.setattr(generated_text, "generate", lambda pairs, seed: GENERATED[:pairs])
+def sentences(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A short embedded text."""
+    monkeypatch.setattr(data, "pairs", lambda: SENTENCES)
 
 
 def embedded(**settings: Any) -> EmbeddedCorpus:
@@ -53,7 +52,13 @@ def contents(folder: Path) -> dict[str, bytes]:
 def test_the_embedded_corpus_is_split_and_tokenised(tmp_path: Path) -> None:
     record = text(embedded(), tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == {
-        *("train.de", "train.en", "valid.de", "valid.en", "test.de", "test.en", "corpus.json"),
+        "train.de",
+        "train.en",
+        "valid.de",
+        "valid.en",
+        "test.de",
+        "test.en",
+        "corpus.json",
         "manifest.json",
     }
     assert {name: part["pairs"] for name, part in record["parts"].items()} == {

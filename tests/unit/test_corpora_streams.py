@@ -94,15 +94,15 @@ def test_what_would_fill_the_memory_is_refused_before_it_does(
         # What a process has had in memory at most; getrusage would count its parent's, from before it became itself.
         "print(re.search(r'VmHWM:\\s*(\\d+) kB', Path('/proc/self/status').read_text())[1])\n"
     )
-    told = subprocess.run([sys.executable, "-c", program, write(tmp_path / name)], capture_output=True, text=True)
-    refusal, kilobytes = told.stdout.splitlines()
+    text = subprocess.run([sys.executable, "-c", program, write(tmp_path / name)], capture_output=True, text=True)
+    refusal, kilobytes = text.stdout.splitlines()
     assert message in refusal
     assert int(kilobytes) < 400 << 10, "the package takes a hundred MiB itself"
 
 
 def test_the_limits_are_told_where_texts_of_ones_own_are_described() -> None:
-    told = " ".join((TextFilesSource.__doc__ or "").split())
-    assert names(told, f"{streams.size(streams.MOST_IN_MEMORY)} of memory", f"{streams.MOST_EXPANSION} times its size")
+    text = " ".join((TextFilesSource.__doc__ or "").split())
+    assert names(text, f"{streams.size(streams.MOST_IN_MEMORY)} of memory", f"{streams.MOST_EXPANSION} times its size")
     of_pairs = " ".join((TextPaths.__doc__ or "").split())
     assert names(of_pairs, f"{LONGEST_LINE:,} characters", streams.size(streams.MOST_IN_MEMORY))
 
@@ -183,8 +183,8 @@ def test_a_text_with_several_names_is_read_once_and_the_others_are_told(
     )
     assert list(by_file(open_texts(archive))) == [["The one text."]]
     (message,) = caplog.messages
-    told = f"{archive}: left out: 3 links to texts that are read once: books/hard.txt (to books/one.txt), "
-    assert message.startswith(told)
+    text = f"{archive}: skipped 3 links to texts that are read once: books/hard.txt (to books/one.txt), "
+    assert message.startswith(text)
     assert caplog.records[0].levelno == logging.WARNING
 
 
@@ -211,7 +211,7 @@ def test_a_link_in_a_zip_archive_is_no_text(tmp_path: Path, caplog: pytest.LogCa
         link.external_attr = 0o120777 << 16
         archive.writestr(link, "one.txt")
     assert list(by_file(open_texts(tmp_path))) == [["The one text."]]
-    assert "left out: 1 links" in caplog.text
+    assert "skipped 1 links" in caplog.text
 
 
 def test_an_archive_of_many_members_is_read_whole(tmp_path: Path) -> None:

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preln import generated_text
-from preln.corpora import CorpusError, streams
+from preln.corpora import CorpusError, data, streams
 from preln.corpora.text import (
     LONGEST_LINE,
     Drops,
@@ -105,7 +104,7 @@ def test_a_line_that_does_not_fit_into_memory_is_refused(tmp_path: Path, monkeyp
 
 
 def test_sides_in_unlike_order_are_read_with_a_warning(tmp_path: Path) -> None:
-    pairs = generated_text.generate(1000, seed=1)
+    pairs = data.pairs()[:1000]
     source, target = ("".join(f"{pair[side]}\n" for pair in pairs).encode() for side in (0, 1))
     assert read(tmp_path, source, target) == Part(pairs)
     shifted = read(tmp_path, source, b"Another line.\n" + target[: target.rindex(b"\n", 0, -1) + 1])
@@ -155,9 +154,9 @@ def test_an_unusable_side_drops_its_pair_and_is_counted(tmp_path: Path, side: st
 
 
 def test_every_reason_to_leave_a_pair_out_is_told_in_words() -> None:
-    told = {str(Drops(**{reason.name: 1})) for reason in fields(Drops)}
-    assert len(told) == len(fields(Drops))
-    assert all(words.startswith("1 ") for words in told)
+    text = {str(Drops(**{reason.name: 1})) for reason in fields(Drops)}
+    assert len(text) == len(fields(Drops))
+    assert all(words.startswith("1 ") for words in text)
 
 
 @pytest.mark.parametrize("side", ["\u200e\u05d0", "\u0301", "\x94", "\ue000", "\U0001f44d\ufe0f", "."])

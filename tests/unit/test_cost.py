@@ -39,10 +39,10 @@ def test_as_many_batches_are_counted_as_fairseq_makes(pairs: list[tuple[int, int
     sizes = [np.array([len(line) for line in lines]) for lines in (sources, targets)]
     dictionary = Dictionary()
     text = LanguagePairDataset(sources, sizes[0], dictionary, targets, sizes[1], dictionary)
-    found = text.batch_by_size(
+    result = text.batch_by_size(
         text.ordered_indices(), max_tokens=tokens, required_batch_size_multiple=cost.BATCH_MULTIPLE
     )
-    assert cost.batches(Counter(pairs), tokens) == len(found)
+    assert cost.batches(Counter(pairs), tokens) == len(result)
 
 
 @pytest.mark.slow

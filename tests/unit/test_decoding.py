@@ -24,18 +24,18 @@ def models(
     placement: str, seed: int, confidence: float, heads: int = 2
 ) -> tuple[PlacedTransformer, TransformerModelBase]:
     """Ours and fairseq's, which do not say everything with the same probability."""
-    ours, theirs = build(PlacedTransformer, placement, heads), build(TransformerModelBase, placement, heads)
+    placed, stock = build(PlacedTransformer, placement, heads), build(TransformerModelBase, placement, heads)
     torch.manual_seed(seed)
     with torch.no_grad():
-        for name, parameter in ours.named_parameters():
+        for name, parameter in placed.named_parameters():
             if "norm" not in name:
                 parameter.normal_(0.0, confidence if "embed" in name else 0.3)
             elif "bias" in name:
                 parameter *= 0.1
         # That a sentence ends is sometimes likely, and sometimes out of the question.
-        ours.decoder.embed_tokens.weight[dictionary().eos()] *= 1.5
-    theirs.load_state_dict(fairseq_names(ours.state_dict()), strict=True)
-    return ours.eval(), theirs.eval()
+        placed.decoder.embed_tokens.weight[dictionary().eos()] *= 1.5
+    stock.load_state_dict(fairseq_names(placed.state_dict()), strict=True)
+    return placed.eval(), stock.eval()
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -46,10 +46,10 @@ def models(
 def test_translations_are_fairseqs(
     placement: str, beam: int, penalty: float, confidence: float, heads: int, seed: int
 ) -> None:
-    ours, theirs = models(placement, seed, confidence, heads)
+    placed, stock = models(placement, seed, confidence, heads)
     sources = sentences(seed)
-    expected = [fairseqs(theirs, source, beam, penalty) for source in sources]
-    assert together(ours, sources, beam, penalty) == expected
+    expected = [fairseqs(stock, source, beam, penalty) for source in sources]
+    assert together(placed, sources, beam, penalty) == expected
 
 
 @settings(max_examples=15, deadline=None)
@@ -64,58 +64,58 @@ def test_translations_are_fairseqs(
 def test_a_sentences_hypotheses_do_not_depend_on_the_others_nor_on_when_rows_close_up(
     lengths: list[int], beam: int, penalty: float, level: str, share: float, seed: int
 ) -> None:
-    ours, _ = models("pre", seed, 0.7, heads=1)
+    placed, _ = models("pre", seed, 0.7, heads=1)
     sources = sentences(seed, lengths)
-    alone = [hypotheses(ours, [source], beam, penalty)[0] for source in sources]
+    alone = [hypotheses(placed, [source], beam, penalty)[0] for source in sources]
     with only(level), mock.patch.dict(decoding.DONE, cpu=share):
-        for found, expected in zip(hypotheses(ours, sources, beam, penalty), alone, strict=True):
-            assert [one.pieces for one in found] == [one.pieces for one in expected]
-            assert [one.score for one in found] == pytest.approx([one.score for one in expected], rel=1e-4)
+        for result, expected in zip(hypotheses(placed, sources, beam, penalty), alone, strict=True):
+            assert [h.pieces for h in result] == [h.pieces for h in expected]
+            assert [h.score for h in result] == pytest.approx([h.score for h in expected], rel=1e-4)
 
 
 def test_they_are_the_same_without_compiled_loops() -> None:
-    ours, _ = models("pre", 1, 0.4)
-    compiled = together(ours, sentences(1), 4, 1.0)
+    placed, _ = models("pre", 1, 0.4)
+    compiled = together(placed, sentences(1), 4, 1.0)
     with only("none"):
-        assert together(ours, sentences(1), 4, 1.0) == compiled
+        assert together(placed, sentences(1), 4, 1.0) == compiled
 
 
 def test_some_translations_end_by_themselves_and_some_at_the_limit_of_their_source() -> None:
     """Else the other tests would say little."""
     shares = []
     for seed in range(4):
-        ours, _ = models("pre", seed, 1.0)
-        found = together(ours, sentences(seed), 5, 1.0)
+        placed, _ = models("pre", seed, 1.0)
+        result = together(placed, sentences(seed), 5, 1.0)
         shares += [
             len(text) == int(LENGTH_FACTOR * len(source) + LENGTH_MARGIN)
-            for text, source in zip(found, sentences(seed), strict=True)
+            for text, source in zip(result, sentences(seed), strict=True)
         ]
     assert 0 < sum(shares) < len(shares)
 
 
 def test_no_translation_is_longer_than_the_model_has_positions() -> None:
-    ours, _ = models("pre", 1, 1.0)
-    length = ours.decoder.max_positions()
+    placed, _ = models("pre", 1, 1.0)
+    length = placed.decoder.max_positions()
     source = torch.cat([torch.randint(4, len(dictionary()), (length - 1,)), torch.tensor([dictionary().eos()])])
     with torch.no_grad():
         # It never ends by itself.
-        ours.decoder.embed_tokens.weight[dictionary().eos()] *= -10.0
-    (text,) = together(ours, [source], 1, 1.0)
+        placed.decoder.embed_tokens.weight[dictionary().eos()] *= -10.0
+    (text,) = together(placed, [source], 1, 1.0)
     assert len(text) <= length - 1
 
 
 def test_a_beam_may_be_wider_than_the_dictionary() -> None:
-    ours, _ = models("post", 1, 0.4)
+    placed, _ = models("post", 1, 0.4)
     widest = len(dictionary()) // 2 - 1
     source = sentences(1)[:3]
-    assert together(ours, source, 10 * widest, 1.0) == together(ours, source, widest, 1.0)
+    assert together(placed, source, 10 * widest, 1.0) == together(placed, source, widest, 1.0)
 
 
 @pytest.mark.parametrize("broken", [float("nan"), float("inf")])
 def test_a_model_that_broke_says_so(broken: float) -> None:
-    ours, _ = models("pre", 1, 0.4)
+    placed, _ = models("pre", 1, 0.4)
     with torch.no_grad():
-        ours.decoder.embed_tokens.weight[5:] *= broken
+        placed.decoder.embed_tokens.weight[5:] *= broken
     for level in ("none", native.LEVEL):
         with only(level), pytest.raises(FloatingPointError, match="scores are not finite"):
-            together(ours, sentences(1), 4, 1.0)
+            together(placed, sentences(1), 4, 1.0)

@@ -17,7 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from preln.config import TextSource
 from preln.config.pretraining_texts import WIKIPEDIA_VERSION
-from preln.corpora import CorpusError
+from preln.corpora import CorpusError, data
 from preln.corpora.english import sources
 from preln.corpora.english.sources import (
     by_blank_line,
@@ -26,7 +26,6 @@ from preln.corpora.english.sources import (
     documents_of,
     open_texts,
     paragraphs_of,
-    python_help,
     strip_markup,
     unwrapped,
     wikipedia,
@@ -210,23 +209,18 @@ def test_files_that_other_systems_leave_beside_the_text_are_passed_over(tmp_path
     assert list(by_file(open_texts(tmp_path / "a.zip"))) == [["Text."]]
 
 
-def test_pythons_help_is_prose_without_its_code() -> None:
-    documents = list(python_help())
-    assert len(documents) > 40
-    text = " ".join(paragraph for document in documents for paragraph in document)
-    assert len(text.split()) > 30_000
-    assert "::=" not in text
-    assert "****" not in text
-
-
 def source(**content: object) -> TextSource:
     found: TextSource = TypeAdapter(TextSource).validate_python(content)
     return found
 
 
-def test_the_embedded_source_is_the_grammar_and_pythons_help(tmp_path: Path) -> None:
-    documents = list(documents_of(source(source="embedded", documents=200), tmp_path))
-    assert len(documents) == 200 + len(list(python_help()))
+def test_a_seed_chooses_among_the_embedded_documents(tmp_path: Path) -> None:
+    every = data.documents()
+    first, again, other = (
+        list(documents_of(source(source="embedded", documents=200, seed=seed), tmp_path)) for seed in (1, 1, 2)
+    )
+    assert len(first) == 200 and all(document in every for document in first + other)
+    assert first == again != other
 
 
 def test_a_local_folder_takes_the_place_of_the_download(tmp_path: Path) -> None:

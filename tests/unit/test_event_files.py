@@ -58,8 +58,8 @@ def read(folder: Path) -> Curves:
     multiplexer.Reload()
     return {
         (Path(part).name, tag): [(event.step, event.value) for event in multiplexer.Scalars(part, tag)]
-        for part, found in multiplexer.Runs().items()
-        for tag in found["scalars"]
+        for part, result in multiplexer.Runs().items()
+        for tag in result["scalars"]
         if tag not in ("wps", "ups", "wall", "train_wall", "gb_free")
     }
 
@@ -109,8 +109,8 @@ def test_a_training_that_was_told_to_stop_has_them_too(
     watched: tuple[Path, Run], hold: NewHold, prepared: Path, tmp_path: Path
 ) -> None:
     _, run = write_study(tmp_path, execution=WATCHED)
-    process = start(tmp_path, run, prepared, here := hold(in_epoch(2)))
-    here.wait(process)
+    process = start(tmp_path, run, prepared, training_hold := hold(in_epoch(2)))
+    training_hold.wait(process)
     process.send_signal(signal.SIGTERM)
     assert process.wait(PATIENCE) == 1
     assert len(read(tmp_path / run.id)["train", "loss"]) == 2

@@ -70,12 +70,12 @@ def translation(tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> dic
     folder = tmp_path_factory.mktemp("translation")
     runs = [{**run, "epochs": 1} for run in ({"placement": SHALLOW}, *DEEP)]
     content = study(folder, study_content(*runs))
-    found = {}
+    result = {}
     for run in expand(content):
         training.train_run(content, run, prepared, folder / run.folder)
         export(folder, run, prepared, out := folder / f"exported-{run.id}")
-        found[run.settings.placement] = training.trained(run, prepared, folder / run.folder), out
-    return found
+        result[run.settings.placement] = training.trained(run, prepared, folder / run.folder), out
+    return result
 
 
 @pytest.fixture(scope="module")
@@ -83,12 +83,12 @@ def berts(tmp_path_factory: pytest.TempPathFactory, prepared_text: Path) -> dict
     """A pre-training run of each placement that has a model."""
     folder = tmp_path_factory.mktemp("bert")
     content = study(folder, bert_content({"placement": SHALLOW}, {"placement": ["lns", "deepnorm"], "layers": 2}))
-    found = {}
+    result = {}
     for run in pretraining.expand(content):
         pretraining_training.pretrain_run(content, run, prepared_text, folder / run.folder)
         export(folder, run, prepared_text, out := folder / f"exported-{run.id}")
-        found[run.settings.placement] = pretraining_training.trained(run, prepared_text, folder / run.folder), out
-    return found
+        result[run.settings.placement] = pretraining_training.trained(run, prepared_text, folder / run.folder), out
+    return result
 
 
 def padded(sentences: list[list[int]], left: bool = False) -> Tensor:
@@ -105,12 +105,12 @@ def test_a_translation_model_has_the_same_scores(translation: dict[str, Exported
     trained, out = translation[placement]
     source = padded([[7, 8, 9, 10, 11, 2], [12, 13, 2]], left=True)
     target = padded([[2, 20, 21, 22], [2, 23, 24, 25]])
-    theirs = transformers.AutoModelForSeq2SeqLM.from_pretrained(out)
+    exported = transformers.AutoModelForSeq2SeqLM.from_pretrained(out)
     with torch.no_grad():
         expected, _ = as_it_was_trained(trained)(source, source.ne(1).sum(1), target)
         mask = source.ne(1).long()
-        found = theirs(input_ids=source, attention_mask=mask, decoder_input_ids=target, use_cache=False).logits
-    torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-4)
+        result = exported(input_ids=source, attention_mask=mask, decoder_input_ids=target, use_cache=False).logits
+    torch.testing.assert_close(result, expected, rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.slow
@@ -119,12 +119,12 @@ def test_a_translation_model_has_the_same_scores(translation: dict[str, Exported
 def test_a_bert_has_the_same_scores(berts: dict[str, Exported], placement: str) -> None:
     trained, out = berts[placement]
     tokens = padded([[0, 7, 8, 9, 10, 2], [0, 11, 12, 2]])
-    theirs = transformers.AutoModelForMaskedLM.from_pretrained(out)
+    exported = transformers.AutoModelForMaskedLM.from_pretrained(out)
     with torch.no_grad():
         expected, _ = as_it_was_trained(trained)(tokens)
-        found = theirs(input_ids=tokens, attention_mask=tokens.ne(1).long()).logits
+        result = exported(input_ids=tokens, attention_mask=tokens.ne(1).long()).logits
     seen = tokens.ne(1)
-    torch.testing.assert_close(found[seen], expected[seen], rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(result[seen], expected[seen], rtol=1e-4, atol=1e-4)
 
 
 LINES = st.lists(st.text("abcdefgäöü漢'&;.", min_size=1, max_size=8), min_size=1, max_size=8).map(" ".join)
@@ -166,30 +166,30 @@ def test_an_exported_model_finds_the_translations_that_our_search_finds(
     beam, penalty = run.settings.beam, run.settings.length_penalty
     compared = 0
     for seed in range(8):
-        ours = as_it_says_something(translation[placement][0], seed)
-        theirs, _ = translation_model(run, ours.state_dict(), prepared)
+        placed = as_it_says_something(translation[placement][0], seed)
+        exported, _ = translation_model(run, placed.state_dict(), prepared)
         # The library warns of two limits, and has one of its own in FSMT.
-        assert theirs.generation_config.max_length is None
+        assert exported.generation_config.max_length is None
         source = torch.cat([torch.randint(4, 60, (1 + 2 * seed,)), torch.tensor([2])])[None]
-        (expected,) = decoding.search(ours, source, torch.tensor([source.size(1)]), beam, penalty)
+        (expected,) = decoding.search(placed, source, torch.tensor([source.size(1)]), beam, penalty)
         if max(len(one.pieces) for one in expected) < MOST_PIECES:
-            found = theirs.generate(source, attention_mask=torch.ones_like(source))
-            assert found[0].tolist() == [2, *expected[0].pieces, 2]
+            result = exported.generate(source, attention_mask=torch.ones_like(source))
+            assert result[0].tolist() == [2, *expected[0].pieces, 2]
             compared += 1
     assert compared >= 3
 
 
 def as_it_says_something(trained: TrainedModel, seed: int) -> PlacedTransformer:
     """The model with random weights: it says different things of different sentences, and often ends them."""
-    ours = as_it_was_trained(trained)
-    assert isinstance(ours, PlacedTransformer)
+    placed = as_it_was_trained(trained)
+    assert isinstance(placed, PlacedTransformer)
     torch.manual_seed(seed)
     with torch.no_grad():
-        for name, parameter in ours.named_parameters():
+        for name, parameter in placed.named_parameters():
             if "norm" not in name:
                 parameter.normal_(0.0, 0.3)
-        ours.decoder.embed_tokens.weight[2] *= 5.0
-    return ours
+        placed.decoder.embed_tokens.weight[2] *= 5.0
+    return placed
 
 
 @pytest.mark.slow
@@ -224,9 +224,9 @@ def test_a_folder_that_is_there_is_not_overwritten(translation: dict[str, Export
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
-        ({"placement": "peri"}, "the placement peri is in none"),
-        ({"placement": "pre", "norm": "rms"}, "norm: rms is in none"),
-        ({"placement": "post", "qk_norm": True}, "qk_norm is in none"),
+        ({"placement": "peri"}, "none has the placement peri"),
+        ({"placement": "pre", "norm": "rms"}, "none with this placement has norm: rms"),
+        ({"placement": "post", "qk_norm": True}, "none with this placement has qk_norm"),
         *(({"placement": placement}, "") for placement in PLACEMENTS),
     ],
 )

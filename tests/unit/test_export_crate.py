@@ -77,10 +77,10 @@ def test_every_file_of_the_results_is_in_the_crate_as_it_was_and_described(expor
 
 def test_every_record_is_the_result_of_an_action_from_the_study(exported: tuple[Path, ROCrate]) -> None:
     _, read = exported
-    found = {folder: [file.id for file in action["result"]] for folder, action in actions(read).items()}
-    assert found == {job.folder: job.files for job in CATALOGUE.everything}
+    result = {folder: [file.id for file in action["result"]] for folder, action in actions(read).items()}
+    assert result == {job.folder: job.files for job in CATALOGUE.everything}
     assert {action["object"][0].id for action in actions(read).values()} == {"study.yaml"}
-    assert {action.id for action in read.root_dataset["mentions"]} == {f"#{folder}" for folder in found}
+    assert {action.id for action in read.root_dataset["mentions"]} == {f"#{folder}" for folder in result}
 
 
 def test_an_action_says_commit_hardware_seeds_and_the_licence_of_the_text(exported: tuple[Path, ROCrate]) -> None:
@@ -175,7 +175,7 @@ def test_a_record_of_other_settings_than_the_studys_is_refused(results: Path, tm
 
 def test_without_a_record_there_is_nothing_to_export(tmp_path: Path) -> None:
     shutil.copy(RESULTS / "study.yaml", tmp_path)
-    with pytest.raises(PrelnError, match="nothing of the study is done"):
+    with pytest.raises(PrelnError, match="no job of the study is finished"):
         export(tmp_path, tmp_path / "crate")
 
 

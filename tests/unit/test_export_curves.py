@@ -48,12 +48,12 @@ def test_the_table_has_every_number_of_every_curve(table: pd.DataFrame) -> None:
     runs = [*expand(study), *pretraining.expand(study)]
     numbers = 0
     for run in runs:
-        own = recorded(RECORDS / run.folder)
-        mine = table[(table["kind"] == run.kind) & (table["run"] == run.id)]
-        for quantity in set(own) - {"updates", "epoch"}:
-            found = mine[mine["quantity"] == quantity].set_index("update")["value"]
-            assert found.to_dict() == own.set_index("updates")[quantity].to_dict(), (run.id, quantity)
-            numbers += len(found)
+        expected = recorded(RECORDS / run.folder)
+        own_rows = table[(table["kind"] == run.kind) & (table["run"] == run.id)]
+        for quantity in set(expected) - {"updates", "epoch"}:
+            result = own_rows[own_rows["quantity"] == quantity].set_index("update")["value"]
+            assert result.to_dict() == expected.set_index("updates")[quantity].to_dict(), (run.id, quantity)
+            numbers += len(result)
     assert len(table) == numbers > 500
 
 
@@ -93,15 +93,15 @@ def test_tensorboard_reads_every_number_of_a_run_over_its_updates(tmp_path: Path
     runs = [run for run in [*expand(study), *pretraining.expand(study)] if len(recorded(RECORDS / run.folder))]
     assert set(read.Runs()) == {run.folder for run in runs}
     for run in runs:
-        own = recorded(RECORDS / run.folder).set_index("updates")
-        quantities = set(own) - {"epoch"}
+        expected = recorded(RECORDS / run.folder).set_index("updates")
+        quantities = set(expected) - {"epoch"}
         assert set(read.Runs()[run.folder]["tensors"]) == quantities
         for quantity in quantities:
             events = read.Tensors(run.folder, quantity)
             values = {event.step: event.tensor_proto.float_val[0] for event in events}
-            assert values == {update: np.float32(value) for update, value in own[quantity].items()}
+            assert values == {update: np.float32(value) for update, value in expected[quantity].items()}
             # So that its axis of time is that of the training.
-            assert [event.wall_time for event in events] == pytest.approx(own["seconds"].cumsum().tolist())
+            assert [event.wall_time for event in events] == pytest.approx(expected["seconds"].cumsum().tolist())
 
 
 STUB = """
@@ -121,7 +121,7 @@ atexit.register(lambda: json.dump(runs, open("calls.json", "w")))
 def test_the_script_for_weights_and_biases_logs_every_number_of_a_run_at_its_update(
     table: pd.DataFrame, tmp_path: Path
 ) -> None:
-    (script,) = (code for code in blocks(ROOT / "docs" / "quick-start.md", "python") if "import wandb" in code)
+    (script,) = (code for code in blocks(ROOT / "docs" / "start.md", "python") if "import wandb" in code)
     (tmp_path / "wandb.py").write_text(STUB)
     subprocess.run([sys.executable, "-c", script], cwd=tmp_path, check=True)
     logged = {
@@ -170,6 +170,6 @@ def test_of_a_study_of_which_nothing_is_done_there_are_no_curves(tmp_path: Path)
     folder = tmp_path / "tiny"
     folder.mkdir()
     (folder / "study.yaml").write_text(yaml.safe_dump(content()), encoding="utf-8")
-    with refused(PrelnError, str(folder), "no curve", "preln status"):
+    with refused(PrelnError, str(folder), "no finished curve", "preln status"):
         export(folder, "--to", "csv", "--out", tmp_path / "curves.csv")
     assert not (tmp_path / "curves.csv").exists()

@@ -167,7 +167,7 @@ def test_scores_are_what_counting_the_answers_gives(weights: Path, prepared_task
     binary = prepared_task / "binary"
     arguments = options.finetuning(job.run.settings, point, 2, 4, weights, binary, tmp_path, study.execution)
     launch.train(arguments, "fp32", RunState(tmp_path), study.execution)
-    found = json.loads((tmp_path / "scores.json").read_text())
+    result = json.loads((tmp_path / "scores.json").read_text())
 
     model = model_of(job.run.settings, weights, prepared_task, tmp_path, seed=2).eval()
     words = Dictionary.load(str(binary / "input0" / "dict.txt"))
@@ -181,9 +181,9 @@ def test_scores_are_what_counting_the_answers_gives(weights: Path, prepared_task
         answers.append(int(scores.argmax()))
     right = sum(answer == label for answer, label in zip(answers, labels, strict=True))
     both = sum(answer == label == 1 for answer, label in zip(answers, labels, strict=True))
-    assert found["pairs"] == len(labels)
-    assert found["accuracy"] == pytest.approx(right / len(labels))
-    assert found["f1"] == pytest.approx(2 * both / (sum(answers) + sum(labels)))
+    assert result["pairs"] == len(labels)
+    assert result["accuracy"] == pytest.approx(right / len(labels))
+    assert result["f1"] == pytest.approx(2 * both / (sum(answers) + sum(labels)))
 
 
 @pytest.mark.usefixtures("without_tensorboard")
@@ -198,7 +198,7 @@ def test_a_study_whose_trainings_are_watched_is_fine_tuned_where_tensorboard_is_
 def test_weights_that_are_not_there_are_said(prepared_text: Path, prepared_task: Path, tmp_path: Path) -> None:
     study, job = study_and_job()
     write_json(tmp_path / job.run.id / "metrics.json", {"diverged": None, "updates": 12})
-    with pytest.raises(WeightsMissing, match=r"weights-6\.pt is not there: .* train the run again"):
+    with pytest.raises(WeightsMissing, match=r"weights-6\.pt is missing: .* train the run again"):
         finetune(study, job, prepared_text, prepared_task, tmp_path, tmp_path / "out")
 
 

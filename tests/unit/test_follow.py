@@ -1,88 +1,80 @@
-"""A followed workflow says what is being done and about how long the rest takes, from what Snakemake prints."""
+"""A followed workflow says what is being done and about how long the rest takes, from Snakemake's events."""
 
 from __future__ import annotations
 
 import io
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from filelock import FileLock
 from rich.console import Console
 
-from preln.commands.follow import Steps, View, run
+from preln.commands.follow import Step, Steps, View, run
 from preln.config import validate
 from preln.jobs.runs import expand
 from tests.conftest import study_content
 from tests.made_up.states import LINE, training
 
-STATS = """\
-Job stats:
-job                  count
------------------  -------
-draw_figure              1
-train_translation        3
-default                  1
-total                    5
-""".splitlines()
+STATS = {"event": "run_info", "stats": {"draw_figure": 1, "train_translation": 3, "default": 1, "total": 5}}
 
 
-def told(*lines: tuple[float, str]) -> Steps:
-    """What is known after the lines, each printed at a time in seconds."""
+def begun(number: int, rule: str, message: str | None, time: float) -> dict[str, Any]:
+    """The event of a job that begins."""
+    return {"event": "job_info", "jobid": number, "rule_name": rule, "rule_msg": message, "time": time}
+
+
+def train(number: int, time: float) -> dict[str, Any]:
+    """The event of a training that begins."""
+    return begun(number, "train_translation", f"Train post-s{number}", time)
+
+
+def finished(number: int, time: float) -> dict[str, Any]:
+    """The event of a job that is done."""
+    return {"event": "job_finished", "job_id": number, "time": time}
+
+
+def after(*events: dict[str, Any]) -> Steps:
+    """What is known after the events."""
     steps = Steps()
-    for line in STATS:
-        steps.read(line, 0.0)
-    for now, line in lines:
-        steps.read(line, now)
+    for event in events:
+        steps.take(event)
     return steps
 
 
-def test_a_step_runs_from_its_line_until_it_is_finished() -> None:
-    begun = told((1.0, "Job 7: Train post-s1"))
-    assert begun.running == {7: ("Train post-s1", 1.0)}
-    assert begun.read("Finished jobid: 7 (Rule: train_translation)", 5.0) == (True, "Train post-s1")
-    assert (begun.done, begun.of, begun.running) == (1, 5, {})
+def test_a_step_runs_from_its_event_until_it_is_finished() -> None:
+    steps = after(STATS, train(7, 1.0))
+    assert steps.running == {7: Step("train_translation", "Train post-s7", 1.0)}
+    assert steps.take(finished(7, 5.0)) == (True, "Train post-s7")
+    assert (steps.done, steps.total, steps.running) == (1, 5, {})
 
 
 def test_a_step_that_failed_runs_no_longer() -> None:
-    assert told((1.0, "Job 7: Train post-s1"), (2.0, "Error in rule train:"), (2.0, "    jobid: 7")).running == {}
+    assert after(STATS, train(7, 1.0), {"event": "job_error", "jobid": 7}).running == {}
 
 
-def test_other_lines_change_nothing() -> None:
-    for line in ("Reason: Missing output files: run.json", "Select jobs to execute...", "", "1 of 5 steps (20%) done"):
-        assert told((1.0, line)) == told()
+def test_a_step_of_a_rule_without_a_message_has_the_rules_name() -> None:
+    assert Steps().take(begun(1, "plot", None, 0.0)) == (False, "plot")
 
 
 def test_the_time_left_is_that_of_like_steps_over_those_that_run_at_once() -> None:
-    steps = told(
-        (0.0, "Job 1: Draw figure 2"),
-        (2.0, "Finished jobid: 1 (Rule: draw_figure)"),
-        (2.0, "Job 2: Train post-s1"),
-        (2.0, "Job 3: Train post-s2"),
-        (102.0, "Finished jobid: 2 (Rule: train_translation)"),
-        (102.0, "Job 4: Train post-s3"),
-    )
+    drawn = [begun(1, "draw_figure", "Draw figure 2", 0.0), finished(1, 2.0)]
+    steps = after(STATS, *drawn, train(2, 2.0), train(3, 2.0), finished(2, 102.0), train(4, 102.0))
     # Two trainings of 100 seconds, of which one has run for 100 and the other for 20.
     assert steps.seconds_left(122.0) == pytest.approx((2 * 100 - 120 - 20) / 2)
 
 
 def test_a_target_makes_nothing_that_takes_time_also_under_the_name_that_a_module_gives_it() -> None:
-    steps = Steps()
-    for line in ("preln_train_translation  2", "preln_all  1", "total  3", "Job 1: Train post-s1"):
-        steps.read(line, 0.0)
-    steps.read("Finished jobid: 1 (Rule: preln_train_translation)", 100.0)
-    steps.read("Job 2: Train post-s2", 100.0)
+    stats = {"preln_train_translation": 2, "preln_all": 1, "total": 3}
+    first, second = (begun(number, "preln_train_translation", "Train", now) for number, now in ((1, 0.0), (2, 100.0)))
+    steps = after({"event": "run_info", "stats": stats}, first, finished(1, 100.0), second)
     assert steps.seconds_left(130.0) == pytest.approx(70.0)
-
-
-def test_the_workflow_says_where_the_results_of_a_study_are() -> None:
-    steps = Steps()
-    steps.read("Results of mine: a prefix/results/mine", 0.0)
-    assert steps.results == {"mine": Path("a prefix/results/mine")}
+    assert steps.take(begun(3, "preln_all", None, 130.0)) is None
 
 
 def test_the_time_left_is_not_known_before_a_step_of_each_rule_is_done() -> None:
-    assert told((0.0, "Job 2: Train post-s1")).seconds_left(10.0) is None
+    assert after(STATS, train(2, 0.0)).seconds_left(10.0) is None
 
 
 def test_a_second_run_of_a_study_leaves_the_log_of_the_first_alone(tmp_path: Path) -> None:
@@ -105,9 +97,12 @@ def test_a_running_training_has_a_bar_and_its_time_left(tmp_path: Path) -> None:
     (run,) = expand(study)
     now = time.time()
     training(tmp_path / run.folder, LINE, written=now)
-    steps = Steps(results={study.study: tmp_path})
-    for line in (*STATS, f"Job 1: Train {run.id}", "Job 2: Draw figure 2"):
-        steps.read(line, now)
+    steps = after(
+        {"event": "results", "study": study.study, "results": str(tmp_path)},
+        STATS,
+        begun(1, "train_translation", f"Train {run.id}", now),
+        begun(2, "draw_figure", "Draw figure 2", now),
+    )
     # Without colours, of a bar only what is filled is drawn.
     terminal = Console(file=io.StringIO(), force_terminal=True, no_color=True, width=200)
     with terminal.capture() as shown:

@@ -66,8 +66,8 @@ def test_the_loss_is_the_smoothed_cross_entropy(
     expected, expected_nll = reference_loss(doubles[0], doubles[1], doubles[2], labels, smoothing)
     torch.testing.assert_close(loss.double(), expected, rtol=1e-5 if dtype == torch.float32 else 5e-3, atol=1e-4)
     torch.testing.assert_close(nll.double(), expected_nll, rtol=1e-5 if dtype == torch.float32 else 5e-3, atol=1e-4)
-    found = torch.autograd.grad(loss, (features, weight, bias))
-    assert_equal(found, lowered(torch.autograd.grad(expected, doubles), dtype), dtype)
+    result = torch.autograd.grad(loss, (features, weight, bias))
+    assert_equal(result, lowered(torch.autograd.grad(expected, doubles), dtype), dtype)
 
 
 def test_the_loss_of_a_share_of_the_batch_has_that_share_of_the_gradient(loops: str) -> None:
@@ -95,13 +95,13 @@ def test_the_gradient_of_the_loss_in_fp16_is_scaled_before_it_is_rounded() -> No
     features, weight = (x.half().requires_grad_() for x in (features, weight))
     targets, scale = torch.arange(4), 2.0**12
     loss, _ = smoothed_cross_entropy(features, weight, None, targets, 0.01)
-    (found,) = torch.autograd.grad(scale * loss, weight)
+    (result,) = torch.autograd.grad(scale * loss, weight)
     in_double = in_doubles(features, weight)
     expected, _ = reference_loss(in_double[0], in_double[1], torch.zeros(20_000, dtype=torch.double), targets, 0.01)
     (reference,) = torch.autograd.grad(scale * expected, in_double[1])
     # Of half of the words the gradient is little more than that share.
     small = reference.norm(dim=1) < reference.norm(dim=1).median()
-    assert float((found[small] - reference[small]).norm() / reference[small].norm()) < 5e-3
+    assert float((result[small] - reference[small]).norm() / reference[small].norm()) < 5e-3
 
 
 def test_scores_that_are_far_apart_lose_nothing(loops: str) -> None:
@@ -129,9 +129,9 @@ def test_the_norm_of_a_sum_is_that(loops: str, shape: tuple[int, ...], dtype: to
     torch.nn.init.normal_(norm.bias)
     doubles = in_doubles(x, f, norm.weight, norm.bias)
     expected = functional.layer_norm(doubles[0] + doubles[1], shape[-1:], doubles[2], doubles[3])
-    found = norm_of_sum(x, f, 0.0, norm)
-    assert_equal(found, expected.to(dtype), dtype)
-    computed = gradients(found, x, f, norm.weight, norm.bias)
+    result = norm_of_sum(x, f, 0.0, norm)
+    assert_equal(result, expected.to(dtype), dtype)
+    computed = gradients(result, x, f, norm.weight, norm.bias)
     assert_equal(computed, lowered(gradients(expected, *doubles), dtype), dtype)
 
 
@@ -156,9 +156,9 @@ def test_an_embedding_sums_the_gradients_of_thousands_of_positions_of_a_token(dt
     embedding = Embedding(4, 16, padding_idx=0).to(dtype)
     (weight,) = in_doubles(embedding.weight)
     (expected,) = torch.autograd.grad(functional.embedding(tokens, weight, 0), weight, upstream.double())
-    found = embedding(tokens)
-    (computed,) = torch.autograd.grad(found, embedding.weight, upstream)
-    assert torch.equal(found, functional.embedding(tokens, embedding.weight))
+    result = embedding(tokens)
+    (computed,) = torch.autograd.grad(result, embedding.weight, upstream)
+    assert torch.equal(result, functional.embedding(tokens, embedding.weight))
     assert not computed[0].any()
     assert (computed.double() - expected).norm().item() <= 5e-3 * expected.norm().item()
 
@@ -212,14 +212,14 @@ def test_what_is_dropped_has_no_gradient_and_the_rest_its_own(dtype: torch.dtype
     norm = torch.nn.LayerNorm(16).to(dtype)
     for normalised in (False, True):
         torch.manual_seed(4)
-        found = norm_of_sum(x, f, 0.3, norm) if normalised else dropped_sum(x, f, 0.3)
+        result = norm_of_sum(x, f, 0.3, norm) if normalised else dropped_sum(x, f, 0.3)
         torch.manual_seed(4)
         mask = dropped_sum(torch.zeros_like(f), torch.ones_like(f), 0.3).detach()
         assert 0.2 < float((mask == 0).float().mean()) < 0.4
         expected = x + f * mask
         expected = functional.layer_norm(expected, (16,)) if normalised else expected
-        assert_equal(found, expected, dtype)
-        assert_equal(gradients(found, x, f), gradients(expected, x, f), dtype)
+        assert_equal(result, expected, dtype)
+        assert_equal(gradients(result, x, f), gradients(expected, x, f), dtype)
 
 
 def test_the_same_seed_drops_the_same(loops: str) -> None:
@@ -258,9 +258,9 @@ def test_attention_to_oneself(
     hidden = (later if causal else torch.zeros_like(later)).expand(3, -1, -1)
     (double,) = in_doubles(packed)
     expected = reference_attention(double, None, hidden, heads)
-    found = attend(packed, None, None, heads, causal, 0.0)
-    assert_equal(found, expected.to(dtype), dtype)
-    assert_equal(gradients(found, packed), lowered(gradients(expected, double), dtype), dtype)
+    result = attend(packed, None, None, heads, causal, 0.0)
+    assert_equal(result, expected.to(dtype), dtype)
+    assert_equal(gradients(result, packed), lowered(gradients(expected, double), dtype), dtype)
 
 
 @pytest.mark.parametrize("side", ["left", "right"])
@@ -272,9 +272,9 @@ def test_attention_to_a_source_with_padding(loops: str, side: str, dtype: torch.
     padding = place >= words[:, None]
     doubles = in_doubles(queries, source)
     expected = reference_attention(doubles[0], doubles[1], padding[:, None].expand(-1, 6, -1), 4)
-    found = attend(queries, source, visible(padding, queries), 4, False, 0.0)
-    assert_equal(found, expected.to(dtype), dtype)
-    computed = gradients(found, queries, source)
+    result = attend(queries, source, visible(padding, queries), 4, False, 0.0)
+    assert_equal(result, expected.to(dtype), dtype)
+    computed = gradients(result, queries, source)
     assert_equal(computed, lowered(gradients(expected, *doubles), dtype), dtype)
     assert not computed[1][padding].any()
 
@@ -286,16 +286,16 @@ def test_the_attention_of_a_model_that_broke_is_not_finite(loops: str, part: str
         pytest.skip("PyTorch's own attention is 0 for a query that is no number")
     packed = numbers(1, 5, 3 * 16).detach()
     packed[0, 2, ["query", "key", "value"].index(part) * 16 + 3] = broken
-    found = attend(packed, None, None, 2, False, 0.0)
-    assert not found[0, 2].isfinite().all()
+    result = attend(packed, None, None, 2, False, 0.0)
+    assert not result[0, 2].isfinite().all()
 
 
 def test_the_gradient_of_attention_to_a_part_of_a_tensor_is_that_of_a_copy(loops: str) -> None:
     wide = numbers(2, 7, 40)
-    found = gradients(attend(wide[..., :24], None, None, 2, False, 0.0), wide)
+    result = gradients(attend(wide[..., :24], None, None, 2, False, 0.0), wide)
     copy = wide[..., :24].detach().clone().requires_grad_()
     (copied,) = gradients(attend(copy, None, None, 2, False, 0.0), copy)
-    assert_equal(found, (torch.nn.functional.pad(copied, (0, 16)),), torch.float32)
+    assert_equal(result, (torch.nn.functional.pad(copied, (0, 16)),), torch.float32)
 
 
 def test_dropped_weights_of_attention_are_those_of_its_gradient(loops: str) -> None:
@@ -361,13 +361,13 @@ def test_each_hypothesis_attends_to_its_own_past(loops: str, beam: int, steps: i
         parents = torch.randint(beam, (2, beam), generator=draw)
         path.follow(parents)
         ways = [[[*of[p], h] for h, p in enumerate(row)] for of, row in zip(ways, parents.tolist(), strict=True)]
-    found = attend_to_path(projected, past, path, heads)
+    result = attend_to_path(projected, past, path, heads)
     for sentence, hypothesis in itertools.product(range(2), range(beam)):
         mine = [past[sentence, step, of] for step, of in enumerate(ways[sentence][hypothesis][:-1])]
         seen = torch.stack([*mine, projected[sentence, hypothesis, 32:]])[None].double()
         query = projected[None, sentence, hypothesis : hypothesis + 1, :32].double()
         expected = reference_attention(query, seen, torch.zeros(1, 1, steps, dtype=torch.bool), heads)
-        assert_equal(found[sentence, hypothesis], expected[0, 0].float(), torch.float32)
+        assert_equal(result[sentence, hypothesis], expected[0, 0].float(), torch.float32)
     assert_equal(past[:, steps - 1], projected[..., 32:], torch.float32)
 
 

@@ -213,8 +213,14 @@ launch.work(launch.Assignment(**json.loads(Path(sys.argv[1]).read_text())), is_o
 def test_slurm_is_asked_for_a_process_on_each_gpu_of_each_node() -> None:
     execution = Execution(nodes=2, gpus=4, cpus=3)
     assert launch._srun(execution) == [
-        *("srun", "--nodes=2", f"--ntasks={execution.workers}", f"--ntasks-per-node={execution.on_each_node}"),
-        *("--cpus-per-task=3", "--overlap", "--kill-on-bad-exit=1", f"--gres=gpu:{execution.on_each_node}"),
+        "srun",
+        "--nodes=2",
+        f"--ntasks={execution.workers}",
+        f"--ntasks-per-node={execution.on_each_node}",
+        "--cpus-per-task=3",
+        "--overlap",
+        "--kill-on-bad-exit=1",
+        f"--gres=gpu:{execution.on_each_node}",
     ]
     assert not any(argument.startswith("--gres") for argument in launch._srun(Execution(nodes=2, processes=4)))
 

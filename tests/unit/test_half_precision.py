@@ -28,7 +28,7 @@ from hypothesis import strategies as st
 
 from preln.config import Execution, GridPoint, PretrainingSettings
 from preln.fairseq_plugin import launch, options
-from preln.fairseq_plugin.checkpoints import OF_STATE, allow_settings, kept_weights, newest_checkpoint
+from preln.fairseq_plugin.checkpoints import STATE_KEY, allow_settings, kept_weights, newest_checkpoint
 from preln.fairseq_plugin.masked_lm import weights_name
 from preln.fairseq_plugin.recorded_task import RecordedTask
 from preln.fairseq_plugin.sentence_prediction import SCORES
@@ -129,10 +129,10 @@ def whole(start: Start, state: Path) -> Path:
 def losses(state: Path) -> dict[int, tuple[str, ...]]:
     """What the log says of each update: its loss, the gradient's norm, and the loss scale."""
     lines = re.findall(r'\{"epoch": [^{}]*"ups": [^{}]*\}', (state / "training.log").read_text())
-    found = [json.loads(line) for line in lines]
+    result = [json.loads(line) for line in lines]
     return {
         int(line["num_updates"]): tuple(line.get(key, "") for key in ("loss", "gnorm", "lr", "loss_scale"))
-        for line in found
+        for line in result
         if "update" in line
     }
 
@@ -162,7 +162,7 @@ def require_equal(one: Any, other: Any, where: str = "") -> None:
         assert one.dtype == other.dtype and torch.equal(one, other), where
     elif isinstance(other, dict):
         assert one.keys() == other.keys(), where
-        for key in sorted(other.keys() - TIMES - {OF_STATE}, key=str):
+        for key in sorted(other.keys() - TIMES - {STATE_KEY}, key=str):
             require_equal(one[key], other[key], f"{where}/{key}")
     elif isinstance(other, list | tuple):
         assert len(one) == len(other), where

@@ -31,9 +31,10 @@ from preln.config import (
 )
 from preln.config import validate as validated
 from preln.config.pretraining_texts import TextSource
-from preln.jobs.base import Job
 from preln.jobs.runs import digest, expand
 from preln.pretraining import runs as pretraining
+from preln.records import packed
+from preln.records.record import Record
 from preln.theory import measurement_jobs, trace_jobs
 from tests.conftest import ROOT, RUN, bert_content, committed_studies, study_content, unfinished_studies
 
@@ -69,14 +70,8 @@ def stale(path: Path) -> list[str]:
     return [
         f"{path.parent.name} {name}"
         for name, job in jobs_of(of_results(path)).items()
-        if not is_current(path.parent / job.folder, job)
+        if not Record(job, path.parent / job.folder).is_current
     ]
-
-
-def is_current(folder: Path, job: Job) -> bool:
-    """Whether the record in a folder is of what the study says of the job now."""
-    record = json.loads((folder / "run.json").read_text(encoding="utf-8"))
-    return bool(as_json(job.identity) == record["identity"])
 
 
 @pytest.fixture(scope="module")
@@ -284,9 +279,9 @@ def test_a_trace_that_is_longer_or_has_more_of_the_sharpness_is_another() -> Non
 def test_the_records_of_a_study_that_is_not_whole_are_of_what_its_file_says(name: str) -> None:
     results = ROOT / "results" / name
     jobs = {job.folder: job for job in jobs_of(load(ROOT / "config" / f"{name}.yaml")).values()}
-    recorded = [record.parent.relative_to(results).as_posix() for record in results.glob("*/*/run.json")]
-    assert recorded and set(recorded) <= jobs.keys()
-    assert [folder for folder in recorded if not is_current(results / folder, jobs[folder])] == []
+    folders = [path.parent.relative_to(results).as_posix() for path in packed.recorded(results)]
+    assert folders and set(folders) <= jobs.keys()
+    assert [folder for folder in folders if not Record(jobs[folder], results / folder).is_current] == []
 
 
 @pytest.mark.parametrize("path", COMMITTED, ids=lambda path: path.parent.name)

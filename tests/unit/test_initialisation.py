@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from preln.config import Execution, PretrainingSettings
 from preln.fairseq_plugin import options
-from preln.fairseq_plugin.initialisation import redraw_feed_forward
+from preln.fairseq_plugin.initialisation import reinitialise_feed_forward
 from preln.fairseq_plugin.launch import configuration
 from preln.fairseq_plugin.probe import Probe
 from preln.fairseq_plugin.transformer import PlacedTransformer
@@ -215,7 +215,7 @@ def test_a_feed_forward_branch_of_post_ln_init_has_the_variance_of_its_closed_fo
 def test_matrices_that_are_drawn_anew_are_scaled_like_those_before(prepared: Path) -> None:
     model = translation(prepared, placement="post-init", initialisation="xavier", **DEPTHS)
     torch.manual_seed(7)
-    redraw_feed_forward(model)
+    reinitialise_feed_forward(model)
     for layer, k in zip(model.encoder.layers, (4, 3, 2, 1), strict=True):
         assert_uniform(pooled([layer.fc1.weight]), math.sqrt(6 / (WIDTH + INNER)) / k)
 

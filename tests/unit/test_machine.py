@@ -254,5 +254,5 @@ def test_a_cuda_that_fails_is_told_in_its_own_words(
     for name, value in broken.environment.items():
         monkeypatch.setenv(name, value)
     (broken.folder / "packages" / "torch.py").write_text("raise RuntimeError('too old')")
-    with pytest.raises(MachineRefused, match="torch cannot tell which GPUs there are: RuntimeError: too old;"):
+    with pytest.raises(MachineRefused, match="torch cannot list the GPUs: RuntimeError: too old;"):
         shown_gpus()

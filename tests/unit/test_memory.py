@@ -60,8 +60,8 @@ def resident(file: Path, *, made: int, freed: int, mapped: int = 0) -> tuple[flo
         mapped: megabytes of a file that it reads through a mapping.
     """
     command = [sys.executable, "-c", PROCESS, str(made), str(freed), str(mapped), str(file)]
-    found = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
-    return int(found[0]) / MEGABYTE, int(found[1]) / MEGABYTE
+    result = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+    return int(result[0]) / MEGABYTE, int(result[1]) / MEGABYTE
 
 
 of_glibc = pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "mallinfo2"), reason="this is no glibc since 2.33")

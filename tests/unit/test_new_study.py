@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from preln.commands import cost
 from preln.commands.cli import app
-from preln.commands.new_study import BATCH_TOKENS, Seen, _text, language
+from preln.commands.new_study import BATCH_TOKENS, TextStatistics, _text, language
 from preln.config import FilesCorpus, StudyError, load
-from preln.config.lines import written as lines_of
+from preln.config.lines import document, line_of
 from preln.config.reading import validate
 from preln.corpora import CorpusError
 from preln.jobs.checking import check_file
@@ -34,9 +34,9 @@ def written(folder: Path, *arguments: str) -> Path:
 
 
 def corpus(study: Path) -> FilesCorpus:
-    (found,) = load(study).corpora.values()
-    assert isinstance(found, FilesCorpus)
-    return found
+    (result,) = load(study).corpora.values()
+    assert isinstance(result, FilesCorpus)
+    return result
 
 
 @pytest.fixture
@@ -52,8 +52,8 @@ def test_the_study_is_one_that_the_workflow_accepts(texts: Path) -> None:
 
 
 def test_languages_are_those_of_the_names_unless_they_are_said(texts: Path) -> None:
-    found = corpus(written(texts))
-    assert (found.source_language, found.target_language) == ("nl", "fr")
+    result = corpus(written(texts))
+    assert (result.source_language, result.target_language) == ("nl", "fr")
     (texts / "config" / "mine.yaml").unlink()
     assert corpus(written(texts, "--target-language", "oc")).target_language == "oc"
 
@@ -68,10 +68,10 @@ def test_text_that_is_tokenised_is_not_tokenised_again(texts: Path, lines: str, 
 def test_parts_beside_train_are_taken_if_both_sides_are_there(texts: Path) -> None:
     for name in ("dev.nl", "dev.fr", "test.nl"):
         (texts / name).write_text(RUNNING * 10, encoding="utf-8")
-    found = corpus(written(texts))
-    assert found.valid is not None
-    assert found.valid.source == texts / "dev.nl"
-    assert found.test is None
+    result = corpus(written(texts))
+    assert result.valid is not None
+    assert result.valid.source == texts / "dev.nl"
+    assert result.test is None
 
 
 @pytest.mark.parametrize("all_parts", [False, True])
@@ -81,7 +81,7 @@ def test_every_section_has_a_comment(all_parts: bool, texts: Path) -> None:
     text = written(texts).read_text(encoding="utf-8")
     content, lines = yaml.safe_load(text), text.splitlines()
     sections = [*content, "corpora.mine", "translation.settings", "translation.runs"]
-    starts = [lines_of(text).line_of(f"{section}: ") - 1 for section in sections]
+    starts = [line_of(document(text), f"{section}: ") - 1 for section in sections]
     assert [key for key, start in zip(sections, starts, strict=True) if "#" not in own_lines(lines, start)] == []
     assert lines[0].startswith("# ")
 
@@ -95,10 +95,10 @@ def own_lines(lines: list[str], start: int) -> str:
 
 def test_the_next_command_is_said(texts: Path, capsys: pytest.CaptureFixture[str]) -> None:
     study = written(texts)
-    said = capsys.readouterr().out
+    output = capsys.readouterr().out
     its = shlex.quote(str(study))
     commands = (f"snakemake prepared --cores all --configfile {its}", f"preln plan {its}", f"preln run {its}")
-    assert [line.strip() for line in said.splitlines() if line.startswith("  ")] == list(commands)
+    assert [line.strip() for line in output.splitlines() if line.startswith("  ")] == list(commands)
 
 
 @pytest.mark.parametrize("workflow", [None, "Snakefile", "workflow/Snakefile"])
@@ -148,13 +148,13 @@ def test_what_is_wrong_with_the_command_is_told_by_its_own_names(
 def test_a_text_that_is_too_small_to_learn_from_is_refused(texts: Path) -> None:
     for side in ("nl", "fr"):
         (texts / f"train.{side}").write_text(RUNNING * 99, encoding="utf-8")
-    with pytest.raises(StudyError, match=r"has 99 pairs of sentences; a study needs 100 at least"):
+    with pytest.raises(StudyError, match=r"99 pairs of sentences; a study needs at least 100"):
         written(texts)
 
 
 def test_a_file_whose_name_has_no_language_is_asked_about(texts: Path) -> None:
     (texts / "left.text").write_text(RUNNING, encoding="utf-8")
-    with pytest.raises(StudyError, match="does not end in a language, such as .nl; say it with --source-language"):
+    with pytest.raises(StudyError, match="does not end in a language, such as .nl; give it with --source-language"):
         app(
             ["init", str(texts / "left.text"), str(texts / "train.fr"), "--out", str(texts / "x.yaml")],
             standalone_mode=False,
@@ -176,15 +176,15 @@ LENGTHS = st.dictionaries(st.tuples(st.integers(1, 90), st.integers(1, 90)), st.
 
 
 @given(
-    st.builds(Seen, st.integers(1, 10**8), LENGTHS, st.booleans()),
+    st.builds(TextStatistics, st.integers(1, 10**8), LENGTHS, st.booleans()),
     st.text("abc -_:#'\"é/", min_size=1, max_size=20),
 )
-def test_every_text_gives_a_study_whose_warm_up_ends_before_its_runs(seen: Seen, name: str) -> None:
+def test_every_text_gives_a_study_whose_warm_up_ends_before_its_runs(seen: TextStatistics, name: str) -> None:
     paths = Path(name), Path(f"{name}.fr")
     study = validate(yaml.safe_load(_text(seen, {"train": paths}, ("nl", "fr"), "mine")), "mine.yaml")
-    (found,) = study.corpora.values()
-    assert isinstance(found, FilesCorpus)
-    assert (found.train.source, found.train.target) == paths
+    (result,) = study.corpora.values()
+    assert isinstance(result, FilesCorpus)
+    assert (result.train.source, result.train.target) == paths
     for run in expand(study):
         # Of a text of fewer than eight pairs, fairseq makes no batch, and its training says so.
         updates = run.settings.epochs * max(1, cost.batches(seen.lengths, BATCH_TOKENS))

@@ -40,8 +40,8 @@ def adam(kind: type[FairseqOptimizer], parameter: torch.nn.Parameter, epsilon: f
 @pytest.mark.parametrize("epsilon", [1e-9, 1e-2, 1.0])
 def test_adam_takes_fairseqs_steps_wherever_epsilon_counts(epsilon: float) -> None:
     first, second = (torch.nn.Parameter(torch.tensor(0.5)) for _ in range(2))
-    found = steps(adam(Adam, first, epsilon), first, 50)
-    assert found == pytest.approx(steps(adam(FairseqAdam, second, epsilon), second, 50), abs=1e-6)
+    result = steps(adam(Adam, first, epsilon), first, 50)
+    assert result == pytest.approx(steps(adam(FairseqAdam, second, epsilon), second, 50), abs=1e-6)
 
 
 def test_adam_goes_on_from_what_was_saved() -> None:

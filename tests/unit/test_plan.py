@@ -125,9 +125,9 @@ def test_text_that_is_not_found_is_said_with_where_it_was_looked_for_and_how_it_
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     plan.show(check(study_content(), "my.yaml"), Path("my.yaml"), "a100", tmp_path)
-    told = " ".join(capsys.readouterr().out.split())
-    assert "There is none in this folder or up to two below it" in told
-    assert "snakemake prepared --cores all --configfile my.yaml" in told and "preln_prepared" in told
+    text = " ".join(capsys.readouterr().out.split())
+    assert "There is none in this folder or up to two below it" in text
+    assert "snakemake prepared --cores all --configfile my.yaml" in text and "preln_prepared" in text
 
 
 def test_the_longest_chain_is_a_pre_training_and_its_longest_fine_tuning(tmp_path: Path) -> None:
@@ -166,10 +166,10 @@ def test_a_corpus_that_is_cut_has_fewer_updates(tmp_path: Path) -> None:
 def test_a_peak_of_ones_own_is_taken_in_place_of_the_data_sheets(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asked = check_file(Path("config/paper.yaml"))
+    checked = check_file(Path("config/paper.yaml"))
 
     def hours(peak: float | None) -> float:
-        plan.show(asked, Path("my.yaml"), "a100", tmp_path, peak)
+        plan.show(checked, Path("my.yaml"), "a100", tmp_path, peak)
         name = "A100" if peak is None else "your GPU"
         (total,) = re.findall(rf"In all ([\d,.]+) {name} hours", capsys.readouterr().out)
         return float(total.replace(",", ""))
@@ -191,39 +191,39 @@ def test_a_sum_says_of_how_many_jobs_it_is(tmp_path: Path, capsys: pytest.Captur
     content = bert_content()
     assert "In all " in printed(check(content, "my.yaml"), tmp_path, "l4", capsys)
     # The text of these runs is not prepared.
-    asked = check({**study_content({}, {"seed": 2}), **content, "study": "both"}, "my.yaml")
-    said = printed(asked, tmp_path, "l4", capsys)
-    assert f"The {len(asked.pretrainings) + len(asked.finetunings)} jobs whose length is known take " in said
-    assert "In all " not in said
+    checked = check({**study_content({}, {"seed": 2}), **content, "study": "both"}, "my.yaml")
+    output = printed(checked, tmp_path, "l4", capsys)
+    assert f"The {len(checked.pretrainings) + len(checked.finetunings)} jobs whose length is known take " in output
+    assert "In all " not in output
 
 
 def test_jobs_that_do_not_fit_the_gpu_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    asked = check(bert_content({"layers": 24, "width": 16384, "ffn_width": 65536, "heads": 16}), "my.yaml")
-    wide = asked.pretrainings[0].id
-    said = printed(asked, tmp_path, "l4", capsys)
-    assert re.search(rf"Jobs that need more than the GPU's 24 GB: \d+, such as {wide}\.", said)
+    checked = check(bert_content({"layers": 24, "width": 16384, "ffn_width": 65536, "heads": 16}), "my.yaml")
+    wide = checked.pretrainings[0].id
+    output = printed(checked, tmp_path, "l4", capsys)
+    assert re.search(rf"Jobs that need more than the GPU's 24 GB: \d+, such as {wide}\.", output)
     assert "Jobs that need more" not in printed(check(bert_content(), "my.yaml"), tmp_path, "l4", capsys)
 
 
 @pytest.mark.parametrize("below", [".", "prefix"])
 def test_jobs_that_are_done_already_are_told(below: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    asked = check(study_content({}, {"seed": 2}), "my.yaml")
-    assert "done already" not in printed(asked, tmp_path, "l4", capsys)
-    results = tmp_path / below / "results" / asked.study.study
-    records_of(asked.study, asked.runs[0], results.parent, [6.0])
-    write(asked.study, results / "study.yaml")
-    said = printed(asked, tmp_path, "l4", capsys)
-    assert f"1 of the study's 2 jobs are done already, in {results}." in said
+    checked = check(study_content({}, {"seed": 2}), "my.yaml")
+    assert "done already" not in printed(checked, tmp_path, "l4", capsys)
+    results = tmp_path / below / "results" / checked.study.study
+    records_of(checked.study, checked.runs[0], results.parent, [6.0])
+    write(checked.study, results / "study.yaml")
+    output = printed(checked, tmp_path, "l4", capsys)
+    assert f"1 of the study's 2 jobs are done already, in {results}." in output
 
 
 def test_runs_that_end_within_their_warm_up_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     entries = [{"warmup": warmup, "decay_period": 10**6} for warmup in (10, 10**6)]
     content = study_content(*entries) | {"corpora": {"tiny": {"source": "iwslt14", "vocabulary": 10000}}}
-    asked = check(content, "my.yaml")
-    plan.show(asked, Path("my.yaml"), "l4", tmp_path)
-    long = next(run for run in asked.runs if run.settings.warmup == 10**6)
-    said = " ".join(capsys.readouterr().out.split())
-    assert f"Runs that end within their warm-up: 1. {long.id} has a warm-up of 1,000,000 and" in said
+    checked = check(content, "my.yaml")
+    plan.show(checked, Path("my.yaml"), "l4", tmp_path)
+    long = next(run for run in checked.runs if run.settings.warmup == 10**6)
+    output = " ".join(capsys.readouterr().out.split())
+    assert f"Runs that end within their warm-up: 1. {long.id} has a warm-up of 1,000,000 and" in output
 
 
 @pytest.mark.parametrize(
@@ -240,10 +240,10 @@ def test_runs_that_end_within_their_warm_up_are_told(tmp_path: Path, capsys: pyt
 def test_jobs_that_do_not_fill_a_gpu_are_told_how_to_share_it(
     execution: dict[str, int], model: dict[str, int], said: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asked = check({**bert_content(model, {**model, "seed": 2}), "execution": execution}, "my.yaml")
+    checked = check({**bert_content(model, {**model, "seed": 2}), "execution": execution}, "my.yaml")
     if model:
-        asked = replace(asked, finetunings=[])
-    plan.show(asked, Path("my.yaml"), "h100", tmp_path)
+        checked = replace(checked, finetunings=[])
+    plan.show(checked, Path("my.yaml"), "h100", tmp_path)
     printed = " ".join(capsys.readouterr().out.split())
     assert ("`execution: {gpus: 1, runs_a_gpu: 12}` lets 12 share it" in printed) == said
 

@@ -48,8 +48,8 @@ def batch(task: Any, split: str, epoch: int = 1) -> dict[str, np.ndarray[Any, An
     """The whole split as masked in an epoch: what the model reads, and what it is to say (padding where nothing)."""
     dataset = task.dataset(split)
     dataset.set_epoch(epoch)
-    found = dataset.collater([dataset[i] for i in range(len(dataset))])
-    return {"read": found["net_input"]["src_tokens"].numpy(), "target": found["target"].numpy()}
+    result = dataset.collater([dataset[i] for i in range(len(dataset))])
+    return {"read": result["net_input"]["src_tokens"].numpy(), "target": result["target"].numpy()}
 
 
 def test_of_15_percent_of_the_tokens_8_in_10_are_masked_and_1_in_10_random(prepared_text: Path) -> None:
@@ -57,12 +57,12 @@ def test_of_15_percent_of_the_tokens_8_in_10_are_masked_and_1_in_10_random(prepa
     words = task.source_dictionary
     masked = replaced = kept = total = 0
     for epoch in range(1, 6):
-        found = batch(task, "train", epoch)
-        asked = found["target"] != words.pad()
-        total += int((found["read"] != words.pad()).sum())
-        masked += int((found["read"][asked] == task.mask_idx).sum())
-        kept += int((found["read"][asked] == found["target"][asked]).sum())
-        replaced += int(((found["read"] != found["target"]) & (found["read"] != task.mask_idx) & asked).sum())
+        result = batch(task, "train", epoch)
+        asked = result["target"] != words.pad()
+        total += int((result["read"] != words.pad()).sum())
+        masked += int((result["read"][asked] == task.mask_idx).sum())
+        kept += int((result["read"][asked] == result["target"][asked]).sum())
+        replaced += int(((result["read"] != result["target"]) & (result["read"] != task.mask_idx) & asked).sum())
     asked_for = masked + replaced + kept
     # Five standard deviations: a right masking fails once in a million.
     for count, of, share in (
@@ -76,8 +76,8 @@ def test_of_15_percent_of_the_tokens_8_in_10_are_masked_and_1_in_10_random(prepa
 
 def test_what_is_not_asked_for_is_read_as_it_is(prepared_text: Path) -> None:
     task = task_of(prepared_text)
-    found = batch(task, "train")
-    assert not ((found["target"] == task.source_dictionary.pad()) & (found["read"] == task.mask_idx)).any()
+    result = batch(task, "train")
+    assert not ((result["target"] == task.source_dictionary.pad()) & (result["read"] == task.mask_idx)).any()
 
 
 def test_every_epoch_has_masks_of_its_own(prepared_text: Path) -> None:
@@ -94,8 +94,8 @@ def test_every_run_is_validated_on_the_same_masks(prepared_text: Path) -> None:
 
 def test_a_sequence_is_the_next_tokens_of_the_text(prepared_text: Path) -> None:
     task = task_of(prepared_text)
-    words, found = task.source_dictionary, batch(task, "valid")
-    original = np.where(found["target"] != words.pad(), found["target"], found["read"])
+    words, result = task.source_dictionary, batch(task, "valid")
+    original = np.where(result["target"] != words.pad(), result["target"], result["read"])
     rows = [row[row != words.pad()] for row in original]
     assert all(row[0] == words.bos() for row in rows)
     # The last sequence has what is left.
@@ -115,8 +115,16 @@ def write_study(folder: Path, **changes: Any) -> tuple[Study, PretrainingRun]:
 
 def start(folder: Path, run: PretrainingRun, prepared: Path, hold: Hold | None = None) -> subprocess.Popen[bytes]:
     command = [
-        *(sys.executable, "-m", "preln", "pretrain", str(folder), run.id),
-        *("--prepared", str(prepared), "--out", str(folder / run.id)),
+        sys.executable,
+        "-m",
+        "preln",
+        "pretrain",
+        str(folder),
+        run.id,
+        "--prepared",
+        str(prepared),
+        "--out",
+        str(folder / run.id),
     ]
     environment = hold.environment(os.environ) if hold else None
     with open(folder / "output.log", "ab") as output:

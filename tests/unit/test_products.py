@@ -47,10 +47,10 @@ def test_a_linear_map_is_its_formula_in_doubles(in_fp32: bool, shape: tuple[int,
     x, weight, bias = numbers(*shape, dtype=HALF), numbers(30, 24, dtype=HALF), numbers(30, dtype=HALF)
     inputs = (x, weight, bias) if has_bias else (x, weight)
     exact = in_doubles(*inputs)
-    found = products.linear(x, weight, bias if has_bias else None)
+    result = products.linear(x, weight, bias if has_bias else None)
     expected = functional.linear(*exact)
-    assert_equal(found, expected.to(HALF), HALF)
-    assert_equal(gradients(found, *inputs), lowered(gradients(expected, *exact), HALF), HALF)
+    assert_equal(result, expected.to(HALF), HALF)
+    assert_equal(gradients(result, *inputs), lowered(gradients(expected, *exact), HALF), HALF)
 
 
 def test_a_product_in_fp32_is_rounded_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -14,7 +15,7 @@ from preln.config import Study, validate
 from preln.errors import PrelnError
 from preln.jobs.runs import Run, expand
 from preln.report import catalogue
-from preln.report.catalogue import FIGURES, TABLES, Catalogue
+from preln.report.catalogue import FIGURES, TABLES, Catalogue, code_version
 from preln.report.core.figure import Figure
 from tests.conftest import RUN, bert_content, study_content
 
@@ -117,38 +118,24 @@ def test_the_order_of_the_jobs_is_content_for_the_first_is_what_others_are_compa
     assert Catalogue(content).content(runs) != Catalogue(content).content(runs[::-1])
 
 
-FOLLOWED = tuple(f"preln.{package}." for package in ("report", "theory", "placements", "schedules"))
-
-
-def test_all_code_of_the_report_and_what_it_takes_from_the_science_that_an_entry_loads_is_followed() -> None:
-    modules = {name: entries for name, entries in catalogue._declared().items() if entries}
-    script = (
-        "import sys\nfrom importlib import import_module\n"
-        f"for module in {list(modules)}:\n"
-        f"    for name in [name for name in sys.modules if name.startswith({FOLLOWED})]:\n"
-        "        del sys.modules[name]\n"
-        "    import_module(module)\n"
-        f"    print(module, *(n for n in sys.modules if n.startswith({FOLLOWED})))"
-    )
-    loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
-    source = Path(catalogue.__file__).parents[2]
-    for line in loaded.splitlines():
-        module, *names = line.split()
-        files = {file for name in names if (file := source / f"{name.replace('.', '/')}.py").exists()}
-        for entry in modules[module]:
-            assert files <= set(catalogue.code(entry)), module
-
-
-def test_data_beside_a_module_is_followed_and_other_figures_are_not() -> None:
-    names = {path.name for path in catalogue.code(FIGURES["2"])}
-    assert {"figure_2.py", "save_figure.py", "translation.csv"} <= names
-    assert not names & {"figure_4.py", "figure_runs.py", "gradients.csv", "forms.py"}
-
-
-def test_the_page_follows_the_code_of_all_that_it_shows() -> None:
-    code = set(Catalogue(study(theory={})[0]).code())
-    assert set(catalogue.code(FIGURES["theory"])) | set(catalogue.code(TABLES["runs"])) <= code
-    assert {"page.py", "page.html.j2", "page.css", "charts.py"} <= {path.name for path in code}
+def test_figures_are_made_again_when_the_code_or_the_data_of_the_report_changes(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    copy = tmp_path / "preln"
+    shutil.copytree(catalogue._SOURCE, copy)
+    monkeypatch.setattr(catalogue, "_SOURCE", copy)
+    versions = [code_version.__wrapped__()]
+    for changed in (
+        "report/core/style.py",
+        "translation/report/figure_2.py",
+        "theory/closed_forms.py",
+        "report/html/page.css",
+    ):
+        (copy / changed).write_text((copy / changed).read_text() + "\n")
+        versions.append(code_version.__wrapped__())
+    assert len(set(versions)) == len(versions)
+    (copy / "training" / "state.py").write_text("")
+    assert code_version.__wrapped__() == versions[-1]
 
 
 def test_reading_the_catalogue_loads_no_library_that_draws() -> None:

@@ -34,11 +34,11 @@ def test_a_seed_that_diverged_is_a_curve_of_its_own_and_no_part_of_the_mean(tmp_
     losses = specification(curves_of_figure_2(study, tmp_path)[0])
 
     (rows,) = losses["datasets"].values()
-    drawn = {(row["curve"], row["update"]): (row["value"], row["seeds"]) for row in rows}
+    drawn = {(row["curve"], row["x"]): (row["value"], row["seeds"]) for row in rows}
     assert drawn == {
-        ("no warm-up", 100): (6.5, 2),
-        ("no warm-up", 200): (5.5, 2),
-        ("no warm-up, seed 3", 100): (90.0, 1),
+        ("Post-LN", 100): (6.5, 2),
+        ("Post-LN", 200): (5.5, 2),
+        ("Post-LN, seed 3", 100): (90.0, 1),
     }
 
 

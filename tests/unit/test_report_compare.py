@@ -55,15 +55,15 @@ def test_a_loss_is_called_by_its_seeds(
     before: dict[int, float], after: dict[int, float], verdict: str, tmp_path: Path
 ) -> None:
     one = write_results(tmp_path / "one", {"pre": before})
-    found = compare(one, write_results(tmp_path / "two", {"pre": after}))
-    assert losses(found) == {"pre": verdict}
-    assert found.is_worse == (verdict == "worse")
+    result = compare(one, write_results(tmp_path / "two", {"pre": after}))
+    assert losses(result) == {"pre": verdict}
+    assert result.is_worse == (verdict == "worse")
 
 
 def test_a_seed_that_diverged_makes_bleu_worse(tmp_path: Path) -> None:
     one = write_results(tmp_path / "one", {"pre": {1: 4.0, 2: 4.1, 3: 4.2}})
-    found = compare(one, write_results(tmp_path / "two", {"pre": {1: math.inf, 2: 4.1, 3: 4.2}}))
-    assert {one.quantity: one.verdict for one in found.numbers} == {"valid_loss": "worse", "test_bleu": "worse"}
+    result = compare(one, write_results(tmp_path / "two", {"pre": {1: math.inf, 2: 4.1, 3: 4.2}}))
+    assert {one.quantity: one.verdict for one in result.numbers} == {"valid_loss": "worse", "test_bleu": "worse"}
 
 
 @pytest.mark.parametrize("other", [True, False])
@@ -73,27 +73,27 @@ def test_runs_on_other_text_are_named(other: bool, tmp_path: Path) -> None:
         (record,) = results.rglob("run.json")
         sums = {"train.de": "a" if other and results == two else "b"}
         write_json(record, json.loads(record.read_text()) | {"corpus": {"sha256": sums}})
-    found = compare(one, two)
-    assert (len(found.of_other_text), "The text differs" in text(found)) == (int(other), other)
+    result = compare(one, two)
+    assert (len(result.of_other_text), "The text differs" in text(result)) == (int(other), other)
 
 
 def test_what_changed_for_all_runs_is_said_once(tmp_path: Path) -> None:
     one = write_results(tmp_path / "one", {"pre": {1: 4.0}})
-    found = compare(one, write_results(tmp_path / "two", {"pre": {1: 4.0}}, dropout=0.3))
-    assert found.settings == [("translation.settings.dropout", "0.1", "0.3")]
+    result = compare(one, write_results(tmp_path / "two", {"pre": {1: 4.0}}, dropout=0.3))
+    assert result.settings == [("translation.settings.dropout", "0.1", "0.3")]
 
 
 def test_runs_of_one_study_alone_are_named(tmp_path: Path) -> None:
     one = write_results(tmp_path / "one", {"pre": {1: 4.0}})
-    found = compare(one, write_results(tmp_path / "two", {"pre": {1: 4.0}, "post": {1: 5.0}}))
-    assert losses(found) == {"pre": "same"}
-    assert any("post" in line and "only in" in line for line in found.alone)
+    result = compare(one, write_results(tmp_path / "two", {"pre": {1: 4.0}, "post": {1: 5.0}}))
+    assert losses(result) == {"pre": "same"}
+    assert any("post" in line and "only in" in line for line in result.alone)
 
 
 def test_the_text_counts_what_is_worse(tmp_path: Path) -> None:
     one = write_results(tmp_path / "one", {"pre": {1: 4.0}})
-    found = compare(one, write_results(tmp_path / "two", {"pre": {1: 5.0}}))
-    assert "1 of 2 numbers are worse" in text(found)
+    result = compare(one, write_results(tmp_path / "two", {"pre": {1: 5.0}}))
+    assert "1 of 2 numbers are worse" in text(result)
 
 
 def test_a_study_of_other_epochs_is_compared_by_its_own_last_translations(tmp_path: Path) -> None:
@@ -114,8 +114,8 @@ def test_a_study_of_other_epochs_is_compared_by_its_own_last_translations(tmp_pa
     prepared = tmp_path / "resources" / "corpora" / corpus_id(run.settings.corpus, run.corpus) / "text"
     prepared.mkdir(parents=True)
     (prepared / "test.en").write_text(text)
-    (found,) = (one_ for one_ in compare(one, two).numbers if one_.quantity == "test_bleu")
-    assert found.p == 1.0
+    (result,) = (one_ for one_ in compare(one, two).numbers if one_.quantity == "test_bleu")
+    assert result.p == 1.0
 
 
 def compute_on(processor: str, results: Path) -> Path:
@@ -140,10 +140,10 @@ def test_on_other_hardware_a_single_seed_decides_nothing(
     before: dict[int, float], after: dict[int, float], verdict: str, tmp_path: Path
 ) -> None:
     one = write_results(tmp_path / "one", {"pre": before})
-    found = compare(one, compute_on("a slide rule", write_results(tmp_path / "two", {"pre": after})))
-    assert losses(found) == {"pre": verdict}
-    assert found.is_worse == (verdict == "worse")
-    assert (" undecided: where" in text(found)) == (verdict == "undecided")
+    result = compare(one, compute_on("a slide rule", write_results(tmp_path / "two", {"pre": after})))
+    assert losses(result) == {"pre": verdict}
+    assert result.is_worse == (verdict == "worse")
+    assert (" undecided: a larger share" in text(result)) == (verdict == "undecided")
 
 
 @pytest.mark.parametrize(("processor", "said"), [("an abacus", False), ("a slide rule", True)])
@@ -213,8 +213,8 @@ def test_bleu_of_one_seed_is_compared_by_the_translations_that_the_records_are_o
     prepared = tmp_path / "resources" / "corpora" / corpus_id(run.settings.corpus, run.corpus) / "text"
     prepared.mkdir(parents=True)
     (prepared / "test.en").write_text(text)
-    (found,) = (one for one in compare(one, two).numbers if one.quantity == "test_bleu")
-    assert (found.p < 0.01) if now == "as they were" else math.isnan(found.p)
+    (result,) = (one for one in compare(one, two).numbers if one.quantity == "test_bleu")
+    assert (result.p < 0.01) if now == "as they were" else math.isnan(result.p)
 
 
 def test_a_copy_is_read_where_it_is(tmp_path: Path) -> None:
@@ -238,5 +238,5 @@ def test_the_command_takes_a_folder_of_results_or_the_study_in_it(given: str, tm
 
 def test_studies_with_no_run_in_common_are_not_compared(tmp_path: Path) -> None:
     one = write_results(tmp_path / "one", {"pre": {1: 4.0}})
-    with pytest.raises(RecordError, match="no run in common"):
+    with pytest.raises(RecordError, match="no run is finished in both"):
         compare(one, write_results(tmp_path / "two", {"post": {1: 4.0}}))

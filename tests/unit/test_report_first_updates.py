@@ -20,6 +20,7 @@ from preln.theory.report.figure_first_updates import QUANTITIES
 from preln.theory.status import sections
 from preln.theory.trace_jobs import TraceJob, expand
 from tests.made_up.traces import UPDATES, content, done, made_up
+from tests.reading import texts
 
 GRID = {"placement": ["post", "pre"], "warmup": [0, 10], "decoder_layers": 2, "seed": [1, 2]}
 
@@ -117,7 +118,7 @@ def test_the_figure_and_the_table_say_how_much_is_done_and_what_diverged(tmp_pat
     done(study, second, tmp_path, made_up(second, 5).assign(loss=math.nan), "diverged")
     title = table(study, tmp_path).title
     assert title == "Study tiny: the first updates of 2 of 8 runs traced, 1 diverged."
-    assert title in composed(study, tmp_path).get_supxlabel()
+    assert title in texts(composed(study, tmp_path))
     losses = table(study, tmp_path).full.query("quantity == 'loss'")
     assert losses["seeds"].tolist() == [1]
 

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from preln.config import Study, validate
-from preln.pretraining.report import labels
 from preln.pretraining.report import tables as pretraining_tables
 from preln.pretraining.report.records import SOURCE, Records, chosen, fixed, reached, scores_of
 from preln.pretraining.runs import expand, finetunings
@@ -23,6 +22,7 @@ from preln.records.recording import RecordError
 from preln.report.catalogue import Catalogue
 from preln.report.core import forms
 from preln.report.core.figure import NothingDone
+from preln.report.core.labels import names
 from preln.report.reference import bert as paper
 from tests.conftest import bert_content
 from tests.made_up.pretraining import LOSSES, POST, PRE, write_records
@@ -158,7 +158,8 @@ def texts_of(study: Study, results: Path) -> list[str]:
 
 def test_a_run_is_called_by_what_it_has_in_words() -> None:
     runs = expand(validate(bert_content({"qk_norm": [False, True], "embedding_norm": [False, True]}), "study.yaml"))
-    assert list(labels.names(runs).values()) == [
+    called, _ = names([run.settings for run in runs], {"placement", "learning_rate", "warmup"})
+    assert list(called.values()) == [
         "Pre-LN, lr 2e-3, no warm-up, embedding norm false",
         "Pre-LN, lr 2e-3, no warm-up, embedding norm true",
         "Pre-LN, lr 2e-3, no warm-up, QK-norm, embedding norm false",
@@ -179,7 +180,7 @@ def test_a_diverged_run_is_shown_as_one(study: Study, results: Path) -> None:
     path = results / study.study / "pretraining" / run.id / "metrics.json"
     metrics = {**json.loads(path.read_text()), "status": "diverged", "diverged": {"update": 10, "reason": "it did"}}
     path.write_text(json.dumps(metrics))
-    assert "Pre-LN, lr 3e-3, no warm-up (×: diverged at update 10)" in texts_of(study, results)
+    assert "Pre-LN, lr 3e-3, no warm-up; diverged at update 10" in texts_of(study, results)
     table = pretraining_tables.pretraining(study, load(study, results))
     assert list(table["status"]) == ["finished", "diverged"]
 
@@ -197,7 +198,7 @@ def test_a_run_that_diverged_before_its_first_validation_leaves_the_others_as_th
     assert found.loss == whole.loss
     assert found.curves.dtypes.drop("run").equals(whole.curves.dtypes.drop("run"))
     assert list(pretraining_tables.pretraining(study, found)["status"]) == ["finished", "diverged"]
-    assert "Pre-LN, lr 3e-3, no warm-up (×: diverged at update 2)" in texts_of(study, results)
+    assert "Pre-LN, lr 3e-3, no warm-up; diverged at update 2" in texts_of(study, results)
 
 
 def test_a_study_that_is_partly_done_is_shown_with_how_much_of_it(study: Study, tmp_path: Path) -> None:
@@ -230,7 +231,7 @@ def test_the_papers_curves_are_drawn_behind_runs_with_its_settings(tmp_path: Pat
     study = validate(content, "my.yaml")
     write_records(tmp_path, study)
     texts = texts_of(study, tmp_path)
-    assert "the paper's Post-LN (read off; its unit is not stated)" in texts
+    assert "paper: Post-LN (read off; its unit is not stated)" in texts
     Catalogue(study).table("pretraining").write(study, load(study, tmp_path), [tmp_path / "t.md"])
     assert "1.69 is reached by Pre-LN at update 500,000, Post-LN at update 700,000" in (tmp_path / "t.md").read_text()
 

@@ -73,21 +73,21 @@ def test_batches_made_anew_are_full_to_the_last_of_a_shape(pairs: Sizes, some: S
         left = len(list(of_shape))
         while left > 0:
             left, batches, places = left - rows, batches + 1, places + rows * price(shape)
-    assert shapes.made_anew(np.array(pairs), np.array(offered), tokens) == (batches, places)
+    assert shapes.new_batches(np.array(pairs), np.array(offered), tokens) == (batches, places)
 
 
 @given(sizes(3, 40), st.integers(1, 6))
 def test_each_batch_has_room_in_a_chosen_shape_and_several_cost_no_more_than_one(batches: Sizes, count: int) -> None:
-    found = shapes.chosen(np.array(batches), count, shapes.of_batches)
-    assert len(found) <= count
-    assert all((found >= batch).all(1).any() for batch in batches)
-    assert shapes.padded(np.array(batches), found) <= len(batches) * price(union(batches))
+    result = shapes.chosen(np.array(batches), count, shapes.of_batches)
+    assert len(result) <= count
+    assert all((result >= batch).all(1).any() for batch in batches)
+    assert shapes.padded(np.array(batches), result) <= len(batches) * price(union(batches))
 
 
 @given(sizes(3, 6), st.integers(1, 3))
 def test_no_choice_has_fewer_places_than_the_best(batches: Sizes, count: int) -> None:
-    found = shapes.chosen(np.array(batches), count, shapes.of_batches)
-    assert shapes.padded(np.array(batches), found) >= fewest(batches, count)
+    result = shapes.chosen(np.array(batches), count, shapes.of_batches)
+    assert shapes.padded(np.array(batches), result) >= fewest(batches, count)
 
 
 @pytest.mark.parametrize("count", [2, 3])
@@ -96,7 +96,7 @@ def test_the_choice_is_nearly_always_the_best(count: int) -> None:
     more = []
     for _ in range(40):
         batches = draw.integers(1, 20, (7, 3))
-        found = shapes.padded(batches, shapes.chosen(batches, count, shapes.of_batches))
-        more.append(found / fewest([tuple(batch) for batch in batches.tolist()], count) - 1)
+        result = shapes.padded(batches, shapes.chosen(batches, count, shapes.of_batches))
+        more.append(result / fewest([tuple(batch) for batch in batches.tolist()], count) - 1)
     assert np.median(more) == 0
     assert np.mean(more) < 0.02

@@ -137,10 +137,10 @@ def test_epochs_whose_record_is_damaged_are_known_before_any_is_trained_and_trai
     damage(state.record)
     train_run(study, run, prepared, folder)
     assert numbers(folder) == numbers(finished)
-    assert f"has no record of what follows epoch {goes_on_from}:" in spied.said[0]
+    assert f"no record after epoch {goes_on_from}:" in spied.said[0]
     assert state.attempts()[-1]["epochs_before"] == goes_on_from
     # Two are kept.
-    assert len(list((state.folder / "set-aside").iterdir())) == min(3 - goes_on_from, 2)
+    assert len(list((state.folder / "quarantine").iterdir())) == min(3 - goes_on_from, 2)
     assert recorded_epochs(state) == 3
 
 
@@ -154,7 +154,7 @@ def test_epochs_whose_translations_are_damaged_are_trained_again(
     damage(state.translations(subset, 2))
     train_run(study, run, prepared, folder)
     assert numbers(folder) == numbers(finished)
-    assert "has no record of what follows epoch 1:" in spied.said[0]
+    assert "no record after epoch 1:" in spied.said[0]
     assert state.translations(subset, 2).read_bytes() == before
 
 
@@ -204,7 +204,7 @@ def test_damaged_attempts_stop_nothing_and_train_nothing_again(
     damage(state.attempts_file)
     train_run(study, run, prepared, folder)
     assert numbers(folder) == numbers(finished)
-    assert [one["epochs_before"] for one in json.loads((folder / "run.json").read_text())["attempts"]] == [3]
+    assert [attempt["epochs_before"] for attempt in json.loads((folder / "run.json").read_text())["attempts"]] == [3]
 
 
 @pytest.mark.parametrize("damage", [flip(0.5), containing(b""), link_to_zeros], ids=["a bit", "empty", "a device"])
@@ -216,9 +216,9 @@ def test_damaged_kept_weights_are_made_again_before_they_are_used(
     expected = kept_weights(kept)
     damage(kept)
     assert after_warmup(run, prepared, folder).require() == kept
-    assert "after-warm-up.pt: not there or damaged; it is made again" in spied.said[0]
-    found = kept_weights(kept)
-    assert all(torch.equal(found[name], expected[name]) for name in expected)
+    assert "after-warm-up.pt: missing or damaged; training again" in spied.said[0]
+    result = kept_weights(kept)
+    assert all(torch.equal(result[name], expected[name]) for name in expected)
     assert not list(state.folder.glob("again-*"))
     assert after_warmup(run, prepared, folder).require() == kept
     assert len(spied.said) == 1
@@ -230,7 +230,7 @@ def test_a_training_that_goes_on_mends_the_weights_that_it_kept(
     (folder, state), (study, run) = copied, study_and_run()
     flip(0.5)(state.folder / "after-warm-up.pt")
     train_run(study, run, prepared, folder)
-    assert "made again" in spied.said[0]
+    assert "training again" in spied.said[0]
     assert numbers(folder) == numbers(finished)
 
 
@@ -274,7 +274,7 @@ def test_weights_are_not_made_again_by_another_kind_of_job_than_trained_them(
     write_json_lines(state.attempts_file, [changed])
     flip(0.5)(state.folder / "after-warm-up.pt")
     with pytest.raises(
-        WeightsLost, match=r"after-warm-up\.pt: not there or damaged; this job, one process.*move .*away"
+        WeightsLost, match=r"after-warm-up\.pt: missing or damaged, and this job, one process.*move .*away"
     ):
         after_warmup(run, prepared, folder).require()
 
@@ -284,7 +284,7 @@ def test_weights_of_a_study_of_several_processes_are_not_made_again_by_one(
 ) -> None:
     study = validate(study_content({"accumulate": 2}, execution={"processes": 2}), "study.yaml")
     flip(0.5)(copied[1].folder / "after-warm-up.pt")
-    with pytest.raises(WeightsLost, match=r"after-warm-up\.pt: not there or damaged.*; move .*/run away"):
+    with pytest.raises(WeightsLost, match=r"after-warm-up\.pt: missing or damaged.*; move .*/run away"):
         after_warmup(expand(study)[0], prepared, copied[0]).require()
 
 
@@ -297,7 +297,7 @@ def test_a_training_that_goes_on_by_several_processes_does_not_make_the_weights_
     # The state is of one process; the number of processes is no part of what a run is.
     shutil.copytree(state.folder, weights.training.state.folder, dirs_exist_ok=True)
     flip(0.5)(weights.path)
-    with pytest.raises(WeightsLost, match=r"after-warm-up\.pt: not there or damaged; this job, 2 processes on a CPU"):
+    with pytest.raises(WeightsLost, match=r"after-warm-up\.pt: missing or damaged, and this job, 2 processes on a CPU"):
         train_run(study, run, prepared, folder)
     assert [attempt["workers"] for attempt in weights.training.state.attempts()] == [1], "a refusal is no attempt"
 
@@ -335,8 +335,8 @@ def test_the_last_weights_of_a_pre_training_are_made_again_from_its_last_checkpo
     pretrain_run(study, run, prepared_text, tmp_path)
     assert numbers(tmp_path) == before
     for update, weights in expected.items():
-        found = kept_weights(state / f"weights-{update}.pt")
-        assert all(torch.equal(found[name], weights[name]) for name in weights)
+        result = kept_weights(state / f"weights-{update}.pt")
+        assert all(torch.equal(result[name], weights[name]) for name in weights)
 
 
 def test_validations_whose_record_is_damaged_are_known_before_and_trained_again(
@@ -349,7 +349,7 @@ def test_validations_whose_record_is_damaged_are_known_before_and_trained_again(
     (state,) = (tmp_path / "state").iterdir()
     without_line(3)(state / "record.jsonl")
     pretrain_run(study, run, prepared_text, tmp_path)
-    assert "has no record of what follows update 9" in spied.said[1]
+    assert "no record after update 9" in spied.said[1]
     assert numbers(tmp_path) == before
     assert RunState(state).attempts()[-1]["updates_before"] == 9
 
@@ -360,7 +360,7 @@ def test_a_checkpoint_of_another_run_is_refused(copied: tuple[Path, RunState], p
     train_run(other_study, other, prepared, tmp_path / "other")
     foreign = next((tmp_path / "other").rglob("checkpoint1.pt"))
     shutil.copy(foreign, state.folder / "checkpoints" / "checkpoint3.pt")
-    with pytest.raises(CheckpointRefused, match=r"checkpoint3\.pt: refused, for it is none of this run's"):
+    with pytest.raises(CheckpointRefused, match=r"checkpoint3\.pt: refused: it belongs to another run"):
         train_run(study, run, prepared, folder)
     (state.folder / "checkpoints" / "checkpoint3.pt").unlink()
     train_run(study, run, prepared, folder)
@@ -373,12 +373,15 @@ class Foreign:
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        ({}, "it is none of this run's"),
-        ([1], "it is none of this run's"),
-        ({"model": {}}, "it is none of this run's"),
-        ({"state": "another", "weights": torch.nn.Linear(2, 2).state_dict()}, "it is none of this run's"),
-        ({"state": "state", "weights": [1]}, "it is not the weights of this run's model"),
-        ({"state": "state", "weights": {"weight": torch.zeros(3, 2)}}, "it is not the weights of this run's model"),
+        ({}, "it belongs to another run"),
+        ([1], "it belongs to another run"),
+        ({"model": {}}, "it belongs to another run"),
+        ({"state": "another", "weights": torch.nn.Linear(2, 2).state_dict()}, "it belongs to another run"),
+        ({"state": "state", "weights": [1]}, "it does not hold the weights of this run's model"),
+        (
+            {"state": "state", "weights": {"weight": torch.zeros(3, 2)}},
+            "it does not hold the weights of this run's model",
+        ),
         ({"weight": Foreign()}, r"it holds more than tensors and settings \(tests\.unit\S+Foreign\)"),
     ],
     ids=["nothing", "a list", "a checkpoint", "another run's", "a list of weights", "other shapes", "a foreign object"],
@@ -387,7 +390,7 @@ def test_foreign_kept_weights_are_refused_in_a_line_with_what_to_do(content: Any
     path = tmp_path / "state" / "weights-6.pt"
     path.parent.mkdir()
     torch.save(content, path)
-    with pytest.raises(CheckpointRefused, match=f"{path}: refused, for {reason}; move it away and run") as refused:
+    with pytest.raises(CheckpointRefused, match=f"{path}: refused: {reason}; move it away and run") as refused:
         load_weights(torch.nn.Linear(2, 2), path)
     assert "\n" not in str(refused.value) and "weights_only" not in str(refused.value)
 
@@ -397,7 +400,7 @@ def test_damaged_weights_are_never_loaded(damage: Damage, tmp_path: Path) -> Non
     path = tmp_path / "weights-6.pt"
     keep_weights(path, torch.nn.Linear(40, 40).state_dict())
     damage(path)
-    with pytest.raises(CheckpointRefused, match=f"{path}: refused, for it is damaged; move it away and run"):
+    with pytest.raises(CheckpointRefused, match=f"{path}: refused: it is damaged; move it away and run"):
         load_weights(torch.nn.Linear(40, 40), path)
 
 
@@ -422,7 +425,7 @@ def test_damaged_binarised_text_is_made_again_before_it_is_read(
     for name, damage in damaged.items():
         damage(text / "binary" / name)
     require_parallel(text)
-    assert f"{text / 'binary'}: " in caplog.text and "it is made again from" in caplog.text
+    assert f"{text / 'binary'}: " in caplog.text and "binarising again from" in caplog.text
     for path in (prepared / "binary").iterdir():
         assert (text / "binary" / path.name).read_bytes() == path.read_bytes()
     caplog.clear()

@@ -212,8 +212,8 @@ def test_a_file_gets_plain_text(study: Study, tmp_path: Path) -> None:
 
 BEGINNING = """\
 Nothing has been trained or measured yet.
-  preln plan {0}  says what it takes
-  preln run {0}   begins, unless it runs already
+  preln plan {0}  estimates the cost
+  preln run {0}   starts the study
 """
 
 
@@ -276,8 +276,10 @@ def test_the_summary_of_a_study_that_was_never_run_says_what_makes_its_results(i
     (in_a_folder / "config" / "first.yaml").write_text("study: mine\n", encoding="utf-8")
     (in_a_folder / "results" / "mint").mkdir(parents=True)
     (in_a_folder / "results" / "mint" / "study.yaml").touch()
-    said = subprocess.run([*STATUS[:-1], "summary", "results/mine"], capture_output=True, text=True, check=False).stderr
-    assert said == "preln: results/mine: holds no results; `preln run config/first.yaml` makes them\n"
+    output = subprocess.run(
+        [*STATUS[:-1], "summary", "results/mine"], capture_output=True, text=True, check=False
+    ).stderr
+    assert output == "preln: results/mine: holds no results; `preln run config/first.yaml` makes them\n"
 
 
 def test_beside_the_results_of_others_a_study_that_was_never_run_is_shown_from_its_file(in_a_folder: Path) -> None:

@@ -43,9 +43,9 @@ def predicted(placement: Placement, layer: int, stack: Stack) -> tuple[float, fl
 
 
 def value_of(rows: list[Measurement], **wanted: object) -> float:
-    found = [row.value for row in rows if all(getattr(row, key) == value for key, value in wanted.items())]
-    assert len(found) == 1
-    return found[0]
+    result = [row.value for row in rows if all(getattr(row, key) == value for key, value in wanted.items())]
+    assert len(result) == 1
+    return result[0]
 
 
 # --- the model

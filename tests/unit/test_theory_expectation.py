@@ -39,28 +39,28 @@ def test_it_is_the_mean_of_the_inner_products_of_different_gradients(batches: in
 @given(batches=st.integers(2, 20), seed=st.integers(0, 1000))
 def test_the_plotted_norm_and_the_noise_are_numpys(batches: int, seed: int) -> None:
     gradients = draws(batches, seed)
-    found = added(gradients)
-    assert found.norm_of_mean == pytest.approx(float(gradients.mean(0).norm()))
-    assert found.mean_norm == pytest.approx(float(gradients.norm(dim=1).mean()))
-    assert found.noise**2 == pytest.approx(np.trace(np.cov(gradients.numpy(), rowvar=False)))
+    result = added(gradients)
+    assert result.norm_of_mean == pytest.approx(float(gradients.mean(0).norm()))
+    assert result.mean_norm == pytest.approx(float(gradients.norm(dim=1).mean()))
+    assert result.noise**2 == pytest.approx(np.trace(np.cov(gradients.numpy(), rowvar=False)))
 
 
 def test_it_has_the_expectation_where_the_norm_of_the_mean_has_a_bias() -> None:
     truth, noise = 50 * 0.1**2, 50.0
-    found = [added(draws(8, seed)) for seed in range(2000)]
-    squares = np.array([one.square for one in found])
+    result = [added(draws(8, seed)) for seed in range(2000)]
+    squares = np.array([expectation.square for expectation in result])
     assert abs(squares.mean() - truth) < 4 * squares.std() / math.sqrt(len(squares))
-    biased = np.array([one.norm_of_mean**2 for one in found])
+    biased = np.array([expectation.norm_of_mean**2 for expectation in result])
     assert abs(biased.mean() - (truth + noise / 8)) < 4 * biased.std() / math.sqrt(len(biased))
 
 
 @pytest.mark.parametrize("batches", [64, 100])
 def test_the_standard_error_is_the_spread_over_repetitions(batches: int) -> None:
-    found = [added(draws(batches, seed, mean=0.3)) for seed in range(1000)]
-    spread = np.std([one.square for one in found])
-    assert np.mean([one.error**2 for one in found]) ** 0.5 == pytest.approx(spread, rel=0.1)
+    result = [added(draws(batches, seed, mean=0.3)) for seed in range(1000)]
+    spread = np.std([expectation.square for expectation in result])
+    assert np.mean([expectation.error**2 for expectation in result]) ** 0.5 == pytest.approx(spread, rel=0.1)
 
 
 def test_one_mini_batch_tells_nothing_of_an_expectation() -> None:
-    found = added(draws(1, seed=1))
-    assert math.isnan(found.square) and math.isnan(found.noise) and math.isnan(found.error)
+    result = added(draws(1, seed=1))
+    assert math.isnan(result.square) and math.isnan(result.noise) and math.isnan(result.error)

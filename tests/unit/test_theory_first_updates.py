@@ -50,12 +50,12 @@ def test_the_updates_are_those_of_the_training(changes: dict[str, Any], prepared
     run = expand(study)[0]
     write_study(study, tmp_path / "study.yaml")
     # In a process of its own, for fairseq writes its log only where it configures logging itself.
-    command = [*(sys.executable, "-m", "preln", "train", str(tmp_path), run.id), *("--prepared", str(prepared))]
+    command = [sys.executable, "-m", "preln", "train", str(tmp_path), run.id, "--prepared", str(prepared)]
     subprocess.run([*command, "--out", str(tmp_path / run.id)], check=True)
     lines = state_of(run, prepared, tmp_path / run.id).log.read_text().splitlines()
     logged = [json.loads(line) for line in lines if line.startswith("{") and '"gnorm"' in line]
-    found = trace(probe(run.settings, prepared), run.settings, UPDATES, UPDATES)
-    norms = found[columns(found, "gradient_norm.")].to_numpy()
+    result = trace(probe(run.settings, prepared), run.settings, UPDATES, UPDATES)
+    norms = result[columns(result, "gradient_norm.")].to_numpy()
     for update in range(1, UPDATES + 1):
         gradient = float(np.linalg.norm(norms[update]))
         said = next(line for line in logged if int(line["num_updates"]) == update)
@@ -66,16 +66,16 @@ def test_the_updates_are_those_of_the_training(changes: dict[str, Any], prepared
 
 def test_an_update_at_rate_zero_changes_nothing(prepared: Path) -> None:
     run = settings(schedule="constant", warmup=0, learning_rate=1e-30)
-    found = trace(probe(run, prepared), run, 2, 10)
-    assert list(found["function_change"].dropna()) == list(found["function_distance"].dropna()) == [0.0, 0.0]
-    assert found["loss"].nunique() == 1
-    assert (found[columns(found, "update_norm.")].to_numpy()[1:] < 1e-20).all()
+    result = trace(probe(run, prepared), run, 2, 10)
+    assert list(result["function_change"].dropna()) == list(result["function_distance"].dropna()) == [0.0, 0.0]
+    assert result["loss"].nunique() == 1
+    assert (result[columns(result, "update_norm.")].to_numpy()[1:] < 1e-20).all()
 
 
 def test_the_distance_from_the_beginning_is_that_of_the_first_update_at_first(prepared: Path) -> None:
     run = settings(schedule="constant", warmup=0)
-    found = trace(probe(run, prepared), run, 3, 10)
-    change, distance = found["function_change"].to_numpy(), found["function_distance"].to_numpy()
+    result = trace(probe(run, prepared), run, 3, 10)
+    change, distance = result["function_change"].to_numpy(), result["function_distance"].to_numpy()
     assert change[1] == distance[1] > 0
     # No longer than the way.
     assert 0 < distance[3] <= change[1:].sum() * (1 + 1e-6)
@@ -86,9 +86,9 @@ def test_a_loss_that_is_not_finite_ends_the_trace(prepared: Path) -> None:
     broken = probe(run, prepared)
     with torch.no_grad():
         broken.model.decoder.layers[0].fc1.weight.fill_(math.nan)
-    found = trace(broken, run, 5, 5)
-    assert found["update"].tolist() == [0]
-    assert found["loss"].isna().all()
+    result = trace(broken, run, 5, 5)
+    assert result["update"].tolist() == [0]
+    assert result["loss"].isna().all()
 
 
 def test_a_trace_is_written_with_five_digits(tmp_path: Path) -> None:
@@ -98,10 +98,10 @@ def test_a_trace_is_written_with_five_digits(tmp_path: Path) -> None:
 
 def test_post_ln_gives_its_norms_inputs_that_lemma_2_predicts(prepared: Path) -> None:
     run = settings(placement="post", encoder_layers=2, decoder_layers=2, width=64, initialisation="xavier")
-    found = trace(probe(run, prepared), run, 1, 10)
+    result = trace(probe(run, prepared), run, 1, 10)
     # ||x||^2 / d is 3/2 in lemma 2, and less where attention averages less than all positions.
-    assert 1.0 < found["input_norm.decoder.2"].to_numpy()[0] ** 2 < 2.0
-    assert math.isfinite(found["sharpness"].to_numpy()[0])
+    assert 1.0 < result["input_norm.decoder.2"].to_numpy()[0] ** 2 < 2.0
+    assert math.isfinite(result["sharpness"].to_numpy()[0])
 
 
 def test_more_updates_than_the_first_epoch_has_are_refused(prepared: Path) -> None:
@@ -118,8 +118,8 @@ def test_every_weight_is_in_one_norm() -> None:
         }
     )
     tensors = {name: torch.full_like(p, 2.0) for name, p in model.named_parameters()}
-    found = norms_by_layer("norm", model, tensors)
-    assert found == pytest.approx({f"norm.{place}": math.sqrt(24) for place in ("encoder.1", "encoder.2", "rest")})
+    result = norms_by_layer("norm", model, tensors)
+    assert result == pytest.approx({f"norm.{place}": math.sqrt(24) for place in ("encoder.1", "encoder.2", "rest")})
 
 
 def test_the_mean_cosine_is_numpys() -> None:
@@ -150,8 +150,8 @@ def test_the_sharpness_is_the_largest_eigenvalue_of_the_hessian() -> None:
     direction = None
     before = [w.detach().clone() for w in weights]
     for _ in range(2):
-        found, direction = sharpness(loss, weights, direction, step=1e-4)
-    assert found == pytest.approx(largest, rel=1e-3)
+        result, direction = sharpness(loss, weights, direction, step=1e-4)
+    assert result == pytest.approx(largest, rel=1e-3)
     assert all(torch.equal(w, was) for w, was in zip(weights, before, strict=True))
 
 
@@ -160,11 +160,11 @@ def test_the_sharpness_is_the_largest_eigenvalue_also_where_a_negative_one_is_la
     curvature = torch.linspace(-10.0, 3.0, 40, dtype=torch.float64)
     direction = None
     for _ in range(2):
-        found, direction = sharpness(lambda: (curvature * weight.square()).sum() / 2, weights, direction)
-    assert found == pytest.approx(3.0, rel=1e-2)
+        result, direction = sharpness(lambda: (curvature * weight.square()).sum() / 2, weights, direction)
+    assert result == pytest.approx(3.0, rel=1e-2)
 
 
 def test_a_gradient_that_is_not_finite_has_no_sharpness() -> None:
     weight = torch.ones(3, dtype=torch.float64, requires_grad=True)
-    found, _ = sharpness(lambda: (weight / 0.0).sum() * weight.sum(), [weight], None)
-    assert math.isnan(found)
+    result, _ = sharpness(lambda: (weight / 0.0).sum() * weight.sum(), [weight], None)
+    assert math.isnan(result)

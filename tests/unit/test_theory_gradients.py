@@ -51,7 +51,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> tuple[S
     runs = tmp_path_factory.mktemp("runs")
     write(study, runs / "study.yaml")
     # In a process of its own, for fairseq writes its log only where it configures logging itself.
-    command = [*(sys.executable, "-m", "preln", "train", str(runs), run.id), *("--prepared", str(prepared))]
+    command = [sys.executable, "-m", "preln", "train", str(runs), run.id, "--prepared", str(prepared)]
     subprocess.run([*command, "--out", str(runs / run.id)], check=True)
     return study, run, runs
 
@@ -73,8 +73,8 @@ def probe(run_settings: RunSettings, prepared: Path) -> Probe:
 
 def gradient_norm(model: nn.Module, loss: Tensor) -> float:
     """The norm over all parameters, which fairseq logs."""
-    found = torch.autograd.grad(loss, [p for p in model.parameters() if p.requires_grad])
-    return float(torch.stack([g.norm() for g in found]).norm())
+    result = torch.autograd.grad(loss, [p for p in model.parameters() if p.requires_grad])
+    return float(torch.stack([g.norm() for g in result]).norm())
 
 
 def test_the_model_at_initialisation_is_what_the_training_begins_with(
@@ -126,11 +126,11 @@ def test_the_expected_gradient_is_the_norm_of_the_mean_and_not_the_mean_of_norms
     looked_at = probe(settings(placement="post", dropout=0.0), prepared)
     name = "decoder.layers.0.fc2.weight"
     weight = dict(looked_at.model.named_parameters())[name]
-    found = [torch.autograd.grad(looked_at.loss(batch), weight)[0] for batch in looked_at.batches(3)]
+    result = [torch.autograd.grad(looked_at.loss(batch), weight)[0] for batch in looked_at.batches(3)]
     rows = list(gradients.measure(looked_at, 3, BASE))
     measured = {row.quantity: row.value for row in rows if (row.stack, row.layer, row.matrix) == ("decoder", 1, "W2")}
-    assert measured["expected_gradient_norm"] == pytest.approx(float(torch.stack(found).mean(dim=0).norm()), rel=1e-4)
-    assert measured["mean_gradient_norm"] == pytest.approx(sum(float(g.norm()) for g in found) / 3, rel=1e-4)
+    assert measured["expected_gradient_norm"] == pytest.approx(float(torch.stack(result).mean(dim=0).norm()), rel=1e-4)
+    assert measured["mean_gradient_norm"] == pytest.approx(sum(float(g.norm()) for g in result) / 3, rel=1e-4)
     assert measured["expected_gradient_norm"] < measured["mean_gradient_norm"]
 
 

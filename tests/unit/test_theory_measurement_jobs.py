@@ -48,9 +48,15 @@ def test_a_study_without_theory_has_no_parts() -> None:
 
 def test_the_models_of_figure_3_are_both_placements_at_every_depth_and_the_trained_run() -> None:
     assert list(parts_of(study(variants=["no-dropout"]))) == [
-        *("exact-layers", "exact-depths", "exact-widths"),
-        *("post-2", "pre-2", "post-4", "pre-4"),
-        *("post-2-no-dropout", "pre-2-no-dropout"),
+        "exact-layers",
+        "exact-depths",
+        "exact-widths",
+        "post-2",
+        "pre-2",
+        "post-4",
+        "pre-4",
+        "post-2-no-dropout",
+        "pre-2-no-dropout",
         "post-2-after-warm-up",
     ]
 

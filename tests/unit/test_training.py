@@ -23,9 +23,9 @@ from preln.fairseq_plugin.checkpoints import CheckpointRefused, is_whole, newest
 from preln.fairseq_plugin.translation import RecordedTranslation
 from preln.jobs.runs import Run, expand
 from preln.records.files import read_json_lines, write_json, write_json_lines
-from preln.translation.constant_guess import of_prepared
 from preln.translation.curve import COLUMNS
 from preln.translation.training import state_of, train_run
+from preln.translation.unigram_baseline import of_prepared
 from tests.conftest import overflow_validations, study_content
 from tests.moments import PATIENCE, NewHold, before_file, in_epoch, wait
 from tests.trainings import TIMES, finish, kill_at, numbers, start, write_study
@@ -218,14 +218,14 @@ def test_a_training_that_is_told_to_stop_goes_on_inside_the_epoch_with_the_same_
     number: int, hold: NewHold, uninterrupted: tuple[Path, Run], prepared: Path, tmp_path: Path
 ) -> None:
     _, run = write_study(tmp_path)
-    process = start(tmp_path, run, prepared, here := hold(in_epoch(2)))
-    here.wait(process)
+    process = start(tmp_path, run, prepared, training_hold := hold(in_epoch(2)))
+    training_hold.wait(process)
     process.send_signal(number)
     assert process.wait(PATIENCE) == 1
     (state,) = (tmp_path / run.id / "state").glob("*")
     (checkpoint,) = (state / "checkpoints").glob("checkpoint_2_*.pt")
     update = checkpoint.stem.split("_")[-1]
-    assert f"told to stop, and did so after update {update}" in _text(tmp_path / "output.log")
+    assert f"stopped on request after update {update}" in _text(tmp_path / "output.log")
     finish(tmp_path, run, prepared)
     assert numbers(tmp_path, run) == numbers(*uninterrupted)
     assert not (state / "stopped.json").exists()
@@ -248,9 +248,9 @@ def test_a_validation_whose_loss_is_not_finite_is_a_divergence(
     study, run = write_study(tmp_path)
     overflow_validations(monkeypatch, RecordedTranslation)
     train_run(study, run, prepared, tmp_path / run.id)
-    found = metrics(tmp_path, run)
-    assert found["status"] == "diverged"
-    assert found["diverged"]["reason"] == "the loss of a validation is not finite"
+    result = metrics(tmp_path, run)
+    assert result["status"] == "diverged"
+    assert result["diverged"]["reason"] == "the loss of a validation is not finite"
 
 
 # Dropout is drawn by each process for itself.
@@ -287,11 +287,11 @@ def test_processes_that_are_told_to_stop_do_so_together_and_go_on_with_the_same_
     for name in ("whole", "stopped"):
         # What went on from rounded weights would have other numbers.
         _, run = write_study(tmp_path / name, 2, precision="bf16", **SHARED)
-    process = start(tmp_path / "stopped", run, prepared, here := hold(in_epoch(2)))
-    here.wait(process)
+    process = start(tmp_path / "stopped", run, prepared, training_hold := hold(in_epoch(2)))
+    training_hold.wait(process)
     process.send_signal(signal.SIGTERM)
     assert process.wait(PATIENCE) == 1
-    assert "told to stop, and did so after update" in _text(tmp_path / "stopped" / "output.log")
+    assert "stopped on request after update" in _text(tmp_path / "stopped" / "output.log")
     for name in ("whole", "stopped"):
         finish(tmp_path / name, run, prepared)
     assert numbers(tmp_path / "whole", run) == numbers(tmp_path / "stopped", run)
@@ -321,10 +321,10 @@ def test_a_full_disk_leaves_the_last_checkpoint_whole_and_the_run_goes_on_after(
     _, run = write_study(small_disk)
     # What the process says goes elsewhere.
     (small_disk / "output.log").symlink_to(small_disk.with_name("output.log"))
-    process = start(small_disk, run, prepared, here := hold(in_epoch(2)))
-    here.wait(process)
+    process = start(small_disk, run, prepared, training_hold := hold(in_epoch(2)))
+    training_hold.wait(process)
     fill(small_disk)
-    here.let_go()
+    training_hold.let_go()
     assert process.wait(PATIENCE) == 1
     (small_disk / "filler").unlink()
     assert "the disk is full" in _text(small_disk / "output.log")
@@ -337,8 +337,8 @@ def test_a_full_disk_leaves_the_last_checkpoint_whole_and_the_run_goes_on_after(
 
 def test_processes_end_with_the_one_that_started_them(hold: NewHold, prepared: Path, tmp_path: Path) -> None:
     _, run = write_study(tmp_path, 2, **SHARED)
-    process = start(tmp_path, run, prepared, here := hold(in_epoch(1)))
-    here.wait(process)
+    process = start(tmp_path, run, prepared, training_hold := hold(in_epoch(1)))
+    training_hold.wait(process)
     begun = children(process)
     assert len(begun) == 2
     process.kill()
@@ -367,8 +367,8 @@ def test_batches_that_another_process_collates_ahead_change_no_number(
 
 def collating_ahead(hold: NewHold, folder: Path, run: Run, prepared: Path) -> tuple[subprocess.Popen[bytes], list[int]]:
     """A training in its second epoch, and the processes that collate its batches."""
-    process = start(folder, run, prepared, here := hold(in_epoch(2)), COLLATING_AHEAD)
-    here.wait(process)
+    process = start(folder, run, prepared, training_hold := hold(in_epoch(2)), COLLATING_AHEAD)
+    training_hold.wait(process)
     collators = children(process)
     assert collators
     return process, collators
@@ -384,7 +384,7 @@ def test_a_training_whose_processes_are_all_told_to_stop_keeps_its_collators_unt
             os.kill(collator, number)
     process.send_signal(signal.SIGTERM)
     assert process.wait(PATIENCE) == 1
-    assert "told to stop, and did so after update" in _text(tmp_path / "output.log")
+    assert "stopped on request after update" in _text(tmp_path / "output.log")
     assert not any(map(runs, collators))
     finish(tmp_path, run, prepared, COLLATING_AHEAD)
     assert numbers(tmp_path, run) == numbers(*uninterrupted)
@@ -404,8 +404,8 @@ def test_another_number_of_processes_goes_on_with_a_run(
     hold: NewHold, accumulated: tuple[Path, Run], prepared: Path, tmp_path: Path
 ) -> None:
     _, run = write_study(tmp_path, 2, **SHARED)
-    process = start(tmp_path, run, prepared, here := hold(in_epoch(2)))
-    here.wait(process)
+    process = start(tmp_path, run, prepared, training_hold := hold(in_epoch(2)))
+    training_hold.wait(process)
     process.terminate()
     assert process.wait(PATIENCE) == 1
     assert list(tmp_path.glob("*/state/*/checkpoints/checkpoint_2_*.pt")), "stopped inside the epoch"
@@ -428,16 +428,16 @@ def save(folder: Path, name: str, **content: Any) -> Path:
     ("content", "reason"),
     [
         ({"model": {}, "extra": Foreign()}, r"it holds more than tensors and settings \(tests\.unit\S+Foreign\)"),
-        ({"model": {}}, "it is none of this run's"),
-        ({"extra_state": {"Recorded": {"state": "another"}}}, "it is none of this run's"),
-        ([1, 2], "it is none of this run's"),
+        ({"model": {}}, "it belongs to another run"),
+        ({"extra_state": {"Recorded": {"state": "another"}}}, "it belongs to another run"),
+        ([1, 2], "it belongs to another run"),
     ],
     ids=["a foreign object", "a model alone", "another run's", "a list"],
 )
 def test_a_foreign_checkpoint_is_refused_in_a_line_with_what_to_do(content: Any, reason: str, tmp_path: Path) -> None:
     save(tmp_path, "checkpoint2.pt")
     torch.save(content, tmp_path / "checkpoint3.pt")
-    with pytest.raises(CheckpointRefused, match=f"checkpoint3.pt: refused, for {reason}; move it away to") as refused:
+    with pytest.raises(CheckpointRefused, match=f"checkpoint3.pt: refused: {reason}; move it away to") as refused:
         newest_checkpoint(tmp_path)
     assert "\n" not in str(refused.value) and "weights_only" not in str(refused.value)
 

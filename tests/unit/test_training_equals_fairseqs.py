@@ -27,10 +27,10 @@ def both(prepared: Path, state: Path, precision: str = "fp32", **changes: Any) -
         encoder_layers=2, decoder_layers=2, dropout=0.0, precision=precision, schedule="constant", warmup=0, **changes
     )
     arguments = options.translation(run, prepared / "binary", prepared / "text", ("de", "en"), state, Execution())
-    theirs, ours = trainer(stock.options(arguments), precision), trainer(arguments, precision)
-    weights = {stock.parameter_name(name): value for name, value in ours.get_model().state_dict().items()}
-    theirs.get_model().load_state_dict(weights, strict=True)
-    return theirs, ours
+    reference, placed = trainer(stock.options(arguments), precision), trainer(arguments, precision)
+    weights = {stock.parameter_name(name): value for name, value in placed.get_model().state_dict().items()}
+    reference.get_model().load_state_dict(weights, strict=True)
+    return reference, placed
 
 
 def train(training: Trainer, accumulate: int) -> list[tuple[float, float]]:
@@ -59,10 +59,12 @@ def train(training: Trainer, accumulate: int) -> list[tuple[float, float]]:
     ids=lambda changes: ", ".join(f"{key} {value}" for key, value in changes.items()),
 )
 def test_fifty_updates_are_fairseqs(changes: dict[str, Any], prepared: Path, tmp_path: Path) -> None:
-    theirs, ours = both(prepared, tmp_path, **changes)
+    reference, placed = both(prepared, tmp_path, **changes)
     accumulate = changes.get("accumulate", 1)
-    expected = train(theirs, accumulate)
-    (losses, norms), (our_losses, our_norms) = (zip(*seen, strict=True) for seen in (expected, train(ours, accumulate)))
+    expected = train(reference, accumulate)
+    (losses, norms), (our_losses, our_norms) = (
+        zip(*seen, strict=True) for seen in (expected, train(placed, accumulate))
+    )
     assert losses[-1] < losses[0]
     np.testing.assert_allclose(our_losses, losses, rtol=1e-5)
     # A gradient jumps where rounding puts an input of ReLU on the other side of zero.

@@ -29,17 +29,17 @@ def batch() -> dict[str, Tensor]:
 @pytest.mark.parametrize("training", [False, True])
 @pytest.mark.parametrize("placement", ["post", "pre"])
 def test_logits_and_gradients_equal_fairseqs(placement: str, training: bool, batch: dict[str, Tensor]) -> None:
-    ours, theirs = build(PlacedTransformer, placement), build(TransformerModelBase, placement)
-    theirs.load_state_dict(fairseq_names(ours.state_dict()), strict=True)
-    ours.train(training)
-    theirs.train(training)
+    placed, stock = build(PlacedTransformer, placement), build(TransformerModelBase, placement)
+    stock.load_state_dict(fairseq_names(placed.state_dict()), strict=True)
+    placed.train(training)
+    stock.train(training)
     real = batch["prev_output_tokens"].ne(1)
-    our_logits, their_logits = ours(**batch)[0][real], theirs(**batch)[0][real]
+    our_logits, their_logits = placed(**batch)[0][real], stock(**batch)[0][real]
     torch.testing.assert_close(our_logits, their_logits, rtol=1e-5, atol=1e-5)
     our_logits.logsumexp(-1).sum().backward()
     their_logits.logsumexp(-1).sum().backward()
     torch.testing.assert_close(
-        ours.encoder.layers[0].fc1.weight.grad, theirs.encoder.layers[0].fc1.weight.grad, rtol=1e-4, atol=1e-5
+        placed.encoder.layers[0].fc1.weight.grad, stock.encoder.layers[0].fc1.weight.grad, rtol=1e-4, atol=1e-5
     )
 
 
@@ -66,10 +66,10 @@ def test_pre_ln_ends_both_stacks_with_a_norm_and_post_ln_neither() -> None:
 
 
 def test_pre_ln_without_its_final_norm_would_be_noticed(batch: dict[str, Tensor]) -> None:
-    ours, theirs = build(PlacedTransformer, "pre").eval(), build(TransformerModelBase, "pre").eval()
-    theirs.load_state_dict(fairseq_names(ours.state_dict()))
-    ours.encoder.layer_norm = None
-    assert not torch.allclose(ours(**batch)[0], theirs(**batch)[0], atol=1e-2)
+    placed, stock = build(PlacedTransformer, "pre").eval(), build(TransformerModelBase, "pre").eval()
+    stock.load_state_dict(fairseq_names(placed.state_dict()))
+    placed.encoder.layer_norm = None
+    assert not torch.allclose(placed(**batch)[0], stock(**batch)[0], atol=1e-2)
 
 
 def test_both_stacks_look_tokens_up_in_one_table_of_our_own_kind() -> None:

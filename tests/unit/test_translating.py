@@ -52,8 +52,8 @@ def test_the_translations_are_those_of_the_last_epoch(trained: Trained, prepared
         assert recorded is not None
         model = TrainedRun(run, folder, prepared)
         # Detokenised text is compared, for that is what the command prints.
-        found = [one.text for (one,) in model.translate(lines(prepared, len(recorded)))]
-        assert found == [detokenise(line, "en") for line in recorded]
+        result = [one.text for (one,) in model.translate(lines(prepared, len(recorded)))]
+        assert result == [detokenise(line, "en") for line in recorded]
 
 
 @pytest.mark.slow
@@ -71,8 +71,8 @@ def test_a_blank_line_stays_blank_and_no_line_moves(trained: Trained, prepared: 
     model = TrainedRun(runs[0], folder, prepared)
     one, two = lines(prepared, 2)
     apart = [model.translate([line])[0][0].text for line in (one, two)]
-    found = [hypotheses[0].text for hypotheses in model.translate([one, "  ", two])]
-    assert found == [apart[0], "", apart[1]]
+    result = [hypotheses[0].text for hypotheses in model.translate([one, "  ", two])]
+    assert result == [apart[0], "", apart[1]]
 
 
 @pytest.mark.slow
@@ -104,12 +104,12 @@ def test_one_model_prints_a_line_for_each_sentence_and_several_a_block(
 ) -> None:
     _, runs, folder = trained
     models = [TrainedRun(run, folder, prepared) for run in runs]
-    given = lines(prepared, 2)
-    show(models[:1], io.StringIO("\n".join(given) + "\n"), beam=None, alternatives=1, scores=False)
-    assert capsys.readouterr().out.splitlines() == [found[0].text for found in models[0].translate(given)]
-    show(models, io.StringIO(given[0]), beam=2, alternatives=2, scores=True)
+    inputs = lines(prepared, 2)
+    show(models[:1], io.StringIO("\n".join(inputs) + "\n"), beam=None, alternatives=1, scores=False)
+    assert capsys.readouterr().out.splitlines() == [result[0].text for result in models[0].translate(inputs)]
+    show(models, io.StringIO(inputs[0]), beam=2, alternatives=2, scores=True)
     head, *rest = capsys.readouterr().out.splitlines()
-    assert head == given[0]
+    assert head == inputs[0]
     assert [line.split()[0] for line in rest if line] == [run.id for run in runs for _ in range(2)]
     assert all(float(line.split()[1]) < 0 for line in rest if line)
 
@@ -122,7 +122,7 @@ def test_the_command_translates_a_file(
     (tmp_path / "lines.de").write_text("\n".join(lines(prepared, 3)) + "\n", encoding="utf-8")
     arguments = [str(folder), runs[1].id, "--file", str(tmp_path / "lines.de"), "--prepared", str(prepared)]
     app(["translate", *arguments], standalone_mode=False)
-    expected = [found[0].text for found in TrainedRun(runs[1], folder, prepared).translate(lines(prepared, 3))]
+    expected = [result[0].text for result in TrainedRun(runs[1], folder, prepared).translate(lines(prepared, 3))]
     assert capsys.readouterr().out.splitlines() == expected
 
 
@@ -131,14 +131,14 @@ def test_the_command_searches_with_the_beam_that_is_asked_for(
     trained: Trained, prepared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     _, runs, folder = trained
-    (tmp_path / "lines.de").write_text("\n".join(given := lines(prepared)) + "\n", encoding="utf-8")
+    (tmp_path / "lines.de").write_text("\n".join(inputs := lines(prepared)) + "\n", encoding="utf-8")
     arguments = [str(folder), runs[0].id, "--file", str(tmp_path / "lines.de"), "--prepared", str(prepared)]
     app(["translate", *arguments, "--beam", "20"], standalone_mode=False)
-    found = capsys.readouterr().out.splitlines()
+    result = capsys.readouterr().out.splitlines()
     model = TrainedRun(runs[0], folder, prepared)
     # So many alternatives need as wide a beam.
-    assert found == [best.text for best, *_ in model.translate(given, alternatives=20)]
-    assert found != [best.text for best, *_ in model.translate(given)]
+    assert result == [best.text for best, *_ in model.translate(inputs, alternatives=20)]
+    assert result != [best.text for best, *_ in model.translate(inputs)]
 
 
 @pytest.mark.slow
@@ -163,11 +163,11 @@ def test_standard_output_has_the_translations_alone_and_a_mark_of_utf_8_is_no_wo
     trained: Trained, prepared: Path
 ) -> None:
     _, runs, folder = trained
-    given = lines(prepared, 2)
+    inputs = lines(prepared, 2)
     command = [sys.executable, "-m", "preln", "translate", str(folder), runs[0].id, "--prepared", str(prepared)]
-    text = "\n".join(given).encode("utf-8-sig")
+    text = "\n".join(inputs).encode("utf-8-sig")
     done = subprocess.run(command, input=text, capture_output=True, check=True, env={**os.environ, "LC_ALL": "C"})
-    expected = [found[0].text for found in TrainedRun(runs[0], folder, prepared).translate(given)]
+    expected = [result[0].text for result in TrainedRun(runs[0], folder, prepared).translate(inputs)]
     assert done.stdout.decode().splitlines() == expected
     assert done.stderr == b""
 
@@ -190,7 +190,7 @@ def test_another_text_than_the_runs_is_refused(trained: Trained, prepared: Path,
     next(iter(content["parts"]["train"]["files"].values()))["sha256"] = "another"
     record.write_text(json.dumps(content))
     (record.parent / MANIFEST).unlink()
-    with pytest.raises(PrelnError, match=f"other: not the text that {runs[0].id} was trained on"):
+    with pytest.raises(PrelnError, match=f"other: {runs[0].id} was trained on another text"):
         TrainedRun(runs[0], folder, tmp_path / "other")
 
 
@@ -203,7 +203,7 @@ def test_a_run_of_another_name_is_refused_with_the_nearest(trained: Trained) -> 
 
 def test_a_run_without_weights_or_text_says_what_to_do(prepared: Path, tmp_path: Path) -> None:
     (run,) = expand(validate(study_content(), "study.yaml"))
-    with pytest.raises(PrelnError, match="has no weights on this machine.*train the run first"):
+    with pytest.raises(PrelnError, match="no weights on this machine.*train the run first"):
         TrainedRun(run, tmp_path, prepared)
-    with pytest.raises(PrelnError, match="nowhere: no prepared text of the run, for text/corpus.json is not in it"):
+    with pytest.raises(PrelnError, match="nowhere: not a prepared text: text/corpus.json is missing"):
         TrainedRun(run, tmp_path, tmp_path / "nowhere")

@@ -12,13 +12,13 @@ from preln.config import Execution
 from preln.jobs.checking import Checked, check
 from preln.jobs.workflow import (
     RESOURCES,
-    Input,
     StudyJob,
     cluster_resources,
     downloads,
     inputs_of,
+    is_recorded,
     local_files,
-    prepared_option,
+    prepared_options,
     prepared_texts,
     weights_read,
 )
@@ -54,21 +54,13 @@ def jobs(found: Checked) -> dict[str, StudyJob]:
 
 def paths(job: StudyJob) -> dict[str, Any]:
     """What a job reads, as paths alone."""
-    return {
-        name: [one.path for one in found] if isinstance(found, list) else found.path
-        for name, found in inputs_of(RESULTS, job).items()
-    }
+    return inputs_of(RESULTS, job)
 
 
 def done(job: StudyJob, **record: Any) -> None:
     """Leave the records of a job that is done."""
     for path in (Path(RESULTS, file) for file in job.files):
         write_json(path, {"identity": job.identity, **record} if path.name == "run.json" else {})
-
-
-def are_current(job: StudyJob) -> dict[str, bool]:
-    """Of what a job reads, what is current."""
-    return {name: found.is_current for name, found in inputs_of(RESULTS, job).items() if isinstance(found, Input)}
 
 
 def test_each_kind_of_job_has_its_folder_and_its_records() -> None:
@@ -110,9 +102,9 @@ def test_only_what_is_measured_after_warm_up_waits_for_a_run() -> None:
 def test_the_model_of_the_proofs_has_neither_a_corpus_nor_a_gpu() -> None:
     study = asked(execution={"gpus": 1})
     found = {job.id: job for job in study.measurement_jobs}
-    assert (prepared_option(found["exact-depths"]), found["exact-depths"].execution.gpus) == ([], 0)
+    assert (prepared_options(found["exact-depths"]), found["exact-depths"].execution.gpus) == ([], 0)
     assert found["post-1"].execution.gpus == 1
-    assert prepared_option(found["post-1"]) == ["--prepared", prepared_texts(study)[0].removesuffix("/binary")]
+    assert prepared_options(found["post-1"]) == ["--prepared", prepared_texts(study)[0].removesuffix("/binary")]
 
 
 @pytest.mark.parametrize(
@@ -122,16 +114,16 @@ def test_the_model_of_the_proofs_has_neither_a_corpus_nor_a_gpu() -> None:
         "post-adam-lr2e-3-wu0-s1",
     ],
 )
-def test_the_age_of_an_input_counts_until_the_records_are_of_the_job(
+def test_a_job_is_recorded_when_all_its_files_are_there_and_of_its_settings(
     job_id: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     job = jobs(asked())[job_id]
-    assert not any(are_current(job).values())
+    assert not is_recorded(RESULTS, job)
     done(job)
-    assert all(are_current(job).values())
+    assert is_recorded(RESULTS, job)
     Path(RESULTS, job.files[-1]).unlink()
-    assert not any(are_current(job).values())
+    assert not is_recorded(RESULTS, job)
 
 
 def test_the_weights_of_a_run_are_read_until_what_reads_them_is_recorded(
@@ -164,10 +156,10 @@ def test_a_file_that_is_removed_from_a_folder_of_texts_counts(tmp_path: Path, mo
     write_json(Path(paths(run)["text"]) / "text.json", text)
     for path in (*folder.iterdir(), folder, folder.parent):
         os.utime(path, (0, 0))
-    assert all(are_current(run).values())
+    assert is_recorded(RESULTS, run)
     (folder / "b.txt").unlink()
     os.utime(folder, (2**33, 2**33))
-    assert not any(are_current(run).values())
+    assert not is_recorded(RESULTS, run)
 
 
 def test_of_text_on_this_machine_the_content_decides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -181,13 +173,13 @@ def test_of_text_on_this_machine_the_content_decides(tmp_path: Path, monkeypatch
     assert list(map(str, local_files(study.study.corpora["tiny"]))) == [train["source"], train["target"]]
     text = {"parts": {"train": {"files": {"train.nl": {"sha256": "a"}}}}}
     done(run, corpus=text)
-    assert not any(are_current(run).values()), "the text is not prepared"
+    assert is_recorded(RESULTS, run), "the text is not prepared"
     write_json(Path(paths(run)["text"]) / "corpus.json", text)
     for side in train.values():
         os.utime(side, (0, 0))
-    assert all(are_current(run).values())
+    assert is_recorded(RESULTS, run)
     write_json(Path(paths(run)["text"]) / "corpus.json", {"sha256": {"train.nl": "another"}})
-    assert not any(are_current(run).values()), "the text is another"
+    assert not is_recorded(RESULTS, run), "the text is another"
 
 
 def test_what_is_generated_has_no_source_and_what_is_published_is_downloaded() -> None:

@@ -35,6 +35,11 @@ class Outcome:
         counts = {name: int(count) for name, count in re.findall(r"^(\w+)\s+(\d+)\s*$", stats, re.MULTILINE)}
         return {name: count for name, count in counts.items() if name not in ("default", "all", "prepared")}
 
+    @property
+    def computed(self) -> set[str]:
+        """The jobs that are computed, or would be; of the others, records are laid out."""
+        return set(re.findall(r"^(?:Job \d+: )?(?:Train|Pre-train|Fine-tune|Measure|Trace) (\S+)$", self.output, re.M))
+
 
 @dataclass(frozen=True)
 class Workspace:
@@ -90,14 +95,27 @@ class Workspace:
         file = self.folder / path
         file.write_text(change(file.read_text(encoding="utf-8")), encoding="utf-8")
 
+    def would_compute(self, *asked: str) -> set[str]:
+        """The jobs that `snakemake` would compute now."""
+        outcome = self.snakemake("--dry-run", *asked)
+        assert outcome.code == 0, outcome.output
+        return outcome.computed
+
     def as_cloned(self) -> Path:
         """Leave of the finished study what a repository would hold; the folder of its results."""
+        results = self.as_copied()
+        for record in results.glob("*/*/run.json"):
+            shutil.rmtree(record.parent)
+        # A checkout gives files any age.
+        for path in sorted(results.rglob("*"), reverse=True):
+            path.touch()
+        return results
+
+    def as_copied(self) -> Path:
+        """Leave of the finished study its results alone, as on another machine; their folder."""
         results = self.folder / "results" / "tiny"
         for path in (self.folder / ".snakemake", self.folder / "resources", *results.glob("*/*/state")):
             shutil.rmtree(path)
-        # A checkout gives files any age.
-        for path in results.glob("*/*/metrics.json"):
-            path.touch()
         (results / "report.html").unlink()
         return results
 

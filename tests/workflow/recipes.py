@@ -5,8 +5,23 @@ from __future__ import annotations
 import re
 
 BLOCK = re.compile(r"^```(diff|python|sh|yaml)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+CODE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+HEADING = re.compile(r"^(#+) (.+)$", re.MULTILINE)
 _NAMED = re.compile(r"# ([\w/]+\.py)\n")
 _SAVED = re.compile(r"[Ss]ave\s+this\s+\w+\s+as\s+`([\w/.-]+)`[^`]*\Z")
+
+
+def section(page: str, heading: str) -> str:
+    """A section of a page, up to the next heading of its level or above it."""
+    headings = [(match.start(), len(match[1]), match[2]) for match in HEADING.finditer(CODE.sub(blank, page))]
+    ((start, level),) = ((at, level) for at, level, text in headings if text == heading)
+    ends = (at for at, other_level, _ in headings if at > start and other_level <= level)
+    return page[start : next(ends, None)]
+
+
+def blank(code: re.Match[str]) -> str:
+    """Spaces in place of a block of code, whose comments look like headings."""
+    return " " * len(code[0])
 
 
 def blocks(page: str) -> list[tuple[str, str, str | None]]:

@@ -26,7 +26,6 @@ LOCAL = {
 }
 """The user's own texts, which are not in the repository. A dry run sees that they are there and not newer than
 the records, and does not read them."""
-MAKES_NUMBERS = {"train_translation", "pretrain", "finetune", "measure_theory", "trace_first_updates"}
 
 
 @pytest.mark.parametrize("committed", COMMITTED, ids=lambda path: path.name)
@@ -42,4 +41,5 @@ def test_a_dry_run_of_a_committed_study_trains_and_measures_nothing(committed: P
         os.utime(path, (0, 0))
     outcome = workspace.snakemake("--dry-run", "--configfile", f"results/{study}/study.yaml")
     assert outcome.code == 0, outcome.output
-    assert not outcome.jobs.keys() & MAKES_NUMBERS, outcome.output
+    assert outcome.jobs.keys() >= {"write_records", "write_report"}
+    assert outcome.computed == set()

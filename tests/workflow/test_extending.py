@@ -1,4 +1,4 @@
-"""The recipes of docs/extending.md do what they say."""
+"""The recipes of docs/how-it-is-built.md do what they say."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import pytest
 
 from tests.conftest import study_content
 from tests.workflow.conftest import Workspace, copy_with_tests
-from tests.workflow.recipes import blocks, files
+from tests.workflow.recipes import blocks, files, section
 
-PAGE = Path("docs/extending.md")
-TUTORIAL = Path("docs/tutorial.md")
+EXTENDING = section(Path("docs/how-it-is-built.md").read_text(encoding="utf-8"), "Extending")
+PLACEMENT = section(Path("docs/placements.md").read_text(encoding="utf-8"), "A placement of your own")
 PROVERBS = "src/preln/corpora/parallel/proverbs.py"
 # The tests that go through every placement, schedule, setting, corpus, figure or table.
 OF_ALL = (
@@ -23,12 +23,11 @@ OF_ALL = (
 
 def follow(workspace: Workspace, heading: str = "") -> None:
     """Do what the page tells for all recipes and, of the recipes, what the one with a heading does, or all do."""
-    page = PAGE.read_text(encoding="utf-8")
-    preamble, _, recipes = page.partition("\n## ")
-    section = page.partition(f"\n## {heading}\n")[2].partition("\n## ")[0] if heading else recipes
-    for path, content in files(section).items():
+    preamble, _, recipes = EXTENDING.partition("\n### ")
+    recipe = section(EXTENDING, heading) if heading else recipes
+    for path, content in files(recipe).items():
         (workspace.folder / path).write_text(content, encoding="utf-8")
-    (change,) = (content for kind, content, _ in blocks(section) if kind == "diff")
+    (change,) = (content for kind, content, _ in blocks(recipe) if kind == "diff")
     (workspace.folder / "change.diff").write_text(change, encoding="utf-8")
     (commands,) = (content for kind, content, _ in blocks(preamble) if kind == "sh")
     outcome = workspace.run("bash", "-e", "-c", f"patch --strip 1 --input change.diff\n{commands}")
@@ -38,10 +37,10 @@ def follow(workspace: Workspace, heading: str = "") -> None:
 @pytest.mark.slow
 def test_all_that_the_pages_add_passes_its_tests_and_the_checks_and_breaks_no_other_test(tmp_path: Path) -> None:
     workspace = copy_with_tests(tmp_path / "preln")
-    made = {**files(PAGE.read_text(encoding="utf-8")), **files(TUTORIAL.read_text(encoding="utf-8"))}
+    made = {**files(EXTENDING), **files(PLACEMENT)}
     paths = [path for path in made if path.endswith(".py")]
     tests = [path for path in paths if path.startswith("tests/")]
-    assert len(paths) == 2 * len(tests) == 10
+    assert len(paths) == 2 * len(tests) == 12
     for path in paths:
         (workspace.folder / path).write_text(made[path], encoding="utf-8")
     follow(workspace)

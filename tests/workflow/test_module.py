@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 import yaml
-from num2words import num2words
 
+from preln.corpora import data
 from tests.conftest import CORPUS, RUN, bert_content, study_content
 from tests.refused import names
 from tests.workflow.conftest import ROOT, Workspace, copy_repository
@@ -83,8 +83,8 @@ def write_study(user: Workspace, path: str, content: dict[str, Any]) -> None:
 def write_text(user: Workspace) -> None:
     """Write both sides of a parallel text of the user's own into `data/`."""
     (user.folder / "data").mkdir()
-    for language in ("nl", "fr"):
-        lines = [f"{num2words(number, lang=language)}\n" for number in range(1000, 9000, 13)]
+    for side, language in enumerate(("nl", "fr")):
+        lines = [f"{pair[side]}\n" for pair in data.pairs()[:600]]
         (user.folder / "data" / f"train.{language}").write_text("".join(lines), encoding="utf-8")
 
 

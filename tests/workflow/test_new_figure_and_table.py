@@ -1,4 +1,4 @@
-"""A figure and a table are added as docs/extending.md says, with no other file touched."""
+"""A figure and a table are added as docs/how-it-is-built.md says, with no other file touched."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.workflow.conftest import ROOT, Workspace, copy_with_tests
-from tests.workflow.recipes import blocks
+from tests.workflow.recipes import blocks, section
 
 STUDY = "iwslt14-theory"
 
@@ -22,8 +22,8 @@ def clone(tmp_path: Path) -> Workspace:
 
 
 def test_a_figure_and_a_table_are_added_by_a_module_each(clone: Workspace) -> None:
-    document = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
-    steps = blocks(document[document.index("## A figure") : document.index("## Before you commit")])
+    page = (ROOT / "docs" / "how-it-is-built.md").read_text(encoding="utf-8")
+    steps = [step for heading in ("A figure", "A table") for step in blocks(section(page, heading))]
     for _, content, path in steps:
         if path:
             (clone.folder / path).write_text(content, encoding="utf-8")

@@ -81,7 +81,7 @@ def test_jobs_whose_python_no_shell_would_find_are_not_submitted(fresh: Workspac
 @pytest.mark.parametrize(
     ("text", "parts"),
     [
-        ("study: tiny\nstudy: another\n", ("config.yaml:2: ", "study", "twice")),
+        ("study: tiny\nstudy: another\n", ("config.yaml:2: ", "study", "duplicate key")),
         ("study: tiny\n\tdescription: one\n", ("config.yaml:2: ", "tab")),
         ("", ("nothing", "keys")),
     ],

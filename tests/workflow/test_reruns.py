@@ -58,6 +58,7 @@ def test_a_runs_new_rate_trains_it_and_renews_its_figures_and_the_tables(again: 
         "write_table": 2,
         "judge_claims": 1,
         "write_report": 1,
+        "write_records": 1,
     }
 
 
@@ -74,25 +75,23 @@ def test_trainings_that_are_done_are_not_done_again_to_be_seen_in_tensorboard(ag
 def test_a_run_that_is_removed_renews_its_figures_and_the_tables(again: Workspace) -> None:
     again.write_study(*RUNS[:1], *RUNS[2:])
     outcome = again.snakemake("--dry-run")
-    assert outcome.jobs == {"draw_figure": 3, "write_table": 2, "judge_claims": 1, "write_report": 1}
+    counts = {"draw_figure": 3, "write_table": 2, "judge_claims": 1, "write_report": 1, "write_records": 1}
+    assert outcome.jobs == counts
     assert "Draw figure 4" in outcome.output and "Draw figure runs" in outcome.output
 
 
-def test_a_figures_code_redraws_that_figure(again: Workspace) -> None:
+def test_the_reports_code_makes_figures_tables_and_the_page_again(again: Workspace) -> None:
     again.edit("src/preln/translation/report/figure_4.py", lambda code: code + "\nADDED = 1\n")
     outcome = again.snakemake("--dry-run")
-    assert outcome.jobs == {"draw_figure": 1, "write_report": 1}
-    assert "Draw figure 4" in outcome.output
-
-
-def test_the_tables_code_writes_the_tables(again: Workspace) -> None:
-    again.edit("src/preln/translation/report/tables.py", lambda code: code + "\nADDED = 1\n")
-    assert again.would_run() == {"write_table": 1, "write_report": 1}
+    assert outcome.jobs.keys() == {"draw_figure", "write_table", "judge_claims", "write_report"}
+    assert not outcome.computed
+    reasons = [line for line in outcome.output.splitlines() if line.startswith("Reason: Params")]
+    assert reasons and max(map(len, reasons)) < 200
 
 
 def test_a_comment_in_the_training_code_reruns_nothing(again: Workspace) -> None:
     plugin = ("fairseq_plugin/translation.py", "fairseq_plugin/launch.py")
-    for module in (*plugin, "translation/training.py", "fused/norm.py", "cli.py"):
+    for module in (*plugin, "translation/training.py", "fused/norm.py", "commands/cli.py"):
         again.edit(f"src/preln/{module}", lambda code: code + "\n# A remark.\n")
     outcome = again.snakemake("--dry-run")
     assert (outcome.code, outcome.jobs) == (0, {}), outcome.output
@@ -104,7 +103,7 @@ def test_a_new_pin_reruns_nothing(again: Workspace) -> None:
 
 
 def test_a_new_version_of_the_training_trains_everything(again: Workspace) -> None:
-    raise_version(again, "runs.py", "TRAINING_VERSION")
+    raise_version(again, "jobs/runs.py", "TRAINING_VERSION")
     assert again.would_run()["train_translation"] == len(RUNS)
 
 
@@ -128,25 +127,67 @@ def test_a_study_given_by_name_takes_the_place_of_the_default(again: Workspace) 
     assert outcome.jobs == {}, outcome.output
 
 
-def test_a_clone_with_all_records_trains_nothing(again: Workspace) -> None:
+def test_a_clone_lays_out_its_records_and_makes_the_same_tables_again(again: Workspace) -> None:
+    results = again.folder / "results" / "tiny"
+
+    def numbers() -> dict[str, bytes]:
+        return {path.name: path.read_bytes() for path in [*(results / "tables").iterdir(), results / "records.jsonl"]}
+
+    before = numbers()
     again.as_cloned()
-    assert not again.would_run().keys() & {"prepare_text", "train_translation"}
+    for made in ("tables", "figures"):
+        shutil.rmtree(results / made)
+    outcome = again.snakemake()
+    assert (outcome.code, outcome.computed) == (0, set()), outcome.output
+    assert "prepare_text" not in outcome.jobs
+    assert numbers() == before
+    assert again.would_run() == {}
+    (results / "records.jsonl").touch()
+    assert again.would_run() == {}
 
 
-def test_a_study_that_grows_by_a_run_trains_that_run_alone_and_is_then_done(again: Workspace) -> None:
+def test_a_dry_run_writes_nothing_and_trains_in_a_clone_what_has_other_settings(again: Workspace) -> None:
+    results = again.as_cloned()
+
+    def files() -> dict[Path, tuple[int, bytes]]:
+        return {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in results.rglob("*") if path.is_file()}
+
+    before = files()
+    # The runs keep their ids.
+    content = study_content(*RUNS)
+    content["translation"] = {**content["translation"], "settings": {**RUN, "dropout": 0.2}}
+    again.write(content)
+    assert len(again.would_compute()) == len(RUNS)
+    again.write_study(*RUNS)
+    assert again.would_compute() == set()
+    assert files() == before
+
+
+def test_a_run_that_is_added_to_a_clone_is_trained_alone(again: Workspace) -> None:
     again.as_cloned()
-    assert again.snakemake("prepared").code == 0
-    study = again.folder / "results" / "tiny" / "study.yaml"
-    before = study.read_bytes()
     again.write_study(*RUNS, {"seed": 2, "epochs": 1, "figures": [4]})
-    # What is in the file counts, and not how old it is: nothing is older than the default study here.
-    os.utime(again.folder / "config" / "config.yaml", (0, 0))
-    assert again.would_run()["train_translation"] == 1
-    assert study.read_bytes() == before, "a dry run writes nothing"
     outcome = again.snakemake("--until", "train_translation")
-    assert (outcome.code, outcome.jobs) == (0, {"train_translation": 1}), outcome.output
-    assert len(expand(load(study))) == len(RUNS) + 1
+    assert (outcome.code, len(outcome.computed)) == (0, 1), outcome.output
+    assert len(expand(load(again.folder / "results" / "tiny" / "study.yaml"))) == len(RUNS) + 1
     assert not again.would_run().keys() & {"prepare_text", "train_translation"}
+
+
+def test_copied_results_train_nothing_and_a_run_that_is_added_there_is_trained_alone(again: Workspace) -> None:
+    again.as_copied()
+    assert again.would_compute() == set()
+    again.write_study(*RUNS, {"seed": 2, "epochs": 1, "figures": [4]})
+    outcome = again.snakemake()
+    assert (outcome.code, len(outcome.computed)) == (0, 1), outcome.output
+    assert again.would_run() == {}
+
+
+def test_without_its_text_a_finished_study_has_nothing_left_to_do_and_a_text_prepared_again_trains_nothing(
+    again: Workspace,
+) -> None:
+    shutil.rmtree(again.folder / "resources")
+    assert again.would_run() == {}
+    assert again.snakemake("prepared").code == 0
+    assert again.would_compute() == set()
 
 
 def test_newer_study_files_of_the_same_content_rerun_nothing(again: Workspace) -> None:
@@ -171,54 +212,20 @@ def test_the_file_of_the_study_as_it_was_run_is_written_again_and_trains_nothing
     assert study.read_bytes() == content
 
 
-def test_a_clone_with_some_records_prepares_the_text_and_trains_the_others_alone(again: Workspace) -> None:
-    results = again.as_cloned()
-    missing = min((results / "translation").iterdir())
-    shutil.rmtree(missing)
-    for file in (results / "figures").iterdir():
-        file.unlink()
-    jobs = again.would_run()
-    assert (jobs["prepare_text"], jobs["binarise"], jobs["train_translation"]) == (1, 1, 1)
-    assert jobs["draw_figure"] == 5, "also those of the records that came with the clone"
-    outcome = again.snakemake("--configfile", "config/config.yaml")
-    assert (outcome.code, outcome.jobs) == (0, jobs), outcome.output
-    assert f"Train {missing.name}" in outcome.output
-    assert again.would_run() == {}
-
-
 def test_a_run_of_a_clone_is_trained_again_if_that_is_forced(again: Workspace) -> None:
-    record = min((again.as_cloned() / "translation").rglob("metrics.json")).relative_to(again.folder)
-    for forced, runs in ((["--forceall"], len(RUNS)), (["--force", str(record)], 1)):
+    again.as_cloned()
+    run, *_ = expand(load(again.folder / "results" / "tiny" / "study.yaml"))
+    record = f"results/tiny/{run.folder}/metrics.json"
+    for forced, runs in ((["--forceall"], len(RUNS)), (["--force", record], 1)):
         jobs = again.snakemake("--dry-run", *forced).jobs
         assert (jobs["binarise"], jobs["train_translation"]) == (1, runs)
 
 
-def test_records_of_other_settings_are_made_again_where_the_text_is_older_than_they(again: Workspace) -> None:
-    runs = again.as_cloned() / "translation"
-    prepared = again.snakemake("prepared")
-    assert prepared.code == 0, prepared.output
-    for record in runs.glob("*/*"):
-        os.utime(record)
-    # The runs keep their ids.
-    content = study_content(*RUNS)
-    content["translation"] = {**content["translation"], "settings": {**RUN, "dropout": 0.2}}
-    again.write(content)
-    assert again.would_run()["train_translation"] == len(RUNS)
-    assert all((run / "run.json").exists() for run in runs.iterdir()), "kept until its job begins"
-
-
 def test_a_new_version_of_the_preparation_trains_everything_at_once(again: Workspace) -> None:
-    raise_version(again, "runs.py", "PREPARATION_VERSION")
+    raise_version(again, "jobs/runs.py", "PREPARATION_VERSION")
     jobs = again.would_run()
     assert jobs["prepare_text"] == 1
     assert jobs["train_translation"] == len(RUNS)
-
-
-def test_a_run_that_is_missing_is_trained_where_the_text_is_prepared_anew_too(again: Workspace) -> None:
-    shutil.rmtree(min((again.folder / "results" / "tiny" / "translation").iterdir()))
-    again.edit("workflow/rules/corpora.smk", lambda rules: rules.replace("preln binarise", "preln  binarise"))
-    jobs = again.would_run()
-    assert (jobs["binarise"], jobs["train_translation"]) == (1, 1)
 
 
 def test_a_grid_that_is_partly_done_gives_figures_and_tables(again: Workspace, tmp_path: Path) -> None:
@@ -255,7 +262,8 @@ def test_a_workflow_that_is_killed_is_taken_up_again(fresh: Workspace, hold: New
     assert fresh.snakemake("--unlock").code == 0
     outcome = fresh.snakemake("--rerun-incomplete")
     assert outcome.code == 0, outcome.output
-    assert outcome.jobs.keys() == {"train_translation", "draw_figure", "write_table", "judge_claims", "write_report"}
+    made = {"draw_figure", "write_table", "judge_claims", "write_report", "write_records"}
+    assert outcome.jobs.keys() == {"train_translation", *made}
 
 
 def test_a_study_that_is_being_run_keeps_its_file_when_a_second_workflow_is_refused(

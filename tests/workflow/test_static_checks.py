@@ -97,7 +97,7 @@ def test_the_versions_of_python_are_the_same_wherever_they_are_named() -> None:
     assert f"    {' | '.join(versions)}) ;;" in check
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     assert " ".join(f"python{version}" for version in versions) in makefile
-    for page in ("README.md", "CONTRIBUTING.md", "docs/quick-start.md"):
+    for page in ("README.md", "CONTRIBUTING.md", "docs/start.md"):
         said = (ROOT / page).read_text(encoding="utf-8")
         assert f"Python {versions[0]} to {versions[-1]}," in said, page
 

@@ -1,5 +1,5 @@
-"""The tutorial's commands and files do what it says, in the order in which they stand; so does what comes after it, a
-schedule as docs/extending.md has it."""
+"""The commands and files of docs/placements.md, A placement of your own, do what it says, in the order in which they
+stand; so does what comes after it, a schedule as docs/how-it-is-built.md has it."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import pytest
 
 from tests.conftest import MakeOnce
 from tests.workflow.conftest import Workspace, copy_with_tests
-from tests.workflow.recipes import blocks, files
+from tests.workflow.recipes import blocks, files, section
 
-TUTORIAL = Path("docs/tutorial.md")
-EXTENDING = Path("docs/extending.md")
+TUTORIAL = section(Path("docs/placements.md").read_text(encoding="utf-8"), "A placement of your own")
+EXTENDING = Path("docs/how-it-is-built.md")
 
 
 def runs_of(workspace: Workspace) -> pd.DataFrame:
@@ -27,7 +27,7 @@ def workspace(make_once: MakeOnce) -> Workspace:
 
     def fill(folder: Path) -> None:
         made = copy_with_tests(folder)
-        _, *steps = blocks(TUTORIAL.read_text(encoding="utf-8"))
+        _, *steps = blocks(TUTORIAL)
         jobs = []
         for _, content, path in steps:
             if path:
@@ -85,7 +85,7 @@ def test_a_schedule_of_ones_own_is_one_file(workspace: Workspace, tmp_path: Path
 
 
 def test_the_tutorial_begins_with_the_environment_that_make_makes() -> None:
-    kind, first, _ = blocks(TUTORIAL.read_text(encoding="utf-8"))[0]
+    kind, first, _ = blocks(TUTORIAL)[0]
     assert kind == "sh"
     for command in first.splitlines():
         if command.startswith("make "):

@@ -1,23 +1,19 @@
 # The study behind the rules: checked before any job, then looked up by the rules' wildcards. Jobs run in the environment
 # that Snakemake runs in, which has preln, for the rules need it. So no rule names another one for conda to make.
-import os
 import re
 import sys
-from contextlib import suppress
 from functools import cache
-from os.path import relpath
 from pathlib import Path
 
 from preln.jobs.checking import check
 from preln.config import StudyError, is_written, read, write
 from preln.corpora.registry import DOWNLOADS, languages, wikipedia_dump
 from preln.pretraining.runs import ENGLISH_VERSION
+from preln.records.packed import FILE as RECORDS
 from preln.jobs.remote import RemoteRefused, require_plain_path
-from preln.report.catalogue import FIGURES, REPORT, TABLES, Catalogue, code
+from preln.report.catalogue import FIGURES, REPORT, TABLES, Catalogue, code_version
 from preln.questions.core.ledger import CLAIMS_TABLE
 from preln.jobs.runs import PREPARATION_VERSION, corpus_id, digest
-from preln.theory import measurement_jobs
-from preln.theory.measurement_jobs import ExactJob
 from preln.jobs.workflow import (
     DOWNLOADS_FOLDER,
     RESOURCES,
@@ -25,10 +21,9 @@ from preln.jobs.workflow import (
     downloads,
     inputs_of,
     local_files,
-    outdated_record,
-    prepared_option,
+    is_recorded,
+    prepared_options,
     prepared_texts,
-    record_of,
     weights_read,
 )
 from snakemake.exceptions import WorkflowError
@@ -60,9 +55,10 @@ located = workflow.modifier.path_modifier.replace_prefix
 RESULTS = f"results/{STUDY.study}"
 # No job has it as an input: a newer file is no reason to train again. What is a reason is in a job's params, as `identity`.
 STUDY_FILE = located(f"{RESULTS}/study.yaml")
-# `preln run` reads this line: whoever calls a module does not know where the module has its files.
+# `preln run` reads these fields: whoever calls a module does not know where the module has its files.
 if workflow.is_main_process:
-    logger.info(f"Results of {STUDY.study}: {located(RESULTS)}")
+    places = {"study": STUDY.study, "results": located(RESULTS)}
+    logger.info("Results of {study}: {results}".format(**places), extra=places)
 LOGS = f"logs/{STUDY.study}"
 CORPORA = {corpus_id(name, corpus): corpus for name, corpus in STUDY.corpora.items()}
 PRETRAINING_TEXTS = {corpus_id(name, text): text for name, text in STUDY.texts.items()}
@@ -103,50 +99,46 @@ def is_to_run_jobs():
 
 
 def inputs(job):
-    """What a job reads, by name. Where its records are current, the inputs' timestamps are ignored."""
+    """What a job reads, by name. The job of a record that comes with the study's file reads nothing: it lays it out."""
     write_study()
-    found = inputs_of(RESULTS, job, located)
-    # In a clone, Snakemake has no notes of the settings that a record was made with, and its age need not tell that they were
-    # others: a text that was prepared elsewhere may be older.
-    record = outdated_record(RESULTS, job, located)
-    if record:
-        # Older than all that it is made from, it is made anew, and is kept until its job begins. Where it is read-only, so
-        # is the study.
-        with suppress(PermissionError):
-            os.utime(record, (1, 1))
-    every = [one for read in found.values() for one in (read if isinstance(read, list) else [read])]
-    # What is not there may be made for another job. Snakemake would take that for a reason to do this one again.
-    missing = {one.path for one in every if not Path(located(one.path)).exists()}
-    left_out = missing if missing and all(one.is_current for one in every) and stays(job) else set()
-
-    def given(read):
-        if isinstance(read, list):
-            return [given(one) for one in read if one.path not in left_out]
-        return ancient(read.path) if read.is_current else read.path
-
-    files = {name: given(read) for name, read in found.items() if isinstance(read, list) or read.path not in left_out}
-    if isinstance(job, ExactJob):
-        # It reads no text. This input is there to be newer than an outdated record; otherwise its age says nothing.
-        [code] = relative([measurement_jobs.__file__])
-        files["code"] = code if record else ancient(code)
-    return files
+    if is_laid_out(job):
+        return {}
+    files = inputs_of(RESULTS, job)
+    # A text that is prepared once more is the same text, and newer than what was computed from it.
+    return {name: ancient(paths) for name, paths in files.items()} if is_recorded(RESULTS, job, located) else files
 
 
-def stays(job):
-    """Whether the records of a job came with a clone and are not asked for again."""
+@cache
+def is_laid_out(job):
+    """Whether the record of a job is taken from where it is, and not computed here: it is there, was not computed by this
+    workflow, and is not to be computed once more."""
     forced = workflow.dag_settings
-    if forced.forceall or forced.forcerun or forced.forcetargets:
+    if forced.forceall or forced.forcerun or forced.forcetargets or not is_recorded(RESULTS, job, located):
         return False
-    # Snakemake has notes of what was made here. It does a job again whose inputs are not those of its notes.
-    made_here = workflow.persistence.metadata(IOFile(str(record_of(RESULTS, job, located)))) is not None
-    return not made_here and job.folder not in wanted_weights()
+    # Snakemake has notes of what it ran here.
+    notes = workflow.persistence.metadata(IOFile(located(f"{RESULTS}/{job.files[0]}")))
+    return (notes is None or repr(LAY_OUT) in notes["params"]) and job.folder not in wanted_weights()
 
 
 @cache
 def wanted_weights():
-    """The folders of the runs whose weights are read by jobs that are not done yet. A clone has no weights: such a run is
-    trained again with its text."""
+    """The folders of the runs whose weights are read by jobs that are not done yet. A record has no weights: such a run is
+    trained."""
     return weights_read(RESULTS, [*FINETUNINGS.values(), *MEASUREMENTS.values()], located)
+
+
+LAY_OUT = "Lay out the record of"
+
+
+def asked(jobs, verb):
+    """The parameters of the rule of a kind of jobs, of which `jobs` finds each by the rule's wildcards: what it does, for
+    readers and for the shell; and what it is computed from."""
+    return {
+        "study": STUDY_FILE,
+        "does": lambda wildcards: LAY_OUT if is_laid_out(jobs(wildcards)) else verb,
+        "identity": lambda wildcards: digest(jobs(wildcards).identity),
+        "prepared": lambda wildcards: prepared_options(jobs(wildcards), located),
+    }
 
 
 def resources_of(job):
@@ -161,15 +153,14 @@ def resources_of(job):
 CATALOGUE = Catalogue(STUDY)
 
 
+# A figure, a table or the report is made again when the code that makes them changes.
+CODE = code_version()
+
+
 def made_from(entry):
-    """The records that a figure or a table is made from, and the code that makes it: it is made anew when these change."""
+    """The records that a figure or a table is made from."""
     write_study()
-    return {"records": [f"{RESULTS}/{file}" for file in CATALOGUE.records(entry)], "code": relative(code(entry))}
-
-
-def relative(files):
-    """The paths of files of this project, relative where they can be: a clone that is moved is still the same."""
-    return [local(relpath(file)) for file in files]
+    return [f"{RESULTS}/{file}" for file in CATALOGUE.records(entry)]
 
 
 def sources(wanted):
@@ -180,4 +171,4 @@ def sources(wanted):
 
 def study_results():
     """Every end product of the study."""
-    return [f"{RESULTS}/{file}" for file in [REPORT, *CATALOGUE.files()]]
+    return [f"{RESULTS}/{file}" for file in [REPORT, RECORDS, *CATALOGUE.files()]]

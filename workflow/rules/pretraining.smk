@@ -19,15 +19,17 @@ rule pretrain:
     resources:
         **resources_of(lambda wildcards: PRETRAININGS[wildcards.run]),
     params:
-        study=STUDY_FILE,
-        identity=lambda wildcards: digest(PRETRAININGS[wildcards.run].identity),
+        **asked(lambda wildcards: PRETRAININGS[wildcards.run], "Pre-train"),
     message:
-        "Pre-train {wildcards.run}"
+        "{params.does} {wildcards.run}"
     shell:
         """
         exec 3>&2 &>{log:q}
+        if [ {params.does:q} = "Lay out the record of" ]; then
+            exec python -m preln.records.packed "$(dirname {output.run:q})"
+        fi
         PRELN_CONSOLE=3 exec preln pretrain {params.study:q} {wildcards.run:q} \
-            --prepared "$(dirname {input.binary:q})" \
+            {params.prepared:q} \
             --out "$(dirname {output.run:q})"
         """
 
@@ -48,17 +50,18 @@ rule finetune:
     resources:
         **resources_of(lambda wildcards: FINETUNINGS[wildcards.finetuning]),
     params:
-        study=STUDY_FILE,
-        identity=lambda wildcards: digest(FINETUNINGS[wildcards.finetuning].identity),
+        **asked(lambda wildcards: FINETUNINGS[wildcards.finetuning], "Fine-tune"),
         runs=located(f"{RESULTS}/pretraining"),
     message:
-        "Fine-tune {wildcards.finetuning}"
+        "{params.does} {wildcards.finetuning}"
     shell:
         """
         exec 3>&2 &>{log:q}
+        if [ {params.does:q} = "Lay out the record of" ]; then
+            exec python -m preln.records.packed "$(dirname {output.run:q})"
+        fi
         PRELN_CONSOLE=3 exec preln finetune {params.study:q} {wildcards.finetuning:q} \
-            --prepared "$(dirname {input.text:q})" \
-            --task "$(dirname {input.binary:q})" \
+            {params.prepared:q} \
             --runs {params.runs:q} \
             --out "$(dirname {output.run:q})"
         """

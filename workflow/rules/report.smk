@@ -1,10 +1,10 @@
-# Figures and tables, from the catalogue. They are cheap, so they follow the modules that compute them.
+# Figures and tables, from the catalogue. They are cheap, so they follow the code that makes them. And the study's records.
 
 
 rule draw_figure:
     """Draw a figure from the records of what it shows."""
     input:
-        unpack(lambda wildcards: made_from(FIGURES[wildcards.figure])),
+        lambda wildcards: made_from(FIGURES[wildcards.figure]),
     output:
         pdf=f"{RESULTS}/figures/figure-{{figure}}.pdf",
         png=report(
@@ -20,6 +20,7 @@ rule draw_figure:
     localrule: True
     params:
         study=STUDY_FILE,
+        code=CODE,
         shown=lambda wildcards: CATALOGUE.content(CATALOGUE.jobs(FIGURES[wildcards.figure])),
         caption=lambda wildcards: FIGURES[wildcards.figure].caption,
     message:
@@ -36,7 +37,7 @@ rule draw_figure:
 rule write_table:
     """Write a table from the records of what it shows."""
     input:
-        unpack(lambda wildcards: made_from(TABLES[wildcards.table])),
+        lambda wildcards: made_from(TABLES[wildcards.table]),
     output:
         csv=f"{RESULTS}/tables/{{table}}.csv",
         markdown=report(
@@ -53,6 +54,7 @@ rule write_table:
     localrule: True
     params:
         study=STUDY_FILE,
+        code=CODE,
         shown=lambda wildcards: CATALOGUE.content(CATALOGUE.jobs(TABLES[wildcards.table])),
         caption=lambda wildcards: TABLES[wildcards.table].caption,
     message:
@@ -70,7 +72,7 @@ rule write_table:
 rule judge_claims:
     """Judge each of the paper's claims by all that the study has recorded, and write every finding."""
     input:
-        unpack(lambda wildcards: made_from(CLAIMS_TABLE)),
+        lambda wildcards: made_from(CLAIMS_TABLE),
     output:
         csv=f"{RESULTS}/claims.csv",
         markdown=report(
@@ -87,6 +89,7 @@ rule judge_claims:
     localrule: True
     params:
         study=STUDY_FILE,
+        code=CODE,
         shown=CATALOGUE.content(CATALOGUE.everything),
         caption=CLAIMS_TABLE.caption,
     message:
@@ -106,7 +109,6 @@ rule write_report:
     input:
         claims=f"{RESULTS}/claims.csv",
         figures=[f"{RESULTS}/{file}" for file in CATALOGUE.pictures() if file.endswith(".png")],
-        code=relative(CATALOGUE.code()),
     output:
         f"{RESULTS}/{REPORT}",
     log:
@@ -116,6 +118,7 @@ rule write_report:
     localrule: True
     params:
         study=STUDY_FILE,
+        code=CODE,
         shown=CATALOGUE.content(CATALOGUE.everything),
     message:
         "Write the report"
@@ -123,4 +126,27 @@ rule write_report:
         """
         exec &> >(tee {log:q})
         preln report {params.study:q} --out {output:q}
+        """
+
+
+rule write_records:
+    """Write the records of all jobs of the study to one file, with which they come in a clone."""
+    input:
+        [f"{RESULTS}/{file}" for job in CATALOGUE.everything for file in job.files],
+    output:
+        f"{RESULTS}/{RECORDS}",
+    log:
+        f"{LOGS}/write_records.log",
+    benchmark:
+        f"{LOGS}/write_records.tsv"
+    localrule: True
+    params:
+        study=STUDY_FILE,
+        shown=CATALOGUE.content(CATALOGUE.everything),
+    message:
+        "Write the records"
+    shell:
+        """
+        exec &> >(tee {log:q})
+        preln records {params.study:q} --out "$(dirname {output:q})"
         """

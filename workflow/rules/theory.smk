@@ -17,15 +17,16 @@ rule measure_theory:
     resources:
         **resources_of(lambda wildcards: MEASUREMENTS[wildcards.part]),
     params:
-        study=STUDY_FILE,
-        identity=lambda wildcards: digest(MEASUREMENTS[wildcards.part].identity),
-        prepared=lambda wildcards: prepared_option(MEASUREMENTS[wildcards.part], located),
+        **asked(lambda wildcards: MEASUREMENTS[wildcards.part], "Measure"),
         runs=located(f"{RESULTS}/translation"),
     message:
-        "Measure {wildcards.part}"
+        "{params.does} {wildcards.part}"
     shell:
         """
         exec 3>&2 &>{log:q}
+        if [ {params.does:q} = "Lay out the record of" ]; then
+            exec python -m preln.records.packed "$(dirname {output.run:q})"
+        fi
         PRELN_CONSOLE=3 exec preln measure {params.study:q} {wildcards.part:q} \
             {params.prepared:q} \
             --runs {params.runs:q} \
@@ -48,14 +49,16 @@ rule trace_first_updates:
     resources:
         **resources_of(lambda wildcards: TRACES[wildcards.run]),
     params:
-        study=STUDY_FILE,
-        identity=lambda wildcards: digest(TRACES[wildcards.run].identity),
+        **asked(lambda wildcards: TRACES[wildcards.run], "Trace"),
     message:
-        "Trace {wildcards.run}"
+        "{params.does} {wildcards.run}"
     shell:
         """
         exec 3>&2 &>{log:q}
+        if [ {params.does:q} = "Lay out the record of" ]; then
+            exec python -m preln.records.packed "$(dirname {output.run:q})"
+        fi
         PRELN_CONSOLE=3 exec preln trace {params.study:q} {wildcards.run:q} \
-            --prepared "$(dirname {input.binary:q})" \
+            {params.prepared:q} \
             --out "$(dirname {output.run:q})"
         """

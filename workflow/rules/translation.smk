@@ -19,14 +19,16 @@ rule train_translation:
     resources:
         **resources_of(lambda wildcards: RUNS[wildcards.run]),
     params:
-        study=STUDY_FILE,
-        identity=lambda wildcards: digest(RUNS[wildcards.run].identity),
+        **asked(lambda wildcards: RUNS[wildcards.run], "Train"),
     message:
-        "Train {wildcards.run}"
+        "{params.does} {wildcards.run}"
     shell:
         """
         exec 3>&2 &>{log:q}
+        if [ {params.does:q} = "Lay out the record of" ]; then
+            exec python -m preln.records.packed "$(dirname {output.run:q})"
+        fi
         PRELN_CONSOLE=3 exec preln train {params.study:q} {wildcards.run:q} \
-            --prepared "$(dirname {input.binary:q})" \
+            {params.prepared:q} \
             --out "$(dirname {output.run:q})"
         """

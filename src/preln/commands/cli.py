@@ -708,6 +708,16 @@ def trace(
     measuring.trace_run(content, _find(trace_jobs.expand(content, path), run, "trace"), prepared, out)
 
 
+@app.command("records", rich_help_panel=STAGE)
+def write_records(study: StudyFile, out: Out) -> None:
+    """Write the records of all jobs of a study to one file, with which they come in a clone."""
+    from preln.records import packed
+    from preln.report.catalogue import Catalogue
+
+    _, content, _ = _read(study)
+    packed.pack(out, {job.folder: job.records for job in Catalogue(content).everything})
+
+
 class _Identified(Protocol):
     @property
     def id(self) -> str: ...

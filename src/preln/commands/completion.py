@@ -1,7 +1,6 @@
-"""What a shell may write for the user, of the folder of results that stands on the command line.
+"""Shell completion for the folder of results on the command line.
 
-A shell asks while somebody types: nothing here imports what trains, and nothing is said of a folder that cannot
-be read.
+It runs while the user types, so it must not import training code or print errors.
 """
 
 from __future__ import annotations
@@ -18,13 +17,13 @@ Completion = Callable[[typer.Context], list[str]]
 
 
 def _of_study(names: Callable[[Study], Iterable[str]]) -> Completion:
-    """The completion by names that a study has."""
+    """Completion by a study's names."""
 
     def complete(context: typer.Context) -> list[str]:
         try:
             return list(names(of_results(of_folder(Path(context.params["results"])))))
         except Exception:
-            # Whatever it is, the command itself is going to say it.
+            # The command itself will report the error.
             return []
 
     return complete
@@ -41,8 +40,8 @@ def _all_runs(study: Study) -> Iterable[str]:
     from preln.theory import trace_jobs
 
     # A trace has the id of its run.
-    found = [run.id for run in [*pretraining.expand(study), *trace_jobs.expand(study)]]
-    return dict.fromkeys([*_translations(study), *found])
+    ids = [run.id for run in [*pretraining.expand(study), *trace_jobs.expand(study)]]
+    return dict.fromkeys([*_translations(study), *ids])
 
 
 def _figures(study: Study) -> Iterable[str]:
@@ -61,7 +60,7 @@ translations = _of_study(_translations)
 """The ids of the translation runs."""
 
 all_runs = _of_study(_all_runs)
-"""The ids of all that is trained or traced."""
+"""The ids of all trained and traced runs."""
 
 figures = _of_study(_figures)
 """The names of the figures."""

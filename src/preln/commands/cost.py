@@ -1,4 +1,4 @@
-"""What a model and its training cost, in closed form: parameters, operations, memory."""
+"""The cost of a model and its training, in closed form: parameters, operations, memory."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from preln.config import PretrainingSettings, RunSettings
 from preln.placements import PLACEMENTS
 from preln.placements.base import Shape, places
 
-# <s>, <pad>, </s> of fairseq's dictionary, beside the pieces, <unk> among them.
+# <s>, <pad> and </s> in fairseq's dictionary; <unk> is among the pieces.
 SPECIALS = 3
 
 BATCH_MULTIPLE = 8
-"""fairseq cuts a batch of more sentences than this to a multiple of it."""
+"""fairseq cuts larger batches to a multiple of this number of sentences."""
 
 COUNTED = find_spec("torch") is not None
-"""Whether the parameters of a placement's own are counted, for which its modules are made. Without torch, each of its
-connections is taken to have one LayerNorm, and the ends of a stack none: a thousandth of a model, more or less."""
+"""Whether a placement's own parameters are counted on its modules. Without torch, each connection is assumed to have
+one LayerNorm, and the ends of a stack none, with an error of about a thousandth of a model."""
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What a training costs.
+    """The cost of a training.
 
     Attributes:
-        parameters: of the model, embeddings among them.
-        flops_per_token: floating-point operations of a training's forward and backward passes, per token of the batch
-            (of a translation, per token of the target, with as many of the source).
-        tokens_per_batch: of one batch on one GPU, with padding.
-        memory: bytes on one GPU: weights, gradients, Adam's moments, activations and logits.
+        parameters: the model's parameters, including embeddings.
+        flops_per_token: floating-point operations of the forward and backward passes for each token of a batch (for
+            translation, each target token with as many source tokens).
+        tokens_per_batch: tokens in a batch on one GPU, with padding.
+        memory: bytes on one GPU for weights, gradients, Adam's moments, activations and logits.
     """
 
     parameters: int
@@ -41,7 +41,7 @@ class Cost:
 
 
 def translation(settings: RunSettings, vocabulary: int) -> Cost:
-    """The cost of a translation run whose joint vocabulary has so many pieces."""
+    """The cost of a translation run with a joint vocabulary of this size."""
     d, layers = settings.width, settings.encoder_layers + settings.decoder_layers
     entries = _entries(vocabulary)
     encoder = 4 * _linear(d, d) + _feed_forward(d, settings.ffn_width)
@@ -49,10 +49,10 @@ def translation(settings: RunSettings, vocabulary: int) -> Cost:
     stacks = settings.encoder_layers * encoder + settings.decoder_layers * decoder
     shape = Shape(d, settings.ffn_width, norm=settings.norm)
     stacks += _connections(settings.placement, shape, settings.encoder_layers, settings.decoder_layers)
-    # The learnt factor of each attention.
+    # QK-norm's factor in each attention.
     stacks += settings.qk_norm * (settings.encoder_layers + 2 * settings.decoder_layers)
     final = 2 * _ends(settings.placement, shape)
-    # Sentences are short beside the width: what attention's scores cost is left out.
+    # The cost of attention's scores is ignored, as sentences are short compared with the width.
     flops = 6 * (stacks + final + d * entries)
     tokens = settings.batch_tokens
     memory = _memory(entries * d + stacks + final, tokens, d, layers, settings.ffn_width, entries, settings.precision)
@@ -60,9 +60,9 @@ def translation(settings: RunSettings, vocabulary: int) -> Cost:
 
 
 def pretraining(settings: PretrainingSettings, vocabulary: int) -> Cost:
-    """The cost of a pre-training run whose text has so many pieces."""
+    """The cost of a pre-training run with a vocabulary of this size."""
     d, n = settings.width, settings.sequence_length
-    # And the mask.
+    # One more for the mask.
     entries = _entries(vocabulary) + 1
     stack = settings.layers * (4 * _linear(d, d) + _feed_forward(d, settings.ffn_width))
     shape = Shape(d, settings.ffn_width, norm=settings.norm)
@@ -74,8 +74,8 @@ def pretraining(settings: PretrainingSettings, vocabulary: int) -> Cost:
         embeddings += _norm(d)
     head = _linear(d, d) + _norm(d) + entries
     parameters = embeddings + stack + head
-    # The head and the output are computed of the masked tokens alone, 15% of all; scores and sums of attention
-    # take 4nd operations a token and layer, and twice as many backward.
+    # The head and the output are computed for the masked 15% of tokens only; attention's scores and sums take 4nd
+    # operations a token and layer, and twice as many backward.
     flops = 6 * (stack + 0.15 * (head + entries * d)) + 12 * settings.layers * n * d
     tokens = settings.batch_sequences * n
     memory = _memory(parameters, tokens, d, settings.layers, settings.ffn_width, 0.15 * entries, settings.precision)
@@ -85,14 +85,14 @@ def pretraining(settings: PretrainingSettings, vocabulary: int) -> Cost:
 
 
 def batches(lengths: Mapping[tuple[int, int], int], tokens: int) -> int:
-    """How many batches fairseq makes of a parallel text.
+    """The number of batches that fairseq makes from a parallel text.
 
-    Sentences are sorted by the length of their source, and then of their target. A batch is as many of the next ones as
-    fit, cut to a multiple of eight. Fewer than eight that are left at the end, the longest, are in no batch.
+    Sentences are sorted by the length of their source, then of their target. A batch takes as many of the next
+    sentences as fit, cut to a multiple of eight. At the end, up to seven of the longest sentences are in no batch.
 
     Args:
-        lengths: how many pairs have a source and a target of these lengths, in pieces with the end of sentence.
-        tokens: that a batch has at most: its sentences, times the longest side of any of them.
+        lengths: counts of pairs by the lengths of source and target, in pieces with the end of sentence.
+        tokens: the largest batch: its sentences, times the longest side of any of them.
     """
     count, longest, batch = 0, 0, list[int]()
     for pair in sorted(lengths):
@@ -108,7 +108,7 @@ def batches(lengths: Mapping[tuple[int, int], int], tokens: int) -> int:
 
 
 def _entries(vocabulary: int) -> int:
-    """The dictionary's entries, which fairseq makes a multiple of eight."""
+    """The dictionary's entries, which fairseq rounds up to a multiple of eight."""
     return -(-(vocabulary + SPECIALS) // 8) * 8
 
 
@@ -126,32 +126,32 @@ def _norm(d: int) -> int:
 
 @cache
 def _connections(placement: str, shape: Shape, encoder_layers: int, decoder_layers: int) -> int:
-    """The residual connections of a model, with their norms."""
+    """Parameters in a model's residual connections, with their norms."""
     all_places = list(places(encoder_layers, decoder_layers))
     if not COUNTED:
         return len(all_places) * _norm(shape.width)
-    made = (PLACEMENTS[placement].connection(shape, place) for place in all_places)
-    return sum(parameter.numel() for connection in made for parameter in connection.parameters())
+    connections = (PLACEMENTS[placement].connection(shape, place) for place in all_places)
+    return sum(parameter.numel() for connection in connections for parameter in connection.parameters())
 
 
 def _ends(placement: str, shape: Shape) -> int:
-    """What the placement has before the first layer of a stack and behind its last, where it has anything."""
+    """Parameters in a placement's norms before a stack's first layer and after its last."""
     if not COUNTED:
         return 0
-    one = PLACEMENTS[placement]
-    norms = [shape.new_norm() if one.embedding_norm else None, one.stack_norm(shape)]
+    description = PLACEMENTS[placement]
+    norms = [shape.new_norm() if description.embedding_norm else None, description.stack_norm(shape)]
     return sum(parameter.numel() for norm in norms if norm is not None for parameter in norm.parameters())
 
 
 def _width_of(precision: str) -> int:
-    """Bytes of an activation."""
+    """Bytes in an activation."""
     return 4 if precision == "fp32" else 2
 
 
 def _memory(parameters: int, tokens: int, d: int, layers: int, inner: int, logits: float, precision: str) -> float:
-    """Bytes of a training. Weights, gradients and two moments in single precision, and a half-precision copy of
-    weights and gradients where that is trained in; of each token and layer some 17 vectors of the width and 2 of the
-    feed-forward's, as Korthikanti et al. (2022, section 4.1) count; the logits, their softmax and their gradient in
-    single precision."""
+    """Bytes in a training: weights, gradients and two moments in single precision, with a copy of weights and gradients
+    in half precision if used; for each token and layer some 17 vectors of the model's width and 2 of the
+    feed-forward's, as counted by Korthikanti et al. (2022, section 4.1); and the logits, their softmax and their
+    gradient in single precision."""
     weights = parameters * (16 if precision == "fp32" else 20)
     return weights + tokens * (layers * (17 * d + 2 * inner) * _width_of(precision) + 12 * logits)

@@ -4,8 +4,8 @@ says why each job runs and with what paths, goes to a file.
 
 from __future__ import annotations
 
+import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -26,11 +27,6 @@ from preln.commands.status import WATCH_SECONDS, StudyProgress
 from preln.config import Study
 from preln.libraries import filelock
 
-_RESULTS = re.compile(r"^Results of (\S+): (.*)$")
-_COUNT = re.compile(r"^(\w+)\s+(\d+)$")
-_JOB = re.compile(r"^Job (\d+): (.*)$")
-_FAILED = re.compile(r"^    jobid: (\d+)$")
-_FINISHED = re.compile(r"^Finished jobid: (\d+) \(Rule: (\w+)\)$")
 _TARGETS = ("default", "all", "prepared")
 """Rules that make nothing; a module's may have a name before it, as `preln_all`."""
 NOTHING = "Nothing to do: all of it is made and up to date."
@@ -38,63 +34,83 @@ SHOWN = 20
 """Lines of the log that are shown when the workflow fails and no line says why."""
 
 
-@dataclass
-class Steps:
-    """The steps of a workflow, as Snakemake's log has told them so far.
+def _is_target(rule: str) -> bool:
+    return rule.rpartition("_")[2] in _TARGETS
+
+
+@dataclass(frozen=True)
+class Step:
+    """A job that runs.
 
     Attributes:
-        of: how many there are.
+        rule: its rule.
+        message: what it does.
+        began: when it began, in seconds since the epoch.
+    """
+
+    rule: str
+    message: str
+    began: float
+
+
+@dataclass
+class Steps:
+    """The steps of a workflow, as Snakemake's events have reported them so far.
+
+    Attributes:
+        is_started: whether Snakemake has started the workflow.
+        total: how many there are.
         done: how many are done.
-        running: the message of each that runs, and when it began, by its number.
+        running: those that run, by Snakemake's number of the job.
         left: how many of each rule are left.
         took: the seconds that those of each rule took that are done.
         results: the folder of each study's results, which only the workflow knows: as a module it may have a prefix.
     """
 
-    of: int = 0
+    is_started: bool = False
+    total: int = 0
     done: int = 0
-    running: dict[int, tuple[str, float]] = field(default_factory=dict)
+    running: dict[int, Step] = field(default_factory=dict)
     left: Counter[str] = field(default_factory=Counter)
     took: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     results: dict[str, Path] = field(default_factory=dict)
 
-    def read(self, line: str, now: float) -> tuple[bool, str] | None:
-        """Take in a line of the log.
+    def take(self, content: dict[str, Any]) -> tuple[bool, str] | None:
+        """Take in an event, as `snakemake_logger_plugin_preln` writes it.
 
         Returns:
-            If the line begins or ends a step: whether it ends it, and the step's message.
+            If the event begins or ends a step: whether it ends it, and the step's message.
         """
-        if not self.of:
-            if found := _RESULTS.match(line):
-                self.results[found[1]] = Path(found[2])
-            elif found := _COUNT.match(line):
-                if found[1] == "total":
-                    self.of = int(found[2])
-                else:
-                    self.left[found[1]] = int(found[2])
-        elif found := _JOB.match(line):
-            self.running[int(found[1])] = found[2], now
-            return False, found[2]
-        elif found := _FINISHED.match(line):
-            message, began = self.running.pop(int(found[1]), ("", now))
-            self.left[found[2]] -= 1
-            self.took[found[2]].append(now - began)
-            self.done += 1
-            return (True, message) if message else None
-        elif found := _FAILED.match(line):
-            self.running.pop(int(found[1]), None)
+        match content:
+            case {"event": "results", "study": study, "results": folder}:
+                self.results[study] = Path(folder)
+            case {"event": "workflow_started"}:
+                self.is_started = True
+            case {"event": "run_info", "stats": dict(counts)}:
+                self.left = Counter(counts)
+                self.total = self.left.pop("total")
+            case {"event": "job_info", "jobid": number, "rule_name": rule, "rule_msg": message, "time": now}:
+                step = self.running[number] = Step(rule, message or rule, now)
+                return None if _is_target(rule) else (False, step.message)
+            case {"event": "job_finished", "job_id": number, "time": now}:
+                self.done += 1
+                if ended := self.running.pop(number, None):
+                    self.left[ended.rule] -= 1
+                    self.took[ended.rule].append(now - ended.began)
+                    return None if _is_target(ended.rule) else (True, ended.message)
+            case {"event": "job_error", "jobid": number}:
+                self.running.pop(number, None)
         return None
 
     def seconds_left(self, now: float) -> float | None:
         """About how long the rest takes, if as many steps run at once as now; None while of a rule that is left no step
         is done."""
-        # The thread that asks is not the one that reads Snakemake's lines.
+        # The thread that asks is not the one that reads the events.
         running = list(self.running.values())
         if not running:
             return None
-        rules = [(rule, count) for rule, count in list(self.left.items()) if rule.rpartition("_")[2] not in _TARGETS]
-        kinds = [(count, self.took.get(rule, [])) for rule, count in rules]
-        return seconds_left(kinds, len(running), spent=sum(now - began for _, began in running))
+        kinds = [(count, self.took.get(rule, [])) for rule, count in list(self.left.items()) if not _is_target(rule)]
+        return seconds_left(kinds, len(running), spent=sum(now - step.began for step in running))
 
 
 def run(study: Study, arguments: Sequence[str], log: Path) -> tuple[int, Path]:
@@ -122,23 +138,24 @@ def run(study: Study, arguments: Sequence[str], log: Path) -> tuple[int, Path]:
 
 
 def _run(study: Study, arguments: Sequence[str], log: Path) -> tuple[int, Path]:
-    """The same, with a log that is this run's alone."""
+    """Run Snakemake with a log that is this run's alone."""
     console = Console()
     steps = Steps()
     view = View(study, steps)
     # The rules call programs of this environment, activated or not.
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
-    command = [sys.executable, "-m", "snakemake", *arguments]
-    with log.open("w", encoding="utf-8") as file:
+    reader, writer = os.pipe()
+    events = ["--logger", "preln", "--logger-preln-events", str(writer)]
+    with log.open("w", encoding="utf-8") as file, os.fdopen(reader, encoding="utf-8") as pipe:
         process = subprocess.Popen(
-            command,
-            stdout=subprocess.PIPE,
+            [sys.executable, "-m", "snakemake", *events, *arguments],
+            stdout=file,
             stderr=subprocess.STDOUT,
             env={**os.environ, "PATH": path},
-            text=True,
-            errors="replace",
+            pass_fds=(writer,),
             process_group=0,
         )
+        os.close(writer)
 
         def interrupt(*_: object) -> None:
             # Snakemake waits for its jobs unless they are interrupted too. It may have ended by now.
@@ -153,27 +170,25 @@ def _run(study: Study, arguments: Sequence[str], log: Path) -> tuple[int, Path]:
                 signal.signal(number, interrupt)
         try:
             with Live(console=console, get_renderable=view, refresh_per_second=1, transient=True) as live:
-                for line in process.stdout or ():
-                    file.write(line)
-                    file.flush()
-                    if told := steps.read(line.rstrip("\n"), time.time()):
-                        _print(live.console, steps, *told)
+                for line in pipe:
+                    if change := steps.take(json.loads(line)):
+                        _print(live.console, steps, *change)
             status = process.wait()
         finally:
             if process.poll() is None:
-                # The log could not be written. Snakemake ends its jobs, and leaves no lock behind.
+                # What is said could not be shown. Snakemake ends its jobs, and leaves no lock behind.
                 interrupt()
-                process.communicate()
-            elif process.stdout:
-                process.stdout.close()
+                pipe.close()
+                process.wait()
             for number, handler in before.items():
                 signal.signal(number, handler)
+    content = log.read_text(encoding="utf-8", errors="replace")
     if not status and not steps.done:
-        said = log.read_text(encoding="utf-8")
         # Otherwise it was asked for something else, such as a plan.
-        console.print(NOTHING if "Nothing to be done" in said else said, markup=False, highlight=False)
+        is_made = steps.is_started and not steps.total
+        console.print(NOTHING if is_made else content, markup=False, highlight=False)
     if status:
-        lines = log.read_text(encoding="utf-8").splitlines()
+        lines = content.splitlines()
         why = [line for line in lines if line.startswith("preln: ")] or lines[-SHOWN:]
         console.print(*dict.fromkeys(why), f"The workflow failed; all that it said is in {log}", sep="\n", markup=False)
     return status, view.results
@@ -184,7 +199,7 @@ def _print(console: Console, steps: Steps, is_done: bool, message: str) -> None:
     if is_done:
         left = None if console.is_terminal else steps.seconds_left(time.time())
         rest = "" if left is None else f" (about {spoken(left)} left)"
-        console.print(f"[{steps.done}/{steps.of}] Done: {message}{rest}", markup=False, highlight=False)
+        console.print(f"[{steps.done}/{steps.total}] Done: {message}{rest}", markup=False, highlight=False)
     elif not console.is_terminal:
         console.print(f"Begin: {message}", markup=False, highlight=False)
 
@@ -212,14 +227,14 @@ class View:
             self._progress = {row.id: row for row in jobs if row.is_running}
             self._looked = now
         left = self._steps.seconds_left(now)
-        head = f"{self._steps.done} of {self._steps.of or '?'} steps done in {spoken(now - self._began)}"
+        head = f"{self._steps.done} of {self._steps.total or '?'} steps done in {spoken(now - self._began)}"
         if left is not None:
             head += f", about {spoken(left)} left"
         table = Table.grid(padding=(0, 2))
-        for message, began in list(self._steps.running.values()):
+        for step in list(self._steps.running.values()):
             # The message of a training ends with the id of its run.
-            at = self._progress.get(message.rpartition(" ")[2])
+            at = self._progress.get(step.message.rpartition(" ")[2])
             done = bar(at.share) if at else ""
             rest = f"{spoken(at.left)} left" if at and at.left is not None else ""
-            table.add_row("  " + message, done, rest, f"since {spoken(now - began)}")
+            table.add_row("  " + step.message, done, rest, f"since {spoken(now - step.began)}")
         return Group(Text(head), table)

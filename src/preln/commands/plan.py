@@ -1,5 +1,4 @@
-"""What a study will cost, before anything is launched: updates, tokens, operations, memory, and hours of a GPU or of a
-core."""
+"""The cost of a study before it is run: updates, tokens, operations, memory, and hours on a GPU or a core."""
 
 from __future__ import annotations
 
@@ -13,6 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, get_args
 
@@ -32,43 +32,52 @@ from preln.jobs.results import STUDY_FILE, files_made
 from preln.jobs.runs import Run
 from preln.jobs.workflow import corpus_folder
 from preln.pretraining.runs import FinetuningJob, PretrainingRun
-from preln.records.freshness import read_or_nothing
+from preln.records import packed
+from preln.records.record import read_or_nothing
 from preln.training import prepared_text
 
 WIDTH = 150
 UTILISATION = 0.3
-"""Share of the peak that a training is taken to reach where no speed was measured."""
+"""Assumed share of the peak that a training reaches, if no speed was measured."""
 
 CORE = {"fp32": 3e10, "bf16": 1e11}
-"""Operations a second that a training reaches on one core, about, where no speed was measured. In bf16 this takes a
-processor that multiplies in it."""
+"""Assumed operations a second on one core, if no speed was measured. For bf16, the processor must multiply in bf16."""
 
 UPDATES_A_SECOND = 20.0
-"""That one training is taken to reach at most: of small models, most of an update's time is Python's."""
+"""Assumed limit for one training: in small models, most of an update's time is Python's."""
 
 IWSLT14_TOKENS = 1100 * 4000
-"""Target tokens of an epoch of IWSLT14 German-English with 10,000 joint pieces: some 1,100 updates of 4,000, by the
+"""Target tokens in an epoch of IWSLT14 German-English with 10,000 joint pieces: some 1,100 updates of 4,000, by the
 notes of T-Fixup (Huang et al., 2020)."""
 
 ROOM = 0.8
-"""Of a GPU's memory, for runs that share it; each also needs some for CUDA itself."""
+"""The share of a GPU's memory for runs that share it; each also needs some for CUDA itself."""
 
 TASK_TOKENS = 64
-"""Tokens that a pair of sentences of MRPC and RTE is taken to have."""
+"""Assumed tokens in a pair of sentences of MRPC and RTE."""
 
 TASK_PAIRS = {"mrpc": 3668, "rte": 2490}
 
 MOST_ROWS = 1000
-"""Of the table; beyond that, nobody reads it."""
+"""Print at most this many rows."""
 
 _SHAPE = (
-    *("width", "ffn_width", "heads", "precision", "accumulate"),
-    *("layers", "encoder_layers", "decoder_layers", "batch_tokens", "batch_sequences", "sequence_length"),
+    "width",
+    "ffn_width",
+    "heads",
+    "precision",
+    "accumulate",
+    "layers",
+    "encoder_layers",
+    "decoder_layers",
+    "batch_tokens",
+    "batch_sequences",
+    "sequence_length",
 )
-"""The settings of a training that its speed depends on, beside the vocabulary."""
+"""The settings on which a training's speed depends, besides the vocabulary."""
 
 Speeds = Mapping[tuple[object, ...], float]
-"""Tokens a second of one device, by the kind of a training and its shape."""
+"""Tokens a second on one device, by the kind of training and its shape."""
 
 
 @dataclass(frozen=True)
@@ -76,13 +85,13 @@ class Gpu:
     """A GPU by its maker's data sheet.
 
     Attributes:
-        name: as the driver has it.
-        half: dense peak in half precision, summed in fp32, in 10^12 operations a second. Where a data sheet has only
-            the peak of sparse matrices, it is half of that.
+        name: the driver's name.
+        half: dense peak in half precision with sums in fp32, in 10^12 operations a second; half of the sparse peak if
+            the data sheet has no other.
         single: peak in fp32, without tensor cores, in the same unit.
         memory: in 10^9 bytes.
-        source: the maker's document that has these numbers.
-        has_bf16: whether `half` is also of bf16.
+        source: the maker's document with these numbers.
+        has_bf16: whether `half` also holds for bf16.
     """
 
     name: str
@@ -115,20 +124,20 @@ GPUS = {
 
 @dataclass(frozen=True)
 class Item:
-    """One job's cost; None is not known.
+    """A job's cost; unknown values are None.
 
     Attributes:
-        id: of the job.
-        updates, tokens: of all its epochs.
+        id: the job's id.
+        updates, tokens: totals over all epochs.
         flops: operations.
         memory: bytes on one GPU.
         hours: on one GPU.
         core_hours: on one core of a CPU.
-        measured, core_measured: whether those hours come from a measured speed.
-        updates_estimated: whether its batches are not counted, but taken to be full.
+        measured, core_measured: whether the hours are from a measured speed.
+        updates_estimated: whether batches were not counted but assumed to be full.
         after: the job that it waits for.
-        warmup: updates of its warm-up.
-        busy: share of its time in which the GPU computes, where its speed is not measured.
+        warmup: updates in its warm-up.
+        busy: share of its time in which the GPU computes, if its speed is not measured.
     """
 
     id: str
@@ -148,40 +157,39 @@ class Item:
 
 @dataclass(frozen=True)
 class _Epoch:
-    """An epoch of a corpus: its target tokens, and the lengths of its pairs (as `cost.batches` has them) where the
-    text is prepared."""
+    """An epoch of a corpus: its target tokens, and its pairs' lengths (as in `cost.batches`) if the text is
+    prepared."""
 
     tokens: float
     lengths: Counter[tuple[int, int]] | None = None
 
 
-def items(asked: Checked, gpu: Gpu, folder: Path) -> list[Item]:
-    """The cost of each training and fine-tuning of a study.
+def items(checked: Checked, gpu: Gpu, folder: Path) -> list[Item]:
+    """The cost of each training and fine-tuning in a study.
 
     Args:
-        asked: the study, with all that it asks for.
-        gpu: that each of them has.
-        folder: in which the workflow runs: in its results speeds were measured, and the tokens of its prepared corpora
-            are counted.
+        checked: the study, with its jobs.
+        gpu: each job's GPU.
+        folder: the workflow's folder, with results whose speeds are used, and corpora whose tokens are counted.
     """
     speeds = _recorded(folder, gpu), _recorded(folder, None)
-    of_corpus = {run.settings.corpus: run for run in asked.runs}
-    epochs = {name: _epoch(run, folder) for name, run in of_corpus.items()}
-    # Counting takes seconds in a large text, and many runs have the same batches.
+    runs = {run.settings.corpus: run for run in checked.runs}
+    epochs = {name: _epoch(run, folder) for name, run in runs.items()}
+    # Counting a large text takes seconds, and many runs have the same batches.
     batches = {
         (name, tokens): cost.batches(epoch.lengths, tokens)
-        for name, tokens in {(run.settings.corpus, run.settings.batch_tokens) for run in asked.runs}
+        for name, tokens in {(run.settings.corpus, run.settings.batch_tokens) for run in checked.runs}
         if (epoch := epochs[name]) and epoch.lengths
     }
     return [
-        *(_translation(run, gpu, speeds, epochs[run.settings.corpus], batches) for run in asked.runs),
-        *(_pretraining(run, gpu, speeds) for run in asked.pretrainings),
-        *(_finetuning(job, gpu) for job in asked.finetunings),
+        *(_translation(run, gpu, speeds, epochs[run.settings.corpus], batches) for run in checked.runs),
+        *(_pretraining(run, gpu, speeds) for run in checked.pretrainings),
+        *(_finetuning(job, gpu) for job in checked.finetunings),
     ]
 
 
 def critical_path(planned: Iterable[Item]) -> float:
-    """Hours of the longest chain of jobs, which no number of GPUs makes shorter but by more of them a job."""
+    """Hours of the longest chain of dependent jobs, a lower bound with one GPU for each job."""
     hours = {item.id: item.hours or 0.0 for item in planned}
     return max((hours[item.id] + hours.get(item.after or "", 0.0) for item in planned), default=0.0)
 
@@ -193,25 +201,25 @@ def _translation(
     epoch: _Epoch | None,
     batches: Mapping[tuple[str, int], int],
 ) -> Item:
-    """The cost of a run; `batches` of an epoch are those that were counted, by the corpus and the tokens of a batch."""
+    """A run's cost; `batches` holds counted batches of an epoch, by corpus and tokens in a batch."""
     settings = run.settings
-    found = cost.translation(settings, run.corpus.vocabulary)
+    model = cost.translation(settings, run.corpus.vocabulary)
     if epoch is None:
-        return Item(run.id, None, None, None, found.memory, None, None)
+        return Item(run.id, None, None, None, model.memory, None, None)
     counted = batches.get((settings.corpus, settings.batch_tokens))
-    an_epoch = epoch.tokens / found.tokens_per_batch if counted is None else counted
-    updates = settings.epochs * math.ceil(an_epoch / settings.accumulate)
-    recorded = [known.get(_shape(run.kind, run.identity)) for known in speeds]
-    item = _item(run.id, updates, settings.epochs * epoch.tokens, found, settings.precision, gpu, *recorded)
+    epoch_batches = epoch.tokens / model.tokens_per_batch if counted is None else counted
+    updates = settings.epochs * math.ceil(epoch_batches / settings.accumulate)
+    recorded = [device.get(_shape(run.kind, run.identity)) for device in speeds]
+    item = _item(run.id, updates, settings.epochs * epoch.tokens, model, settings.precision, gpu, *recorded)
     return replace(item, updates_estimated=counted is None, warmup=settings.warmup)
 
 
 def _pretraining(run: PretrainingRun, gpu: Gpu, speeds: tuple[Speeds, Speeds]) -> Item:
     settings = run.settings
-    found = cost.pretraining(settings, run.text.vocabulary)
-    tokens = float(settings.updates * settings.accumulate * found.tokens_per_batch)
-    recorded = [known.get(_shape(run.kind, run.identity)) for known in speeds]
-    item = _item(run.id, settings.updates, tokens, found, settings.precision, gpu, *recorded)
+    model = cost.pretraining(settings, run.text.vocabulary)
+    tokens = float(settings.updates * settings.accumulate * model.tokens_per_batch)
+    recorded = [device.get(_shape(run.kind, run.identity)) for device in speeds]
+    item = _item(run.id, settings.updates, tokens, model, settings.precision, gpu, *recorded)
     return replace(item, warmup=settings.warmup)
 
 
@@ -222,8 +230,8 @@ def _finetuning(job: FinetuningJob, gpu: Gpu) -> Item:
     tokens = float(sum(point.epochs for point in job.points) * job.seeds * pairs * TASK_TOKENS)
     batch = max(point.batch_size for point in job.points)
     largest = settings.model_copy(update={"batch_sequences": batch, "sequence_length": TASK_TOKENS})
-    found = cost.pretraining(largest, job.run.text.vocabulary)
-    item = _item(job.id, updates, tokens, found, settings.precision, gpu)
+    model = cost.pretraining(largest, job.run.text.vocabulary)
+    item = _item(job.id, updates, tokens, model, settings.precision, gpu)
     return replace(item, after=job.run.id)
 
 
@@ -231,14 +239,14 @@ def _item(
     name: str,
     updates: int,
     tokens: float,
-    found: cost.Cost,
+    model: cost.Cost,
     precision: Precision,
     gpu: Gpu,
     measured: float | None = None,
     core_measured: float | None = None,
 ) -> Item:
-    """A job of known length, with the speeds of the GPU and of a core where they were measured."""
-    flops = tokens * found.flops_per_token
+    """The cost of a job of known length; `measured` and `core_measured` are recorded speeds in tokens a second."""
+    flops = tokens * model.flops_per_token
     computing = flops / (UTILISATION * gpu.peak(precision))
     seconds = max(computing, updates / UPDATES_A_SECOND)
     core_seconds = flops / CORE.get(precision, CORE["fp32"])
@@ -247,7 +255,7 @@ def _item(
         updates=updates,
         tokens=tokens,
         flops=flops,
-        memory=found.memory,
+        memory=model.memory,
         hours=(tokens / measured if measured else seconds) / 3600,
         core_hours=(tokens / core_measured if core_measured else core_seconds) / 3600,
         measured=measured is not None,
@@ -257,10 +265,10 @@ def _item(
 
 
 def _epoch(run: Run, folder: Path) -> _Epoch | None:
-    """The epoch of a run's corpus: counted where it is prepared, about known of IWSLT14."""
+    """The epoch of a run's corpus: counted if the text is prepared, and estimated for IWSLT14."""
     corpus = run.corpus
-    found = [record.parents[1] for record in files_made(f"{corpus_folder(run)}/bpe/bpe.json", folder)]
-    if prepared := next((one for one in found if (one / "text" / "corpus.json").exists()), None):
+    candidates = [record.parents[1] for record in files_made(f"{corpus_folder(run)}/bpe/bpe.json", folder)]
+    if prepared := next((path for path in candidates if (path / "text" / "corpus.json").exists()), None):
         languages = prepared_text.record(prepared)["languages"]
         sides = [_lengths(prepared / "bpe" / f"train.{languages[side]}") for side in ("source", "target")]
         lengths = Counter(zip(*sides, strict=True))
@@ -272,46 +280,46 @@ def _epoch(run: Run, folder: Path) -> _Epoch | None:
 
 
 def _lengths(path: Path) -> Iterator[int]:
-    """The length of each sentence of a prepared text, in pieces with the end of sentence."""
+    """The length of each sentence in a prepared text, in pieces with the end of sentence."""
     with path.open(encoding="utf-8") as lines:
         for line in lines:
             yield line.count(" ") + 2
 
 
 def _recorded(folder: Path, gpu: Gpu | None) -> Speeds:
-    """The median speed of recorded trainings on such a GPU (None: on one core), of each model and its batches."""
-    found: dict[tuple[object, ...], list[float]] = defaultdict(list)
-    for path in files_made("results/*/*/*/run.json", folder):
+    """The median speed of recorded trainings on such a GPU (None: on one core), by model and batch size."""
+    speeds: dict[tuple[object, ...], list[float]] = defaultdict(list)
+    for path in chain.from_iterable(map(packed.recorded, files_made("results/*", folder))):
         kind = path.parts[-3]
         record = read_or_nothing(path) if kind in ("translation", "pretraining") else {}
         hardware = record.get("hardware", {})
         names = hardware.get("gpus") or []
-        # A whole word: an L40S is no L4.
+        # A whole word: an L40S is not an L4.
         devices = len(names) if gpu and all(re.search(rf"\b{gpu.name}\b", name) for name in names) else 0
         if gpu is None and not names:
             devices = hardware.get("cores_used", 0)
         if devices:
-            # Of a damaged record nothing is known; what reads its numbers says so.
-            with suppress(OSError, ValueError, KeyError), path.with_name("curve.csv").open(encoding="utf-8") as file:
-                curve = [float(row["tokens_per_second"]) for row in csv.DictReader(file) if row["tokens_per_second"]]
+            # A damaged record is skipped; commands that read its numbers report it.
+            with suppress(OSError, ValueError, KeyError):
+                rows = csv.DictReader(packed.read_bytes(path.with_name("curve.csv")).decode().splitlines())
+                curve = [float(row["tokens_per_second"]) for row in rows if row["tokens_per_second"]]
                 if curve:
-                    found[_shape(kind, record["identity"])].append(statistics.median(curve) / devices)
-    return {shape: statistics.median(speeds) for shape, speeds in found.items()}
+                    speeds[_shape(kind, record["identity"])].append(statistics.median(curve) / devices)
+    return {shape: statistics.median(values) for shape, values in speeds.items()}
 
 
 def _shape(kind: str, identity: dict[str, Any]) -> tuple[object, ...]:
-    """What the speed of a run depends on, by its kind and its identity: the key of its speed."""
+    """The key of a run's speed: everything it depends on, from the run's kind and identity."""
     text = identity.get("corpus_settings") or identity["text_settings"]
     return kind, text["vocabulary"], *(identity.get(key) for key in _SHAPE)
 
 
-def show(asked: Checked, path: Path, name: str, folder: Path, peak: float | None = None) -> None:
-    """Print the plan of a study, whose file is at `path`, on a GPU of the given name, for a workflow that runs in
-    `folder`; `peak`, in 10^12 operations a second, is taken in place of its data sheet's in half precision, and that in
-    fp32 is scaled as much.
+def show(checked: Checked, path: Path, name: str, folder: Path, peak: float | None = None) -> None:
+    """Print the plan of a study with the file `path`, on the GPU `name`, for a workflow that runs in `folder`. `peak`,
+    in 10^12 operations a second, replaces the data sheet's in half precision; that in fp32 is scaled alike.
 
     Raises:
-        PrelnError: if there is no such GPU in the list.
+        PrelnError: if the GPU is not in the list.
     """
     if name not in GPUS:
         raise PrelnError(
@@ -320,19 +328,19 @@ def show(asked: Checked, path: Path, name: str, folder: Path, peak: float | None
         )
     gpu = GPUS[name]
     if peak is not None:
-        # Under a name of its own, which no recorded speed has.
+        # A new name, so that no recorded speed matches.
         gpu = replace(gpu, name="your GPU", half=peak, single=gpu.single * peak / gpu.half)
-    planned = items(asked, gpu, folder)
+    planned = items(checked, gpu, folder)
     console = Console(width=None if Console().is_terminal else WIDTH)
     console.print(_table(planned[:MOST_ROWS], gpu))
     unknown = [item.id for item in planned if item.hours is None]
     lines = [f"And {len(planned) - MOST_ROWS:,} more jobs."] if len(planned) > MOST_ROWS else []
     if len(unknown) < len(planned):
         lines += [_sums(planned, gpu)]
-    study = asked.study.study
-    made = files_made(f"results/{study}/{STUDY_FILE}", folder)
-    results = made[0].parent if made else folder / "results" / study
-    progress = StudyProgress.read(asked.study, results, time.time())
+    study = checked.study.study
+    records = files_made(f"results/{study}/{STUDY_FILE}", folder)
+    results = records[0].parent if records else folder / "results" / study
+    progress = StudyProgress.read(checked.study, results, time.time())
     if progress.done:
         lines.append(
             f"{progress.done} of the study's {len(progress.jobs)} jobs are done already, in {results}. Their time is "
@@ -357,7 +365,7 @@ def show(asked: Checked, path: Path, name: str, folder: Path, peak: float | None
             f"Runs that end within their warm-up: {len(unfinished)}. {first.id} has a warm-up of {first.warmup:,} and "
             f"{first.updates:,} updates. Let it train for more epochs, or make `warmup` shorter."
         )
-    execution = asked.study.execution
+    execution = checked.study.execution
     if execution.gpus == 1 and execution.runs_a_gpu == 1 and (share := _sharing(planned, gpu)):
         lines.append(share)
     if not all(item.measured for item in planned):
@@ -370,7 +378,8 @@ def show(asked: Checked, path: Path, name: str, folder: Path, peak: float | None
             "Hours with a * are from speeds of recorded runs, in results/ of this folder, or of one up to two levels "
             "below."
         )
-    precisions = {run.settings.precision for run in asked.runs} | {run.settings.precision for run in asked.pretrainings}
+    precisions = {run.settings.precision for run in checked.runs}
+    precisions |= {run.settings.precision for run in checked.pretrainings}
     if "bf16" in precisions and not gpu.has_bf16:
         lines.append(
             f"The {gpu.name} has no bf16: runs in bf16 are planned at its peak in fp32. `precision: fp16` is faster."
@@ -391,38 +400,38 @@ def show(asked: Checked, path: Path, name: str, folder: Path, peak: float | None
 
 
 def _sharing(planned: list[Item], gpu: Gpu) -> str:
-    """How several jobs could share a GPU that one does not fill; empty where none could."""
-    least = [item for item in planned if item.busy is not None and item.busy <= 0.5]
-    if len(least) < 2:
+    """Advice on jobs that could share a GPU; empty if none could."""
+    idle = [item for item in planned if item.busy is not None and item.busy <= 0.5]
+    if len(idle) < 2:
         return ""
-    busiest, largest = max(item.busy or 0.0 for item in least), max(item.memory for item in least)
+    busiest, largest = max(item.busy or 0.0 for item in idle), max(item.memory for item in idle)
     room = min(1 / busiest, ROOM * gpu.memory * 1e9 / largest)
     runs = max(number for number in get_args(RunsAGpu) if number <= max(room, 1))
     if runs == 1:
         return ""
     return (
-        f"{len(least)} of these jobs let the {gpu.name} compute at most {busiest:.0%} of their time. On a machine "
+        f"{len(idle)} of these jobs let the {gpu.name} compute at most {busiest:.0%} of their time. On a machine "
         f"without Slurm, `execution: {{gpus: 1, runs_a_gpu: {runs}}}` lets {runs} share it."
     )
 
 
 def _sums(planned: list[Item], gpu: Gpu) -> str:
-    """What all jobs take together, or those whose length is known."""
+    """The total time of all jobs, or of those with a known length."""
     known = sum(item.hours is not None for item in planned)
-    whose = "In all" if known == len(planned) else f"The {known} jobs whose length is known take"
+    subject = "In all" if known == len(planned) else f"The {known} jobs whose length is known take"
     total, longest = sum(item.hours or 0.0 for item in planned), critical_path(planned)
     cores = sum(item.core_hours or 0.0 for item in planned)
-    of_all, of_longest = (_amount(hours, of=total) for hours in (total, longest))
+    of_all, of_longest = (_amount(hours, total) for hours in (total, longest))
     unit, of_cores = ("minutes" if hours < 1 else "hours" for hours in (total, cores))
     return (
-        f"{whose} {of_all} {gpu.name} {unit}; the longest chain of jobs takes {of_longest}. Without a GPU: "
-        f"{_amount(cores, of=cores)} {of_cores} of one core."
+        f"{subject} {of_all} {gpu.name} {unit}; the longest chain of jobs takes {of_longest}. Without a GPU: "
+        f"{_amount(cores, cores)} {of_cores} of one core."
     )
 
 
-def _amount(hours: float, of: float) -> str:
-    """A number of hours, or of minutes if those it is a part of are less than one."""
-    return f"{60 * hours:,.0f}" if of < 1 else f"{hours:,.1f}"
+def _amount(hours: float, total: float) -> str:
+    """A number of hours, or of minutes if the total is less than an hour."""
+    return f"{60 * hours:,.0f}" if total < 1 else f"{hours:,.1f}"
 
 
 def _table(planned: list[Item], gpu: Gpu) -> Table:

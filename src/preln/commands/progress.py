@@ -17,8 +17,9 @@ from rich.text import Text
 
 from preln.fairseq_plugin.log import newest_progress
 from preln.jobs.base import Job
-from preln.records.freshness import is_of, read_or_nothing
-from preln.records.recording import METRICS, RUN, damaged_beside
+from preln.records import packed
+from preln.records.record import Record, read_or_nothing
+from preln.records.recording import METRICS
 from preln.training.state import RunState, Unit
 
 SILENT_SECONDS = 600
@@ -204,19 +205,14 @@ class Counting:
     read_record: Callable[[RunState], dict[int, dict[str, Any]]]
 
 
-def is_of_other_settings(job: Job, record: dict[str, Any]) -> bool:
-    """Whether a job's record says that it is of other settings than the study has now."""
-    return "identity" in record and not is_of(record, job.identity)
-
-
 def state_in_progress(job: Job, folder: Path) -> RunState | None:
     """The state that a job without a current record goes on from; None if it has not begun. A state that is older than
     a record of other settings is that record's."""
     current = RunState.newest(folder)
-    record = folder / RUN
-    if current is None or not record.exists() or not is_of_other_settings(job, read_or_nothing(record)):
+    record = Record(job, folder)
+    if current is None or not record.path.exists() or not record.is_of_other_settings:
         return current
-    is_newer = current.attempts_file.stat().st_mtime > record.stat().st_mtime
+    is_newer = current.attempts_file.stat().st_mtime > record.path.stat().st_mtime
     return current if is_newer else None
 
 
@@ -224,12 +220,11 @@ def training(job: Job, of: int, folder: Path, now: float, counting: Counting) ->
     """The progress of a training of `of` units, whose folder is `folder`, at the time `now` in seconds since the
     epoch."""
     name: str = job.id
-    metrics, record_file = folder / METRICS, folder / RUN
-    origin = read_or_nothing(record_file) if record_file.exists() else {}
-    if metrics.exists() and not is_of_other_settings(job, origin):
+    metrics, record = folder / METRICS, Record(job, folder)
+    if packed.exists(metrics) and not record.is_of_other_settings:
         values = read_or_nothing(metrics)
         damaged = None if {"status", "diverged", "final", counting.unit} <= values.keys() else metrics
-        if damaged := damaged or damaged_beside(record_file):
+        if damaged := damaged or record.damaged:
             return Progress.damaged(name, damaged, of)
         diverged = values["diverged"]
         last = values["final"] or {}
@@ -246,11 +241,11 @@ def training(job: Job, of: int, folder: Path, now: float, counting: Counting) ->
     current = state_in_progress(job, folder)
     if current is None:
         return Progress(name, State.WAITING, 0, of)
-    record = counting.read_record(current)
-    last = record[max(record)] if record else {}
+    entries = counting.read_record(current)
+    last = entries[max(entries)] if entries else {}
     latest = newest_progress(current.log)
     logged = float(getattr(latest, counting.unit)) if latest else 0.0
-    done = max(logged, max(record, default=0))
+    done = max(logged, max(entries, default=0))
     left = seconds = None
     if latest and latest.updates_per_second > 0 and logged > 0:
         of_one = latest.updates / logged / latest.updates_per_second

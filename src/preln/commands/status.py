@@ -1,4 +1,4 @@
-"""How far a study is, read from its files alone, so also from another machine."""
+"""A study's progress, read from its files only, so that it works from another machine."""
 
 from __future__ import annotations
 
@@ -24,28 +24,27 @@ from preln.translation import status as translation
 WATCH_SECONDS = 5
 FILE_WIDTH = 160
 WIDE = 120
-"""Columns of a terminal on which there is room for bars."""
+"""Columns of a terminal that is wide enough for bars."""
 ENDED_EARLY = (State.DIVERGED, State.NOT_REACHED)
-"""States of jobs whose time says nothing about that of others."""
+"""States of jobs whose time does not predict that of other jobs."""
 
 
 @dataclass(frozen=True)
 class StudyProgress:
-    """Where a study stands: its name, and the jobs of each kind that it has."""
+    """A study's progress: its name, and its jobs by kind."""
 
     study: str
     sections: tuple[Section, ...]
 
     @classmethod
     def read(cls, study: Study, results: Path, now: float) -> StudyProgress:
-        """The progress of a study whose results are in the folder `results`, at the time `now` in seconds since the
-        epoch."""
-        found = [
+        """A study's progress from its results, at the time `now` in seconds since the epoch."""
+        sections = [
             *translation.sections(study, results, now),
             *theory.sections(study, results),
             *pretraining.sections(study, results, now),
         ]
-        return cls(study.study, tuple(section for section in found if section.rows))
+        return cls(study.study, tuple(section for section in sections if section.rows))
 
     @property
     def jobs(self) -> list[Progress]:
@@ -54,24 +53,23 @@ class StudyProgress:
 
     @property
     def done(self) -> int:
-        """How many of them are done."""
+        """The number of finished jobs."""
         return sum(row.is_done for row in self.jobs)
 
     @property
     def has_begun(self) -> bool:
-        """Whether any of them has."""
+        """Whether any job has started."""
         return any(row.state is not State.WAITING for row in self.jobs)
 
     @property
     def at_once(self) -> int:
-        """How many run at once; one at least, for the time that is left."""
+        """The number of running jobs, but at least one, to estimate the remaining time."""
         return max(sum(row.is_running for row in self.jobs), 1)
 
     @property
     def left(self) -> float | None:
-        """About how many seconds the jobs take that are left, if as many run at once as now. One that has not begun
-        takes as long as others of its kind. None while of a kind that is left none is finished or far enough to
-        tell."""
+        """About how many seconds the remaining jobs take, if as many run at once as now. A job that has not started is
+        assumed to take as long as others of its kind. None while the time is unknown for a remaining kind."""
         known = [row.left for row in self.jobs if row.left is not None]
         kinds = [
             (
@@ -83,8 +81,8 @@ class StudyProgress:
         return seconds_left(kinds, self.at_once, known=sum(known))
 
     def view(self, bars: bool) -> Group:
-        """For readers: a line about the whole study, and a table for each kind of jobs; with a bar for each job where
-        `bars` are wanted."""
+        """The view for readers: a line about the whole study, and a table for each kind of job, with `bars` or
+        without."""
         line = f"{self.study}: {self.done} of {len(self.jobs)} jobs done"
         if self.left is not None and self.done < len(self.jobs):
             line += f", about {spoken(self.left)} left, {self.at_once} at a time"
@@ -94,7 +92,7 @@ class StudyProgress:
         return Group(head, *(section.table(bars) for section in self.sections))
 
     def content(self) -> dict[str, Any]:
-        """For programs: the fields that docs/your-own-study.md lists."""
+        """The content for programs: the fields that docs/your-own-study.md lists."""
         return {
             "study": self.study,
             "done": self.done,
@@ -123,16 +121,16 @@ class StudyProgress:
 
 
 def _beginning(origin: Path) -> Text:
-    """What there is to do about a study of which no job has begun."""
+    """The next steps for a study in which no job has started."""
     path = shlex.quote(str(origin))
     return Text(
-        f"Nothing has been trained or measured yet.\n  preln plan {path}  says what it takes\n"
-        f"  preln run {path}   begins, unless it runs already"
+        f"Nothing has been trained or measured yet.\n  preln plan {path}  estimates the cost\n"
+        f"  preln run {path}   starts the study"
     )
 
 
 def _finite(number: float | None) -> float | None:
-    """A number where it is finite: JSON has no other."""
+    """A finite number, or None, as JSON has no other."""
     return number if number is not None and math.isfinite(number) else None
 
 
@@ -142,10 +140,10 @@ def show(study: Study, results: Path, origin: Path, watch: bool) -> None:
     Args:
         study: the study.
         results: the folder of its results.
-        origin: what `preln plan` and `preln run` have the study from.
-        watch: whether to go on until all jobs are done, or until it is interrupted.
+        origin: the study's file, for `preln plan` and `preln run`.
+        watch: whether to update until all jobs are finished or the user interrupts.
     """
-    # Into a file or a pipe goes the whole table, however wide.
+    # A file or a pipe gets the whole table, however wide.
     console = Console(width=None if sys.stdout.isatty() else FILE_WIDTH)
 
     beginning = _beginning(origin)

@@ -43,21 +43,10 @@ WIDEST = 65_536
 Number = TypeVar("Number", int, float)
 
 
-class _Cut(reprlib.Repr):
-    """How messages show a value."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.maxstring = self.maxother = 200
-        self.maxlist = self.maxdict = 10
-        self.maxlevel = 3
-
-    def repr_int(self, x: int, level: int) -> str:
-        """A whole number; of a very long one Python writes no digits, and nobody wants them."""
-        return repr(x) if abs(x) < 10**40 else f"a whole number of {x.bit_length():,} bits"
-
-
-_CUT = _Cut()
+_CUT = reprlib.Repr()
+_CUT.maxstring = _CUT.maxother = 200
+_CUT.maxlist = _CUT.maxdict = 10
+_CUT.maxlevel = 3
 
 
 def shown(value: object) -> str:
@@ -183,6 +172,11 @@ class Settings(BaseModel):
             if isinstance(number, int) and str(number) == value
         }
         return content | numbers
+
+    @classmethod
+    def default_of(cls, key: str) -> Any:
+        """The value of a key that is left out."""
+        return cls.model_fields[key].default
 
     @property
     def identity(self) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Annotated, Literal, get_args
 from pydantic import Field, model_validator
 
 from preln.config.base import LANGUAGES, Copy, LocalPath, Settings, later
+from preln.config.embedded import PAIRS, at_most
 
 Language = Annotated[str, Field(pattern=LANGUAGES)]
 
@@ -16,12 +17,14 @@ class _Corpus(Settings):
 
 
 class EmbeddedCorpus(_Corpus):
-    """German-English sentences from the grammar that comes with the package. Nothing is downloaded."""
+    """German-English sentences that come with the package. Nothing is downloaded."""
 
     source: Literal["embedded"]
-    pairs: int = Field(24000, ge=1000, le=100000, description="Sentence pairs in train, valid and test together.")
+    pairs: Annotated[int, at_most(PAIRS, "text of your own (source: files)")] = Field(
+        PAIRS, ge=1000, le=PAIRS, description="Sentence pairs in train, valid and test together: the first so many."
+    )
     held_out: int = Field(500, ge=10, lt=50000, description="Sentence pairs of valid, and again as many of test.")
-    seed: int = Field(1, ge=0, lt=2**31, description="Seed of the generator and of the split.")
+    seed: int = Field(1, ge=0, lt=2**31, description="Seed of the split.")
 
     @model_validator(mode="after")
     def _some_train(self) -> EmbeddedCorpus:

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, SerializationInfo, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from preln.config.base import DATES, IDENTITY, Copy, LocalPath, Settings
+from preln.config.embedded import DOCUMENTS, EmbeddedText, at_most
 
 WIKIPEDIA_VERSION = 2
 """Raised when the mark-up of an article can be read otherwise with the code; a raise prepares every text with articles
@@ -17,12 +18,14 @@ class _ArchiveSource(Settings):
     folder: Copy = Field(None, description="A local archive, or a folder of its files, instead of the download.")
 
 
-class EmbeddedSource(Settings):
-    """English documents from the grammar that comes with the package, and the prose of Python's own help."""
+class EmbeddedSource(EmbeddedText):
+    """English documents that come with the package."""
 
     source: Literal["embedded"]
-    documents: int = Field(4000, ge=200, le=10_000_000, description="Documents of the grammar.")
-    seed: int = Field(1, ge=0, lt=2**31, description="Seed of the generator.")
+    documents: Annotated[int, at_most(DOCUMENTS, "text of your own (source: files)")] = Field(
+        DOCUMENTS, ge=200, le=DOCUMENTS, description="Documents of the text."
+    )
+    seed: int = Field(1, ge=0, lt=2**31, description="Seed of the choice of documents and of their order.")
 
 
 class WikitextSource(_ArchiveSource):

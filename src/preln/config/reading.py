@@ -3,39 +3,28 @@
 from __future__ import annotations
 
 import re
-import stat
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import yaml
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
-from yaml.reader import Reader
+from ruamel.yaml.constructor import DuplicateKeyError
+from ruamel.yaml.error import YAMLError
+from ruamel.yaml.reader import ReaderError
 
 from preln.config.base import FORMS, meant, shown
 from preln.config.keys import known
-from preln.config.lines import written
+from preln.config.lines import document, line_of
 from preln.config.study import Study
 from preln.errors import PrelnError
 from preln.records.files import write_text
 
-LARGEST = 64 * 2**20
-"""Bytes of a study file."""
-
-DEEPEST = 50
-"""Levels of lists and keys within each other."""
-
-MOST_VALUES = 10_000_000
-"""Values of a study file, those that aliases repeat among them."""
-
 MOST_LINES = 50
 """Of a message."""
-
-LONGEST_LINE = 1000
-"""Characters of a line of a message."""
 
 
 @dataclass(frozen=True)
@@ -77,8 +66,8 @@ def placed(origin: Origin, told: Iterable[str]) -> list[Mistake]:
     lines = list(told)
     if not lines or isinstance(origin, str):
         return [Mistake(f"{origin}: {line}") for line in lines]
-    content = written(_text(origin))
-    numbered = zip(map(content.line_of, lines), lines, strict=True)
+    content = document(_text(origin))
+    numbered = [(line_of(content, line), line) for line in lines]
     return [Mistake(f"{origin}:{number}: {line}", number) for number, line in numbered]
 
 
@@ -91,16 +80,10 @@ def refuse(mistakes: Iterable[Mistake]) -> None:
     wrong = sorted(dict.fromkeys(mistakes), key=lambda mistake: mistake.line)
     if not wrong:
         return
-    lines = [_told(mistake.told) for mistake in wrong[:MOST_LINES]]
+    lines = [mistake.told for mistake in wrong[:MOST_LINES]]
     if len(wrong) > MOST_LINES:
         lines.append(f"and {len(wrong) - MOST_LINES:,} more like these")
     raise StudyError("\n".join(lines), wrong)
-
-
-def _told(line: str) -> str:
-    """A line as a message has it: cut where it is very long, and in it no character that is not printed."""
-    cut = line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]} ..."
-    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in cut)
 
 
 def _where(problem: ErrorDetails, content: Any) -> str:
@@ -115,7 +98,7 @@ def _where(problem: ErrorDetails, content: Any) -> str:
         parts.append(str(problem["loc"][-1]))
     elif problem["type"] == "union_tag_invalid":
         parts.append(problem["ctx"]["discriminator"].strip("'"))
-    return ".".join(part if len(part) <= 100 else shown(part) for part in parts)
+    return ".".join(parts)
 
 
 def describe(error: ValidationError, content: Any, kind: Any) -> list[str]:
@@ -202,110 +185,47 @@ def read(path: Path) -> dict[str, Any]:
     """The content of the YAML file at `path`, in which each key stands once.
 
     Raises:
-        StudyError: if the file is missing, is no file of text or not YAML, has a key twice, or is nested without end.
+        StudyError: if the file is missing, is no text or not YAML, or has a key twice.
     """
     text = _text(path)
-    if control := Reader.NON_PRINTABLE.search(text):
-        line = text.count("\n", 0, control.start()) + 1
-        raise StudyError(f"{path}:{line}: not YAML: the control character U+{ord(control[0]):04X}; remove it")
     try:
-        _require_sound(text)
-        content = yaml.load(text, _Loader)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        lines = text.split("\n")
-        line = min(mark.line, len(lines) - 1) if mark else 0
-        what = ": ".join(part for part in (error.context, error.problem) if part)
-        if mark and lines[line][mark.column : mark.column + 1] == "\t":
-            what = "a tab, where YAML takes spaces alone"
-        raise StudyError(f"{path}:{line + 1}: not YAML: {what}") from None
+        document(text)
+        # As Snakemake reads it.
+        content = yaml.safe_load(text)
+    except (YAMLError, yaml.YAMLError) as error:
+        line, problem = _problem(error, text)
+        raise StudyError(f"{path}:{line}: not YAML: {problem}") from None
+    except ValueError as error:
+        # A value is not of the type that it has the form of, as the date 2001-99-99.
+        raise StudyError(f"{path}: not YAML: {error}") from None
     if not isinstance(content, dict):
-        found = "nothing" if content is None else shown(content)
-        raise StudyError(f"{path}: holds {found}; a study has keys, of which study is the first (config/README.md)")
+        value = "nothing" if content is None else shown(content)
+        raise StudyError(f"{path}: holds {value}; a study has keys, of which study is the first (config/README.md)")
     return content
 
 
+def _problem(error: YAMLError | yaml.YAMLError, text: str) -> tuple[int, str]:
+    """The line of what is not YAML in a text, and what is wrong there."""
+    if isinstance(error, ReaderError):
+        return text.count("\n", 0, error.position) + 1, f"{error.reason} (U+{error.character:04X})"
+    mark: Any = getattr(error, "problem_mark", None)
+    line = mark.line if mark else 0
+    if mark and text.split("\n")[line][mark.column :].startswith("\t"):
+        return line + 1, "a tab, where YAML takes spaces alone"
+    if isinstance(error, DuplicateKeyError):
+        return line + 1, str(error.problem).partition(" with value ")[0]
+    return line + 1, ": ".join(filter(None, (getattr(error, "context", ""), getattr(error, "problem", str(error)))))
+
+
 def _text(path: Path) -> str:
-    """The text of a file, of a size that a study may have."""
+    """The text of a file."""
     try:
-        about = path.stat()
-        if not stat.S_ISREG(about.st_mode):
-            raise StudyError(f"{path}: cannot be read (no regular file); give a YAML file")
-        if about.st_size > LARGEST:
-            raise StudyError(f"{path}: {about.st_size:,} bytes are no study; give a YAML file")
         return path.read_bytes().decode("utf-8-sig")
     except OSError as error:
         raise StudyError(f"{path}: cannot be read ({error.strerror})") from None
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         raise StudyError(f"{path}:{line}: not UTF-8; save it as UTF-8") from None
-    except ValueError as error:
-        raise StudyError(f"{shown(str(path))}: cannot be read ({error})") from None
-
-
-@dataclass
-class _Open:
-    """A list, or keys with their values, whose end is not read yet."""
-
-    anchor: str | None
-    keys: set[str] | None = None
-    at_key: bool = field(default=True)
-    values: int = 1
-
-
-def _require_sound(text: str) -> None:
-    """See that each key stands once, and that nothing is nested without end: YAML's reader would take the last of
-    several values of a key, and what is nested very deep, or within itself, is the end of it or of whoever has it.
-
-    Raises:
-        yaml.MarkedYAMLError: with the line.
-    """
-    still_open: list[_Open] = []
-    sizes: dict[str, int] = {}
-    for event in yaml.parse(text, yaml.CSafeLoader):
-        if isinstance(event, yaml.CollectionEndEvent):
-            ended = still_open.pop()
-            if ended.anchor:
-                sizes[ended.anchor] = ended.values
-            if still_open:
-                still_open[-1].values += ended.values
-        if not isinstance(event, yaml.NodeEvent):
-            continue
-        inside = still_open[-1] if still_open else None
-        # As the text has it: what a key takes over from another section (`<<`) is added later.
-        if inside and inside.keys is not None:
-            if inside.at_key and isinstance(event, yaml.ScalarEvent):
-                if event.value in inside.keys:
-                    _refused(f"the key {event.value} is given twice", event)
-                inside.keys.add(event.value)
-            inside.at_key = not inside.at_key
-        if isinstance(event, yaml.CollectionStartEvent):
-            still_open.append(_Open(event.anchor, set() if isinstance(event, yaml.MappingStartEvent) else None))
-        elif isinstance(event, yaml.AliasEvent) and any(outer.anchor == event.anchor for outer in still_open):
-            _refused(f"*{event.anchor} stands within what it names", event)
-        elif inside:
-            inside.values += sizes.get(event.anchor or "", 1) if isinstance(event, yaml.AliasEvent) else 1
-        if len(still_open) > DEEPEST:
-            _refused(f"nested more than {DEEPEST} deep", event)
-        if inside and inside.values > MOST_VALUES:
-            _refused(f"more than {MOST_VALUES:,} values, with those that aliases repeat", event)
-
-
-def _refused(problem: str, at: yaml.Event) -> NoReturn:
-    mark: Any = at.start_mark
-    raise yaml.MarkedYAMLError(problem=problem, problem_mark=mark)
-
-
-class _Loader(yaml.CSafeLoader):
-    """YAML's reader, which says the line of a value that cannot be what it is written as."""
-
-    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
-        try:
-            return super().construct_object(node, deep)
-        except (ValueError, LookupError, AttributeError, TypeError) as error:
-            kind = node.tag.rpartition(":")[2]
-            problem = f"{shown(node.value)} cannot be read as {kind} ({error})"
-            raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark) from None
 
 
 def write(study: Study, path: Path) -> None:

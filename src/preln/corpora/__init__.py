@@ -4,4 +4,4 @@ from preln.errors import PrelnError
 
 
 class CorpusError(PrelnError):
-    """Text or settings that cannot become a corpus; the message is written for the person who gave them."""
+    """Text or settings cannot become a corpus; the message is written for the user who gave them."""

@@ -14,16 +14,16 @@ from preln.corpora.published import Download, checksum, require_content
 from preln.corpora.registry import DOWNLOADS, DUMPS, wikipedia_dump
 
 _BLOCK = 1 << 16
-"""Bytes; what an interruption may lose."""
+"""Bytes that an interruption may lose."""
 _PATIENCE = (10, 60)
 """Seconds to wait for a connection, and for the next bytes."""
 
 
 def registered(name: str) -> Download:
-    """The download of the name; of a dump of Wikipedia, with the checksum that is published beside it.
+    """The download with this name; for a Wikipedia dump, with its published checksum.
 
     Raises:
-        CorpusError: if none is known, or if the checksum of a dump cannot be had.
+        CorpusError: if the name is unknown, or the checksum of a dump cannot be downloaded.
     """
     if name in DOWNLOADS:
         return DOWNLOADS[name]
@@ -34,10 +34,10 @@ def registered(name: str) -> Download:
 
 
 def published_dump(date: str, dumps: str = DUMPS) -> Download:
-    """A dump of Wikipedia; its checksum is in a list beside it.
+    """A Wikipedia dump, with its checksum from the published list.
 
     Raises:
-        CorpusError: if the list cannot be had, or the dump is not in it.
+        CorpusError: if the list cannot be downloaded, or lacks the dump.
     """
     name = wikipedia_dump(date)
     address = f"{dumps}/{date}/enwiki-{date}-sha1sums.txt"
@@ -57,21 +57,20 @@ def published_dump(date: str, dumps: str = DUMPS) -> Download:
 
 
 def fetch(file: Download, folder: Path, attempts: int = 5, pause: float = 2.0) -> Path:
-    """Download `file` into `folder` unless it is there, and return its path.
+    """Download `file` into `folder` unless it exists, and return its path.
 
-    What has arrived is kept as `<name>.part` between attempts and calls, and continued from where the
-    server allows it. An attempt that fails is repeated after `pause` seconds, doubled each time. The file
-    gets its name after its content was verified.
+    A partial download is kept as `<name>.part` between attempts and calls, and continued if the server allows it. A
+    failed attempt is repeated after `pause` seconds, doubled each time. The file gets its name after verification.
 
     Raises:
-        CorpusError: if it cannot be downloaded, or if its content is not the expected.
+        CorpusError: if it cannot be downloaded, or its content differs from the expected.
     """
     path = folder / file.name
     if path.is_file() and checksum(path, file.algorithm) == file.checksum:
         return path
     folder.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f"{path.name}.part")
-    # urllib3's own retries end with the answer's head: a body that breaks off is continued by another request.
+    # urllib3's own retries end with the response's header; a broken body needs another request.
     repeated = Retrying(
         retry=retry_if_exception_type(requests.RequestException),
         stop=stop_after_attempt(attempts),
@@ -94,15 +93,15 @@ def fetch(file: Download, folder: Path, attempts: int = 5, pause: float = 2.0) -
 
 
 def _continue(address: str, partial: Path) -> None:
-    """Download `address` to `partial`, behind what is there already."""
+    """Download `address` and append to `partial`."""
     start = partial.stat().st_size if partial.exists() else 0
-    # Without it a server may send the archive's gzip as an encoding, and it would arrive unpacked.
+    # Without this, a server may send the archive's gzip as an encoding, and it would arrive unpacked.
     headers = {"Accept-Encoding": "identity"}
     if start:
         headers["Range"] = f"bytes={start}-"
     with requests.get(address, headers=headers, stream=True, timeout=_PATIENCE) as response:
         if response.status_code == requests.codes.requested_range_not_satisfiable:
-            return  # nothing is behind the last byte: it is complete, or another file, as its check will tell
+            return  # the file is complete, or a different one, which its checksum will show
         response.raise_for_status()
         resumed = response.status_code == requests.codes.partial_content
         length = response.headers.get("Content-Length")

@@ -1,4 +1,4 @@
-"""What can be known of the files and folders of this machine that a study names, without a job that reads them."""
+"""Checks of the files and folders that a study names, before any job reads them."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ from preln.corpora.registry import (
 from preln.corpora.subsets import SIZES
 
 MOST_FILES = 100_000
-"""Of a folder that a study names: each of them is an input of the job that reads it."""
+"""Largest number of files in a folder that a study names, as each is an input of the job that reads it."""
 
 LOOKED_AT = 64 * 2**20
-"""Bytes of a text that are read to see that it has lines enough; a longer one is taken to have them."""
+"""Bytes of a text that are read to count its lines; a longer text is assumed to have enough."""
 
 _IN_BRACES = re.compile(r"\{.*\}")
 
@@ -56,14 +56,14 @@ _FOLDERS: dict[type[Settings], tuple[tuple[tuple[str, ...], ...], ...]] = {
     MrpcTask: (((MRPC_PAIRS.name,), (MRPC_DEV_IDS.name, GLUES_DEV_IDS)),),
     RteTask: (((RTE.name,),), (("train.tsv",), ("dev.tsv",))),
 }
-"""The files that a local folder of a task holds: one of several sets, each file of a set by any of its names."""
+"""The files in a task's local folder: one of several sets, each file by any of its names."""
 
 
 def mistakes(study: Study) -> Iterator[str]:
-    """What is wrong with the files and folders that the study names, a line each, which begins with the key.
+    """A line for each mistake in the files and folders that the study names, beginning with the key.
 
-    A file is there, a regular one, readable and not empty; none is given twice in a corpus; a folder holds what is read
-    from it; and there are more pairs than are held out.
+    Files must exist, be regular, readable and not empty, and be given once in a corpus; folders must have the files
+    that are read from them; and there must be more pairs than are held out.
     """
     for name, corpus in study.corpora.items():
         yield from _of_corpus(f"corpora.{name}", corpus)
@@ -98,18 +98,18 @@ def _of_task(where: str, task: Task) -> Iterator[str]:
 
 
 def _of_files(where: str, corpus: FilesCorpus) -> Iterator[str]:
-    """What is wrong with parallel text of the user's own."""
-    found: dict[tuple[int, int], str] = {}
+    """Mistakes in the user's own parallel text."""
+    keys: dict[tuple[int, int], str] = {}
     usable = True
     for key, path in corpus.local_paths.items():
         wrong = list(_of_file(f"{where}.{key}", path))
         yield from wrong
         usable = usable and not wrong
         if not wrong:
-            about = path.stat()
-            other = found.setdefault((about.st_dev, about.st_ino), key)
-            if other != key:
-                yield f"{where}.{key}: {path} is the same file as {other}; give each its own file"
+            status = path.stat()
+            first_key = keys.setdefault((status.st_dev, status.st_ino), key)
+            if first_key != key:
+                yield f"{where}.{key}: {path} is the same file as {first_key}; give each its own file"
     parts = sum(part is None for part in (corpus.valid, corpus.test))
     wanted = parts * corpus.held_out
     lines = _few_lines(corpus.train.source, wanted) if usable and wanted else None
@@ -121,27 +121,27 @@ def _of_files(where: str, corpus: FilesCorpus) -> Iterator[str]:
 
 
 def _of_iwslt14(where: str, corpus: Iwslt14Corpus) -> Iterator[str]:
-    """Whether there are the pairs that are asked for."""
+    """Mistakes in the number of pairs."""
     if corpus.pairs is None:
         return
     prepared = corpus.folder / "train.de" if corpus.folder and not (corpus.folder / "de-en.tgz").exists() else None
-    there: int | None = SIZES[corpus.subset] if corpus.subset else iwslt14.PAIRS
+    available: int | None = SIZES[corpus.subset] if corpus.subset else iwslt14.PAIRS
     if prepared is not None and not corpus.subset:
-        there = _few_lines(prepared, corpus.pairs - 1) if prepared.is_file() else None
-    if there is not None and corpus.pairs > there:
-        yield f"{where}.pairs: {corpus.pairs:,} of {there:,} pairs of train; leave it out to train on all"
+        available = _few_lines(prepared, corpus.pairs - 1) if prepared.is_file() else None
+    if available is not None and corpus.pairs > available:
+        yield f"{where}.pairs: {corpus.pairs:,} of {available:,} pairs of train; leave it out to train on all"
 
 
 def _of_file(key: str, path: Path) -> Iterator[str]:
-    """What is wrong with a file that is to be read."""
-    about = _status(path)
-    if isinstance(about, str):
-        yield f"{key}: {path}{about}"
-    elif not stat.S_ISREG(about.st_mode):
-        yield f"{key}: {path} is {_KINDS.get(stat.S_IFMT(about.st_mode), 'special')}; give a regular file"
+    """Mistakes in a file."""
+    status = _status(path)
+    if isinstance(status, str):
+        yield f"{key}: {path}{status}"
+    elif not stat.S_ISREG(status.st_mode):
+        yield f"{key}: {path} is {_KINDS.get(stat.S_IFMT(status.st_mode), 'special')}; give a regular file"
     elif not os.access(path, os.R_OK):
         yield f"{key}: {path} cannot be read (Permission denied)"
-    elif not about.st_size:
+    elif not status.st_size:
         yield f"{key}: {path} is empty"
     elif _IN_BRACES.search(str(path)):
         yield f"{key}: {path}: {_BRACES}"
@@ -151,36 +151,37 @@ _BRACES = "{...} in a path is a wildcard of Snakemake; rename it without braces"
 
 
 def _of_folder(key: str, path: Path | None, sets: tuple[tuple[tuple[str, ...], ...], ...]) -> Iterator[str]:
-    """What is wrong with a folder of published files; nothing where there is none."""
+    """Mistakes in a folder of published files, if one is given."""
     if path is None:
         return
-    about = _status(path)
-    if isinstance(about, str):
-        yield f"{key}: {path}{about}"
+    status = _status(path)
+    if isinstance(status, str):
+        yield f"{key}: {path}{status}"
         return
-    if not stat.S_ISDIR(about.st_mode):
+    if not stat.S_ISDIR(status.st_mode):
         yield f"{key}: {path} is no folder; give the folder in which the files are"
         return
-    files = [[_any_of(path, names) for names in one] for one in sets]
-    # The set of which something is there is meant; where nothing is, the message has them all.
-    meant = next((one for one in files if any(os.path.exists(file) for file in one)), None)
-    if meant is None:
-        yield f"{key}: {path} lacks " + "; or ".join(", ".join(" or ".join(names) for names in one) for one in sets)
+    candidates = [[_any_of(path, names) for names in file_set] for file_set in sets]
+    # The first set with an existing file is the intended one.
+    intended = next((files for files in candidates if any(os.path.exists(file) for file in files)), None)
+    if intended is None:
+        alternatives = (", ".join(" or ".join(names) for names in file_set) for file_set in sets)
+        yield f"{key}: {path} lacks {'; or '.join(alternatives)}"
         return
-    for file in meant:
+    for file in intended:
         yield from _of_file(key, file)
     yield from _of_all_files(key, path)
 
 
 def _any_of(folder: Path, names: tuple[str, ...]) -> Path:
-    """The file that is there by one of the names, or the first name's."""
+    """The first existing file among the names, or the first name."""
     return next((folder / name for name in names if os.path.exists(folder / name)), folder / names[0])
 
 
 def _of_texts(key: str, path: Path) -> Iterator[str]:
-    """What is wrong with a file of text, an archive, or a folder of both."""
-    about = _status(path)
-    if isinstance(about, str) or not stat.S_ISDIR(about.st_mode):
+    """Mistakes in a text file, an archive, or a folder of both."""
+    status = _status(path)
+    if isinstance(status, str) or not stat.S_ISDIR(status.st_mode):
         yield from _of_file(key, path)
         return
     wrong = list(_of_all_files(key, path))
@@ -194,7 +195,7 @@ def _of_texts(key: str, path: Path) -> Iterator[str]:
 
 
 def _of_all_files(key: str, folder: Path) -> Iterator[str]:
-    """What is wrong with the files of a folder, all of which are inputs of the job that reads it."""
+    """Mistakes in the files of a folder, all of which are inputs of the job that reads it."""
     braces = []
     for number, file in enumerate(_files(folder)):
         if number == MOST_FILES:
@@ -207,18 +208,18 @@ def _of_all_files(key: str, folder: Path) -> Iterator[str]:
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    """All that is in a folder and in those within, but for folders themselves."""
+    """All files in a folder and its subfolders."""
     for inside, _, names in os.walk(folder):
         yield from (Path(inside) / name for name in names)
 
 
 def _is_read(file: Path) -> bool:
-    """Whether a file of a folder is taken for text or an archive."""
+    """Whether a file in a folder is read, as text or an archive."""
     return file.name.endswith(ARCHIVE_ENDINGS) or is_text(file.name)
 
 
 def _status(path: Path) -> os.stat_result | str:
-    """What the system knows of a path, or why that cannot be had."""
+    """A path's status, or the end of an error message."""
     try:
         return path.stat()
     except FileNotFoundError:
@@ -230,16 +231,16 @@ def _status(path: Path) -> os.stat_result | str:
 
 
 def _few_lines(path: Path, most: int) -> int | None:
-    """The number of lines of a text, if it has at most so many; None where it has more, or too much to count."""
-    lines, left, last = 0, LOOKED_AT, b"\n"
+    """The number of lines of a text; None if it has more than `most`, or is too long to count."""
+    lines, budget, last = 0, LOOKED_AT, b"\n"
     with path.open("rb") as file:
-        while block := file.read(min(left, 2**20)):
+        while block := file.read(min(budget, 2**20)):
             lines += block.count(b"\n")
-            left -= len(block)
+            budget -= len(block)
             last = block
             if lines > most:
                 return None
-        if not left and file.read(1):
+        if not budget and file.read(1):
             return None
     lines += not last.endswith(b"\n")
     return lines if lines <= most else None

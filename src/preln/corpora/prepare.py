@@ -1,4 +1,4 @@
-"""The stages that turn a corpus into text and BPE pieces, with a record of what was done and dropped."""
+"""The stages from a corpus to text and BPE pieces, with a record of each."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from preln.records.prepared_stage import require_stage
 
 RECORD = "corpus.json"
 LONGEST = 1000
-"""Pieces of a sentence; fairseq's positions end at 1024."""
+"""Largest number of pieces in a sentence; fairseq's positions end at 1024."""
 
 logger = logging.getLogger(__name__)
 
@@ -28,9 +28,8 @@ logger = logging.getLogger(__name__)
 def prepare_text(corpus: Corpus, downloads: Path, out: Path, processes: int) -> None:
     """Write `out`/{train,valid,test}.{language}, one tokenised sentence a line, and then `out`/corpus.json.
 
-    The record names the source, its licence and the settings, and counts for each part what it holds and what was
-    dropped, by reason; what looks like a mistake is under `warnings`. `downloads` is where the downloads are;
-    `processes` tokenise.
+    The record names the source, its licence and the settings, and counts each part's pairs, and those dropped by
+    reason; likely mistakes are under `warnings`. `downloads` is the folder of downloads; `processes` tokenise.
 
     Raises:
         CorpusError: if the text or the settings cannot become a corpus.
@@ -77,18 +76,18 @@ def prepare_bpe(text: Path, vocabulary: int, out: Path, threads: int) -> None:
     """Train one BPE model on both sides of train in `text`, a folder that `prepare_text` wrote, and write
     `out`/bpe.model, bpe.vocab, {train,valid,test}.{language} of pieces between spaces, and then bpe.json.
 
-    The record counts pairs, pieces, the characters that are unknown because train lacks them, and the pairs of train
-    that were left out because a side has more than `LONGEST` pieces. `vocabulary` is the most pieces that the model
-    may have; `threads` encode.
+    The record counts pairs, pieces, characters that are unknown because train lacks them, and training pairs that were
+    skipped because a side has more than `LONGEST` pieces. `vocabulary` is the largest number of pieces; `threads`
+    encode.
 
     Raises:
-        TextDamaged: if the text is not as it was prepared.
-        CorpusError: if the text is missing, the vocabulary is too small for it, or a sentence of valid or test, which
-            may not be left out, has more than `LONGEST` pieces.
+        TextDamaged: if the text is damaged.
+        CorpusError: if the text is missing, the vocabulary is too small for it, or a sentence in valid or test, which
+            may not be skipped, has more than `LONGEST` pieces.
     """
     require_stage(text)
-    both = _prepared_languages(text)
-    model = bpe.train([text / f"train.{language}" for language in both], vocabulary)
+    language_pair = _prepared_languages(text)
+    model = bpe.train([text / f"train.{language}" for language in language_pair], vocabulary)
     scores = bpe.pieces(model)
     known = {piece for piece, _ in scores}
     record: dict[str, Any] = {"vocabulary": vocabulary, "pieces": len(scores), "parts": {}}
@@ -96,7 +95,7 @@ def prepare_bpe(text: Path, vocabulary: int, out: Path, threads: int) -> None:
         (folder / "bpe.model").write_bytes(model)
         write_lines(folder / "bpe.vocab", (f"{piece}\t{score:g}" for piece, score in scores))
         for part in PARTS:
-            names = [f"{part}.{language}" for language in both]
+            names = [f"{part}.{language}" for language in language_pair]
             encoded = [bpe.encode(model, lines_of(text / name, "encode"), threads) for name in names]
             counts = {"pairs": 0, "pieces": 0, "unknown_characters": 0, "too_many_pieces": 0}
             with _to_write([folder / name for name in names]) as sides:
@@ -122,29 +121,29 @@ def prepare_bpe(text: Path, vocabulary: int, out: Path, threads: int) -> None:
 
 @contextmanager
 def _to_write(paths: Sequence[Path]) -> Iterator[list[TextIO]]:
-    """New files of text, with Unix line ends."""
-    with ExitStack() as opened:
-        yield [opened.enter_context(path.open("w", encoding="utf-8", newline="\n")) for path in paths]
+    """Open new text files, with Unix line ends."""
+    with ExitStack() as stack:
+        yield [stack.enter_context(path.open("w", encoding="utf-8", newline="\n")) for path in paths]
 
 
 def _parts(corpus: Corpus, downloads: Path, processes: int) -> Mapping[str, Iterable[Part]]:
     """Train, valid and test, tokenised, each in pieces that fit into memory."""
-    found = SOURCES[corpus.source].prepare(corpus, downloads, processes)
-    return {name: [part] if isinstance(part, Part) else part for name, part in found.items()}
+    parts = SOURCES[corpus.source].prepare(corpus, downloads, processes)
+    return {name: [part] if isinstance(part, Part) else part for name, part in parts.items()}
 
 
 def _prepared_languages(text: Path) -> tuple[str, str]:
-    """The languages of a folder that `prepare_text` wrote."""
+    """The languages of a text that `prepare_text` wrote."""
     path = text / RECORD
     try:
-        both = json.loads(path.read_text(encoding="utf-8"))["languages"]
-        return both["source"], both["target"]
+        names = json.loads(path.read_text(encoding="utf-8"))["languages"]
+        return names["source"], names["target"]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise CorpusError(f"{path}: not the record of a prepared corpus ({error}); prepare the text again") from None
 
 
 def _checksums(path: Path, published: Mapping[str, str]) -> dict[str, Any]:
-    """A file's SHA-256 and, where others published its git blob id, whether it is theirs."""
+    """A file's SHA-256 and, if its git blob id is published, whether it matches."""
     checksums: dict[str, Any] = {"sha256": sha256(path)}
     if path.name in published:
         checksums["as_published"] = git_blob_id(path) == published[path.name]

@@ -1,4 +1,4 @@
-"""What others publish: files with their checksums, and sources of parallel text."""
+"""Published files with their checksums, and sources of parallel text."""
 
 from __future__ import annotations
 
@@ -23,8 +23,7 @@ _BLOCK = 1 << 16
 
 @dataclass(frozen=True)
 class Download:
-    """A file at an official address, and the checksum of its content; `git-blob` is the id that git gives it
-    (`git hash-object`)."""
+    """A file at an official address, and its checksum; `git-blob` is git's id for its content (`git hash-object`)."""
 
     address: str
     name: str
@@ -34,21 +33,20 @@ class Download:
 
 @dataclass(frozen=True)
 class Source:
-    """One source of parallel text. A module of `preln.corpora.parallel` has it as `SOURCE`.
+    """A source of parallel text, which a module of `preln.corpora.parallel` defines as `SOURCE`.
 
     Attributes:
-        name: what a study gives under `source`.
+        name: its name under `source` in a study.
         title: for readers.
-        origin: where it comes from.
-        licence: under which its text may be used.
-        languages: source and target; None where the study says them as `source_language` and `target_language`.
-        prepare: makes train, valid and test, tokenised, of a corpus's settings, the folder of the downloads and a
+        origin: where the text comes from.
+        licence: the text's licence.
+        languages: source and target; None if the study sets `source_language` and `target_language`.
+        prepare: prepares train, valid and test, tokenised, given a corpus's settings, the folder of the downloads and a
             number of processes; a part may come in pieces that fit into memory.
-        line: what is done to a line of raw text, by the corpus's settings and the line's language.
+        line: the preparation of a line of raw text, given the corpus's settings and the line's language.
         downloads: the files that are downloaded unless the study names a local `folder`.
-        local: the files that such a folder holds: one of several sets, each file by any of its names.
-        published: the git blob ids of prepared files (`train.de`, ...) where others published them, so that a
-            preparation can be checked.
+        local: the files in such a folder: one of several sets, each file by any of its names.
+        published: published git blob ids of prepared files (`train.de`, ...), to check a preparation.
     """
 
     name: str
@@ -64,12 +62,12 @@ class Source:
 
 
 def text_files(languages: tuple[str, str]) -> tuple[tuple[str, ...], ...]:
-    """The names that prepared parallel text has in a local folder: train.de, train.en, valid.de, ..."""
+    """The names of prepared parallel text in a local folder: train.de, train.en, valid.de, ..."""
     return tuple((f"{part}.{language}",) for part in ("train", "valid", "test") for language in languages)
 
 
 def git_blob_id(path: Path) -> str:
-    """The id that git gives to a file's content (`git hash-object`), in hexadecimal."""
+    """git's id for a file's content (`git hash-object`), in hexadecimal."""
     digest = hashlib.sha1(f"blob {path.stat().st_size}\0".encode(), usedforsecurity=False)
     with path.open("rb") as file:
         while block := file.read(_BLOCK):
@@ -89,13 +87,13 @@ def require_content(path: Path, expected: Download) -> None:
     """Check that the file at `path` is the `expected` one.
 
     Raises:
-        CorpusError: if the file is missing or is another; the message has both checksums.
+        CorpusError: if the file is missing or has another checksum.
     """
     if not path.is_file():
         raise CorpusError(f"{path}: is missing; download it, or name the `folder` where it is in the study")
-    found = checksum(path, expected.algorithm)
-    if found != expected.checksum:
+    actual = checksum(path, expected.algorithm)
+    if actual != expected.checksum:
         raise CorpusError(
-            f"{path}: its {expected.algorithm} checksum is {found}, it should be {expected.checksum}: the file is "
-            "damaged or another; put the right one into a folder, and name that as `folder` in the study"
+            f"{path}: its {expected.algorithm} checksum is {actual}, it should be {expected.checksum}: the file is "
+            "damaged or a different one; put the right file into a folder, and name that as `folder` in the study"
         )

@@ -1,4 +1,4 @@
-"""Which pairs are train, valid and test: held-out pairs by seed, and nothing held out stands in train."""
+"""The split into train, valid and test: held-out pairs are chosen by seed, and removed from train."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from preln.corpora.text import Drops, Pair, Part
 
 
 def divide(parts: dict[str, Part], held_out: int, seed: int) -> dict[str, Part]:
-    """Train, valid and test from train and whichever of the others is given.
+    """Complete train, valid and test from train and the given parts.
 
-    A part that is not given is `held_out` distinct pairs of train, chosen by `seed`. Train loses every copy
-    of what stands in valid or test; copies are counted as dropped, pairs that moved to a part are not.
+    A missing part becomes `held_out` distinct pairs of train, chosen by `seed`. Train loses every copy of a pair in
+    valid or test; copies are counted as dropped, pairs that moved to a part are not.
 
     Raises:
         CorpusError: if no pair is left for train.
     """
-    given = {name: part for name, part in parts.items() if name != "train"}
-    train = _without(parts["train"], {pair for part in given.values() for pair in part.pairs})
-    missing = [name for name in ("valid", "test") if name not in given]
+    evaluation = {name: part for name, part in parts.items() if name != "train"}
+    train = _without(parts["train"], {pair for part in evaluation.values() for pair in part.pairs})
+    missing = [name for name in ("valid", "test") if name not in evaluation]
     distinct = list(dict.fromkeys(train.pairs))
     wanted = held_out * len(missing)
     if len(distinct) <= wanted:
@@ -32,12 +32,12 @@ def divide(parts: dict[str, Part], held_out: int, seed: int) -> dict[str, Part]:
     chosen = random.Random(seed).sample(distinct, wanted)
     train = _without(train, set(chosen), moved=wanted)
     for number, name in enumerate(missing):
-        given[name] = Part(chosen[number * held_out : (number + 1) * held_out])
-    return {"train": train, "valid": given["valid"], "test": given["test"]}
+        evaluation[name] = Part(chosen[number * held_out : (number + 1) * held_out])
+    return {"train": train, "valid": evaluation["valid"], "test": evaluation["test"]}
 
 
 def _without(part: Part, excluded: Collection[Pair], moved: int = 0) -> Part:
-    """`part` without `excluded`, counting as dropped what `moved` pairs do not explain."""
+    """`part` without the `excluded` pairs, which are counted as dropped except for `moved` of them."""
     kept = [pair for pair in part.pairs if pair not in excluded]
     dropped = Drops(held_out=len(part.pairs) - len(kept) - moved)
     return replace(part, pairs=kept, drops=part.drops + dropped)

@@ -1,4 +1,4 @@
-"""Files and members of archives as streams, of which no more is in memory than `MOST_IN_MEMORY` at a time."""
+"""Files and archives' members as streams, with at most `MOST_IN_MEMORY` bytes in memory at a time."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from typing import IO, Any, cast
 from preln.corpora import CorpusError
 
 MOST_IN_MEMORY = 64 << 20
-"""Bytes of a line, of a document or of an archive's header. What is longer is refused before it is read whole."""
+"""Largest size in bytes of a line, a document or an archive's header; longer ones are refused before they are read."""
 
 MOST_EXPANSION = 100
-"""How many times as large as its archive a text may be. Compressed text expands to 3 to 10 times its size."""
+"""Largest size of a text relative to its archive. Compressed text expands to 3 to 10 times its size."""
 
 BROKEN = (EOFError, OSError, tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, NotImplementedError)
-"""What reading an archive ends in that is cut off, damaged, or compressed in a way that is not known here."""
+"""Errors from reading an archive that is cut off, damaged, or compressed in an unknown way."""
 
 logger = logging.getLogger(__name__)
 
@@ -43,19 +43,19 @@ _OPENERS: dict[str | None, Callable[[IO[bytes]], Any]] = {"gzip": gzip.open, "bz
 
 
 def size(count: int) -> str:
-    """A number of bytes in words."""
+    """A number of bytes in MiB."""
     return f"{count / (1 << 20):,.0f} MiB"
 
 
 def require_text(head: bytes, name: object) -> None:
-    """See that what a file or member begins with is not compressed and not UTF-16.
+    """Check that the beginning of a file or member is neither compressed nor UTF-16.
 
     Raises:
         CorpusError: if it is.
     """
     if kind := _compression(head):
         raise CorpusError(f"{name}: compressed by {kind}, it should be text in UTF-8; unpack it first")
-    # Letters of Europe have a zero as the first or the second byte of two.
+    # In UTF-16, European letters have a zero in one of two bytes.
     zeros = [head[parity::2].count(0) for parity in (0, 1)]
     marked = head.startswith((b"\xff\xfe", b"\xfe\xff"))
     if marked or (max(zeros) > len(head) / 4 and min(zeros) * 10 < max(zeros)):
@@ -66,10 +66,10 @@ def require_text(head: bytes, name: object) -> None:
 
 
 def lines(file: BufferedReader, name: object) -> Iterator[bytes]:
-    """The lines of a stream with their ends, which are line feeds.
+    """The lines of a stream with their line feeds.
 
     Raises:
-        CorpusError: if a line is longer than `MOST_IN_MEMORY`, or the stream does not begin as such text does.
+        CorpusError: if a line is longer than `MOST_IN_MEMORY`, or the stream is not such text.
     """
     head = file.peek()
     require_text(head, name)
@@ -90,16 +90,15 @@ def lines(file: BufferedReader, name: object) -> Iterator[bytes]:
 
 
 def members(archive: Path, wanted: Callable[[str], bool]) -> Generator[tuple[str, BufferedReader], None, None]:
-    """The members of a zip or tar archive whose names are wanted, each with its name as it can be printed, in their
-    order. Each can be read until the next one is asked for. Nothing is unpacked to disk, so no path in the archive can
-    lead anywhere.
+    """The wanted members of a zip or tar archive, in order, with printable names. A member can be read until the next
+    one is requested. Nothing is unpacked to disk.
 
-    A link in the archive is not followed: the text that it leads to is read once, under its own name. The links that
-    are left out so are told.
+    Links in the archive are not followed, as the text that they lead to is read under its own name; a warning lists
+    them.
 
     Raises:
-        CorpusError: if the archive is damaged; if a wanted member is encrypted, expands to more than `MOST_EXPANSION`
-            times the archive and more than `MOST_IN_MEMORY`, or is a link to what is not read.
+        CorpusError: if the archive is damaged, or if a wanted member is encrypted, expands to more than
+            `MOST_EXPANSION` times the archive and more than `MOST_IN_MEMORY`, or links to a member that is not read.
     """
     expanded = 0
     read: set[str] = set()
@@ -127,18 +126,20 @@ def members(archive: Path, wanted: Callable[[str], bool]) -> Generator[tuple[str
                 yield name, content
     except BROKEN as error:
         raise CorpusError(f"{archive}: cannot be read as an archive ({error}); is it whole?") from None
-    told = [f"{name} (to {printable(target)})" for name, target in links.items()]
-    if lost := [text for text, target in zip(told, links.values(), strict=True) if target not in read]:
+    descriptions = [f"{name} (to {printable(target)})" for name, target in links.items()]
+    if lost := [text for text, target in zip(descriptions, links.values(), strict=True) if target not in read]:
         raise CorpusError(
             f"{archive}: {len(lost)} links lead to what is not read here: {_first(lost)}; unpack the archive, and give "
             "what was in it"
         )
-    if told:
-        logger.warning("%s: left out: %d links to texts that are read once: %s", archive, len(told), _first(told))
+    if links:
+        logger.warning(
+            "%s: skipped %d links to texts that are read once: %s", archive, len(links), _first(descriptions)
+        )
 
 
 def printable(name: str) -> str:
-    """A name from an archive, as it is or, where it has control characters or is no Unicode, in escapes."""
+    """A name from an archive; with escapes if it has control characters or is not Unicode."""
     return name if name.isprintable() else ascii(name)
 
 
@@ -151,7 +152,7 @@ class _Member:
     open: Callable[[], BufferedReader]
     encrypted: bool = False
     link_to: Callable[[], str | None] = lambda: None
-    """The path in the archive that a link leads to; none of what is no link."""
+    """The path in the archive that a link leads to; None if the member is not a link."""
 
 
 def _of_zip(archive: Path) -> Iterator[_Member]:
@@ -181,7 +182,7 @@ def _of_tar(archive: Path) -> Iterator[_Member]:
             tarfile.open(fileobj=cast(Any, _Steps(stream, archive)), mode="r:") as tar,
         ):
             for member in tar:
-                # What it remembers of millions of members would fill the memory.
+                # tarfile's list of millions of members would fill the memory.
                 tar.members = []  # type: ignore[attr-defined]
 
                 def content(member: tarfile.TarInfo = member) -> BufferedReader:
@@ -197,7 +198,7 @@ def _of_tar(archive: Path) -> Iterator[_Member]:
 
 
 class _Steps:
-    """The stream of a tar archive. Its headers say how long they are, up to gigabytes; such are not read."""
+    """The stream of a tar archive that refuses oversized headers, whose length may be given as gigabytes."""
 
     def __init__(self, stream: IO[bytes], archive: Path) -> None:
         self._stream = stream
@@ -218,7 +219,7 @@ def _compression(head: bytes) -> str | None:
 
 
 def _target(link: str, leads_to: str) -> str:
-    """The path in the archive of what a symbolic link leads to."""
+    """The path in the archive that a symbolic link leads to."""
     return posixpath.normpath(posixpath.join(posixpath.dirname(link), leads_to))
 
 

@@ -7,18 +7,18 @@ from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from io import BufferedReader
 from pathlib import Path
+from random import Random
+from typing import NamedTuple
 
 import sentencepiece
 from tqdm import tqdm
 
 from preln.config import EmbeddedTask, MrpcTask, RteTask, Task
-from preln.corpora import CorpusError, streams
+from preln.corpora import CorpusError, data, streams
 from preln.corpora.english.sentences import normalised
 from preln.corpora.registry import GLUES_DEV_IDS, MRPC_DEV_IDS, MRPC_PAIRS, RTE
 from preln.corpora.streams import BROKEN, members
 from preln.corpora.text import unusable, write_lines
-from preln.generated_text import english
-from preln.generated_text.english import SentencePair
 from preln.records.files import replaced_folder, write_json
 from preln.records.prepared_stage import require_stage
 
@@ -32,6 +32,15 @@ RTE_LABELS = {"not_entailment": False, "entailment": True}
 
 SPECIAL = 4
 """Symbols beside the pieces of a pair: <s> first </s> </s> second </s>."""
+
+
+class SentencePair(NamedTuple):
+    """Two sentences, and whether the second says the same as the first, or follows from it."""
+
+    first: str
+    second: str
+    holds: bool
+
 
 Parts = dict[str, list[SentencePair]]
 
@@ -53,7 +62,7 @@ def read(task: Task, downloads: Path) -> Parts:
     """
     match task:
         case EmbeddedTask():
-            return _generated(task)
+            return _embedded(task)
         case MrpcTask():
             folder = task.folder or downloads
             ids = next((p for p in (folder / MRPC_DEV_IDS.name, folder / GLUES_DEV_IDS) if p.exists()), None)
@@ -150,14 +159,11 @@ def rte(folder: Path, part: str) -> list[SentencePair]:
     return _not_empty({part: pairs}, name)[part]
 
 
-def _generated(task: EmbeddedTask) -> Parts:
-    """Pairs of the grammar, each of them once."""
-    generate = english.paraphrases if task.relation == "paraphrase" else english.entailments
-    wanted = task.pairs + task.dev
-    distinct = list(dict.fromkeys(generate(2 * wanted, task.seed)))
-    if len(distinct) < wanted:
-        raise CorpusError(f"the grammar gives {len(distinct)} distinct pairs, not {wanted}; ask for fewer pairs")
-    return {"dev": distinct[: task.dev], "train": distinct[task.dev : wanted]}
+def _embedded(task: EmbeddedTask) -> Parts:
+    """Pairs that come with the package, each of them once."""
+    pairs = [SentencePair(*pair) for pair in data.task(task.relation)]
+    chosen = Random(task.seed).sample(pairs, task.dev + task.pairs)
+    return {"dev": chosen[: task.dev], "train": chosen[task.dev :]}
 
 
 @contextmanager

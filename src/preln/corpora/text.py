@@ -1,4 +1,4 @@
-"""Reading and writing of parallel text: every line is checked, and what is dropped is counted by reason."""
+"""Reading and writing of parallel text: every line is checked, and drops are counted by reason."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ Pair = tuple[str, str]
 PARTS = ("train", "valid", "test")
 
 LONGEST_LINE = 10_000
-"""Characters; a longer line is no sentence, and would stall the tokeniser."""
+"""Characters; a longer line is not a sentence, and would stall the tokeniser."""
 
 # A tab is white space. The C1 range stays: it occurs in the field's own prepared IWSLT14 text.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 LARGEST_RATIO = 1.5
-"""Of the sides' numbers of words, in the field's preparations."""
+"""Largest ratio of the sides' numbers of words, as in the field's preparations."""
 
-# The files are read as lines, not as XML: the field's test sets keep their entities as they are written.
+# The files are read as lines, not as XML: the field's test sets keep their entities.
 _SEGMENT = re.compile(r'<seg id="[0-9]*">\s*(.*?)\s*</seg>')
 
-# SentencePiece writes a space as U+2581 and an unknown character as U+2585, and fairseq's dictionary has
-# symbols that are written like words: text that holds one of them would become another text.
+# SentencePiece writes a space as U+2581 and an unknown character as U+2585, and fairseq's dictionary has symbols that
+# look like words: a text with one of them would change its meaning.
 _RESERVED = re.compile("[\u2581\u2585]|<s>|<pad>|</s>|<unk>")
 
 
@@ -50,7 +50,7 @@ _REASONS = {
 
 @dataclass(frozen=True)
 class Drops:
-    """Sentence pairs that were left out of one part of a corpus, counted by the first reason met."""
+    """Sentence pairs dropped from a part of a corpus, counted by the first reason."""
 
     empty: int = 0
     """A side has no visible character, or has none after tokenisation."""
@@ -65,26 +65,26 @@ class Drops:
     unequal_lengths: int = 0
     """The sides' word counts differ by more than the corpus's ratio."""
     held_out: int = 0
-    """A pair of train that stands in valid or test too, each copy of it."""
+    """A pair of train, and each copy of it, is also in valid or test."""
     not_chosen: int = 0
-    """A pair of train that the study does not ask for."""
+    """The study does not ask for a pair of train."""
 
     def __add__(self, other: Drops) -> Drops:
         return Drops(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
 
     def __str__(self) -> str:
-        """In words, without the reasons that do not occur."""
+        """The non-zero counts in words."""
         return ", ".join(f"{getattr(self, f.name):,} {_REASONS[f.name]}" for f in fields(self) if getattr(self, f.name))
 
 
 @dataclass(frozen=True)
 class Part:
-    """The pairs of train, valid or test, or of a piece of one that does not fit into memory, and what was left out."""
+    """The pairs and drops of train, valid or test, or of a piece of a part that does not fit into memory."""
 
     pairs: list[Pair]
     drops: Drops = Drops()
     warnings: tuple[str, ...] = ()
-    """What looks like a mistake and is used nevertheless."""
+    """Likely mistakes in text that is used nevertheless."""
 
 
 def lines_of(path: Path, doing: str = "read") -> Iterator[str]:
@@ -121,8 +121,8 @@ def lines_of(path: Path, doing: str = "read") -> Iterator[str]:
 
 
 def read_parallel(source: Path, target: Path) -> Part:
-    """The sentence pairs of two files that are line by line translations of each other, with a warning where they seem
-    not to be.
+    """The sentence pairs of two files that are line by line translations of each other, with a warning if they do not
+    seem to be.
 
     Raises:
         CorpusError: if a file is not readable text, if their line counts differ, or if no pair is left.
@@ -155,13 +155,13 @@ def screen(part: Part) -> Part:
 
 @cache
 def _visible() -> regex.Pattern[str]:
-    # No white space, no format characters such as U+200B and the soft hyphen (category Cf), and nothing that Unicode
-    # says to leave out of sight, such as fillers and variation selectors. Braille's empty pattern is a blank symbol.
+    # Excludes white space, format characters such as U+200B and the soft hyphen (category Cf), characters that Unicode
+    # hides by default, such as fillers and variation selectors, and Braille's empty pattern.
     return regex.compile(r"[^\s\x1c-\x1f\p{Z}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]")
 
 
 def unusable(*sides: str) -> str | None:
-    """The reason, a field of `Drops`, why a sentence, or a pair of them, cannot be used."""
+    """The reason, a field of `Drops`, for which a sentence or a pair cannot be used; None if it can."""
     if not all(_visible().search(side) for side in sides):
         return "empty"
     if any(_CONTROL.search(side) for side in sides):
@@ -191,7 +191,7 @@ def clean(part: Part, most_words: int) -> Part:
 
 
 def evaluation_segments(text: str) -> list[str]:
-    """The sentences of a development or test set's XML or SGML file; a typographic apostrophe becomes `'`."""
+    """The sentences in a development or test set's XML or SGML file; a typographic apostrophe becomes `'`."""
     segments = (_SEGMENT.search(line) for line in text.split("\n"))
     return [segment.group(1).replace("’", "'") for segment in segments if segment]
 
@@ -200,14 +200,14 @@ def require_distinct(files: Mapping[str, Path]) -> None:
     """Check that no file is given under two of the names (`train.source`, `valid.target`, ...).
 
     Raises:
-        CorpusError: naming both, also where two paths lead to one file.
+        CorpusError: if two names lead to the same file, also by different paths.
     """
-    for (name, path), (other, second) in combinations(files.items(), 2):
-        if path.exists() and second.exists() and path.samefile(second):
-            raise CorpusError(f"{other}: {second} is the same file as {name}; give each its own file")
+    for (first_name, first), (second_name, second) in combinations(files.items(), 2):
+        if first.exists() and second.exists() and first.samefile(second):
+            raise CorpusError(f"{second_name}: {second} is the same file as {first_name}; give each its own file")
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:
-    """Write one line each, in UTF-8 with `\\n`; the file appears whole or not at all."""
+    """Write lines in UTF-8 with `\\n`; the file appears whole or not at all."""
     with replaced(path) as partial, partial.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(f"{line}\n" for line in lines)

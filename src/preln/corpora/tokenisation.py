@@ -1,7 +1,7 @@
-"""The one definition of a tokenised line, and of the way back from it to running text.
+"""Tokenising a line, and turning it back into running text.
 
 Tokenisation is Moses's (through sacremoses, no Perl), with its escapes (`&apos;`, `&quot;`, ...), followed by
-lower-casing. On the IWSLT14 test set it gives, line by line, what the Perl scripts give.
+lower-casing. On the IWSLT14 test set, every line equals the Perl scripts' output.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ if TYPE_CHECKING:
     from sacremoses import MosesDetokenizer, MosesTokenizer
 
 _CHUNK = 1000
-"""Lines that a process takes at a time: enough to outweigh sending them."""
+"""Lines in a process's task: enough to outweigh the cost of sending them."""
 
-# The Perl tokeniser splits the last full stop of a line from any word, sacremoses not from an abbreviation.
+# The Perl tokeniser splits a line's final full stop from any word; sacremoses does not split it from an abbreviation.
 _GLUED_FULL_STOP = re.compile(r"([^\s.])\.$")
 
 
 @dataclass(frozen=True)
 class LinePreparation:
-    """What is done to each line of one language; a value that can be sent to other processes."""
+    """The preparation of a line in one language, which can be pickled."""
 
     language: str
     tokenise: bool = True
     lowercase: bool = True
 
     def __call__(self, line: str) -> str:
-        """The line, its words separated by single spaces. All Unicode white space counts as space."""
+        """Prepare a line; words are separated by single spaces, and all Unicode white space counts as space."""
         if self.tokenise:
             line = _tokeniser(self.language).tokenize(line, escape=True, return_str=True)
         if self.lowercase:
@@ -45,18 +45,18 @@ class LinePreparation:
         return _GLUED_FULL_STOP.sub(r"\1 .", line) if self.tokenise else line
 
     def undo(self, line: str) -> str:
-        """Running text from a line that was prepared so; its case stays as it is."""
+        """Running text from a prepared line; its case is kept."""
         return detokenise(line, self.language) if self.tokenise else line
 
 
 def detokenise(line: str, language: str) -> str:
-    """Running text from a tokenised line: escapes undone, punctuation attached; case stays as it is."""
+    """Running text from a tokenised line: escapes undone, punctuation attached, case kept."""
     detokenised: str = _detokeniser(language).detokenize(line.split(), return_str=True, unescape=True)
     return detokenised
 
 
 def map_lines(function: Callable[[str], str], lines: Sequence[str], processes: int, label: str) -> list[str]:
-    """`function` of every line, in order, computed by `processes` processes; progress goes to stderr."""
+    """Apply `function` to every line, in order, in `processes` processes; progress goes to stderr."""
     processes = min(processes, math.ceil(len(lines) / _CHUNK))
     if processes <= 1:
         return [function(line) for line in tqdm.tqdm(lines, desc=label, unit=" lines", delay=2)]
@@ -68,7 +68,7 @@ def map_lines(function: Callable[[str], str], lines: Sequence[str], processes: i
 def prepare_pairs(
     pairs: Sequence[Pair], preparations: Sequence[LinePreparation], processes: int, label: str
 ) -> list[Pair]:
-    """The pairs, the source prepared by the first of `preparations`, the target by the second."""
+    """Prepare the sources by the first of `preparations`, and the targets by the second."""
     source, target = (
         map_lines(preparation, [pair[side] for pair in pairs], processes, f"{label} {preparation.language}")
         for side, preparation in enumerate(preparations)
@@ -78,7 +78,7 @@ def prepare_pairs(
 
 @cache
 def _tokeniser(language: str) -> MosesTokenizer:
-    # Importing it takes half a second, which those who ask for a corpus's name should not wait for.
+    # Importing sacremoses takes half a second.
     from sacremoses import MosesTokenizer
 
     return MosesTokenizer(language)

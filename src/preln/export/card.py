@@ -1,4 +1,4 @@
-"""The model card of an exported model: what it is, how well it does, on what text, and how it is used."""
+"""The model card of an exported model: its description, results, text and use."""
 
 from __future__ import annotations
 
@@ -71,8 +71,13 @@ def card(run: Run | PretrainingRun, record: dict[str, Any], metrics: dict[str, A
     """
     placement = PLACEMENTS[run.settings.placement]
     common = {
-        **{"id": run.id, "label": placement.label, "source": placement.source, "paper": PAPER},
-        **{"width": run.settings.width, "preln": record["versions"]["preln"], "commit": commit_name(record)},
+        "id": run.id,
+        "label": placement.label,
+        "source": placement.source,
+        "paper": PAPER,
+        "width": run.settings.width,
+        "preln": record["versions"]["preln"],
+        "commit": commit_name(record),
         "hardware": hardware_line(record["hardware"]),
     }
     if isinstance(run, Run):
@@ -100,7 +105,7 @@ def _of_translation(run: Run, record: dict[str, Any], metrics: dict[str, Any]) -
 
 
 def _prepared(run: Run, source: str) -> str:
-    """What the tokenizer takes: text as the study prepared it."""
+    """A note on the tokenizer's input: text as the study prepared it."""
     preparation = SOURCES[run.corpus.source].line(run.corpus, source)
     lower = ", in lower case" if preparation.lowercase else ""
     if preparation.tokenise:
@@ -132,10 +137,6 @@ def _of_bert(run: PretrainingRun, record: dict[str, Any], metrics: dict[str, Any
 
 
 def _head(run: Run | PretrainingRun, task: str, languages: list[str]) -> str:
-    """What the model hub reads of a card."""
-    return yaml.safe_dump(
-        {
-            **{"library_name": "transformers", "pipeline_tag": task, "language": languages},
-            **{"tags": ["preln", run.settings.placement]},
-        }
-    )
+    """The card's metadata for the model hub."""
+    tags = ["preln", run.settings.placement]
+    return yaml.safe_dump({"library_name": "transformers", "pipeline_tag": task, "language": languages, "tags": tags})

@@ -1,4 +1,4 @@
-"""The curves of a study for other software: one long table, and TensorBoard's event files."""
+"""A study's curves for other software: one long table, and TensorBoard's event files."""
 
 from __future__ import annotations
 
@@ -18,45 +18,45 @@ from preln.theory.trace_jobs import TraceJob
 from preln.translation.report import records
 
 SETTINGS = ["placement", "optimizer", "learning_rate", "warmup", "seed"]
-"""The columns with settings of a run; a pre-training has no `optimizer`."""
+"""The columns with a run's settings; a pre-training has no `optimizer`."""
 COLUMNS = ["kind", "run", *SETTINGS, "update", "epoch", "quantity", "value"]
 
 _AT = ["run", "update", "epoch"]
 
 
 def load(study: Study, results: Path, jobs: Sequence[Job]) -> pd.DataFrame:
-    """The curves of what is done, a row a number, in the columns `COLUMNS`.
+    """The finished jobs' curves, with a row for each number, in the columns `COLUMNS`.
 
     `kind` is the folder of the run in the results: translation, pretraining or first-updates. `quantity` is the column
-    of the number in the run's own table. `rate` alone is another name: of the rate at the time, for `learning_rate` is
-    the peak.
+    of the number in the run's own table, except that the current learning rate is `rate`, as `learning_rate` is the
+    peak.
 
     Args:
         study: the study.
-        results: the folder of the results of all studies.
-        jobs: those of the study whose curves are wanted.
+        results: the folder of all studies' results.
+        jobs: the study's jobs whose curves are wanted.
 
     Raises:
-        PrelnError: if none of them is done, or a record cannot be used.
+        PrelnError: if none of the jobs is finished, or a record cannot be used.
     """
     runs = [job for job in jobs if isinstance(job, Run)]
     pretrainings = [job for job in jobs if isinstance(job, PretrainingRun)]
     traced = [job for job in jobs if isinstance(job, TraceJob)]
-    found = pd.concat(
+    table = pd.concat(
         [
             _long(runs, records.curves(study, runs, results)[["run", *records.MEASURED]]),
             _long(pretrainings, pretraining_records.load(study, pretrainings, results).curves),
             _long(traced, traces.load(study, traced, results).table.drop(columns=["curve", "seed"])),
         ]
     )
-    if found.empty:
-        asked = f" of {jobs[0].id}" if len(jobs) == 1 else ""
-        raise PrelnError(f"{results / study.study}: no curve is done{asked}; preln status shows how far it is")
-    return found.astype({"update": "int64", "epoch": "Int64"})
+    if table.empty:
+        selection = f" for {jobs[0].id}" if len(jobs) == 1 else ""
+        raise PrelnError(f"{results / study.study}: no finished curve{selection}; preln status shows the progress")
+    return table.astype({"update": "int64", "epoch": "Int64"})
 
 
 def _long(jobs: Sequence[Run | PretrainingRun | TraceJob], curves: pd.DataFrame) -> pd.DataFrame:
-    """The curves of runs of one kind, a row an epoch or an update, as a row a number; in the order of the runs."""
+    """Melt the curves of one kind of run, with a row for each epoch or update, into a row for each number."""
     named = curves.rename(columns={"updates": "update", **records.RATE})
     long = named.reindex(columns=list(dict.fromkeys([*_AT, *named.columns])))
     long = long.melt(_AT, var_name="quantity").dropna(subset=["value"])
@@ -68,13 +68,13 @@ def _long(jobs: Sequence[Run | PretrainingRun | TraceJob], curves: pd.DataFrame)
 
 
 def to_csv(curves: pd.DataFrame, out: Path) -> None:
-    """Write the curves as one table, in the place of a file that is there.
+    """Write the curves as one table, and replace an existing file.
 
     Raises:
-        PrelnError: if `out` is a folder, or no name of a CSV file.
+        PrelnError: if `out` is a folder, or does not end in .csv.
     """
     if out.suffix != ".csv":
-        raise PrelnError(f"{out}: no CSV file by its name; name a file that ends in .csv")
+        raise PrelnError(f"{out}: not a CSV file; name a file that ends in .csv")
     if out.is_dir():
         raise PrelnError(f"{out}: is a folder; name a file that ends in .csv")
     with replaced(out) as partial:
@@ -84,14 +84,14 @@ def to_csv(curves: pd.DataFrame, out: Path) -> None:
 def to_tensorboard(curves: pd.DataFrame, out: Path) -> None:
     """Write the curves as event files, in a folder for each run, with the quantities as tags over updates.
 
-    The time of an event is that of the training, in seconds since its beginning, where that is recorded.
+    An event's time is the training's, in seconds since its beginning, if recorded.
 
     Args:
         curves: in the columns `COLUMNS`.
         out: the new folder.
 
     Raises:
-        PrelnError: if `out` is there already.
+        PrelnError: if `out` exists.
     """
     from tensorboard.summary import Writer
 

@@ -2,6 +2,6 @@
 
 import logging
 
-# When it is imported, fairseq turns on every line of every log. A task of speech, which nothing here uses, then asks to
-# have tensorboardX installed. Its warnings are still told.
+# Importing fairseq enables every log level. An unused speech task then asks at level INFO for tensorboardX. Warnings
+# still appear.
 logging.getLogger("fairseq.tasks.text_to_speech").setLevel(logging.WARNING)

@@ -26,15 +26,15 @@ def attention(
     causal: bool = False,
     inside: Callable[[Tensor], Tensor] = as_it_is,
 ) -> Tensor:
-    """What attention adds to each position.
+    """Attention's output at each position.
 
     Args:
         module: fairseq's, prepared by `prepare`.
         h: of shape (batch, length, width).
-        source: what the positions attend to, of shape (batch, source length, width); without it, to `h` itself.
-        seen: which of the positions are attended to, as `visible` says it; without it, all are.
-        causal: whether a position sees only itself and those before it. Padding behind the words needs no mask then.
-        inside: what the heads go through before W^O.
+        source: the vectors attended to, of shape (batch, source length, width); None for self-attention.
+        seen: the positions that are attended to, as `visible` returns them; None for all.
+        causal: whether a position sees only itself and earlier ones. Trailing padding then needs no mask.
+        inside: applied to the heads before W^O.
     """
     if source is None:
         projected, of_source = project(module, h, "qkv"), None
@@ -58,12 +58,12 @@ def attention_of_the_last(state: Any, module: Any, h: Tensor, inside: Callable[[
 
 
 def _joined(module: Any, heads: Tensor) -> Tensor:
-    """What the heads attend to, through W^O."""
+    """The heads' output, mapped by W^O."""
     return linear(heads, module.out_proj.weight, module.out_proj.bias)
 
 
 def prepare(module: Any, qk_norm: bool) -> None:
-    """Give fairseq's `module` what it has not: QK-norm, where a run has it."""
+    """Add QK-norm to fairseq's `module` where the run asks for it."""
     module.qk_norm = QKNorm(module.embed_dim, module.num_heads) if qk_norm else None
 
 
@@ -82,4 +82,5 @@ def in_one(module: Any, names: str) -> tuple[Tensor, Tensor]:
     projections = [getattr(module, f"{name}_proj") for name in names]
     if len(projections) == 1:
         return projections[0].weight, projections[0].bias
-    return torch.cat([one.weight for one in projections]), torch.cat([one.bias for one in projections])
+    weights, biases = zip(*((projection.weight, projection.bias) for projection in projections), strict=True)
+    return torch.cat(weights), torch.cat(biases)

@@ -1,5 +1,4 @@
-"""The batches of train, shared by the processes of a training so that each update has the same ones, however many
-share them."""
+"""The training batches, shared by the processes so that an update's batches do not depend on their number."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from preln.errors import PrelnError
 
 
 class TooFewSentences(PrelnError):
-    """Fewer sentences than processes that are to share them."""
+    """There are fewer sentences than processes."""
 
 
 class SharedBatches(EpochBatchIterator):
@@ -29,7 +28,7 @@ class SharedBatches(EpochBatchIterator):
 
     @classmethod
     def of(cls, batches: EpochBatchIterator) -> Self:
-        """The same batches as fairseq's."""
+        """fairseq's batches, shared."""
         return cls(
             dataset=batches.dataset,
             collate_fn=batches.collate_fn,
@@ -48,8 +47,8 @@ class SharedBatches(EpochBatchIterator):
         if shuffle:
             with numpy_seed(self.seed + epoch):
                 np.random.shuffle(batches)
-        if left := len(batches) % self.num_shards:
-            batches[-left:] = divided(batches[-left:], self.num_shards)
+        if remainder := len(batches) % self.num_shards:
+            batches[-remainder:] = divided(batches[-remainder:], self.num_shards)
         return batches[self.shard_id :: self.num_shards]
 
     def state_dict(self) -> dict[str, Any]:
@@ -66,10 +65,10 @@ class SharedBatches(EpochBatchIterator):
 
 @dataclass(frozen=True)
 class Noted:
-    """What collates a batch, and notes of it what a model would otherwise have to wait for a GPU to learn.
+    """A collator that also notes facts that a model would otherwise have to ask a GPU for.
 
     Attributes:
-        collate: what collates it.
+        collate: the wrapped collator.
         padding: the index of padding.
     """
 
@@ -78,11 +77,11 @@ class Noted:
 
     @classmethod
     def by(cls, collate: Callable[[Any], dict[str, Any]], padding: int) -> Self:
-        """What collates as `collate` does, and notes; it may already."""
+        """Wrap a collator, unless it is wrapped already."""
         return collate if isinstance(collate, cls) else cls(collate, padding)
 
     def __call__(self, samples: Any) -> dict[str, Any]:
-        """A batch of `samples`: `padded` in the model's input is whether its source has padding, and `words` are the
+        """Collate `samples`. `padded` in the model's input says whether the source has padding; `words` holds the
         places of the target's words."""
         batch = self.collate(samples)
         if batch:
@@ -92,7 +91,7 @@ class Noted:
 
 
 def words(batch: dict[str, Any], padding: int) -> Tensor:
-    """The places of a batch's words in its target, one sentence after the other; as noted, or looked for."""
+    """The places of a batch's words in its flattened target: as noted by the collator, or computed."""
     noted: Tensor | None = batch.get("words")
     return batch["target"].ne(padding).flatten().nonzero()[:, 0] if noted is None else noted
 
@@ -105,8 +104,8 @@ def divided(batches: list[Any], parts: int) -> list[Any]:
     """
     if (sentences := sum(map(len, batches))) < parts:
         raise TooFewSentences(
-            f"an epoch ends with {sentences} sentence(s), too few for {parts} processes: set execution (gpus, "
-            "processes) to fewer, or the batch (batch_tokens; of BERT batch_sequences) to more"
+            f"an epoch ends with {sentences} sentence(s), too few for {parts} processes: use fewer processes or GPUs "
+            "(execution: processes, gpus), or larger batches (batch_tokens; for BERT batch_sequences)"
         )
     batches = list(batches)
     while len(batches) < parts:

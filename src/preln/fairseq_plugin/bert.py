@@ -34,7 +34,7 @@ class PlacedBertEncoder(RobertaEncoder):
         return Embedding(vocab_size, embedding_dim, padding_idx)
 
     def build_encoder(self, args: Namespace, dictionary: Any, embed_tokens: nn.Embedding) -> PlacedEncoder:
-        """The layers, drawn as BERT's are, N(0, 0.02)."""
+        """The layers, initialised as in BERT, N(0, 0.02^2)."""
         cfg = TransformerConfig.from_namespace(args)
         cfg.decoder.layers = 0
         encoder = PlacedEncoder(cfg, dictionary, embed_tokens)
@@ -47,9 +47,9 @@ class PlacedBertEncoder(RobertaEncoder):
         self, src_tokens: Tensor, return_all_hiddens: bool = False, padded: bool | None = None, **unused: Any
     ) -> tuple[Tensor, dict[str, Any]]:
         """The features of tokens of shape (batch, length), of shape (batch, length, width); `padded` is the layers'."""
-        found = self.sentence_encoder(src_tokens, return_all_hiddens=return_all_hiddens, padded=padded)
-        states = found["encoder_states"] if return_all_hiddens else None
-        return found["encoder_out"][0].transpose(0, 1), {"inner_states": states}
+        encoded = self.sentence_encoder(src_tokens, return_all_hiddens=return_all_hiddens, padded=padded)
+        states = encoded["encoder_states"] if return_all_hiddens else None
+        return encoded["encoder_out"][0].transpose(0, 1), {"inner_states": states}
 
     def forward(
         self,
@@ -60,7 +60,7 @@ class PlacedBertEncoder(RobertaEncoder):
         padded: bool | None = None,
         **unused: Any,
     ) -> tuple[Tensor, dict[str, Any]]:
-        """The features, or the scores of the vocabulary at each position, or at each that `masked_tokens` says."""
+        """The features, or the vocabulary's scores at each position, or only at those in `masked_tokens`."""
         x, extra = self.extract_features(src_tokens, return_all_hiddens, padded)
         return x if features_only else self.output_layer(x, masked_tokens=masked_tokens), extra
 
@@ -69,8 +69,8 @@ class PlacedBertEncoder(RobertaEncoder):
         head: Any = super().build_lm_head(embed_dim, **arguments)
         head.layer_norm = LayerNorm(embed_dim)
         head.activation_fn = in_one_step(head.activation_fn)
-        made: nn.Module = head
-        return made
+        module: nn.Module = head
+        return module
 
 
 @register_model("preln_bert")
@@ -100,4 +100,4 @@ class PlacedBert(RobertaModel):
 
 @register_model_architecture("preln_bert", "preln_bert")
 def _architecture(args: Namespace) -> None:
-    """fairseq wants an architecture for each model; the launch gives every option itself."""
+    """fairseq requires an architecture for each model; the launch sets every option itself."""

@@ -1,7 +1,7 @@
 """Binarisation of BPE pieces, into files as `fairseq-preprocess` writes them.
 
-fairseq's own program turns pieces into numbers one by one, through a tensor. Here a line is looked up at once, which
-takes a quarter of the time. The dictionary, the splitting of lines and the format of the files are fairseq's.
+fairseq's own program converts pieces one by one, through a tensor. Looking up a whole line takes a quarter of the time.
+The dictionary, the splitting of lines and the file format are fairseq's.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from preln.records.prepared_stage import require_stage
 
 
 def symbols(dictionary: Path) -> list[str]:
-    """The symbols of a dictionary by their numbers: `<s>`, `<pad>`, `</s>`, `<unk>`, and the pieces."""
+    """A dictionary's symbols in order of index: `<s>`, `<pad>`, `</s>`, `<unk>`, and the pieces."""
     return list(Dictionary.load(str(dictionary)).symbols)
 
 
@@ -62,7 +62,7 @@ def binarise_task(pieces: Path, dictionary: Path, out: Path) -> None:
     require_stage(pieces)
     require_stage(dictionary.parent, {dictionary.name}.__contains__)
     with replaced_folder(out) as folder:
-        # One order of labels, whichever is the more frequent one.
+        # A fixed order of labels, not by frequency.
         labels = folder / "labels.txt"
         labels.write_text("0 1\n1 1\n", encoding="utf-8")
         for side, symbols_of_side in {"input0": dictionary, "input1": dictionary, "label": labels}.items():
@@ -79,7 +79,7 @@ def _write_one_side(train: Path, valid: Path, dictionary: Dictionary, folder: Pa
 
 
 def _dictionary_of(texts: Iterable[Path]) -> Dictionary:
-    """The pieces of these texts, the more frequent ones first, padded to a multiple of 8 as fairseq does it."""
+    """The pieces of the texts by falling frequency, padded to a multiple of 8 as in fairseq."""
     counts = Counter(piece for text in texts for line in _lines(text) for piece in line)
     dictionary = Dictionary()
     for piece, count in counts.items():
@@ -89,7 +89,7 @@ def _dictionary_of(texts: Iterable[Path]) -> Dictionary:
 
 
 def _write(text: Path, dictionary: Dictionary, prefix: Path) -> None:
-    """Write the numbers of a text's pieces, each line with an `</s>` at its end, as <prefix>.bin and <prefix>.idx."""
+    """Write the indices of a text's pieces, with `</s>` after each line, as <prefix>.bin and <prefix>.idx."""
     numbers, unknown, end = dictionary.indices, dictionary.unk(), dictionary.eos()
     kind = indexed_dataset.best_fitting_int_dtype(len(dictionary))
     sizes = []
@@ -104,6 +104,6 @@ def _write(text: Path, dictionary: Dictionary, prefix: Path) -> None:
 
 
 def _lines(text: Path) -> Iterator[list[str]]:
-    """The pieces of each line. A line ends at a line feed and nowhere else, as where the pieces are written."""
+    """The pieces of each line. Only a line feed ends a line, as where the pieces are written."""
     with text.open(encoding="utf-8", newline="\n") as lines:
         yield from map(tokenize_line, lines)

@@ -1,5 +1,4 @@
-"""The checkpoint that a training goes on from: the newest one that is as it was written; and the weights that a
-training kept."""
+"""The checkpoint from which a training continues, which is the newest intact one, and the weights that it kept."""
 
 from __future__ import annotations
 
@@ -24,11 +23,11 @@ from preln.training.state import RunState
 
 logger = logging.getLogger(__name__)
 
-SET_ASIDE = "set-aside"
-"""The folder in a state of the checkpoints that are no longer used."""
-OF_STATE = "state"
-"""The key under which kept weights, and what a checkpoint has of the task, have the name of the state's folder: it says
-of what run, on what text, they are."""
+QUARANTINE = "quarantine"
+"""The folder in a state for checkpoints that are no longer used."""
+STATE_KEY = "state"
+"""The key in kept weights, and in a checkpoint's part for the task, of the name of the state's folder, which identifies
+the run and its text."""
 
 WEIGHTS = "weights"
 """The key of kept weights in their file."""
@@ -39,52 +38,53 @@ _FOREIGN = re.compile(r"GLOBAL (\S+)")
 
 
 class CheckpointRefused(PrelnError):
-    """A checkpoint, or kept weights, that are none of this run's."""
+    """A checkpoint or kept weights are foreign or damaged."""
 
 
 @dataclass(frozen=True, order=True)
 class Moment:
-    """When a checkpoint was written: in which epoch, and after which update; infinity at the end of the epoch."""
+    """The epoch and the update after which a checkpoint was written; the update is infinite at the end of an epoch."""
 
     epoch: int
     update: float
 
     @property
     def is_inside_epoch(self) -> bool:
-        """Whether the epoch was not at its end."""
+        """Whether the epoch was still running."""
         return math.isfinite(self.update)
 
     @property
     def whole_epochs(self) -> int:
-        """How many epochs were done."""
+        """The number of completed epochs."""
         return self.epoch - 1 if self.is_inside_epoch else self.epoch
 
 
 def allow_settings() -> None:
-    """What fairseq puts in a checkpoint beside tensors and plain containers; anything else is refused."""
+    """Allow torch to load a Namespace, in which fairseq stores its settings; other objects stay refused."""
     torch.serialization.add_safe_globals([Namespace])
 
 
 def checkpoints(folder: Path) -> dict[Path, Moment]:
-    """The checkpoints in a folder, the newest first: `checkpoint<epoch>.pt` is of the end of the epoch,
-    `checkpoint_<epoch>_<update>.pt` of its midst, or named by its update."""
-    found = {}
+    """The checkpoints in a folder, newest first: `checkpoint<epoch>.pt` at the end of an epoch, and
+    `checkpoint_<epoch>_<update>.pt` within it."""
+    moments = {}
     for path in folder.glob("checkpoint*.pt"):
         if match := _NAME.fullmatch(path.name):
             ended = match["ended"]
-            found[path] = Moment(int(ended), math.inf) if ended else Moment(int(match["epoch"]), int(match["update"]))
-    return dict(sorted(found.items(), key=lambda item: item[1], reverse=True))
+            moments[path] = Moment(int(ended), math.inf) if ended else Moment(int(match["epoch"]), int(match["update"]))
+    return dict(sorted(moments.items(), key=lambda item: item[1], reverse=True))
 
 
 def newest_checkpoint(folder: Path) -> Path | None:
-    """The newest whole checkpoint of a state's folder of checkpoints; a damaged one is passed over, which is logged.
+    """The newest intact checkpoint in a state's folder of checkpoints. Damaged ones are skipped with a warning.
 
     Raises:
-        CheckpointRefused: if the newest whole one is not of the state's run, or holds a foreign object, or there is one
-            that fairseq would prefer to all of ours.
+        CheckpointRefused: if the newest intact one belongs to another run or holds a foreign object, or if there is a
+            checkpoint that fairseq would prefer to all of ours.
     """
-    if _exists(last := folder / "checkpoint_last.pt"):
-        raise CheckpointRefused(f"{last}: refused, for no training here writes a checkpoint of this name; move it away")
+    last = folder / "checkpoint_last.pt"
+    if last.exists() or last.is_symlink():
+        raise CheckpointRefused(f"{last}: refused: preln writes no checkpoint of this name; move it away")
     for path in checkpoints(folder):
         try:
             content = _content(path)
@@ -92,27 +92,27 @@ def newest_checkpoint(folder: Path) -> Path | None:
             raise _holds_more(path, error, "to continue from the checkpoint before it") from None
         except MemoryError:
             raise
-        # A damaged file can fail in any way, and all mean the same.
+        # A damaged file can raise any error.
         except Exception as error:
             logger.warning("%s is damaged (%s); trying the one before it", path, error)
             continue
         if not _is_of(content, folder.parent.name):
             raise CheckpointRefused(
-                f"{path}: refused, for it is none of this run's; move it away to continue from the checkpoint before it"
+                f"{path}: refused: it belongs to another run; move it away to continue from the checkpoint before it"
             )
         return path
     return None
 
 
 def trained_weights(state: RunState) -> tuple[Moment, dict[str, Tensor]]:
-    """The weights of a state's newest whole checkpoint, in fp32 and by their names, and when it was written.
+    """The weights in a state's newest intact checkpoint, in fp32 and by name, and when it was written.
 
     Raises:
-        CheckpointRefused: if there is none, or as `newest_checkpoint`.
+        CheckpointRefused: if there is none, or as in `newest_checkpoint`.
     """
     path = newest_checkpoint(state.checkpoints)
     if path is None:
-        raise CheckpointRefused(f"{state.checkpoints}: has no checkpoint; train the run, or go on with it, first")
+        raise CheckpointRefused(f"{state.checkpoints}: no checkpoint; train the run, or continue it, first")
     weights = _content(path)["model"]
     return checkpoints(path.parent)[path], {
         name: value.float() if value.is_floating_point() else value.clone() for name, value in weights.items()
@@ -120,13 +120,13 @@ def trained_weights(state: RunState) -> tuple[Moment, dict[str, Tensor]]:
 
 
 def place_of(checkpoint: Path) -> tuple[int, bool]:
-    """How many updates were done before a whole checkpoint, and whether it is inside an epoch, whatever its name."""
+    """The number of updates before an intact checkpoint, and whether it is inside an epoch, from its content."""
     content = _content(checkpoint)
     return _updates(content), content["extra_state"]["train_iterator"]["iterations_in_epoch"] > 0
 
 
 def name_by_update(folder: Path) -> None:
-    """Name the whole checkpoints of epochs' ends by their updates too: `checkpoint_<epoch>_<update>.pt`."""
+    """Rename intact checkpoints at epochs' ends to `checkpoint_<epoch>_<update>.pt`."""
     for path, moment in checkpoints(folder).items():
         if moment.is_inside_epoch:
             continue
@@ -138,28 +138,28 @@ def name_by_update(folder: Path) -> None:
         path.replace(path.with_name(f"checkpoint_{moment.epoch}_{updates}.pt"))
 
 
-def set_aside_unrecorded(state: RunState, is_recorded: Callable[[Moment], bool]) -> bool:
-    """Move away the checkpoints whose past is not in the state's record, so that it is trained again.
+def quarantine_unrecorded(state: RunState, is_recorded: Callable[[Moment], bool]) -> bool:
+    """Quarantine checkpoints whose past is missing from the state's record, so that it is trained again.
 
     Returns:
         Whether there were any.
     """
     unrecorded = [path for path, moment in checkpoints(state.checkpoints).items() if not is_recorded(moment)]
     for path in unrecorded:
-        (state.folder / SET_ASIDE).mkdir(exist_ok=True)
-        path.replace(state.folder / SET_ASIDE / path.name)
+        (state.folder / QUARANTINE).mkdir(exist_ok=True)
+        path.replace(state.folder / QUARANTINE / path.name)
     return bool(unrecorded)
 
 
 def flush_newest(state: RunState) -> None:
-    """See that the newest checkpoint, which fairseq has written, is on the disk."""
+    """Flush the newest checkpoint, which fairseq has written, to the disk."""
     for path in list(checkpoints(state.checkpoints))[:1]:
         flush(path)
         flush(path.parent)
 
 
-def copy_until(update: int, state: RunState, to: RunState) -> None:
-    """Copy the newest checkpoint of a state that is no later than an update to another state, if there is one."""
+def copy_until(update: int, state: RunState, target: RunState) -> None:
+    """Copy a state's newest checkpoint up to an update, if there is one, to another state."""
     for path in checkpoints(state.checkpoints):
         try:
             content = _content(path)
@@ -167,13 +167,13 @@ def copy_until(update: int, state: RunState, to: RunState) -> None:
             logger.warning("%s: not used (%s)", path, error)
             continue
         if _is_of(content, state.name) and _updates(content) <= update:
-            to.checkpoints.mkdir(parents=True)
-            shutil.copyfile(path, to.checkpoints / path.name)
+            target.checkpoints.mkdir(parents=True)
+            shutil.copyfile(path, target.checkpoints / path.name)
             return
 
 
 def is_whole(weights: Path) -> bool:
-    """Whether a file of kept weights is as it was written."""
+    """Whether a file of kept weights is intact."""
     try:
         _check(weights)
     except MemoryError:
@@ -184,48 +184,48 @@ def is_whole(weights: Path) -> bool:
 
 
 def keep_weights(path: Path, weights: Mapping[str, Tensor]) -> None:
-    """Keep weights, by their names, in a file of a state."""
-    # Through a file of Python's, whose errors say what is wrong with the disk.
+    """Write weights by name to a file in a state."""
+    # Through a Python file, whose errors say what is wrong with the disk.
     with replaced(path) as partial, partial.open("wb") as file:
-        torch.save({OF_STATE: path.parent.name, WEIGHTS: dict(weights)}, file)
+        torch.save({STATE_KEY: path.parent.name, WEIGHTS: dict(weights)}, file)
 
 
 def kept_weights(path: Path, device: torch.device | str = "cpu") -> dict[str, Tensor]:
-    """The weights, by their names, of a file that `keep_weights` wrote.
+    """The weights by name from a file that `keep_weights` wrote.
 
     Raises:
-        CheckpointRefused: if they are damaged, or not of this state.
+        CheckpointRefused: if they are damaged or belong to another state.
     """
     if not is_whole(path):
-        raise CheckpointRefused(f"{path}: refused, for it is damaged; move it away {_TRAINS_AGAIN}")
+        raise CheckpointRefused(f"{path}: refused: it is damaged; move it away {_TRAINS_AGAIN}")
     try:
         content = torch.load(path, map_location=device, weights_only=True)
     except pickle.UnpicklingError as error:
         raise _holds_more(path, error, _TRAINS_AGAIN) from None
-    if not isinstance(content, dict) or content.get(OF_STATE) != path.parent.name or WEIGHTS not in content:
-        raise CheckpointRefused(f"{path}: refused, for it is none of this run's; move it away {_TRAINS_AGAIN}")
-    found: dict[str, Tensor] = content[WEIGHTS]
-    return found
+    if not isinstance(content, dict) or content.get(STATE_KEY) != path.parent.name or WEIGHTS not in content:
+        raise CheckpointRefused(f"{path}: refused: it belongs to another run; move it away {_TRAINS_AGAIN}")
+    weights: dict[str, Tensor] = content[WEIGHTS]
+    return weights
 
 
 def load_weights(model: Any, path: Path, device: torch.device | str = "cpu") -> None:
-    """Give a model the weights of a file that a training kept.
+    """Load the weights that a training kept into a model.
 
     Raises:
-        CheckpointRefused: if they are not such a model's, or as `kept_weights`.
+        CheckpointRefused: if they do not fit the model, or as in `kept_weights`.
     """
     weights = kept_weights(path, device)
     try:
         model.load_state_dict(weights, strict=True)
-    # They may be of any type, or of a model of other names or shapes.
+    # The weights may be of any type, or have other names or shapes.
     except (AttributeError, KeyError, RuntimeError, TypeError, ValueError):
         raise CheckpointRefused(
-            f"{path}: refused, for it is not the weights of this run's model; move it away {_TRAINS_AGAIN}"
+            f"{path}: refused: it does not hold the weights of this run's model; move it away {_TRAINS_AGAIN}"
         ) from None
 
 
 def _content(checkpoint: Path) -> dict[str, Any]:
-    """What a checkpoint holds; its tensors are read when they are used.
+    """A checkpoint's content; its tensors are read lazily.
 
     Raises:
         Exception: of any kind, if it is damaged.
@@ -242,34 +242,30 @@ def _updates(content: dict[str, Any]) -> int:
 
 
 def _is_of(content: Any, state: str) -> bool:
-    """Whether a checkpoint's content is of the state with this name."""
-    found = content.get("extra_state") if isinstance(content, dict) else None
-    of_tasks = found.values() if isinstance(found, dict) else ()
-    return any(isinstance(of_task, dict) and of_task.get(OF_STATE) == state for of_task in of_tasks)
+    """Whether a checkpoint's content belongs to the state with this name."""
+    extra = content.get("extra_state") if isinstance(content, dict) else None
+    entries = extra.values() if isinstance(extra, dict) else ()
+    return any(isinstance(entry, dict) and entry.get(STATE_KEY) == state for entry in entries)
 
 
 def _holds_more(path: Path, error: pickle.UnpicklingError, next_step: str) -> CheckpointRefused:
-    """The refusal of a file with a foreign object; torch's own advises how to load it nevertheless."""
-    found = _FOREIGN.search(str(error))
-    what = f" ({found[1]})" if found else ""
+    """The refusal of a file with a foreign object; torch's own message explains how to load it nevertheless."""
+    match = _FOREIGN.search(str(error))
+    name = f" ({match[1]})" if match else ""
     return CheckpointRefused(
-        f"{path}: refused, for it holds more than tensors and settings{what}; move it away {next_step}"
+        f"{path}: refused: it holds more than tensors and settings{name}; move it away {next_step}"
     )
 
 
-def _exists(path: Path) -> bool:
-    return path.exists() or path.is_symlink()
-
-
 def _check(checkpoint: Path) -> None:
-    """See that a checkpoint is as it was written; torch does not look at the checksums that it writes.
+    """Verify a checkpoint's checksums, which torch writes but does not read.
 
     Raises:
-        zipfile.BadZipFile: if it is not.
-        OSError: if it is no file; a device may never end.
+        zipfile.BadZipFile: if one differs.
+        OSError: if it is not a regular file; reading a device may never end.
     """
     if not checkpoint.is_file():
-        raise OSError("it is no file")
+        raise OSError("not a regular file")
     with zipfile.ZipFile(checkpoint) as archive:
         if (damaged := archive.testzip()) is not None:
             raise zipfile.BadZipFile(f"{damaged} in it differs from its checksum")

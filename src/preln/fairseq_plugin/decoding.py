@@ -1,13 +1,13 @@
-"""Beam search that finds what fairseq's finds, and does no more at each token than it must.
+"""Beam search with fairseq's results and less work at each token.
 
-fairseq's generator copies the keys and values of all hypotheses whenever these change places, handles the source once
-for each of them, and sorts the vocabulary. Here a key stays where it was written, and each hypothesis knows the way
-through its own past. The rules are fairseq's: at each step the 2 x beam best continuations of a sentence; those of the
-first `beam` that end are finished hypotheses, and the first `beam` of those that do not end go on; a sentence is done
-when it has `beam` finished ones; the best is that with the highest log-probability over length^penalty.
+fairseq's generator copies the keys and values of all hypotheses whenever they are reordered, processes the source once
+for each of them, and sorts the vocabulary. Here a key stays where it was written, and each hypothesis stores the path
+through its own past. The rules are fairseq's: each step takes a sentence's 2 x beam best continuations; those among the
+first `beam` that end are finished hypotheses, and the first `beam` that do not end continue; a sentence is done when it
+has `beam` finished hypotheses; the best has the highest log-probability over length^penalty.
 
-A GPU does not wait for Python, nor Python for more than one answer a step: how many hypotheses have ended. What was
-found stays where it is, and is read once, when all sentences are done.
+One GPU-CPU sync per step: the number of finished hypotheses. Everything else stays on the device and is read once, when
+all sentences are done.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ from preln.fused.search import Path, Source, attend_to_path, best_continuations
 from preln.placements.base import as_it_is
 
 LENGTH_FACTOR, LENGTH_MARGIN = 1.5, 10
-"""A translation has at most so many pieces for each piece of its source, and so many more: a model that is half trained
-does not stop by itself."""
+"""A translation's longest length: pieces for each piece of its source, plus a margin. A half-trained model may never
+stop by itself."""
 
 TOKENS = {"cpu": 4096, "cuda": 32000}
-"""Tokens of the source, with padding, that are translated together, by the kind of device: as many as a CPU's cache
-likes, and as a GPU needs for a step to take longer than its launches."""
+"""Largest number of source tokens in a batch, with padding, by device: as fits a CPU's cache, and enough that a step on
+a GPU takes longer than its launches."""
 
 SENTENCES: dict[str, int | None] = {"cpu": None, "cuda": 1500}
-"""Sentences that are translated together at most, for a GPU's memory: short ones may become many times as long as they
-are."""
+"""Largest number of sentences in a batch, for a GPU's memory: a short sentence's translation may be many times as
+long."""
 
 DONE = {"cpu": 0.0, "cuda": 0.5}
-"""The share of a batch's rows whose sentences are done when the others close up: a CPU has no use for any such row, and
-on a GPU it costs less than the launches that close it."""
+"""The share of finished rows at which a batch is compacted. A CPU gains from every row; on a GPU a finished row costs
+less than the launches of a compaction."""
 
 
 class Hypothesis(NamedTuple):
-    """A finished translation: its log-probability over length^penalty, in nats; and its indices in the dictionary,
-    without the end of sentence."""
+    """A finished translation: log-probability over length^penalty, in nats, and indices in the dictionary without the
+    end of sentence."""
 
     score: float
     pieces: list[int]
@@ -54,9 +54,9 @@ class Hypothesis(NamedTuple):
 def translate(
     model: PlacedTransformer, source: Tensor, lengths: Tensor, beam: int, length_penalty: float
 ) -> list[list[int]]:
-    """The best translation of each sentence, as indices of the dictionary without the end of sentence; the arguments
-    are those of `search`."""
-    return [found[0].pieces for found in search(model, source, lengths, beam, length_penalty)]
+    """Each sentence's best translation, as indices in the dictionary without the end of sentence; the arguments are
+    those of `search`."""
+    return [hypotheses[0].pieces for hypotheses in search(model, source, lengths, beam, length_penalty)]
 
 
 def words(dictionary: Any, pieces: list[int]) -> str:
@@ -68,27 +68,27 @@ def words(dictionary: Any, pieces: list[int]) -> str:
 def search(
     model: PlacedTransformer, source: Tensor, lengths: Tensor, beam: int, length_penalty: float
 ) -> list[list[Hypothesis]]:
-    """The translations of each sentence that the beam search found, the best first.
+    """Each sentence's translations by beam search, best first.
 
     Args:
         model: in evaluation mode.
-        source: indices, of shape (sentences, length), padded on the left as fairseq has them, with the end of sentence.
-        lengths: of the sentences, with the end of sentence, on the CPU.
-        beam: hypotheses kept; of a small dictionary, half as many as it has entries.
+        source: indices, of shape (sentences, length), padded on the left as in fairseq, with the end of sentence.
+        lengths: the sentences' lengths with the end of sentence, on the CPU.
+        beam: hypotheses kept; at most half the dictionary's entries.
         length_penalty: the exponent.
 
     Raises:
-        FloatingPointError: if a sentence has no translation, for its scores are not finite.
+        FloatingPointError: if a sentence has no translation because its scores are not finite.
     """
     dictionary, device = model.decoder.dictionary, source.device
     beam = min(beam, len(dictionary) // 2 - 1)
     long, pad, end = lengths.numpy(), dictionary.pad(), dictionary.eos()
-    # Nothing ends before it has begun.
+    # A hypothesis has at least one piece.
     never = [torch.tensor(kept_out, device=device) for kept_out in ([pad, end], [pad])]
     limits = np.minimum((LENGTH_FACTOR * long + LENGTH_MARGIN).astype(int), model.decoder.max_positions() - 1)
     most = int(limits.max()) + 1
     steps = _Steps(model, source, bool(long.min() < source.size(1)), beam, most)
-    # Of each row, its sentence, and how many finished hypotheses that lacks.
+    # Each row's sentence, and the number of finished hypotheses that it lacks.
     sentences, lacking = np.arange(len(source)), np.full(len(source), beam)
     scores = torch.full((len(source), beam), -torch.inf, device=device)
     scores[:, 0] = 0.0
@@ -101,7 +101,7 @@ def search(
         summed, order = (values.view(-1, beam, 2 * beam) + scores[..., None]).flatten(1).topk(2 * beam)
         pieces = pieces.view(len(order), -1).gather(1, order)
         ends = pieces == end
-        # The first that do not end, in their order.
+        # The first continuations that do not end, in order.
         going = ends.view(torch.uint8).argsort(dim=1, stable=True)[:, :beam]
         parents = order.gather(1, going) // (2 * beam)
         tokens, scores = pieces.gather(1, going), summed.gather(1, going)
@@ -124,15 +124,15 @@ def search(
 
 
 class _Step(NamedTuple):
-    """What a step found, each of shape (rows, beam) but for the first.
+    """A step's results, each of shape (rows, beam) except the first.
 
     Attributes:
-        sentences: those in the rows, by number.
-        ends: which of the best continuations are finished hypotheses.
-        scores: their log-probabilities, in nats.
-        order: their places among the 2 x beam best of each hypothesis.
-        parents: of those that go on.
-        tokens: what those say.
+        sentences: the rows' sentences, by number.
+        ends: whether each of the best continuations is a finished hypothesis.
+        scores: the continuations' log-probabilities, in nats.
+        order: the continuations' places among the 2 x beam best of each hypothesis.
+        parents: the parents of the continuing hypotheses.
+        tokens: the tokens of the continuing hypotheses.
     """
 
     sentences: np.ndarray[Any, np.dtype[np.int_]]
@@ -144,33 +144,32 @@ class _Step(NamedTuple):
 
 
 def _read(history: list[_Step], sentences: int, beam: int, length_penalty: float) -> list[list[Hypothesis]]:
-    """The finished hypotheses of each sentence, at most `beam`, the best first."""
-    of_rows, *found = zip(*history, strict=True)
-    rows = np.concatenate(of_rows)
-    ends, scores, order, parents, tokens = (torch.cat(of_all).cpu().numpy() for of_all in found)
-    # By step and sentence, where the row is.
+    """Each sentence's finished hypotheses, at most `beam`, best first."""
+    row_sentences, *columns = zip(*history, strict=True)
+    rows = np.concatenate(row_sentences)
+    ends, scores, order, parents, tokens = (torch.cat(column).cpu().numpy() for column in columns)
+    # The row at each step and sentence.
     places = np.full((len(history), sentences), -1)
     steps = np.repeat(np.arange(len(history)), [len(step.sentences) for step in history])
     places[steps, rows] = np.arange(len(rows))
-    at, rank = (ends & np.isfinite(scores)).nonzero()
-    of, length = rows[at], steps[at]
-    totals = scores[at, rank] / (length + 1.0) ** length_penalty
-    text, parent = np.zeros((len(at), len(history)), dtype=np.int64), order[at, rank] // (2 * beam)
+    row, rank = (ends & np.isfinite(scores)).nonzero()
+    owner, length = rows[row], steps[row]
+    totals = scores[row, rank] / (length + 1.0) ** length_penalty
+    text, parent = np.zeros((len(row), len(history)), dtype=np.int64), order[row, rank] // (2 * beam)
     for step in reversed(range(len(history) - 1)):
         (longer,) = (length > step).nonzero()
-        place = places[step, of[longer]]
+        place = places[step, owner[longer]]
         text[longer, step] = tokens[place, parent[longer]]
         parent[longer] = parents[place, parent[longer]]
     finished: list[list[Hypothesis]] = [[] for _ in range(sentences)]
-    for number, sentence in enumerate(of.tolist()):
-        # A sentence that has all its translations takes no more.
+    for number, sentence in enumerate(owner.tolist()):
         if len(finished[sentence]) < beam:
             finished[sentence].append(Hypothesis(float(totals[number]), text[number, : length[number]].tolist()))
-    return [sorted(hypotheses, key=lambda one: -one.score) for hypotheses in finished]
+    return [sorted(hypotheses, key=lambda hypothesis: -hypothesis.score) for hypotheses in finished]
 
 
 class _Steps:
-    """A model that is asked for one token after the other, of `beam` hypotheses of each sentence."""
+    """A model that scores the next token of each sentence's `beam` hypotheses, step by step."""
 
     def __init__(self, model: PlacedTransformer, source: Tensor, padded: bool, beam: int, most: int) -> None:
         self._decoder = decoder = model.decoder
@@ -185,7 +184,7 @@ class _Steps:
         self._output = Linear(decoder.output_projection.weight, None)
 
     def following(self, tokens: Tensor) -> Tensor:
-        """Scores of what may follow `tokens`, (sentences, beam), the hypotheses' last: (hypotheses, vocabulary)."""
+        """Scores of the next token, (hypotheses, vocabulary), after the last `tokens`, (sentences, beam)."""
         decoder = self._decoder
         x = functional.embedding(tokens, self._embeddings) + self._positions[self._path.steps - 1]
         if decoder.layernorm_embedding is not None:
@@ -197,18 +196,18 @@ class _Steps:
         return self._output(x.flatten(0, 1))
 
     def follow(self, parents: Tensor) -> None:
-        """Go on to the next step, in which each hypothesis follows one of this step, `parents`, (sentences, beam)."""
+        """Advance a step; `parents`, (sentences, beam), are the hypotheses that are continued."""
         self._path.follow(parents)
 
     def keep(self, closing: _Closing) -> None:
-        """Go on with the sentences that are left."""
+        """Continue with the remaining sentences."""
         self._path.keep(closing)
         for layer in self._layers:
             layer.keep(closing)
 
 
 class _Layer:
-    """A decoder layer with its weights laid out for single steps, the source, and what it has seen so far."""
+    """A decoder layer with weights laid out for single steps, the projected source, and the past keys and values."""
 
     def __init__(self, layer: PlacedDecoderLayer, encoded: Tensor, padding: Tensor, path: Path, most: int) -> None:
         to_past, to_source = layer.self_attn, layer.encoder_attn
@@ -216,13 +215,13 @@ class _Layer:
         self._projection = Linear(*in_one(to_past, "qkv"))
         self._query = Linear(*in_one(to_source, "q"))
         self._of_past, self._of_source, self._inner, self._outer = (
-            Linear(one.weight, one.bias) for one in (to_past.out_proj, to_source.out_proj, layer.fc1, layer.fc2)
+            Linear(part.weight, part.bias) for part in (to_past.out_proj, to_source.out_proj, layer.fc1, layer.fc2)
         )
         self._source = Source(project(to_source, encoded, "kv"), padding, to_source.num_heads)
         self._past = encoded.new_empty(len(encoded), most, path.beam, 2 * encoded.size(2))
 
     def after(self, x: Tensor) -> Tensor:
-        """The hypotheses' vectors of one step, (sentences, beam, width), after the layer."""
+        """The hypotheses' vectors at one step, (sentences, beam, width), after the layer."""
         layer = self._layer
 
         def to_past(h: Tensor, inside: Callable[[Tensor], Tensor] = as_it_is) -> Tensor:
@@ -241,16 +240,16 @@ class _Layer:
         return layer.feed_forward_residual(x, feed_forward)
 
     def keep(self, closing: _Closing) -> None:
-        """Go on with the sentences that are left, of which the path has come to its next step."""
+        """Continue with the remaining sentences; the path is at its next step already."""
         self._source.keep(closing)
         self._past = closing(self._past, self._path.steps - 1)
 
 
 class _Closing:
-    """Rows that close up over those that are gone: the last ones take their places.
+    """A compaction of rows: the last remaining rows fill the gaps of finished ones.
 
     Attributes:
-        kept: the row that is in each place now.
+        kept: the old row at each new place.
     """
 
     def __init__(self, gone: np.ndarray[Any, np.dtype[np.bool_]], device: torch.device) -> None:
@@ -261,12 +260,12 @@ class _Closing:
         self._gaps, self._movers = _on(device, gaps), _on(device, movers)
 
     def __call__(self, rows: Tensor, columns: int | None = None) -> Tensor:
-        """The rows that are left, in the memory that all had, with their first `columns`."""
+        """The remaining rows, moved in place; only their first `columns` are moved."""
         part = rows if columns is None else rows[:, :columns]
         part[self._gaps] = part[self._movers]
         return rows[: len(self.kept)]
 
 
 def _on(device: torch.device, numbers: np.ndarray[Any, Any]) -> Tensor:
-    """Numbers of the CPU on a device, for which nothing waits."""
+    """Copy numbers from the CPU to a device without waiting."""
     return torch.from_numpy(numbers).to(device, non_blocking=True)

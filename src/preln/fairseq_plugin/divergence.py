@@ -1,4 +1,4 @@
-"""When a training counts as diverged, and where it was when it did."""
+"""When a training counts as diverged, and at which update."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import math
 from dataclasses import dataclass
 
 LIMIT = 10.0
-"""A loss above this many times that of guessing every word alike has exploded. A model that merely fails to learn
-stays near guessing, and runs to its end."""
+"""A loss above this multiple of a uniform guess's has exploded. A model that merely fails to learn stays near a uniform
+guess, and trains to its end."""
 
 
 @dataclass
 class Position:
-    """The update that this process is computing, counted from 1; it says where an error struck."""
+    """The update that this process is computing, counted from 1, to locate an error."""
 
     update: int = 0
 
@@ -21,10 +21,10 @@ position = Position()
 
 
 def require_finite(loss: float) -> None:
-    """See that the loss of a validation is a number. In half precision it may overflow while all weights are finite.
+    """Check a validation loss. In half precision it may overflow while all weights are finite.
 
     Raises:
-        FloatingPointError: if it is none.
+        FloatingPointError: if it is not finite.
     """
     if not math.isfinite(loss):
         raise FloatingPointError("the loss of a validation is not finite")

@@ -1,4 +1,4 @@
-"""The event files from which TensorBoard shows a training while it lasts. fairseq itself writes them."""
+"""The event files from which TensorBoard shows a running training. fairseq itself writes them."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from preln.fairseq_plugin.checkpoints import place_of
 from preln.fairseq_plugin.options import EVENT_FILES
 
 MEANS = "train"
-"""The part of them with the means over each epoch."""
+"""The folder of event files with the means over each epoch."""
 
 logger = logging.getLogger(__name__)
 
 
 class EventFilesRefused(PrelnError):
-    """Event files are asked for, and TensorBoard is not installed."""
+    """Event files are requested, and TensorBoard is not installed."""
 
 
 def prepare(state: Path, checkpoint: Path | None, wanted: bool) -> None:
-    """Have TensorBoard forget what the last attempt at a training logged and the next one computes again.
+    """Purge from TensorBoard the values that the last attempt logged and the next one computes again.
 
     Args:
         state: the folder of the training's state.
-        checkpoint: the whole one from which it goes on; none at the beginning.
+        checkpoint: the intact checkpoint from which it continues; None at the beginning.
         wanted: whether the next attempt writes event files.
 
     Raises:
@@ -34,18 +34,18 @@ def prepare(state: Path, checkpoint: Path | None, wanted: bool) -> None:
     parts = list((state / EVENT_FILES).glob("*"))
     if not parts and not wanted:
         return
-    # It comes with an extra.
+    # TensorBoard is an optional extra.
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ModuleNotFoundError as error:
         if wanted:
-            what = libraries.missing(error) or error
-            raise EventFilesRefused(f"execution.tensorboard: {what}; or set it to false") from error
-        logger.warning("%s: stays as it is, for TensorBoard is not installed", state / EVENT_FILES)
+            reason = libraries.missing(error) or error
+            raise EventFilesRefused(f"execution.tensorboard: {reason}; or set it to false") from error
+        logger.warning("%s: left unchanged: TensorBoard is not installed", state / EVENT_FILES)
         return
     updates, inside_epoch = place_of(checkpoint) if checkpoint else (0, False)
-    # A training that is told to stop inside an epoch logs, after its checkpoint, the means over what of the epoch is
-    # done. It logs those of the whole epoch at its end.
+    # A training that is stopped inside an epoch logs, after its checkpoint, the means over the part of the epoch so
+    # far; at the end of the epoch it logs those over the whole of it.
     for part in parts:
         purge = updates if inside_epoch and part.name == MEANS else updates + 1
         SummaryWriter(str(part), purge_step=purge).close()

@@ -1,7 +1,7 @@
-"""How the weights of a model are drawn, where a study wants them otherwise than fairseq draws them.
+"""Initialisations that differ from fairseq's.
 
-fairseq builds a model and draws its weights. What is here draws some of them anew, or scales them, before the training
-begins; the training and the measurements of the theory both begin with the model that comes out.
+fairseq builds a model and initialises its weights. The functions here re-initialise or scale some of them before the
+training; trainings and the measurements of the theory begin with the same model.
 """
 
 from __future__ import annotations
@@ -20,20 +20,19 @@ from preln.placements.base import Placement, Residual, profiling
 BERT_WIDTH = 768
 """The width of BERT base, for which Devlin et al. (2019) chose their standard deviation of 0.02."""
 
-
 PROFILED_SENTENCES, PROFILED_LENGTH = 32, 32
-"""Of the batch that a model computes once before the training, where its placement asks for that."""
+"""Shape of the batch for a profiling pass before the training, which some placements need."""
 
 
 def initialise(model: Any, settings: RunSettings) -> None:
-    """Draw a translation model's weights as a run asks for; fairseq has drawn them as `fairseq` and `packed`."""
+    """Initialise a translation model as the run asks; fairseq has done so as `fairseq` and `packed`."""
     if settings.initialisation == "xavier":
-        draw_feed_forward_by_xavier(model)
+        xavier_feed_forward(model)
     if settings.projections == "separate":
         separate_projections(model)
 
     def compute(tokens: Tensor) -> None:
-        # What the decoder is given begins with the end of the sentence before.
+        # The decoder's input begins with the end of the previous sentence.
         model(tokens, torch.full([len(tokens)], tokens.size(1)), tokens.roll(1, dims=1))
 
     placement = PLACEMENTS[settings.placement]
@@ -44,12 +43,12 @@ def initialise(model: Any, settings: RunSettings) -> None:
 def apply_placement(
     placement: Placement, stacks: Sequence[Any], dictionary: Any, compute: Callable[[Tensor], object]
 ) -> None:
-    """Change drawn weights as the placement of a model asks for: by its scales, and by a first pass.
+    """Apply a placement's initial scales, and its profiling pass if it has one.
 
     Args:
-        placement: the model's.
+        placement: the model's placement.
         stacks: its encoder, and its decoder if it has one.
-        dictionary: of its words, with their counts in the training text.
+        dictionary: fairseq's dictionary, with word counts from the training text.
         compute: passes tokens, of shape (sentences, length), through the model.
     """
     layers = [layer for stack in stacks for layer in stack.layers]
@@ -71,9 +70,9 @@ def apply_placement(
 
 
 def frequent_words(dictionary: Any, sentences: int, length: int) -> Tensor:
-    """Sentences of words that are as frequent as in the training text, with their end, of shape (sentences, length).
+    """Random sentences with the training text's word frequencies and an end, of shape (sentences, length).
 
-    They are the same for every model of the dictionary, and drawing them leaves PyTorch's generator as it is.
+    They depend only on the dictionary, and leave PyTorch's global generator unchanged.
     """
     counts = torch.tensor(dictionary.count, dtype=torch.double)
     counts[: dictionary.nspecial] = 0
@@ -84,11 +83,11 @@ def frequent_words(dictionary: Any, sentences: int, length: int) -> Tensor:
 
 
 @torch.no_grad()
-def draw_feed_forward_by_xavier(model: nn.Module) -> None:
-    """Draw W^1 and W^2 of every layer by Xavier uniform (variance 2/(inputs + outputs)), and set their biases to 0, as
-    fairseq did up to version 0.9, of the time of the paper, and as the paper's theory has them (section 3.3).
+def xavier_feed_forward(model: nn.Module) -> None:
+    """Initialise W^1 and W^2 of every layer by Xavier uniform (variance 2/(inputs + outputs)) with zero biases, as
+    fairseq did up to version 0.9, at the time of the paper, and as the paper's theory assumes (section 3.3).
 
-    torch's default, which fairseq takes now, has the variance 1/(3 inputs): with inner layers twice as wide as the
+    torch's default, which fairseq uses now, has the variance 1/(3 inputs): with inner layers twice as wide as the
     model, half as much for W^1 and a quarter for W^2.
     """
     for layer in _layers(model):
@@ -99,8 +98,8 @@ def draw_feed_forward_by_xavier(model: nn.Module) -> None:
 
 @torch.no_grad()
 def separate_projections(model: nn.Module) -> None:
-    """Make W^Q, W^K and W^V of every attention what Xavier draws for each by itself: fairseq's gain of 1/sqrt(2), that
-    of one packed matrix of shape (3d, d), becomes 1."""
+    """Scale every attention's W^Q, W^K and W^V to Xavier's variance for separate matrices: fairseq's gain of 1/sqrt(2),
+    for one packed matrix of shape (3d, d), becomes 1."""
     for layer in _layers(model):
         for name in ("self_attn", "encoder_attn"):
             if attention := getattr(layer, name, None):
@@ -110,7 +109,7 @@ def separate_projections(model: nn.Module) -> None:
 
 @torch.no_grad()
 def scale_feed_forward(layers: Iterable[Any]) -> None:
-    """Multiply W^1 and W^2 of each layer by the scale that the placement gives them."""
+    """Multiply W^1 and W^2 of each layer by the placement's scale."""
     for layer in layers:
         for linear in (layer.fc1, layer.fc2):
             linear.weight.mul_(layer.feed_forward_residual.initial_scale)
@@ -118,7 +117,7 @@ def scale_feed_forward(layers: Iterable[Any]) -> None:
 
 @torch.no_grad()
 def scale_attention(layers: Iterable[Any]) -> None:
-    """Multiply W^V and W^O of each attention of each layer by the scale that the placement gives them."""
+    """Multiply W^V and W^O of each layer's attentions by the placement's scale."""
     for layer in layers:
         for name, residual in (("self_attn", "attention_residual"), ("encoder_attn", "encoder_attention_residual")):
             if attention := getattr(layer, name, None):
@@ -128,24 +127,24 @@ def scale_attention(layers: Iterable[Any]) -> None:
 
 @torch.no_grad()
 def scale_to_width(model: nn.Module, width: int) -> None:
-    """Scale all matrices and embeddings of a BERT of this width, which fairseq draws from N(0, 0.02^2), to N(0, s^2)
-    with s = 0.02 sqrt(768/width).
+    """Scale all matrices and embeddings of a BERT, which fairseq initialises from N(0, 0.02^2), to N(0, s^2) with
+    s = 0.02 sqrt(768/width).
 
-    A matrix multiplies the variance of what it is given by its inputs times s^2. This product then is that of BERT base
-    at every width, and so is the share that a branch adds to the residual stream.
+    A matrix multiplies the variance of its input by the number of inputs times s^2. At every width this product then
+    equals BERT base's, and so does the share that a branch adds to the residual stream.
     """
     for weight in model.parameters():
         if weight.dim() > 1:
             weight.mul_((BERT_WIDTH / width) ** 0.5)
 
 
-def redraw_feed_forward(model: nn.Module) -> None:
-    """Draw W^1 and W^2 of a model that is initialised already by Xavier, with the placement's scale."""
-    draw_feed_forward_by_xavier(model)
+def reinitialise_feed_forward(model: nn.Module) -> None:
+    """Re-initialise W^1 and W^2 of a model by Xavier, with the placement's scale."""
+    xavier_feed_forward(model)
     scale_feed_forward(_layers(model))
 
 
 def _layers(model: Any) -> Iterator[Any]:
-    """The layers of a translation model, those of the encoder first."""
+    """The layers of a translation model, first the encoder's, then the decoder's."""
     for stack in (model.encoder, model.decoder):
         yield from stack.layers

@@ -1,4 +1,4 @@
-"""Start fairseq's training of a run, or take it up from its newest checkpoint."""
+"""Start fairseq's training of a run, or continue it from its newest checkpoint."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ logger = logging.getLogger(__name__)
 
 
 def _is_no_traceback(record: logging.LogRecord) -> bool:
-    """What of fairseq's log of checkpoints is kept: of one that cannot be written it logs the traceback, and raises the
-    error as well, which is told in a line."""
+    """Filter fairseq's tracebacks of checkpoints that cannot be written: it also raises the error, which is reported in
+    a line."""
     return not record.getMessage().startswith("Traceback")
 
 
@@ -50,17 +50,17 @@ logging.getLogger("fairseq.checkpoint_utils").addFilter(_is_no_traceback)
 
 
 class Interrupted(PrelnError):
-    """A training that was told to stop, and did so with a checkpoint."""
+    """A training was asked to stop, and stopped with a checkpoint."""
 
 
 class WorkerFailed(PrelnError):
-    """A process of a training that several share failed."""
+    """A process of a distributed training failed."""
 
 
 @dataclass(frozen=True)
 class Assignment:
-    """A training as its processes are told of it: fairseq's options, the precision, the folder of the state, and the
-    cores of each process."""
+    """A training as passed to its processes: fairseq's options, the precision, the folder of the state, and the cores
+    of each process."""
 
     arguments: list[str]
     precision: Precision
@@ -71,7 +71,7 @@ class Assignment:
 LOOK_SECONDS = 0.2
 ASSIGNMENT = "assignment.json"
 STOPPED = "stopped.json"
-"""The file in the state of a training that was told to stop: after which update it did."""
+"""The file in the state that holds the update after which a training stopped on a signal."""
 
 
 def train(arguments: list[str], precision: Precision, state: RunState, execution: Execution) -> None:
@@ -79,20 +79,20 @@ def train(arguments: list[str], precision: Precision, state: RunState, execution
 
     Args:
         arguments: the run as fairseq's options.
-        precision: of the run.
-        state: the training continues from what is there, and leaves its mark there if it diverges.
+        precision: the run's precision.
+        state: the state to continue from, in which a divergence is marked.
         execution: cores, GPUs and intervals.
 
     Raises:
-        CheckpointRefused: if the checkpoint to continue from is not plain numbers and settings.
-        EventFilesRefused: if it is to write event files, and TensorBoard is not installed.
-        Interrupted: if the process was told to stop by SIGTERM or SIGUSR1.
-        NotWritten: if the disk is full or read-only; what was written before is whole.
+        CheckpointRefused: if the checkpoint to continue from holds more than numbers and settings.
+        EventFilesRefused: if event files are requested and TensorBoard is not installed.
+        Interrupted: if the process was stopped by SIGTERM or SIGUSR1.
+        NotWritten: if the disk is full or read-only; all files written before are whole.
         WorkerFailed: if one of several processes failed.
     """
     folder = state.folder
     (folder / STOPPED).unlink(missing_ok=True)
-    # Of itself, fairseq would look for a checkpoint of its own.
+    # By default, fairseq would look for a checkpoint of its own.
     checkpoint = newest_checkpoint(state.checkpoints)
     arguments = [*arguments, "--restore-file", str(checkpoint or os.devnull)]
     event_files.prepare(folder, checkpoint, wanted="--tensorboard-logdir" in arguments)
@@ -106,24 +106,21 @@ def train(arguments: list[str], precision: Precision, state: RunState, execution
     if (folder / STOPPED).exists():
         update = read_sealed(folder / STOPPED)["update"]
         raise Interrupted(
-            f"{folder}: told to stop, and did so after update {update}, with a checkpoint; the same command goes on "
-            "from there"
+            f"{folder}: stopped on request after update {update}, with a checkpoint; run the same command to continue"
         )
 
 
 def work(assignment: Assignment, is_one_of_several: bool = False) -> None:
-    """Train in this process, alone or as one of several; a divergence ends the training and is written down.
+    """Train in this process, alone or as one of several; a divergence ends the training and is recorded.
 
     Raises:
-        NotWritten: if the disk is full or read-only; what was written before is whole.
+        NotWritten: if the disk is full or read-only; all files written before are whole.
     """
     state, arguments = Path(assignment.state), assignment.arguments
     if is_one_of_several:
-        arguments = [
-            *arguments,
-            *("--distributed-init-method", "env://", "--distributed-no-spawn"),
-            *("--distributed-rank", os.environ["RANK"], "--device-id", os.environ["LOCAL_RANK"]),
-        ]
+        rank, device = os.environ["RANK"], os.environ["LOCAL_RANK"]
+        arguments = [*arguments, "--distributed-init-method", "env://", "--distributed-no-spawn"]
+        arguments += ["--distributed-rank", rank, "--device-id", device]
     cfg = configuration(arguments, assignment.precision)
     torch.set_num_threads(assignment.cpus)
     set_up_cuda()
@@ -133,46 +130,45 @@ def work(assignment: Assignment, is_one_of_several: bool = False) -> None:
         logger.info("%d thread(s), %s", assignment.cpus, loops)
     allow_settings()
     try:
-        # A training that keeps no checkpoints has nothing to save.
+        # Without checkpoints, there is nothing to save at a signal.
         with nullcontext() if cfg.checkpoint.no_save else interruption.heeded(cfg):
             distributed.call_main(cfg, _train, state=RunState(state))
     except FloatingPointError as error:
-        # fairseq's message when its processes' gradients differ, which may be for one that is not finite.
+        # fairseq's message when its processes' gradients differ, possibly because one is not finite.
         if "inconsistent between workers" in str(error) and not re.search(r"= *(nan|inf)", str(error)):
             raise WorkerFailed(f"{state}: {error}") from error
         logger.warning("diverged at update %d: %s", position.update, error)
         if distributed.is_master(cfg.distributed_training):
             RunState(state).note_divergence(position.update, str(error))
     except (OSError, RuntimeError) as error:
-        found = not_written(error, state)
-        if not found:
+        failure = not_written(error, state)
+        if not failure:
             raise
-        # On a read-only disk they stay.
+        # A read-only disk keeps them.
         with suppress(OSError):
             for partial in RunState(state).checkpoints.glob("*.tmp"):
                 partial.unlink()
-        raise found from error
+        raise failure from error
     if interruption.stopped_after is not None and distributed.is_master(cfg.distributed_training):
         write_sealed(state / STOPPED, {"update": interruption.stopped_after})
 
 
 def _train(cfg: Any, state: RunState) -> None:
-    """fairseq's training. Of one that several processes share, each says first on which GPU it computes: the process
-    that began the attempt sees those of its own node alone."""
+    """Run fairseq's training. In a distributed training, each process first reports its GPU: the process that began the
+    attempt sees only its own node's."""
     if torch.distributed.is_initialized() and not cfg.common.cpu:
         rank, world = rank_and_world()
         gpus = [""] * world
         torch.distributed.all_gather_object(gpus, torch.cuda.get_device_name())
         if rank == 0:
             state.note_gpus(gpus)
-    # fairseq copies each checkpoint that has the best loss so far. Nothing here reads the copy, and no loss is better
-    # than this.
+    # fairseq would copy each checkpoint with the best loss so far, which nothing reads; no loss is better than -inf.
     save_checkpoint.best = -math.inf
     fairseq_main(cfg)
 
 
 def _work_together(assignment: Assignment, execution: Execution) -> None:
-    """Train in several processes, of this machine or of several nodes.
+    """Train in several processes on this machine or on several nodes.
 
     Raises:
         WorkerFailed: if one of them fails.
@@ -181,19 +177,20 @@ def _work_together(assignment: Assignment, execution: Execution) -> None:
     write_json(description, asdict(assignment))
     with socket.create_server(("", 0)) as free:
         port = free.getsockname()[1]
-    # Some schedulers set these in each container; they are not of our processes.
-    others = {name: value for name, value in os.environ.items() if name not in ("RANK", "LOCAL_RANK", "WORLD_SIZE")}
-    environment = {**others, "MASTER_ADDR": socket.gethostname(), "MASTER_PORT": str(port)}
+    # Some schedulers set these in each container, with values unrelated to our processes.
+    environment = {
+        name: value for name, value in os.environ.items() if name not in ("RANK", "LOCAL_RANK", "WORLD_SIZE")
+    }
+    environment |= {"MASTER_ADDR": socket.gethostname(), "MASTER_PORT": str(port)}
     command = [sys.executable, "-m", "preln.fairseq_plugin.worker", str(description)]
     processes: list[subprocess.Popen[bytes]] = []
 
-    def tell(number: int, frame: object) -> None:
-        # Whoever tells this process to stop may not tell its children, who must save and end first. Told by SIGTERM,
-        # srun would kill them.
+    def forward_signal(number: int, frame: object) -> None:
+        # The signal may not have reached the children, which must save and end first. srun would kill them on SIGTERM.
         for process in processes:
             process.send_signal(signal.SIGUSR1)
 
-    before = {number: signal.signal(number, tell) for number in SIGNALS}
+    before = {number: signal.signal(number, forward_signal) for number in SIGNALS}
     try:
         if execution.nodes > 1:
             processes.append(subprocess.Popen([*_srun(execution), *command], env=environment))
@@ -201,11 +198,11 @@ def _work_together(assignment: Assignment, execution: Execution) -> None:
             environment |= {"MASTER_ADDR": "127.0.0.1", "WORLD_SIZE": str(execution.workers)}
             environment[STARTED_BY] = str(os.getpid())
             for rank in map(str, range(execution.workers)):
-                own = {**environment, "RANK": rank, "LOCAL_RANK": rank}
-                processes.append(subprocess.Popen(command, env=own))
+                ranks = {"RANK": rank, "LOCAL_RANK": rank}
+                processes.append(subprocess.Popen(command, env={**environment, **ranks}))
         while any(process.poll() is None for process in processes) and not any(process.poll() for process in processes):
             time.sleep(LOOK_SECONDS)
-        # Without one of them, the others would wait for it.
+        # If one fails, the others would wait for it.
         failed = [process for process in processes if process.poll()]
     finally:
         for process in processes:
@@ -214,13 +211,11 @@ def _work_together(assignment: Assignment, execution: Execution) -> None:
         for number, handler in before.items():
             signal.signal(number, handler)
     if failed:
-        raise WorkerFailed(
-            f"{assignment.state}: one of its {execution.workers} processes failed; what it said is above"
-        )
+        raise WorkerFailed(f"{assignment.state}: one of its {execution.workers} processes failed; see its output above")
 
 
 def _srun(execution: Execution) -> list[str]:
-    """Slurm's command that starts a process on each node for each of its GPUs, or for each of its processes."""
+    """Slurm's command that starts the processes on each node, one for each GPU if there are GPUs."""
     return [
         "srun",
         f"--nodes={execution.nodes}",
@@ -234,21 +229,20 @@ def _srun(execution: Execution) -> list[str]:
 
 
 def set_up_cuda() -> None:
-    """Say how torch computes on GPUs: in trainings, in the translating that is a part of them, and in probes."""
-    # cuDNN's attention, the first choice on some GPUs, plans for each new shape, and most batches have one of their
-    # own.
+    """Configure how torch computes on GPUs, in trainings, translations and probes."""
+    # cuDNN's attention, the first choice on some GPUs, plans for each new shape, and most batches have a new shape.
     torch.backends.cuda.enable_cudnn_sdp(False)
-    # Where numbers are fp32, products of matrices are too, and not TF32: torch's default, which NVIDIA's containers
-    # change by an environment variable.
+    # Matrix products of fp32 in fp32 and not TF32: torch's default, which NVIDIA's containers change by an environment
+    # variable.
     torch.set_float32_matmul_precision("highest")
 
 
 def configuration(arguments: list[str], precision: Precision) -> Any:
-    """fairseq's configuration of the training that a command line asks for."""
-    # fairseq looks for --user-dir on the process's own command line; its parts must be known before it parses ours.
+    """fairseq's configuration for a command line."""
+    # fairseq reads --user-dir from the process's own command line; it must be imported before ours is parsed.
     utils.import_user_module(Namespace(user_dir=str(USER_DIR)))
     parsed = options.parse_args_and_arch(options.get_training_parser(), arguments)
     cfg = convert_namespace_to_omegaconf(parsed)
-    # fairseq's option --bf16 also asks for a TPU; its trainer does without one.
+    # fairseq's option --bf16 also asks for a TPU, which its trainer does not need.
     cfg.common.bf16 = precision == "bf16"
     return cfg

@@ -1,4 +1,4 @@
-"""What fairseq's training log says of a training, without its words."""
+"""Progress from fairseq's training log."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _PROGRESS = re.compile(r'\{"epoch": [^{}]*"ups": [^{}]*\}')
 
 @dataclass(frozen=True)
 class Logged:
-    """One line of progress inside an epoch: epochs done, with a fraction, updates, the loss of training in bits a
-    token, and the speed in updates and in target tokens a second."""
+    """A line of progress inside an epoch: epochs, with a fraction; updates; the training loss in bits a token; and the
+    speed in updates and in target tokens a second."""
 
     epochs: float
     updates: int
@@ -25,22 +25,22 @@ class Logged:
 
 
 def progress(log: str) -> list[Logged]:
-    """The lines of progress in the text of a log, in its order."""
-    found = []
+    """The lines of progress in a log's text, in order."""
+    lines = []
     for text in _PROGRESS.findall(log):
-        # The line at the end of an epoch has no update; and a log may be damaged.
+        # The line at the end of an epoch has no update, and a log may be damaged.
         with suppress(KeyError, TypeError, ValueError):
-            line = json.loads(text)
-            epochs, updates = float(line["update"]), int(line["num_updates"])
-            found.append(Logged(epochs, updates, float(line["loss"]), float(line["ups"]), float(line["wps"])))
-    return found
+            values = json.loads(text)
+            epochs, updates = float(values["update"]), int(values["num_updates"])
+            lines.append(Logged(epochs, updates, float(values["loss"]), float(values["ups"]), float(values["wps"])))
+    return lines
 
 
 def newest_progress(log: Path) -> Logged | None:
-    """The newest line of progress of a log, read from its end; None if there is none yet."""
+    """A log's newest line of progress, read from its end; None if there is none yet."""
     if not log.exists():
         return None
-    with open(log, "rb") as lines:
-        lines.seek(max(0, log.stat().st_size - TAIL_BYTES))
-        found = progress(lines.read().decode("utf-8", errors="replace"))
-    return found[-1] if found else None
+    with open(log, "rb") as file:
+        file.seek(max(0, log.stat().st_size - TAIL_BYTES))
+        lines = progress(file.read().decode("utf-8", errors="replace"))
+    return lines[-1] if lines else None

@@ -1,6 +1,6 @@
-"""fairseq's losses of translation and of masked language models, computed from the features in one go.
+"""fairseq's losses for translation and masked language models, computed from the features in one step.
 
-Both are of the words alone and not of padding, and never write down the probabilities of a vocabulary.
+Both skip padding, and never store the vocabulary's probabilities.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from preln.fused.products import linear
 
 @register_criterion("preln_translation_loss", dataclass=LabelSmoothedCrossEntropyCriterionConfig)
 class TranslationLoss(LabelSmoothedCrossEntropyCriterion):
-    """The cross-entropy of the target's tokens, with smoothed labels."""
+    """The label-smoothed cross-entropy of the target's tokens."""
 
     def forward(self, model: Any, sample: Any, reduce: bool = True) -> tuple[Tensor, int, dict[str, Any]]:
-        """The loss of a batch in nats, the number of its target tokens, and what is logged."""
+        """A batch's loss in nats, its number of target tokens, and the values to log."""
         features, _ = model(**sample["net_input"], features_only=True)
         target, places = sample["target"], words(sample, self.padding_idx)
         weight = model.decoder.output_projection.weight
@@ -40,7 +40,7 @@ class MaskedLanguageLoss(MaskedLmLoss):
     """The cross-entropy of the masked tokens."""
 
     def forward(self, model: Any, sample: Any, reduce: bool = True) -> tuple[Tensor, int, dict[str, Any]]:
-        """The loss of a batch in nats, the number of its masked tokens, and what is logged."""
+        """A batch's loss in nats, its number of masked tokens, and the values to log."""
         masked = words(sample, self.padding_idx)
         features, _ = model(**sample["net_input"], features_only=True)
         head = model.encoder.lm_head
@@ -53,5 +53,5 @@ class MaskedLanguageLoss(MaskedLmLoss):
 
 
 def _at(x: Tensor, places: Tensor) -> Tensor:
-    """Of `x`, of shape (batch, length, ...), what is at the places of a batch's words, of shape (words, ...)."""
+    """The entries of `x`, of shape (batch, length, ...), at the places of a batch's words, of shape (words, ...)."""
     return x.flatten(0, 1).index_select(0, places)

@@ -1,6 +1,6 @@
-"""Pre-training as the studies need it: a record of each validation, kept weights, and a guard.
+"""Pre-training for the studies: a record of each validation, kept weights, and a guard against divergence.
 
-fairseq calls the task before and after it validates, which it does before it writes a checkpoint: an update that has a
+fairseq calls the task before and after it validates, and validates before it writes a checkpoint: an update with a
 checkpoint and a validation has its record, and one that is repeated after a failure writes the same record again.
 """
 
@@ -23,17 +23,17 @@ from preln.fairseq_plugin.recorded_task import RecordedTask, on_cpu, summed
 from preln.training.state import RunState
 
 VALID_SEED = 1
-"""Seed of the masks of valid: every run of a study is validated on the same."""
+"""Seed of the validation masks: every run of a study is validated on the same ones."""
 
 
 def weights_name(update: int) -> str:
-    """The file in a run's state with the model's weights after so many updates."""
+    """The file name in a run's state for the weights after an update."""
     return f"weights-{update}.pt"
 
 
 @dataclass
 class RecordedMaskedLMConfig(MaskedLMConfig):
-    """fairseq's options of masked language models, and where the record and the weights go."""
+    """fairseq's options for masked language models, and the folder of the record and the weights."""
 
     run_settings: str = field(default="", metadata={"help": "the run's settings, as JSON"})
     state: str = field(default="", metadata={"help": "folder of the run's record and weights"})
@@ -48,7 +48,7 @@ class RecordedMaskedLM(RecordedTask, MaskedLMTask):
 
     def __init__(self, cfg: RecordedMaskedLMConfig, dictionary: Any = None) -> None:
         super().__init__(cfg, dictionary)
-        self.weighed_by = ("loss", "sample_size")
+        self.loss_keys = ("loss", "sample_size")
         self.run_state = RunState(Path(cfg.state))
         self.validate_every = PretrainingSettings.model_validate_json(cfg.run_settings).validate_every
         self._kept = [int(update) for update in cfg.keep_weights.split(",") if update]
@@ -67,13 +67,13 @@ class RecordedMaskedLM(RecordedTask, MaskedLMTask):
     def train_step(
         self, sample: Any, model: Any, criterion: Any, optimizer: Any, update_num: int, ignore_grad: bool = False
     ) -> Any:
-        """One batch, at a rate that is noted."""
+        """Train on one batch, and note the learning rate."""
         self._rate = float(optimizer.get_lr())
         interruption.save_where_an_epoch_ends(False)
         return super().train_step(sample, model, criterion, optimizer, update_num, ignore_grad)
 
     def reduce_metrics(self, logging_outputs: list[dict[str, Any]], criterion: Any) -> None:
-        """Sum up the workers' losses, for fairseq's log and for the record."""
+        """Sum the workers' losses, for fairseq's log and for the record."""
         logging_outputs = on_cpu(logging_outputs)
         super().reduce_metrics(logging_outputs, criterion)
         if criterion.training:
@@ -82,32 +82,32 @@ class RecordedMaskedLM(RecordedTask, MaskedLMTask):
             self._tokens += summed(logging_outputs, "ntokens")
 
     def kept_as(self, update: int) -> str | None:
-        """Weights are kept after the updates that the options name."""
+        """The file for weights after the updates named in the options."""
         return weights_name(update) if update in self._kept else None
 
     def checkpoint(self) -> dict[str, Any]:
-        """Also the stretch since the last validation."""
+        """Add the stretch since the last validation."""
         seconds = time.perf_counter() - self._started
         stretch = {"loss": self._loss, "masked": self._masked, "tokens": self._tokens, "seconds": seconds}
         return {**super().checkpoint(), "stretch": stretch}
 
     def set_checkpoint_dict(self, state: Mapping[str, Any]) -> None:
-        """Go on with the stretch of a checkpoint."""
+        """Restore a checkpoint's stretch."""
         super().set_checkpoint_dict(state)
         stretch = state["stretch"]
         self._loss, self._masked, self._tokens = (stretch[key] for key in ("loss", "masked", "tokens"))
         self._started = time.perf_counter() - stretch["seconds"]
 
     def post_save(self, checkpoint: str, updates: int) -> None:
-        """Name a checkpoint of an epoch's end by its update too, and remove the oldest: fairseq counts the two kinds
-        apart."""
+        """Name a checkpoint at an epoch's end by its update too, and remove the oldest: fairseq counts the two kinds
+        separately."""
         folder = Path(checkpoint).parent
         name_by_update(folder)
         for old in list(checkpoints(folder))[self.cfg.keep_checkpoints :]:
             old.unlink()
 
     def begin_valid_epoch(self, epoch: int, model: Any) -> None:
-        """Note the time that the training took, and see that a checkpoint follows.
+        """Note the training's time, and have a checkpoint follow.
 
         Raises:
             FloatingPointError: if the last update broke the weights.
@@ -117,14 +117,14 @@ class RecordedMaskedLM(RecordedTask, MaskedLMTask):
         self._seconds = time.perf_counter() - self._started
 
     def post_validate(self, model: Any, stats: dict[str, Any], agg: Any) -> None:
-        """Record the training since the last validation, and the loss of valid.
+        """Record the training since the last validation, and the validation loss.
 
         Raises:
-            FloatingPointError: if that is not finite.
+            FloatingPointError: if the validation loss is not finite.
         """
         require_finite(float(agg["loss"].avg))
         if not self._tokens:
-            # No update was made since; the record has this one's.
+            # No update was made since, and its entry is in the record.
             return
         self.record(
             {

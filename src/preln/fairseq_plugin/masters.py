@@ -1,7 +1,7 @@
-"""The fp32 masters of a training in half precision, whose weights are their roundings, and the scale of its loss.
+"""The fp32 master weights and the loss scale of a training in half precision.
 
-An update is made to the masters. fairseq's checkpoints have the weights alone: a training that went on from one would
-do so from rounded masters, and know the value of the loss scale but not when it changes.
+Updates are made to the masters, which are rounded to the weights. fairseq's checkpoints hold only the weights: a
+training that continued from one would do so from rounded masters, and without the loss scale's counters.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ def in_half_precision(optimizer: Any) -> bool:
 
 
 class Copies:
-    """The copies between weights and masters, of all of them at once.
+    """Copies between weights and masters, all at once.
 
-    fairseq copies them one by one: on a GPU each copy is a launch, and three for each weight are half of all that an
-    update launches. What is copied is the same.
+    fairseq copies them one by one: on a GPU each copy is a launch, and three for each weight are half of an update's
+    launches. The result is the same.
     """
 
     def __init__(self, optimizer: FP16Optimizer) -> None:
@@ -35,19 +35,19 @@ class Copies:
 
     @torch.no_grad()
     def take_gradients(self) -> None:
-        """Give the masters the gradients of the weights, after the last of an update's backward passes."""
+        """Copy the weights' gradients to the masters, after an update's last backward pass."""
         for master, gradient in zip(self._optimizer.params, self._kept, strict=True):
             master.grad = gradient
         pairs = list(zip(self._gradients, self._weights, strict=True))
         if unused := [gradient for gradient, weight in pairs if weight.grad is None]:
             torch._foreach_zero_(unused)
         used = [(gradient, weight.grad) for gradient, weight in pairs if weight.grad is not None]
-        torch._foreach_copy_([gradient for gradient, _ in used], [given for _, given in used])
+        torch._foreach_copy_([gradient for gradient, _ in used], [source for _, source in used])
         self._optimizer._needs_sync = False
 
     @torch.no_grad()
     def step(self) -> None:
-        """Make the update of the masters, and round them to the weights, as fairseq's optimizer does."""
+        """Update the masters, and round them to the weights, as fairseq's optimizer does."""
         optimizer = self._optimizer
         optimizer._unscale_grads()
         optimizer.fp32_optimizer.step()
@@ -55,13 +55,13 @@ class Copies:
             optimizer.scaler.update()
         torch._foreach_copy_(self._weights, self._masters)
         if not optimizer.has_flat_params:
-            # fairseq would set them to zero one by one, before they are given new values.
+            # fairseq would otherwise zero them one by one before they are overwritten.
             for master in optimizer.params:
                 master.grad = None
 
 
 def state_of(optimizer: FP16Optimizer) -> dict[str, Any]:
-    """What a checkpoint must have beside fairseq's: the masters, and all that the loss scale depends on (fp16)."""
+    """The optimizer's state that fairseq's checkpoints lack: the masters, and in fp16 the state of the loss scale."""
     return {
         "masters": [master.detach().cpu() for master in optimizer.params],
         "scaler": dict(vars(optimizer.scaler)) if optimizer.scaler else None,
@@ -70,7 +70,7 @@ def state_of(optimizer: FP16Optimizer) -> dict[str, Any]:
 
 @torch.no_grad()
 def restore(optimizer: FP16Optimizer, state: dict[str, Any]) -> None:
-    """Take up the state of a checkpoint."""
+    """Restore a checkpoint's state."""
     for master, saved in zip(optimizer.params, state["masters"], strict=True):
         master.copy_(saved)
     if optimizer.scaler:
@@ -78,7 +78,7 @@ def restore(optimizer: FP16Optimizer, state: dict[str, Any]) -> None:
 
 
 def weights_in_fp32(model: Any, optimizer: Any) -> dict[str, Tensor]:
-    """A model's weights by name: in half precision their masters."""
+    """A model's weights by name; in half precision, their masters."""
     if not in_half_precision(optimizer):
         weights: dict[str, Tensor] = model.state_dict()
         return weights
@@ -90,9 +90,9 @@ def weights_in_fp32(model: Any, optimizer: Any) -> dict[str, Tensor]:
 
 
 def _one_by_one(optimizer: FP16Optimizer, values: Iterable[Tensor]) -> list[Tensor]:
-    """The values of each weight, such as its master, in its shape; fairseq keeps all of fp16 in one tensor."""
+    """Each weight's value, such as its master, in its shape; in fp16, fairseq keeps all in one flat tensor."""
     weights = optimizer.fp16_params
-    found = [value.detach() for value in values]
+    tensors = [value.detach() for value in values]
     if optimizer.has_flat_params:
-        found = list(torch.split(found[0], [weight.numel() for weight in weights]))
-    return [value.view_as(weight) for value, weight in zip(found, weights, strict=True)]
+        tensors = list(torch.split(tensors[0], [weight.numel() for weight in weights]))
+    return [tensor.view_as(weight) for tensor, weight in zip(tensors, weights, strict=True)]

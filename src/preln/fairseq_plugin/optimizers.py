@@ -1,5 +1,5 @@
-"""Optimizers for fairseq by torch's: its own Adam is slow on a CPU, it has no RAdam (Liu et al., 2020), and of the norm
-of gradients on a GPU it asks several times whether it is finite."""
+"""torch's optimizers behind fairseq's interface. fairseq's Adam is slow on a CPU; it has no RAdam (Liu et al., 2020);
+and it waits for a GPU several times an update to check the gradient norm."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from torch import Tensor
 
 @dataclass
 class OptimizerConfig(FairseqDataclass):
-    """The options of all; their names are fairseq's."""
+    """Options of all optimizers, with fairseq's names."""
 
     weight_decay: float = field(default=0.0, metadata={"help": "weight decay"})
     lr: List[float] = II("optimization.lr")
@@ -22,7 +22,7 @@ class OptimizerConfig(FairseqDataclass):
 
 @dataclass
 class AdamConfig(OptimizerConfig):
-    """Those of Adam and RAdam."""
+    """Options of Adam and RAdam."""
 
     adam_betas: str = field(default="(0.9, 0.98)", metadata={"help": "decay rates"})
     adam_eps: float = field(default=1e-9, metadata={"help": "epsilon"})
@@ -38,22 +38,22 @@ class _FusedAdam(torch.optim.AdamW):
     def __init__(self, params: Any, eps: float, **options: Any) -> None:
         super().__init__(params, eps=eps, fused=True, **options)
         self._epsilon = eps
-        self._made: int | None = None
+        self._updates: int | None = None
 
     def step(self, closure: Callable[[], float] | None = None) -> Any:
         """One update."""
-        if self._made is None:
-            self._made = next((int(state["step"]) for state in self.state.values()), 0)
-        # Counted here as well: torch's own count is on the weights' device, and reading it waits for a GPU.
-        self._made += 1
+        if self._updates is None:
+            self._updates = next((int(state["step"]) for state in self.state.values()), 0)
+        # torch's own count is on the weights' device, and reading it waits for a GPU.
+        self._updates += 1
         for group in self.param_groups:
-            group["eps"] = self._epsilon / (1.0 - group["betas"][1] ** self._made) ** 0.5
+            group["eps"] = self._epsilon / (1.0 - group["betas"][1] ** self._updates) ** 0.5
         return super().step(closure)
 
     def load_state_dict(self, state_dict: Any) -> None:
-        """Take up the state of a checkpoint."""
+        """Restore a checkpoint's state."""
         super().load_state_dict(state_dict)
-        self._made = None
+        self._updates = None
 
 
 class _TorchOptimizer(FairseqOptimizer):
@@ -64,18 +64,18 @@ class _TorchOptimizer(FairseqOptimizer):
         self._optimizer = self.build(params, **self.optimizer_config)
 
     def build(self, params: Iterable[torch.nn.Parameter], **options: Any) -> torch.optim.Optimizer:
-        """torch's."""
+        """Build torch's optimizer."""
         raise NotImplementedError
 
     @property
     def optimizer_config(self) -> dict[str, Any]:
-        """Arguments of the optimizer; a checkpoint's are overridden by them."""
+        """The optimizer's arguments, which override a checkpoint's."""
         return {"lr": self.cfg.lr[0], "weight_decay": self.cfg.weight_decay}
 
     def clip_grad_norm(self, max_norm: float, aggregate_norm_fn: Callable[[Tensor], Tensor] | None = None) -> Tensor:
-        """The norm of all gradients, which are clipped to `max_norm` where that is not 0.
+        """Clip all gradients to `max_norm`, unless that is 0, and return their norm.
 
-        It is on the CPU, whatever device they are on: fairseq looks at it several times an update.
+        The norm is on the CPU, since fairseq reads it several times an update.
         """
         gradients = [weight.grad for weight in self.params if weight.grad is not None]
         norm = torch.nn.utils.get_total_norm(gradients)
@@ -86,7 +86,7 @@ class _TorchOptimizer(FairseqOptimizer):
         return norm.cpu()
 
     def multiply_grads(self, c: Tensor | float) -> None:
-        """Multiply all gradients by `c`; a number of the CPU's takes no copy to the device."""
+        """Multiply all gradients by `c`; a number on the CPU is not copied to the device."""
         gradients = [weight.grad for weight in self.params if weight.grad is not None]
         torch._foreach_mul_(gradients, c.item() if isinstance(c, Tensor) and c.device.type == "cpu" else c)
 
@@ -101,7 +101,7 @@ class _WithMoments(_TorchOptimizer):
 
     @property
     def optimizer_config(self) -> dict[str, Any]:
-        """Also the moments' decay rates, and epsilon."""
+        """The arguments with the moments' decay rates and epsilon."""
         first, second = (float(beta) for beta in self.cfg.adam_betas.strip("()").split(","))
         return {**super().optimizer_config, "betas": (first, second), "eps": self.cfg.adam_eps}
 
@@ -129,5 +129,5 @@ class SGD(_TorchOptimizer):
     """Stochastic gradient descent, without momentum."""
 
     def build(self, params: Iterable[torch.nn.Parameter], **options: Any) -> torch.optim.Optimizer:
-        """torch's, as fairseq's own is."""
+        """torch's SGD, which fairseq's wraps too."""
         return torch.optim.SGD(params, **options)

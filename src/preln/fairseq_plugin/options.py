@@ -1,7 +1,7 @@
 """A run's settings as the options of fairseq's training.
 
-This is the one place where settings enter fairseq. Its own parts have an option for each setting; the parts that are
-ours (tasks, models and schedules) have the run's settings as they are, by `--run-settings`.
+Settings enter fairseq only here. Its own components have an option for each setting; ours (tasks, models and schedules)
+read the run's settings from `--run-settings`.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from preln.training.state import RunState
 
 USER_DIR = Path(__file__).with_name("preln_user_dir")
 EVENT_FILES = "tensorboard"
-"""The folder of a state in which TensorBoard's event files are."""
+"""The folder of TensorBoard's event files in a state."""
 
 WARMUP_SHARE = 0.1
-"""Share of a fine-tuning's updates that warm up, with both placements: BERT's own, for the paper does not say."""
+"""The share of a fine-tuning's updates in its warm-up, for both placements: BERT's, since the paper gives none."""
 
 
 def translation(
@@ -35,45 +35,43 @@ def translation(
         execution: cores, GPUs and intervals.
     """
     source, target = languages
-    moments = _moments(settings.beta1, settings.beta2, settings.epsilon)
-    optimizer = {
-        "adam": ["--optimizer", "preln_adam", *moments],
-        "radam": ["--optimizer", "preln_radam", *moments],
-        "sgd": ["--optimizer", "preln_sgd"],
-    }[settings.optimizer]
     return [
         str(binary),
-        *("--task", "preln_translation"),
-        *("--source-lang", source, "--target-lang", target),
-        *_ours(settings, state),
-        *("--references", str(references)),
-        *("--arch", "preln_transformer"),
-        *("--encoder-layers", str(settings.encoder_layers)),
-        *("--decoder-layers", str(settings.decoder_layers)),
-        *("--encoder-embed-dim", str(settings.width)),
-        *("--decoder-embed-dim", str(settings.width)),
-        *("--decoder-output-dim", str(settings.width)),
-        *("--encoder-ffn-embed-dim", str(settings.ffn_width)),
-        *("--decoder-ffn-embed-dim", str(settings.ffn_width)),
-        *("--encoder-attention-heads", str(settings.heads)),
-        *("--decoder-attention-heads", str(settings.heads)),
-        *("--dropout", str(settings.dropout)),
-        "--share-all-embeddings",
-        *("--criterion", "preln_translation_loss"),
-        *("--label-smoothing", str(settings.label_smoothing)),
-        *optimizer,
-        *("--weight-decay", str(settings.weight_decay)),
-        *("--clip-norm", str(settings.clip_norm)),
-        *("--lr", str(settings.learning_rate)),
-        *("--lr-scheduler", "preln_schedule"),
-        *("--max-epoch", str(settings.epochs)),
-        *("--max-tokens", str(settings.batch_tokens)),
-        *("--seed", str(settings.seed)),
-        *("--valid-subset", "valid,test"),
-        *("--keep-last-epochs", str(execution.checkpoints)),
-        # Of a training that was told to stop inside an epoch.
-        *("--keep-interval-updates", "1"),
-        *_kept(RunState(state), execution),
+        *_arguments(
+            task="preln_translation",
+            source_lang=source,
+            target_lang=target,
+            references=references,
+            arch="preln_transformer",
+            encoder_layers=settings.encoder_layers,
+            decoder_layers=settings.decoder_layers,
+            encoder_embed_dim=settings.width,
+            decoder_embed_dim=settings.width,
+            decoder_output_dim=settings.width,
+            encoder_ffn_embed_dim=settings.ffn_width,
+            decoder_ffn_embed_dim=settings.ffn_width,
+            encoder_attention_heads=settings.heads,
+            decoder_attention_heads=settings.heads,
+            dropout=settings.dropout,
+            share_all_embeddings=True,
+            criterion="preln_translation_loss",
+            label_smoothing=settings.label_smoothing,
+            optimizer=f"preln_{settings.optimizer}",
+            weight_decay=settings.weight_decay,
+            clip_norm=settings.clip_norm,
+            lr=settings.learning_rate,
+            lr_scheduler="preln_schedule",
+            max_epoch=settings.epochs,
+            max_tokens=settings.batch_tokens,
+            seed=settings.seed,
+            valid_subset="valid,test",
+            keep_last_epochs=execution.checkpoints,
+            # For a training that was stopped inside an epoch.
+            keep_interval_updates=1,
+        ),
+        *(_moments(settings) if settings.optimizer != "sgd" else []),
+        *_run(settings, state),
+        *_output(RunState(state), execution),
         *_process(settings.accumulate, settings.precision, execution.workers, execution.collators, execution),
     ]
 
@@ -81,31 +79,32 @@ def translation(
 def pretraining(
     settings: PretrainingSettings, binary: Path, state: Path, keep: Sequence[int], execution: Execution
 ) -> list[str]:
-    """The options of a pre-training run; the weights after the updates in `keep` are kept in its state."""
-    every = str(settings.validate_every)
+    """The options of a pre-training run, which keeps the weights after the updates in `keep` in its state."""
     return [
         str(binary),
-        *("--task", "preln_masked_lm"),
-        *_ours(settings, state),
-        *("--keep-weights", ",".join(map(str, keep))),
-        # Every sequence is the next so many tokens of the text.
-        *("--sample-break-mode", "none"),
-        *("--tokens-per-sample", str(settings.sequence_length)),
+        *_arguments(
+            task="preln_masked_lm",
+            keep_weights=",".join(map(str, keep)),
+            # Every sequence is the text's next `tokens_per_sample` tokens.
+            sample_break_mode="none",
+            tokens_per_sample=settings.sequence_length,
+            criterion="preln_masked_lm_loss",
+            clip_norm=settings.clip_norm,
+            max_update=settings.updates,
+            batch_size=settings.batch_sequences,
+            required_batch_size_multiple=1,
+            seed=settings.seed,
+            valid_subset="valid",
+            validate_interval=NEVER,
+            save_interval=NEVER,
+            validate_interval_updates=settings.validate_every,
+            save_interval_updates=settings.validate_every,
+            keep_checkpoints=execution.checkpoints,
+        ),
         *_bert(settings),
-        *("--criterion", "preln_masked_lm_loss"),
-        *("--optimizer", "preln_adam", *_moments(settings.beta1, settings.beta2, settings.epsilon)),
-        *("--weight-decay", str(settings.weight_decay)),
-        *("--clip-norm", str(settings.clip_norm)),
-        *_linear(settings.learning_rate, settings.warmup, settings.updates),
-        *("--max-update", str(settings.updates)),
-        *("--batch-size", str(settings.batch_sequences)),
-        *("--required-batch-size-multiple", "1"),
-        *("--seed", str(settings.seed)),
-        *("--valid-subset", "valid"),
-        *("--validate-interval", str(NEVER), "--save-interval", str(NEVER)),
-        *("--validate-interval-updates", every, "--save-interval-updates", every),
-        *("--keep-checkpoints", str(execution.checkpoints)),
-        *_kept(RunState(state), execution),
+        *_adam(settings, settings.learning_rate, settings.warmup, settings.updates),
+        *_run(settings, state),
+        *_output(RunState(state), execution),
         *_process(settings.accumulate, settings.precision, execution.workers, execution.collators, execution),
     ]
 
@@ -123,99 +122,114 @@ def finetuning(
     """The options of one fine-tuning.
 
     Args:
-        settings: of the pre-training run, whose model it is.
-        point: of the grid.
-        seed: of the head, of dropout and of the order of the pairs.
-        updates: that the point's epochs are.
+        settings: the pre-training run, with its model.
+        point: a point of the grid.
+        seed: seed of the head, of dropout and of the order of the pairs.
+        updates: the number of updates in the point's epochs.
         weights: file of the model's weights.
         binary: folder of the binarised task.
-        state: folder where the scores go.
+        state: folder for the scores.
         execution: cores and GPUs.
     """
     return [
         str(binary),
-        *("--task", "preln_sentence_prediction"),
-        *_ours(settings, state),
-        *("--weights", str(weights)),
-        *("--num-classes", "2"),
-        # <s> first sentence </s> </s> second sentence </s>, as in RoBERTa; the ids are those of fairseq's dictionary.
-        *("--init-token", "0", "--separator-token", "2"),
+        *_arguments(
+            task="preln_sentence_prediction",
+            weights=weights,
+            num_classes=2,
+            # <s> first sentence </s> </s> second sentence </s>, as in RoBERTa, with the ids of fairseq's dictionary.
+            init_token=0,
+            separator_token=2,
+            criterion="sentence_prediction",
+            report_acc_and_f1=True,
+            clip_norm=settings.clip_norm,
+            max_epoch=point.epochs,
+            max_update=updates,
+            batch_size=point.batch_size,
+            required_batch_size_multiple=1,
+            seed=seed,
+            valid_subset="valid",
+            # A single validation at the end, where in fp16 fewer updates may have been made.
+            validate_interval=point.epochs,
+            no_save=True,
+            save_dir=state,
+            log_format="none",
+        ),
         *_bert(settings),
-        *("--criterion", "sentence_prediction", "--report-acc-and-f1"),
-        *("--optimizer", "preln_adam", *_moments(settings.beta1, settings.beta2, settings.epsilon)),
-        *("--weight-decay", str(settings.weight_decay)),
-        *("--clip-norm", str(settings.clip_norm)),
-        *_linear(point.learning_rate, round(WARMUP_SHARE * updates), updates),
-        *("--max-epoch", str(point.epochs), "--max-update", str(updates)),
-        *("--batch-size", str(point.batch_size)),
-        *("--required-batch-size-multiple", "1"),
-        *("--seed", str(seed)),
-        *("--valid-subset", "valid"),
-        # The one validation is that of the end, where in fp16 fewer updates may have been made.
-        *("--validate-interval", str(point.epochs)),
-        "--no-save",
-        *("--save-dir", str(state)),
-        *("--log-format", "none"),
-        # A collator begins anew with each epoch, and these are too short for it.
+        *_adam(settings, point.learning_rate, round(WARMUP_SHARE * updates), updates),
+        *_run(settings, state),
+        # A collator starts again in each epoch, for which these are too short.
         *_process(1, settings.precision, 1, 0, execution),
     ]
 
 
-def _ours(settings: RunSettings | PretrainingSettings, state: Path) -> list[str]:
-    """What the parts that are ours are told: the run, and where its state is."""
-    return ["--run-settings", settings.model_dump_json(), "--state", str(state)]
+def _arguments(**options: object) -> list[str]:
+    """Command-line options by name. True is a flag without a value; None and False leave the option out."""
+    arguments: list[str] = []
+    for name, value in options.items():
+        if value is None or value is False:
+            continue
+        arguments.append(f"--{name.replace('_', '-')}")
+        if value is not True:
+            arguments.append(str(value))
+    return arguments
+
+
+def _run(settings: RunSettings | PretrainingSettings, state: Path) -> list[str]:
+    """The options of our own tasks and models: the run's settings and the folder of its state."""
+    return _arguments(run_settings=settings.model_dump_json(), state=state)
 
 
 def _bert(settings: PretrainingSettings) -> list[str]:
-    return [
-        *("--arch", "preln_bert"),
-        *("--encoder-layers", str(settings.layers)),
-        *("--encoder-embed-dim", str(settings.width)),
-        *("--encoder-ffn-embed-dim", str(settings.ffn_width)),
-        *("--encoder-attention-heads", str(settings.heads)),
-        *("--dropout", str(settings.dropout)),
-        *("--attention-dropout", str(settings.dropout)),
-        *("--max-positions", str(settings.sequence_length)),
-    ]
+    return _arguments(
+        arch="preln_bert",
+        encoder_layers=settings.layers,
+        encoder_embed_dim=settings.width,
+        encoder_ffn_embed_dim=settings.ffn_width,
+        encoder_attention_heads=settings.heads,
+        dropout=settings.dropout,
+        attention_dropout=settings.dropout,
+        max_positions=settings.sequence_length,
+    )
 
 
-def _moments(beta1: float, beta2: float, epsilon: float) -> list[str]:
-    return ["--adam-betas", f"({beta1}, {beta2})", "--adam-eps", str(epsilon)]
+def _moments(settings: RunSettings | PretrainingSettings) -> list[str]:
+    return _arguments(adam_betas=f"({settings.beta1}, {settings.beta2})", adam_eps=settings.epsilon)
 
 
-def _linear(peak: float, warmup: int, updates: int) -> list[str]:
-    return [
-        *("--lr", str(peak), "--lr-scheduler", "preln_linear"),
-        *("--warmup", str(warmup), "--total-updates", str(updates)),
-    ]
+def _adam(settings: PretrainingSettings, peak: float, warmup: int, updates: int) -> list[str]:
+    """Adam at a rate that decays linearly."""
+    schedule = _arguments(lr=peak, lr_scheduler="preln_linear", warmup=warmup, total_updates=updates)
+    return [*_arguments(optimizer="preln_adam", weight_decay=settings.weight_decay), *_moments(settings), *schedule]
 
 
-def _kept(state: RunState, execution: Execution) -> list[str]:
-    """Where checkpoints, the log and the event files go."""
-    return [
-        *("--save-dir", str(state.checkpoints)),
-        "--no-last-checkpoints",
-        *("--log-format", "json"),
-        *("--log-file", str(state.log)),
-        *("--log-interval", str(execution.log_interval)),
-        *(("--tensorboard-logdir", str(state.folder / EVENT_FILES)) if execution.tensorboard else ()),
-    ]
+def _output(state: RunState, execution: Execution) -> list[str]:
+    """The files of checkpoints, the log and the event files."""
+    return _arguments(
+        save_dir=state.checkpoints,
+        no_last_checkpoints=True,
+        log_format="json",
+        log_file=state.log,
+        log_interval=execution.log_interval,
+        tensorboard_logdir=state.folder / EVENT_FILES if execution.tensorboard else None,
+    )
 
 
 def _process(accumulate: int, precision: Precision, workers: int, collators: int, execution: Execution) -> list[str]:
-    """On what it is computed, and how precisely; bf16 is the launch's."""
-    return [
-        *("--user-dir", str(USER_DIR)),
-        *("--update-freq", str(accumulate // workers)),
-        *("--num-workers", str(collators)),
-        # fairseq's thread that prepares batches ahead would be killed in their midst by a training that ends inside an
-        # epoch, and the process with it.
-        *("--data-buffer-size", "0"),
-        *("--distributed-world-size", str(workers)),
-        # Every process reads the checkpoint itself: torch refuses to unpack what one would send to the others.
-        "--load-checkpoint-on-all-dp-ranks",
-        *(("--cpu",) if execution.gpus == 0 else ()),
-        # To torch's own backend fairseq would give the number of a GPU, and a CPU has none.
-        *(("--ddp-backend", "legacy_ddp", "--distributed-backend", "gloo") if execution.gpus == 0 else ()),
-        *(("--fp16",) if precision == "fp16" else ()),
-    ]
+    """The hardware and the precision; bf16 is set by the launch."""
+    on_cpu = execution.gpus == 0
+    return _arguments(
+        user_dir=USER_DIR,
+        update_freq=accumulate // workers,
+        num_workers=collators,
+        # A training that ends inside an epoch would kill fairseq's thread that prepares batches, and crash.
+        data_buffer_size=0,
+        distributed_world_size=workers,
+        # Every process reads the checkpoint: torch refuses to unpickle one that another process broadcasts.
+        load_checkpoint_on_all_dp_ranks=True,
+        cpu=on_cpu,
+        # fairseq passes a GPU's number to torch's own backend, and a CPU has none.
+        ddp_backend="legacy_ddp" if on_cpu else None,
+        distributed_backend="gloo" if on_cpu else None,
+        fp16=precision == "fp16",
+    )

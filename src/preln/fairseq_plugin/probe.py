@@ -1,4 +1,4 @@
-"""The translation model of a run and its loss, for looking at gradients outside of a training."""
+"""A run's translation model and loss, to compute gradients outside of a training."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from preln.config import Execution, RunSettings
 from preln.fairseq_plugin import options
 from preln.fairseq_plugin.checkpoints import load_weights
-from preln.fairseq_plugin.initialisation import redraw_feed_forward, separate_projections
+from preln.fairseq_plugin.initialisation import reinitialise_feed_forward, separate_projections
 from preln.fairseq_plugin.launch import configuration, set_up_cuda
 
 _PARAMETER = re.compile(r"(?P<stack>encoder|decoder)\.layers\.(?P<index>\d+)\.(?P<name>.+)\.weight")
@@ -32,8 +32,8 @@ _MATRICES = {"fc1": "W1", "fc2": "W2"} | {
 
 @dataclass(frozen=True)
 class Matrix:
-    """A weight matrix: its stack (empty where it is in none), its layer, counted from 1 (None where it is in none),
-    its name in the paper, and itself."""
+    """A weight matrix: its stack (empty if none), its layer, counted from 1 (None if none), its name in the paper, and
+    the parameter."""
 
     stack: str
     layer: int | None
@@ -42,9 +42,9 @@ class Matrix:
 
 
 class Probe:
-    """A run's model as its training begins with it, its batches and its loss.
+    """A run's model at initialisation, its batches and its loss.
 
-    Weights and batches are those of the training with the run's seed: fairseq draws both from it.
+    Weights and batches equal those of the training: fairseq derives both from the run's seed.
     """
 
     def __init__(
@@ -52,12 +52,12 @@ class Probe:
     ) -> None:
         """The arguments are those of `options.translation`."""
         set_up_cuda()
-        # Nothing is written, so any folder will do as the state's.
+        # The probe writes no state; any folder will do.
         arguments = options.translation(settings, binary, references, languages, binary, execution)
         cfg = configuration(arguments, settings.precision)
         self._device = torch.device("cuda" if execution.gpus else "cpu")
         self._cfg = cfg
-        # In the order of fairseq's training, for the seed to mean the same.
+        # The order of fairseq's training, so that the seed gives the same weights.
         np.random.seed(cfg.common.seed)
         utils.set_torch_seed(cfg.common.seed)
         self._task = tasks.setup_task(cfg.task)
@@ -81,12 +81,12 @@ class Probe:
             yield utils.move_to_cuda(batch) if self._device.type == "cuda" else batch
 
     def loss(self, batch: Any) -> Tensor:
-        """The loss of a batch, with the run's label smoothing, in nats a target token."""
+        """A batch's loss, with the run's label smoothing, in nats a target token."""
         total, tokens, _ = self._criterion(self.model, batch)
         return total / tokens
 
     def differentiate(self, batches: Sequence[Any], update: int) -> None:
-        """Leave in the weights the gradient of an update's batches, as fairseq's trainer does, with its dropout."""
+        """Compute an update's gradient as fairseq's trainer does, with its dropout, and leave it in the weights."""
         utils.set_torch_seed(self._cfg.common.seed + update - 1)
         self._optimizer.zero_grad()
         tokens = 0
@@ -98,12 +98,12 @@ class Probe:
         self._optimizer.clip_grad_norm(self._cfg.optimization.clip_norm)
 
     def step(self, rate: float) -> None:
-        """Change the weights by the gradient that is in them, with a learning rate."""
+        """Update the weights by their gradient at a learning rate."""
         self._optimizer.set_lr(rate)
         self._optimizer.step()
 
     def held_out(self, tokens: int) -> Any:
-        """The first sentences of the validation text, of no more than so many tokens in all."""
+        """The first sentences of the validation text, at most `tokens` tokens with padding."""
         self._task.load_dataset("valid")
         valid = self._task.dataset("valid")
         lengths = np.maximum(valid.src_sizes, valid.tgt_sizes)
@@ -112,39 +112,39 @@ class Probe:
         return utils.move_to_cuda(batch) if self._device.type == "cuda" else batch
 
     def last_states(self, batch: Any) -> Tensor:
-        """The decoder's last hidden states of a batch's words, of shape (words, d)."""
+        """The decoder's last hidden states at a batch's words, of shape (words, d)."""
         states, _ = self.model(**batch["net_input"], features_only=True)
-        found: Tensor = states[self.words(batch, "decoder")]
-        return found
+        word_states: Tensor = states[self.words(batch, "decoder")]
+        return word_states
 
     def words(self, batch: Any, stack: str) -> Tensor:
-        """Which positions hold words and no padding, in the shape (batch, length) of a stack's hidden states."""
+        """A mask of the positions that hold words, in the shape (batch, length) of a stack's hidden states."""
         tokens = batch["net_input"]["src_tokens" if stack == "encoder" else "prev_output_tokens"]
         words: Tensor = tokens.ne(self._task.target_dictionary.pad())
         return words
 
     def load(self, weights: Path) -> None:
-        """Take the weights of a file that the training kept.
+        """Load weights that the training kept.
 
         Raises:
-            CheckpointRefused: if they are not such a model's, or damaged.
+            CheckpointRefused: if they do not fit the model, or are damaged.
         """
         load_weights(self.model, weights, self._device)
 
     def matrices(self) -> list[Matrix]:
         """The model's weight matrices, each once."""
-        found = []
+        matrices = []
         for name, weight in self.model.named_parameters():
             if match := _PARAMETER.fullmatch(name):
                 if match["name"] in _MATRICES:
-                    found.append(Matrix(match["stack"], int(match["index"]) + 1, _MATRICES[match["name"]], weight))
+                    matrices.append(Matrix(match["stack"], int(match["index"]) + 1, _MATRICES[match["name"]], weight))
             elif weight.dim() == 2:
-                found.append(Matrix("", None, "output" if "output" in name else "embeddings", weight))
-        return found
+                matrices.append(Matrix("", None, "output" if "output" in name else "embeddings", weight))
+        return matrices
 
 
 def separate_output(probe: Probe) -> None:
-    """Give the softmax a matrix of its own, drawn as fairseq draws one that is not shared, N(0, 1/d)."""
+    """Give the softmax its own matrix, initialised as fairseq's unshared one, N(0, 1/d)."""
     projection = probe.model.decoder.output_projection
     projection.weight = nn.Parameter(torch.randn_like(projection.weight) * projection.weight.size(1) ** -0.5)
 
@@ -152,6 +152,6 @@ def separate_output(probe: Probe) -> None:
 VARIED_WEIGHTS: dict[str, Callable[[Probe], None]] = {
     "separate-output": separate_output,
     "unpacked-projections": lambda probe: separate_projections(probe.model),
-    "xavier-feed-forward": lambda probe: redraw_feed_forward(probe.model),
+    "xavier-feed-forward": lambda probe: reinitialise_feed_forward(probe.model),
 }
-"""The variants that are of the weights."""
+"""The variants that change the weights."""

@@ -1,4 +1,4 @@
-"""What every recorded training has in common: a guard against explosion, a record of its own, and kept weights."""
+"""fairseq tasks shared by all trainings, with a guard against divergence, a record, and kept weights."""
 
 import math
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from torch import Tensor
 
 from preln.fairseq_plugin import masters
 from preln.fairseq_plugin.batches import Noted, SharedBatches
-from preln.fairseq_plugin.checkpoints import OF_STATE, CheckpointRefused, flush_newest, keep_weights
+from preln.fairseq_plugin.checkpoints import STATE_KEY, CheckpointRefused, flush_newest, keep_weights
 from preln.fairseq_plugin.divergence import LIMIT, position
 from preln.fairseq_plugin.interruption import interruption
 from preln.fused import memory
@@ -20,13 +20,12 @@ from preln.training.state import RunState
 
 
 class GuardedTask(FairseqTask):
-    """A fairseq task whose failures are told as what they are, and which asks a GPU for little; tasks put it in front
-    of fairseq's own."""
+    """A mix-in before fairseq's task that reports failures as what they are and rarely waits for a GPU."""
 
     _copies: masters.Copies | None = None
 
     def get_batch_iterator(self, dataset: Any, *args: Any, **kwargs: Any) -> Any:
-        """The batches of a dataset, with notes that save questions to a GPU."""
+        """A dataset's batches, with notes that save waiting for a GPU."""
         batches = super().get_batch_iterator(dataset, *args, **kwargs)
         batches.collate_fn = Noted.by(batches.collate_fn, self.source_dictionary.pad())
         return batches
@@ -34,35 +33,35 @@ class GuardedTask(FairseqTask):
     def train_step(
         self, sample: Any, model: Any, criterion: Any, optimizer: Any, update_num: int, ignore_grad: bool = False
     ) -> Any:
-        """One batch. Which update it belongs to is noted for an error that may strike.
+        """Train on one batch, and note its update to locate errors.
 
         Raises:
-            MemoryError: if the GPU's memory does not suffice; fairseq would leave the batch out and go on.
-            FloatingPointError: if a gradient was not finite, and fairseq looks for the layer where that begins.
+            MemoryError: if the GPU's memory does not suffice; fairseq would skip the batch.
+            FloatingPointError: if a gradient is not finite, when fairseq looks for the layer at fault.
         """
         position.update = update_num + 1
         if self._copies is None and masters.in_half_precision(optimizer) and not _is_reduced_later(model):
             self._copies = masters.Copies(optimizer)
         try:
-            found = super().train_step(sample, model, criterion, optimizer, update_num, ignore_grad)
+            results = super().train_step(sample, model, criterion, optimizer, update_num, ignore_grad)
             if self._copies is not None:
                 self._copies.take_gradients()
-            return found
+            return results
         except torch.OutOfMemoryError as error:
             raise MemoryError(
                 f"update {update_num + 1} does not fit into the GPU's memory ({error}); make the batch smaller and "
                 "accumulate larger by the same factor"
             ) from error
         except StopIteration as error:
-            # What fairseq looks with cannot pass an encoder, whose output is more than a tensor.
+            # fairseq's search for the layer fails at an encoder, whose output is more than a tensor.
             raise FloatingPointError("a gradient is not finite") from error
 
     def reduce_metrics(self, logging_outputs: list[dict[str, Any]], criterion: Any) -> None:
-        """Sum up the workers' logs, for fairseq's log."""
+        """Sum the workers' logs, for fairseq's log."""
         super().reduce_metrics(on_cpu(logging_outputs), criterion)
 
     def optimizer_step(self, optimizer: Any, model: Any, update_num: int) -> None:
-        """Make the update of the weights."""
+        """Update the weights."""
         if self._copies is None:
             super().optimizer_step(optimizer, model, update_num)
         else:
@@ -71,33 +70,33 @@ class GuardedTask(FairseqTask):
 
 
 class RecordedTask(GuardedTask):
-    """A guarded task with a record of its own, which is stopped when its loss explodes, or when it is told to.
+    """A guarded task with a record, which stops on request or when its loss explodes.
 
-    In fp16 an update whose gradient overflows is not made: fairseq goes on with the next batch and a smaller scale of
-    the loss, and validates again where the update before it ended with a validation.
+    In fp16 an update whose gradient overflows is skipped: fairseq continues with the next batch and a smaller loss
+    scale, and validates again if the update before ended with a validation.
 
     Attributes:
         run_state: the state of the run, with its record and its weights.
-        weighed_by: where fairseq's log has the loss: the key of a sum, and that of the number of what it is over.
-        validate_every: updates between two validations; 0 where epochs end with them.
+        loss_keys: the keys in fairseq's log of the summed loss and of the number of summands.
+        validate_every: updates between two validations; 0 to validate at the end of each epoch.
     """
 
     run_state: RunState
-    weighed_by: tuple[str, str]
+    loss_keys: tuple[str, str]
     validate_every: int = 0
     _batches: Any = None
     _saved: bool = False
     _optimizer: Any = None
     _checkpoint: Mapping[str, Any] = MappingProxyType({})
-    _made: int = 0
+    _updates: int = 0
 
     def kept_as(self, update: int) -> str | None:
-        """The file in the state that the weights after so many updates are kept in, if they are."""
+        """The file in the state in which the weights after an update are kept; None if they are not."""
         raise NotImplementedError
 
     def get_batch_iterator(self, dataset: Any, *args: Any, **kwargs: Any) -> Any:
-        """The batches of a dataset. Those of train are shared, say where an epoch ends, and may come from a collator,
-        which begins anew with each epoch; a validation has none."""
+        """A dataset's batches. Training batches are shared, know where an epoch ends, and may come from a collator,
+        which starts again in each epoch; a validation has no collator."""
         is_train = dataset is self.datasets["train"]
         if not is_train:
             kwargs["num_workers"] = 0
@@ -106,7 +105,7 @@ class RecordedTask(GuardedTask):
             if not isinstance(batches, SharedBatches):
                 batches = SharedBatches.of(batches)
             if dataset in self.dataset_to_epoch_iter:
-                # What fairseq asks for again in the next epoch, and expects to have counted.
+                # fairseq asks for it again in the next epoch, and expects its count.
                 self.dataset_to_epoch_iter[dataset] = batches
             self._batches = batches
         return batches
@@ -114,44 +113,44 @@ class RecordedTask(GuardedTask):
     def train_step(
         self, sample: Any, model: Any, criterion: Any, optimizer: Any, update_num: int, ignore_grad: bool = False
     ) -> Any:
-        """One batch; whether this worker was told to stop is in its log, for all must stop after the same update.
+        """Train on one batch. Its log says whether this worker was asked to stop, as all must stop after one update.
 
-        The weights before it are kept, if they are to be.
+        Weights that are to be kept are written before the step.
 
         Raises:
-            CheckpointRefused: if the training goes on from a checkpoint without the masters of its weights.
+            CheckpointRefused: if the training continues from a checkpoint without fp32 masters.
         """
         if self._saved and rank_and_world()[0] == 0:
             flush_newest(self.run_state)
         self._saved = False
-        self._made = update_num
+        self._updates = update_num
         if self._optimizer is None:
             self._optimizer = optimizer
-            self._take_up_masters()
+            self._restore_masters()
         self._keep(model)
         loss, size, log = super().train_step(sample, model, criterion, optimizer, update_num, ignore_grad)
-        log["told_to_stop"] = float(interruption.requested)
+        log["stop_requested"] = float(interruption.requested)
         return loss, size, log
 
     def reduce_metrics(self, logging_outputs: list[dict[str, Any]], criterion: Any) -> None:
-        """Sum up the workers' losses, and stop a training whose loss has exploded, or that was told to.
+        """Sum the workers' losses, and stop a training on request or if its loss has exploded.
 
         Raises:
-            FloatingPointError: in all workers alike, since each sees the same sums.
+            FloatingPointError: if the loss has exploded, in all workers, as all see the same sums.
         """
         logging_outputs = on_cpu(logging_outputs)
         super().reduce_metrics(logging_outputs, criterion)
         if not criterion.training:
             return
-        total, units = self.weighed_by
-        loss = summed(logging_outputs, total) / max(summed(logging_outputs, units), 1.0)
+        total, count = self.loss_keys
+        loss = summed(logging_outputs, total) / max(summed(logging_outputs, count), 1.0)
         uniform = math.log(len(self.target_dictionary))
         if not loss <= LIMIT * uniform:
             raise FloatingPointError(
                 f"the loss is {loss / math.log(2):.4g} bits a token; guessing gives {uniform / math.log(2):.4g}"
             )
-        self._made = position.update
-        if summed(logging_outputs, "told_to_stop"):
+        self._updates = position.update
+        if summed(logging_outputs, "stop_requested"):
             interruption.stop(position.update, validates=self._ends_with_validation())
 
     def _ends_with_validation(self) -> bool:
@@ -160,49 +159,48 @@ class RecordedTask(GuardedTask):
         return bool(self._batches.end_of_epoch())
 
     def begin_valid_epoch(self, epoch: int, model: Any) -> None:
-        """See that the model can be validated, and keep its weights if they are to be kept.
+        """Check the weights before a validation, and keep them if they are to be kept.
 
         Raises:
-            FloatingPointError: if the last update broke its weights.
+            FloatingPointError: if a weight is not finite.
         """
-        # An update that was computed last may not have been made.
-        position.update = self._made
-        # All parameters have one answer together: on a GPU, each answer is a wait.
+        # The last update may have been skipped.
+        position.update = self._updates
+        # One sync with the GPU for all parameters.
         if not torch.stack([torch.isfinite(parameter).all() for parameter in model.parameters()]).all():
             raise FloatingPointError("a weight is not finite")
         self._keep(model)
 
     def get_checkpoint_dict(self) -> dict[str, Any]:
-        """What a checkpoint, which is about to be written, has of the task, under the name that fairseq looks for."""
+        """The task's part of a checkpoint that is about to be written, under the name that fairseq looks for."""
         self._saved = True
         return {type(self).__name__: self.checkpoint()}
 
     def set_checkpoint_dict(self, state: Mapping[str, Any]) -> None:
-        """Take up what a checkpoint has."""
+        """Restore the task's part of a checkpoint."""
         self._checkpoint = state
 
     def checkpoint(self) -> dict[str, Any]:
-        """What a checkpoint has of the training that fairseq's does not: of which state it is, and in half precision
-        the masters."""
-        found: dict[str, Any] = {OF_STATE: self.run_state.name}
+        """The values that fairseq's checkpoints lack: the state's name, and in half precision the masters."""
+        content: dict[str, Any] = {STATE_KEY: self.run_state.name}
         if masters.in_half_precision(self._optimizer):
-            found["half_precision"] = masters.state_of(self._optimizer)
-        return found
+            content["half_precision"] = masters.state_of(self._optimizer)
+        return content
 
-    def _take_up_masters(self) -> None:
+    def _restore_masters(self) -> None:
         if not masters.in_half_precision(self._optimizer):
             return
         if state := self._checkpoint.get("half_precision"):
             masters.restore(self._optimizer, state)
-        elif self._made:
+        elif self._updates:
             raise CheckpointRefused(
-                f"{self.run_state.folder}: its newest checkpoint has the weights in half precision alone, and a "
-                "training that went on from them would be another one; move the folder away to train the run anew"
+                f"{self.run_state.folder}: its newest checkpoint lacks the fp32 weights from which the training must "
+                "continue; move the folder away to train the run again"
             )
 
     def _keep(self, model: Any) -> None:
-        """Keep the model's weights in fp32, if they are to be kept and are not."""
-        name = self.kept_as(self._made)
+        """Write the model's weights in fp32, if they are to be kept and are not yet."""
+        name = self.kept_as(self._updates)
         if name and rank_and_world()[0] == 0 and not (self.run_state.folder / name).exists():
             keep_weights(self.run_state.folder / name, masters.weights_in_fp32(model, self._optimizer))
 
@@ -215,16 +213,15 @@ class RecordedTask(GuardedTask):
 
 
 def on_cpu(logging_outputs: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The workers' logs with their tensors, which have one number each, on the CPU: all are copied at once, for each
-    copy waits for the GPU."""
+    """The workers' logs with their scalar tensors on the CPU, in a single copy, since each copy waits for the GPU."""
     places = [(i, key) for i, log in enumerate(logging_outputs) for key in log if _is_elsewhere(log[key])]
     if not places:
         return logging_outputs
     copied = torch.stack([logging_outputs[i][key] for i, key in places]).cpu().unbind()
-    found = [dict(log) for log in logging_outputs]
+    logs = [dict(log) for log in logging_outputs]
     for (i, key), number in zip(places, copied, strict=True):
-        found[i][key] = number
-    return found
+        logs[i][key] = number
+    return logs
 
 
 def _is_elsewhere(value: Any) -> bool:
@@ -232,17 +229,17 @@ def _is_elsewhere(value: Any) -> bool:
 
 
 def _is_reduced_later(model: Any) -> bool:
-    """Whether the processes of a training exchange their gradients after the backward pass, and not within it."""
+    """Whether a training's processes exchange gradients after the backward pass, not within it."""
     return hasattr(model, "all_reduce_grads")
 
 
 def summed(logging_outputs: list[dict[str, Any]], key: str) -> float:
-    """The sum of a value of the workers' logs."""
+    """The sum of a value over the workers' logs."""
     return float(sum(log[key] for log in logging_outputs))
 
 
 def rank_and_world() -> tuple[int, int]:
-    """This process among those that train the run together."""
+    """This process's rank, and the number of processes in the training."""
     if not torch.distributed.is_initialized():
         return 0, 1
     return torch.distributed.get_rank(), torch.distributed.get_world_size()

@@ -15,17 +15,16 @@ from preln.schedules.linear import Linear
 
 @dataclass
 class ScheduleConfig(FairseqDataclass):
-    """The run, from which the schedule is taken."""
+    """The run that names the schedule."""
 
     run_settings: str = field(default="", metadata={"help": "the run's settings, as JSON"})
 
 
 @register_lr_scheduler("preln_schedule", dataclass=ScheduleConfig)
 class Schedule(FairseqLRScheduler):
-    """Sets the rate of the next update after each update.
+    """Sets the next update's rate after each update.
 
-    fairseq's own `inverse_sqrt` divides by the length of the warm-up, so it cannot do without one; and the first
-    of its updates has the initial rate, the second the first step's.
+    fairseq's own `inverse_sqrt` divides by the length of the warm-up, so it needs one, and its rates lag by an update.
     """
 
     def __init__(self, cfg: ScheduleConfig, optimizer: FairseqOptimizer) -> None:
@@ -41,19 +40,19 @@ class Schedule(FairseqLRScheduler):
         return {**super().state_dict(), "drop_update": self.drop_update}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take up the state of a checkpoint."""
+        """Restore a checkpoint's state."""
         super().load_state_dict(state_dict)
         self.drop_update = state_dict["drop_update"]
 
     def step_begin_epoch(self, epoch: int) -> float:
-        """Note the drop when the epoch after it begins; a training that goes on inside of it has noted it before."""
+        """Note the drop when the epoch after it begins; a training that continues inside that epoch has noted it."""
         begins = self.settings.drop_epoch is not None and epoch == self.settings.drop_epoch + 1
         if begins and self.drop_update is None:
             self.drop_update = self.updates
         return self.step_update(self.updates)
 
     def step_update(self, num_updates: int) -> float:
-        """After `num_updates` updates: set the rate of the one that follows."""
+        """Set the rate for the update after `num_updates`."""
         self.updates = num_updates
         self.optimizer.set_lr(self.schedule.rate(num_updates + 1, self.drop_update))
         return float(self.optimizer.get_lr())
@@ -70,8 +69,7 @@ class LinearConfig(FairseqDataclass):
 
 @register_lr_scheduler("preln_linear", dataclass=LinearConfig)
 class LinearScheduler(FairseqLRScheduler):
-    """Sets the rate of the next update after each update; fairseq's own makes the first update of a
-    warm-up at the rate 0."""
+    """Sets the next update's rate after each update; fairseq's own begins a warm-up with an update at rate 0."""
 
     def __init__(self, cfg: LinearConfig, optimizer: FairseqOptimizer) -> None:
         super().__init__(cfg, optimizer)
@@ -79,6 +77,6 @@ class LinearScheduler(FairseqLRScheduler):
         self.step_update(0)
 
     def step_update(self, num_updates: int) -> float:
-        """After `num_updates` updates: set the rate of the one that follows."""
+        """Set the rate for the update after `num_updates`."""
         self.optimizer.set_lr(self.schedule.rate(num_updates + 1))
         return float(self.optimizer.get_lr())

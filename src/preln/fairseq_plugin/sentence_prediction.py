@@ -1,4 +1,4 @@
-"""Fine-tuning as the studies need it: from kept weights, and scored once, after the last update."""
+"""Fine-tuning for the studies: from kept weights, scored once after the last update."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,12 +13,12 @@ from preln.fairseq_plugin.recorded_task import GuardedTask
 from preln.records.files import write_sealed
 
 SCORES = "scores.json"
-"""The file in the state that a fine-tuning leaves."""
+"""The file with a fine-tuning's scores, in its state."""
 
 
 @dataclass
 class ScoredSentencePredictionConfig(SentencePredictionConfig):
-    """fairseq's options of sentence prediction, the weights to begin with, and where the scores go."""
+    """fairseq's options for sentence prediction, the initial weights, and the folder of the scores."""
 
     state: str = field(default="", metadata={"help": "folder of the scores"})
     weights: str = field(default="", metadata={"help": "file of the pre-trained weights"})
@@ -26,7 +26,7 @@ class ScoredSentencePredictionConfig(SentencePredictionConfig):
 
 @register_task("preln_sentence_prediction", dataclass=ScoredSentencePredictionConfig)
 class ScoredSentencePrediction(GuardedTask, SentencePredictionTask):
-    """fairseq's task of a pair of sentences and one of two labels; dev is its subset valid."""
+    """fairseq's task for pairs of sentences with one of two labels; dev is the subset valid."""
 
     def __init__(self, cfg: ScoredSentencePredictionConfig, data_dictionary: Any, label_dictionary: Any) -> None:
         super().__init__(cfg, data_dictionary, label_dictionary)
@@ -37,15 +37,15 @@ class ScoredSentencePrediction(GuardedTask, SentencePredictionTask):
         """The pre-trained model under a new head.
 
         Raises:
-            CheckpointRefused: if the weights are not such a model's, or damaged.
+            CheckpointRefused: if the weights do not fit the model, or are damaged.
         """
         model = super().build_model(cfg, from_checkpoint)
-        # fairseq gives the head, which is not among the weights, its new ones.
+        # The classification head, which is not among the weights, keeps fairseq's initialisation.
         load_weights(model, Path(self.cfg.weights))
         return model
 
     def begin_valid_epoch(self, epoch: int, model: Any) -> None:
-        """Begin to score."""
+        """Reset the scores."""
         self._labels, self._predictions = [], []
 
     def valid_step(self, sample: Any, model: Any, criterion: Any) -> Any:

@@ -1,8 +1,8 @@
 """The encoder-decoder Transformer with the placement of LayerNorm as a parameter.
 
-Embeddings, attention, feed-forward sub-layers and incremental decoding are fairseq's; how a sub-layer is joined to its
-input, and what is before the first layer and behind the last, is the placement's (`preln.placements`); where the
-weights are not drawn as fairseq draws them, `initialisation` beside this does it.
+Embeddings, attention, feed-forward sub-layers and incremental decoding are fairseq's. The placement decides how a
+sub-layer is joined to its input, and which norms precede the first layer and follow the last (`preln.placements`).
+Initialisations that differ from fairseq's are in `initialisation`.
 """
 
 from __future__ import annotations
@@ -37,26 +37,26 @@ from preln.placements.base import Place, Shape, Stack, Sublayer, as_it_is
 
 
 def shape(cfg: TransformerConfig, stack: Stack) -> Shape:
-    """What the residual connections of a stack share, in the model of a configuration."""
+    """The shape shared by a stack's residual connections, from the model's configuration."""
     half = getattr(cfg, stack)
     return Shape(half.embed_dim, half.ffn_embed_dim, cfg.dropout, cfg.norm)
 
 
 def connection(cfg: TransformerConfig, stack: Stack, layer: int, sublayer: Sublayer) -> nn.Module:
-    """The residual connection of a place in the model of a configuration; layers are counted from 1."""
+    """The residual connection at a place in the configured model; layers are counted from 1."""
     place = Place(stack, layer, sublayer, cfg.encoder.layers, cfg.decoder.layers)
     return PLACEMENTS[cfg.placement].connection(shape(cfg, stack), place)
 
 
 def in_one_step(activation: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
-    """The same activation; of fairseq's GELU torch's, which computes in fp32 too, but stores no copies in it."""
+    """Replace fairseq's GELU with torch's: also computed in fp32, but without stored fp32 copies."""
     return functional.gelu if activation is gelu else activation
 
 
 def feed_forward(
     layer: PlacedEncoderLayer | PlacedDecoderLayer, h: Tensor, inside: Callable[[Tensor], Tensor] = as_it_is
 ) -> Tensor:
-    """ReLU(h W1 + b1) W2 + b2 of a layer; `inside` is what W2 takes its input through."""
+    """A layer's ReLU(h W1 + b1) W2 + b2; `inside` is applied to the input of W2."""
     hidden = layer.activation_fn(linear(h, layer.fc1.weight, layer.fc1.bias))
     return linear(inside(hidden), layer.fc2.weight, layer.fc2.bias)
 
@@ -65,7 +65,7 @@ class PlacedEncoderLayer(TransformerEncoderLayerBase):
     """Self-attention and feed-forward sub-layer, each in the residual connection of the placement."""
 
     def __init__(self, cfg: TransformerConfig, number: int) -> None:
-        """The layer `number` of the encoder, counted from 1."""
+        """Build the encoder's layer `number`, counted from 1."""
         super().__init__(cfg)
         del self.self_attn_layer_norm, self.final_layer_norm
         self.activation_fn: Callable[[Tensor], Tensor] = in_one_step(utils.get_activation_fn(cfg.activation_fn))
@@ -74,9 +74,9 @@ class PlacedEncoderLayer(TransformerEncoderLayerBase):
         self.feed_forward_residual = connection(cfg, "encoder", number, "feed-forward")
 
     def forward(self, x: Tensor, seen: Tensor | None) -> Tensor:
-        """`x` of shape (length, batch, width), as fairseq has it, or of several streams, (streams, length, batch,
-        width); `seen` is `attend`'s."""
-        # Sentences one after the other, each with its vectors side by side in memory.
+        """`x` is of shape (length, batch, width), as in fairseq, or (streams, length, batch, width) with several
+        streams; `seen` is as for `attend`."""
+        # Batch first, so that each sentence's vectors are contiguous.
         x = x.transpose(-3, -2)
         x = self.attention_residual(x, partial(attention, self.self_attn, seen=seen))
         x = self.feed_forward_residual(x, partial(feed_forward, self))
@@ -84,10 +84,10 @@ class PlacedEncoderLayer(TransformerEncoderLayerBase):
 
 
 class PlacedDecoderLayer(TransformerDecoderLayerBase):
-    """Self-attention, attention over the encoder's output, and feed-forward sub-layer, likewise."""
+    """Self-attention, cross-attention and feed-forward sub-layer, each in the residual connection of the placement."""
 
     def __init__(self, cfg: TransformerConfig, number: int) -> None:
-        """The layer `number` of the decoder, counted from 1."""
+        """Build the decoder's layer `number`, counted from 1."""
         super().__init__(cfg)
         del self.self_attn_layer_norm, self.encoder_attn_layer_norm, self.final_layer_norm
         prepare(self.self_attn, cfg.qk_norm)
@@ -103,9 +103,8 @@ class PlacedDecoderLayer(TransformerDecoderLayerBase):
         seen: Tensor | None = None,
         incremental_state: dict[str, dict[str, Tensor | None]] | None = None,
     ) -> Tensor:
-        """`x` of shape (length, batch, width), or of several streams, as in the encoder; `seen` is `attend`'s, of the
-        encoder's output. With an incremental state, as fairseq's own beam search has one, it is of the last position
-        alone."""
+        """`x` is shaped as in the encoder; `seen`, as for `attend`, is about the encoder's output. With an incremental
+        state (fairseq's own beam search), `x` holds only the last position."""
         to_past: Callable[..., Tensor] = partial(attention, causal=True)
         if incremental_state is not None:
             to_past = partial(attention_of_the_last, incremental_state)
@@ -118,10 +117,10 @@ class PlacedDecoderLayer(TransformerDecoderLayerBase):
 
 
 class PlacedEncoder(TransformerEncoderBase):
-    """fairseq's encoder over placed layers, with the placement's norms before and behind them."""
+    """fairseq's encoder over placed layers, with the placement's norms before and after them."""
 
     def __init__(self, cfg: TransformerConfig, dictionary: Any, embed_tokens: nn.Embedding) -> None:
-        # fairseq does not tell a layer which one it is.
+        # fairseq does not pass a layer its number.
         self._built = 0
         super().__init__(cfg, dictionary, embed_tokens)
         _put_norms(self, cfg, "encoder")
@@ -140,18 +139,18 @@ class PlacedEncoder(TransformerEncoderBase):
         token_embeddings: Tensor | None = None,
         padded: bool | None = None,
     ) -> dict[str, list[Tensor]]:
-        """fairseq's own, which asks in each layer whether there is padding, and with it a GPU.
+        """Encode tokens; unlike fairseq's, without asking a GPU in each layer whether there is padding.
 
         Args:
             src_tokens: of shape (batch, length).
-            src_lengths: not needed.
-            return_all_hiddens: whether `encoder_states` has the hidden states before and behind each layer.
-            token_embeddings: in place of those of the tokens.
-            padded: whether there is padding; where it is not known, it is looked for.
+            src_lengths: unused.
+            return_all_hiddens: whether `encoder_states` holds the hidden states before and after each layer.
+            token_embeddings: used in place of the tokens' embeddings.
+            padded: whether there is padding; None if unknown.
 
         Returns:
-            What fairseq's decoder and beam search take: `encoder_out` is of shape (length, batch, width), and
-            `encoder_padding_mask` is what `visible` says of the padding, if there is any.
+            The input of fairseq's decoder and beam search: `encoder_out` is of shape (length, batch, width), and
+            `encoder_padding_mask` holds the result of `visible`, if there is padding.
         """
         padding = src_tokens.eq(self.padding_idx)
         if padded is None:
@@ -179,7 +178,7 @@ class PlacedEncoder(TransformerEncoderBase):
 
 
 class PlacedDecoder(TransformerDecoderBase):
-    """fairseq's decoder over placed layers, with the placement's norms before and behind them."""
+    """fairseq's decoder over placed layers, with the placement's norms before and after them."""
 
     def __init__(self, cfg: TransformerConfig, dictionary: Any, embed_tokens: nn.Embedding) -> None:
         self._built = 0
@@ -199,15 +198,15 @@ class PlacedDecoder(TransformerDecoderBase):
         incremental_state: dict[str, dict[str, Tensor | None]] | None = None,
         **unused: Any,
     ) -> tuple[Tensor, dict[str, list[Any]]]:
-        """fairseq's own without masks of the target, which no layer here takes, and for which it asks a GPU.
+        """Decode; unlike fairseq's, without masks for the target, which no layer here uses and which wait for a GPU.
 
         Args:
             prev_output_tokens: of shape (batch, length).
-            encoder_out: what the encoder returns.
-            incremental_state: of fairseq's own beam search, for which only the last position is computed.
+            encoder_out: the encoder's return value.
+            incremental_state: set by fairseq's own beam search, for which only the last position is computed.
 
         Returns:
-            The features, of shape (batch, length, width), and the hidden states before and behind each layer.
+            The features, of shape (batch, length, width), and the hidden states before and after each layer.
         """
         positions = self.embed_positions(prev_output_tokens, incremental_state=incremental_state)
         if incremental_state is not None:
@@ -227,12 +226,12 @@ class PlacedDecoder(TransformerDecoderBase):
         return x.transpose(0, 1), {"attn": [None], "inner_states": states}
 
 
-def _put_norms(of: PlacedEncoder | PlacedDecoder, cfg: TransformerConfig, stack: Stack) -> None:
-    """Put the placement's norms where fairseq has those of a stack: on the embeddings and behind the last layer."""
+def _put_norms(module: PlacedEncoder | PlacedDecoder, cfg: TransformerConfig, stack: Stack) -> None:
+    """Put the placement's norms where fairseq has a stack's: on the embeddings and after the last layer."""
     placement = PLACEMENTS[cfg.placement]
     if placement.embedding_norm:
-        of.layernorm_embedding = shape(cfg, stack).new_norm()
-    of.layer_norm = placement.stack_norm(shape(cfg, stack))
+        module.layernorm_embedding = shape(cfg, stack).new_norm()
+    module.layer_norm = placement.stack_norm(shape(cfg, stack))
 
 
 @register_model("preln_transformer")
@@ -247,7 +246,7 @@ class PlacedTransformer(TransformerModelBase):
 
     @classmethod
     def build_model(cls, args: Namespace, task: Any) -> PlacedTransformer:
-        """The model of the run, with its weights as they are when the training begins."""
+        """The run's model with its initial weights."""
         settings = RunSettings.model_validate_json(args.run_settings)
         cfg = TransformerConfig.from_namespace(args)
         cfg.placement, cfg.norm, cfg.qk_norm = settings.placement, settings.norm, settings.qk_norm
@@ -263,8 +262,8 @@ class PlacedTransformer(TransformerModelBase):
         features_only: bool = False,
         padded: bool | None = None,
     ) -> Any:
-        """The decoder's output, for the source and the target so far, both of shape (batch, length); `padded` is the
-        encoder's."""
+        """The decoder's output for the source and the target so far, both of shape (batch, length); `padded` is as for
+        the encoder."""
         source = self.encoder(src_tokens, src_lengths, padded=padded)
         return self.decoder(prev_output_tokens, encoder_out=source, features_only=features_only)
 
@@ -272,9 +271,11 @@ class PlacedTransformer(TransformerModelBase):
     def build_embedding(
         cls, cfg: TransformerConfig, dictionary: Any, embed_dim: int, path: str | None = None
     ) -> Embedding:
-        """fairseq's embeddings, as it draws them, with exact gradients."""
-        drawn = super().build_embedding(cfg, dictionary, embed_dim, path)
-        return Embedding(drawn.num_embeddings, drawn.embedding_dim, drawn.padding_idx, _weight=drawn.weight)
+        """fairseq's embeddings, with its initialisation and exact gradients."""
+        embedding = super().build_embedding(cfg, dictionary, embed_dim, path)
+        return Embedding(
+            embedding.num_embeddings, embedding.embedding_dim, embedding.padding_idx, _weight=embedding.weight
+        )
 
     @classmethod
     def build_encoder(cls, cfg: TransformerConfig, src_dict: Any, embed_tokens: nn.Embedding) -> Any:
@@ -289,4 +290,4 @@ class PlacedTransformer(TransformerModelBase):
 
 @register_model_architecture("preln_transformer", "preln_transformer")
 def _architecture(args: Namespace) -> None:
-    """fairseq wants an architecture for each model; the launch gives every option itself."""
+    """fairseq requires an architecture for each model; the launch sets every option itself."""

@@ -1,8 +1,8 @@
-"""Translation as the studies need it: a record of each epoch, its translations and BLEU, and a guard.
+"""Translation for the studies: a record of each epoch, its translations and BLEU, and a guard against divergence.
 
-fairseq calls the task before and after it validates. There the task translates valid and test by beam search and
-appends what was measured to the run's record, before the epoch's checkpoint is written: an epoch that has a
-checkpoint has its record, and an epoch that is repeated after a failure writes the same record again.
+fairseq calls the task before and after it validates. The task then translates valid and test by beam search and appends
+the measurements to the run's record, before the epoch's checkpoint is written: an epoch with a checkpoint has its
+record, and an epoch that is repeated after a failure writes the same record again.
 """
 
 import copy
@@ -31,19 +31,19 @@ from preln.translation import bleu
 
 SUBSETS = ("valid", "test")
 AFTER_WARMUP_WEIGHTS = "after-warm-up.pt"
-"""The file in a run's state with the model's weights after the last update of its warm-up."""
+"""The file in a run's state with the weights after the last update of the warm-up."""
 
 
 @dataclass
 class RecordedTranslationConfig(TranslationConfig):
-    """fairseq's options of translation, and where the record goes."""
+    """fairseq's options for translation, and the folders of the record and the references."""
 
     run_settings: str = field(default="", metadata={"help": "the run's settings, as JSON"})
     state: str = field(default="", metadata={"help": "folder of the run's record and translations"})
     references: str = field(default="", metadata={"help": "folder of the tokenised references"})
-    # fairseq otherwise builds the batches once, seeded by the epoch at which the process started, so that a training
-    # that was interrupted would go on with other batches than one that was not.
-    rebuild_batches: bool = field(default=True, metadata={"help": "build batches anew for each epoch"})
+    # fairseq otherwise builds the batches once, seeded by the epoch at which the process started: an interrupted
+    # training would continue with different batches.
+    rebuild_batches: bool = field(default=True, metadata={"help": "build the batches again for each epoch"})
 
 
 class BatchTooSmall(PrelnError):
@@ -56,14 +56,14 @@ class RecordedTranslation(RecordedTask, TranslationTask):
 
     def __init__(self, cfg: RecordedTranslationConfig, src_dict: Any, tgt_dict: Any) -> None:
         super().__init__(cfg, src_dict, tgt_dict)
-        self.weighed_by = ("nll_loss", "ntokens")
+        self.loss_keys = ("nll_loss", "ntokens")
         self.settings = RunSettings.model_validate_json(cfg.run_settings)
         self.run_state = RunState(Path(cfg.state))
         self._epoch = 0
         self._subsets: Iterator[str] = iter(())
 
     def get_batch_iterator(self, dataset: Any, *args: Any, **kwargs: Any) -> Any:
-        """The batches of a set, in which no sentence is left out, as fairseq would those that no batch can hold.
+        """A dataset's batches, with all sentences; fairseq would skip those longer than a batch.
 
         Raises:
             BatchTooSmall: if a sentence has more tokens than a batch.
@@ -77,14 +77,14 @@ class RecordedTranslation(RecordedTask, TranslationTask):
         return super().get_batch_iterator(dataset, *args, **kwargs)
 
     def kept_as(self, update: int) -> str | None:
-        """The weights with which the warm-up ends are kept, for the gradients of section 3.4."""
+        """The file for the weights at the end of the warm-up, for the gradients of section 3.4."""
         return AFTER_WARMUP_WEIGHTS if update == self.settings.warmup > 0 else None
 
     def begin_valid_epoch(self, epoch: int, model: Any) -> None:
         """Record the epoch's training, then translate and score valid and test.
 
         Raises:
-            FloatingPointError: if the epoch's last update broke the weights, with which nothing can be translated.
+            FloatingPointError: if a weight is not finite after the epoch's last update.
         """
         super().begin_valid_epoch(epoch, model)
         self._epoch, self._subsets = epoch, iter(SUBSETS)
@@ -92,7 +92,7 @@ class RecordedTranslation(RecordedTask, TranslationTask):
         self._record(
             "train",
             updates=position.update,
-            # An epoch of which every update overflowed has no loss.
+            # An epoch in which every update overflowed has no loss.
             loss=training.get("loss"),
             nll_loss=training.get("nll_loss"),
             learning_rate=training["lr"],
@@ -101,14 +101,14 @@ class RecordedTranslation(RecordedTask, TranslationTask):
             seconds=training["train_wall"],
             parameters=sum(p.numel() for p in model.parameters()),
         )
-        # In fp32 on every kind of machine, for BLEU is of the run; on a CPU, one token after the other is no faster in
-        # bf16. Of a training in half precision it is the halves that are copied, and not the fp32 weights behind them.
+        # In fp32 on every machine, so that BLEU depends on the run alone; on a CPU, single steps in bf16 are no faster.
+        # In half precision, the rounded weights are translated with, not the fp32 masters.
         translator = copy.deepcopy(model).float().eval()
         for subset in SUBSETS:
             self._translate(subset, epoch, translator)
 
     def post_validate(self, model: Any, stats: dict[str, Any], agg: Any) -> None:
-        """Record the losses of the subset that has just been validated.
+        """Record the losses on the subset that was just validated.
 
         Raises:
             FloatingPointError: if they are not finite.
@@ -117,15 +117,15 @@ class RecordedTranslation(RecordedTask, TranslationTask):
         self._record(next(self._subsets), loss=stats["loss"], nll_loss=stats["nll_loss"])
 
     def _searched(self, model: Any, source: Tensor, lengths: Tensor) -> list[list[int]]:
-        """The best translation of each sentence; in halves where the GPU's memory does not suffice, for a translation
-        does not depend on the others."""
+        """Each sentence's best translation; the batch is halved where the GPU's memory does not suffice, which changes
+        no translation."""
         try:
             return decoding.translate(model, source, lengths, self.settings.beam, self.settings.length_penalty)
         except torch.OutOfMemoryError:
             half = len(source) // 2
             if not half:
                 raise
-        # Not in the handler, which would hold what did not fit.
+        # Outside the handler, which keeps the failed tensors alive.
         torch.cuda.empty_cache()
         return [
             *self._searched(model, source[:half], lengths[:half]),
@@ -133,11 +133,11 @@ class RecordedTranslation(RecordedTask, TranslationTask):
         ]
 
     def _translate(self, subset: str, epoch: int, model: Any) -> None:
-        """Translate the subset with beam search, write the translations, and record their BLEU and how long it took."""
+        """Translate the subset by beam search, write the translations, and record their BLEU and the time."""
         started = time.perf_counter()
         dataset = self.dataset(subset)
         sentences = min(len(dataset), self.settings.bleu_sentences or len(dataset))
-        # Sentences of like length share a batch; the order does not depend on anything random.
+        # Sentences of similar length share a batch; the order is deterministic.
         indices = np.argsort(dataset.src_sizes[:sentences], kind="stable")
         device = next(model.parameters()).device
         kind = device.type
@@ -149,8 +149,8 @@ class RecordedTranslation(RecordedTask, TranslationTask):
         for batch in batches[rank::world]:
             sample = dataset.collater([dataset[i] for i in batch])
             source, lengths = sample["net_input"]["src_tokens"].to(device), sample["net_input"]["src_lengths"]
-            found = self._searched(model, source, lengths)
-            for identity, pieces in zip(sample["id"].tolist(), found, strict=True):
+            outputs = self._searched(model, source, lengths)
+            for identity, pieces in zip(sample["id"].tolist(), outputs, strict=True):
                 translations[identity] = decoding.words(self.target_dictionary, pieces)
         if world > 1:
             parts: list[dict[int, str]] = [{} for _ in range(world)]
@@ -176,5 +176,5 @@ class RecordedTranslation(RecordedTask, TranslationTask):
         )
 
     def _record(self, part: str, **values: Any) -> None:
-        """Append what is known of a part of the epoch."""
+        """Append values about a part of the epoch to the record."""
         self.record({"epoch": self._epoch, "part": part, **values})

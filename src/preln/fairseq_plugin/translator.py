@@ -1,4 +1,4 @@
-"""A trained translation model that translates sentences, outside of a training."""
+"""Translation of sentences by a trained model, outside of a training."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class Translator:
     def __init__(self, options: list[str], precision: Precision, weights: Mapping[str, Tensor]) -> None:
         """
         Args:
-            options: fairseq's options of the run.
-            precision: of the run.
-            weights: the model's, by their names.
+            options: fairseq's options for the run.
+            precision: the run's precision.
+            weights: the model's weights by name.
         """
         cfg = configuration(options, precision)
         task = tasks.setup_task(cfg.task)
@@ -31,16 +31,16 @@ class Translator:
         self._source, self._target = task.source_dictionary, task.target_dictionary
 
     def unknown(self, pieces: Sequence[str]) -> list[str]:
-        """The pieces that the model has no entry for."""
+        """The pieces that are not in the model's dictionary."""
         return [piece for piece in pieces if self._source.index(piece) == self._source.unk()]
 
     def translate(
         self, sentences: Sequence[Sequence[str]], beam: int, length_penalty: float
     ) -> list[list[tuple[float, str]]]:
-        """The translations of each sentence that the beam search found, the best first.
+        """Each sentence's translations by beam search, best first.
 
         Args:
-            sentences: BPE pieces of each.
+            sentences: each sentence's BPE pieces.
             beam: hypotheses kept.
             length_penalty: the exponent.
 
@@ -48,20 +48,19 @@ class Translator:
             For each sentence, tokenised text with its score: the log-probability over length^penalty, in nats.
         """
         encoded = [self._source.encode_line(" ".join(pieces), add_if_not_exist=False).long() for pieces in sentences]
-        found: list[list[tuple[float, str]]] = [[] for _ in encoded]
-        for batch in _batches([len(one) for one in encoded]):
-            together = [encoded[index] for index in batch]
-            source = data_utils.collate_tokens(together, self._source.pad(), self._source.eos(), left_pad=True)
-            lengths = torch.tensor([len(one) for one in together])
-            for index, hypotheses in zip(
-                batch, decoding.search(self._model, source, lengths, beam, length_penalty), strict=True
-            ):
-                found[index] = [(one.score, decoding.words(self._target, one.pieces)) for one in hypotheses]
-        return found
+        translations: list[list[tuple[float, str]]] = [[] for _ in encoded]
+        for batch in _batches([len(sentence) for sentence in encoded]):
+            sources = [encoded[index] for index in batch]
+            source = data_utils.collate_tokens(sources, self._source.pad(), self._source.eos(), left_pad=True)
+            lengths = torch.tensor([len(sentence) for sentence in sources])
+            outputs = decoding.search(self._model, source, lengths, beam, length_penalty)
+            for index, hypotheses in zip(batch, outputs, strict=True):
+                translations[index] = [(h.score, decoding.words(self._target, h.pieces)) for h in hypotheses]
+        return translations
 
 
 def _batches(lengths: Sequence[int]) -> list[list[int]]:
-    """The indices of sentences of like length that are translated together."""
+    """Batches of sentences of similar length, as indices."""
     batches: list[list[int]] = []
     for index in sorted(range(len(lengths)), key=lengths.__getitem__):
         if batches and (len(batches[-1]) + 1) * lengths[index] <= decoding.TOKENS["cpu"]:

@@ -1,5 +1,4 @@
-"""One of the processes that train a run together; it is started with its assignment, and ends with the process
-that started it."""
+"""A process of a distributed training; it is started with its assignment, and ends with the process that started it."""
 
 import ctypes
 import json
@@ -15,13 +14,13 @@ from preln.errors import PrelnError
 from preln.fairseq_plugin.interruption import SIGNALS, interruption
 
 STARTED_BY = "PRELN_STARTED_BY"
-"""The variable that tells a process of several, on one node, which process started it."""
+"""The environment variable with the number of the process that started this one, on one node."""
 
 PR_SET_PDEATHSIG = 1
-"""Linux's number for: tell me when my parent has died."""
+"""Linux's `prctl` option for a signal at the parent's death."""
 
 FROM_SLURM = {"RANK": "SLURM_PROCID", "LOCAL_RANK": "SLURM_LOCALID", "WORLD_SIZE": "SLURM_NTASKS"}
-"""What torch asks a process of several, as srun says it. On one node, the process that started it says it."""
+"""torch's environment variables, and srun's for the same values. On one node, the parent sets torch's."""
 
 
 def end_with(parent: int) -> None:
@@ -32,11 +31,11 @@ def end_with(parent: int) -> None:
 
 
 if __name__ == "__main__":
-    # It may be told to stop, and the process that started it may die, before fairseq is imported, which takes seconds.
+    # A signal to stop, or the parent's death, may come during the import of fairseq, which takes seconds.
     for number in SIGNALS:
         signal.signal(number, interruption.request)
     parent = int(os.environ.get(STARTED_BY, os.getppid()))
-    # Only Linux has this call.
+    # prctl exists on Linux only.
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != parent:
@@ -46,7 +45,7 @@ if __name__ == "__main__":
     from preln.fairseq_plugin.launch import Assignment, work
 
     if "RANK" not in os.environ:
-        os.environ.update({name: os.environ[slurms] for name, slurms in FROM_SLURM.items()})
+        os.environ.update({name: os.environ[slurm_name] for name, slurm_name in FROM_SLURM.items()})
     logging.raiseExceptions = False
     try:
         work(Assignment(**json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))), is_one_of_several=True)

@@ -1,4 +1,4 @@
-"""Attention with all heads at once, on projections as they come out of one product."""
+"""Attention over all heads at once, on projections side by side from one matrix product."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ def attend(
     """softmax(Q K^T / sqrt(d)) V of every head, with dropout's probability `p` on the weights.
 
     Args:
-        projected: Q, K and V of the positions side by side, of shape (batch, length, 3 width); with a source, Q alone.
+        projected: Q, K and V side by side, of shape (batch, length, 3 width); with a source, only Q.
         of_source: K and V of the source side by side, of shape (batch, source length, 2 width).
-        seen: which positions are attended to, as `visible` says it; without it, all are.
-        heads: their number, which divides the width.
-        causal: whether a position sees only itself and those before it.
+        seen: the positions that are attended to, as `visible` returns them; None for all.
+        heads: the number of heads, which divides the width.
+        causal: whether a position sees only itself and earlier ones.
 
     Returns:
         The heads side by side, of shape (batch, length, width).
@@ -49,7 +49,7 @@ class _Attention(torch.autograd.Function):
         causal: bool,
         p: float,
     ) -> Tensor:
-        # The gradients have the strides of these, so they must lie densely.
+        # The gradients have the same strides, so these must be dense.
         projected, of_source = projected.contiguous(), None if of_source is None else of_source.contiguous()
         query, key, value = _queries_keys_values(projected, of_source)
         batch, length, width = query.shape
@@ -58,9 +58,20 @@ class _Attention(torch.autograd.Function):
             seen = torch.tensor([0, key.size(1)]).expand(batch, 2)
         seen = seen.contiguous()
         ctx.shape = native.Attention(
-            *(batch, heads, width // heads, length, key.size(1)),
-            *(query.stride(1), query.stride(0), key.stride(1), key.stride(0), out.stride(1), out.stride(0)),
-            *(seen.data_ptr(), causal, (width // heads) ** -0.5),
+            sentences=batch,
+            heads=heads,
+            width=width // heads,
+            queries=length,
+            keys=key.size(1),
+            query_time=query.stride(1),
+            query_sentence=query.stride(0),
+            key_time=key.stride(1),
+            key_sentence=key.stride(0),
+            out_time=out.stride(1),
+            out_sentence=out.stride(0),
+            seen=seen.data_ptr(),
+            causal=causal,
+            scale=(width // heads) ** -0.5,
         )
         ctx.dropout = (new_key() if p else 0, p)
         native.call("preln_attend", out.dtype, query, key, value, out, ctx.shape, *ctx.dropout)
@@ -87,37 +98,36 @@ def _queries_keys_values(projected: Tensor, of_source: Tensor | None) -> tuple[T
 
 
 _ROW = 16
-"""GPUs' attention takes a mask whose rows begin at every so many numbers; another is copied, for each attention."""
+"""Alignment in numbers of a mask's rows on GPUs, whose attention copies other masks each time."""
 
 
 def visible(padding: Tensor, like: Tensor) -> Tensor:
-    """Which positions are attended to, for `attend` on tensors of the type and device of `like`; it is the same for all
-    that attend to these positions.
+    """The positions that are attended to, for `attend` on tensors of the type and device of `like`.
 
-    The compiled loops take what `words_between` gives, and PyTorch takes a mask that is added to the scores, of shape
-    (batch, 1, 1, length). `padding` is true where a position is padding, of shape (batch, length): before all words, or
-    behind them.
+    The compiled loops take the result of `words_between`, and PyTorch takes a mask that is added to the scores, of
+    shape (batch, 1, 1, length). `padding`, of shape (batch, length), is true at padding, which is before all words or
+    after them.
     """
     return words_between(padding) if native.takes(like) else mask_of(padding, like)
 
 
 def mask_of(padding: Tensor, like: Tensor) -> Tensor:
-    """What is added to the scores of attention so that no word attends to padding, of shape (batch, 1, 1, length);
-    `padding` and `like` are as for `visible`."""
+    """The mask that is added to attention's scores to exclude padding, of shape (batch, 1, 1, length); `padding` and
+    `like` are as for `visible`."""
     batch, length = padding.shape
     mask = like.new_zeros(batch, 1, 1, whole_rows(length))[..., :length]
     return mask.masked_fill_(padding[:, None, None], -torch.inf)
 
 
 def whole_rows(length: int) -> int:
-    """What a row of a mask of so many numbers takes, so that all rows begin where GPUs' attention wants them."""
+    """The aligned length of a mask's rows."""
     return -(-length // _ROW) * _ROW
 
 
 def words_between(padding: Tensor) -> Tensor:
-    """Of each sentence the first word and the position behind the last, of shape (batch, 2).
+    """Each sentence's first word and the position after the last, of shape (batch, 2).
 
-    `padding` is true where a position is padding, of shape (batch, length): before all words, or behind them.
+    `padding`, of shape (batch, length), is true at padding, which is before all words or after them.
     """
     words = (~padding).long()
     first = words.argmax(dim=1)

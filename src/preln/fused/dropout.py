@@ -1,4 +1,4 @@
-"""Dropout, and the sum of a residual connection with it."""
+"""Dropout, alone and within a residual sum."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _KEYS = 2**63 - 1
 
 
 def new_key() -> int:
-    """What decides which elements a dropout keeps, from PyTorch's generator; a resumed training draws the same."""
+    """A random key for a dropout mask, from PyTorch's generator, so that a resumed training has the same masks."""
     return int(torch.randint(_KEYS, ()).item())
 
 
 def dropped_sum(x: Tensor, f: Tensor, p: float) -> Tensor:
-    """x + dropout(f): of `f`, of the shape of `x`, an element is 0 with probability `p`, and else divided by 1 - p."""
+    """x + dropout(f), for equal shapes: an element of `f` is 0 with probability `p`, and divided by 1 - p otherwise."""
     if p == 0.0:
         return x + f
     if native.takes(x, f):
@@ -30,7 +30,7 @@ def dropped_sum(x: Tensor, f: Tensor, p: float) -> Tensor:
 
 
 def dropped(x: Tensor, p: float) -> Tensor:
-    """dropout(x) with the probability `p`, of `x` of any shape."""
+    """dropout(x) with probability `p`, for `x` of any shape."""
     if p == 0.0:
         return x
     if native.takes(x):
@@ -47,7 +47,7 @@ class Dropout(nn.Module):
         self.p = p
 
     def forward(self, x: Tensor) -> Tensor:
-        """`x`, of any shape."""
+        """Drop elements of `x`, of any shape."""
         return dropped(x, self.p if self.training else 0.0)
 
 

@@ -10,8 +10,8 @@ from torch.nn import functional
 class Embedding(nn.Embedding):
     """Embeddings whose gradient is exact in half precision too.
 
-    On a CPU, torch sums the gradients of a token's positions in half precision. Of a token that a batch has a thousand
-    times, more than half can be lost."""
+    On a CPU, torch sums a token's gradients over its positions in half precision. If a token occurs a thousand times in
+    a batch, more than half can be lost."""
 
     def forward(self, tokens: Tensor) -> Tensor:
         """The embeddings of tokens of any shape, of shape (..., width)."""

@@ -1,7 +1,6 @@
 """A linear map whose weights are laid out once, for the many small products of a beam search.
 
-Libraries lay the weights of a product out anew each time; where there are some hundred rows, that costs as much as the
-product itself.
+Libraries lay out a product's weights again each time, which for some hundred rows costs as much as the product itself.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ class Linear:
             self._padded = functional.pad(weight.new_zeros(len(weight)) if bias is None else bias, (0, missing))
 
     def __call__(self, x: Tensor) -> Tensor:
-        """`x`, of shape (..., inner), becomes (..., columns)."""
+        """Map `x`, of shape (..., inner), to (..., columns)."""
         if not self._compiled:
             return functional.linear(x, self._weight, self._bias)
         columns, inner = self._weight.shape

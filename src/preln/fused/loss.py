@@ -1,4 +1,4 @@
-"""The cross-entropy of a softmax over a vocabulary with smoothed labels, from the features that it is computed from."""
+"""The cross-entropy of a softmax over a vocabulary with smoothed labels, from the features before the softmax."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ def smoothed_cross_entropy(
     """The sums over all targets of the loss and of the negative log-likelihood, in nats; only the loss has a gradient.
 
     With the scores z = features weight^T + bias and their softmax p, the loss of a target t is
-    -(1 - smoothing - s) log p_t - s sum_j log p_j with s = smoothing / (vocabulary - 1), as fairseq's.
+    -(1 - smoothing - s) log p_t - s sum_j log p_j with s = smoothing / (vocabulary - 1), as in fairseq.
 
     Args:
         features: of shape (targets, width).
         weight: of shape (vocabulary, width).
         bias: of shape (vocabulary,).
-        targets: of shape (targets,), as indices of the vocabulary.
+        targets: of shape (targets,), as indices into the vocabulary.
         smoothing: the share of the labels that is spread over the vocabulary.
     """
     loss, nll = _SmoothedCrossEntropy.apply(  # type: ignore[no-untyped-call]
@@ -34,7 +34,7 @@ def smoothed_cross_entropy(
 
 
 class _SmoothedCrossEntropy(torch.autograd.Function):
-    """Scores are made once, and their memory becomes that of their gradient."""
+    """The scores are computed once, and their gradient overwrites them."""
 
     @staticmethod
     def forward(
@@ -48,7 +48,7 @@ class _SmoothedCrossEntropy(torch.autograd.Function):
     ) -> tuple[Tensor, Tensor]:
         scores = linear(features, weight, bias)
         if scores.dtype == torch.float16:
-            # Its gradient is smaller than the smallest number of fp16 until it is scaled.
+            # The unscaled gradient may underflow in fp16.
             scores = scores.float()
         if native.takes(scores):
             loss, nll = torch.empty(2, len(targets))
@@ -77,12 +77,12 @@ class _SmoothedCrossEntropy(torch.autograd.Function):
 
 
 def _in_torch(scores: Tensor, targets: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:
-    """The loss and the negative log-likelihood of each target; the scores become their gradient."""
-    each = smoothing / (scores.size(1) - 1)
+    """Each target's loss and negative log-likelihood; the gradient overwrites the scores."""
+    share = smoothing / (scores.size(1) - 1)
     log_p = scores.log_softmax(dim=1, dtype=torch.promote_types(scores.dtype, torch.float32))
     nll = -log_p.gather(1, targets[:, None])[:, 0]
-    loss = (1.0 - smoothing - each) * nll - each * log_p.sum(1)
-    gradient = log_p.exp_().sub_(each)
-    gradient.scatter_add_(1, targets[:, None], gradient.new_full((len(targets), 1), each - 1.0 + smoothing))
+    loss = (1.0 - smoothing - share) * nll - share * log_p.sum(1)
+    gradient = log_p.exp_().sub_(share)
+    gradient.scatter_add_(1, targets[:, None], gradient.new_full((len(targets), 1), share - 1.0 + smoothing))
     scores.copy_(gradient)
     return loss, nll

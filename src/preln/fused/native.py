@@ -1,7 +1,7 @@
-"""The compiled loops: whether they are there, what they take, and how they are called on tensors.
+"""Loading and calling the compiled loops.
 
-They are built with the package from native.cpp. Where there was no compiler, or where tensors are on a GPU or of
-another type, PyTorch alone does the same: every caller has a twin.
+They are built with the package from native.cpp. Without a compiler, or for tensors on a GPU or of another type, every
+caller falls back to PyTorch.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 LANES = 16
-"""Numbers that the compiled loops take at once."""
+"""Numbers that the compiled loops process at once."""
 
 _TYPES = {torch.float32: 0, torch.bfloat16: 1}
 _POINTER, _COUNT, _NUMBER = ctypes.c_void_p, ctypes.c_int64, ctypes.c_int
@@ -22,12 +22,20 @@ _DROPOUT = (ctypes.c_uint64, ctypes.c_double)
 
 
 class Attention(ctypes.Structure):
-    """native.cpp's description of sentences' heads."""
+    """native.cpp's description of attention: sizes, strides and the seen positions."""
 
     _fields_ = (
-        *((name, _COUNT) for name in ("sentences", "heads", "width", "queries", "keys")),
-        *((name, _COUNT) for name in ("query_time", "query_sentence", "key_time", "key_sentence")),
-        *((name, _COUNT) for name in ("out_time", "out_sentence")),
+        ("sentences", _COUNT),
+        ("heads", _COUNT),
+        ("width", _COUNT),
+        ("queries", _COUNT),
+        ("keys", _COUNT),
+        ("query_time", _COUNT),
+        ("query_sentence", _COUNT),
+        ("key_time", _COUNT),
+        ("key_sentence", _COUNT),
+        ("out_time", _COUNT),
+        ("out_sentence", _COUNT),
         ("seen", _POINTER),
         ("causal", _NUMBER),
         ("scale", ctypes.c_float),
@@ -46,15 +54,15 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {
     "preln_norm_of_sum": (*[_POINTER] * 7, _COUNT, _COUNT, ctypes.c_float, *_DROPOUT),
     "preln_norm_of_sum_gradient": (*[_POINTER] * 8, _COUNT, _COUNT, *_DROPOUT),
 }
-"""What the functions take between the type of the numbers, which comes first, and the threads, which come last."""
+"""The functions' arguments between the first, the type of the numbers, and the last, the number of threads."""
 
 
 def _load(level: str) -> ctypes.CDLL | None:
-    """The library that was built for a level of processors."""
-    found = importlib.util.find_spec(f"preln.fused._native{_LEVELS.get(level, '')}")
-    if found is None or found.origin is None:
+    """The library that was built for a level of instructions, if there is one."""
+    spec = importlib.util.find_spec(f"preln.fused._native{_LEVELS.get(level, '')}")
+    if spec is None or spec.origin is None:
         return None
-    library = ctypes.CDLL(found.origin)
+    library = ctypes.CDLL(spec.origin)
     for name, arguments in _SIGNATURES.items():
         function = getattr(library, name)
         function.argtypes, function.restype = (_NUMBER, *arguments, _NUMBER), None
@@ -63,26 +71,26 @@ def _load(level: str) -> ctypes.CDLL | None:
 
 _LEVELS = {"AVX512": "_avx512", "AVX2": "_avx2"}
 LEVEL = torch.backends.cpu.get_cpu_capability()
-"""The processor at hand, as PyTorch names its kind."""
+"""PyTorch's name for this processor's level of instructions."""
 _LIBRARY = _load(LEVEL)
 
 
 def compiled() -> bool:
-    """Whether the compiled loops are there."""
+    """Whether the compiled loops are available."""
     return _LIBRARY is not None
 
 
 def loops() -> str:
-    """What computes on a CPU: the loops that were compiled for its kind, or PyTorch."""
+    """The implementation on a CPU: the level that the loops were compiled for, or PyTorch."""
     return LEVEL if compiled() else "PyTorch"
 
 
 def takes(*tensors: Tensor) -> bool:
-    """Whether the compiled loops are there and can work on the tensors, which are of one type."""
+    """Whether the compiled loops are available and support the tensors, which have one type."""
     return _LIBRARY is not None and all(x.device.type == "cpu" and x.dtype in _TYPES for x in tensors)
 
 
 def call(name: str, dtype: torch.dtype, *arguments: Tensor | Attention | float | None) -> None:
-    """Call a function of native.cpp on tensors of numbers of a type, which are contiguous but where it knows better."""
+    """Call a function in native.cpp on tensors with one type of numbers, contiguous unless their strides are passed."""
     values = [x.data_ptr() if isinstance(x, Tensor) else x for x in arguments]
     getattr(_LIBRARY, name)(_TYPES[dtype], *values, torch.get_num_threads())

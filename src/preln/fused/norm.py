@@ -1,4 +1,4 @@
-"""LayerNorm and RMSNorm, alone and of a residual connection's sum."""
+"""LayerNorm and RMSNorm, alone and on a residual sum."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from preln.fused.dropout import dropped_sum, new_key
 class LayerNorm(nn.LayerNorm):
     """LayerNorm whose gain and bias have exact gradients in half precision too.
 
-    On a CPU, torch sums them over the tokens in half precision: of 4,096 tokens, half of the bias's gradient can be
-    lost."""
+    On a CPU, torch sums these gradients over tokens in half precision: with 4,096 tokens, half of the bias's gradient
+    can be lost."""
 
     def forward(self, x: Tensor) -> Tensor:
-        """`x`, of shape (..., width), normalised, in the same shape."""
+        """Normalise `x`, of shape (..., width)."""
         if x.is_cuda or torch.finfo(x.dtype).bits > 16:
             return super().forward(x)
         return functional.layer_norm(x, self.normalized_shape, eps=self.eps) * self.weight + self.bias
@@ -35,21 +35,21 @@ class RMSNorm(nn.Module):
         self.eps = eps
 
     def forward(self, x: Tensor) -> Tensor:
-        """`x`, of shape (..., width), normalised, in the same shape."""
+        """Normalise `x`, of shape (..., width)."""
         return functional.rms_norm(x, self.weight.shape, eps=self.eps) * self.weight
 
 
 Norm = LayerNorm | RMSNorm
 NORMS: dict[str, type[Norm]] = {"layer": LayerNorm, "rms": RMSNorm}
-"""By the name that a study has for them."""
+"""Norms by their names in a study."""
 
 
 def norm_of_sum(x: Tensor, f: Tensor, p: float, norm: nn.LayerNorm | RMSNorm) -> Tensor:
-    """norm(x + dropout(f)), with dropout's probability `p`; both are of shape (..., width)."""
+    """norm(x + dropout(f)) with dropout's probability `p`, for `x` and `f` of shape (..., width)."""
     if isinstance(norm, RMSNorm):
         scaled: Tensor = norm(dropped_sum(x, f, p))
         return scaled
-    # One that is looked into is called as a module, for its hooks to see the sum.
+    # A norm with hooks is called as a module, so that they see the sum.
     if native.takes(x, f, norm.weight) and not norm._forward_pre_hooks:
         normal: Tensor = _NormOfSum.apply(x, f, norm.weight, norm.bias, p, norm.eps)  # type: ignore[no-untyped-call]
         return normal

@@ -1,8 +1,8 @@
-"""Products of matrices in bf16, on processors that are slow at them.
+"""Matrix products in bf16 on processors that are slow at them.
 
-Without instructions for bf16, PyTorch's products take many times as long in bf16 as in fp32. With Intel's `avx512_bf16`
-alone, they still take longer. There the factors are cast to fp32, which is exact, and their product is rounded to bf16
-once. (`preln.fused.linear` is of the beam search, which is in fp32.)
+Without instructions for bf16, PyTorch's products take many times as long in bf16 as in fp32; with only Intel's
+`avx512_bf16`, they still take longer. On such processors the factors are cast to fp32, which is exact, and the product
+is rounded to bf16 once. (`preln.fused.linear` is for the beam search, which is in fp32.)
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from torch.nn import functional
 
 
 def is_slow_at_bf16(processor: Mapping[str, Any]) -> bool:
-    """Whether a processor multiplies matrices more slowly in bf16 than in fp32, by what torch knows of it.
+    """Whether a processor multiplies matrices more slowly in bf16 than in fp32, by torch's description of it.
 
-    Of one that is not x86, or of which torch tells less, we do not know.
+    False if it is unknown: not x86, or described by an older torch.
     """
     known = {"cpu_name", "amx_bf16", "avx512_bf16"} <= processor.keys()
     if processor.get("architecture") != "x86_64" or not known:
@@ -28,13 +28,13 @@ def is_slow_at_bf16(processor: Mapping[str, Any]) -> bool:
     return not (processor["amx_bf16"] or (processor["avx512_bf16"] and not is_intels))
 
 
-# An older torch does not tell.
+# Older versions of torch lack `get_capabilities`.
 IN_FP32 = is_slow_at_bf16(torch.cpu.get_capabilities() if hasattr(torch.cpu, "get_capabilities") else {})
-"""Whether products of bf16 are computed in fp32 on the processor at hand."""
+"""Whether products in bf16 are computed in fp32 on this processor."""
 
 
 def factor(x: Tensor) -> Tensor:
-    """A factor as it is multiplied; the product is to be cast to its type."""
+    """A factor in the type in which it is multiplied; the caller casts the product back."""
     return x.float() if _is_cast(x) else x
 
 
@@ -51,7 +51,7 @@ def _is_cast(x: Tensor) -> bool:
 
 
 class _LinearInFp32(torch.autograd.Function):
-    """Of its factors it keeps no copies in fp32 for the gradient."""
+    """Does not keep fp32 copies of the factors for backward."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:

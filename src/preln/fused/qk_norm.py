@@ -10,8 +10,8 @@ from torch.nn import functional
 class QKNorm(nn.Module):
     """Scores g cos(q, k) in place of <q, k> / sqrt(d), where d is the width of a head.
 
-    The factor g is learnt, one for all heads. It begins with sqrt(d), which gives random queries and keys the spread of
-    scores that they have without QK-norm; Henry et al. begin with a number that depends on the length of the text.
+    The factor g is learnt, one for all heads. It is initialised to sqrt(d), which gives random queries and keys the
+    same spread of scores as without QK-norm; Henry et al. initialise it by the length of the text.
     """
 
     def __init__(self, width: int, heads: int) -> None:
@@ -20,8 +20,8 @@ class QKNorm(nn.Module):
         self.scale = nn.Parameter(torch.tensor([self._root]))
 
     def forward(self, projected: Tensor, names: str) -> Tensor:
-        """Projections side by side, of shape (..., width times their number), as an attention takes them that divides
-        scores by sqrt(d). `names` says what each is, such as qkv; values are left as they are."""
+        """Normalise projections side by side, of shape (..., width times their number), for an attention that divides
+        scores by sqrt(d). `names` names the projections, such as qkv; values are unchanged."""
         parts = projected.chunk(len(names), dim=-1)
         return torch.cat([getattr(self, f"_{name}")(part) for name, part in zip(names, parts, strict=True)], dim=-1)
 

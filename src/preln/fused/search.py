@@ -1,4 +1,4 @@
-"""The steps of a beam search: attending to a hypothesis' own past and to its source, and finding what follows."""
+"""The steps of a beam search: attention to a hypothesis's past and to its source, and the best continuations."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from preln.fused.attention import mask_of, whole_rows, words_between
 
 
 class Path:
-    """Which of each step's hypotheses is in the past of which, as attention to it takes it: by number in the compiled
-    loop, and elsewhere as a mask of the hypotheses of all steps, which a GPU's kernels take.
+    """The past of each hypothesis: the hypotheses that it continues, by number for the compiled loop, and otherwise as
+    a mask over the hypotheses of all steps, for a GPU's kernels.
 
     Attributes:
-        beam: hypotheses of a sentence.
-        steps: how many steps there are so far.
-        rows: what is known of each hypothesis, of shape (sentences, beam, ...).
-        compiled: whether the compiled loop takes it.
+        beam: hypotheses for each sentence.
+        steps: the number of steps so far.
+        rows: the past of each hypothesis, of shape (sentences, beam, ...).
+        compiled: whether it is for the compiled loop.
     """
 
     def __init__(self, like: Tensor, beam: int, most: int, heads: int) -> None:
         """
         Args:
-            like: tensors as this one are attended with, of shape (sentences, ..., width).
-            beam: hypotheses of a sentence.
-            most: how many steps there can be.
-            heads: their number, which divides the width.
+            like: a tensor with the type and device of the attention, of shape (sentences, ..., width).
+            beam: hypotheses for each sentence.
+            most: the largest number of steps.
+            heads: the number of heads, which divides the width.
         """
         self.compiled = _compiled(like, like.size(-1) // heads)
         self.steps, self.beam = 1, beam
@@ -41,21 +41,21 @@ class Path:
 
     @property
     def mask(self) -> Tensor:
-        """What is added to the scores of the hypotheses so far, of shape (sentences, 1, beam, steps x beam)."""
+        """The mask that is added to the scores of all past hypotheses, of shape (sentences, 1, beam, steps x beam)."""
         return self.rows[:, None, :, : self.steps * self.beam]
 
     def follow(self, parents: Tensor) -> None:
-        """Go on to the next step, in which each hypothesis follows one of this step, `parents`, (sentences, beam)."""
+        """Advance a step; `parents`, (sentences, beam), are the hypotheses that are continued."""
         self.rows = self.rows.gather(1, parents[..., None].expand_as(self.rows))
         self.steps += 1
         self._add_themselves()
 
     def keep(self, closed: Callable[[Tensor], Tensor]) -> None:
-        """Go on with the rows that `closed` gives of each tensor."""
+        """Keep the rows that `closed` selects from each tensor."""
         self.rows = closed(self.rows)
 
     def _add_themselves(self) -> None:
-        """The last step's hypotheses are in their own past."""
+        """Add the last step's hypotheses to their own past."""
         last, beam = self.steps - 1, self.beam
         if self.compiled:
             self.rows[:, :, last] = torch.arange(beam)
@@ -64,14 +64,14 @@ class Path:
 
 
 def attend_to_path(projected: Tensor, past: Tensor, path: Path, heads: int) -> Tensor:
-    """What each hypothesis attends to in the steps of its past, of which the last is this one.
+    """Attention of each hypothesis to its past, including this step.
 
     Args:
-        projected: Q, K and V of this step side by side, of shape (sentences, beam, 3 width).
-        past: K and V of every step side by side, of shape (sentences, steps or more, beam, 2 width); those of this step
-            are written.
+        projected: Q, K and V at this step side by side, of shape (sentences, beam, 3 width).
+        past: K and V at every step side by side, of shape (sentences, steps or more, beam, 2 width); this step's are
+            written to it.
         path: the hypotheses' past.
-        heads: their number, which divides the width.
+        heads: the number of heads, which divides the width.
 
     Returns:
         The heads side by side, of shape (sentences, beam, width).
@@ -88,23 +88,23 @@ def attend_to_path(projected: Tensor, past: Tensor, path: Path, heads: int) -> T
 
 
 class Source:
-    """What is attended to at every step: the keys and values of each sentence's source."""
+    """The keys and values of each sentence's source, for attention at every step."""
 
     def __init__(self, projected: Tensor, padding: Tensor, heads: int) -> None:
-        """`projected` has K and V side by side, of shape (sentences, length, 2 width); `padding` is true where a
-        position is padding, (sentences, length): before all words."""
+        """`projected` has K and V side by side, of shape (sentences, length, 2 width); `padding`, (sentences, length),
+        is true at padding, which is before all words."""
         self._heads = heads
         self._compiled = _compiled(projected, projected.size(-1) // 2 // heads)
         if self._compiled:
             keys, values = projected.reshape(*projected.shape[:2], 2 * heads, -1).transpose(1, 2).chunk(2, dim=1)
-            # The loop looks at whole lanes, which may end behind the last key.
+            # The loop reads whole lanes, which may end after the last key.
             lanes = functional.pad(keys.transpose(2, 3), (0, native.LANES - 1))
             self._kept: tuple[Tensor, ...] = (words_between(padding), lanes, values.contiguous())
         else:
             self._kept = (mask_of(padding, projected), projected)
 
     def attend(self, query: Tensor) -> Tensor:
-        """The heads side by side, of shape (sentences, beam, width), as is `query`."""
+        """The heads side by side, in the shape of `query`, (sentences, beam, width)."""
         if self._compiled:
             seen, keys, values = self._kept
             _, heads, length, width = values.shape
@@ -116,12 +116,12 @@ class Source:
         return _attend(query, projected, mask, self._heads)
 
     def keep(self, closed: Callable[[Tensor], Tensor]) -> None:
-        """Go on with the rows that `closed` gives of each tensor."""
+        """Keep the rows that `closed` selects from each tensor."""
         self._kept = tuple(map(closed, self._kept))
 
 
 def _attend(query: Tensor, projected: Tensor, mask: Tensor, heads: int) -> Tensor:
-    """Attention to `projected`, K and V side by side, in tensors of four dimensions, as a GPU's kernels take them."""
+    """Attention to `projected`, K and V side by side, in four-dimensional tensors, for a GPU's kernels."""
     query, key, value = (
         x.reshape(*x.shape[:2], heads, -1).transpose(1, 2) for x in (query, *projected.chunk(2, dim=-1))
     )
@@ -129,23 +129,24 @@ def _attend(query: Tensor, projected: Tensor, mask: Tensor, heads: int) -> Tenso
 
 
 def _compiled(x: Tensor, head: int) -> bool:
-    """Whether the compiled loops, which take heads of whole lanes, can work on `x`."""
+    """Whether the compiled loops, which need heads of whole lanes, support `x`."""
     return native.takes(x) and x.dtype == torch.float32 and head % native.LANES == 0
 
 
 def best_continuations(
     scores: Tensor, count: int, never: Tensor, only: tuple[Tensor, int] | None = None
 ) -> tuple[Tensor, Tensor]:
-    """The highest log-probabilities of each row.
+    """The highest log-probabilities in each row.
 
     Args:
         scores: of shape (rows, vocabulary).
-        count: how many.
-        never: indices of the vocabulary that are left out, though they have their share of the probability.
-        only: rows, (rows,), of which all are left out but one index, which comes first; the others have no probability.
+        count: the number of continuations.
+        never: indices in the vocabulary that are excluded after the softmax.
+        only: a mask of rows, (rows,), in which a single index is allowed, and that index; it comes first in these rows,
+            and the other continuations have no probability.
 
     Returns:
-        The log-probabilities from the highest on and their indices, of shape (rows, count).
+        The log-probabilities in falling order and their indices, of shape (rows, count).
     """
     rows, vocabulary = scores.shape
     compiled = native.takes(scores) and scores.dtype == torch.float32
@@ -158,9 +159,9 @@ def best_continuations(
         log_p = functional.log_softmax(scores, dim=1, dtype=torch.float32)
         values, places = log_p.index_fill(1, never, -torch.inf).topk(count)
     if only is not None:
-        others_out, index = only
-        alone = scores[:, index] - totals if compiled else log_p[:, index]
-        values.masked_fill_(others_out[:, None], -torch.inf)
-        values[:, 0] = torch.where(others_out, alone, values[:, 0])
-        places[:, 0].masked_fill_(others_out, index)
+        restricted, index = only
+        allowed = scores[:, index] - totals if compiled else log_p[:, index]
+        values.masked_fill_(restricted[:, None], -torch.inf)
+        values[:, 0] = torch.where(restricted, allowed, values[:, 0])
+        places[:, 0].masked_fill_(restricted, index)
     return values, places

@@ -1,6 +1,6 @@
-"""All that can be known of a study before any job: its keys, its grids, its theory, and the files that it names.
+"""Checks of a study before any job: its keys, its grids, its theory, and the files that it names.
 
-`preln plan` and the workflow both ask here, so that they find the same mistakes: all of them, in one message.
+`preln plan` and the workflow share these checks, and report all mistakes in one message.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ from preln.theory import measurement_jobs, trace_jobs
 from preln.theory.measurement_jobs import MeasurementJob
 from preln.theory.trace_jobs import TraceJob
 
-Found = TypeVar("Found")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class _Grid:
-    """A section with a grid: the settings of its runs, and the `key` of them that names one of another section."""
+    """A section with a grid: its runs' settings, and their `key` that refers to an entry of another section."""
 
     section: str
     model: type[BaseModel]
@@ -56,7 +56,7 @@ GRIDS = (
 
 @dataclass(frozen=True)
 class Checked:
-    """A study in which nothing is wrong that can be known before any job, and all that it asks for."""
+    """A study that passed all checks, and its jobs."""
 
     study: Study
     runs: list[Run]
@@ -67,28 +67,28 @@ class Checked:
 
 
 def check_file(path: Path) -> Checked:
-    """The study of a file, checked.
+    """Read and check a study.
 
     Raises:
-        StudyError: with a line for each thing that is wrong.
+        StudyError: with a line for each mistake.
     """
     return check(read(path), path)
 
 
 def check(content: Any, origin: Origin) -> Checked:
-    """The study in `content`, which is from `origin`, checked.
+    """Check the study in `content`, which was read from `origin`.
 
     Raises:
-        StudyError: with a line for each thing that is wrong, which names the file, its line and the key.
+        StudyError: with a line for each mistake, which names the file, its line and the key.
     """
     wrong: list[Mistake] = []
 
-    def tried(make: Callable[[], Found], otherwise: Found) -> Found:
+    def attempt(expansion: Callable[[], T], default: T) -> T:
         try:
-            return make()
+            return expansion()
         except StudyError as error:
             wrong.extend(error.mistakes)
-            return otherwise
+            return default
 
     try:
         study, sections, is_whole = validate(content, origin), set[str](), True
@@ -107,39 +107,40 @@ def check(content: Any, origin: Origin) -> Checked:
         if sections & {grid.section, "execution"}:
             wrong += placed(origin, _of_settings(content, grid))
     if not sections & {"translation", "execution"}:
-        runs = tried(lambda: expand(study, origin), [])
+        runs = attempt(lambda: expand(study, origin), [])
     if not sections & {"first_updates", "execution"}:
-        traces = tried(lambda: trace_jobs.expand(study, origin), [])
+        traces = attempt(lambda: trace_jobs.expand(study, origin), [])
     if not sections & {"pretraining", "execution"}:
-        pretrainings = tried(lambda: pretraining.expand(study, origin), [])
+        pretrainings = attempt(lambda: pretraining.expand(study, origin), [])
     if is_whole and pretrainings:
-        finetunings = tried(lambda: pretraining.finetunings(study, origin), [])
+        finetunings = attempt(lambda: pretraining.finetunings(study, origin), [])
     if runs or not (study.theory and study.theory.gradients):
-        theory = tried(lambda: measurement_jobs.expand(study, runs, origin), [])
+        theory = attempt(lambda: measurement_jobs.expand(study, runs, origin), [])
     wrong += placed(origin, local.mistakes(study))
     refuse(wrong)
     return Checked(study, runs, pretrainings, finetunings, theory, traces)
 
 
 def _of_settings(content: dict[str, Any], grid: _Grid) -> list[str]:
-    """What is wrong with the settings of the runs of a study whose grid or `execution` is wrong itself, a line each."""
+    """A line for each mistake in the runs' settings, for a study in which the grid or `execution` is invalid."""
     wrong: list[str] = []
     section = content.get(grid.section)
-    said = section if isinstance(section, dict) else {}
-    common = _known(said.get("settings"), grid.model)
-    runs = said.get("runs")
+    if not isinstance(section, dict):
+        return wrong
+    common = _known(section.get("settings"), grid.model)
+    runs = section.get("runs")
     entries = [_known(entry, grid.model) for entry in runs] if isinstance(runs, list) else []
     if sum(map(number_of_runs, entries)) > MOST_RUNS:
         return wrong
-    for number, own in enumerate(entries):
+    for number, entry in enumerate(entries):
         where = f"{grid.section}.runs.{number}"
-        for settings in combinations(grid.model, common, own, where, wrong):
+        for settings in combinations(grid.model, common, entry, where, wrong):
             name, defined = getattr(settings, grid.key), content.get(grid.names)
             if isinstance(defined, dict) and name not in defined:
                 wrong.append(undefined(f"{where}.{grid.key}", name, defined))
     return wrong
 
 
-def _known(said: Any, model: type[BaseModel]) -> dict[str, Any]:
-    """Those of the keys that are a run's."""
-    return {key: said[key] for key in said if key in model.model_fields} if isinstance(said, dict) else {}
+def _known(settings: Any, model: type[BaseModel]) -> dict[str, Any]:
+    """The settings whose keys the model has."""
+    return {key: settings[key] for key in settings if key in model.model_fields} if isinstance(settings, dict) else {}

@@ -37,8 +37,8 @@ TRAINING_VERSION = 2
 
 It was not raised when BLEU on GPUs became that of translations in fp32: nothing had been trained on a GPU.
 Nor was it when the gradients of LayerNorm and of the tokens' embeddings became exact in bf16 (`preln.fused.norm`,
-`preln.fused.embedding`): docs/speed.md says how large the errors were. Nor was it when processors that are slow in bf16
-came to multiply in fp32 (`preln.fused.products`): their sums are rounded in another way, as between processors."""
+`preln.fused.embedding`): docs/speed.md says what the committed runs have. Nor was it when processors that are slow in
+bf16 came to multiply in fp32 (`preln.fused.products`): their sums are rounded in another way, as between processors."""
 
 PREPARATION_VERSION = 1
 """Raised when the text or the pieces of a prepared corpus can change with the code.
@@ -224,7 +224,7 @@ def in_effect(settings: RunSettings) -> RunSettings:
     unread = schedules.unused(settings)
     if settings.optimizer == "sgd":
         unread |= {"beta1", "beta2", "epsilon"}
-    return settings.model_copy(update={key: RunSettings.model_fields[key].default for key in unread})
+    return settings.model_copy(update={key: settings.default_of(key) for key in unread})
 
 
 def undefined(where: str, name: str, defined: Collection[str]) -> str:

@@ -7,7 +7,6 @@ the rules' files may be elsewhere: `located` tells where.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +15,8 @@ from preln.corpora.registry import needed_downloads
 from preln.jobs.checking import Checked
 from preln.jobs.runs import Run, corpus_id
 from preln.pretraining.runs import FinetuningJob, PretrainingRun
-from preln.records.freshness import is_current, is_of_text
-from preln.records.recording import METRICS, RUN
+from preln.records.record import Record
+from preln.records.recording import METRICS
 from preln.theory.measurement_jobs import ExactJob, GradientJob, MeasurementJob
 from preln.theory.trace_jobs import TraceJob
 
@@ -29,86 +28,81 @@ StudyJob = Run | PretrainingRun | FinetuningJob | MeasurementJob | TraceJob
 DOWNLOADS_FOLDER = "resources/downloads"
 
 
-@dataclass(frozen=True)
-class Input:
-    """A path that a job reads. Where the job's records are current, the path's age says nothing: records that came with
-    a clone are not made anew because the text was prepared after them."""
-
-    path: str
-    is_current: bool
+Inputs = dict[str, str | list[str]]
+"""What a job reads, as paths by the names that the rules have for them."""
 
 
-Found = dict[str, Input | list[Input]]
-"""What a job reads, by the names that the rules have for it."""
-
-
-def inputs_of(results: str, job: StudyJob, located: Located = str) -> Found:
+def inputs_of(results: str, job: StudyJob) -> Inputs:
     """What a job reads, by the names that the rules have for it.
 
     Args:
         results: the folder of the study's results.
         job: the job.
-        located: where a path of the rules is.
     """
-
-    recorded = is_recorded(results, job, located)
-    own_record = record_of(results, job, located)
-
-    def read(path: str, made_from: Corpus | EnglishText | Task | None = None, text: str | None = None) -> Input:
-        if not recorded or made_from is None or not made_from.local_paths:
-            return Input(path, recorded)
-        return Input(path, text is not None and _is_of_text_here(own_record, Path(located(text)), made_from))
 
     def metrics(run: Run | PretrainingRun) -> str:
         return f"{results}/{run.folder}/{METRICS}"
 
     match job:
         case Run() | TraceJob():
-            return _of_corpus(job, read)
+            return _of_corpus(job)
         case PretrainingRun():
             folder = text_folder(job)
-            record = f"{folder}/text/text.json"
-            return {stage: read(f"{folder}/{stage}", job.text, record) for stage in ("text", "bpe", "binary")}
+            return {stage: f"{folder}/{stage}" for stage in ("text", "bpe", "binary")}
         case FinetuningJob():
             return {
-                "metrics": read(metrics(job.run)),
-                "text": read(f"{text_folder(job.run)}/binary", job.run.text),
-                "pieces": read(f"{task_folder(job)}/pieces", job.task),
-                "binary": read(f"{task_folder(job)}/binary", job.task),
+                "metrics": metrics(job.run),
+                "text": f"{text_folder(job.run)}/binary",
+                "pieces": f"{task_folder(job)}/pieces",
+                "binary": f"{task_folder(job)}/binary",
             }
         case ExactJob():
             return {}
         case GradientJob():
-            return {**_of_corpus(job, read), "trained": [read(metrics(run)) for run in job.trained]}
+            return {**_of_corpus(job), "trained": [metrics(run) for run in job.trained]}
 
 
-def _of_corpus(job: Run | GradientJob | TraceJob, read: Callable[[str, Corpus, str], Input]) -> Found:
+def _of_corpus(job: Run | GradientJob | TraceJob) -> Inputs:
     """The stages of the corpus that a job reads."""
     folder = corpus_folder(job)
-    return {stage: read(f"{folder}/{stage}", job.corpus, f"{folder}/text/corpus.json") for stage in ("text", "binary")}
-
-
-def _is_of_text_here(run: Path, text: Path, made_from: Corpus | EnglishText | Task) -> bool:
-    """Whether a record is of a text that is made from files of this machine. These may change: their content decides.
-
-    Args:
-        run: the record of the job.
-        text: the record of the prepared text, which tells the content.
-        made_from: what the text is made from.
-    """
-    # The age of a folder tells that a file in it was removed.
-    sources = [path for path in _named_and_below(made_from) if path.is_file() or path.is_dir()]
-    return is_of_text(run, text, sources)
-
-
-def record_of(results: str, job: StudyJob, located: Located = str) -> Path:
-    """Where the record of a job is, which tells its settings."""
-    return Path(located(f"{results}/{job.folder}/{RUN}"))
+    return {stage: f"{folder}/{stage}" for stage in ("text", "binary")}
 
 
 def is_recorded(results: str, job: StudyJob, located: Located = str) -> bool:
-    """Whether a job's records are all there and of the settings that the study has now."""
-    return is_current([Path(located(f"{results}/{file}")) for file in job.files], job.identity)
+    """Whether a job is recorded with the settings that the study has now, and of the text that is here.
+
+    Args:
+        results: the folder of the study's results.
+        job: the job.
+        located: where a path of the rules is.
+    """
+    record = Record(job, Path(located(f"{results}/{job.folder}")))
+    return record.is_current and _is_of_text_here(job, record, located)
+
+
+def _is_of_text_here(job: StudyJob, record: Record, located: Located) -> bool:
+    """Whether a record is of a text as it is here. Files of this machine may change: their content decides. Any other
+    text is the same everywhere."""
+    match job:
+        case Run() | TraceJob() | GradientJob():
+            return _is_of(record, job.corpus, f"{corpus_folder(job)}/text/corpus.json", located)
+        case PretrainingRun():
+            return _is_of(record, job.text, f"{text_folder(job)}/text/text.json", located)
+        case FinetuningJob():
+            # Its record has no checksums of the text.
+            return not (job.run.text.local_paths or job.task.local_paths)
+        case ExactJob():
+            return True
+
+
+def _is_of(record: Record, source: Corpus | EnglishText, text: str, located: Located) -> bool:
+    prepared = Path(located(text))
+    # As long as the text is not prepared, nothing is known of it.
+    if not source.local_paths or not prepared.exists():
+        return True
+    # The age of a folder tells that a file in it was removed.
+    sources = [path for path in _named_and_below(source) if path.is_file() or path.is_dir()]
+    return record.is_of_text(prepared, sources)
 
 
 def weights_read(results: str, jobs: Iterable[FinetuningJob | MeasurementJob], located: Located = str) -> set[str]:
@@ -122,12 +116,6 @@ def weights_read(results: str, jobs: Iterable[FinetuningJob | MeasurementJob], l
                 case GradientJob():
                     read.update(run.folder for run in job.trained)
     return read
-
-
-def outdated_record(results: str, job: StudyJob, located: Located = str) -> Path | None:
-    """A job's record, if it is there and of other settings than the study has now."""
-    record = record_of(results, job, located)
-    return record if record.exists() and not is_current([record], job.identity) else None
 
 
 def local_files(wanted: Corpus | EnglishText | TextSource | Task) -> list[Path]:
@@ -170,9 +158,17 @@ def prepared_texts(asked: Checked) -> list[str]:
     ]
 
 
-def prepared_option(job: MeasurementJob, located: Located = str) -> list[str]:
-    """The option of `preln measure` that names the prepared corpus; the model of the proofs has none."""
-    return ["--prepared", located(corpus_folder(job))] if isinstance(job, GradientJob) else []
+def prepared_options(job: StudyJob, located: Located = str) -> list[str]:
+    """The options of a job's command that name what was prepared for it; the model of the proofs reads nothing."""
+    match job:
+        case Run() | TraceJob() | GradientJob():
+            return ["--prepared", located(corpus_folder(job))]
+        case PretrainingRun():
+            return ["--prepared", located(text_folder(job))]
+        case FinetuningJob():
+            return ["--prepared", located(text_folder(job.run)), "--task", located(task_folder(job))]
+        case ExactJob():
+            return []
 
 
 def cluster_resources(execution: Execution, attempt: int) -> dict[str, Any]:

@@ -1,1 +1,1 @@
-"""What turns a pre-training run into curve.csv and metrics.json, and its checkpoints into scores of tasks."""
+"""Pre-training and fine-tuning: from runs to curves and metrics, and from checkpoints to scores on tasks."""

@@ -1,4 +1,4 @@
-"""The fine-tunings of one checkpoint on one task: go on with them, and write their scores.csv and run.json."""
+"""Run or continue the fine-tunings of a checkpoint on a task, and write their scores.csv and run.json."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from preln.training.machine import claim
 from preln.training.state import RunState
 
 COLUMNS = ["batch_size", "learning_rate", "epochs", "seed", "accuracy", "f1"]
-"""Columns of scores.csv, a row a fine-tuning. Accuracy on dev and F1 of label 1 are fractions; both are empty where the
-fine-tuning diverged."""
+"""Columns of scores.csv, with a row for each fine-tuning. Accuracy on dev and F1 of label 1 are fractions; both are
+empty if the fine-tuning diverged."""
 
 
 def finetune(study: Study, job: FinetuningJob, prepared: Path, task: Path, runs: Path, folder: Path) -> None:
     """Fine-tune a checkpoint at every point of the grid, with every seed, and write the scores to `folder`.
 
-    What is done already is not done again. Of a checkpoint that a diverged run never reached, there are no scores.
+    Recorded fine-tunings are not repeated. A checkpoint that a diverged run never reached has no scores.
 
     Args:
         study: the study.
@@ -39,9 +39,9 @@ def finetune(study: Study, job: FinetuningJob, prepared: Path, task: Path, runs:
         folder: the job's folder.
 
     Raises:
-        PrelnError: if the weights are not there, or it cannot be computed on this machine.
+        PrelnError: if the weights are missing, or the study cannot be computed on this machine.
     """
-    # Importing what reads tasks takes seconds, which the report should not wait for.
+    # Importing the tasks takes seconds, which the report should not wait for.
     from preln.corpora.tasks import PARTS, SIDES
 
     prepared_text.require_task(prepared, task)
@@ -72,7 +72,7 @@ def finetune(study: Study, job: FinetuningJob, prepared: Path, task: Path, runs:
 
 
 def _fill(state: RunState, job: FinetuningJob, pairs: int, weights: Path, binary: Path) -> None:
-    """Add to the record what it does not have yet of the grid and its seeds."""
+    """Run the fine-tunings that the record lacks."""
     scores = _scores(state)
     for point, seed in tqdm.tqdm(_wanted(job).values(), desc=job.id, unit=" fine-tunings", mininterval=5):
         if _key(point, seed) not in scores:
@@ -90,13 +90,13 @@ def _wanted(job: FinetuningJob) -> dict[Any, tuple[GridPoint, int]]:
 def _finetuned(
     job: FinetuningJob, point: GridPoint, seed: int, pairs: int, weights: Path, binary: Path
 ) -> dict[str, Any]:
-    """Accuracy and F1 of one fine-tuning; None where it diverged."""
+    """Accuracy and F1 of one fine-tuning; None if it diverged."""
     # Importing fairseq takes seconds, which the other commands should not wait for.
     from preln.fairseq_plugin import launch, options
     from preln.fairseq_plugin.sentence_prediction import SCORES
 
     updates = point.epochs * math.ceil(pairs / point.batch_size)
-    # fairseq would tell the whole configuration and the model of each.
+    # fairseq would log each fine-tuning's whole configuration and model.
     logging.disable(logging.INFO)
     try:
         with tempfile.TemporaryDirectory() as name:
@@ -112,7 +112,7 @@ def _finetuned(
 
 
 def _scores(state: RunState) -> dict[Any, dict[str, Any]]:
-    """The rows that are recorded, in the order of the record, by grid point and seed."""
+    """The recorded rows, in order, by grid point and seed."""
     return {(row["batch_size"], row["learning_rate"], row["epochs"], row["seed"]): row for row in state.entries()}
 
 

@@ -1,4 +1,4 @@
-"""From a study to its pre-training runs and the fine-tunings of their checkpoints: ids, and what makes one the same."""
+"""From a study to its pre-training runs and the fine-tunings of their checkpoints, with ids and identities."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from preln.records import recording
 from preln.values import short
 
 ENGLISH_VERSION = 2
-"""Raised when an English text or a task of pairs can be prepared otherwise with the code; a raise prepares them anew,
-and trains every run on them anew."""
+"""Raised when the code may prepare an English text or a task of pairs differently; a raise prepares them again, and
+trains every run on them again."""
 
 PRETRAINING_VERSION = 1
-"""Raised when the numbers of a pre-training can change with the code; a raise trains every run anew."""
+"""Raised when the code may change a pre-training's numbers; a raise trains every run again."""
 
 FINETUNING_VERSION = 1
-"""Raised when the scores of a fine-tuning can change with the code."""
+"""Raised when the code may change a fine-tuning's scores."""
 
 LONGEST_FINETUNING_ID = 240
-"""A file's name has 255 bytes at most, and its log is named after a fine-tuning."""
+"""A file name has 255 bytes at most, and a log is named after its fine-tuning."""
 
 
 @dataclass(frozen=True)
 class PretrainingRun(Job):
-    """One pre-training: its id in the study, its settings, its text, whether its checkpoints are fine-tuned, and on
-    what it is computed, which is not part of what it is."""
+    """A pre-training: its id in the study, its settings, its text, whether its checkpoints are fine-tuned, and its
+    execution, which is not part of its identity."""
 
     kind: ClassVar[str] = "pretraining"
     records: ClassVar[tuple[str, ...]] = (recording.RUN, "curve.csv", recording.METRICS)
@@ -41,7 +41,7 @@ class PretrainingRun(Job):
 
     @property
     def identity(self) -> dict[str, Any]:
-        """All that can change the run's numbers, as plain JSON values."""
+        """Everything that can change the run's numbers, as plain JSON values."""
         return {
             "pretraining_version": PRETRAINING_VERSION,
             "english_version": ENGLISH_VERSION,
@@ -71,7 +71,7 @@ class FinetuningJob(Job):
 
     @property
     def identity(self) -> dict[str, Any]:
-        """All that can change its scores, and which there are."""
+        """Everything that can change the scores, and the points and seeds."""
         return {
             **self.origin,
             "points": [point.model_dump() for point in self.points],
@@ -80,12 +80,12 @@ class FinetuningJob(Job):
 
     @property
     def execution(self) -> Execution:
-        """On what it is computed: the run's. One fine-tuning is too small for several processes."""
+        """The run's execution in a single process: a fine-tuning is too small for several."""
         return self.run.execution.alone
 
     @property
     def origin(self) -> dict[str, Any]:
-        """All that can change the score of a point and a seed, which are done one by one."""
+        """Everything that can change the score of one point and seed."""
         return {
             "finetuning_version": FINETUNING_VERSION,
             "run": self.run.identity,
@@ -104,7 +104,7 @@ def expand(study: Study, origin: Origin = "study") -> list[PretrainingRun]:
     if study.pretraining is None:
         return []
     common = study.pretraining.settings
-    usual = usual_values(PretrainingSettings, common, _TOLD)
+    usual = usual_values(PretrainingSettings, common, _ID_SETTINGS)
     last = max(study.pretraining.checkpoints, default=0)
     runs: dict[str, PretrainingRun] = {}
     wrong: list[str] = []
@@ -130,20 +130,20 @@ def finetunings(study: Study, origin: Origin = "study") -> list[FinetuningJob]:
     """The fine-tunings of a study: each task, run and checkpoint.
 
     Raises:
-        StudyError: as `expand`.
+        StudyError: as in `expand`.
     """
     if study.pretraining is None or study.finetuning is None:
         return []
-    asked = study.finetuning
-    points = tuple(asked.points)
+    grid = study.finetuning
+    points = tuple(grid.points)
     runs = [run for run in expand(study, origin) if run.finetune]
-    count = len(asked.tasks) * len(runs) * len(study.pretraining.checkpoints)
+    count = len(grid.tasks) * len(runs) * len(study.pretraining.checkpoints)
     if count > MOST_RUNS:
         line = f"finetuning: {count:,} tasks, runs and checkpoints; allowed: {MOST_RUNS:,} or fewer"
         refuse(placed(origin, [line]))
     jobs = [
-        FinetuningJob(run, update, task, study.tasks[task], points, asked.fixed, asked.seeds)
-        for task in asked.tasks
+        FinetuningJob(run, update, task, study.tasks[task], points, grid.fixed, grid.seeds)
+        for task in grid.tasks
         for run in runs
         for update in study.pretraining.checkpoints
     ]
@@ -158,12 +158,12 @@ def finetunings(study: Study, origin: Origin = "study") -> list[FinetuningJob]:
     return jobs
 
 
-_TOLD = {"placement", "learning_rate", "warmup", "seed"}
-"""The settings that have a part of an id each."""
+_ID_SETTINGS = {"placement", "learning_rate", "warmup", "seed"}
+"""The settings that always appear in an id."""
 
 
 def _run_id(settings: PretrainingSettings, common: dict[str, Any], usual: dict[str, Any], several_texts: bool) -> str:
-    """Placement, rate, warm-up, whatever differs from the study's settings, and the seed."""
+    """A run's id: placement, rate, warm-up, settings that differ from the study's, and the seed."""
     parts = [settings.placement, f"lr{short(settings.learning_rate)}", f"wu{settings.warmup}"]
     parts += unusual(settings, usual)
     parts += unusual(settings, {key: common.get(key) for key in ("updates", "validate_every")})

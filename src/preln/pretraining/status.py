@@ -1,4 +1,4 @@
-"""How far the pre-trainings and the fine-tunings of a study are."""
+"""Progress of a study's pre-trainings and fine-tunings."""
 
 from __future__ import annotations
 
@@ -14,22 +14,21 @@ from preln.commands.progress import (
     Progress,
     Section,
     State,
-    is_of_other_settings,
     state_in_progress,
     training,
 )
 from preln.config import Study
 from preln.pretraining.curve import read_validations
 from preln.pretraining.runs import FinetuningJob, PretrainingRun, expand, finetunings
-from preln.records.freshness import read_or_nothing
-from preln.records.recording import RUN, damaged_beside
+from preln.records import packed
+from preln.records.record import Record
 
 UPDATES = Counting("updates", {"valid": "valid_loss"}, read_validations)
 
 
 def sections(study: Study, results: Path, now: float) -> list[Section]:
-    """The progress of the pre-trainings, with losses in bits a masked token, and of the fine-tunings, with the mean
-    accuracy on dev of those that are done."""
+    """The progress of the pre-trainings, with losses in bits a masked token, and of the fine-tunings, with the mean dev
+    accuracy of the finished ones."""
     pretrainings = [pretraining(run, results / run.folder, now) for run in expand(study)]
     jobs = [finetuning(job, results / job.folder, now) for job in finetunings(study)]
     return [
@@ -39,23 +38,22 @@ def sections(study: Study, results: Path, now: float) -> list[Section]:
 
 
 def pretraining(run: PretrainingRun, folder: Path, now: float) -> Progress:
-    """The progress of a pre-training, whose folder is `folder`, at the time `now` in seconds since the epoch."""
+    """A pre-training's progress at the time `now` in seconds since the epoch; its folder is `folder`."""
     return training(run, run.settings.updates, folder, now, UPDATES)
 
 
 def finetuning(job: FinetuningJob, folder: Path, now: float) -> Progress:
-    """The progress of a checkpoint's fine-tunings on one task, at the time `now` in seconds since the epoch."""
+    """The progress of a checkpoint's fine-tunings on a task at the time `now` in seconds since the epoch."""
     wanted = len(job.points) * job.seeds
-    record = folder / RUN
-    values = read_or_nothing(record) if record.exists() else {}
-    if record.exists() and not is_of_other_settings(job, values):
+    record = Record(job, folder)
+    if packed.exists(record.path) and not record.is_of_other_settings:
+        values = record.content
         state = values.get("status", "")
-        damaged = damaged_beside(record) if state in (State.FINISHED, State.NOT_REACHED) else record
+        damaged = record.damaged if state in (State.FINISHED, State.NOT_REACHED) else record.path
         if damaged:
             return Progress.damaged(job.id, damaged, wanted)
         try:
-            with (folder / "scores.csv").open(encoding="utf-8") as file:
-                header, *rows = csv.reader(file)
+            header, *rows = csv.reader(packed.read_bytes(folder / "scores.csv").decode().splitlines())
             column = header.index("accuracy")
             scores = [float(row[column] or "nan") for row in rows]
         except (OSError, ValueError, IndexError):
@@ -70,7 +68,7 @@ def finetuning(job: FinetuningJob, folder: Path, now: float) -> Progress:
     silent = current.silence(current.record, now)
     return Progress(
         job.id,
-        # Nothing is written while one fine-tuning lasts.
+        # A fine-tuning writes its record only at its end.
         State.FINE_TUNING if silent < max(SILENT_SECONDS, 3 * seconds) else State.STOPPED,
         len(done),
         wanted,
@@ -82,6 +80,6 @@ def finetuning(job: FinetuningJob, folder: Path, now: float) -> Progress:
 
 
 def _mean(values: Iterable[float | None]) -> float | None:
-    """The mean of those that are numbers, where there are some."""
+    """The mean of the values that are numbers; None if there are none."""
     known = [value for value in values if value is not None and not math.isnan(value)]
     return statistics.fmean(known) if known else None

@@ -1,4 +1,4 @@
-"""One pre-training: train it, or go on with it, and write its run.json, curve.csv and metrics.json."""
+"""Train or continue a pre-training run, and write its run.json, curve.csv and metrics.json."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from preln.pretraining.curve import curve, read_validations
 from preln.pretraining.runs import PretrainingRun
 from preln.records import recording
 from preln.records.files import replaced
-from preln.records.freshness import checksums
+from preln.records.record import checksums
 from preln.training import prepared_text
 from preln.training.state import RunState
 from preln.training.training import KeptWeights, TrainedModel, Training
@@ -23,13 +23,13 @@ logger = logging.getLogger(__name__)
 
 
 def state_of(run: PretrainingRun, prepared: Path, folder: Path) -> RunState:
-    """The state of a run, whose folder is `folder`; it depends on the text, the BPE model and the dictionary."""
+    """A run's state in its folder; its name depends on the text, the BPE model and the dictionary."""
     identity = {**run.identity, "text": checksums(prepared_text.record(prepared))}
     return RunState.of(identity, [prepared / "bpe" / "bpe.model", prepared / "binary" / "dict.txt"], folder)
 
 
 def training_of(run: PretrainingRun, checkpoints: Sequence[int], prepared: Path, folder: Path) -> Training:
-    """The training of a run on the prepared text, whose folder is `folder`; it keeps the weights after the updates in
+    """A run's training on the prepared text, in the run's folder; it keeps the weights after the updates in
     `checkpoints`."""
 
     def options(state: Path) -> list[str]:
@@ -42,28 +42,28 @@ def training_of(run: PretrainingRun, checkpoints: Sequence[int], prepared: Path,
 
 
 def weights_after(update: int, run: PretrainingRun, prepared: Path, folder: Path) -> KeptWeights:
-    """The weights of a run's checkpoint of the `update`; the run's folder is `folder`."""
+    """A run's weights after an update; the run's folder is `folder`."""
     from preln.fairseq_plugin.masked_lm import weights_name
 
     return KeptWeights(training_of(run, [update], prepared, folder), weights_name(update), update)
 
 
 def trained(run: PretrainingRun, prepared: Path, folder: Path) -> TrainedModel:
-    """The model of a run as its newest checkpoint has it; the run's folder is `folder`.
+    """A run's model from its newest checkpoint; the run's folder is `folder`.
 
     Raises:
-        PrelnError: if the run has no weights on this machine, or the prepared text is not there, or another.
+        PrelnError: if the run has no weights on this machine, or the prepared text is missing or a different one.
     """
     prepared_text.require_stages(prepared, "text.json")
     prepared_text.require_english(prepared)
     model = TrainedModel.of(training_of(run, [], prepared, folder), prepared)
     if model.moment.update < run.settings.updates:
-        logger.warning("%s: as after %d of %d updates", run.id, model.moment.update, run.settings.updates)
+        logger.warning("%s: trained for %d of %d updates", run.id, model.moment.update, run.settings.updates)
     return model
 
 
 def recorded_updates(run: PretrainingRun, state: RunState) -> int:
-    """Up to which update the record of a state is whole."""
+    """The update up to which a state's record is complete."""
     record, every = read_validations(state), run.settings.validate_every
     return next(update for update in itertools.count(step=every) if update + every not in record)
 
@@ -75,10 +75,10 @@ def pretrain_run(study: Study, run: PretrainingRun, prepared: Path, folder: Path
         study: the study that the run belongs to.
         run: the run.
         prepared: folder of the prepared text, with text/, bpe/ and binary/.
-        folder: the run's folder; its state/ is kept, and continued from, whatever happens.
+        folder: the run's folder; its state/ is always kept, and continued from.
 
     Raises:
-        PrelnError: if the run cannot be trained on this machine, or its state cannot be continued from.
+        PrelnError: if the run cannot be trained on this machine, or cannot continue from its state.
     """
     # Importing torch takes seconds, which the other commands should not wait for.
     from preln.fairseq_plugin.checkpoints import name_by_update
@@ -87,24 +87,24 @@ def pretrain_run(study: Study, run: PretrainingRun, prepared: Path, folder: Path
     checkpoints = study.pretraining.checkpoints if study.pretraining else ()
     training, every = training_of(run, checkpoints, prepared, folder), run.settings.validate_every
     with training.state.exclusive():
-        # A kill may have come after a checkpoint was written and before it got its name.
+        # A kill may have come between writing a checkpoint and renaming it.
         name_by_update(training.state.checkpoints)
         training.go_on(
             "updates",
             lambda: recorded_updates(run, training.state),
             lambda moment: moment.update // every * every,
             kept=[weights_after(update, run, prepared, folder) for update in checkpoints],
-            # fairseq would train a run that is at its end for one more update.
+            # fairseq would train a finished run for one more update.
             end=run.settings.updates,
         )
         write_records(study, run, prepared, training.state)
 
 
 def write_records(study: Study, run: PretrainingRun, prepared: Path, state: RunState) -> None:
-    """Write run.json, curve.csv and metrics.json from what a training that is done left in its state.
+    """Write run.json, curve.csv and metrics.json from the state of a finished training.
 
     Raises:
-        RecordLost: if it has no record of one of its validations.
+        RecordLost: if a validation is missing from its record.
     """
     record = read_validations(state)
     diverged = state.divergence()
@@ -121,7 +121,7 @@ def write_records(study: Study, run: PretrainingRun, prepared: Path, state: RunS
 def metrics(
     run: PretrainingRun, record: dict[int, dict[str, Any]], rows: pd.DataFrame, diverged: dict[str, Any] | None
 ) -> dict[str, Any]:
-    """What a run came to: its status, its last and its best validation."""
+    """A run's results: its status, and its last and best validations."""
     validations = recording.rows(rows)
     return {
         "id": run.id,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from preln.errors import PrelnError
 from preln.records.files import MANIFEST, manifest, sha256
-from preln.records.freshness import checksums, read_or_nothing
+from preln.records.record import checksums, read_or_nothing
 
 RECORDS = ("corpus.json", "text.json")
 """The record of a prepared text in its stage text/: of a parallel one, and of an English one."""

@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from preln.errors import PrelnError
+from preln.records import packed
 from preln.records.files import SEAL, json_text, sealed, sha256, unsealed, write_json, write_text
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-RUN = "run.json"
+RUN = packed.RUN
 METRICS = "metrics.json"
 FILES = "files"
 """The key of run.json under which the SHA-256 of the files beside it are."""
@@ -62,7 +63,7 @@ def read(path: Path) -> dict[str, Any]:
         RecordError: if there is none, or a file is not as it was written.
     """
     try:
-        content = path.read_bytes()
+        content = packed.read_bytes(path)
         record = json.loads(content)
     except OSError as error:
         raise RecordError(f"{path}: cannot be read ({error.strerror})") from None
@@ -81,7 +82,7 @@ def read_metrics(folder: Path) -> dict[str, Any]:
     Raises:
         RecordError: as `read`.
     """
-    if (folder / RUN).exists():
+    if packed.exists(folder / RUN):
         read(folder / RUN)
     return read(folder / METRICS)
 
@@ -89,9 +90,9 @@ def read_metrics(folder: Path) -> dict[str, Any]:
 def damaged_beside(path: Path) -> Path | None:
     """The first file that is not as a run.json, the file `path`, says: itself, or one beside it. None if there is none;
     older records have no checksums."""
-    if not path.is_file():
+    if not packed.exists(path):
         return None
-    content = path.read_bytes()
+    content = packed.read_bytes(path)
     try:
         record = json.loads(content)
     except (ValueError, RecursionError):

@@ -6,7 +6,7 @@ each is made from, and the code that makes it.
 
 from __future__ import annotations
 
-import ast
+import hashlib
 import pkgutil
 from collections.abc import Collection, Iterable
 from functools import cache, cached_property
@@ -20,6 +20,7 @@ from preln.errors import PrelnError
 from preln.jobs.base import Job
 from preln.jobs.runs import digest
 from preln.questions.core import evidence
+from preln.records import packed
 from preln.report.core.entries import Entry, Source
 from preln.report.core.figure import Figure
 from preln.report.core.table import Table
@@ -30,16 +31,6 @@ LEADING = ("4", "placements", "failure-map", "runs", "pretraining", "theory", "f
 
 _DATA = (".csv", ".yaml", ".j2", ".css", ".js")
 _SOURCE = Path(__file__).parents[1]
-_REGISTRIES = ("preln.placements", "preln.schedules", "preln.questions")
-_FOLLOWED = (
-    "preln.report",
-    "preln.translation.report",
-    "preln.pretraining.report",
-    "preln.theory",
-    "preln.values",
-    *_REGISTRIES,
-)
-"""Where code is cheap to run again. What trains is followed by version and not by its code (`preln.jobs.runs`)."""
 _SUBJECTS = ("translation.report", "pretraining.report", "theory.report", "questions.core")
 """The packages of `preln` whose modules declare figures and tables."""
 
@@ -146,7 +137,7 @@ class Catalogue:
     def progress(self, jobs: Collection[Job], results: Path) -> str:
         """How many of these jobs have all of their records, in a sentence; nothing where all have."""
         folder = results / self.study.study
-        done = sum(all((folder / file).exists() for file in job.files) for job in jobs)
+        done = sum(all(packed.exists(folder / file) for file in job.files) for job in jobs)
         return "" if done == len(jobs) else f"{done} of {len(jobs)} jobs are done; the others may change what is shown."
 
     def files(self) -> list[str]:
@@ -157,13 +148,6 @@ class Catalogue:
     def pictures(self) -> list[str]:
         """The files of its figures."""
         return [file for figure in self.figures.values() for file in figure.files]
-
-    def code(self) -> list[Path]:
-        """The files that the page is computed by: its own, and those of all that it shows."""
-        entries: list[Entry[Any]] = [*self.figures.values(), *self.tables.values()]
-        return list(
-            dict.fromkeys([*_code_of("preln.report.html.page"), *(file for one in entries for file in code(one))])
-        )
 
     def content(self, jobs: Iterable[Job]) -> str:
         """A checksum of what a figure or a table says of these jobs beside their records: of what they are, in their
@@ -177,34 +161,12 @@ class Catalogue:
         return digest({**described, "shown": [[job.folder, job.identity] for job in jobs]})
 
 
-def code(entry: Entry[Any]) -> list[Path]:
-    """The files that a figure or a table is computed by: it is made again when one of them changes."""
-    return _code_of(*(name for name, entries in _declared().items() if any(entry is mine for mine in entries)))
-
-
-def _code_of(*modules: str) -> list[Path]:
-    """The files that modules of the report (such as `preln.report.html.page`) compute by: their own, those of what they
-    import of the report and of the theory, and the data beside these."""
-    found: dict[Path, None] = {}
-    wanted = [_SOURCE.parent / f"{module.replace('.', '/')}.py" for module in modules]
-    while wanted:
-        path = wanted.pop()
-        if path not in found:
-            data = [file for file in sorted(path.parent.glob(f"{path.stem}.*")) if file.suffix in _DATA]
-            found |= dict.fromkeys([path, *data])
-            wanted += _imported(path)
-    return list(found)
-
-
 @cache
-def _imported(path: Path) -> list[Path]:
-    """The files of what a module imports, where they are followed."""
-    files: list[Path] = []
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith(_FOLLOWED):
-            place = _SOURCE.parent / node.module.replace(".", "/")
-            files += [place.with_suffix(".py"), place / "__init__.py"]
-            files += [place / f"{name.name}.py" for name in node.names]
-            # A registry imports what is beside it without naming it.
-            files += sorted(place.glob("*.py")) if node.module in _REGISTRIES else []
-    return [file for file in files if file.exists()]
+def code_version() -> str:
+    """A checksum of the code and the data that figures, tables and the report are made by."""
+    folders = [_SOURCE / name.replace(".", "/") for name in (*_SUBJECTS, "report", "theory", "placements", "schedules")]
+    files = {path for folder in folders for path in folder.rglob("*") if path.suffix in (".py", *_DATA)}
+    checksum = hashlib.sha256()
+    for path in sorted(files):
+        checksum.update(path.relative_to(_SOURCE).as_posix().encode() + path.read_bytes())
+    return checksum.hexdigest()[:12]

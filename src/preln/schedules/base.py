@@ -6,10 +6,19 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from types import NoneType
-from typing import TYPE_CHECKING, ClassVar, Self, get_args, get_type_hints
+from typing import ClassVar, Protocol, Self, get_args, get_type_hints
 
-if TYPE_CHECKING:
-    from preln.config import RunSettings
+
+class ScheduledRun(Protocol):
+    """The settings of a run, as its schedule reads them: these two, and its own fields by their names."""
+
+    @property
+    def schedule(self) -> str:
+        """The name of the schedule."""
+
+    @classmethod
+    def default_of(cls, key: str) -> object:
+        """The value of a setting that a study leaves out."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +42,7 @@ class Schedule(ABC):
     warmup: int
 
     @classmethod
-    def of(cls, settings: RunSettings) -> Self:
+    def of(cls, settings: ScheduledRun) -> Self:
         """The schedule of a run."""
         return cls(**{field.name: getattr(settings, field.name) for field in fields(cls)})
 

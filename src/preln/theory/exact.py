@@ -1,8 +1,8 @@
-"""The model of the paper's proofs (section 3.3): one head, W^Q = W^K = 0, matrices d x d, Xavier normal, biases 0.
+"""The toy model of the paper's proofs (section 3.3): one head, W^Q = W^K = 0, matrices d x d, Xavier normal, biases 0.
 
-With W^Q = W^K = 0 every position attends to all it may see alike, so attention is the mean of the values. Biases are
-left out, for they are 0. The residual connections are those of the trained models. The proofs are of encoder layers;
-decoder layers, which figure 3 shows, have the same matrices and a second attention, over the encoder's output.
+With W^Q = W^K = 0, attention is uniform over all visible positions, and returns the mean of their values. Biases are
+omitted, since they are 0. The residual connections are those of the trained models. The proofs treat encoder layers;
+decoder layers, shown in figure 3, have the same matrices and a second attention, over the encoder's output.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ def attend_to_all(h: Tensor) -> Tensor:
 
 
 def attend_to_past(h: Tensor) -> Tensor:
-    """Uniform attention of every position to itself and those before it, as a decoder must."""
+    """Uniform causal attention of every position to itself and earlier ones, as in a decoder."""
     positions = torch.arange(1, h.size(-2) + 1, dtype=h.dtype, device=h.device)
     return h.cumsum(dim=-2) / positions.unsqueeze(-1)
 
 
 class ExactLayer(nn.Module):
-    """The layer `number` of `depth`, counted from 1: attention, in a decoder also over the encoder's output, and
-    ReLU(x W^1) W^2. The other stack is as deep."""
+    """Layer `number` of `depth`, counted from 1: attention, in a decoder also cross-attention, and ReLU(x W^1) W^2.
+    Encoder and decoder are equally deep."""
 
     def __init__(
         self, width: int, number: int, depth: int, placement: Placement, stack: Stack, generator: Generator
@@ -56,7 +56,7 @@ class ExactLayer(nn.Module):
             self.encoder_value = xavier_normal(self.encoder_attention_residual.initial_scale)
 
     def forward(self, x: Tensor, encoder_output: Tensor | None = None) -> Tensor:
-        """`x` of shape (..., n, d), or of several streams, (streams, ..., n, d), after the layer."""
+        """Apply the layer to `x`, of shape (..., n, d), or (streams, ..., n, d) with several streams."""
 
         def attention(h: Tensor, inside: Callable[[Tensor], Tensor] = as_it_is) -> Tensor:
             return inside(self.attend(h) @ self.value)
@@ -77,7 +77,7 @@ class ExactLayer(nn.Module):
 
 
 class ExactStack(nn.Module):
-    """L layers, and what the placement has before the first and behind the last."""
+    """L layers, with the placement's norms before the first and after the last."""
 
     def __init__(self, width: int, depth: int, placement: Placement, stack: Stack, generator: Generator) -> None:
         super().__init__()
@@ -92,13 +92,13 @@ class ExactStack(nn.Module):
 
     @torch.no_grad()
     def profile(self, x: Tensor, encoder_output: Tensor | None = None) -> None:
-        """Let the placement take what it needs from a first pass, of `x`."""
+        """Run the placement's profiling pass on `x`, if it has one."""
         if self._placement.profiled:
             with profiling([part for part in self.modules() if isinstance(part, Residual)]):
                 self(x, encoder_output)
 
     def forward(self, x: Tensor, encoder_output: Tensor | None = None) -> Tensor:
-        """`x` of shape (..., n, d) after all layers."""
+        """Apply all layers to `x`, of shape (..., n, d)."""
         x = self._scale * x
         if self.first_norm is not None:
             x = self.first_norm(x)
@@ -110,7 +110,7 @@ class ExactStack(nn.Module):
 
 
 def sequence_loss(states: Tensor, labels: Tensor, output: Tensor) -> Tensor:
-    """The loss of the proofs: the mean over the positions of -log softmax_y(W^emb x), in nats.
+    """The loss in the proofs: the mean over positions of -log softmax_y(W^emb x), in nats.
 
     Args:
         states: x, of shape (n, d).

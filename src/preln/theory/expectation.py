@@ -1,4 +1,4 @@
-"""The norm of a gradient's expectation over mini-batches, without the bias of the noise (section 3.4).
+"""The norm of a gradient's expectation over mini-batches, without the bias from noise (section 3.4).
 
 Figure 3 plots ||mean of g_b||. With B mini-batches, its square is too large:
 E||mean of g_b||^2 = ||E g||^2 + tr(Cov g)/B. The inner products of different mini-batches' gradients have no such bias:
@@ -14,17 +14,17 @@ import torch
 from torch import Tensor
 
 GROUPS = 8
-"""The standard error is over so many groups of mini-batches; each costs the memory of one gradient."""
+"""Number of groups of mini-batches for the standard error; each costs the memory of one gradient."""
 
 
 class Expectation:
-    """What is known of E g from the mini-batches' gradients g_1, g_2, ..., which are added one after the other.
+    """Estimates of E g from the mini-batches' gradients g_1, g_2, ..., which are added one by one.
 
-    No gradient is kept: there are their sum in each of a few groups, and sums of squared norms.
+    No gradient is kept, only their sum in each of a few groups, and sums of squared norms.
 
     Args:
         like: a tensor of the gradient's shape.
-        batches: how many gradients will be added.
+        batches: the number of gradients that will be added.
     """
 
     def __init__(self, like: Tensor, batches: int) -> None:
@@ -37,7 +37,7 @@ class Expectation:
         self._norms = 0.0
 
     def add(self, gradient: Tensor) -> None:
-        """Take another mini-batch's gradient."""
+        """Add a mini-batch's gradient."""
         group = self._count % self._groups
         norm = float(gradient.norm())
         self._mean += gradient / self._batches
@@ -59,13 +59,13 @@ class Expectation:
 
     @property
     def square(self) -> float:
-        """||E g||^2 without bias. It may be negative where the noise hides it, and is no number of one mini-batch."""
+        """The unbiased estimate of ||E g||^2: negative if noise dominates, and NaN for a single mini-batch."""
         return _square(self._square_of_sum(), sum(self._squares), self._count)
 
     @property
     def error(self) -> float:
-        """The standard error of `square`, by the jackknife over the groups. It is 15% too large of 16 mini-batches, and
-        no number of fewer than three."""
+        """The standard error of `square`, by the jackknife over groups: 15% too large with 16 mini-batches, and NaN
+        with fewer than three."""
         if self._groups < 3:
             return math.nan
         total = self._total()
@@ -78,7 +78,7 @@ class Expectation:
 
     @property
     def noise(self) -> float:
-        """sqrt(tr Cov g), the noise of one mini-batch's gradient; no number where there is one mini-batch."""
+        """sqrt(tr Cov g), the noise in a mini-batch's gradient; NaN for a single mini-batch."""
         if self._count < 2:
             return math.nan
         variance = (sum(self._squares) - self._square_of_sum() / self._count) / (self._count - 1)

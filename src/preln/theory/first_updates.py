@@ -1,7 +1,8 @@
-"""The first updates of a run, one by one: what each does to the function that the model computes, and why.
+"""The first updates of a run, one by one, and their effect on the model's outputs.
 
 The training is repeated outside of fairseq's trainer, in fp32, with the run's weights, batches, dropout, optimizer and
-rates. One batch of the validation text, without dropout, tells what the model computes after each update.
+learning rates. The model's outputs are measured after each update on a fixed batch of the validation text, without
+dropout.
 """
 
 from __future__ import annotations
@@ -29,44 +30,45 @@ if TYPE_CHECKING:
     from preln.fairseq_plugin.probe import Probe
 
 FIXED_TOKENS = 1024
-"""Tokens of the batch that tells what the model computes."""
+"""Tokens in the fixed batch."""
 LANCZOS_STEPS = 8
-"""Of a measurement of the sharpness, which begins with the vector that the one before has found; the first has twice as
-many."""
+"""Steps in a measurement of the sharpness, which starts from the eigenvector of the previous one; the first measurement
+takes twice as many."""
 
 _LAYER = re.compile(r"(?P<stack>encoder|decoder)\.layers\.(?P<index>\d+)\.")
 
 
 class TooFewUpdates(PrelnError):
-    """A run whose first epoch has fewer updates than are to be traced."""
+    """A run's first epoch has fewer updates than are to be traced."""
 
 
 def trace(probe: Probe, settings: RunSettings, updates: int, sharpness_every: int) -> pd.DataFrame:
-    """Make a run's first updates, and measure what the model computes before the first and after each.
+    """Make a run's first updates, and measure the model before the first and after each.
 
     Args:
-        probe: the run's model, as its training begins with it.
-        settings: the run's.
-        updates: how many are made. A loss that is not finite ends the trace before.
+        probe: the run's model at initialisation.
+        settings: the run's settings.
+        updates: the number of updates; a loss that is not finite ends the trace early.
         sharpness_every: updates between two measurements of the sharpness.
 
     Returns:
-        A row for each number of updates made, 0, 1, ..., `updates`, with the columns
+        A row for each number of updates, 0, 1, ..., `updates`, with the columns
 
-        - `update`, `learning_rate`: how many are made, and the rate of the last one;
-        - `loss`: of the fixed batch, label-smoothed, in bits a token;
+        - `update`, `learning_rate`: the number of updates, and the rate of the last one;
+        - `loss`: label-smoothed, on the fixed batch, in bits a token;
         - `function_change`: the root of the mean of ||h' - h||^2 / d over the fixed batch's words, where h and h' are
           the decoder's last hidden states before and after the update;
-        - `function_distance`: the same with h of the model at initialisation, which Wang et al. (2022, section 3) call
-          the model update;
-        - `cosine`: the mean cosine of the angle between the last hidden states of two words;
-        - `input_norm.STACK.LAYER`: the root of the mean of ||x||^2 / d, where the LayerNorm behind the layer takes x;
-        - `gradient_norm.STACK.LAYER`, `update_norm.STACK.LAYER`: of all the layer's weights, the norm of the gradient
-          of the update's mini-batch, and of the update; with `rest` for the weights that are in no layer;
+        - `function_distance`: the same with h from the model at initialisation, which Wang et al. (2022, section 3)
+          call the model update;
+        - `cosine`: the mean cosine between the last hidden states of two words;
+        - `input_norm.STACK.LAYER`: the root of the mean of ||x||^2 / d, where x is the input of the LayerNorm after the
+          layer;
+        - `gradient_norm.STACK.LAYER`, `update_norm.STACK.LAYER`: the norms of the mini-batch's gradient and of the
+          update, over all weights of the layer; `rest` stands for the weights outside of layers;
         - `sharpness`: the largest eigenvalue of the Hessian of the fixed batch's loss in nats a token, where measured.
 
     Raises:
-        TooFewUpdates: if the first epoch has not so many updates.
+        TooFewUpdates: if the first epoch has fewer updates.
     """
     model = probe.model
     schedule = schedules.of(settings)
@@ -79,11 +81,11 @@ def trace(probe: Probe, settings: RunSettings, updates: int, sharpness_every: in
     for update in tqdm(range(updates + 1), desc="updates", unit="update", mininterval=5):
         row: dict[str, float] = {"update": update}
         if update:
-            mine = list(islice(batches, settings.accumulate))
-            if len(mine) < settings.accumulate:
+            update_batches = list(islice(batches, settings.accumulate))
+            if len(update_batches) < settings.accumulate:
                 raise TooFewUpdates(f"updates: the run's first epoch has {update - 1}; {updates} cannot be traced")
             row["learning_rate"] = schedule.rate(update)
-            probe.differentiate(mine, update)
+            probe.differentiate(update_batches, update)
             row |= norms_by_layer("gradient_norm", model, {name: p.grad for name, p in model.named_parameters()})
             weights = {name: p.detach().clone() for name, p in model.named_parameters()}
             probe.step(row["learning_rate"])
@@ -111,22 +113,22 @@ def trace(probe: Probe, settings: RunSettings, updates: int, sharpness_every: in
     return pd.DataFrame(rows)
 
 
-def write(found: pd.DataFrame, path: Path) -> None:
-    """Write a trace as CSV, with five significant digits."""
+def write(rows: pd.DataFrame, path: Path) -> None:
+    """Write a trace as CSV with five significant digits."""
     with replaced(path) as partial:
-        found.to_csv(partial, index=False, float_format="%.5g", lineterminator="\n")
+        rows.to_csv(partial, index=False, float_format="%.5g", lineterminator="\n")
 
 
-def _distance(states: Tensor, others: Tensor) -> float:
+def _distance(states: Tensor, reference: Tensor) -> float:
     """The root of the mean of ||h' - h||^2 / d over the words of two tensors of shape (words, d)."""
-    return float(square_norms(states - others).mean().sqrt())
+    return float(square_norms(states - reference).mean().sqrt())
 
 
 def norms_by_layer(quantity: str, model: nn.Module, tensors: Mapping[str, Tensor | None]) -> dict[str, float]:
-    """The Frobenius norm of all that a layer has of `tensors`, which are named as the model's parameters.
+    """Frobenius norms by layer of `tensors`, which are named as the model's parameters.
 
     Returns:
-        A value for each layer, named `QUANTITY.STACK.LAYER`, and one for all that is in no layer, `QUANTITY.rest`.
+        A value for each layer, named `QUANTITY.STACK.LAYER`, and `QUANTITY.rest` for tensors outside of layers.
     """
     squares: dict[str, float] = {}
     for name, tensor in tensors.items():
@@ -138,7 +140,7 @@ def norms_by_layer(quantity: str, model: nn.Module, tensors: Mapping[str, Tensor
 
 
 def mean_cosine(states: Tensor) -> float:
-    """The mean cosine of the angle between two different rows of `states`, of shape (words, d)."""
+    """The mean cosine between two different rows of `states`, of shape (words, d)."""
     directions = nn.functional.normalize(states, dim=-1)
     count = len(directions)
     return float((directions.sum(0).square().sum() - directions.square().sum()) / (count * (count - 1)))
@@ -149,17 +151,17 @@ def sharpness(
 ) -> tuple[float, list[Tensor]]:
     """The largest eigenvalue of the Hessian, by Lanczos.
 
-    H v is (g(w + e v) - g(w - e v)) / 2e, for the compiled loops have no second derivatives. Power iteration would find
-    the eigenvalue of the largest magnitude, which is a negative one in some models at initialisation.
+    H v is (g(w + e v) - g(w - e v)) / 2e, as the compiled loops have no second derivatives. Power iteration would find
+    the eigenvalue of largest magnitude, which is negative in some models at initialisation.
 
     Args:
-        loss: computes the loss, by the weights as they are.
-        weights: leave as they came.
-        start: a vector to begin with, in the weights' shapes; a random one where there is none.
+        loss: computes the loss at the current weights.
+        weights: the weights, which are left unchanged.
+        start: a start vector in the weights' shapes; None for a random one.
         step: e times the norm of v, as a share of the norm of the weights.
 
     Returns:
-        The eigenvalue and its vector, of norm 1; no number where a gradient is not finite.
+        The eigenvalue and its eigenvector, of norm 1; NaN if a gradient is not finite.
     """
     generator = torch.Generator().manual_seed(1)
     first = [torch.randn(w.shape, generator=generator).to(w) for w in weights] if start is None else list(start)
@@ -176,24 +178,24 @@ def sharpness(
         grown = torch.zeros(len(basis), len(basis), dtype=torch.float64)
         grown[:-1, :-1], grown[:, -1], grown[-1, :] = matrix, column, column
         matrix = grown
-        # Twice, for rounding leaves a part of the basis in it the first time.
+        # Twice: after the first time, rounding leaves a part of the basis in it.
         for _ in range(2):
             for vector in basis:
                 share = _inner(vector, product)
                 product = [p - share * v for p, v in zip(product, vector, strict=True)]
-        rest = float(_norm(product))
-        if rest <= 1e-6 * float(matrix.abs().max()):
+        residue = float(_norm(product))
+        if residue <= 1e-6 * float(matrix.abs().max()):
             break
-        basis.append(_scaled(product, 1 / rest))
+        basis.append(_scaled(product, 1 / residue))
     values, vectors = torch.linalg.eigh(matrix)
-    found = [torch.zeros_like(w) for w in weights]
+    eigenvector = [torch.zeros_like(w) for w in weights]
     for share, vector in zip(vectors[:, -1].tolist(), basis, strict=False):
-        found = [f + share * v for f, v in zip(found, vector, strict=True)]
-    return float(values[-1]), _scaled(found, 1 / float(_norm(found)))
+        eigenvector = [e + share * v for e, v in zip(eigenvector, vector, strict=True)]
+    return float(values[-1]), _scaled(eigenvector, 1 / float(_norm(eigenvector)))
 
 
-def _inner(one: Sequence[Tensor], other: Sequence[Tensor]) -> float:
-    return float(sum((a * b).sum() for a, b in zip(one, other, strict=True)))
+def _inner(u: Sequence[Tensor], v: Sequence[Tensor]) -> float:
+    return float(sum((a * b).sum() for a, b in zip(u, v, strict=True)))
 
 
 def _scaled(vector: Sequence[Tensor], factor: float) -> list[Tensor]:
@@ -203,16 +205,16 @@ def _scaled(vector: Sequence[Tensor], factor: float) -> list[Tensor]:
 def _gradient_at(
     loss: Callable[[], Tensor], weights: Sequence[Tensor], vector: Sequence[Tensor], length: float
 ) -> list[Tensor]:
-    """The gradient so far along the vector."""
+    """The gradient at the weights plus `length` times the vector."""
     before = [w.detach().clone() for w in weights]
     with torch.no_grad():
         for weight, v in zip(weights, vector, strict=True):
             weight += length * v
-    found = torch.autograd.grad(loss(), weights, allow_unused=True)
+    gradients = torch.autograd.grad(loss(), weights, allow_unused=True)
     with torch.no_grad():
-        for weight, was in zip(weights, before, strict=True):
-            weight.copy_(was)
-    return [torch.zeros_like(w) if g is None else g for w, g in zip(weights, found, strict=True)]
+        for weight, original in zip(weights, before, strict=True):
+            weight.copy_(original)
+    return [torch.zeros_like(w) if g is None else g for w, g in zip(weights, gradients, strict=True)]
 
 
 def _norm(tensors: Sequence[Tensor]) -> Tensor:

@@ -1,7 +1,7 @@
-"""The gradients of figure 3: of every weight matrix of the translation model, on mini-batches of its training text.
+"""The gradients in figure 3, for every weight matrix of the translation model, on mini-batches of its training text.
 
-Each mini-batch is computed forward and backward once, for all matrices together, and no gradient is kept. With B
-batches of t tokens and P weights this costs about 3 P B t multiplications and additions.
+Each mini-batch takes one forward and one backward pass for all matrices, and no gradient is kept. With B batches of t
+tokens and P weights this costs about 3 P B t multiplications and additions.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ _STACKS = ("encoder", "decoder")
 
 
 class TooFewBatches(PrelnError):
-    """A text whose epoch has fewer mini-batches than are to be measured."""
+    """An epoch has fewer mini-batches than are to be measured."""
 
 
 def measure(probe: Probe, batches: int, base: Measurement) -> Iterator[Measurement]:
-    """The gradients' norms and the hidden states' of a model; `base` says which model it is.
+    """The norms of a model's gradients and hidden states; `base` describes the model.
 
-    The `expected_gradient_norm` is ||mean_b g_b||_F, which the paper plots: each entry's expectation over the
-    mini-batches first, then the norm. `preln.theory.expectation` says what is wrong with it, and what the others are.
+    The `expected_gradient_norm` is ||mean_b g_b||_F, which the paper plots: the norm of the mean over mini-batches.
+    `preln.theory.expectation` explains its bias and the other quantities.
 
     Raises:
-        TooFewBatches: if an epoch has not so many mini-batches.
+        TooFewBatches: if an epoch has fewer mini-batches.
     """
     matrices = probe.matrices()
     weights = [matrix.weight for matrix in matrices]
@@ -46,15 +46,15 @@ def measure(probe: Probe, batches: int, base: Measurement) -> Iterator[Measureme
     for batch in probe.batches(batches):
         measured += 1
         loss, norms = loss_and_square_norms(probe, batch)
-        for stack, of_layers in norms.items():
-            for layer, values in zip(hidden.setdefault(stack, [[] for _ in of_layers]), of_layers, strict=True):
+        for stack, layer_norms in norms.items():
+            for layer, values in zip(hidden.setdefault(stack, [[] for _ in layer_norms]), layer_norms, strict=True):
                 layer.append(values)
         for expectation, gradient in zip(expectations, torch.autograd.grad(loss, weights), strict=True):
             expectation.add(gradient)
     if measured < batches:
         raise TooFewBatches(
-            f"theory.gradients.batches: {batches}, but an epoch of the text has {measured} mini-batches; ask for at "
-            "most so many, or take a larger text or a smaller batch_tokens"
+            f"theory.gradients.batches: {batches}, but an epoch of the text has {measured} mini-batches; allowed: "
+            f"{measured} or fewer; or use a larger text or a smaller batch_tokens"
         )
     for matrix, expectation in zip(matrices, expectations, strict=True):
         row = replace(base, stack=matrix.stack, layer=matrix.layer, matrix=matrix.name)
@@ -75,7 +75,7 @@ def measure(probe: Probe, batches: int, base: Measurement) -> Iterator[Measureme
 
 
 def loss_and_square_norms(probe: Probe, batch: Any) -> tuple[Tensor, dict[str, list[Tensor]]]:
-    """The loss of a batch, and by stack and layer ||x||^2 / d of each word, of the residual sum x behind the layer."""
+    """A batch's loss, and each word's ||x||^2 / d by stack and layer, for the residual sum x after the layer."""
     with sums_of(probe.model.encoder) as encoder_sums, sums_of(probe.model.decoder) as decoder_sums:
         loss = probe.loss(batch)
     sums = dict(zip(_STACKS, (encoder_sums, decoder_sums), strict=True))

@@ -1,8 +1,8 @@
-"""Lemmas 1 to 3, theorem 1, boundedness and appendix F, measured on the model of the proofs.
+"""Lemmas 1 to 3, theorem 1, boundedness and appendix F, measured on the toy model of section 3.3.
 
-A stack of a placement, width, depth and seed is computed forward once and backward once: all its layers, matrices and
-quantities come from that one pass. For sequences of n positions it costs about 15 n d^2 L multiplications and
-additions; where lemma 3 is measured, the singular values of a d x d Jacobian for each layer cost several times that.
+All layers, matrices and quantities of a stack (placement, width, depth, seed) come from one forward and backward pass.
+For sequences of n positions it costs about 15 n d^2 L multiplications and additions; lemma 3 adds the singular values
+of a d x d Jacobian for each layer, which cost several times that.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from preln.theory.measurements import INITIAL, UNIT_OUTPUT, Measurement
 from preln.theory.observe import excess_share, inputs_of, square_norms, sums_of
 
 VOCABULARY = 1000
-"""Words of the softmax. Their vectors have entries of variance 1/d, as fairseq's embeddings, so that the derivative of
-the loss by a hidden state is about 1 in norm at every width."""
+"""Words in the softmax. Their vectors have entries of variance 1/d, as fairseq's embeddings, so that the gradient of
+the loss with respect to a hidden state has a norm of about 1 at every width."""
 
 _STACKS: tuple[Stack, ...] = ("encoder", "decoder")
 _MATRICES = {"V": "value", "cross-V": "encoder_value", "W1": "w1", "W2": "w2"}
@@ -35,15 +35,14 @@ _MATRICES = {"V": "value", "cross-V": "encoder_value", "W1": "w1", "W2": "w2"}
 
 @dataclass(frozen=True)
 class InputSequence:
-    """One input of the proofs: vectors of shape (n, d), independent and standard normal, and labels of shape (n,),
-    uniform."""
+    """An input sequence: vectors of shape (n, d), independent and standard normal, and uniform labels of shape (n,)."""
 
     vectors: Tensor
     labels: Tensor
 
     @classmethod
     def draw(cls, length: int, width: int, generator: Generator) -> InputSequence:
-        """A sequence of `length` positions."""
+        """Draw a sequence of `length` positions."""
         return cls(
             torch.randn(length, width, generator=generator),
             torch.randint(VOCABULARY, (length,), generator=generator),
@@ -51,43 +50,43 @@ class InputSequence:
 
 
 def by_layer(setting: ExactTheory, placements: Sequence[Placement], seeds: int) -> list[Measurement]:
-    """Every quantity in every layer, of encoder and decoder of each placement."""
+    """Every quantity in every layer, for each placement's encoder and decoder."""
     rows: list[Measurement] = []
     with tqdm(total=len(_STACKS) * len(placements) * seeds, desc="by layer", mininterval=5) as bar:
         for stack, placement in itertools.product(_STACKS, placements):
             norms = []
             for seed in range(1, seeds + 1):
-                one = Pass.draw(stack, placement, setting.width, setting.depth, setting.length, seed)
-                norms.append(torch.stack([square_norms(x) for x in one.sums]))
-                rows += [*one.hidden_states(), *one.gradients()]
+                result = Pass.draw(stack, placement, setting.width, setting.depth, setting.length, seed)
+                norms.append(torch.stack([square_norms(x) for x in result.sums]))
+                rows += [*result.hidden_states(), *result.gradients()]
                 bar.update()
-            rows += boundedness(one.base, norms)
+            rows += boundedness(result.base, norms)
     return rows
 
 
 def boundedness(base: Measurement, norms: list[Tensor]) -> Iterator[Measurement]:
-    """The `excess_share` of each seed and layer, of the mean over all seeds: definition 1's probability is that of
+    """Each seed's and layer's `excess_share` over the mean over all seeds: the probability in definition 1 is over
     initialisation and input together.
 
     Args:
-        base: which model it is.
+        base: describes the model.
         norms: for the seeds 1, 2, ..., the squared norms by layer and position, of shape (L, n).
     """
     means = torch.stack(norms).mean(dim=(0, 2))
     for seed, values in enumerate(norms, start=1):
-        for layer, (of_layer, mean) in enumerate(zip(values, means, strict=True), start=1):
-            share = excess_share(of_layer, float(mean))
+        for layer, (layer_values, mean) in enumerate(zip(values, means, strict=True), start=1):
+            share = excess_share(layer_values, float(mean))
             yield replace(base, seed=seed, layer=layer, quantity="excess_share", value=share)
 
 
 def by_depth(setting: ExactTheory, placements: Sequence[Placement], seeds: int) -> list[Measurement]:
-    """The last layer's gradients, which theorem 1 is about, of encoders of the setting's depths."""
+    """The last layer's gradients, as in theorem 1, for encoders of the setting's depths."""
     shapes = [(setting.width, depth) for depth in setting.depths]
     return _last_layers(shapes, setting.length, placements, seeds, "depths")
 
 
 def by_width(setting: ExactTheory, placements: Sequence[Placement], seeds: int) -> list[Measurement]:
-    """The same for the setting's widths."""
+    """The last layer's gradients, for encoders of the setting's widths."""
     shapes = [(width, setting.depth) for width in setting.widths]
     return _last_layers(shapes, setting.length, placements, seeds, "widths")
 
@@ -98,19 +97,19 @@ def _last_layers(
     cases = [(w, d, p, seed) for w, d in shapes for p in placements for seed in range(1, seeds + 1)]
     rows: list[Measurement] = []
     for width, depth, placement, seed in tqdm(cases, desc=name, mininterval=5):
-        one = Pass.draw("encoder", placement, width, depth, length, seed)
-        rows += [row for row in one.gradients() if row.layer == depth and row.matrix == "W2"]
+        result = Pass.draw("encoder", placement, width, depth, length, seed)
+        rows += [row for row in result.gradients() if row.layer == depth and row.matrix == "W2"]
     return rows
 
 
 @dataclass(frozen=True)
 class Pass:
-    """A model at initialisation that has computed one sequence.
+    """A model at initialisation with the results of a forward pass.
 
     Attributes:
-        base: which model it is, as a measurement without a quantity.
+        base: a measurement that describes the model, without a quantity.
         model: the model.
-        sums: for each layer, the residual sums that lemma 2 is about, of shape (n, d).
+        sums: for each layer, the residual sums in lemma 2, of shape (n, d).
         preactivations: for each layer, x W^1, of shape (n, d).
         states: the model's output, of shape (n, d).
         labels: of shape (n,).
@@ -127,9 +126,9 @@ class Pass:
 
     @classmethod
     def draw(cls, stack: Stack, placement: Placement, width: int, depth: int, length: int, seed: int) -> Pass:
-        """Draw a model and a sequence by `seed`, and compute it.
+        """Initialise a model and a sequence by `seed`, and compute a forward pass.
 
-        A decoder attends to the output of an encoder of its own placement, width and depth.
+        A decoder attends to the output of an encoder with the same placement, width and depth.
         """
         generator = torch.Generator().manual_seed(seed)
         encoder_output = None
@@ -158,7 +157,7 @@ class Pass:
 
     def hidden_states(self) -> Iterator[Measurement]:
         """Lemmas 1 to 3, in every layer."""
-        # At initialisation, that of every place.
+        # At initialisation, the norms at all places are equal.
         norm = LayerNorm(self.base.width)
         for layer, (x, preactivation) in enumerate(zip(self.sums, self.preactivations, strict=True), start=1):
             quantities = {
@@ -171,7 +170,7 @@ class Pass:
                 yield replace(self.base, layer=layer, quantity=quantity, value=value)
 
     def gradients(self) -> Iterator[Measurement]:
-        """The gradient's norm of every matrix, with either output."""
+        """Each matrix's gradient norm, for both output matrices."""
         weights = [
             (number, matrix, getattr(layer, attribute))
             for number, layer in enumerate(self.model.layers, start=1)
@@ -180,14 +179,14 @@ class Pass:
         ]
         for variant, scale in (("", self.base.width**-0.5), (UNIT_OUTPUT, 1.0)):
             loss = sequence_loss(self.states, self.labels, self.directions * scale)
-            found = torch.autograd.grad(loss, [weight for _, _, weight in weights], retain_graph=True)
-            for (number, matrix, _), gradient in zip(weights, found, strict=True):
+            gradients = torch.autograd.grad(loss, [weight for _, _, weight in weights], retain_graph=True)
+            for (number, matrix, _), gradient in zip(weights, gradients, strict=True):
                 row = replace(self.base, variant=variant, layer=number, matrix=matrix)
                 yield replace(row, quantity="gradient_norm", value=float(gradient.norm()))
 
 
 def spectral_norm(norm: nn.Module, x: Tensor) -> float:
-    """The largest singular value of the Jacobian of `norm` at the vector `x`, from the Jacobian itself."""
+    """The largest singular value of the Jacobian of `norm` at the vector `x`, computed from the Jacobian."""
     jacobian = torch.func.jacrev(norm)(x)
-    # All but two of the singular values are the same, on which LAPACK's faster driver does not always converge.
+    # All but two singular values are equal, and LAPACK's faster driver does not always converge on these.
     return float(linalg.svd(jacobian.detach().double().numpy(), compute_uv=False, lapack_driver="gesvd")[0])

@@ -1,4 +1,4 @@
-"""From a study to the measurements of its theory, each one job: what it measures and what its numbers depend on."""
+"""From a study to the measurements of its theory, each a job."""
 
 from __future__ import annotations
 
@@ -18,36 +18,48 @@ from preln.records import recording
 from preln.theory.measurements import AFTER_WARMUP
 
 THEORY_VERSION = 1
-"""Raised when the measurements can change with the code; a raise takes every measurement again.
+"""Raised when the code may change the measurements; a raise takes every measurement again.
 
-It was not raised when the weights that a run in half precision keeps after its warm-up became the fp32 masters, where
-they had been the masters' roundings; docs/theory.md says which committed measurement is of roundings."""
+Not raised when the weights that a run in half precision keeps after its warm-up became the fp32 masters instead of
+their roundings; docs/theory.md names the committed measurement of rounded weights."""
 
 NOT_AT_INITIALISATION = {
-    *("optimizer", "beta1", "beta2", "epsilon", "weight_decay", "clip_norm", "learning_rate", "schedule", "warmup"),
-    *("epochs", "accumulate", "precision", "beam", "length_penalty", "bleu_sentences"),
+    "optimizer",
+    "beta1",
+    "beta2",
+    "epsilon",
+    "weight_decay",
+    "clip_norm",
+    "learning_rate",
+    "schedule",
+    "warmup",
+    "epochs",
+    "accumulate",
+    "precision",
+    "beam",
+    "length_penalty",
+    "bleu_sentences",
     *schedules.SETTINGS,
 }
-"""The settings of a run that say nothing of its gradients before it is trained. All others do, also those to come: a
-setting that is missing here costs a measurement, and never passes an old one off as new."""
+"""A run's settings that do not affect its gradients before training. All other settings, also future ones, do: one that
+is missing here costs a measurement, but never reuses an outdated one."""
 
-_SAID_ELSEWHERE = {"corpus", "seed"}
-"""The corpus's name, beside its settings, and the seed, of which a job has several."""
+_SEPARATE = {"corpus", "seed"}
+"""Settings that are in the identity separately: the corpus by its settings, and the seed as one of several."""
 
 EXACT = {
     "layers": {"depths", "widths", "seeds"},
     "depths": {"depth", "widths", "seeds"},
     "widths": {"width", "depths", "seeds"},
 }
-"""The sweeps of the model of the proofs, each with the settings that it does not depend on, or names itself."""
+"""The sweeps of the toy model, each with the settings that are not part of its identity."""
 
 
 @dataclass(frozen=True)
 class ExactJob(Job):
-    """One sweep of the model of the proofs: of the paper's two placements, or of another one.
+    """A sweep of the toy model, for the paper's two placements or for another one.
 
-    Each other placement has a job of its own, so that a run of it in a study leaves the paper's measurements as they
-    are.
+    Every other placement has a separate job, so that adding it to a study does not repeat the paper's measurements.
     """
 
     kind: ClassVar[str] = "theory"
@@ -65,12 +77,12 @@ class ExactJob(Job):
 
     @property
     def identity(self) -> dict[str, Any]:
-        """All that can change the measurement's numbers, as plain JSON values."""
+        """Everything that can change the measurement's numbers, as plain JSON values."""
         return {
             "theory_version": THEORY_VERSION,
             "sweep": self.sweep,
             "seeds": self.seeds,
-            # Left out where they are the paper's: so were they before there were others.
+            # Omitted for the paper's placements, as in records from before there were others.
             **({} if self.placements == PAPER else {"placements": list(self.placements)}),
             **self.setting.model_dump(mode="json", exclude=EXACT[self.sweep]),
         }
@@ -78,18 +90,18 @@ class ExactJob(Job):
 
 @dataclass(frozen=True)
 class GradientJob(Job):
-    """The gradients of one translation model, for several seeds.
+    """The gradients of a translation model, for several seeds.
 
     Attributes:
-        settings: the model's, whatever its seed.
-        corpus: what its mini-batches are of.
-        variant: how it departs from the model as it is trained; empty where it does not.
+        settings: the model's settings; the seed is ignored.
+        corpus: the corpus of the mini-batches.
+        variant: a change to the model as it is trained; empty for none.
         seeds: the seeds of the initialisations.
-        trained: for each seed, the run that is measured at the end of its warm-up; empty where the model is measured at
+        trained: for each seed, the run that is measured at the end of its warm-up; empty for measurements at
             initialisation.
-        batches: mini-batches of a seed.
-        every_matrix: whether all matrices are recorded, or the decoder's feed-forward matrices alone.
-        execution: on what it is computed.
+        batches: mini-batches for each seed.
+        every_matrix: whether all matrices are recorded, or only the decoder's feed-forward matrices.
+        execution: cores and GPUs.
     """
 
     kind: ClassVar[str] = "theory"
@@ -111,12 +123,12 @@ class GradientJob(Job):
 
     @property
     def identity(self) -> dict[str, Any]:
-        """All that can change the measurement's numbers, as plain JSON values."""
+        """Everything that can change the measurement's numbers, as plain JSON values."""
         return {
             "theory_version": THEORY_VERSION,
             "preparation_version": PREPARATION_VERSION,
             "corpus_settings": self.corpus.identity,
-            "model": self.settings.model_dump(mode="json", exclude=NOT_AT_INITIALISATION | _SAID_ELSEWHERE),
+            "model": self.settings.model_dump(mode="json", exclude=NOT_AT_INITIALISATION | _SEPARATE),
             "variant": self.variant,
             "seeds": list(self.seeds),
             "trained": [run.identity for run in self.trained],
@@ -129,14 +141,14 @@ MeasurementJob = ExactJob | GradientJob
 
 
 def expand(study: Study, runs: Sequence[Run], origin: Origin = "study") -> list[MeasurementJob]:
-    """The measurements of a study's theory; none where it has no such section.
+    """The measurements of a study's theory; empty if it has no such section.
 
-    Measured are Post-LN and Pre-LN, which the paper's theory compares, and any other placement that the runs have.
+    They are for Post-LN and Pre-LN, which the paper's theory compares, and for every other placement among the runs.
 
     Args:
         study: the study.
         runs: its runs.
-        origin: of the study, for messages.
+        origin: the study's origin, for messages.
 
     Raises:
         StudyError: if the theory names a run that is not in the study or cannot be used.
@@ -146,11 +158,11 @@ def expand(study: Study, runs: Sequence[Run], origin: Origin = "study") -> list[
         return []
     placements = in_order([*PAPER, *(run.settings.placement for run in runs)])
     execution = study.execution.alone
-    # The model of the proofs has no use for a GPU.
+    # The toy model has no use for a GPU.
     on_cpu = execution.model_copy(update={"gpus": 0})
     jobs: list[MeasurementJob] = [
-        ExactJob(sweep, theory.exact, theory.exact.seeds or theory.seeds, on_cpu, measured)
-        for measured in (PAPER, *((name,) for name in placements if name not in PAPER))
+        ExactJob(sweep, theory.exact, theory.exact.seeds or theory.seeds, on_cpu, group)
+        for group in (PAPER, *((name,) for name in placements if name not in PAPER))
         for sweep in EXACT
     ]
     if theory.gradients is None:
@@ -181,7 +193,7 @@ def expand(study: Study, runs: Sequence[Run], origin: Origin = "study") -> list[
 
 
 def _trained(gradients: Gradients, runs: Sequence[Run], origin: Origin) -> tuple[Run, ...]:
-    """The runs that the theory names, which are seeds of one model with a warm-up."""
+    """The runs that the theory names: seeds of one model with a warm-up."""
     where = "theory.gradients.runs"
     by_id = {run.id: run for run in runs}
     wrong = []
@@ -210,28 +222,28 @@ VARIED_SETTINGS: dict[str, Callable[[RunSettings], dict[str, Any]]] = {
     "quarter-batch": lambda settings: {"batch_tokens": settings.batch_tokens // 4},
     "fairseq-feed-forward": lambda settings: {"initialisation": "fairseq"},
 }
-"""The variants that are settings of a run; the others are of the weights, and known to `fairseq_plugin.probe`."""
+"""The variants that change a run's settings; those that change the weights are in `fairseq_plugin.probe`."""
 
-DRAWS_OF_WEIGHTS = {
+INITIALISATIONS = {
     "fairseq-feed-forward": ("initialisation", "fairseq"),
     "xavier-feed-forward": ("initialisation", "xavier"),
     "unpacked-projections": ("projections", "separate"),
 }
-"""The variants that are no variants of runs which have such a setting."""
+"""Initialisations that are variants only for runs with another value of the setting."""
 
 
 def _varied(settings: RunSettings, variant: str, origin: Origin) -> RunSettings:
-    """The settings with those changes of a variant that are settings.
+    """The settings with a variant's changes to settings.
 
     Raises:
-        StudyError: if they are impossible.
+        StudyError: if the changed settings are invalid.
     """
     where = "theory.gradients.variants"
     content = settings.model_dump()
     for name in variant.split("+"):
-        key, value = DRAWS_OF_WEIGHTS.get(name, ("", None))
+        key, value = INITIALISATIONS.get(name, ("", None))
         if value is not None and getattr(settings, key) == value:
-            refuse(placed(origin, [f"{where}: {name} is no variant of these runs, whose {key} is {value} already"]))
+            refuse(placed(origin, [f"{where}: {name} changes nothing: {key} is {value} in these runs already"]))
         if name in VARIED_SETTINGS:
             content |= VARIED_SETTINGS[name](settings)
     try:

@@ -1,4 +1,4 @@
-"""A measurement as a row of a tidy table, and the table's file."""
+"""Measurements as rows of a tidy table."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ INITIAL, AFTER_WARMUP = "initial", "after-warm-up"
 """The states in which a model is measured."""
 
 UNIT_OUTPUT = "unit-output"
-"""The variant of the model of the proofs whose output matrix has entries of variance 1, not 1/d."""
+"""The variant of the toy model of section 3.3 whose output matrix has entries of variance 1, not 1/d."""
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """One number.
+    """A measured number.
 
     Attributes:
-        model: `exact`, of the proofs, or `translation`, as it is trained.
-        variant: how the model departs from that; empty where it does not.
+        model: `exact` (the toy model of section 3.3) or `translation` (as it is trained).
+        variant: a change to that model; empty for none.
         state: `INITIAL` or `AFTER_WARMUP`.
         placement: as in a study.
-        stack: `encoder` or `decoder`; empty for what both share.
+        stack: `encoder` or `decoder`; empty for shared parameters.
         depth: layers of the stack.
         width: d.
-        layer: counted from 1 at the input; None for what is in no layer.
-        matrix: the parameter that a gradient is of; empty otherwise.
-        seed: of the initialisation.
-        quantity: what was measured:
-            `square_norm`: mean of ||x||^2/d over positions, of the residual sum behind the layer (lemma 2);
+        layer: counted from 1 at the input; None outside of layers.
+        matrix: the parameter of a gradient; empty otherwise.
+        seed: seed of the initialisation.
+        quantity: the measured quantity:
+            `square_norm`: mean of ||x||^2/d over positions, for the residual sum after the layer (lemma 2);
             `relu_square_norm`: mean of ||ReLU(x W^1)||^2/d (lemma 1);
             `jacobian_norm`: largest singular value of LayerNorm's Jacobian at the sum of one position (lemma 3);
             `jacobian_closed_form`: the lemma's value for it;
             `excess_share`: share of the ||x||^2 that exceed their mean by more than a tenth (definition 1); the mean is
-            over positions, and for the model of the proofs over the seeds too;
-            `excess_quantile`: by what share of the mean all but an eighth of them stay within (definition 1);
+            over positions, and for the toy model over seeds too;
+            `excess_quantile`: the relative excess over the mean that an eighth of the ||x||^2 exceed (definition 1);
             `gradient_norm`: Frobenius norm of the gradient of one sequence's loss;
             `expected_gradient_norm`: Frobenius norm of the mean of the mini-batches' gradients (figure 3);
             `mean_gradient_norm`: mean of the Frobenius norms of the mini-batches' gradients;
@@ -68,7 +68,7 @@ COLUMNS = [field.name for field in fields(Measurement)]
 
 
 def write(rows: Iterable[Measurement], path: Path) -> None:
-    """Write the measurements as CSV, to seven digits, which is what single precision holds."""
+    """Write the measurements as CSV with seven digits, the precision of fp32."""
     table = pd.DataFrame([asdict(row) for row in rows], columns=COLUMNS).astype({"layer": "Int64"})
     with replaced(path) as partial:
         table.to_csv(partial, index=False, float_format="%.7g", lineterminator="\n")

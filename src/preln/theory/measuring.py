@@ -1,4 +1,4 @@
-"""One measurement of a study's theory, or one trace of a run's first updates: take it, and write its records."""
+"""Take a measurement of a study's theory, or trace a run's first updates, and write its records."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ def measure(study: Study, job: MeasurementJob, prepared: Path | None, runs: Path
 
     Args:
         study: the study that the measurement belongs to.
-        job: what is measured.
-        prepared: folder of the prepared corpus; None for the model of the proofs.
-        runs: folder of the study's translation runs; looked at for what is measured after warm-up.
+        job: the measurement.
+        prepared: folder of the prepared corpus; None for the toy model.
+        runs: folder of the study's translation runs, for measurements after the warm-up.
         folder: the measurement's folder.
 
     Raises:
-        WeightsMissing: if a trained run did not keep the weights of the end of its warm-up.
-        MachineRefused: if GPUs are asked for that are not there.
+        WeightsMissing: if a trained run did not keep the weights at the end of its warm-up.
+        MachineRefused: if the machine lacks the requested GPUs.
     """
     claim(job.execution)
     started = time.monotonic()
-    measured_on: dict[str, Any] = {}
+    corpus: dict[str, Any] = {}
     torch.set_num_threads(job.execution.cpus)
     if isinstance(job, ExactJob):
         rows = {"layers": lemmas.by_layer, "depths": lemmas.by_depth, "widths": lemmas.by_width}[job.sweep](
@@ -49,12 +49,12 @@ def measure(study: Study, job: MeasurementJob, prepared: Path | None, runs: Path
         )
     else:
         if prepared is None:
-            raise PrelnError(f"{job.id}: is measured on a corpus; give its folder by --prepared")
+            raise PrelnError(f"{job.id}: needs a corpus; give its folder by --prepared")
         prepared_text.require_parallel(prepared)
-        measured_on = {"corpus": prepared_text.record(prepared)}
+        corpus = {"corpus": prepared_text.record(prepared)}
         rows = list(_gradients(job, prepared, runs))
     write(rows, folder / "measurements.csv")
-    record = {**_origin(study, job, started), **measured_on}
+    record = {**_origin(study, job, started), **corpus}
     recording.write(folder, record, ["measurements.csv"])
 
 
@@ -63,35 +63,35 @@ def trace_run(study: Study, job: TraceJob, prepared: Path, folder: Path) -> None
 
     Args:
         study: the study that the trace belongs to.
-        job: what is traced.
+        job: the trace.
         prepared: folder of the prepared corpus.
         folder: the trace's folder.
 
     Raises:
-        TooFewUpdates: if the run's first epoch has not so many updates.
-        MachineRefused: if a GPU is asked for that is not there.
+        TooFewUpdates: if the run's first epoch has fewer updates.
+        MachineRefused: if the machine lacks a requested GPU.
     """
     claim(job.execution)
     started = time.monotonic()
     torch.set_num_threads(job.execution.cpus)
     prepared_text.require_parallel(prepared)
-    # As below: importing fairseq takes seconds.
+    # Importing fairseq takes seconds, which the toy model should not wait for.
     from preln.fairseq_plugin.probe import Probe
 
     probe = Probe(job.settings, prepared / "binary", prepared / "text", languages(job.corpus), job.execution)
-    found = first_updates.trace(probe, job.settings, job.updates, job.sharpness_every)
-    first_updates.write(found, folder / "updates.csv")
+    trace = first_updates.trace(probe, job.settings, job.updates, job.sharpness_every)
+    first_updates.write(trace, folder / "updates.csv")
     record = {
         **_origin(study, job, started),
-        "status": "finished" if math.isfinite(found["loss"].iloc[-1]) else "diverged",
-        "updates": len(found) - 1,
+        "status": "finished" if math.isfinite(trace["loss"].iloc[-1]) else "diverged",
+        "updates": len(trace) - 1,
         "corpus": prepared_text.record(prepared),
     }
     recording.write(folder, record, ["updates.csv"])
 
 
 def _origin(study: Study, job: MeasurementJob | TraceJob, started: float) -> dict[str, Any]:
-    """What every record says: of what it is, and how and where it was computed since the time `started`."""
+    """The common part of all records: the job, and how and where it was computed since the time `started`."""
     return {
         "id": job.id,
         "study": study.study,
@@ -104,8 +104,8 @@ def _origin(study: Study, job: MeasurementJob | TraceJob, started: float) -> dic
 
 
 def _gradients(job: GradientJob, prepared: Path, runs: Path) -> Iterator[Measurement]:
-    """The measurements of each seed."""
-    # Importing fairseq takes seconds, which the model of the proofs should not wait for.
+    """The measurements for each seed."""
+    # Importing fairseq takes seconds, which the toy model should not wait for.
     from preln.fairseq_plugin.probe import VARIED_WEIGHTS, Probe
 
     weights = {run.settings.seed: after_warmup(run, prepared, runs / run.id).of_run() for run in job.trained}

@@ -1,4 +1,4 @@
-"""Looking into a model while it computes: its residual sums, and what its modules are given."""
+"""Hooks that record a model's residual sums and its modules' inputs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from preln.theory.closed_forms import EPSILON
 
 @contextmanager
 def inputs_of(modules: Sequence[nn.Module]) -> Iterator[list[list[Tensor]]]:
-    """For each of the modules, the list of the inputs that it is given within the block, in order."""
+    """Record each module's inputs within the block, in order."""
     seen: list[list[Tensor]] = [[] for _ in modules]
 
     def remember(inputs: list[Tensor]) -> Any:
@@ -30,16 +30,17 @@ def inputs_of(modules: Sequence[nn.Module]) -> Iterator[list[list[Tensor]]]:
 
 @contextmanager
 def sums_of(stack: Any) -> Iterator[list[list[Tensor]]]:
-    """For each layer of an encoder or a decoder, the list of the residual sums behind it that are computed within the
-    block, in order, each of shape (..., width). Lemma 2 is about them: in Post-LN the layer's last LayerNorm takes the
-    sum, in Pre-LN the sum is what the layer returns."""
+    """Record the residual sums after each layer of a stack within the block, in order, each of shape (..., width).
+
+    Lemma 2 is about these sums: in Post-LN the layer's last LayerNorm takes the sum; in Pre-LN the layer returns it.
+    """
     with ExitStack() as until:
         yield [until.enter_context(_sums_of(layer.feed_forward_residual)) for layer in stack.layers]
 
 
 @contextmanager
 def _sums_of(connection: Any) -> Iterator[list[Tensor]]:
-    """Those of one residual connection."""
+    """Record the sums of a residual connection."""
     if connection.normalises_sum:
         with inputs_of([connection.norm]) as (seen,):
             yield seen
@@ -53,18 +54,18 @@ def _sums_of(connection: Any) -> Iterator[list[Tensor]]:
 
 
 def square_norms(x: Tensor) -> Tensor:
-    """||x||^2 / d of each vector of `x`, of shape (..., d)."""
+    """||x||^2 / d for each vector in `x`, of shape (..., d)."""
     return x.square().mean(dim=-1)
 
 
 def excess_share(values: Tensor, mean: float, epsilon: float = EPSILON) -> float:
-    """The share of the values that exceed the mean by more than `epsilon` of it: the delta of definition 1."""
+    """The share of values above (1 + epsilon) times the mean: the delta of definition 1."""
     return float((values > (1 + epsilon) * mean).float().mean())
 
 
 def excess_quantile(values: Tensor, delta: float) -> float:
-    """How far the values exceed their mean, as a share of it, but for a share of `delta` of them: the epsilon of
+    """The excess over the mean, relative to it, that a share of `delta` of the values exceeds: the epsilon of
     definition 1."""
-    # torch's quantile takes no more values; numpy's has other last digits.
-    whole = values.quantile(1 - delta) if values.numel() <= 2**24 else np.quantile(values.numpy(), 1 - delta)
-    return float(whole / values.mean() - 1)
+    # torch's quantile takes at most 2^24 values; numpy's differs in the last digits.
+    quantile = values.quantile(1 - delta) if values.numel() <= 2**24 else np.quantile(values.numpy(), 1 - delta)
+    return float(quantile / values.mean() - 1)

@@ -1,4 +1,4 @@
-"""From a study to the traces of first updates, each one job: which run it makes, and what its numbers depend on."""
+"""From a study to its traces of first updates, a job for each run."""
 
 from __future__ import annotations
 
@@ -12,20 +12,25 @@ from preln.records import recording
 from preln.theory.measurement_jobs import THEORY_VERSION
 
 NOT_IN_A_TRACE = {
-    *("epochs", "drop_epoch", "drop_factor", "precision"),
-    *("beam", "length_penalty", "bleu_sentences"),
+    "epochs",
+    "drop_epoch",
+    "drop_factor",
+    "precision",
+    "beam",
+    "length_penalty",
+    "bleu_sentences",
 }
-"""The settings of a run that its trace does not depend on: the trace ends in the first epoch, is in fp32, and
-translates nothing. It depends on all others, also those to come."""
+"""A run's settings that do not affect its trace, which ends in the first epoch, is in fp32, and translates nothing. All
+other settings, also future ones, are part of its identity."""
 
 
 @dataclass(frozen=True)
 class TraceJob(Job):
-    """The trace of a run's first updates.
+    """A trace of a run's first updates.
 
     Attributes:
         run: the run.
-        updates: how many are made.
+        updates: the number of updates.
         sharpness_every: updates between two measurements of the sharpness.
     """
 
@@ -37,32 +42,32 @@ class TraceJob(Job):
 
     @property
     def id(self) -> str:
-        """The run's."""
+        """The run's id."""
         return self.run.id
 
     @property
     def settings(self) -> RunSettings:
-        """The run's, in fp32."""
+        """The run's settings, in fp32."""
         return self.run.settings.model_copy(update={"precision": "fp32"})
 
     @property
     def corpus(self) -> Corpus:
-        """What its mini-batches are of."""
+        """The corpus of the mini-batches."""
         return self.run.corpus
 
     @property
     def execution(self) -> Execution:
-        """On what it is computed; several processes do not share it."""
+        """The run's execution in a single process."""
         return self.run.execution.alone
 
     @property
     def identity(self) -> dict[str, Any]:
-        """All that can change the trace's numbers, as plain JSON values."""
+        """Everything that can change the trace's numbers, as plain JSON values."""
         return {
             "theory_version": THEORY_VERSION,
             "preparation_version": PREPARATION_VERSION,
             "corpus_settings": self.corpus.identity,
-            # The name of the corpus is not the text.
+            # The corpus counts by its settings, not by its name.
             "run": self.settings.model_dump(mode="json", exclude=NOT_IN_A_TRACE | {"corpus"}),
             "updates": self.updates,
             "sharpness_every": self.sharpness_every,
@@ -70,15 +75,15 @@ class TraceJob(Job):
 
 
 def expand(study: Study, origin: Origin = "study") -> list[TraceJob]:
-    """The traces of a study; none where it has no such section.
+    """The traces of a study; empty if it has no such section.
 
     Raises:
-        StudyError: as `preln.jobs.runs.expand`.
+        StudyError: as in `preln.jobs.runs.expand`.
     """
-    asked = study.first_updates
-    if asked is None:
+    section = study.first_updates
+    if section is None:
         return []
-    # That the GPUs or processes of a training cannot share a run's batch is nothing to a trace.
+    # A trace runs in one process, so skip the check that processes can share a batch.
     alone = study.model_copy(update={"execution": study.execution.alone})
-    runs = runs_of(asked, "first_updates", alone, origin)
-    return [TraceJob(run, asked.updates, asked.sharpness_every) for run in runs]
+    runs = runs_of(section, "first_updates", alone, origin)
+    return [TraceJob(run, section.updates, section.sharpness_every) for run in runs]

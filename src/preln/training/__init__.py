@@ -1,1 +1,1 @@
-"""What all trainings share: their state, how they go on, and the machine."""
+"""Parts of all trainings: their state, their continuation, and the machine."""

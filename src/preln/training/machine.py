@@ -1,4 +1,4 @@
-"""What a computation asks of the machine that it runs on: Slurm for several nodes, and GPUs that are its own."""
+"""Claiming a machine for a computation: Slurm for several nodes, and leased GPUs."""
 
 from __future__ import annotations
 
@@ -17,40 +17,40 @@ from preln.errors import PrelnError
 from preln.libraries import filelock
 
 LOCKS = Path("/tmp")
-"""Where GPUs are leased: a folder of the machine's own, which all its users and all their clones share."""
+"""The folder of GPUs' locks: local to the machine, and shared by all users and clones."""
 LOOK_SECONDS = 2.0
 PARTS = 12
-"""Locks of a GPU. A computation that shares it with others takes a part of them, and one that does not takes all."""
-EVERYBODYS = 0o666
-"""Permissions of a lock: other users take it too."""
+"""Locks for each GPU. A computation takes all of them, or some if it shares the GPU."""
+LOCK_MODE = 0o666
+"""Permissions of a lock, which other users take too."""
 
-# CUDA looks at CUDA_VISIBLE_DEVICES once in a process, when it is first used.
-_ASK = """
+# In a process of its own: CUDA reads CUDA_VISIBLE_DEVICES once, when a process first uses it.
+_LIST_GPUS = """
 import torch
 for number in range(torch.cuda.device_count()):
     print(torch.cuda.get_device_properties(number).uuid)
 """
 
 _held: list[filelock.FileLock] = []
-"""The locks of this process's GPUs. They are the kernel's, which frees them with the process, however it ends."""
+"""The locks of this process's GPUs, which the kernel frees when the process ends in any way."""
 
 logger = logging.getLogger(__name__)
 
 
 class MachineRefused(PrelnError):
-    """A machine without what the study asks for."""
+    """The machine lacks nodes or GPUs that the study asks for."""
 
 
 def claim(execution: Execution) -> None:
-    """See that what a computation asks for is here, and take its GPUs for this process until its end.
+    """Check the requested nodes and GPUs, and lease the GPUs for this process until its end.
 
-    torch, in this process and in those that it starts, is shown these alone, if it has not used CUDA yet. GPUs that
-    others have taken are waited for, so that as many computations may be started at once as one likes. Where
-    `runs_a_gpu` asks for it, several share a GPU. On several nodes GPUs are Slurm's to give.
+    torch then sees only these, in this process and its children, unless it has used CUDA before. Leased GPUs are waited
+    for, so any number of computations may be started at once. With `runs_a_gpu`, several share a GPU. On several nodes,
+    Slurm assigns the GPUs.
 
     Raises:
-        MachineRefused: if it asks for several nodes outside of a Slurm job, or for GPUs that are not here, or if GPUs
-            cannot be leased.
+        MachineRefused: if several nodes are requested outside of a Slurm job, or GPUs are missing, or they cannot be
+            leased.
     """
     if execution.nodes > 1 and "SLURM_JOB_ID" not in os.environ:
         raise MachineRefused(
@@ -70,65 +70,65 @@ def claim(execution: Execution) -> None:
 
 
 def shown_gpus() -> list[str]:
-    """The GPUs that CUDA shows to a process with this one's environment, by their UUIDs, in CUDA's order.
+    """The UUIDs of the GPUs that CUDA shows to a process in this environment, in CUDA's order.
 
     Raises:
         MachineRefused: if CUDA fails.
     """
-    asked = subprocess.run([sys.executable, "-c", _ASK], capture_output=True, text=True, check=False)
-    if asked.returncode:
-        said = asked.stderr.strip().splitlines() or ["it said nothing"]
+    process = subprocess.run([sys.executable, "-c", _LIST_GPUS], capture_output=True, text=True, check=False)
+    if process.returncode:
+        messages = process.stderr.strip().splitlines() or ["no message"]
         raise MachineRefused(
-            f"torch cannot tell which GPUs there are: {said[-1]}; see that nvidia-smi lists them, or set "
-            "execution.gpus to 0 to train on the CPU"
+            f"torch cannot list the GPUs: {messages[-1]}; check that nvidia-smi lists them, or set execution.gpus to 0 "
+            "to train on the CPU"
         )
-    return asked.stdout.split()
+    return process.stdout.split()
 
 
 def _lease(gpus: list[str], number: int, parts: int) -> None:
-    """Take so many of the GPUs that are shown, of each so many parts, and show torch no others."""
-    waits = False
-    while not (taken := _taken(gpus, number, parts)):
-        if not waits:
-            which = ", ".join(str(LOCKS / f"preln-gpu-{gpu}-*.lock") for gpu in gpus)
+    """Lease `parts` parts of `number` GPUs, waiting for them, and show torch no others."""
+    is_waiting = False
+    while not (places := _lock_gpus(gpus, number, parts)):
+        if not is_waiting:
+            locks = ", ".join(str(LOCKS / f"preln-gpu-{gpu}-*.lock") for gpu in gpus)
             logger.warning(
-                "waiting for %d of %d GPU(s), which other processes have locked: %s", number, len(gpus), which
+                "waiting for %d of %d GPU(s), which other processes have locked: %s", number, len(gpus), locks
             )
-        waits = True
+        is_waiting = True
         time.sleep(LOOK_SECONDS)
-    # As they are called here: by numbers, or as CUDA_VISIBLE_DEVICES has them.
+    # Numbers, or the names in CUDA_VISIBLE_DEVICES.
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     names = visible.split(",") if visible else [str(place) for place in range(len(gpus))]
-    os.environ["CUDA_VISIBLE_DEVICES"] = ",".join(names[place] for place in taken)
+    os.environ["CUDA_VISIBLE_DEVICES"] = ",".join(names[place] for place in places)
 
 
-def _taken(gpus: list[str], number: int, parts: int) -> list[int]:
-    """Lock so many parts of each of so many GPUs, or else none; the places of those GPUs."""
-    taken: dict[int, list[filelock.FileLock]] = {}
+def _lock_gpus(gpus: list[str], number: int, parts: int) -> list[int]:
+    """Lock `parts` parts of `number` GPUs, and return the GPUs' places; or lock none."""
+    locked: dict[int, list[filelock.FileLock]] = {}
     try:
-        # One process after the other, or two that ask at the same time might both find too few.
-        with filelock.FileLock(LOCKS / "preln-gpus.lock", mode=EVERYBODYS):
+        # One process at a time: two at once might each lock too few.
+        with filelock.FileLock(LOCKS / "preln-gpus.lock", mode=LOCK_MODE):
             for place, gpu in enumerate(gpus):
                 files = [LOCKS / f"preln-gpu-{gpu}-{part}.lock" for part in range(PARTS)]
-                if locks := _locked(files, parts):
-                    taken[place] = locks
-                if len(taken) == number:
-                    _held.extend(chain(*taken.values()))
-                    return list(taken)
-            _release(chain(*taken.values()))
+                if locks := _lock_files(files, parts):
+                    locked[place] = locks
+                if len(locked) == number:
+                    _held.extend(chain(*locked.values()))
+                    return list(locked)
+            _release(chain(*locked.values()))
     except OSError as error:
         raise MachineRefused(
-            f"{error.filename or LOCKS}: cannot be locked ({error.strerror}), so that no GPU can be leased: have its "
-            "owner delete it, or make room for it"
+            f"{error.filename or LOCKS}: cannot be locked ({error.strerror}), so no GPU can be leased: have its owner "
+            "delete it, or free disk space"
         ) from error
     return []
 
 
-def _locked(files: list[Path], number: int) -> list[filelock.FileLock]:
-    """Lock so many of the files, or else none."""
+def _lock_files(files: list[Path], number: int) -> list[filelock.FileLock]:
+    """Lock `number` of the files, or none."""
     locks: list[filelock.FileLock] = []
     for file in files:
-        lock = filelock.FileLock(file, mode=EVERYBODYS)
+        lock = filelock.FileLock(file, mode=LOCK_MODE)
         with suppress(filelock.Timeout):
             lock.acquire(blocking=False)
             locks.append(lock)

@@ -1,5 +1,5 @@
-"""What the trainings of translation models and of BERT have in common: they go on from their state, and they keep
-weights, which are seen to be whole before anything is computed from them and are made again where they are not."""
+"""Trainings, of any kind of model: they continue from their state, and keep weights, which are checked before use and
+trained again where they are damaged."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ logger = logging.getLogger(__name__)
 
 
 class WeightsLost(PrelnError):
-    """Kept weights that are damaged or gone, and cannot be had again here."""
+    """Kept weights are damaged or missing, and cannot be trained again here."""
 
 
 class WeightsMissing(PrelnError):
-    """A run that did not come as far as the weights that are asked for, or of whose training nothing is left."""
+    """A run ended before the requested weights, or nothing is left of its training."""
 
 
 @dataclass(frozen=True)
 class Training:
-    """A training that fairseq computes.
+    """A training by fairseq.
 
     Attributes:
-        state: what it goes on from.
-        options: fairseq's options of it, for the folder of a state.
-        precision: of the run.
-        execution: on what it is computed.
+        state: the state from which it continues.
+        options: fairseq's options, given the folder of a state.
+        precision: the run's precision.
+        execution: cores, GPUs and intervals.
     """
 
     state: RunState
@@ -58,22 +58,22 @@ class Training:
         kept: Iterable[KeptWeights],
         end: int | None = None,
     ) -> None:
-        """Train to the end, or to a divergence, from what of the state is whole; only the owner of the state may.
+        """Train to the end, or to a divergence, from the intact part of the state; the caller must own the state.
 
         Args:
-            unit: what the training counts in.
-            done: up to where its record is whole.
-            needed: up to where that must be, for a checkpoint to be gone on from.
-            kept: the weights that it keeps.
-            end: the number of units after which nothing is left to train; None lets fairseq find that out.
+            unit: the unit that the training counts in.
+            done: returns how far the record is complete.
+            needed: returns how far the record must be complete to continue from a checkpoint.
+            kept: the weights that the training keeps.
+            end: the number of units after which the training is over; None leaves that to fairseq.
 
         Raises:
-            PrelnError: if the run cannot be trained on this machine, or its state cannot be continued from.
+            PrelnError: if the run cannot be trained on this machine, or cannot continue from its state.
         """
         claim(self.execution)
         self._mend(unit, done, needed)
         before = done()
-        # An attempt that is refused is none: it computes nothing.
+        # Before the attempt is noted: one that is refused here computes nothing.
         for weights in kept:
             if weights.path.exists():
                 weights.mend()
@@ -87,59 +87,62 @@ class Training:
                 self.state.take_back()
 
     def make_again(self, weights: KeptWeights) -> None:
-        """Train once more, beside the state, up to the update of weights that are not whole, and put them there.
+        """Train again, beside the state, up to the update of damaged weights, and replace them.
 
         Raises:
-            WeightsLost: if the training diverges before them.
+            WeightsLost: if the training diverges before that update.
         """
         from preln.fairseq_plugin.checkpoints import copy_until, is_whole
 
         claim(self.execution)
         logger.warning(
-            "%s: not there or damaged; it is made again by a training up to update %d", weights.path, weights.update
+            "%s: missing or damaged; training again up to update %d to replace it", weights.path, weights.update
         )
-        # The state's name says of which run a checkpoint is.
+        # A checkpoint is accepted only in a state of its own name.
         again = RunState(self.state.folder / f"again-{weights.update}" / self.state.name)
         if not again.folder.exists():
             again.folder.mkdir(parents=True)
             copy_until(weights.update, self.state, again)
         again.begin(self.execution)
-        # They are kept before the first update that follows.
+        # The weights are kept at the beginning of the next update.
         self._train(again, "--max-epoch", "0", "--max-update", str(weights.update + 1), "--disable-validation")
         if not is_whole(again.folder / weights.name):
             raise WeightsLost(
-                f"{again.folder}: the training that was to make {weights.name} again did not; move {self.state.job} "
-                "away and train the run again"
+                f"{again.folder}: training again did not reach {weights.name}; move {self.state.job} away and train "
+                "the run again"
             )
         os.replace(again.folder / weights.name, weights.path)
         shutil.rmtree(again.folder.parent)
 
     def _mend(self, unit: Unit, done: Callable[[], int], needed: Callable[[Moment], float]) -> None:
-        """Make the state consistent before the training goes on.
+        """Make the state consistent before the training continues.
 
-        What is whole stays: of the record, the lines up to `done`; of the checkpoints, those that go no further; and
-        the mark of a divergence if it is of this record. The rest is set aside, and trained again.
+        Keep the record's lines up to `done`, the checkpoints up to there, and the mark of a divergence if it matches
+        the record. Quarantine the rest, which is trained again.
         """
         # Importing torch takes seconds, which the other commands should not wait for.
-        from preln.fairseq_plugin.checkpoints import SET_ASIDE, set_aside_unrecorded
+        from preln.fairseq_plugin.checkpoints import QUARANTINE, quarantine_unrecorded
 
         state = self.state
         has_damaged_lines = state.mend_lines()
         last = done()
-        trained_again = set_aside_unrecorded(state, lambda moment: needed(moment) <= last)
+        trained_again = quarantine_unrecorded(state, lambda moment: needed(moment) <= last)
         if trained_again:
             logger.warning(
-                "%s: has no record of what follows %s %d: it is trained again, from the newest checkpoint before that "
-                "or from the beginning; the checkpoints that follow are in %s",
-                *(state.folder, unit.removesuffix("s"), last, state.folder / SET_ASIDE),
+                "%s: no record after %s %d: training again from the newest checkpoint before that or from the "
+                "beginning; later checkpoints were moved to %s",
+                state.folder,
+                unit.removesuffix("s"),
+                last,
+                state.folder / QUARANTINE,
             )
         if trained_again or has_damaged_lines:
             state.shorten(unit, last)
         state.mend_mark()
 
     def _train(self, state: RunState, *more: str) -> None:
-        # Importing fairseq takes seconds, which the other commands should not wait for, and memory, which one that
-        # waits for a GPU has no use for.
+        # Importing fairseq takes seconds, which other commands should not wait for, and memory, which a process that
+        # waits for a GPU should not hold.
         from preln.fairseq_plugin import launch
 
         launch.train([*self.options(state.folder), *more], self.precision, state, self.execution)
@@ -147,12 +150,12 @@ class Training:
 
 @dataclass(frozen=True)
 class TrainedModel:
-    """What a training has come to.
+    """The newest model of a training.
 
     Attributes:
         training: the training.
-        moment: of its newest checkpoint.
-        weights: the model's there, in fp32 and by their names.
+        moment: when its newest checkpoint was written.
+        weights: the checkpoint's weights by name, in fp32.
     """
 
     training: Training
@@ -164,7 +167,7 @@ class TrainedModel:
         """The newest model of a training on the text in the folder `prepared`.
 
         Raises:
-            PrelnError: if it has no weights on this machine, or the text is another.
+            PrelnError: if it has no weights on this machine, or was trained on another text.
         """
         # Importing torch takes seconds, which the other commands should not wait for.
         from preln.fairseq_plugin.checkpoints import trained_weights
@@ -174,11 +177,11 @@ class TrainedModel:
             return cls(training, *trained_weights(state))
         if any((state.job / "state").glob(f"*/{state.checkpoints.name}")):
             raise PrelnError(
-                f"{prepared}: not the text that {state.job.name} was trained on; name that with --prepared, or train "
+                f"{prepared}: {state.job.name} was trained on another text; name that text with --prepared, or train "
                 "the run again"
             )
         raise PrelnError(
-            f"{state.job}: has no weights on this machine (the run has not begun here, or is here as a record alone); "
+            f"{state.job}: no weights on this machine (the run has not started here, or only its record is here); "
             "train the run first"
         )
 
@@ -197,11 +200,11 @@ class KeptWeights:
         return self.training.state.folder / self.name
 
     def of_run(self) -> Path | None:
-        """The file, whole, of a run that is done; None if the run diverged before it.
+        """The intact file of a finished run; None if the run diverged before it.
 
         Raises:
-            WeightsMissing: if the run did not come so far, or nothing is left of its training.
-            WeightsLost: if they are damaged or gone, and cannot be made again here.
+            WeightsMissing: if the run ended before it, or nothing is left of its training.
+            WeightsLost: if it is damaged or missing, and cannot be trained again here.
         """
         if self.path.exists():
             return self.require()
@@ -209,23 +212,23 @@ class KeptWeights:
         metrics = recording.read_metrics(state.job)
         diverged = metrics["diverged"]
         # The update at which a run diverged was not made.
-        made = diverged["update"] - 1 if diverged else metrics["updates"]
-        if diverged and made < self.update:
-            logger.warning("%s diverged before update %d, whose weights are asked for", state.job.name, self.update)
+        completed = diverged["update"] - 1 if diverged else metrics["updates"]
+        if diverged and completed < self.update:
+            logger.warning("%s diverged before update %d, whose weights were requested", state.job.name, self.update)
             return None
-        if state.folder.exists() and made >= self.update:
+        if state.folder.exists() and completed >= self.update:
             return self.require()
         raise WeightsMissing(
-            f"{self.path} is not there: training writes it after update {self.update}, and the run has {made}. If that "
-            f"is enough, its state was deleted or is of an older version: move {state.job} away and train the run "
-            "again. If not, let the run train for longer."
+            f"{self.path} is missing: training writes it after update {self.update}, and the run has {completed}. If "
+            f"that is enough, its state was deleted or has an older version: move {state.job} away and train the run "
+            "again. If not, train the run for longer."
         )
 
     def require(self) -> Path:
-        """The file, whole: weights that are damaged or gone are made again, by a training up to their update.
+        """The intact file; damaged or missing weights are trained again up to their update.
 
         Raises:
-            WeightsLost: if they cannot be made again here.
+            WeightsLost: if they cannot be trained again here.
         """
         from preln.fairseq_plugin.checkpoints import is_whole
 
@@ -238,10 +241,10 @@ class KeptWeights:
         return self.path
 
     def mend(self) -> None:
-        """Make the weights again if they are not whole; only the owner of the state may.
+        """Train damaged weights again; the caller must own the state.
 
         Raises:
-            WeightsLost: if they would be others, or the training diverges before them.
+            WeightsLost: if the result would differ, or the training diverges before that update.
         """
         # Importing torch takes seconds, which the other commands should not wait for.
         from preln.fairseq_plugin.checkpoints import is_whole
@@ -249,24 +252,24 @@ class KeptWeights:
         if is_whole(self.path):
             return
         state, execution = self.training.state, self.training.execution
-        own = _as_drawn({"workers": execution.workers, "hardware": hardware(execution)})
-        if {_as_drawn(attempt) for attempt in state.attempts()} - {own}:
+        current = _dropout_source({"workers": execution.workers, "hardware": hardware(execution)})
+        if {_dropout_source(attempt) for attempt in state.attempts()} - {current}:
             raise self._lost("one process" if execution.workers == 1 else f"{execution.workers} processes")
         self.training.make_again(self)
 
     def _lost(self, processes: str) -> WeightsLost:
-        """What is said where dropout would be drawn otherwise than it was."""
+        """The error for a machine whose dropout masks would differ from the training's."""
         device = "GPU" if self.training.execution.gpus else "CPU"
         return WeightsLost(
-            f"{self.path}: not there or damaged; this job, {processes} on a {device}, would make other weights than "
-            "the training: dropout is drawn otherwise by another number of processes, on another kind of device, and "
-            f"with or without the compiled loops; move {self.training.state.job} away and train the run again"
+            f"{self.path}: missing or damaged, and this job, {processes} on a {device}, would train different weights: "
+            "dropout masks depend on the number of processes, the kind of device and the compiled loops; move "
+            f"{self.training.state.job} away and train the run again"
         )
 
 
-def _as_drawn(attempt: dict[str, Any]) -> tuple[int, bool, bool]:
-    """What of an attempt decides how dropout is drawn: its processes, and whether GPUs or compiled loops draw it."""
-    on = attempt["hardware"]
-    gpus = bool(on["gpus"])
-    # An older attempt does not say whether it had the compiled loops; it is taken to have had them.
-    return attempt["workers"], gpus, not gpus and on.get("loops") != "PyTorch"
+def _dropout_source(attempt: dict[str, Any]) -> tuple[int, bool, bool]:
+    """The facts on which an attempt's dropout masks depend: processes, GPUs, and compiled loops."""
+    hardware = attempt["hardware"]
+    gpus = bool(hardware["gpus"])
+    # Older attempts do not record their loops; they are assumed to be compiled.
+    return attempt["workers"], gpus, not gpus and hardware.get("loops") != "PyTorch"

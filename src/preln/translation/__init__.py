@@ -1,1 +1,1 @@
-"""What turns a run into curve.csv and metrics.json."""
+"""Translation runs: training, curves, metrics, and translating with trained models."""

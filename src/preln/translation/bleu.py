@@ -1,6 +1,6 @@
-"""BLEU, the one definition: of tokenised text as in the paper, and sacreBLEU's of detokenised text.
+"""BLEU: on tokenised text as in the paper, and sacreBLEU's on detokenised text.
 
-Both are corpus BLEU (Papineni et al., 2002) in percent, from sacrebleu; each number travels with its signature.
+Both are corpus BLEU (Papineni et al., 2002) in percent, from sacrebleu; each number comes with its signature.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from sacrebleu.significance import PairedTest
 from preln.corpora.tokenisation import detokenise
 
 UNSPACED = {"zh": "zh", "ja": "char", "ko": "char"}
-"""sacreBLEU's tokenizers for target languages that its default is not made for."""
+"""sacreBLEU's tokenizers for target languages that are written without spaces."""
 
 
 @dataclass(frozen=True)
 class Bleu:
-    """Two scores of the same translations, in percent, rounded to four decimals, with their signatures."""
+    """Two scores for the same translations, in percent, rounded to four decimals, with their signatures."""
 
     tokenised: float
     sacrebleu: float
@@ -28,30 +28,30 @@ class Bleu:
     sacrebleu_signature: str
 
 
-def p_value(hypotheses: Sequence[str], others: Sequence[str], references: Sequence[str]) -> float:
-    """How likely it is that two systems differ so much in tokenised BLEU by the choice of sentences alone: the paired
-    bootstrap (Koehn, 2004) of sacrebleu, with its 1,000 samples and its seed."""
-    if list(hypotheses) == list(others):
-        # Of no difference at all, the bootstrap says that it is sure.
+def p_value(first: Sequence[str], second: Sequence[str], references: Sequence[str]) -> float:
+    """The p-value of two systems' difference in tokenised BLEU, by sacrebleu's paired bootstrap (Koehn, 2004) with
+    1,000 samples and its default seed."""
+    if list(first) == list(second):
+        # For identical outputs the bootstrap would return p ≈ 0.
         return 1.0
     metrics = {"BLEU": BLEU(tokenize="none", force=True)}
-    test = PairedTest([("one", hypotheses), ("other", others)], metrics, [references], test_type="bs", n_samples=1000)
-    _, scores = test()
-    found: Any = scores["BLEU"][1]
-    return float(found.p_value)
+    systems = [("first", first), ("second", second)]
+    _, scores = PairedTest(systems, metrics, [references], test_type="bs", n_samples=1000)()
+    result: Any = scores["BLEU"][1]
+    return float(result.p_value)
 
 
 def score(hypotheses: Sequence[str], references: Sequence[str], language: str) -> Bleu:
-    """Score `hypotheses` against one reference each; both are Moses-tokenised text in `language`.
+    """Score `hypotheses` against one reference each; both are Moses-tokenised texts in `language`.
 
     Raises:
         ValueError: if their numbers differ.
     """
     if len(hypotheses) != len(references):
         raise ValueError(f"{len(hypotheses)} hypotheses, but {len(references)} references")
-    # The scorer warns that tokenised text seems to be tokenised; here it is meant to be.
+    # `force` silences the warning that the text seems to be tokenised.
     tokenised = BLEU(tokenize="none", force=True)
-    # The signature says so where case was not there to be scored.
+    # The signature records that a lower-case corpus was scored without case.
     lowercase = all(line == line.lower() for line in references)
     detokenised = BLEU(lowercase=lowercase, tokenize=UNSPACED.get(language))
     tokenised_score = tokenised.corpus_score(hypotheses, [references]).score

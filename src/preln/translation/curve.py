@@ -1,4 +1,4 @@
-"""A run's record of epochs as one curve: a row an epoch, however often the training was interrupted."""
+"""A run's record as a curve with a row for each epoch, however often the training was interrupted."""
 
 from __future__ import annotations
 
@@ -9,21 +9,33 @@ from preln.records.files import sha256
 from preln.training.state import RunState
 
 COLUMNS = [
-    *("epoch", "updates", "learning_rate", "train_loss", "train_nll_loss", "gradient_norm"),
-    *("valid_loss", "valid_nll_loss", "test_loss", "test_nll_loss"),
-    *("valid_bleu", "test_bleu", "valid_sacrebleu", "test_sacrebleu"),
-    *("tokens_per_second", "seconds"),
+    "epoch",
+    "updates",
+    "learning_rate",
+    "train_loss",
+    "train_nll_loss",
+    "gradient_norm",
+    "valid_loss",
+    "valid_nll_loss",
+    "test_loss",
+    "test_nll_loss",
+    "valid_bleu",
+    "test_bleu",
+    "valid_sacrebleu",
+    "test_sacrebleu",
+    "tokens_per_second",
+    "seconds",
 ]
-"""Columns of curve.csv. Losses are in bits a token (base 2), `loss` with label smoothing and `nll_loss` without;
-BLEU in percent. The learning rate is that of the update which follows the epoch, as fairseq logs it; the gradient norm
-is the mean before clipping; the last two are times and differ between machines."""
+"""Columns of curve.csv. Losses are in bits a token (base 2), `loss` with label smoothing and `nll_loss` without; BLEU
+is in percent. The learning rate is that of the update after the epoch, as fairseq logs it; the gradient norm is the
+mean before clipping; the last two are times and differ between machines."""
 
 
 def read_epochs(state: RunState) -> dict[int, dict[str, Any]]:
-    """The newest values of a run's record by epoch, for each epoch that is whole: a curve's columns, and what
-    metrics.json says of how they were computed.
+    """The newest values in a run's record by epoch, for complete epochs: a curve's columns, and the values about their
+    computation for metrics.json.
 
-    An epoch that a killed process left unfinished is passed over; it is done again and recorded again.
+    An epoch that a killed process left unfinished is skipped; it is trained and recorded again.
     """
     epochs: dict[int, dict[str, Any]] = {}
     for entry in state.entries():
@@ -37,12 +49,12 @@ def read_epochs(state: RunState) -> dict[int, dict[str, Any]]:
 
 
 def has_translations(state: RunState, subset: str, epoch: int, values: dict[str, Any]) -> bool:
-    """Whether the translations after an epoch are those that were scored, by the checksum in the record's `values` of
-    the epoch."""
+    """Whether the translations after an epoch are those that were scored, by the checksum in the epoch's recorded
+    `values`."""
     path = state.translations(subset, epoch)
     return path.is_file() and sha256(path) == values.get(f"{subset}_translations")
 
 
 def curve(record: dict[int, dict[str, Any]]) -> pd.DataFrame:
-    """The curve of a record, in the columns of curve.csv."""
+    """A record's curve, in the columns of curve.csv."""
     return pd.DataFrame([{"epoch": epoch, **values} for epoch, values in record.items()], columns=COLUMNS)

@@ -1,4 +1,4 @@
-"""How far the translation runs of a study are."""
+"""Progress of a study's translation runs."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ EPOCHS = Counting("epochs", {"valid": "valid_loss", "BLEU": "test_bleu"}, read_e
 
 
 def sections(study: Study, results: Path, now: float) -> list[Section]:
-    """The translation runs' progress: losses of training and of valid in bits a token, BLEU of test in percent."""
+    """The translation runs' progress: training and validation losses in bits a token, test BLEU in percent."""
     rows = [progress(run, results / run.folder, now) for run in expand(study)]
     return [Section(Run.kind, "runs", "epoch", 1, ("train", "valid", "BLEU"), rows)]
 
 
 def progress(run: Run, folder: Path, now: float) -> Progress:
-    """The progress of `run`, whose folder is `folder`, at the time `now` in seconds since the epoch."""
+    """A run's progress at the time `now` in seconds since the epoch; the run's folder is `folder`."""
     return training(run, run.settings.epochs, folder, now, EPOCHS)

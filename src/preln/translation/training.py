@@ -1,4 +1,4 @@
-"""One run: train it, or go on with it, and write its run.json, curve.csv and metrics.json."""
+"""Train or continue a translation run, and write its run.json, curve.csv and metrics.json."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from preln.jobs.runs import Run
 from preln.libraries import pd
 from preln.records import recording
 from preln.records.files import replaced
-from preln.records.freshness import checksums, read_or_nothing
+from preln.records.record import checksums, read_or_nothing
 from preln.training import prepared_text
 from preln.training.state import RunState
 from preln.training.training import KeptWeights, TrainedModel, Training
-from preln.translation.constant_guess import of_prepared
 from preln.translation.curve import curve, has_translations, read_epochs
+from preln.translation.unigram_baseline import of_prepared
 
 logger = logging.getLogger(__name__)
 
 
 def state_of(run: Run, prepared: Path, folder: Path) -> RunState:
-    """The state of a run, whose folder is `folder`; it depends on the text, the BPE model and the dictionary."""
+    """A run's state in its folder; its name depends on the text, the BPE model and the dictionary."""
     corpus = prepared_text.record(prepared)
     content = ["bpe/bpe.model", f"binary/dict.{corpus['languages']['source']}.txt"]
     identity = {**run.identity, "text": checksums(corpus), "languages": corpus["languages"]}
@@ -31,7 +31,7 @@ def state_of(run: Run, prepared: Path, folder: Path) -> RunState:
 
 
 def training_of(run: Run, prepared: Path, folder: Path) -> Training:
-    """The training of a run on the prepared corpus, whose folder is `folder`."""
+    """A run's training on the prepared corpus, in the run's folder."""
 
     def options(state: Path) -> list[str]:
         # Importing fairseq takes seconds, which the other commands should not wait for.
@@ -51,28 +51,28 @@ def training_of(run: Run, prepared: Path, folder: Path) -> Training:
 
 
 def after_warmup(run: Run, prepared: Path, folder: Path) -> KeptWeights:
-    """The weights with which the warm-up of a run ends, whose folder is `folder`."""
+    """The weights at the end of a run's warm-up, in the run's folder."""
     from preln.fairseq_plugin.translation import AFTER_WARMUP_WEIGHTS
 
     return KeptWeights(training_of(run, prepared, folder), AFTER_WARMUP_WEIGHTS, run.settings.warmup)
 
 
 def trained(run: Run, prepared: Path, folder: Path) -> TrainedModel:
-    """The model of a run as its newest checkpoint has it; the run's folder is `folder`.
+    """A run's model from its newest checkpoint; the run's folder is `folder`.
 
     Raises:
-        PrelnError: if the run has no weights on this machine, or the prepared corpus is not there, or another.
+        PrelnError: if the run has no weights on this machine, or the prepared corpus is missing or a different one.
     """
     prepared_text.require_stages(prepared, "corpus.json")
     prepared_text.require_parallel(prepared)
     model = TrainedModel.of(training_of(run, prepared, folder), prepared)
     if model.moment.whole_epochs < run.settings.epochs:
-        logger.warning("%s: as after %d of %d epochs", run.id, model.moment.whole_epochs, run.settings.epochs)
+        logger.warning("%s: trained for %d of %d epochs", run.id, model.moment.whole_epochs, run.settings.epochs)
     return model
 
 
 def tested(folder: Path, epoch: int) -> list[str] | None:
-    """The translations of test after an epoch that the records in a run's folder are of; None where they are gone or
+    """The test set's translations after an epoch, as scored in the run's records; None if they are missing or
     damaged."""
     state = RunState(folder / "state" / read_or_nothing(folder / recording.RUN).get("state", ""))
     if not has_translations(state, "test", epoch, read_epochs(state).get(epoch, {})):
@@ -81,7 +81,7 @@ def tested(folder: Path, epoch: int) -> list[str] | None:
 
 
 def recorded_epochs(state: RunState) -> int:
-    """Up to which epoch the record of a state is whole, with its translations."""
+    """The epoch up to which a state's record is complete, including translations."""
     record = read_epochs(state)
 
     def is_whole(epoch: int) -> bool:
@@ -99,10 +99,10 @@ def train_run(study: Study, run: Run, prepared: Path, folder: Path) -> None:
         study: the study that the run belongs to.
         run: the run.
         prepared: folder of the prepared corpus, with text/, bpe/ and binary/.
-        folder: the run's folder; its state/ is kept, and continued from, whatever happens.
+        folder: the run's folder; its state/ is always kept, and continued from.
 
     Raises:
-        PrelnError: if the run cannot be trained on this machine, or its state cannot be continued from.
+        PrelnError: if the run cannot be trained on this machine, or cannot continue from its state.
     """
     prepared_text.require_parallel(prepared)
     kept = after_warmup(run, prepared, folder)
@@ -115,10 +115,10 @@ def train_run(study: Study, run: Run, prepared: Path, folder: Path) -> None:
 
 
 def write_records(study: Study, run: Run, prepared: Path, state: RunState) -> None:
-    """Write run.json, curve.csv and metrics.json from what a training that is done left in its state.
+    """Write run.json, curve.csv and metrics.json from the state of a finished training.
 
     Raises:
-        RecordLost: if it has no record of one of its epochs.
+        RecordLost: if an epoch is missing from its record.
     """
     record = read_epochs(state)
     if diverged := state.divergence():
@@ -129,9 +129,9 @@ def write_records(study: Study, run: Run, prepared: Path, state: RunState) -> No
     with replaced(state.job / "curve.csv") as table:
         rows.to_csv(table, index=False)
     corpus = prepared_text.record(prepared)
-    guess = of_prepared(prepared, corpus["languages"]["target"], run.settings.label_smoothing)
-    found = {**metrics(run, record, rows, diverged), "constant_guess": guess and round(guess, 4)}
-    recording.write(state.job, {**state.origin(study, run.id, run.identity), "corpus": corpus}, ["curve.csv"], found)
+    baseline = of_prepared(prepared, corpus["languages"]["target"], run.settings.label_smoothing)
+    values = {**metrics(run, record, rows, diverged), "constant_guess": baseline and round(baseline, 4)}
+    recording.write(state.job, {**state.origin(study, run.id, run.identity), "corpus": corpus}, ["curve.csv"], values)
 
 
 def metrics(
@@ -140,8 +140,8 @@ def metrics(
     rows: pd.DataFrame,
     diverged: dict[str, Any] | None,
 ) -> dict[str, Any]:
-    """What a run came to: its status, its last and its best epoch, and how BLEU was computed, with the seconds that
-    this took in each epoch (None in one that was recorded before they were)."""
+    """A run's results: its status, its last and best epochs, and how BLEU was computed, with the seconds for each
+    epoch's translations (None in records from before these were kept)."""
     last = record[max(record)] if record else {}
     epochs = recording.rows(rows)
     return {
@@ -159,13 +159,13 @@ def metrics(
             "beam": run.settings.beam,
             "length_penalty": run.settings.length_penalty,
             "sentences": {"valid": last.get("valid_sentences"), "test": last.get("test_sentences")},
-            "seconds": [_translating(epoch) for epoch in record.values()],
+            "seconds": [_translation_seconds(epoch) for epoch in record.values()],
         },
         "seconds": round(sum(row["seconds"] for row in epochs), 1),
     }
 
 
-def _translating(epoch: dict[str, Any]) -> float | None:
-    """The seconds of an epoch's translations and their scores, where they were recorded."""
-    found = [epoch[name] for name in ("valid_seconds", "test_seconds") if name in epoch]
-    return round(sum(found), 2) if len(found) == 2 else None
+def _translation_seconds(epoch: dict[str, Any]) -> float | None:
+    """The seconds of an epoch's translations and their scores, if recorded."""
+    seconds = [epoch[name] for name in ("valid_seconds", "test_seconds") if name in epoch]
+    return round(sum(seconds), 2) if len(seconds) == 2 else None

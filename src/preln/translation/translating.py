@@ -1,4 +1,4 @@
-"""Sentences of running text, translated by the trained models of a study."""
+"""Translation of running text by a study's trained models."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from preln.training import prepared_text
 from preln.translation.training import trained
 
 AT_ONCE = 64
-"""Sentences of a file that are translated before the first of them is shown."""
+"""Sentences from a file that are translated together."""
 
 logger = logging.getLogger(__name__)
 
@@ -33,7 +33,7 @@ class Translation:
 
 
 class TrainedRun:
-    """The model of a run as its newest checkpoint has it, with the study's preparation of text."""
+    """A run's model from its newest checkpoint, with the study's preparation of text."""
 
     def __init__(self, run: Run, results: Path, prepared: Path) -> None:
         """
@@ -43,7 +43,7 @@ class TrainedRun:
             prepared: the folder of the prepared corpus.
 
         Raises:
-            PrelnError: if the run has no weights on this machine, or the prepared corpus is not there, or another.
+            PrelnError: if the run has no weights on this machine, or the prepared corpus is missing or a different one.
         """
         # Importing fairseq takes seconds, which the other commands should not wait for.
         from preln.fairseq_plugin.translator import Translator
@@ -62,84 +62,85 @@ class TrainedRun:
     def translate(
         self, sentences: Sequence[str], beam: int | None = None, alternatives: int = 1, first: int = 1
     ) -> list[list[Translation]]:
-        """The translations of each sentence, the best first; a blank one is translated by a blank one.
+        """Each sentence's translations, best first; a blank line stays blank.
 
         Args:
             sentences: running text.
             beam: hypotheses kept; by default the run's.
-            alternatives: how many translations of each are wanted; the beam is at least as wide.
+            alternatives: the number of translations for each sentence; the beam is at least as wide.
             first: the number of the first sentence, for messages.
 
         Raises:
             PrelnError: if a sentence is too long, or the model's scores are not finite.
         """
         settings = self.run.settings
-        found = [[Translation("", 0.0)] for _ in sentences]
+        translations = [[Translation("", 0.0)] for _ in sentences]
         lines = {number: line for number, sentence in enumerate(sentences) if (line := self._source(sentence))}
         pieces = list(bpe.encode(self._bpe, lines.values(), 1))
-        for number, its in zip(lines, pieces, strict=True):
-            if len(its) > LONGEST:
+        for number, sentence_pieces in zip(lines, pieces, strict=True):
+            if len(sentence_pieces) > LONGEST:
                 raise PrelnError(
-                    f"sentence {first + number}: {len(its):,} BPE pieces, and a model reads at most {LONGEST:,}; "
-                    "divide it"
+                    f"sentence {first + number}: {len(sentence_pieces):,} BPE pieces, and a model reads at most "
+                    f"{LONGEST:,}; divide it"
                 )
-            if unknown := self._translator.unknown(its):
+            if unknown := self._translator.unknown(sentence_pieces):
                 logger.warning(
                     "%s, sentence %d: the model has never seen %s", self.run.id, first + number, ", ".join(unknown)
                 )
         width = max(beam or settings.beam, alternatives)
         try:
-            said = self._translator.translate(pieces, width, settings.length_penalty)
+            outputs = self._translator.translate(pieces, width, settings.length_penalty)
         except FloatingPointError as error:
             raise PrelnError(f"{self.run.id}: {error}; its training broke the weights") from None
-        for number, hypotheses in zip(lines, said, strict=True):
-            found[number] = [Translation(self._target.undo(text), score) for score, text in hypotheses[:alternatives]]
-        return found
+        for number, hypotheses in zip(lines, outputs, strict=True):
+            best = hypotheses[:alternatives]
+            translations[number] = [Translation(self._target.undo(text), score) for score, text in best]
+        return translations
 
 
 def show(models: Sequence[TrainedRun], lines: TextIO, beam: int | None, alternatives: int, scores: bool) -> None:
-    """Print translations. With one model, one alternative and no scores: one line a sentence. Otherwise: the sentence,
-    then a line for each translation with its run's id.
+    """Print translations: with one model, one alternative and no scores, a line for each sentence; otherwise the
+    sentence, then a line for each translation with its run's id.
 
     Raises:
-        PrelnError: if the models are of several languages, a line is not UTF-8, or a sentence cannot be translated.
-            At a terminal the next sentence is asked for instead.
+        PrelnError: if the models have different languages, a line is not UTF-8, or a sentence cannot be translated
+            (at a terminal, the error is printed and the next sentence is read).
     """
     if len({model.languages for model in models}) > 1:
         raise PrelnError("the runs translate between different languages; name runs of one pair")
     for model in models:
         if not model.tokenises:
-            logger.warning("%s: its text has `tokenise: false`; it reads sentences as that has them", model.run.id)
-    typed = lines.isatty()
-    if typed:
+            logger.warning("%s: its text has `tokenise: false`; sentences are read without tokenising", model.run.id)
+    is_terminal = lines.isatty()
+    if is_terminal:
         print(f"Sentences ({models[0].languages[0]}), one a line; end with Ctrl-D.", file=sys.stderr)
     plain = len(models) == 1 and alternatives == 1 and not scores
     width = max(len(model.run.id) for model in models)
     first = 1
-    for sentences in _in_parts(_read(lines), 1 if typed else AT_ONCE):
+    for sentences in _batched(_read(lines), 1 if is_terminal else AT_ONCE):
         try:
-            found = [model.translate(sentences, beam, alternatives, first) for model in models]
+            translations = [model.translate(sentences, beam, alternatives, first) for model in models]
         except PrelnError as error:
-            if not typed:
+            if not is_terminal:
                 raise
             print(error, file=sys.stderr)
             continue
         for number, sentence in enumerate(sentences):
             if plain:
-                print(found[0][number][0].text)
+                print(translations[0][number][0].text)
                 continue
             print(sentence)
-            for model, of_model in zip(models, found, strict=True):
-                for one in of_model[number]:
-                    score = f"{one.score:8.3f}  " if scores else ""
-                    print(f"  {model.run.id:<{width}}  {score}{one.text}")
+            for model, outputs in zip(models, translations, strict=True):
+                for translation in outputs[number]:
+                    score = f"{translation.score:8.3f}  " if scores else ""
+                    print(f"  {model.run.id:<{width}}  {score}{translation.text}")
             print()
         first += len(sentences)
         sys.stdout.flush()
 
 
 def _read(lines: TextIO) -> Iterator[str]:
-    """The lines, without their ends."""
+    """The lines without their ends."""
     try:
         for line in lines:
             yield line.rstrip("\n")
@@ -147,8 +148,8 @@ def _read(lines: TextIO) -> Iterator[str]:
         raise PrelnError(f"{lines.name}: not UTF-8 ({error.reason}); convert it, for example with iconv") from None
 
 
-def _in_parts(lines: Iterable[str], size: int) -> Iterator[list[str]]:
-    """The lines, so many at a time."""
-    left = iter(lines)
-    while part := list(islice(left, size)):
-        yield part
+def _batched(lines: Iterable[str], size: int) -> Iterator[list[str]]:
+    """The lines in lists of `size`."""
+    iterator = iter(lines)
+    while batch := list(islice(iterator, size)):
+        yield batch

@@ -10,16 +10,15 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterable, Iterator
 from io import BufferedReader, TextIOWrapper
 from pathlib import Path
-from pydoc_data.topics import topics
+from random import Random
 from typing import IO
 
 import mwparserfromhell
 
 from preln.config import BookcorpusSource, EmbeddedSource, TextFilesSource, TextSource, WikipediaSource, WikitextSource
-from preln.corpora import CorpusError
+from preln.corpora import CorpusError, data
 from preln.corpora.registry import ARCHIVE_ENDINGS, TEXT_FILES, is_text, needed_downloads
 from preln.corpora.streams import BROKEN, MOST_IN_MEMORY, members, require_text, size
-from preln.generated_text import english
 
 Document = list[str]
 """The paragraphs of a document, none of them empty."""
@@ -50,8 +49,7 @@ def documents_of(source: TextSource, downloads: Path) -> Iterator[Document]:
     """
     match source:
         case EmbeddedSource():
-            yield from english.documents(source.documents, source.seed)
-            yield from python_help()
+            yield from Random(source.seed).sample(data.documents(), source.documents)
         case WikitextSource():
             yield from wikitext(open_texts(source.folder or _downloaded(source, downloads)))
         case WikipediaSource():
@@ -78,17 +76,6 @@ def _downloaded(source: TextSource, downloads: Path) -> Path:
 def paragraphs_of(source: TextSource, document: Document) -> Document:
     """What a document of the source is made of, where reading it takes so long that several processes should."""
     return strip_markup(document[0]) if isinstance(source, WikipediaSource) else document
-
-
-def python_help() -> Iterator[Document]:
-    """The topics of Python's own help, which come with every Python, without their code and tables."""
-    for _, text in sorted(topics.items()):
-        blocks = (block.split("\n") for block in text.split("\n\n"))
-        prose = [
-            lines for lines in blocks if lines[0] and not lines[0].startswith(" ") and set(lines[-1]) - set("*=-~^")
-        ]
-        if document := [" ".join(line.strip() for line in lines) for lines in prose]:
-            yield document
 
 
 def open_texts(path: Path) -> Iterator[tuple[str, BufferedReader]]:

@@ -1,2 +1,2 @@
-"""The sources of parallel text, a module each. Adding one is adding a module here and its settings in
+"""Sources of parallel text, a module each. To add a source, add a module here and its settings to
 `preln.config.corpora`."""

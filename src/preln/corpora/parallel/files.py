@@ -1,4 +1,4 @@
-"""The user's own parallel text: checked, prepared as the study says, split into train, valid and test."""
+"""The user's own parallel text: checked, prepared by the study's settings, and split into train, valid and test."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from preln.corpora.tokenisation import LinePreparation, prepare_pairs
 
 
 def prepare(corpus: FilesCorpus, downloads: Path, processes: int) -> dict[str, Part]:
-    """Train, valid and test; no pair of train stands in valid or test.
+    """Train, valid and test; no pair of train is in valid or test.
 
     Raises:
         CorpusError: if a file cannot be used, is given twice, or holds too few pairs.
     """
-    given = {
+    files = {
         name: paths
         for name, paths in (("train", corpus.train), ("valid", corpus.valid), ("test", corpus.test))
         if paths is not None
     }
-    require_distinct({f"{name}.{side}": path for name, paths in given.items() for side, path in paths})
+    require_distinct({f"{name}.{side}": path for name, paths in files.items() for side, path in paths})
     preparations = [_line(corpus, language) for language in (corpus.source_language, corpus.target_language)]
-    parts = {name: _prepared(name, paths, preparations, processes) for name, paths in given.items()}
+    parts = {name: _prepared(name, paths, preparations, processes) for name, paths in files.items()}
     return divide(parts, corpus.held_out, corpus.seed)
 
 

@@ -1,9 +1,9 @@
 """IWSLT14 German-English as the field prepares it (the split of fairseq's `prepare-iwslt14.sh`).
 
-Train and valid are the cleaned training talks, every 23rd pair being valid (160,239 and 7,283 pairs); test is
-the five released development and test sets in a row (6,750 pairs). The paper reports about 153K, 7K and 7K
-pairs: another split of the same release, whose recipe is not published. This one is the field's standard, and
-its files have published checksums, so that a preparation can be proved right.
+Train and valid are the cleaned training talks, with every 23rd pair in valid (160,239 and 7,283 pairs); test is the
+five released development and test sets, concatenated (6,750 pairs). The paper reports about 153K, 7K and 7K pairs:
+another split of the same release, whose recipe is not published. The split here is the field's standard, and its files
+have published checksums, which verify a preparation.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from preln.corpora.text import PARTS, Drops, Pair, Part, clean, evaluation_segme
 from preln.corpora.tokenisation import LinePreparation, map_lines, prepare_pairs
 
 TEST_SETS = ("TED.dev2010", "TEDX.dev2012", "TED.tst2010", "TED.tst2011", "TED.tst2012")
-"""The released sets that make up test, in its order."""
+"""The released sets that make up test, in order."""
 
 MOST_WORDS = 175
 VALID_INTERVAL = 23
 
 PAIRS = 160_239
-"""Pairs of train, as the field prepares the release."""
+"""Pairs in the field's train."""
 
-# No SHA-256 of this file was ever published; several public repositories agree on the blob id.
+# No SHA-256 was ever published for this file; several public repositories agree on the blob id.
 _ARCHIVE = Download(
     "http://dl.fbaipublicfiles.com/fairseq/data/iwslt14/de-en.tgz",
     "de-en.tgz",
@@ -52,7 +52,7 @@ def prepare(corpus: Iwslt14Corpus, downloads: Path, processes: int) -> dict[str,
     """Train, valid and test, from the archive in `downloads` or from the corpus's local folder.
 
     Raises:
-        CorpusError: if the archive or the folder is not what it should be, or has fewer pairs than are asked for.
+        CorpusError: if the archive or the folder has the wrong content, or fewer pairs than requested.
     """
     folder = corpus.folder or downloads
     archive = folder / _ARCHIVE.name
@@ -61,17 +61,17 @@ def prepare(corpus: Iwslt14Corpus, downloads: Path, processes: int) -> dict[str,
     else:
         require_content(archive, _ARCHIVE)
         parts = prepare_release(read_archive(archive), processes)
-    whole = parts["train"]
-    train = select(whole.pairs, f"iwslt14-{corpus.subset}") if corpus.subset else whole.pairs
+    full = parts["train"]
+    train = select(full.pairs, f"iwslt14-{corpus.subset}") if corpus.subset else full.pairs
     if corpus.pairs and corpus.pairs > len(train):
         raise CorpusError(f"pairs: {corpus.pairs:,} of {len(train):,} pairs of train; leave it out to train on all")
     train = train[: corpus.pairs]
-    drops = whole.drops + Drops(not_chosen=len(whole.pairs) - len(train))
-    return {**parts, "train": replace(whole, pairs=train, drops=drops)}
+    drops = full.drops + Drops(not_chosen=len(full.pairs) - len(train))
+    return {**parts, "train": replace(full, pairs=train, drops=drops)}
 
 
 def read_archive(archive: Path) -> dict[str, str]:
-    """The texts of the release's archive, by file name.
+    """The texts in the release's archive, by file name.
 
     Raises:
         CorpusError: if the archive cannot be read or lacks a file.
@@ -113,7 +113,7 @@ def prepare_release(texts: Mapping[str, str], processes: int) -> dict[str, Part]
 
 
 def read_prepared(folder: Path) -> dict[str, Part]:
-    """Train, valid and test from a folder of text that is tokenised and lower-cased already.
+    """Train, valid and test from a folder of tokenised and lower-cased text.
 
     Raises:
         CorpusError: if a file is missing or is not parallel text.
@@ -133,7 +133,7 @@ def read_prepared(folder: Path) -> dict[str, Part]:
 
 
 def training_lines(text: str) -> list[str]:
-    """The sentences of a `train.tags` file: talks, and their titles and descriptions without the tags."""
+    """The sentences in a `train.tags` file: talks, and their titles and descriptions without tags."""
     return [
         _TITLE_TAGS.sub("", line)
         for line in text.removesuffix("\n").split("\n")
@@ -148,11 +148,11 @@ def interleaved(pairs: list[Pair]) -> tuple[list[Pair], list[Pair]]:
     return train, valid
 
 
-def _pairs(sides: Mapping[str, list[str]], what: str) -> list[Pair]:
+def _pairs(sides: Mapping[str, list[str]], name: str) -> list[Pair]:
     source, target = (sides[language] for language in GERMAN_ENGLISH)
     if len(source) != len(target):
         raise CorpusError(
-            f"iwslt14: {what}: {len(source)} lines of German, {len(target)} of English; they must be equal: "
+            f"iwslt14: {name}: {len(source)} lines of German, {len(target)} of English; they must be equal: "
             "the archive is not the release's"
         )
     return list(zip(source, target, strict=True))

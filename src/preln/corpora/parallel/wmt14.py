@@ -1,9 +1,9 @@
 """WMT14 English-German: Europarl, Common Crawl and News Commentary, newstest2013 for valid and newstest2014 for test.
 
-About 4.5 million pairs, which stream from the releases' archives: a piece of them is in memory at a time. They are
-tokenised as everything else, with their case, and cleaned at the limits of fairseq's `prepare-wmt14en2de.sh`, but by
-words before BPE, where that counts pieces after it. It also normalises punctuation, splits hyphens and takes pairs of
-train for valid, which is not done here. The paper says no more than that it follows Vaswani et al. (2017).
+About 4.5 million pairs stream from the releases' archives, a piece in memory at a time. They are tokenised like all
+text, with their case, and cleaned at the limits of fairseq's `prepare-wmt14en2de.sh`, but by words before BPE, where
+the script counts pieces after it. The script also normalises punctuation, splits hyphens and takes valid from train,
+which is not done here. The paper only says that it follows Vaswani et al. (2017).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from preln.corpora.tokenisation import LinePreparation, prepare_pairs
 
 MOST_WORDS = 250
 PIECE = 100_000
-"""Pairs that are in memory at a time."""
+"""Pairs in memory at a time."""
 
 ARCHIVES = {
     file.name: file
@@ -52,7 +52,7 @@ ARCHIVES = {
             "sha256",
             "7a7deccf82ebb05ba508dba5eb21356492224e8f630ec4f992132b029b4b25e7",
         ),
-        # Nobody has published a better checksum of this file.
+        # No better checksum is published for this file.
         Download(
             "https://statmt.org/wmt14/test-full.tgz",
             "test-full.tgz",
@@ -61,9 +61,9 @@ ARCHIVES = {
         ),
     )
 }
-"""The releases, by the names of their archives."""
+"""The releases by the names of their archives."""
 
-# Of each archive, the files of English and German.
+# Each archive's English and German files.
 _TRAINING = {
     "training-parallel-europarl-v7.tgz": ("europarl-v7.de-en.en", "europarl-v7.de-en.de"),
     "training-parallel-commoncrawl.tgz": ("commoncrawl.de-en.en", "commoncrawl.de-en.de"),
@@ -74,11 +74,11 @@ _TEST = {"test-full.tgz": ("newstest2014-deen-src.en.sgm", "newstest2014-deen-re
 
 
 def prepare(corpus: Wmt14Corpus, downloads: Path, processes: int) -> dict[str, Iterable[Part]]:
-    """Train, valid and test in pieces, from the archives in `downloads`, or from the corpus's local folder: that holds
-    the archives, or raw text as train.en, train.de, valid.en, ...
+    """Train, valid and test in pieces, from the archives in `downloads`, or from the corpus's local folder, with the
+    archives or raw text as train.en, train.de, valid.en, ...
 
     Raises:
-        CorpusError: if an archive or a file is not what it should be; of train, when its pieces are asked for.
+        CorpusError: if an archive or a file has the wrong content; for train, when its pieces are read.
     """
     folder = corpus.folder or downloads
     if corpus.folder and not any((folder / name).exists() for name in ARCHIVES):
@@ -95,10 +95,10 @@ def prepare(corpus: Wmt14Corpus, downloads: Path, processes: int) -> dict[str, I
 
 
 def _cleaned(pairs: Iterable[Pair], held_out: set[Pair], processes: int) -> Iterator[Part]:
-    """Train in pieces, without what stands in valid or test."""
-    left = iter(pairs)
+    """Train in pieces, without pairs in valid or test."""
+    iterator = iter(pairs)
     for number in count():
-        piece = list(islice(left, PIECE))
+        piece = list(islice(iterator, PIECE))
         if not piece:
             break
         part = clean(_tokenised(piece, processes, f"tokenise, from pair {number * PIECE:,} on,"), MOST_WORDS)
@@ -107,7 +107,7 @@ def _cleaned(pairs: Iterable[Pair], held_out: set[Pair], processes: int) -> Iter
 
 
 def _line(language: str) -> LinePreparation:
-    """WMT14 keeps its case."""
+    """The preparation of a line, which keeps its case."""
     return LinePreparation(language, lowercase=False)
 
 
@@ -118,18 +118,18 @@ def _tokenised(pairs: Iterable[Pair], processes: int, label: str) -> Part:
 
 
 def _of(folder: Path, archives: Mapping[str, tuple[str, str]]) -> Iterator[Pair]:
-    """The pairs of two files of each archive, side by side."""
+    """The pairs in two files of each archive."""
     for archive, names in archives.items():
-        with ExitStack() as opened:
-            files = [opened.enter_context(_member(folder / archive, name)) for name in names]
+        with ExitStack() as stack:
+            files = [stack.enter_context(_member(folder / archive, name)) for name in names]
             source, target = (_sentences(file, name) for file, name in zip(files, names, strict=True))
             yield from _pairs(source, target, str(folder / archive))
 
 
 def _of_files(folder: Path) -> dict[str, Iterator[Pair]]:
-    """The pairs of each part, of files of raw text."""
+    """Each part's pairs, from files of raw text."""
     paths = {name: [folder / f"{name}.{language}" for language in ENGLISH_GERMAN] for name in PARTS}
-    if missing := [path.name for both in paths.values() for path in both if not path.is_file()]:
+    if missing := [path.name for sides in paths.values() for path in sides if not path.is_file()]:
         raise CorpusError(
             f"{folder}: lacks {', '.join(missing)}; the folder of a wmt14 corpus holds {', '.join(ARCHIVES)}, or "
             "raw text as train.en, train.de, valid.en, valid.de, test.en and test.de"
@@ -142,16 +142,16 @@ def _of_files(folder: Path) -> dict[str, Iterator[Pair]]:
 
 @contextmanager
 def _member(archive: Path, name: str) -> Iterator[IO[bytes]]:
-    """A file of an archive, as a stream: what stands behind it is not read."""
-    with closing(members(archive, lambda path: PurePosixPath(path).name == name)) as found:
-        for _, file in found:
+    """A file in an archive, as a stream; the rest of the archive is not read."""
+    with closing(members(archive, lambda path: PurePosixPath(path).name == name)) as matches:
+        for _, file in matches:
             yield file
             return
     raise CorpusError(f"{archive}: lacks {name}; give the release's {archive.name}")
 
 
 def _sentences(file: IO[bytes], name: str) -> Iterator[str]:
-    """The segments of an SGML file, or the lines of a text; only a line feed ends one."""
+    """The segments of an SGML file, or the lines of a text; only a line feed ends a line."""
     if name.endswith(".sgm"):
         yield from evaluation_segments(file.read().decode("utf-8"))
     else:
@@ -160,7 +160,7 @@ def _sentences(file: IO[bytes], name: str) -> Iterator[str]:
 
 
 def _pairs(sources: Iterable[str], targets: Iterable[str], where: str) -> Iterator[Pair]:
-    """Lines that are translations of each other, side by side."""
+    """Pairs of lines that are translations of each other."""
     try:
         for source, target in zip_longest(sources, targets):
             if source is None or target is None:

@@ -7,18 +7,19 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from preln.config import Study
-from preln.pretraining.report.labels import names
+from preln.jobs.runs import series
 from preln.pretraining.report.records import SOURCE, Records
 from preln.pretraining.runs import FinetuningJob, PretrainingRun
-from preln.report.core import own_runs
+from preln.report.core import curve_figure
+from preln.report.core.curve_figure import Panel, TrainedRun, curves_of, looks, progress, shared
 from preln.report.core.curves import Curves
 from preln.report.core.figure import Figure
-from preln.report.core.own_runs import OwnRun, Quantity
+from preln.report.core.labels import names
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
-QUANTITIES = [Quantity("valid_loss", "Validation loss", "Masked-LM loss (bits/token)", is_loss=True)]
+AXIS = "Masked-LM loss (bits/token)"
 
 
 def pretraining_runs(study: Study, jobs: Sequence[PretrainingRun | FinetuningJob]) -> list[PretrainingRun]:
@@ -26,27 +27,44 @@ def pretraining_runs(study: Study, jobs: Sequence[PretrainingRun | FinetuningJob
     return [job for job in jobs if isinstance(job, PretrainingRun)]
 
 
-def runs(records: Records) -> list[OwnRun]:
-    """The runs as the figure draws them."""
-    called = names(records.runs)
-    found = []
-    for run in records.runs:
-        metrics = records.metrics.get(run.id)
-        diverged = metrics["diverged"]["update"] if metrics and metrics["diverged"] else None
-        curve = records.curves[records.curves["run"] == run.id] if metrics else None
-        guess = math.log2(run.text.vocabulary)
-        found.append(OwnRun(run.settings, called[run.id], run.settings.text, guess, curve, diverged))
-    return found
+def trained(records: Records, run: PretrainingRun) -> TrainedRun:
+    """A run as the curve figure draws it."""
+    metrics = records.metrics.get(run.id)
+    points = records.curves[records.curves["run"] == run.id] if metrics else None
+    return TrainedRun(run.settings, points, metrics["diverged"]["update"] if metrics and metrics["diverged"] else None)
+
+
+def baseline(runs: Sequence[PretrainingRun]) -> tuple[float, str]:
+    """The loss of a uniform guess; records of BERT are without that of a unigram model."""
+    return max(math.log2(run.text.vocabulary) for run in runs), "uniform guess"
+
+
+def panels(records: Records) -> list[list[Panel]]:
+    """A panel for each text that has a run that is done."""
+    settings = [series(run.settings) for run in records.runs]
+    called, _ = names(settings, always={"placement", "learning_rate", "warmup"})
+    look = looks(settings)
+    texts = dict.fromkeys(run.settings.text for run in records.runs if run.id in records.metrics)
+    rows = []
+    for text in texts:
+        runs = [run for run in records.runs if run.settings.text == text]
+        title = f"Validation loss, {text}" if len(texts) > 1 else "Validation loss"
+        shown = curves_of([trained(records, run) for run in runs], "valid_loss", called, look)
+        rows.append([Panel(title, AXIS, shown, baseline=baseline(runs))])
+    return rows
 
 
 def compose(study: Study, records: Records) -> Drawing:
     """The figure of a study's records."""
-    return own_runs.compose(study.study, runs(records), QUANTITIES)
+    _, common = names([series(run.settings) for run in records.runs], always={"placement", "learning_rate", "warmup"})
+    runs = [trained(records, run) for run in records.runs]
+    note = f"{progress(study.study, [run.settings.text for run in records.runs], runs)} {shared(common)}"
+    return curve_figure.compose(panels(records), note)
 
 
 def curves(study: Study, records: Records) -> list[Curves]:
     """The figure as numbers."""
-    return own_runs.curves(runs(records), QUANTITIES)
+    return curve_figure.curves(panels(records))
 
 
 FIGURE = Figure(
@@ -56,8 +74,7 @@ FIGURE = Figure(
     "one setting differs between the runs, colour tells it; where several do, each curve has a colour and a "
     "marker of its own. The line tells the placement. Several seeds are a mean line, with a band from the "
     "lowest to the highest. A run that diverged is a thin line, and a cross on the edge at the update at "
-    "which it did. The axis of losses is cut off at the loss of a uniform guess, where a curve goes above "
-    "it.",
+    "which it did. Losses far above a uniform guess are drawn at the upper edge.",
     source=SOURCE,
     of=pretraining_runs,
     compose=compose,

@@ -14,7 +14,7 @@ from preln.libraries import np, pd
 from preln.pretraining import finetuning
 from preln.pretraining.curve import COLUMNS
 from preln.pretraining.runs import FinetuningJob, PretrainingRun, expand, finetunings
-from preln.records import recording
+from preln.records import packed, recording
 from preln.report.core.entries import Source
 from preln.report.core.records import Texts, origin_lines, own, table
 from preln.report.core.statistics import Estimate, estimate, mean
@@ -76,7 +76,7 @@ def load(study: Study, shown: Sequence[PretrainingRun | FinetuningJob], results:
     texts = Texts("text")
     for run in runs:
         folder = results / study.study / run.folder
-        if (folder / recording.METRICS).exists():
+        if packed.exists(folder / recording.METRICS):
             metrics[run.id] = recording.read(folder / recording.METRICS)
             origins.append(own(folder, run.identity))
             texts.require_same(run.settings.text, origins[-1], folder)
@@ -87,7 +87,7 @@ def load(study: Study, shown: Sequence[PretrainingRun | FinetuningJob], results:
     done = set()
     for job in jobs:
         folder = results / study.study / job.folder
-        if (folder / recording.RUN).exists():
+        if packed.exists(folder / recording.RUN):
             record = own(folder, job.identity)
             origins.append(record)
             done.add(job.id)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
+from typing import TypeVar
 
 from preln.config import PretrainingSettings, RunSettings
 from preln.placements import PLACEMENTS
@@ -21,6 +23,8 @@ OPTIONS: dict[str, dict[object, str]] = {
 _TOLD_BY_SCHEDULE = {"schedule", *SETTINGS}
 _TOLD = {"placement", "optimizer", "learning_rate", "warmup", "seed"} | _TOLD_BY_SCHEDULE | OPTIONS.keys()
 
+S = TypeVar("S", RunSettings, PretrainingSettings)
+
 
 def warmup(settings: RunSettings | PretrainingSettings) -> str:
     """The warm-up in words."""
@@ -38,21 +42,59 @@ def varying(settings: Iterable[RunSettings | PretrainingSettings]) -> set[str]:
     return {key for one in values[:1] for key in type(one).model_fields if len({getattr(v, key) for v in values}) > 1}
 
 
-def label(settings: RunSettings, differing: set[str], *, with_warmup: bool = True) -> str:
+def label(settings: RunSettings | PretrainingSettings, differing: set[str], *, with_warmup: bool = True) -> str:
     """The name of a curve among curves that differ in the keys `differing`; its warm-up is left out where something
     else tells it."""
     parts = []
     if "placement" in differing:
         parts.append(PLACEMENTS[settings.placement].label)
-    if "optimizer" in differing:
+    if isinstance(settings, RunSettings) and "optimizer" in differing:
         parts.append(OPTIMIZERS[settings.optimizer])
     if "learning_rate" in differing:
         parts.append(f"lr {short(settings.learning_rate)}")
     if with_warmup:
         parts.append(warmup(settings))
-    if _TOLD_BY_SCHEDULE & differing:
+    if isinstance(settings, RunSettings) and _TOLD_BY_SCHEDULE & differing:
         parts.append(schedule(settings))
     return ", ".join([*parts, *others(settings, differing)])
+
+
+def names(
+    settings: Iterable[S], always: Iterable[str] = (), without: Iterable[str] = ("corpus", "text")
+) -> tuple[dict[S, str], str]:
+    """The name of each curve of a figure, and in words what most of them share.
+
+    A name says what differs between the curves. It leaves out a value that more than half of them have, and the number
+    of epochs, which the axis shows, where the names differ without it.
+
+    Args:
+        settings: the curves'.
+        always: keys that the names have even where their values do not differ.
+        without: keys that they never have.
+    """
+    curves = list(dict.fromkeys(settings))
+    differing = (varying(curves) | set(always)) - set(without)
+    if len({_name(one, differing - {"epochs"}, {}) for one in curves}) == len(curves):
+        differing -= {"epochs"}
+    usual = {}
+    for key in type(curves[0]).model_fields if len(curves) > 2 else ():
+        value, count = Counter(getattr(one, key) for one in curves).most_common(1)[0]
+        if key in differing - _TOLD and count > len(curves) / 2:
+            usual[key] = value
+    shared = others(curves[0].model_copy(update=usual), set(usual))
+    if "warmup" not in differing:
+        shared.insert(0, warmup(curves[0]))
+    return {one: _name(one, differing, usual) for one in curves}, ", ".join(shared)
+
+
+def _name(settings: RunSettings | PretrainingSettings, differing: set[str], usual: dict[str, object]) -> str:
+    said = {key for key in differing if key not in usual or getattr(settings, key) != usual[key]}
+    return label(settings, said, with_warmup="warmup" in differing) or PLACEMENTS[settings.placement].label
+
+
+def counted(number: str, noun: str) -> str:
+    """A number with its noun, in the plural where it is not one."""
+    return f"{number} {noun}" if number == "1" else f"{number} {noun}s"
 
 
 def others(settings: RunSettings | PretrainingSettings, differing: set[str]) -> list[str]:
@@ -61,5 +103,5 @@ def others(settings: RunSettings | PretrainingSettings, differing: set[str]) -> 
     for key in type(settings).model_fields:
         if key in differing - _TOLD:
             text = short(getattr(settings, key))
-            parts.append(f"{text} epochs" if key == "epochs" else f"{key.replace('_', ' ')} {text}")
+            parts.append(counted(text, "epoch") if key == "epochs" else f"{key.replace('_', ' ')} {text}")
     return parts

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 from preln.libraries import pd
-from preln.records import recording
-from preln.records.freshness import checksums
+from preln.records import packed, recording
+from preln.records.record import checksums
 from preln.records.recording import RecordError
 
 
@@ -61,7 +62,7 @@ def table(path: Path, columns: Sequence[str], **options: Any) -> pd.DataFrame:
         RecordError: if the file cannot be read, is no table, or is without one of the columns.
     """
     try:
-        found: pd.DataFrame = pd.read_csv(path, **options)
+        found: pd.DataFrame = pd.read_csv(io.BytesIO(packed.read_bytes(path)), **options)
     except OSError as error:
         raise RecordError(f"{path}: cannot be read ({error.strerror}); {recording.AGAIN}") from None
     except ValueError as error:

@@ -48,7 +48,7 @@ RC: dict[Any, Any] = {
     "axes.axisbelow": True,
     "axes.spines.top": False,
     "axes.spines.right": False,
-    "savefig.dpi": 300,
+    "savefig.dpi": 150,
     "pdf.fonttype": 42,
     # Without a fixed salt the identifiers inside an SVG file differ from run to run.
     "svg.hashsalt": "preln",

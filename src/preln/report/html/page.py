@@ -22,7 +22,7 @@ from preln.libraries import pd
 from preln.pretraining.report import records as pretraining_records
 from preln.questions.base import Verdict
 from preln.questions.core import ledger
-from preln.records import recording
+from preln.records import packed, recording
 from preln.records.files import write_text
 from preln.report.catalogue import LEADING, Catalogue
 from preln.report.core.records import commit_name, hardware_line
@@ -178,7 +178,7 @@ def _provenance(catalogue: Catalogue, folder: Path) -> dict[str, list[str]]:
     counts: dict[str, Counter[str]] = {"Commit": Counter(), "Hardware": Counter(), "Versions": Counter()}
     for job in catalogue.everything:
         paths = [folder / file for file in job.files]
-        if not all(path.exists() for path in paths):
+        if not all(map(packed.exists, paths)):
             continue
         record = recording.read(paths[0])
         changed = ", with changes that are not committed" if record["commit_changed"] else ""

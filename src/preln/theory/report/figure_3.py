@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Callable, Sequence
 from functools import partial
 from string import ascii_lowercase
@@ -100,7 +101,7 @@ def compose(study: Study, records: Records) -> Drawing:
         look = {key: value for key, value in _ALONE.items() if key != "elinewidth"}
         handles.append(Line2D([], [], linestyle="none", **look, label=about))
     legend_below(figure, space[-1, :], handles, loc="center", ncols=3)
-    figure.supxlabel(f"{records.progress}{seeds_of(norms)}", **NOTE)
+    figure.supxlabel(textwrap.fill(f"{records.progress}{seeds_of(norms)}", width=150), **NOTE)
     return figure
 
 

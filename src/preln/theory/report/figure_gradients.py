@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 from preln.config import Study
@@ -79,7 +80,7 @@ def compose(study: Study, records: Records) -> Drawing:
     handles = [Line2D([], [], markersize=4, linewidth=0.9, label=_LABELS[name], **_LOOKS[name]) for name in _MATRICES]
     handles.append(Line2D([], [], color="0.4", linestyle=":", linewidth=0.8, label="shared embeddings"))
     legend_below(figure, space[-1, :], handles, loc="center", ncols=6)
-    figure.supxlabel(f"{records.progress}{seeds_of(norms)}", **NOTE)
+    figure.supxlabel(textwrap.fill(f"{records.progress}{seeds_of(norms)}", width=150), **NOTE)
     return figure
 
 

@@ -66,6 +66,7 @@ def compose(study: Study, records: Records) -> Drawing:
         draw(figure.add_subplot(down, columns, number), rows)
     if is_crowded(shown):
         _share_legend(figure, shown)
+        _remove_bands(figure)
     drawn = pd.concat([rows for rows, _ in panels])
     seeds = ", ".join(
         f"{rows['seed'].nunique()} of the {_MODELS[str(model)]}" for model, rows in drawn.groupby("model", sort=False)
@@ -74,9 +75,8 @@ def compose(study: Study, records: Records) -> Drawing:
         "Lines: encoder; broken lines: decoder; open markers: translation model in (c) and (f), $W^{emb}$ with "
         "entries of variance 1, not 1/d, in (e)"
     )
-    figure.supxlabel(
-        textwrap.fill(f"{records.progress} {legend}. Means over seeds with 95% intervals: {seeds}.", width=150), **NOTE
-    )
+    means = "Means over seeds" if is_crowded(shown) else "Means over seeds with 95% intervals"
+    figure.supxlabel(textwrap.fill(f"{records.progress} {legend}. {means}: {seeds}.", width=150), **NOTE)
     return figure
 
 
@@ -92,6 +92,15 @@ def _share_legend(figure: Drawing, placements: Sequence[str]) -> None:
         for one in (PLACEMENTS[name] for name in placements)
     ]
     figure.legend(handles=handles, loc="outside upper center", ncols=_ACROSS_LEGEND, frameon=False, handlelength=1.8)
+
+
+def _remove_bands(figure: Drawing) -> None:
+    """Leave out the intervals and the shaded bounds, which so many lines would hide, and be hidden by."""
+    for axes in figure.axes:
+        for band in list(axes.collections):
+            band.remove()
+        axes.relim()
+        axes.autoscale_view()
 
 
 def _series(
@@ -230,6 +239,9 @@ def _decay(axes: Axes, rows: pd.DataFrame) -> None:
             axes.plot(below, factor ** -below.astype(float), color="0.4", linewidth=0.8, linestyle=":")
             factors.append(f"{1 / factor:.3f}")
     axes.set_yscale("log")
+    # An interval of a ratio may reach to zero, which a logarithm would follow.
+    low = rows.groupby([*keys[:3], "below"])["value"].mean().min()
+    axes.set_ylim(bottom=max(axes.get_ylim()[0], 0.5 * low))
     if factors:
         text = f"dotted: × {', '.join(factors)} per layer"
         axes.text(0.04, 0.05, text, transform=axes.transAxes, fontsize=6, color="0.3")

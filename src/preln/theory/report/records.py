@@ -11,7 +11,7 @@ from preln.config import Study
 from preln.jobs.runs import expand as expand_runs
 from preln.libraries import pd
 from preln.placements import PAPER, PLACEMENTS
-from preln.records import recording
+from preln.records import packed, recording
 from preln.records.recording import RecordError
 from preln.report.core.entries import Source
 from preln.report.core.records import Texts, origin_lines, own, table
@@ -55,7 +55,7 @@ def load(study: Study, parts: Sequence[MeasurementJob], results: Path) -> Record
     texts = Texts("corpus")
     for part in parts:
         folder = results / study.study / part.folder
-        if not (folder / recording.RUN).exists():
+        if not packed.exists(folder / recording.RUN):
             continue
         record, measured = own(folder, part.identity), read(folder / "measurements.csv")
         if not _is_whole(part, measured):

@@ -16,7 +16,7 @@ from preln.report.core.statistics import estimate, exponent, mean, plus_minus
 from preln.report.core.table import Table
 from preln.report.reference.gradients import AROUND, BY_DEPTH
 from preln.theory.closed_forms import DELTA, EPSILON
-from preln.theory.measurement_jobs import DRAWS_OF_WEIGHTS
+from preln.theory.measurement_jobs import INITIALISATIONS
 from preln.theory.measurements import AFTER_WARMUP, INITIAL, UNIT_OUTPUT
 from preln.theory.report.records import (
     SOURCE,
@@ -152,7 +152,7 @@ def theory(records: Records) -> pd.DataFrame:
 
 def _is_of_the_weights(variant: str) -> bool:
     """Whether a variant departs from the models as they are trained in how the weights are drawn, if in anything."""
-    return set(filter(None, variant.split("+"))) <= DRAWS_OF_WEIGHTS.keys()
+    return set(filter(None, variant.split("+"))) <= INITIALISATIONS.keys()
 
 
 def _lemmas(layers: pd.DataFrame, placement: str, stack: Stack) -> list[Row]:

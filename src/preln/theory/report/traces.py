@@ -9,7 +9,7 @@ from pathlib import Path
 from preln.config import RunSettings, Study
 from preln.jobs.runs import series
 from preln.libraries import pd
-from preln.records import recording
+from preln.records import packed, recording
 from preln.report.core.entries import Source
 from preln.report.core.labels import label, varying
 from preln.report.core.records import Texts, origin_lines, own, table
@@ -59,7 +59,7 @@ def load(study: Study, jobs: Sequence[TraceJob], results: Path) -> Records:
     texts = Texts("corpus")
     for name, job in zip(names(jobs), jobs, strict=True):
         folder = results / study.study / job.folder
-        if not (folder / recording.RUN).exists():
+        if not packed.exists(folder / recording.RUN):
             continue
         record = own(folder, job.identity)
         texts.require_same(job.settings.corpus, record, folder)

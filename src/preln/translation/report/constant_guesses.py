@@ -1,6 +1,6 @@
 """Constant guesses of the texts of runs that were trained before each run recorded its own: `constant_guesses.csv`.
 
-They were computed by `preln.translation.constant_guess` from the prepared texts; one is known to two digits alone.
+They were computed by `preln.translation.unigram_baseline` from the prepared texts; one is known to two digits alone.
 """
 
 from __future__ import annotations

@@ -8,25 +8,25 @@ from functools import partial
 from preln.config import Study
 from preln.jobs.runs import Run
 from preln.report.core.figure import Figure
-from preln.translation.report.drawing import COLUMNS, Layout, Panel, compose, curves, in_figure, panel
+from preln.translation.report.curves import COLUMNS, Layout, Part, compose, curves, in_figure
 from preln.translation.report.records import SOURCE
 
 OPTIMIZERS = [("(a) Adam", ("adam", "radam"), "a"), ("(b) SGD", ("sgd",), "b")]
 
 
-def panels(study: Study, runs: Sequence[Run]) -> list[list[Panel]]:
+def parts(study: Study, runs: Sequence[Run]) -> list[list[Part]]:
     """A column for each optimizer; validation loss above BLEU."""
     rows = []
     for quantity in COLUMNS:
         row = []
         for title, names, letter in OPTIMIZERS:
             members = [run for run in runs if run.settings.optimizer in names]
-            row.append(panel(2, study, title, quantity, letter, members))
+            row.append(Part(title, quantity, tuple(members), letter))
         rows.append(row)
     return rows
 
 
-LAYOUT = Layout(panels, legend_by_column=True)
+LAYOUT = Layout(2, parts, legend_by_column=True)
 
 FIGURE = Figure(
     name="2",
@@ -34,8 +34,8 @@ FIGURE = Figure(
     caption="Post-LN, trained by (a) Adam and (b) SGD, with and without warm-up: the validation loss above, and BLEU "
     "on test below, after each epoch, over updates. Colour and the shape of the marker are the warm-up, its filling "
     "is the peak learning rate, and the line says where the decay begins. Several seeds are a mean line, with a "
-    "band from the lowest to the highest. A cross ends a run that diverged. The axis of losses is cut off at "
-    "the loss of a uniform guess, where a curve goes above it.\n\n"
+    "band from the lowest to the highest. A cross ends a run that diverged. Losses far above the "
+    "unigram baseline are drawn at the upper edge.\n\n"
     "The paper (section 3.2) states for Adam a BLEU of only 8.45 without warm-up and around 34 with it. For "
     "a warm-up of 500 updates it states 31.16 at peak rate 5e-4, and 2.77 at 1e-3. For SGD without warm-up "
     "it states a BLEU just above zero. It does not say where the decay begins without warm-up, so there may "

@@ -9,13 +9,13 @@ from string import ascii_lowercase
 from preln.config import Study
 from preln.jobs.runs import Run
 from preln.report.core.figure import Figure
-from preln.translation.report.drawing import COLUMNS, Layout, Panel, compose, curves, in_figure, panel
+from preln.translation.report.curves import COLUMNS, Layout, Part, compose, curves, in_figure
 from preln.translation.report.records import SOURCE
 
 TITLES = {"valid_loss": "Validation loss", "bleu": "BLEU"}
 
 
-def panels(study: Study, runs: Sequence[Run]) -> list[list[Panel]]:
+def parts(study: Study, runs: Sequence[Run]) -> list[list[Part]]:
     """A row for each corpus: validation loss, and BLEU beside it."""
     names = list(dict.fromkeys(run.settings.corpus for run in runs)) or list(study.corpora)[:1]
     letters = iter(ascii_lowercase)
@@ -25,13 +25,13 @@ def panels(study: Study, runs: Sequence[Run]) -> list[list[Panel]]:
         row = []
         for quantity, letter in zip(COLUMNS, "ab", strict=True):
             title = f"({next(letters)}) {TITLES[quantity]}, {name}"
-            row.append(panel(4, study, title, quantity, letter, members))
+            row.append(Part(title, quantity, tuple(members), letter))
         rows.append(row)
     return rows
 
 
 # The figure compares placements and optimizers, so its labels name both.
-LAYOUT = Layout(panels, always=frozenset({"placement", "optimizer"}))
+LAYOUT = Layout(4, parts, always=frozenset({"placement", "optimizer"}))
 
 FIGURE = Figure(
     name="4",

@@ -8,16 +8,16 @@ from functools import partial
 from preln.config import Study
 from preln.jobs.runs import Run
 from preln.report.core.figure import Figure
-from preln.translation.report.drawing import Layout, Panel, compose, curves, in_figure, panel
+from preln.translation.report.curves import Layout, Part, compose, curves, in_figure
 from preln.translation.report.records import SOURCE
 
 
-def panels(study: Study, runs: Sequence[Run]) -> list[list[Panel]]:
+def parts(study: Study, runs: Sequence[Run]) -> list[list[Part]]:
     """The validation loss."""
-    return [[panel(6, study, "", "valid_loss", "", runs)]]
+    return [[Part("", "valid_loss", tuple(runs))]]
 
 
-LAYOUT = Layout(panels)
+LAYOUT = Layout(6, parts)
 
 FIGURE = Figure(
     name="6",

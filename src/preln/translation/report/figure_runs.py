@@ -2,64 +2,59 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from preln.config import Study
 from preln.jobs.runs import Run, series
-from preln.report.core import own_runs
+from preln.report.core import curve_figure
+from preln.report.core.curve_figure import Panel, looks, progress, shared
 from preln.report.core.curves import Curves, by_series
 from preln.report.core.figure import Figure
-from preln.report.core.labels import label, varying
-from preln.report.core.own_runs import OwnRun, Quantity
+from preln.report.core.labels import names
+from preln.translation.report.curves import COLUMNS, panel, trained
 from preln.translation.report.records import SOURCE, Records
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
-QUANTITIES = [
-    Quantity("valid_loss", "Validation loss", "Validation loss (bits/token)", is_loss=True),
-    Quantity("test_bleu", "BLEU", "Test BLEU", is_loss=False),
-]
-
-
-def runs(records: Records) -> list[OwnRun]:
-    """The runs as the figure draws them."""
-    # A panel is of one corpus, and the line tells the placement.
-    differing = (varying(run.settings for run in records.runs) | {"placement"}) - {"corpus"}
-    done = records.summary.set_index("run")
-    return [
-        OwnRun(
-            settings=run.settings,
-            name=label(series(run.settings), differing),
-            text=run.settings.corpus,
-            guess=math.log2(run.corpus.vocabulary),
-            curve=records.curves[records.curves["run"] == run.id] if run.id in done.index else None,
-            diverged=int(done.diverged_update[run.id])
-            if run.id in done.index and done.status[run.id] == "diverged"
-            else None,
-        )
-        for run in records.runs
-    ]
-
-
-def compose(study: Study, records: Records) -> Drawing:
-    """The figure of a study's records."""
-    return own_runs.compose(study.study, runs(records), QUANTITIES)
-
-
-def curves(study: Study, records: Records) -> list[Curves]:
-    """The figure as numbers."""
-    return own_runs.curves(runs(records), QUANTITIES)
-
+TITLES = {"valid_loss": "Validation loss", "bleu": "BLEU"}
 
 _MOST_CURVES = 48
 
 
 def legible(study: Study, runs: Sequence[Run]) -> Sequence[Run]:
-    """All runs of a study, unless they are more curves than a reader can tell apart."""
+    """All runs of a study, unless they are more curves than a reader looks through."""
     return runs if len(by_series(runs)) <= _MOST_CURVES else []
+
+
+def panels(records: Records) -> list[list[Panel]]:
+    """A row for each corpus that has a run that is done; the loss, and BLEU where one has it."""
+    settings = [series(run.settings) for run in records.runs]
+    called, _ = names(settings, always={"placement"})
+    look = looks(settings)
+    corpora = dict.fromkeys(records.summary["corpus"])
+    known = records.curves.notna().any()
+    quantities = [name for name, column in COLUMNS.items() if name == "valid_loss" or known[column]]
+    rows = []
+    for corpus in corpora:
+        runs = [run for run in records.runs if run.settings.corpus == corpus]
+        titles = {name: f"{title}, {corpus}" if len(corpora) > 1 else title for name, title in TITLES.items()}
+        rows.append([panel(titles[name], name, records, runs, called, look) for name in quantities])
+    return rows
+
+
+def compose(study: Study, records: Records) -> Drawing:
+    """The figure of a study's records."""
+    _, common = names([series(run.settings) for run in records.runs], always={"placement"})
+    corpora = [run.settings.corpus for run in records.runs]
+    note = f"{progress(study.study, corpora, trained(records, records.runs))} {shared(common)}"
+    return curve_figure.compose(panels(records), note)
+
+
+def curves(study: Study, records: Records) -> list[Curves]:
+    """The figure as numbers."""
+    return curve_figure.curves(panels(records))
 
 
 FIGURE = Figure(
@@ -69,7 +64,8 @@ FIGURE = Figure(
     "differs between the runs, colour tells it; where several do, each curve has a colour and a marker of "
     "its own. The line tells the placement. Several seeds are a mean line, with a band from the lowest to "
     "the highest. A run that diverged is a thin line, and a cross on the edge at the update at which it did. "
-    "The axis of losses is cut off at the loss of a uniform guess, where a curve goes above it.",
+    "Losses far above the unigram baseline are drawn at the upper edge. More than twelve curves have panels of "
+    "their own.",
     source=SOURCE,
     of=legible,
     compose=compose,

@@ -14,6 +14,7 @@ from typing import Any
 from preln.config import RunSettings, Study
 from preln.jobs.runs import Run, expand
 from preln.libraries import pd
+from preln.records import packed
 from preln.records.recording import AGAIN, METRICS, RecordError, read
 from preln.report.core.entries import Source
 from preln.report.core.records import Texts, hardware_line, own, table
@@ -111,7 +112,7 @@ def _done(
     texts = Texts("corpus")
     for run in runs:
         folder = results / study.study / run.folder
-        if not (folder / METRICS).exists():
+        if not packed.exists(folder / METRICS):
             continue
         metrics, record = _metrics(run, folder)
         texts.require_same(run.settings.corpus, record, folder)

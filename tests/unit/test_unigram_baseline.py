@@ -1,4 +1,4 @@
-"""The loss of a constant guess is the least that a model can have which does not look at its input."""
+"""The unigram baseline is the lowest loss of a model that ignores its input."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preln.config import RunSettings
-from preln.translation.constant_guess import constant_guess, of_prepared
 from preln.translation.report.constant_guesses import known
+from preln.translation.unigram_baseline import of_prepared, unigram_baseline
 
 COUNTS = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(1, 50), min_size=1)
 
@@ -22,38 +22,34 @@ COUNTS = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(1, 50), min_si
 def test_without_smoothing_it_is_the_entropy_of_the_text(counts: dict[str, int]) -> None:
     total = sum(counts.values())
     entropy = -sum(count / total * math.log2(count / total) for count in counts.values())
-    assert constant_guess(counts, counts, 12, 0.0) == pytest.approx(entropy)
+    assert unigram_baseline(counts, counts, 12, 0.0) == pytest.approx(entropy)
 
 
 @given(COUNTS, COUNTS)
-def test_of_a_text_with_other_frequencies_no_guess_is_better_than_its_own(
-    train: dict[str, int], valid: dict[str, int]
-) -> None:
-    assert constant_guess(train, valid, 12, 0.1) >= constant_guess(valid, valid, 12, 0.1) - 1e-9
+def test_no_other_frequencies_are_better_than_the_texts_own(train: dict[str, int], valid: dict[str, int]) -> None:
+    assert unigram_baseline(train, valid, 12, 0.1) >= unigram_baseline(valid, valid, 12, 0.1) - 1e-9
 
 
 def test_without_smoothing_an_entry_that_is_not_in_train_is_possible() -> None:
-    found = constant_guess({"a": 5, "</s>": 2}, {"a": 2, "b": 1, "</s>": 1}, 8, 0.0)
-    # Of 7 tokens and 8 entries that are counted once more.
+    loss = unigram_baseline({"a": 5, "</s>": 2}, {"a": 2, "b": 1, "</s>": 1}, 8, 0.0)
+    # 7 tokens, and one added for each of 8 entries.
     shares = {"a": 6 / 15, "b": 1 / 15, "</s>": 3 / 15}
-    assert found == pytest.approx(
-        -(2 * math.log2(shares["a"]) + sum(map(math.log2, (shares["b"], shares["</s>"])))) / 4
-    )
+    assert loss == pytest.approx(-(2 * math.log2(shares["a"]) + sum(map(math.log2, (shares["b"], shares["</s>"])))) / 4)
 
 
 @pytest.mark.numbers
-def test_no_constant_output_has_a_lower_smoothed_loss() -> None:
+def test_no_input_independent_output_has_a_lower_smoothed_loss() -> None:
     counts, vocabulary, smoothing = {"a": 7, "b": 2, "c": 1}, 6, 0.1
     scores = torch.zeros(vocabulary, dtype=torch.float64, requires_grad=True)
     weights = torch.tensor([*counts.values(), 0, 0, 0], dtype=torch.float64) / 10
-    other = smoothing / (vocabulary - 1)
+    smoothed = smoothing / (vocabulary - 1)
 
     for _ in range(300):
         bits = -torch.log_softmax(scores, 0) / math.log(2)
-        loss = (1 - smoothing - other) * (weights * bits).sum() + other * bits.sum()
+        loss = (1 - smoothing - smoothed) * (weights * bits).sum() + smoothed * bits.sum()
         (gradient,) = torch.autograd.grad(loss, scores)
         scores = (scores - 2 * gradient).detach().requires_grad_()
-    assert constant_guess(counts, counts, vocabulary, smoothing) == pytest.approx(loss.item(), abs=1e-6)
+    assert unigram_baseline(counts, counts, vocabulary, smoothing) == pytest.approx(loss.item(), abs=1e-6)
 
 
 def test_it_is_computed_from_the_pieces_of_a_prepared_text(tmp_path: Path) -> None:
@@ -65,7 +61,7 @@ def test_it_is_computed_from_the_pieces_of_a_prepared_text(tmp_path: Path) -> No
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
     train, valid = Counter({"a": 2, "b": 1, "</s>": 2}), Counter({"a": 1, "</s>": 1})
-    assert of_prepared(tmp_path, "en", 0.1) == constant_guess(train, valid, 6, 0.1)
+    assert of_prepared(tmp_path, "en", 0.1) == unigram_baseline(train, valid, 6, 0.1)
     (tmp_path / "bpe/train.en").unlink()
     assert of_prepared(tmp_path, "en", 0.1) is None
 

@@ -1,7 +1,8 @@
-"""Figures show what is recorded, of a grid in any state, and are the same for the same records."""
+"""The curve figure shows what is recorded of every kind of training, of a grid in any state."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -12,18 +13,24 @@ from hypothesis import strategies as st
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from preln.config import Study
+from preln.config import Study, validate
 from preln.errors import PrelnError
 from preln.jobs.runs import Run, series
+from preln.pretraining.runs import expand
+from preln.records.files import write_json
 from preln.report.catalogue import Catalogue
+from preln.report.core.curve_figure import MOST, looks
 from preln.report.core.style import styles
+from preln.report.html.charts import specification
+from tests.conftest import bert_content
+from tests.made_up.pretraining import write_records
 from tests.made_up.translation import POST, records_of, small_study
 from tests.reading import points, texts
 
 
-def drawn(number: int, study: Study, runs: list[Run], results: Path) -> Figure:
+def drawn(name: int | str, study: Study, runs: list[Run], results: Path) -> Figure:
     catalogue = Catalogue(study)
-    figure = catalogue.figure(str(number))
+    figure = catalogue.figure(str(name))
     drawing: Figure = figure.compose(study, catalogue.load(figure, results))
     return drawing
 
@@ -87,30 +94,35 @@ def test_a_partial_grid_shows_what_there_is_and_how_much(tmp_path: Path) -> None
     assert points(figure.axes[0].lines[0]) == [(100, 6.0), (200, 5.0)]
 
 
-def test_seeds_are_one_mean_with_a_band_from_lowest_to_highest(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", [2, "runs"])
+def test_seeds_are_one_mean_with_a_band_from_lowest_to_highest(name: int | str, tmp_path: Path) -> None:
     study, runs = small_study({"figures": [2], **POST, "seed": [1, 2, 3, 4]})
     for run, loss in zip(runs, (4.0, 5.0, 9.0), strict=False):
         records_of(study, run, tmp_path, [loss, loss])
 
-    figure = drawn(2, study, runs, tmp_path)
+    figure = drawn(name, study, runs, tmp_path)
     axes = figure.axes[0]
 
-    assert len(axes.lines) == 1
     assert points(axes.lines[0]) == [(100, 6.0), (200, 6.0)]
     band = np.asarray(axes.collections[0].get_paths()[0].vertices)
     assert (min(band[:, 1]), max(band[:, 1])) == (4.0, 9.0)
     assert "n = 3" in texts(figure)
 
 
-def test_a_run_that_diverged_is_drawn_to_its_last_epoch_with_a_cross(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", [2, "runs"])
+def test_a_run_that_diverged_is_drawn_to_its_last_epoch_with_a_cross_on_the_edge(
+    name: int | str, tmp_path: Path
+) -> None:
     study, runs = small_study()
-    records_of(study, runs[0], tmp_path, [6.0, 7.0], diverged={"update": 2345, "epoch": 3, "reason": "nan"})
+    records_of(study, runs[0], tmp_path, [6.0, 7.0], diverged={"update": 234, "epoch": 3, "reason": "nan"})
 
-    figure = drawn(2, study, runs, tmp_path)
-    crosses = [one for one in figure.axes[0].lines if one.get_marker() == "x"]
+    figure = drawn(name, study, runs, tmp_path)
+    loss, bleu = figure.axes
 
-    assert [points(cross) for cross in crosses] == [[(200, 7.0)]]
-    assert "diverged at update 2345" in texts(figure)
+    assert [points(one) for one in loss.lines if one.get_marker() == "x"] == [[(234, 1.0)]], "the upper edge"
+    assert [points(one) for one in bleu.lines if one.get_marker() == "x"] == [[(234, 0.0)]], "the lower edge"
+    assert [(100, 6.0), (200, 7.0)] in [points(one) for one in loss.lines]
+    assert "diverged at update 234" in texts(figure)
 
 
 def test_a_seed_that_diverged_is_no_part_of_the_mean(tmp_path: Path) -> None:
@@ -121,19 +133,17 @@ def test_a_seed_that_diverged_is_no_part_of_the_mean(tmp_path: Path) -> None:
     figure = drawn(2, study, runs, tmp_path)
 
     assert points(figure.axes[0].lines[0]) == [(100, 6.0), (200, 5.0)]
-    assert "n = 1; 1 of 2 diverged at update 150" in texts(figure)
+    assert "1 of 2 diverged at update 150" in texts(figure) and "finished (n = 1)" in texts(figure)
 
 
-def test_divergence_in_the_first_epoch_is_in_the_legend(tmp_path: Path) -> None:
+def test_a_run_that_diverged_in_the_first_epoch_has_a_cross_alone(tmp_path: Path) -> None:
     study, runs = small_study()
     records_of(study, runs[0], tmp_path, [], diverged={"update": 81, "epoch": 1, "reason": "nan"})
 
     figure = drawn(2, study, runs, tmp_path)
 
-    assert "diverged at update 81 in epoch 1" in texts(figure)
-    loss, bleu = figure.axes[:2]
-    assert [points(line) for line in loss.lines] == [[(81, 1.0)]], "a cross on the upper edge"
-    assert [points(line) for line in bleu.lines] == [[(81, 0.0)]], "and on the lower one"
+    assert "diverged at update 81" in texts(figure)
+    assert [points(line) for line in figure.axes[0].lines if len(points(line))] == [[(81, 1.0)]]
 
 
 def test_one_exploded_run_does_not_set_the_scale(tmp_path: Path) -> None:
@@ -143,21 +153,101 @@ def test_one_exploded_run_does_not_set_the_scale(tmp_path: Path) -> None:
 
     figure = drawn(2, study, runs, tmp_path)
 
-    assert figure.axes[0].get_ylim()[1] == 10, "log2 of a vocabulary of 1024"
-    assert "cut off" in texts(figure)
+    # Half of the way from 4 to log2 of a vocabulary of 1024 lies above it.
+    assert figure.axes[0].get_ylim()[1] == 13
+    assert "uniform guess" in texts(figure) and "drawn at the upper edge" in texts(figure)
 
 
-@pytest.mark.parametrize("figure", ["2", "runs"])
-def test_losses_that_are_all_above_a_uniform_guess_are_drawn_whole(figure: str, tmp_path: Path) -> None:
+def test_losses_that_are_all_above_the_baseline_are_drawn_whole(tmp_path: Path) -> None:
     study, runs = small_study()
     records_of(study, runs[0], tmp_path, [12.0, 11.5])
     records_of(study, runs[1], tmp_path, [12.5, 11.0])
-    catalogue = Catalogue(study)
-    entry = catalogue.figure(figure)
 
-    low, high = entry.compose(study, catalogue.load(entry, tmp_path)).axes[0].get_ylim()
+    low, high = drawn(2, study, runs, tmp_path).axes[0].get_ylim()
 
     assert low < 11.0 < 12.5 < high
+
+
+def test_a_name_says_what_differs_and_the_note_what_most_share(tmp_path: Path) -> None:
+    study, runs = small_study({**POST, "dropout": [0.1, 0.3]}, {**POST, "warmup": 400, "epochs": 2})
+    for run in runs:
+        records_of(study, run, tmp_path, [6.0, 5.0])
+
+    figure = drawn("runs", study, runs, tmp_path)
+
+    names = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert names == ["Post-LN, no warm-up", "Post-LN, no warm-up, dropout 0.3", "Post-LN, warm-up 400"]
+    assert "Where not named: dropout 0.1." in texts(figure)
+
+
+def test_each_corpus_has_its_row_of_the_studys_own_runs(tmp_path: Path) -> None:
+    corpora = {name: {"source": "embedded"} for name in ("embedded", "other", "third")}
+    study, runs = small_study({**POST, "corpus": ["embedded", "other", "third"]}, corpora=corpora)
+    for run in runs[:2]:
+        records_of(study, run, tmp_path, [6.0])
+
+    titles = [axes.get_title() for axes in drawn("runs", study, runs, tmp_path).axes]
+
+    of_the_done = ["embedded", "other"]
+    assert titles == [f"{what}, {name}" for name in of_the_done for what in ("Validation loss", "BLEU")]
+
+
+def test_pre_training_runs_are_drawn_with_those_that_diverged(tmp_path: Path) -> None:
+    study = validate(bert_content({"placement": ["post", "pre"]}), "my.yaml")
+    write_records(tmp_path, study)
+    path = tmp_path / study.study / "pretraining" / expand(study)[1].id / "metrics.json"
+    write_json(path, {**json.loads(path.read_text()), "status": "diverged", "diverged": {"update": 12}})
+
+    figure = drawn("pretraining", study, [], tmp_path)
+
+    post, pre, cross = (line for line in figure.axes[0].lines if line.get_marker() != "None" and len(points(line)))
+    assert points(post) == [(3, 8.0), (6, 7.0), (9, 6.5), (12, 6.0)]
+    assert points(pre) == [(3, 7.0), (6, 6.0), (9, 5.5), (12, 5.0)]
+    assert points(cross) == [(12, 1.0)]
+    assert "diverged at update 12" in texts(figure)
+
+
+def test_more_curves_than_a_panel_holds_are_small_multiples_with_the_others_behind(tmp_path: Path) -> None:
+    rates = [round(1e-4 * n, 5) for n in range(1, MOST + 2)]
+    study, runs = small_study({**POST, "learning_rate": rates})
+    for number, run in enumerate(runs):
+        records_of(study, run, tmp_path, [6.0, 5.0 - number / 10])
+
+    losses = [axes for axes in drawn("runs", study, runs, tmp_path).axes][: len(rates)]
+
+    assert [axes.get_title() for axes in losses[:2]] == ["Post-LN, lr 1e-4", "Post-LN, lr 2e-4"]
+    behind, own = losses[0].lines[:2]
+    assert points(own) == [(100, 6.0), (200, 5.0)]
+    assert sum(np.isfinite(behind.get_ydata())) == 2 * len(rates)
+    assert len({axes.get_ylim() for axes in losses}) == 1
+
+
+def test_curves_that_differ_in_two_things_share_small_multiples(tmp_path: Path) -> None:
+    rates, warmups = [1e-4, 2e-4, 3e-4, 4e-4, 5e-4], [0, 400, 800]
+    study, runs = small_study({**POST, "learning_rate": rates, "warmup": warmups})
+    for run in runs:
+        records_of(study, run, tmp_path, [6.0, 5.0])
+
+    figure = drawn("runs", study, runs, tmp_path)
+
+    titles = [axes.get_title() for axes in figure.axes][: len(warmups)]
+    assert titles == ["Post-LN, no warm-up", "Post-LN, warm-up 400", "Post-LN, warm-up 800"]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == [f"lr {n}e-4" for n in range(1, 6)]
+
+
+def test_the_page_has_the_same_numbers_in_valid_json(tmp_path: Path) -> None:
+    study, runs = small_study({**POST, "warmup": [0, 400, 800]})
+    records_of(study, runs[0], tmp_path, [7.0, 6.0])
+    records_of(study, runs[1], tmp_path, [6.0], diverged={"update": 150, "epoch": 2, "reason": "nan"})
+    records_of(study, runs[2], tmp_path, [], diverged={"update": 7, "epoch": 1, "reason": "nan"})
+    catalogue = Catalogue(study)
+    figure = catalogue.figure("runs")
+
+    loss, _ = figure.curves(study, catalogue.load(figure, tmp_path))
+
+    assert loss.table[["x", "value"]].values.tolist() == [[100, 7], [200, 6], [100, 6]]
+    assert "seed 1 at update 150" in loss.note and "seed 1 at update 7" in loss.note
+    json.dumps(specification(loss), allow_nan=False)
 
 
 def paper_study(**changes: Any) -> tuple[Study, list[Run]]:
@@ -195,11 +285,13 @@ def test_a_number_of_the_papers_text_has_one_marker_in_panel_and_legend(tmp_path
     study, runs = paper_study()
     records_of(study, runs[0], tmp_path, [6.0])
 
-    losses, bleu, below = drawn(4, study, runs, tmp_path).axes
+    figure = drawn(4, study, runs, tmp_path)
+    losses, bleu = figure.axes
 
-    legend = below.get_legend()
-    assert legend is not None
-    in_legend = [handle.get_marker() for handle in legend.legend_handles if isinstance(handle, Line2D)][-2:]
+    legend = dict(
+        zip((text.get_text() for text in figure.legends[0].get_texts()), figure.legends[0].legend_handles, strict=True)
+    )
+    in_legend = [one.get_marker() for name, one in legend.items() if "(stated)" in name and isinstance(one, Line2D)]
     grey = [[line for line in panel.get_lines() if line.get_color() == "0.45"] for panel in (losses, bleu)]
     assert [lines[-1].get_marker() for lines in grey] == in_legend
     assert len(set(in_legend)) == 2
@@ -295,3 +387,5 @@ def test_seeds_look_the_same_and_curves_look_different_even_without_colour(grid:
     assert set(look) == {series(run.settings) for run in runs}
     in_grey = [(style.marker, style.filling, style.line) for style in look.values()]
     assert len(set(in_grey)) == len(in_grey)
+    own = [tuple(one.values()) for one in looks([run.settings for run in runs]).values()]
+    assert len(set(own)) == len(own) == len(look)

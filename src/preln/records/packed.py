@@ -1,0 +1,301 @@
+"""The records of a whole study in one file, `records.jsonl`, with which they come in a clone.
+
+The first line has the blocks that several jobs share, such as the corpus. Each further line is a job: its folder, and
+its files by their names, JSON as it is and tables as lists of lines. The long tables lie beside it, in one CSV for all
+jobs of a kind. The files of a job that are laid out from there are the same to the byte: the checksums in its run.json
+still hold.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from preln.records.files import json_text, replaced, write_text
+
+FILE = "records.jsonl"
+RUN = "run.json"
+LONG_TABLES = ("measurements.csv", "updates.csv")
+"""Tables of a job that stand in a file of their own, in the folder of the study's results."""
+_JOB = "job"
+"""The first column of a long table, and the key of a line: the job's folder in the study's results."""
+_BLOCKS, _BLOCK, _COLUMNS = "blocks", "block", "columns"
+
+Files = dict[str, str]
+"""The text of each of a job's files by its name."""
+
+
+def read_bytes(path: Path) -> bytes:
+    """The content of a job's file, from its folder, or else from the file of its study.
+
+    Raises:
+        OSError: if it is in neither.
+    """
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        text = _packed_text(path)
+        if text is None:
+            raise
+        return text.encode()
+
+
+def exists(path: Path) -> bool:
+    """Whether a job's file is in its folder, or in the file of its study."""
+    return path.exists() or _packed_text(path) is not None
+
+
+def recorded(results: Path) -> list[Path]:
+    """The run.json of each job that is recorded in the results of a study, in either form."""
+    laid_out = {_name(path.parent): path for path in sorted(results.glob(f"*/*/{RUN}"))}
+    return list(({job: results / job / RUN for job in _lines(results)} | laid_out).values())
+
+
+def lay_out(folder: Path) -> None:
+    """Write the files of a job to its folder, from the file of its study.
+
+    Raises:
+        FileNotFoundError: if the job is not in it.
+    """
+    results, job = folder.parents[1], _name(folder)
+    if job not in _lines(results):
+        raise FileNotFoundError(2, f"has no {job}", str(results / FILE))
+    for name, text in _files(results, job).items():
+        write_text(folder / name, text)
+
+
+def pack(results: Path, jobs: Mapping[str, Iterable[str]]) -> None:
+    """Write the file of a study, and its long tables.
+
+    Args:
+        results: the folder of the study's results.
+        jobs: for the folder of each job, the names of its files. A job that has none of them is left out.
+    """
+    contents = {job: _contents(results / job, names) for job, names in jobs.items()}
+    recorded = {job: files for job, files in contents.items() if files}
+    tables = {
+        name: LongTable.of({job: files[name] for job, files in recorded.items() if name in files})
+        for name in LONG_TABLES
+    }
+    written = {job: _values(files, tables) for job, files in recorded.items()}
+    blocks = _shared(files[RUN] for files in written.values() if isinstance(files.get(RUN), dict))
+    lines: list[dict[str, Any]] = [{_BLOCKS: dict(blocks.values())}]
+    for job, files in written.items():
+        lines.append({_JOB: job, **files, **_with_blocks(files, blocks)})
+    for name, table in tables.items():
+        if table:
+            write_text(results / name, table.text)
+        else:
+            (results / name).unlink(missing_ok=True)
+    with replaced(results / FILE) as partial:
+        partial.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
+
+
+def _contents(folder: Path, names: Iterable[str]) -> Files:
+    """The text of those of a job's files that exist."""
+    return {name: read_bytes(folder / name).decode() for name in names if exists(folder / name)}
+
+
+def _values(files: Files, tables: Mapping[str, LongTable | None]) -> dict[str, Any]:
+    """What the line of a job has of its files: of one that stands in a long table, its columns, where it lacks some."""
+    values: dict[str, Any] = {}
+    for name, text in files.items():
+        head, _, rows = text.partition("\n")
+        columns = head.split(",")
+        table = tables.get(name)
+        if table is None or not rows:
+            values[name] = _value(text)
+        elif columns != table.columns:
+            values[name] = {_COLUMNS: columns}
+    return values
+
+
+def _value(text: str) -> Any:
+    """A file as a value of JSON from which its text can be had again: JSON, a list of lines, or else the text."""
+    try:
+        value = json.loads(text)
+    except ValueError:
+        pass
+    else:
+        if isinstance(value, dict) and json_text(value) == text:
+            return value
+    lines = text.split("\n")
+    return lines[:-1] if lines[-1] == "" else text
+
+
+def _text(value: Any) -> str:
+    """The text of a file by its value in a line."""
+    if isinstance(value, dict):
+        return json_text(value)
+    return value if isinstance(value, str) else "".join(f"{line}\n" for line in value)
+
+
+def _shared(records: Iterable[dict[str, Any]]) -> dict[str, tuple[str, Any]]:
+    """The name and the value of each block that several records have under one key, by its key and its JSON."""
+    values = [(key, value) for record in records for key, value in record.items() if isinstance(value, dict)]
+    counts = Counter(_key(key, value) for key, value in values)
+    blocks: dict[str, tuple[str, Any]] = {}
+    numbers: Counter[str] = Counter()
+    for key, value in values:
+        text = _key(key, value)
+        if counts[text] > 1 and text not in blocks:
+            numbers[key] += 1
+            blocks[text] = (f"{key}-{numbers[key]}", value)
+    return blocks
+
+
+def _key(key: str, value: Any) -> str:
+    # The order of the keys is a part of a file's text.
+    return f"{key} {json.dumps(value)}"
+
+
+def _with_blocks(files: Mapping[str, Any], blocks: Mapping[str, tuple[str, Any]]) -> dict[str, Any]:
+    """A job's run.json with the names of blocks in their place."""
+    record = files.get(RUN)
+    if not isinstance(record, dict):
+        return {}
+    named = {key: blocks.get(_key(key, value)) for key, value in record.items()}
+    return {RUN: {key: {_BLOCK: name[0]} if (name := named[key]) else value for key, value in record.items()}}
+
+
+@dataclass(frozen=True)
+class LongTable:
+    """The tables of several jobs as one.
+
+    Attributes:
+        columns: every column that any of them has.
+        rows: of each job, its rows as they stand in the file, without the job.
+    """
+
+    columns: list[str]
+    rows: dict[str, list[str]]
+
+    @classmethod
+    def of(cls, texts: Files) -> LongTable | None:
+        """The long table of the tables of some jobs, by their folders; None where there is none."""
+        heads = [text.partition("\n")[0].split(",") for text in texts.values()]
+        columns = list(dict.fromkeys(name for head in sorted(heads, key=len, reverse=True) for name in head))
+        if not columns:
+            return None
+        rows = {}
+        for (job, text), head in zip(texts.items(), heads, strict=True):
+            _, *lines = text.split("\n")[:-1]
+            if head != columns:
+                cells = (dict(zip(head, row, strict=True)) for row in csv.reader(lines))
+                lines = _csv([row.get(name, "") for name in columns] for row in cells)
+            rows[job] = lines
+        return cls(columns, rows)
+
+    @classmethod
+    def read(cls, lines: list[str]) -> LongTable:
+        """The long table in the lines of a file."""
+        head, *lines = lines
+        rows: dict[str, list[str]] = {}
+        for line in lines:
+            job, _, row = line.partition(",")
+            rows.setdefault(job, []).append(row)
+        return cls(head.split(",")[1:], rows)
+
+    @property
+    def text(self) -> str:
+        """The content of its file."""
+        head = ",".join([_JOB, *self.columns])
+        return _text([head, *(f"{job},{row}" for job, rows in self.rows.items() for row in rows)])
+
+    def of_job(self, job: str, columns: list[str] | None) -> str:
+        """The table of one job, which has these columns, or all."""
+        lines = self.rows[job]
+        if columns is not None:
+            places = [self.columns.index(name) for name in columns]
+            lines = _csv([row[place] for place in places] for row in csv.reader(lines))
+        return _text([",".join(columns or self.columns), *lines])
+
+
+def _csv(rows: Iterable[list[str]]) -> list[str]:
+    """Rows of cells as lines of CSV."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue().split("\n")[:-1]
+
+
+def _packed_text(path: Path) -> str | None:
+    """The text of a job's file by the file of its study; None where that has none."""
+    if len(path.parents) < 3:
+        return None
+    return _files(path.parents[2], _name(path.parent)).get(path.name)
+
+
+def _name(folder: Path) -> str:
+    """The folder of a job in the folder of the study's results."""
+    return f"{folder.parent.name}/{folder.name}"
+
+
+def _files(results: Path, job: str) -> Files:
+    """The files of a job in the file of its study; none where it has no line."""
+    line = _lines(results).get(job)
+    if line is None:
+        return {}
+    files = {}
+    for name in dict.fromkeys([*line, *LONG_TABLES]):
+        value, table = line.get(name), _table(results / name) if name in LONG_TABLES else None
+        if table and job in table.rows:
+            files[name] = table.of_job(job, value[_COLUMNS] if value else None)
+        elif value is not None:
+            files[name] = _text(value)
+    return files
+
+
+def _lines(results: Path) -> dict[str, dict[str, Any]]:
+    """What the file of a study has of each job, by its folder."""
+    path = results / FILE
+    return _read_lines(path, *_age(path)) if path.is_file() else {}
+
+
+def _table(path: Path) -> LongTable | None:
+    """The long table in a file; None where there is none."""
+    return _read_table(path, *_age(path)) if path.is_file() else None
+
+
+def _age(path: Path) -> tuple[int, int]:
+    status = path.stat()
+    return status.st_mtime_ns, status.st_size
+
+
+def _rows(path: Path) -> list[str]:
+    """The lines of a file. `str.splitlines` would split at more signs than those that end a line."""
+    return path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
+
+
+@lru_cache(maxsize=32)
+def _read_lines(path: Path, _time: int, _size: int) -> dict[str, dict[str, Any]]:
+    lines = [json.loads(line) for line in _rows(path)]
+    blocks = lines[0][_BLOCKS] if lines else {}
+
+    def whole(value: Any) -> Any:
+        is_block = isinstance(value, dict) and value.keys() == {_BLOCK}
+        return blocks[value[_BLOCK]] if is_block else value
+
+    jobs = {}
+    for line in lines[1:]:
+        job = line.pop(_JOB)
+        if isinstance(line.get(RUN), dict):
+            line[RUN] = {key: whole(value) for key, value in line[RUN].items()}
+        jobs[job] = line
+    return jobs
+
+
+@lru_cache(maxsize=8)
+def _read_table(path: Path, _time: int, _size: int) -> LongTable:
+    return LongTable.read(_rows(path))
+
+
+if __name__ == "__main__":
+    lay_out(Path(sys.argv[1]))

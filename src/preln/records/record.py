@@ -1,0 +1,85 @@
+"""The record of one job: whether it is there, of the study's settings, whole, and of the text that is here."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from preln.records import packed
+from preln.records.recording import RUN, damaged_beside
+
+if TYPE_CHECKING:
+    from preln.jobs.base import Job
+
+
+@dataclass(frozen=True)
+class Record:
+    """The files that a job leaves, in its folder or in the file of its study (`preln.records.packed`).
+
+    Attributes:
+        job: the job as the study asks for it now.
+        folder: the job's folder.
+    """
+
+    job: Job
+    folder: Path
+
+    @property
+    def path(self) -> Path:
+        """The record that says what the others are of."""
+        return self.folder / RUN
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """That record; empty where there is none, or it is damaged."""
+        return read_or_nothing(self.path) if packed.exists(self.path) else {}
+
+    @property
+    def is_current(self) -> bool:
+        """Whether all files are there and of the settings that the study has now."""
+        is_whole = all(packed.exists(self.folder / name) for name in self.job.records)
+        return is_whole and self.content.get("identity") == _as_recorded(self.job.identity)
+
+    @property
+    def is_of_other_settings(self) -> bool:
+        """Whether the record says that it is of other settings than the study has now."""
+        content = self.content
+        return "identity" in content and content["identity"] != _as_recorded(self.job.identity)
+
+    @property
+    def damaged(self) -> Path | None:
+        """The first file that is not as it was written; None if there is none."""
+        return damaged_beside(self.path)
+
+    def is_of_text(self, text: Path, sources: Iterable[Path]) -> bool:
+        """Whether the job has read the prepared text whose record is `text`, and this is made of the sources as they
+        are."""
+        if not text.exists() or any(source.stat().st_mtime > text.stat().st_mtime for source in sources):
+            return False
+        content = self.content
+        return checksums(content.get("corpus") or content.get("text") or {}) == checksums(read_or_nothing(text))
+
+
+def _as_recorded(identity: dict[str, Any]) -> Any:
+    """An identity as JSON has it."""
+    return json.loads(json.dumps(identity))
+
+
+def checksums(text: dict[str, Any]) -> dict[str, str]:
+    """The SHA-256 of each file of a prepared text, parallel or English, by its name, as the text's record has them."""
+    if "sha256" in text:
+        return dict(text["sha256"])
+    files = (part["files"] for part in text.get("parts", {}).values())
+    return {name: file["sha256"] for of_part in files for name, file in of_part.items()}
+
+
+def read_or_nothing(path: Path) -> dict[str, Any]:
+    """A record; empty where it is damaged, so that it is of nothing."""
+    try:
+        content = json.loads(packed.read_bytes(path))
+    except ValueError:
+        return {}
+    return content if isinstance(content, dict) else {}

@@ -1,0 +1,640 @@
+"""The curve figure: means over the seeds with bands, a cross where a run diverged, and the paper's curves in grey.
+
+It serves every kind of training. Up to `MOST` curves share a panel, with one legend below; more become small multiples,
+each with the others in grey behind it.
+"""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any, Literal
+
+from preln.config import PretrainingSettings, RunSettings
+from preln.jobs.runs import series
+from preln.libraries import np, pd
+from preln.report.core.curves import EXTENT, Curves, by_series, means
+from preln.report.core.figure import NothingDone
+from preln.report.core.labels import label, names, varying
+from preln.report.core.statistics import extent, mean
+from preln.report.core.style import COLUMN_WIDTH, NOTE, PALETTE, TEXT_WIDTH, cross, line, plain_ticks
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MOST = 12
+"""Curves in a panel, at most."""
+_PANEL_HEIGHT = 1.9  # inches
+_SMALL_HEIGHT = 1.0  # inches, of a small multiple without its title
+_ACROSS = 5
+_TITLE_LINE = 0.135  # inches, of the title of a small multiple
+_NOTE_LINE = 0.115  # inches
+_LEFT, _FOOT, _TICKS = 0.75, 0.26, 0.08
+"""Of small multiples, inches: left of the first for the axis, below the last, and between two of them."""
+_GAP = 0.06  # inches, between panels, legend and note
+_HEADROOM = 0.5
+"""Of the axis of losses above the unigram baseline, as a share of the range below it."""
+_MARKED = 30
+"""Points of a curve that have a marker each, at most."""
+# Without those that are too pale for a line.
+_COLOURS = [PALETTE[number] for number in (0, 3, 2, 1, 4, 5, 9, 7)]
+# One more than there are colours, so that the two together repeat late.
+_MARKERS = "os^Dv<>pP"
+_BACKGROUND: dict[str, Any] = {"color": "0.85", "linewidth": 0.6, "zorder": 1}
+_LEVEL: dict[str, Any] = {"color": "0.4", "linewidth": 0.8, "linestyle": ":"}
+
+Settings = RunSettings | PretrainingSettings
+
+
+@dataclass(frozen=True)
+class TrainedRun:
+    """A run of a study.
+
+    Attributes:
+        settings: its settings; runs that differ in the seed alone are one curve.
+        points: a row a validation: `updates` and the quantities. None where the run is not done.
+        diverged: the update at which it diverged, if it did.
+    """
+
+    settings: Settings
+    points: pd.DataFrame | None
+    diverged: int | None
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A run that diverged: its seed, the update at which it did, and its points until then, `x` and `value`."""
+
+    seed: int
+    update: float
+    points: pd.DataFrame
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The runs that differ in the seed alone.
+
+    Attributes:
+        name: what the legend calls it.
+        settings: what the runs share.
+        look: in the terms of `Axes.plot`.
+        points: the mean over the seeds that finished: `x`, `value`, `low`, `high` and `seeds`.
+        failures: the seeds that diverged.
+        runs: how many runs are done.
+    """
+
+    name: str
+    settings: Settings
+    look: dict[str, Any]
+    points: pd.DataFrame
+    failures: tuple[Failure, ...] = ()
+    runs: int = 1
+
+    @property
+    def legend(self) -> str:
+        """The name with when its seeds diverged."""
+        if not self.failures:
+            return self.name
+        updates = ", ".join(f"{failure.update:.0f}" for failure in sorted(self.failures, key=lambda one: one.update))
+        of = f"{len(self.failures)} of {self.runs} " if self.runs > 1 else ""
+        return f"{self.name}; {of}diverged at update{'s' if len(self.failures) > 1 else ''} {updates}"
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A curve or a value that the study's are compared with; `points` are x and y, and `look` is in the terms of
+    `Axes.plot`. One without a name is not in the legend."""
+
+    name: str
+    points: tuple[tuple[float, float], ...]
+    look: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A pair of axes.
+
+    Attributes:
+        title: what stands above it.
+        y_title: what stands at its axis of values.
+        curves: the study's.
+        references: the paper's.
+        x_title: what stands at its other axis.
+        baseline: the loss above which nothing was learned, with its name; what is far above is drawn at the edge.
+        is_score: whether the values are scores, of which 0 is the worst.
+        levels: dotted lines across the panel: their heights.
+        ticks: marks at the lower edge: where, and in which colour.
+        log: the axes that are logarithmic, among `x` and `y`.
+        ends: what the ends of a band are called.
+        scale: panels of the same have one axis of values; empty for a panel of its own.
+    """
+
+    title: str
+    y_title: str
+    curves: tuple[Curve, ...]
+    references: tuple[Reference, ...] = ()
+    x_title: str = "Update"
+    baseline: tuple[float, str] | None = None
+    is_score: bool = False
+    levels: tuple[float, ...] = ()
+    ticks: tuple[tuple[float, str], ...] = ()
+    log: frozenset[str] = field(default_factory=frozenset)
+    ends: tuple[str, str] = EXTENT
+    scale: str = ""
+
+    @cached_property
+    def values(self) -> list[float]:
+        """Every finite value of the study's curves."""
+        known = [curve.points[end] for curve in self.curves for end in ("value", "low", "high")]
+        known += [failure.points["value"] for curve in self.curves for failure in curve.failures]
+        return [value for column in known for value in column if math.isfinite(value)]
+
+    @cached_property
+    def top(self) -> float | None:
+        """Where the axis of losses is cut off; None where no value is far above the baseline."""
+        if self.baseline is None or not (values := self.values):
+            return None
+        lowest, guess = min(values), self.baseline[0]
+        top = guess + _HEADROOM * (guess - lowest)
+        return top if lowest < guess and max(values) > top else None
+
+    @cached_property
+    def background(self) -> tuple[Any, Any]:
+        """All curves as one line, with a gap after each."""
+        tables = [table for one in self.curves for table in (one.points, *(failed.points for failed in one.failures))]
+        parts = [part for table in tables for part in (table[["x", "value"]].to_numpy(dtype=float), [[math.nan] * 2])]
+        x, y = np.concatenate(parts).T
+        return x, y if self.top is None else y.clip(max=self.top)
+
+    @property
+    def shows_baseline(self) -> bool:
+        """Whether some curve comes near the baseline."""
+        if self.baseline is None or not (values := self.values):
+            return False
+        lowest, guess = min(values), self.baseline[0]
+        return lowest < guess and max(values) > guess - 0.1 * (guess - lowest)
+
+
+def curve(runs: Sequence[TrainedRun], quantity: str, name: str, look: dict[str, Any]) -> Curve | None:
+    """The curve of a quantity of runs that differ in the seed alone; None where none of them is done."""
+    done = [run for run in runs if run.points is not None]
+    if not done:
+        return None
+    failures = tuple(
+        Failure(run.settings.seed, run.diverged, _recorded(run, quantity)) for run in done if run.diverged is not None
+    )
+    finished = [_recorded(run, quantity) for run in done if run.diverged is None]
+    points = pd.concat([pd.DataFrame({"x": [], "value": []}, dtype=float), *finished])
+    points = points.assign(curve="", step=points.index)
+    # Seeds differ a little in the updates of an epoch; their mean is drawn at the mean of these.
+    where = points.groupby("step")["x"].agg(mean)
+    table = means(points, "step", extent)
+    numbers = table[["value", "low", "high"]].astype(float).assign(x=table["step"].map(where).astype(float))
+    return Curve(name, series(done[0].settings), look, numbers.assign(seeds=table["seeds"]), failures, len(done))
+
+
+def _recorded(run: TrainedRun, quantity: str) -> pd.DataFrame:
+    """The points of a run that have a finite value: `x` and `value`, in order."""
+    if run.points is None or quantity not in run.points:
+        return pd.DataFrame({"x": [], "value": []}, dtype=float)
+    points = run.points[["updates", quantity]].astype(float).set_axis(["x", "value"], axis=1)
+    return points[np.isfinite(points["value"])].reset_index(drop=True)
+
+
+def curves_of(
+    runs: Sequence[TrainedRun], quantity: str, called: dict[Any, str], looks: dict[Any, dict[str, Any]]
+) -> tuple[Curve, ...]:
+    """The curves of all runs, by their names and looks."""
+    found = (curve(members, quantity, called[key], looks[key]) for key, members in by_series(runs).items())
+    return tuple(one for one in found if one is not None)
+
+
+def looks(settings: Sequence[Settings]) -> dict[Any, dict[str, Any]]:
+    """The look of each curve, whatever its settings.
+
+    Where one number differs, the order of the colours shows it; otherwise each curve has a colour and a marker of its
+    own. The line tells the placement. The look depends on the study's whole grid, so that a curve keeps it while the
+    grid fills.
+    """
+    every = list(dict.fromkeys(map(series, settings)))
+    differing = varying(every) - {"corpus", "text"}
+    colours: list[str] = [_COLOURS[number % len(_COLOURS)] for number in range(len(every))]
+    if len(differing) == 1:
+        values = [getattr(one, next(iter(differing))) for one in every]
+        if all(isinstance(value, int | float) for value in values):
+            colours = in_order(values)
+    return {
+        one: {
+            "color": colour,
+            "marker": _MARKERS[number % len(_MARKERS)],
+            "linestyle": line(one.placement),
+            "linewidth": 1.1,
+            "markersize": 3.2,
+        }
+        for number, (one, colour) in enumerate(zip(every, colours, strict=True))
+    }
+
+
+def in_order(values: Sequence[float]) -> list[str]:
+    """Colours in which the order of the values is seen."""
+    from matplotlib import colormaps
+    from matplotlib.colors import to_hex
+
+    ordered = sorted(set(values))
+    # The end of the map is too pale for a line.
+    return [to_hex(colormaps["viridis"](0.85 * ordered.index(value) / max(1, len(ordered) - 1))) for value in values]
+
+
+def compose(grid: Sequence[Sequence[Panel]], note: str, *, legend_by_column: bool = False) -> Figure:
+    """The figure: the panels by row and column, a legend below them, and the note below that.
+
+    Args:
+        grid: the panels. A row or a column of panels none of which has a curve or a reference is left out.
+        note: what study this is and how many of its runs.
+        legend_by_column: a legend under each column in place of one under all.
+
+    Raises:
+        NothingDone: if no panel has a curve.
+    """
+    grid = _filled(grid)
+    panels = [panel for row in grid for panel in row]
+    if not any(panel.curves for panel in panels):
+        raise NothingDone
+    if any(len(panel.curves) > MOST for panel in panels):
+        return _small_multiples(panels, note)
+    columns = len(grid[0])
+    width = COLUMN_WIDTH if columns == 1 else TEXT_WIDTH
+    parts = list(zip(*grid, strict=True)) if legend_by_column else [panels]
+    legends = [_Legend(_entries(part), width / len(parts)) for part in parts]
+    below = max(legend.height for legend in legends)
+    height = max(_PANEL_HEIGHT * len(grid), 2.1 * below)
+    figure, bottom = _sheet(width, height, below, f"{note} {_remarks(panels)}".strip())
+    cells = figure.add_gridspec(len(grid), columns)
+    scales: dict[str, Axes] = {}
+    for i, row in enumerate(grid):
+        for j, panel in enumerate(row):
+            axes = figure.add_subplot(cells[i, j], ylabel=panel.y_title, sharey=scales.get(panel.scale))
+            if panel.scale:
+                scales.setdefault(panel.scale, axes)
+            if i == 0 or grid[i - 1][j].title != panel.title:
+                axes.set_title(panel.title)
+            _draw(axes, panel)
+            # The last of a column, whose last row may be shorter.
+            if i == len(grid) - 1 or j >= len(grid[i + 1]):
+                axes.set_xlabel(panel.x_title)
+    for number, legend in enumerate(legends):
+        legend.draw(figure, ((number + 0.5) / len(legends), bottom))
+    return figure
+
+
+def curves(grid: Sequence[Sequence[Panel]]) -> list[Curves]:
+    """The figure as numbers: the curves of each panel, the paper's with them."""
+    found = []
+    for panel in (panel for row in grid for panel in row):
+        tables, ended = [], []
+        for one in panel.curves:
+            tables.append(one.points.assign(curve=one.name))
+            for failure in one.failures:
+                # A seed that diverged is no part of its run's mean.
+                name = f"{one.name}, seed {failure.seed}"
+                ended.append(f"{name} at update {failure.update:.0f}")
+                alone = failure.points.assign(curve=name, low=math.nan, high=math.nan, seeds=1)
+                tables.append(alone[["curve", "x", "value", "low", "high", "seeds"]])
+        tables = [table for table in tables if len(table)]
+        if not tables:
+            continue
+        named = [reference for reference in panel.references if reference.name]
+        compared = [{"curve": one.name, "x": x, "value": y} for one in named for x, y in one.points]
+        found.append(
+            Curves(
+                title=f"{panel.title}: {panel.y_title}" if panel.title else panel.y_title,
+                x="x",
+                x_title=panel.x_title,
+                y_title=panel.y_title,
+                table=pd.concat(tables, ignore_index=True)[["curve", "x", "value", "low", "high", "seeds"]],
+                reference=pd.DataFrame(compared),
+                ends=panel.ends,
+                note=f"Diverged: {'; '.join(ended)}." if ended else "",
+            )
+        )
+    return found
+
+
+def progress(study: str, texts: Iterable[str], runs: Sequence[TrainedRun]) -> str:
+    """How many of the runs are in the figure, and how many diverged."""
+    done = [run for run in runs if run.points is not None]
+    failed = sum(run.diverged is not None for run in done)
+    origin = ", ".join([f"Study {study}", *dict.fromkeys(texts)])
+    return f"{origin}: {len(done)} of {len(runs)} runs" + (f", {failed} diverged (×)." if failed else ".")
+
+
+def shared(text: str) -> str:
+    """What most curves share, as a sentence of the note; nothing where they share nothing."""
+    return f"Where not named: {text}." if text else ""
+
+
+def _filled(grid: Sequence[Sequence[Panel]]) -> list[list[Panel]]:
+    """The grid without the rows and columns that would be empty."""
+    filled = [
+        [bool(panel.values or panel.references or any(one.failures for one in panel.curves)) for panel in row]
+        for row in grid
+    ]
+    columns = [number for number, column in enumerate(zip_longest(*filled)) if any(column)]
+    return [
+        [row[number] for number in columns if number < len(row)]
+        for row, full in zip(grid, filled, strict=True)
+        if any(full)
+    ]
+
+
+def _sheet(
+    width: float, height: float, below: float, note: str, layout: Literal["constrained"] | None = "constrained"
+) -> tuple[Figure, float]:
+    """A figure with `height` inches for panels and `below` for the legends, and the note at its foot; and where the
+    legends begin, as a share of the whole height."""
+    from matplotlib.figure import Figure
+
+    lines = textwrap.wrap(note, width=round(width * 23))
+    foot = _NOTE_LINE * len(lines) + _GAP
+    whole = height + below + foot + 3 * _GAP
+    figure = Figure(figsize=(width, whole), layout=layout)
+    if engine := figure.get_layout_engine():
+        bottom = (below + foot + 2 * _GAP) / whole
+        engine.set(rect=(0, bottom, 1, 1 - bottom))
+    figure.text(0.5, 0, "\n".join(lines), ha="center", va="bottom", linespacing=1.15, **NOTE)
+    return figure, (below + foot + _GAP) / whole
+
+
+class _Legend:
+    """A legend of as many columns as its width has room for, with its height in inches."""
+
+    def __init__(self, entries: Sequence[tuple[tuple[Any, ...], str]], width: float) -> None:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+
+        self._handles = [handles for handles, _ in entries]
+        self._look: dict[str, Any] = {}
+        self.height = 0.0
+        # The flattest that fits.
+        for columns in (1, 2, 3) if entries else ():
+            characters = round((width / columns - 0.5) * 21)
+            look = {
+                "labels": [textwrap.fill(text, characters, break_on_hyphens=False) for _, text in entries],
+                "ncols": min(columns, len(entries)),
+                "frameon": False,
+                "handlelength": 2.6,
+                "labelspacing": 0.25,
+                "columnspacing": 1.2,
+                "borderaxespad": 0,
+                "borderpad": 0,
+            }
+            trial = Figure(figsize=(width, 1))
+            box = trial.legend(handles=self._handles, **look).get_window_extent(FigureCanvasAgg(trial).get_renderer())
+            height = float(box.height / trial.dpi)
+            if not self._look or (box.width / trial.dpi < width and height < self.height):
+                self._look, self.height = look, height
+
+    def draw(self, figure: Figure, top: tuple[float, float]) -> None:
+        """Draw it with the middle of its upper edge at `top`, in shares of the figure."""
+        if self._handles:
+            figure.legend(handles=self._handles, loc="upper center", bbox_to_anchor=top, **self._look)
+
+
+def _entries(panels: Iterable[Panel]) -> list[tuple[tuple[Any, ...], str]]:
+    """For each curve and reference of the panels, what is drawn over each other in a legend, and the text."""
+    from matplotlib.lines import Line2D
+
+    panels = list(panels)
+    entries: dict[str, tuple[Any, ...]] = {}
+    n = _seeds(panels)
+    for panel in panels:
+        for one in panel.curves:
+            text = one.legend if n is not None or one.runs < 2 else f"{one.legend}, n\xa0=\xa0{_finished(one)}"
+            handles: list[Any] = []
+            if len(one.points) or any(len(failure.points) for failure in one.failures):
+                handles.append(Line2D([], [], **one.look))
+            if one.failures:
+                handles.append(Line2D([], [], **cross(one.look["color"])))
+            # Of a curve without points in one panel, another has its line.
+            if handles and len(handles) >= len(entries.get(text, ())):
+                entries[text] = tuple(handles)
+    for panel in panels:
+        for reference in panel.references:
+            if reference.name:
+                entries.setdefault(reference.name, (Line2D([], [], **reference.look),))
+    for panel in panels:
+        if panel.shows_baseline and panel.baseline:
+            entries.setdefault(panel.baseline[1], (Line2D([], [], **_LEVEL),))
+    return [(handles, text) for text, handles in entries.items()]
+
+
+def _finished(one: Curve) -> int:
+    return one.runs - len(one.failures)
+
+
+def _seeds(panels: Iterable[Panel]) -> int | None:
+    """How many seeds finished of every curve; None where they differ."""
+    counts = {_finished(one) for panel in panels for one in panel.curves}
+    return counts.pop() if len(counts) == 1 else None
+
+
+def _remarks(panels: Sequence[Panel]) -> str:
+    """What the bands are, and what is drawn at the upper edge."""
+    found = []
+    if any(one.runs > 1 for panel in panels for one in panel.curves):
+        n = _seeds(panels)
+        of = "the n seeds that finished" if n is None else f"the seeds that finished (n = {n})"
+        found.append(f"Lines: mean of {of}; bands: lowest to highest.")
+    if cut := [panel.baseline[1] for panel in panels if panel.top is not None and panel.baseline]:
+        found.append(f"Losses far above the {cut[0]} are drawn at the upper edge.")
+    return " ".join(found)
+
+
+def _draw(axes: Axes, panel: Panel, shown: Sequence[Curve] | None = None) -> None:
+    """The curves of a panel, with the paper's behind them; or those that are `shown` of them, one alone before all
+    others."""
+    from matplotlib.ticker import LogFormatter, MaxNLocator
+
+    top = panel.top
+    limit = math.inf if top is None else top
+    shown = panel.curves if shown is None else shown
+    alone = len(shown) == 1 < len(panel.curves)
+    if alone:
+        axes.plot(*panel.background, **_BACKGROUND)
+    for reference in panel.references:
+        if reference.points:
+            axes.plot(*zip(*reference.points, strict=True), **reference.look)
+    for one in shown:
+        points = one.points.assign(**{end: one.points[end].clip(upper=limit) for end in ("value", "low", "high")})
+        every = max(1, len(points) // _MARKED)
+        # What is at the upper edge keeps the whole of its line.
+        axes.plot(points["x"], points["value"], **{"zorder": 3, **one.look}, markevery=every, clip_on=top is None)
+        band = {"color": one.look["color"], "alpha": 0.2, "linewidth": 0}
+        axes.fill_between(points["x"], points["low"], points["high"], **band)
+        if len(points) == 1:
+            axes.vlines(points["x"], points["low"], points["high"], color=one.look["color"], linewidth=0.7)
+        for failure in one.failures:
+            alone = failure.points
+            thin = {"zorder": 3, **one.look, "linewidth": 0.6, "clip_on": top is None}
+            if len(alone):
+                axes.plot(alone["x"], alone["value"].clip(upper=limit), **thin)
+            # On the edge, for what diverges has no value there.
+            edge = 0.0 if panel.is_score else 1.0
+            where = axes.get_xaxis_transform()
+            look = cross(one.look["color"])
+            axes.plot([failure.update], [edge], **look, transform=where, clip_on=False, zorder=4)
+    for level in [*panel.levels, *([panel.baseline[0]] if panel.baseline and panel.shows_baseline else [])]:
+        axes.axhline(level, **_LEVEL, zorder=2)
+    for x, colour in panel.ticks:
+        axes.axvline(x, ymax=0.04, color=colour, linewidth=1.4, zorder=2)
+    _scale(axes, panel, top)
+    if "x" in panel.log:
+        axes.set_xscale("log")
+        plain_ticks(axes.xaxis)
+    else:
+        axes.xaxis.set_major_locator(MaxNLocator(nbins=5 if len(shown) == len(panel.curves) else 3, integer=True))
+        axes.set_xlim(left=0)
+    if "y" in panel.log:
+        axes.set_yscale("log")
+        axes.yaxis.set_minor_formatter(LogFormatter(minor_thresholds=(1.2, 0.5)))
+
+
+def _scale(axes: Axes, panel: Panel, top: float | None) -> None:
+    """The axis of values."""
+    values = panel.values
+    if not values and not any(reference.points for reference in panel.references):
+        # Crosses alone: every run diverged before its first validation.
+        axes.set_yticks([])
+    elif top is not None:
+        lowest = min([*values, *(y for reference in panel.references for _, y in reference.points)])
+        axes.set_ylim(lowest - 0.05 * (top - lowest), top)
+    elif panel.is_score:
+        # A model that has learned nothing is shown as flat, not its noise enlarged.
+        highest = max(1.0, axes.get_ylim()[1])
+        axes.set_ylim(-0.02 * highest, highest)
+
+
+def _facets(every: Sequence[Curve]) -> tuple[list[tuple[str, list[Curve]]], list[tuple[Curve, str]]]:
+    """The small multiples of some curves, by their titles, and what the legend below all of them says.
+
+    Where one setting makes few panels of many curves (settings that change together are one), the colours of a panel
+    are its values; else each curve has a panel.
+    """
+    settings = list(dict.fromkeys(one.settings for one in every))
+    values: dict[tuple[int, ...], set[str]] = {}
+    for key in varying(settings) - {"corpus", "text", "seed"}:
+        seen = [getattr(one, key) for one in settings]
+        values.setdefault(tuple(seen.index(value) for value in seen), set()).add(key)
+    best: tuple[int, set[str]] = (len(settings), set())
+    for partition, keys in values.items():
+        rest = varying(settings) - keys
+        count = len({tuple(repr(getattr(one, key)) for key in sorted(rest)) for one in settings})
+        if len(set(partition)) <= MOST / 2 and count < best[0]:
+            best = count, keys
+    count, keys = best
+    if count > len(settings) / 2:
+        return [(one.legend, [one]) for one in every], []
+    titles, _ = names(settings, {"placement"}, {"corpus", "text", *keys})
+    texts = {one: label(one, keys, with_warmup="warmup" in keys) or "without" for one in settings}
+    order = list(dict.fromkeys(texts.values()))
+    colours = in_order(range(len(order)))
+    shades = {text: {"color": colours[i], "marker": _MARKERS[i], "linestyle": "-"} for i, text in enumerate(order)}
+    groups: dict[str, list[Curve]] = {}
+    for one in every:
+        look = {**one.look, **shades[texts[one.settings]], "markersize": 2.4}
+        groups.setdefault(titles[one.settings], []).append(replace(one, look=look))
+    shown = {texts[one.settings]: one for group in groups.values() for one in group}
+    return list(groups.items()), [(shown[text], text) for text in order]
+
+
+def _small_multiples(panels: Sequence[Panel], note: str) -> Figure:
+    """Each panel as a block of small multiples with common axes, one block below the other."""
+    blocks = [_Block(panel) for panel in panels]
+    entries = next((block.legend for block in blocks if block.legend), [])
+    if any(block.alone for block in blocks):
+        entries = [*entries, ((_line(_BACKGROUND),), "the other curves")]
+    if baselines := [panel.baseline[1] for panel in panels if panel.baseline and panel.shows_baseline]:
+        entries = [*entries, ((_line(_LEVEL),), baselines[0])]
+    legend = _Legend(entries, TEXT_WIDTH)
+    remarks = f"{note} {_remarks(panels)}".strip()
+    heights = [sum(block.heights) for block in blocks]
+    # Places are known in inches; a layout that looks for room would take a minute for so many panels.
+    figure, bottom = _sheet(TEXT_WIDTH, sum(heights), legend.height, remarks, layout=None)
+    top = figure.get_figheight()
+    for block, height in zip(blocks, heights, strict=True):
+        block.draw(figure, top)
+        top -= height
+    legend.draw(figure, (0.5, bottom))
+    return figure
+
+
+def _line(look: dict[str, Any]) -> Any:
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], **look)
+
+
+class _Block:
+    """The small multiples of one panel; a panel without curves of the study is one, with its legend beside it."""
+
+    def __init__(self, panel: Panel) -> None:
+        self._panel = panel
+        facets, shown = _facets(panel.curves) if panel.curves else ([], [])
+        self.legend = [((_line(one.look),), text) for one, text in shown]
+        self._x_title = textwrap.fill(panel.x_title, 24)
+        self.alone = bool(facets) and not shown
+        self.across = next((n for n in (6, _ACROSS) if len(facets) == n), min(_ACROSS, max(1, len(facets))))
+        characters = round((TEXT_WIDTH - _LEFT) / self.across * 21)
+        self._facets = [(textwrap.fill(title, characters, break_on_hyphens=False), group) for title, group in facets]
+        self.heights = [_PANEL_HEIGHT + 0.6]
+        if facets:
+            rows = [self._facets[start : start + self.across] for start in range(0, len(facets), self.across)]
+            titles = [max(title.count("\n") + 1 for title, _ in row) for row in rows]
+            self.heights = [_SMALL_HEIGHT + _TITLE_LINE * lines for lines in titles]
+            self._foot = _FOOT + _TITLE_LINE * self._x_title.count("\n")
+            self.heights[-1] += self._foot
+
+    def draw(self, figure: Figure, top: float) -> None:
+        """Draw it from a height of the figure downwards, in inches."""
+        panel, count = self._panel, len(self._facets)
+        if not self._facets:
+            axes = figure.add_axes(_place(figure, _LEFT, top - _PANEL_HEIGHT - 0.2, TEXT_WIDTH / 2, _PANEL_HEIGHT))
+            axes.set(title=panel.title, xlabel=panel.x_title, ylabel=panel.y_title)
+            _draw(axes, panel)
+            handles, texts = zip(*_entries([panel]), strict=True)
+            axes.legend(handles, texts, loc="center left", bbox_to_anchor=(1.05, 0.5), frameon=False)
+            return
+        # A formula is not broken.
+        axis = panel.y_title if "$" in panel.y_title else textwrap.fill(panel.y_title, 18)
+        if panel.title not in panel.y_title:
+            axis = f"{textwrap.fill(panel.title, 18)}\n{axis}"
+        width = (TEXT_WIDTH - _LEFT) / self.across
+        first: Axes | None = None
+        for number, (text, shown) in enumerate(self._facets):
+            row, column = divmod(number, self.across)
+            left, bottom = _LEFT + column * width, top - sum(self.heights[: row + 1])
+            bottom += self._foot if row == len(self.heights) - 1 else 0
+            place = _place(figure, left, bottom + _TICKS, width - 0.12, _SMALL_HEIGHT - _TICKS - 0.08)
+            axes = figure.add_axes(place, sharex=first, sharey=first)
+            first = first or axes
+            axes.set_title(text, fontsize=6.5, pad=2)
+            _draw(axes, panel, shown)
+            at_foot = number + self.across >= count
+            axes.tick_params(labelleft=column == 0, labelbottom=at_foot, labelsize=6)
+            if column == 0:
+                axes.set_ylabel(axis, fontsize=6.5)
+            if at_foot:
+                axes.set_xlabel(self._x_title, fontsize=6.5, labelpad=1)
+
+
+def _place(
+    figure: Figure, left: float, bottom: float, width: float, height: float
+) -> tuple[float, float, float, float]:
+    """A rectangle in inches as shares of the figure."""
+    across, up = figure.get_size_inches()
+    return left / across, bottom / up, width / across, height / up

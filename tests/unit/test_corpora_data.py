@@ -1,0 +1,148 @@
+"""The text that comes with the package: as long as studies may ask for, never another, and split by the seed alone."""
+
+from __future__ import annotations
+
+import bz2
+import hashlib
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import TypeAdapter
+
+from preln.config import Corpus, EmbeddedCorpus, EmbeddedTask, StudyError, Task, TextSource, embedded, validate
+from preln.corpora import data, prepare
+from preln.corpora.tasks import read
+from preln.records.files import sha256
+
+CONTENT = {
+    "pairs.tsv": "c64f87bc41af939c6c40d68e2299151e5350831ee5f31703fd77b579df207ac1",
+    "documents.txt": "9d9fb38d827968a8fcbdf1765feb694a9715ff322b7c55f468980e89ba0d87b8",
+    "paraphrase.tsv": "8a9286e82b9bb5ddf561141322f23524c6680ad2e67ce2ce54eb57378cb19e96",
+    "entailment.tsv": "fca8ab691f700c3bbc514f5939c04226eb20065a4624dd3e979fd8f0960044d5",
+}
+"""SHA-256 of the files, uncompressed. A change of the documents or a task needs another `embedded.EMBEDDED_VERSION`."""
+
+RECORDED = {
+    15_750: {
+        "test.de": "803c98583227483a49a38bffd6d0a2bbcd8d837b2dc54922cc342a5ed78b97da",
+        "test.en": "77fd657dd85125eec978f5fd0e0e6824616a4c8bf4f086744d1bdbf3a7d35471",
+        "train.de": "b1eddc9dc2be49dd077048d88c29c9b5e30799687de083878194b8e22ce08420",
+        "train.en": "c68576e01d82e8ec4dc79d9bafde7c799d4ea15bb3215bfa93d71979ece5ee51",
+        "valid.de": "8b2791e5f30b2272dfc6f0330156e4d6a8341386a8e6814734a6224216b01e21",
+        "valid.en": "ec2a7cb2c305059974708348030f67a93422124feac52d88449b495577fc9555",
+    },
+    21_000: {
+        "test.de": "0eb1e54338752f35a0d5a28a8b795a16328755902b6870ced3006c2db56b37f1",
+        "test.en": "246834507a3468a1be19722a26090c6f1c5124fbef26b1b130bcd946cae70a80",
+        "train.de": "ef0f326d6a8887331e19402a908f5c3cd247f943bbb5872b8edbf5079b32550b",
+        "train.en": "fcb3b416b59d85856285c82a2426b751187e97efef6daf4cf8327f9017cb53e0",
+        "valid.de": "c0e2867992143047e4c2e066995294a62bffb4627deacc89b8209d198263bfe4",
+        "valid.en": "2ded42329145b560bef6e8ee1e187a63dfa4aa43301062c50946a3fb4c659ed3",
+    },
+}
+"""SHA-256 of the prepared text in the committed records, by `pairs`; the seed is 1."""
+
+
+@pytest.mark.parametrize("name", CONTENT)
+def test_the_text_is_the_one_that_the_records_are_of(name: str) -> None:
+    content = bz2.decompress(resources.files(data).joinpath(f"{name}.bz2").read_bytes())
+    assert hashlib.sha256(content).hexdigest() == CONTENT[name]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pairs", RECORDED)
+def test_the_prepared_text_is_that_of_the_committed_records(pairs: int, tmp_path: Path) -> None:
+    corpus = EmbeddedCorpus(source="embedded", pairs=pairs)
+    prepare.prepare_text(corpus, tmp_path, tmp_path / "text", processes=1)
+    assert {name: sha256(tmp_path / "text" / name) for name in RECORDED[pairs]} == RECORDED[pairs]
+
+
+def test_each_text_goes_as_far_as_a_study_may_ask() -> None:
+    assert len(data.pairs()) == embedded.PAIRS
+    assert len(data.documents()) == embedded.DOCUMENTS
+    for relation in ("paraphrase", "entailment"):
+        assert len(set(data.task(relation))) == embedded.TASK_PAIRS
+
+
+def test_no_german_sentence_occurs_twice_and_each_has_a_translation() -> None:
+    pairs = data.pairs()
+    assert len({german.lower() for german, _ in pairs}) == len(pairs)
+    assert all(side.strip() == side and side[-1] in ".?!" for pair in pairs for side in pair)
+
+
+def test_a_shorter_text_is_the_beginning_of_a_longer_one_and_the_seed_splits_it(tmp_path: Path) -> None:
+    def prepared(pairs: int, seed: int) -> dict[str, list[tuple[str, str]]]:
+        folder = tmp_path / f"{pairs}-{seed}"
+        corpus = EmbeddedCorpus(source="embedded", pairs=pairs, held_out=50, seed=seed)
+        prepare.prepare_text(corpus, tmp_path, folder, processes=1)
+        lines = {path.name: path.read_text(encoding="utf-8").splitlines() for path in folder.glob("*.[de][en]")}
+        parts = ("train", "valid", "test")
+        return {part: list(zip(lines[f"{part}.de"], lines[f"{part}.en"], strict=True)) for part in parts}
+
+    def all_pairs(text: dict[str, list[tuple[str, str]]]) -> set[tuple[str, str]]:
+        return {pair for part in text.values() for pair in part}
+
+    short, long, split_again = prepared(1000, 1), prepared(1200, 1), prepared(1000, 2)
+    assert len(all_pairs(short)) == 1000 and len(all_pairs(long)) == 1200
+    assert all_pairs(short) < all_pairs(long)
+    assert all_pairs(split_again) == all_pairs(short) and split_again["test"] != short["test"]
+
+
+@pytest.mark.parametrize("relation", ["paraphrase", "entailment"])
+def test_the_seed_of_a_task_splits_it(relation: str, tmp_path: Path) -> None:
+    first, again, other = (
+        read(EmbeddedTask.model_validate({"source": "embedded", "relation": relation, "seed": seed}), tmp_path)
+        for seed in (1, 1, 2)
+    )
+    assert first == again and first["dev"] != other["dev"]
+    assert sorted(first["train"] + first["dev"]) == sorted(other["train"] + other["dev"])
+
+
+def words(sentence: str) -> list[str]:
+    """The words, whatever their order and case."""
+    return sorted(sentence.rstrip(".").lower().split())
+
+
+def test_a_paraphrase_has_the_words_of_its_sentence_and_another_pair_has_not() -> None:
+    for first, second, holds in data.task("paraphrase"):
+        assert (words(first) == words(second)) == holds
+        assert first != second
+
+
+def test_an_entailed_sentence_is_the_first_without_its_time_and_another_pair_is_not() -> None:
+    for first, second, holds in data.task("entailment"):
+        assert first.startswith(second.rstrip(".")) == holds
+
+
+@pytest.mark.parametrize(
+    ("sections", "key", "most"),
+    [
+        ({"corpora": {"a": {"source": "embedded", "pairs": 24_001}}}, "corpora.a.pairs: 24001: ", "24,000; give"),
+        (
+            {"texts": {"a": {"sources": [{"source": "embedded", "documents": 4_001}]}}},
+            "texts.a.sources.0.documents: 4001: ",
+            "4,000; give at most as many, or text of your own (source: files)",
+        ),
+        ({"tasks": {"a": {"source": "embedded", "pairs": 2_401}}}, "tasks.a.pairs: 2401: ", "2,400; give"),
+        ({"tasks": {"a": {"source": "embedded", "pairs": 2_001}}}, "tasks.a: pairs, dev: ", "2,400 in all; give fewer"),
+    ],
+)
+def test_more_than_there_is_is_refused_with_the_key_and_the_most(sections: dict[str, Any], key: str, most: str) -> None:
+    with pytest.raises(StudyError) as caught:
+        validate({"study": "a", **sections}, "a.yaml")
+    assert key in str(caught.value) and most in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("kind", "is_of_a_version"), [(Corpus, False), (TextSource, True), (Task, True)], ids=["pairs", "documents", "task"]
+)
+def test_documents_and_tasks_of_another_version_are_others_and_the_study_is_written_as_before(
+    kind: Any, is_of_a_version: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    section = TypeAdapter(kind).validate_python({"source": "embedded"})
+    before, written = section.identity, section.model_dump()
+    monkeypatch.setattr(embedded, "EMBEDDED_VERSION", embedded.EMBEDDED_VERSION + 1)
+    assert (section.identity != before) is is_of_a_version
+    assert section.model_dump() == written

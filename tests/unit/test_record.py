@@ -1,0 +1,165 @@
+"""A record is current by what it says, and not by its age; in a job's folder, or in the file of its study."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from preln.jobs.base import Job
+from preln.records import packed
+from preln.records.files import write_json, write_text
+from preln.records.record import Record, checksums
+from preln.records.recording import damaged_beside, read, write
+from tests.conftest import ROOT, committed_studies
+
+IDENTITY = {"width": 16, "depths": (1, 2)}
+PARALLEL = {
+    "parts": {"train": {"files": {"train.de": {"sha256": "a"}}}, "test": {"files": {"test.de": {"sha256": "b"}}}}
+}
+ENGLISH = {"sha256": {"train.txt": "a", "valid.txt": "b"}}
+
+
+@dataclass(frozen=True)
+class Training(Job):
+    """A job with a curve and metrics."""
+
+    kind: ClassVar[str] = "translation"
+    records: ClassVar[tuple[str, ...]] = ("run.json", "curve.csv", "metrics.json")
+    id: str
+    settings: dict[str, Any]
+    execution: Any = None
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """The settings."""
+        return self.settings
+
+
+def recorded(results: Path, name: str = "a") -> Record:
+    """A job that is done, with its files in its folder."""
+    folder = results / "translation" / name
+    write_text(folder / "curve.csv", f"epoch,loss\n1,{0.1 + 0.2}\n")
+    write(folder, {"id": name, "identity": IDENTITY, "versions": {"torch": "2"}}, ["curve.csv"], {"final": 1e-9})
+    return Record(Training(name, IDENTITY), folder)
+
+
+@pytest.fixture(params=["in its folder", "in the file of its study"])
+def record(request: pytest.FixtureRequest, tmp_path: Path) -> Record:
+    """A job that is recorded in either form."""
+    record = recorded(tmp_path)
+    if request.param == "in the file of its study":
+        packed.pack(tmp_path, {record.job.folder: record.job.records})
+        shutil.rmtree(record.folder)
+    return record
+
+
+def test_a_record_of_the_same_identity_is_current(record: Record) -> None:
+    assert record.is_current and not record.is_of_other_settings and record.damaged is None
+
+
+@pytest.mark.parametrize("identity", [{}, {**IDENTITY, "width": 32}, {**IDENTITY, "heads": 2}], ids=str)
+def test_a_record_of_another_identity_is_not(identity: dict[str, Any], record: Record) -> None:
+    changed = Record(Training("a", identity), record.folder)
+    assert changed.is_of_other_settings and not changed.is_current
+
+
+@pytest.mark.parametrize("name", Training.records)
+def test_a_record_that_lacks_a_file_is_not(name: str, tmp_path: Path) -> None:
+    record = recorded(tmp_path)
+    (record.folder / name).unlink()
+    assert not record.is_current
+
+
+@pytest.mark.parametrize("content", ["", "[1]", '{"identity": '])
+def test_a_damaged_record_is_not(content: str, tmp_path: Path) -> None:
+    record = recorded(tmp_path)
+    record.path.write_text(content)
+    assert not record.is_current
+
+
+def test_what_was_computed_here_comes_before_the_file_of_the_study(tmp_path: Path) -> None:
+    record = recorded(tmp_path)
+    packed.pack(tmp_path, {record.job.folder: record.job.records})
+    write_json(record.path, {"identity": {"width": 32}})
+    assert record.is_of_other_settings
+
+
+def test_a_long_table_stands_beside_the_file_with_the_columns_that_each_job_has(tmp_path: Path) -> None:
+    tables = {
+        "first-updates/deep": "update,norm.1,norm.2,sharpness\n0,1.0,2.0,\n1,1.5,2.50,3e-07\n",
+        "first-updates/flat": "update,norm.1,sharpness\n0,1.0,\n",
+        "first-updates/none": "update,norm.1,sharpness\n",
+    }
+    for job, text in tables.items():
+        write_text(tmp_path / job / "updates.csv", text)
+        write(tmp_path / job, {"identity": IDENTITY}, ["updates.csv"])
+    packed.pack(tmp_path, dict.fromkeys(tables, ("run.json", "updates.csv")))
+    assert (tmp_path / "updates.csv").read_text().splitlines()[0] == "job,update,norm.1,norm.2,sharpness"
+    shutil.rmtree(tmp_path / "first-updates")
+    for job, text in tables.items():
+        assert packed.read_bytes(tmp_path / job / "updates.csv").decode() == text
+        packed.lay_out(tmp_path / job)
+        assert damaged_beside(tmp_path / job / "run.json") is None
+
+
+TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\r"), max_size=30)
+
+
+@given(st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=4))
+def test_files_are_laid_out_as_they_were_whatever_they_hold(
+    tmp_path_factory: pytest.TempPathFactory, contents: list[tuple[str, str]]
+) -> None:
+    results = tmp_path_factory.mktemp("results")
+    files = {
+        f"translation/{number}": {"run.json": run, "curve.csv": curve} for number, (run, curve) in enumerate(contents)
+    }
+    for job, texts in files.items():
+        for name, text in texts.items():
+            write_text(results / job / name, text)
+    packed.pack(results, files)
+    shutil.rmtree(results / "translation")
+    for job, texts in files.items():
+        packed.lay_out(results / job)
+        assert {name: (results / job / name).read_text("utf-8") for name in texts} == texts
+
+
+@pytest.mark.parametrize("study", [path.parent.name for path in committed_studies()])
+def test_the_committed_records_are_whole(study: str) -> None:
+    results = ROOT / "results" / study
+    records = packed.recorded(results)
+    assert records
+    for path in records:
+        assert read(path)["identity"], path
+
+
+def test_the_checksums_of_a_text_are_those_of_its_files() -> None:
+    assert checksums(PARALLEL) == {"train.de": "a", "test.de": "b"}
+    assert checksums(ENGLISH) == {"train.txt": "a", "valid.txt": "b"}
+
+
+@pytest.mark.parametrize(("key", "text"), [("corpus", PARALLEL), ("text", ENGLISH)])
+def test_a_training_is_of_the_text_whose_files_it_had(key: str, text: dict[str, Any], tmp_path: Path) -> None:
+    record = Record(Training("a", IDENTITY), tmp_path)
+    prepared, source = tmp_path / "text.json", tmp_path / "source.txt"
+    source.write_text("as it is")
+    write_json(record.path, {key: text})
+    assert not record.is_of_text(prepared, [source]), "it is not prepared"
+
+    write_json(prepared, text)
+    os.utime(source, (0, 0))
+    assert record.is_of_text(prepared, [source])
+
+    os.utime(source)
+    os.utime(prepared, (0, 0))
+    assert not record.is_of_text(prepared, [source]), "it is to be prepared again"
+
+    write_json(prepared, {"sha256": {"train.txt": "another"}})
+    os.utime(source, (0, 0))
+    assert not record.is_of_text(prepared, [source]), "it is another"
