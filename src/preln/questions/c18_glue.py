@@ -55,7 +55,7 @@ QUESTION = Question(
         ),
         ledger(
             "bert-novels: inconclusive (0 of 2) → not testable at this size (0 of 2); quick-record: inconclusive (0 "
-            "of 1) → not testable at this size (1 of 1)",
+            "of 1) → not testable at this size (0 of 1)",
             also="It is judged at the paper's size alone: small models are no better than always giving the more "
             "frequent answer.",
             rule="It was judged at every size.",

@@ -164,7 +164,10 @@ class Catalogue:
 @cache
 def code_version() -> str:
     """A checksum of the code and the data that figures, tables and the report are made by."""
-    folders = [_SOURCE / name.replace(".", "/") for name in (*_SUBJECTS, "report", "theory", "placements", "schedules")]
+    folders = [
+        _SOURCE / name.replace(".", "/")
+        for name in (*_SUBJECTS, "report", "theory", "placements", "schedules", "questions")
+    ]
     files = {path for folder in folders for path in folder.rglob("*") if path.suffix in (".py", *_DATA)}
     checksum = hashlib.sha256()
     for path in sorted(files):
