@@ -205,7 +205,8 @@ class Question:
             more: further fields of the finding.
         """
         if isinstance(values, Compared):
-            values, more = values.values, {"undecided": values.undecided, **more}
+            more = {"undecided": values.undecided, **more}
+            values = values.values
         return Finding(f"{self.name}.{part}", self.quantities.get(part, part), of, tuple(values), **more)
 
     @staticmethod

@@ -35,7 +35,9 @@ def findings(evidence: Evidence) -> Iterator[Finding]:
 def _spreads(norms: pd.DataFrame, placement: str) -> dict[int, float]:
     """The largest value of each seed over its smallest."""
     of_placement = norms[norms["placement"] == placement]
-    return {int(seed): float(mine["value"].max() / mine["value"].min()) for seed, mine in of_placement.groupby("seed")}
+    return {
+        int(str(seed)): float(mine["value"].max() / mine["value"].min()) for seed, mine in of_placement.groupby("seed")
+    }
 
 
 QUESTION = Question(

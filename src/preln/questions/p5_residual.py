@@ -28,7 +28,7 @@ def findings(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _growth(norms: pd.DataFrame) -> dict[int, float]:
-    return {int(seed): factor for seed, mine in norms.groupby("seed") for factor in growth(mine)}
+    return {int(str(seed)): factor for seed, mine in norms.groupby("seed") for factor in growth(mine)}
 
 
 QUESTION = Question(

@@ -120,7 +120,7 @@ def table(evidence: Evidence) -> str:
         ),
         key=lambda one: (one.learning_rate, one.batches, one.initialisation, one.beta2, one.optimizer),
     )
-    rows = [
+    rows: list[tuple[str, ...]] = [
         (
             *(OPTIMIZERS[one.optimizer], rate(one.learning_rate), tokens(one.batches), f"`{one.initialisation}`"),
             *(f"{one.beta2:g}", *each_seed(runs[one])),

@@ -72,7 +72,9 @@ def table(evidence: Evidence) -> str:
     small = sorted(
         (run for run in runs if ANCHORS[run.anchor] == "warmup" and run.total < 1), key=lambda run: run.total
     )
-    rows = [(run.budget, rate(run.learning_rate), warm_up(run.warmup), *each_seed(runs[run])) for run in small]
+    rows: list[tuple[str, ...]] = [
+        (run.budget, rate(run.learning_rate), warm_up(run.warmup), *each_seed(runs[run])) for run in small
+    ]
     pairs = grid(["sum of rates", "peak rate", "warm-up", "loss", "BLEU"], rows)
     rows = [
         (

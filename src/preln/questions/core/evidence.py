@@ -144,7 +144,7 @@ class Evidence:
         """The rows of the tables of the theory that are of a quantity, by its id, and of the paper's placements."""
         wanted = {"id": name, "of": of, "placement": placement, "stack": stack}
         return [
-            row
+            {str(key): value for key, value in row.items()}
             for one in self.studies
             for row in one.theory.to_dict("records")
             if row["placement"] in PAPER and all(row[key] == value for key, value in wanted.items() if value)

@@ -121,12 +121,17 @@ def series(samples: Iterable[Sample]) -> list[Series]:
     return [Series(settings, by_seed) for settings, by_seed in found.values()]
 
 
-def where(runs: Sequence[Series], among: Sequence[Series] | None = None, **wanted: Any) -> list[Series]:
+def where(runs: Sequence[Series], **wanted: Any) -> list[Series]:
     """The series with some settings, each given as a value, a tuple of values or a word of this module. A superlative
-    is among those of `among` (by default of `runs`) that have the other settings, on the same text."""
+    is among those that have the other settings, on the same text."""
+    return _chosen(runs, runs, wanted)
+
+
+def _chosen(runs: Sequence[Series], among: Sequence[Series], wanted: Mapping[str, Any]) -> list[Series]:
+    """As `where`, with superlatives among the series of `among`."""
     words = {key: value for key, value in wanted.items() if isinstance(value, str) and value in SUPERLATIVES}
     plain = {key: value for key, value in wanted.items() if key not in words}
-    compared = [one for one in (runs if among is None else among) if _has_all(one, plain)]
+    compared = [one for one in among if _has_all(one, plain)]
     return [
         one
         for one in runs
@@ -164,7 +169,7 @@ def partner(
     # A study may have another longest warm-up at each rate.
     rates = () if "learning_rate" in {*wanted, *differ} else ("learning_rate",)
     among = [other for other in runs if all(other.settings[key] == one.settings[key] for key in rates)]
-    return max(where(alike, among, **{**same, **wanted}), key=lambda other: other.score, default=None)
+    return max(_chosen(alike, among, {**same, **wanted}), key=lambda other: other.score, default=None)
 
 
 @dataclass(frozen=True)

@@ -62,7 +62,8 @@ def log_estimate(values: Sequence[float]) -> Estimate:
         # The logarithm and back would not give it in all its digits.
         return estimate(values)
     of_logarithms = estimate(_logarithms(values))
-    return Estimate(*map(math.exp, (of_logarithms.mean, of_logarithms.low, of_logarithms.high)), of_logarithms.n)
+    middle, low, high = (math.exp(value) for value in (of_logarithms.mean, of_logarithms.low, of_logarithms.high))
+    return Estimate(middle, low, high, of_logarithms.n)
 
 
 def extent(values: Sequence[float]) -> Estimate:

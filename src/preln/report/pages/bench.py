@@ -261,7 +261,7 @@ def _ends(committed: Committed, name: str) -> list[tuple[RunSettings, float]]:
     records = committed.evidence(name).studies[0].translation
     last = records.summary.set_index("run")
     return [
-        (run.settings, float(row["final_valid_loss"]) if row["status"] == "finished" else math.inf)
+        (run.settings, float(str(row["final_valid_loss"])) if row["status"] == "finished" else math.inf)
         for run in expand(study)
         if run.id in last.index
         for row in [last.loc[run.id]]

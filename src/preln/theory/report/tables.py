@@ -292,8 +292,17 @@ def _row(
     placement, stack, of = at
     model = f"{PLACEMENTS[placement].label} {stack}, {_MODELS[of]}{variant}"
     found = estimate(values)
-    numbers = found.mean, found.low, found.high, found.n
-    return Row(name, *at, statement, quantity, model, *numbers, *predicted, tuple(values))
+    return Row(
+        *(name, placement, stack, of, statement, quantity, model),
+        measured=found.mean,
+        low=found.low,
+        high=found.high,
+        seeds=found.n,
+        predicted_low=predicted[0],
+        predicted_high=predicted[1],
+        predicted=predicted[2],
+        values=tuple(values),
+    )
 
 
 def figure_3(records: Records) -> pd.DataFrame:
