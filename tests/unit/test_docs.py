@@ -24,7 +24,7 @@ from preln.config.reading import validate
 from preln.errors import PrelnError
 from preln.jobs.runs import expand
 from preln.report.pages.committed import Committed
-from preln.report.pages.fill import current
+from preln.report.pages.fill import current, pages
 from tests.reading import FENCE, blocks
 
 ROOT = Path(__file__).parents[2]
@@ -65,7 +65,7 @@ def test_the_libraries_of_the_extras_that_a_page_installs_have_the_versions_that
 
 
 @pytest.mark.numbers
-@OF_PAGES
+@pytest.mark.parametrize("page", pages(ROOT), ids=lambda page: page.name)
 def test_the_blocks_and_values_of_a_page_are_those_of_the_records(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert current(text, Committed(ROOT), page.name) == text, "python -m preln.report.pages writes them"
