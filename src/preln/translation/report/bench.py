@@ -11,7 +11,6 @@ from preln.config import RunSettings, Study
 from preln.jobs.base import Job
 from preln.jobs.runs import Run
 from preln.libraries import pd
-from preln.placements import PLACEMENTS
 from preln.report.core.entries import Source
 from preln.report.core.statistics import mean
 from preln.theory.measurement_jobs import ExactJob, GradientJob
@@ -103,10 +102,7 @@ def is_plain(settings: RunSettings) -> bool:
 def depth_exponent(theory: pd.DataFrame, placement: str) -> float:
     """The exponent of the depth in the gradient of the last decoder layer's W^2 at initialisation, of the translation
     model; NaN where the table of the theory has none."""
-    rows = theory[
-        (theory["quantity"] == "last gradient of W^2, exponent of the depth")
-        & (theory["model"] == f"{PLACEMENTS[placement].label} decoder, translation")
-    ]
+    rows = theory[(theory["id"] == "last-depth-exponent") & (theory["placement"] == placement)]
     return mean(rows["measured"].tolist())
 
 
