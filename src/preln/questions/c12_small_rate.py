@@ -67,7 +67,7 @@ QUESTION = Question(
         Change(
             datetime.date(2026, 11, 26),
             "Every fixed rate of a study was read: each had to be 0.5 bits below the high rate without warm-up, gain "
-            "0.3 bits over a constant guess, and end behind the warm-up.",
+            "0.3 bits over the unigram baseline, and end behind the warm-up.",
             "The claim is about a small rate. A large fixed rate that fails agrees with it, but counted against it. "
             "The lowest fixed rate of a study is read now.",
             "failure-map: in part (5 of 14) → inconclusive (2 of 2); placements: in part (6 of 15) → inconclusive (3 "

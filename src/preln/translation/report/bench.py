@@ -50,12 +50,12 @@ class Line:
 
     @property
     def guess(self) -> float:
-        """The loss of the constant guess."""
+        """The loss of the unigram baseline."""
         return next(cell.guess for (_, warmup), cell in self.model.cells.items() if warmup == self.warmup)
 
     @property
     def bounded(self) -> dict[float, float]:
-        """By rate, the mean of the seeds' last losses, where none counts as worse than the constant guess. A rate of
+        """By rate, the mean of the seeds' last losses, where none counts as worse than the unigram baseline. A rate of
         which no run is done is left out."""
         found = {}
         for rate in self.model.rates:
@@ -65,7 +65,7 @@ class Line:
 
     @property
     def sensitivity(self) -> float:
-        """Of the learning rate, in bits a token, with the constant guess as l_0; NaN while a rate is missing."""
+        """Of the learning rate, in bits a token, with the unigram baseline as l_0; NaN while a rate is missing."""
         if len(self.bounded) < len(self.model.rates):
             return math.nan
         return sensitivity(self.bounded, self.guess)
