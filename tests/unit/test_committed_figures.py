@@ -27,7 +27,7 @@ TOUCH = 1.0
 
 def boxes(figure: Figure) -> list[tuple[str, Bbox]]:
     """The texts that are seen in a figure, and where they are."""
-    renderer = FigureCanvasAgg(figure).get_renderer()
+    renderer = FigureCanvasAgg(figure).get_renderer()  # type: ignore[no-untyped-call]
     hidden: set[Any] = set()
     for axes in figure.axes:
         if not axes.axison:

@@ -203,7 +203,8 @@ def _recorded(run: TrainedRun, quantity: str) -> pd.DataFrame:
     if run.points is None or quantity not in run.points:
         return pd.DataFrame({"x": [], "value": []}, dtype=float)
     points = run.points[["updates", quantity]].astype(float).set_axis(["x", "value"], axis=1)
-    return points[np.isfinite(points["value"])].reset_index(drop=True)
+    finite: pd.DataFrame = points[np.isfinite(points["value"])].reset_index(drop=True)
+    return finite
 
 
 def curves_of(
@@ -365,7 +366,7 @@ def _sheet(
     figure = Figure(figsize=(width, whole), layout=layout)
     if engine := figure.get_layout_engine():
         bottom = (below + foot + 2 * _GAP) / whole
-        engine.set(rect=(0, bottom, 1, 1 - bottom))
+        engine.set(rect=(0, bottom, 1, 1 - bottom))  # type: ignore[call-arg]
     figure.text(0.5, 0, "\n".join(lines), ha="center", va="bottom", linespacing=1.15, **NOTE)
     return figure, (below + foot + _GAP) / whole
 
@@ -383,7 +384,7 @@ class _Legend:
         # The flattest that fits.
         for columns in (1, 2, 3) if entries else ():
             characters = round((width / columns - 0.5) * 21)
-            look = {
+            look: dict[str, Any] = {
                 "labels": [textwrap.fill(text, characters, break_on_hyphens=False) for _, text in entries],
                 "ncols": min(columns, len(entries)),
                 "frameon": False,
@@ -394,7 +395,8 @@ class _Legend:
                 "borderpad": 0,
             }
             trial = Figure(figsize=(width, 1))
-            box = trial.legend(handles=self._handles, **look).get_window_extent(FigureCanvasAgg(trial).get_renderer())
+            renderer = FigureCanvasAgg(trial).get_renderer()  # type: ignore[no-untyped-call]
+            box = trial.legend(handles=self._handles, **look).get_window_extent(renderer)
             height = float(box.height / trial.dpi)
             if not self._look or (box.width / trial.dpi < width and height < self.height):
                 self._look, self.height = look, height
@@ -479,10 +481,10 @@ def _draw(axes: Axes, panel: Panel, shown: Sequence[Curve] | None = None) -> Non
         if len(points) == 1:
             axes.vlines(points["x"], points["low"], points["high"], color=one.look["color"], linewidth=0.7)
         for failure in one.failures:
-            alone = failure.points
+            curve = failure.points
             thin = {"zorder": 3, **one.look, "linewidth": 0.6, "clip_on": top is None}
-            if len(alone):
-                axes.plot(alone["x"], alone["value"].clip(upper=limit), **thin)
+            if len(curve):
+                axes.plot(curve["x"], curve["value"].clip(upper=limit), **thin)
             # On the edge, for what diverges has no value there.
             edge = 0.0 if panel.is_score else 1.0
             where = axes.get_xaxis_transform()

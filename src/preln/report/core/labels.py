@@ -23,7 +23,7 @@ OPTIONS: dict[str, dict[object, str]] = {
 _TOLD_BY_SCHEDULE = {"schedule", *SETTINGS}
 _TOLD = {"placement", "optimizer", "learning_rate", "warmup", "seed"} | _TOLD_BY_SCHEDULE | OPTIONS.keys()
 
-S = TypeVar("S", RunSettings, PretrainingSettings)
+S = TypeVar("S", bound=RunSettings | PretrainingSettings)
 
 
 def warmup(settings: RunSettings | PretrainingSettings) -> str:

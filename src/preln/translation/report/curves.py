@@ -141,7 +141,7 @@ def _panels(layout: Layout, study: Study, records: Records) -> list[list[Panel]]
     looks = {settings: look(style) for settings, style in styles(records.runs).items()}
     done = set(records.summary["run"])
     markers = iter(_POINTS * 4)
-    grid = []
+    grid: list[list[Panel]] = []
     for row in layout.parts(study, records.runs):
         grid.append([])
         for column, part in enumerate(row):
