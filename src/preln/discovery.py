@@ -14,14 +14,14 @@ from preln.values import NAME
 
 def defined(package: ModuleType, attribute: str) -> dict[str, Any]:
     """What every module of a package has as `attribute`, by its `name`, in the order of the modules' names; the module
-    `base`, which the others build on, has none.
+    `base` and packages, which the others build on, have none.
 
     Raises:
         PrelnError: if a module has none, or one with another's name or with one that no file can have.
     """
     found: dict[str, Any] = {}
     for info in pkgutil.iter_modules(package.__path__):
-        if info.name == "base":
+        if info.name == "base" or info.ispkg:
             continue
         module = importlib.import_module(f"{package.__name__}.{info.name}")
         if not hasattr(module, attribute):

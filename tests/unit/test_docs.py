@@ -21,7 +21,10 @@ from typer.main import get_command
 from docs.gather import gather
 from preln.commands.cli import app
 from preln.config.reading import validate
+from preln.errors import PrelnError
 from preln.jobs.runs import expand
+from preln.report.pages.committed import Committed
+from preln.report.pages.fill import current, pages
 from tests.reading import FENCE, blocks
 
 ROOT = Path(__file__).parents[2]
@@ -59,6 +62,19 @@ def test_the_libraries_of_the_extras_that_a_page_installs_have_the_versions_that
         (wanted,) = re.findall(r"\[([\w,]+)\]", command)
         libraries = [re.split("[<>=]", one)[0].lower() for extra in wanted.split(",") for one in extras[extra]]
         assert [library for library in libraries if f"\n{library}==" not in pins] == [], command
+
+
+@pytest.mark.numbers
+@pytest.mark.parametrize("page", pages(ROOT), ids=lambda page: page.name)
+def test_the_blocks_and_values_of_a_page_are_those_of_the_records(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert current(text, Committed(ROOT), page.name) == text, "python -m preln.report.pages writes them"
+
+
+def test_a_block_or_a_value_that_is_not_known_is_an_error_that_names_the_page() -> None:
+    for text in ("<!-- generated: nothing -->\n<!-- end -->", "<!-- n: c09.nothing@quick-record --><!-- / -->"):
+        with pytest.raises(PrelnError, match=r"page\.md: .*nothing"):
+            current(text, Committed(ROOT), "page.md")
 
 
 @OF_PAGES

@@ -10,8 +10,10 @@ import pandas as pd
 import pytest
 from matplotlib.collections import LineCollection
 
-from docs.answers.failure_map import where_training_fails
 from preln.config import Study
+from preln.questions import named
+from preln.questions.base import Answer
+from preln.questions.core.evidence import of_study
 from preln.records.recording import RecordError
 from preln.report.catalogue import Catalogue
 from preln.translation.report.failure_map import Map, maps
@@ -152,25 +154,23 @@ def test_a_study_of_more_models_than_a_page_is_wide_has_the_table_alone() -> Non
     assert "failure-limits" in Catalogue(study).tables
 
 
-def page_of(tmp_path: Path, missing: int) -> str:
-    """What the page of experiments says of a study in which only Post-LN needs the warm-up, but for its first runs."""
-    study, runs = small_study({**GRID, "placement": ["post", "pre"]}, {**GRID, "batch_tokens": 9000})
+def answer_of(tmp_path: Path, missing: int) -> Answer:
+    """What the question says of a study in which only Post-LN needs the warm-up, but for its first runs."""
+    every = {**GRID, "warmup": [0, 20, 50], "seed": [1, 2, 3]}
+    study, runs = small_study({**every, "placement": ["post", "pre"]})
     for run in runs[missing:]:
-        fails = (
-            run.settings.placement == "post" and not run.settings.warmup and run.settings.learning_rate == max(RATES)
-        )
+        fails = run.settings.placement == "post" and not run.settings.warmup and run.settings.learning_rate > min(RATES)
         recorded(study, run, tmp_path, STUCK if fails else LEARNED)
-    catalogue = Catalogue(study)
-    return where_training_fails(catalogue.load(catalogue.figure("failure-map"), tmp_path))
+    return named("failure-map").ask(of_study(study, tmp_path))
 
 
-def test_the_page_has_the_limits_and_the_answer_when_all_runs_are_done(tmp_path: Path) -> None:
-    said = page_of(tmp_path, missing=0)
-    assert "| 1e-2 | **7.90** | 5.00 | 5.00 | 5.00 |" in said
-    assert "| Post-LN | 9,000 | 1e-3 | 1e-2 |" in said
-    assert "**The answer by the rule: Post-LN needs the warm-up; Pre-LN does not need it.**" in said
+def test_the_question_compares_the_limits_of_each_seed_when_all_runs_are_done(tmp_path: Path) -> None:
+    answer = answer_of(tmp_path, missing=0)
+    (pre,) = answer.of("pre-does-not")
+    assert pre.values == (1.0, 1.0, 1.0)
+    assert answer.holds("pre-does-not")
+    assert answer.holds("post-needs-it")
 
 
-def test_the_page_has_no_answer_while_a_run_is_missing(tmp_path: Path) -> None:
-    said = page_of(tmp_path, missing=1)
-    assert said.endswith("**17 of 18 runs are done, so there is no answer by the rule yet.**\n")
+def test_the_question_says_nothing_of_a_model_while_a_run_of_it_is_missing(tmp_path: Path) -> None:
+    assert not answer_of(tmp_path, missing=1).of("post-needs-it")

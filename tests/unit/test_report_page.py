@@ -12,7 +12,7 @@ from typing import Any
 from preln.config import Study
 from preln.jobs.runs import Run
 from preln.report.html import page
-from preln.report.reference import claims as paper
+from preln.report.reference import errata
 from tests.made_up.translation import ADAM, records_of, small_study
 
 ORIGIN = {"commit_changed": False, "versions": {"preln": "1.0"}}
@@ -67,8 +67,8 @@ def test_of_a_study_that_tests_no_claim_it_begins_with_the_runs_and_ends_with_a_
     assert headings(text) == ["Study small", "Tables", "What it cost", "Where the numbers come from", "The paper"]
     before, _, last = text.partition("<h2>The paper</h2>")
     assert "claim" not in before
-    assert "This study tests none of the paper's 18 claims" in last
-    assert not any(erratum.statement in text for erratum in paper.load().errata)
+    assert "This study tests none of the paper's 16 claims" in last
+    assert not any(erratum.statement in text for erratum in errata.load())
 
 
 def test_of_a_study_that_tests_claims_it_begins_with_them_and_ends_with_the_papers_errors(tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ def test_of_a_study_that_tests_claims_it_begins_with_them_and_ends_with_the_pape
     first, second, *_, last = headings(text)
     assert (first, second) == ("Does the paper hold?", "The paper's claims")
     assert last == "Where the paper errs or is silent"
-    assert all(erratum.statement in text for erratum in paper.load().errata)
+    assert all(erratum.statement in text for erratum in errata.load())
 
 
 def test_a_file_that_a_user_may_not_have_is_named_as_in_prelns_repository(tmp_path: Path) -> None:

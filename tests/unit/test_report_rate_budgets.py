@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preln.report.catalogue import Catalogue
-from preln.report.reference.claims import load as load_claims
+from preln.report.reference import errata
 from preln.schedules.constant import Constant
 from preln.schedules.inverse_sqrt import InverseSqrt
 from preln.schedules.linear import Linear
@@ -126,7 +126,7 @@ def test_a_study_without_a_warm_up_has_no_such_table() -> None:
 
 
 def test_the_erratum_says_what_is_computed() -> None:
-    (said,) = [one.evidence for one in load_claims().errata if "8.45" in one.statement]
+    (said,) = [one.evidence for one in errata.load() if "8.45" in one.statement]
     for one in of_the_paper():
         if getattr(one.schedule, "anchor", "") == "warmup" and one.paper != 2.77:
             assert f"{one.value:.1f} ({one.low:.1f} to {one.high:.1f})" in said

@@ -149,7 +149,7 @@ def test_a_module_with_a_prefix_is_planned_run_and_asked_for_from_the_users_fold
         assert ("Nothing to do" in outcome.output) == again
         page, _, finding = outcome.output.splitlines()[-3:]
         assert page == "All of it on one page: norms/results/tiny/report.html"
-        assert finding.startswith("This study tests none of the paper's 18 claims")
+        assert finding.startswith("This study tests none of the paper's 16 claims")
 
     asked = user.run("preln", "status", "results/tiny")
     assert asked.code == 1
@@ -255,7 +255,7 @@ def test_as_deployed_the_default_study_is_that_of_its_config(deployed: Workspace
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("study", ["paper", "iwslt14-cpu"])
+@pytest.mark.parametrize("study", ["paper", "iwslt14-50k-cpu"])
 def test_as_deployed_the_profile_of_slurm_runs_the_study_that_it_is_given(study: str, deployed: Workspace) -> None:
     given = [] if study == "paper" else ["--configfile", f"config/{study}.yaml"]
     outcome = deployed.snakemake("--profile", "profiles/slurm", "--dry-run", *given)

@@ -69,7 +69,7 @@ def browser(request: pytest.FixtureRequest, open_page: Callable[[str], webdriver
 @pytest.fixture
 def curves(open_page: Callable[[str], webdriver.Chrome]) -> webdriver.Chrome:
     """The browser with a report of curves in it, which a test may sort, filter and click on."""
-    return open_page("iwslt14-cpu")
+    return open_page("iwslt14-50k-cpu")
 
 
 def wait_for_charts(browser: webdriver.Chrome) -> None:

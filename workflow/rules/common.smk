@@ -13,7 +13,7 @@ from preln.pretraining.runs import ENGLISH_VERSION
 from preln.records.packed import FILE as RECORDS
 from preln.jobs.remote import RemoteRefused, require_plain_path
 from preln.report.catalogue import FIGURES, REPORT, TABLES, Catalogue, code_version
-from preln.report.claims.ledger import CLAIMS
+from preln.questions.core.ledger import CLAIMS_TABLE
 from preln.jobs.runs import PREPARATION_VERSION, corpus_id, digest
 from preln.jobs.workflow import (
     DOWNLOADS_FOLDER,

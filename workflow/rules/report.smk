@@ -70,17 +70,18 @@ rule write_table:
 
 
 rule judge_claims:
-    """Judge each of the paper's claims by all that the study has recorded."""
+    """Judge each of the paper's claims by all that the study has recorded, and write every finding."""
     input:
-        lambda wildcards: made_from(CLAIMS),
+        lambda wildcards: made_from(CLAIMS_TABLE),
     output:
         csv=f"{RESULTS}/claims.csv",
         markdown=report(
             f"{RESULTS}/claims.md",
             caption="../report/caption.rst",
             category="Claims",
-            labels={"table": CLAIMS.heading},
+            labels={"table": CLAIMS_TABLE.heading},
         ),
+        findings=f"{RESULTS}/findings.csv",
     log:
         f"{LOGS}/judge_claims.log",
     benchmark:
@@ -90,7 +91,7 @@ rule judge_claims:
         study=STUDY_FILE,
         code=CODE,
         shown=CATALOGUE.content(CATALOGUE.everything),
-        caption=CLAIMS.caption,
+        caption=CLAIMS_TABLE.caption,
     message:
         "Judge the paper's claims"
     shell:
@@ -99,6 +100,7 @@ rule judge_claims:
         preln table {params.study:q} claims \
             --out {output.csv:q} \
             --out {output.markdown:q}
+        preln table {params.study:q} findings --out {output.findings:q}
         """
 
 

@@ -195,10 +195,10 @@ def run_study(
 
 def _say_finding(study: Study, results: Path) -> None:
     """What a study found, and where to look."""
+    from preln.questions.core import ledger
     from preln.report.catalogue import REPORT, Catalogue
-    from preln.report.claims import ledger
 
-    entries = ledger.judge(study, Catalogue(study).load(ledger.CLAIMS, results))
+    entries = ledger.judge(Catalogue(study).load(ledger.CLAIMS_TABLE, results))
     finding = ledger.finding(entries)
     places = [
         f"All of it on one page: {results / study.study / REPORT}",
@@ -281,6 +281,28 @@ def _tell(progress: str) -> None:
     """Tell on standard error how far a study is, where it is not at its end."""
     if progress:
         print(progress, file=sys.stderr)
+
+
+@app.command(rich_help_panel=STUDY)
+def answer(
+    question: Annotated[
+        str,
+        typer.Argument(
+            metavar="QUESTION",
+            help="Such as C15 or control. A wrong name lists those known.",
+            autocompletion=completion.questions,
+        ),
+    ],
+    results: Annotated[
+        Path | None,
+        typer.Argument(metavar="[RESULTS]", help="A study's results; without it, those of the current folder."),
+    ] = None,
+) -> None:
+    """Say what a study answers to a question: its rule, each finding with its seeds, and the verdict."""
+    from preln.commands.answer import answer as answer_of
+
+    folder = None if results is None else read_results(results)[0]
+    print(answer_of(question, folder))
 
 
 @app.command(rich_help_panel=LOOK)

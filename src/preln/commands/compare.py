@@ -19,12 +19,11 @@ from preln.libraries import pd
 from preln.pretraining.report import records as pretraining_records
 from preln.pretraining.runs import PretrainingRun
 from preln.pretraining.runs import expand as pretraining_runs
+from preln.questions.core import evidence
 from preln.records import packed
 from preln.records.files import sha256
 from preln.records.record import checksums
 from preln.records.recording import RUN, RecordError, read
-from preln.report.claims import evidence
-from preln.report.claims.samples import LOWER_IS_BETTER, worst
 from preln.report.core.records import flat, hardware_line
 from preln.report.core.statistics import mean
 from preln.translation.report import records
@@ -34,6 +33,9 @@ SIGNIFICANT = 0.05
 """The p-value below which a difference is significant."""
 NOTICEABLE = {"valid_loss": 0.05, "test_bleu": 1.0, "accuracy": 0.02}
 """The smallest difference that counts if no p-value is known: bits a token, percent, and a fraction."""
+
+LOWER_IS_BETTER = {"valid_loss": True, "test_bleu": False, "accuracy": False}
+"""Whether a lower value is the better one."""
 
 Numbers = dict[tuple[str, str], dict[int, float]]
 """Each seed's value, by the runs' name without the seed, and by quantity."""
@@ -188,18 +190,23 @@ def _numbers(study: Study, results: Path) -> tuple[Numbers, dict[str, set[int]]]
                 value: Any = done.loc[run.id, f"final_{quantity}"]
                 if diverged := done.loc[run.id, "status"] == "diverged":
                     diverged_seeds[_series(run)].add(run.settings.seed)
-                numbers[_series(run), quantity][run.settings.seed] = worst(quantity) if diverged else float(value)
+                numbers[_series(run), quantity][run.settings.seed] = _worst(quantity) if diverged else float(value)
     for pretrained in bert.runs:
         if pretrained.id in bert.metrics:
             metrics = bert.metrics[pretrained.id]
             if metrics["diverged"]:
                 diverged_seeds[_series(pretrained)].add(pretrained.settings.seed)
-            loss = worst("valid_loss") if metrics["diverged"] else metrics["final"]["valid_loss"]
+            loss = _worst("valid_loss") if metrics["diverged"] else metrics["final"]["valid_loss"]
             numbers[_series(pretrained), "valid_loss"][pretrained.settings.seed] = loss
     for job in bert.jobs:
         if best := pretraining_records.chosen(pretraining_records.scores_of(bert, job)):
             numbers[job.id, "accuracy"] = pretraining_records.accuracies(bert, job, best.point)
     return numbers, diverged_seeds
+
+
+def _worst(quantity: str) -> float:
+    """The value of a run that diverged before it had one."""
+    return math.inf if LOWER_IS_BETTER[quantity] else 0.0
 
 
 def _series(run: Run | PretrainingRun) -> str:

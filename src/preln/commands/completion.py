@@ -69,6 +69,13 @@ tables = _of_study(_tables)
 """The names of the tables."""
 
 
+def questions() -> list[str]:
+    """The labels of the questions."""
+    from preln.questions import QUESTIONS
+
+    return [question.label for question in QUESTIONS.values()]
+
+
 def gpus() -> list[str]:
     """The names of the GPUs that `preln plan` knows."""
     from preln.commands.plan import GPUS

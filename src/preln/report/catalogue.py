@@ -19,8 +19,8 @@ from preln.config.base import meant
 from preln.errors import PrelnError
 from preln.jobs.base import Job
 from preln.jobs.runs import digest
+from preln.questions.core import evidence
 from preln.records import packed
-from preln.report.claims import evidence
 from preln.report.core.entries import Entry, Source
 from preln.report.core.figure import Figure
 from preln.report.core.table import Table
@@ -31,7 +31,7 @@ LEADING = ("4", "placements", "failure-map", "runs", "pretraining", "theory", "f
 
 _DATA = (".csv", ".yaml", ".j2", ".css", ".js")
 _SOURCE = Path(__file__).parents[1]
-_SUBJECTS = ("translation.report", "pretraining.report", "theory.report", "report.claims")
+_SUBJECTS = ("translation.report", "pretraining.report", "theory.report", "questions.core")
 """The packages of `preln` whose modules declare figures and tables."""
 
 E = TypeVar("E", bound=Entry[Any])
@@ -164,7 +164,10 @@ class Catalogue:
 @cache
 def code_version() -> str:
     """A checksum of the code and the data that figures, tables and the report are made by."""
-    folders = [_SOURCE / name.replace(".", "/") for name in (*_SUBJECTS, "report", "theory", "placements", "schedules")]
+    folders = [
+        _SOURCE / name.replace(".", "/")
+        for name in (*_SUBJECTS, "report", "theory", "placements", "schedules", "questions")
+    ]
     files = {path for folder in folders for path in folder.rglob("*") if path.suffix in (".py", *_DATA)}
     checksum = hashlib.sha256()
     for path in sorted(files):

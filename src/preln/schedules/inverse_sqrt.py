@@ -50,17 +50,17 @@ class InverseSqrt(Schedule):
         return "warmup" if self.anchor == "hold" and self.warmup == self.decay_period else self.anchor
 
     def label(self) -> str:
-        """For example `held to 4000, inverse sqrt`."""
+        """For example `constant to 4000, inverse sqrt`."""
         match self.acts_as:
             case "warmup":
                 return "inverse sqrt"
             case "hold":
-                return f"held to {self.decay_period}, inverse sqrt"
+                return f"constant to {self.decay_period}, inverse sqrt"
             case "shift":
                 return f"inverse sqrt of t + {self.decay_period}"
 
     def problems(self) -> Iterator[str]:
-        """A peak that would be held to an update inside of the warm-up."""
+        """A peak that would be constant to an update inside of the warm-up."""
         if self.anchor == "hold" and self.warmup > self.decay_period:
             yield f"warmup: {self.warmup} exceeds decay_period {self.decay_period} (anchor hold)"
 

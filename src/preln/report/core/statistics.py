@@ -53,6 +53,19 @@ def estimate(values: Sequence[float]) -> Estimate:
     return Estimate(middle, middle - half, middle + half, n)
 
 
+def log_estimate(values: Sequence[float]) -> Estimate:
+    """The geometric mean of ratios, one for each seed, with the interval of the mean of their logarithms; no numbers
+    where a ratio is not above zero."""
+    if not all(value > 0 for value in values):
+        return Estimate(math.nan, math.nan, math.nan, len(values))
+    if len(values) > 1 and len(set(values)) == 1:
+        # The logarithm and back would not give it in all its digits.
+        return estimate(values)
+    of_logarithms = estimate(_logarithms(values))
+    middle, low, high = (math.exp(value) for value in (of_logarithms.mean, of_logarithms.low, of_logarithms.high))
+    return Estimate(middle, low, high, of_logarithms.n)
+
+
 def extent(values: Sequence[float]) -> Estimate:
     """The mean of the values, one for each seed, with the lowest and the highest of them."""
     low, high = (min(values), max(values)) if len(values) > 1 else (math.nan, math.nan)

@@ -20,23 +20,26 @@ from markupsafe import Markup
 from preln.config import Study
 from preln.libraries import pd
 from preln.pretraining.report import records as pretraining_records
+from preln.questions.base import Verdict
+from preln.questions.core import ledger
 from preln.records import packed, recording
 from preln.records.files import write_text
 from preln.report.catalogue import LEADING, Catalogue
-from preln.report.claims import ledger
-from preln.report.claims.rules import Verdict
 from preln.report.core.records import commit_name, hardware_line
 from preln.report.html.charts import specification
-from preln.report.reference import claims as paper
+from preln.report.reference import errata
 from preln.translation.report import records as translation_records
 
 VEGA_LITE = altair.SCHEMA_VERSION.removeprefix("v").rpartition(".")[0]
 """The version that the charts are written for."""
 SIGNS = {
-    Verdict.REPRODUCED: "✓",
-    Verdict.NOT_REPRODUCED: "✗",
+    Verdict.HOLDS: "✓",
+    Verdict.POINTS: "↗",
     Verdict.IN_PART: "±",
-    Verdict.INCONCLUSIVE: "~",
+    Verdict.UNDECIDED: "~",
+    Verdict.OPPOSES: "↘",
+    Verdict.FAILS: "✗",
+    Verdict.NOT_TESTABLE: "–",
     Verdict.NOT_TESTED: "·",
 }
 """The sign before each verdict: not every reader can tell the colours apart."""
@@ -86,10 +89,10 @@ def write(study: Study, results: Path, out: Path) -> None:
     """
     catalogue = Catalogue(study)
     figures = _figures(catalogue, results)
-    entries = ledger.judge(study, catalogue.load(ledger.CLAIMS, results))
+    entries = ledger.judge(catalogue.load(ledger.CLAIMS_TABLE, results))
     tested = ledger.tested(entries)
     leading = next((figures[name] for name in LEADING if tested and name in figures), None)
-    counts = Counter(entry.verdict for entry in entries)
+    counts = Counter(entry.verdict for entry in ledger.counted(entries))
     environment = Environment(
         loader=PackageLoader("preln.report.html", "."), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
@@ -99,7 +102,7 @@ def write(study: Study, results: Path, out: Path) -> None:
         counts={verdict: counts[verdict] for verdict in Verdict if counts[verdict]},
         tested=tested,
         untested=ledger.untested(entries),
-        claims=ledger.CLAIMS,
+        claims=ledger.CLAIMS_TABLE,
         note=ledger.NOTE,
         signs=SIGNS,
         leading=leading,
@@ -107,7 +110,7 @@ def write(study: Study, results: Path, out: Path) -> None:
         tables=_tables(catalogue, results),
         cost=_cost(catalogue, results),
         provenance=_provenance(catalogue, results / study.study),
-        errata=paper.load().errata,
+        errata=errata.load(),
         style=Markup(_read("page.css")),
         script=Markup(_read("page.js")),
         vega=Markup(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=VEGA_LITE)),
@@ -132,7 +135,7 @@ def _tables(catalogue: Catalogue, results: Path) -> list[Table]:
     """The tables that have rows, but for the ledger, which has a section of its own."""
     found = []
     for table in catalogue.tables.values():
-        if table is not ledger.CLAIMS:
+        if table not in (ledger.CLAIMS_TABLE, ledger.FINDINGS_TABLE):
             made = table.make(catalogue.study, catalogue.load(table, results))
             found.append(Table(table.title, table.caption, made.text, [made.title, *made.notes]))
     return [table for table in found if len(table.rows)]

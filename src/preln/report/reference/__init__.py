@@ -1,4 +1,4 @@
-"""The paper's numbers as data: a module with its table for each kind of number, and the claims with their rules.
+"""The paper's numbers as data: a module with its table for each kind of number, and its errata.
 
 The paper has no table of results: its numbers are in the text and in the curves. Each is held with how it is known:
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from preln.config import Study
@@ -11,7 +12,7 @@ from preln.libraries import pd
 from preln.placements import PLACEMENTS
 from preln.placements.base import Stack
 from preln.report.core.forms import Content
-from preln.report.core.statistics import Estimate, estimate, exponent, mean, plus_minus
+from preln.report.core.statistics import estimate, exponent, mean, plus_minus
 from preln.report.core.table import Table
 from preln.report.reference.gradients import AROUND, BY_DEPTH
 from preln.theory.closed_forms import DELTA, EPSILON
@@ -38,14 +39,23 @@ class Row:
     """One statement of the theory.
 
     Attributes:
+        id: of the quantity, such as `depth-exponent`.
+        placement: of the model.
+        stack: encoder or decoder.
+        of: `exact`, the model of the proofs, or `translation`.
         statement: lemma, theorem or definition.
-        quantity: what was measured.
-        model: placement and stack.
+        quantity: what was measured, in words.
+        model: placement and stack, in words.
         measured: mean over the seeds; the interval is 95%.
         predicted_low, predicted_high: the paper's or its lemma's value as a range; NaN where there is none.
         predicted: the same in words.
+        values: of each seed.
     """
 
+    id: str
+    placement: str
+    stack: str
+    of: str
     statement: str
     quantity: str
     model: str
@@ -56,6 +66,7 @@ class Row:
     predicted_low: float
     predicted_high: float
     predicted: str
+    values: tuple[float, ...]
 
 
 _COMPUTED = (
@@ -73,10 +84,10 @@ def theory(records: Records) -> pd.DataFrame:
     rows: list[Row] = []
     for (placement, stack), group in layers.groupby(["placement", "stack"], sort=False):
         rows += _lemmas(group, str(placement), "encoder" if stack == "encoder" else "decoder")
-    for over, variant, what in (
-        ("depth", "", "exponent of the depth L"),
-        ("width", "", "exponent of the width d, W^emb of variance 1/d"),
-        ("width", UNIT_OUTPUT, "exponent of the width d, W^emb of variance 1"),
+    for name, over, variant, what in (
+        ("depth-exponent", "depth", "", "exponent of the depth L"),
+        ("width-exponent", "width", "", "exponent of the width d, W^emb of variance 1/d"),
+        ("width-exponent-unit", "width", UNIT_OUTPUT, "exponent of the width d, W^emb of variance 1"),
     ):
         swept = sweep(measured, over)
         for placement, mine in swept[swept["variant"] == variant].groupby("placement"):
@@ -86,23 +97,21 @@ def theory(records: Records) -> pd.DataFrame:
                 widths = sorted(set(mine["width"]))
                 bound = exponent(widths, [d * math.sqrt(math.log(d)) for d in widths])
                 predicted = -math.inf, bound, f"at most {bound:.2f}"
-            found = estimate(exponents(mine, over))
-            rows.append(
-                _row(
-                    "Theorem 1",
-                    what,
-                    f"{PLACEMENTS[str(placement)].label} encoder, {_MODELS['exact']}",
-                    found,
-                    *predicted,
-                )
-            )
+            at = str(placement), "encoder", "exact"
+            rows.append(_row(name, "Theorem 1", what, at, exponents(mine, over), predicted))
     initial = measured[measured["state"] == INITIAL]
     hidden = initial[initial["variant"] == ""]
     # Boundedness is a matter of how the weights are drawn, which the paper does not say.
     drawn = initial[initial["variant"].map(_is_of_the_weights).astype(bool)]
-    for quantity, what, most in (
-        ("excess_share", f"share of squared norms above {1 + EPSILON:g} of their mean, last layer", DELTA),
+    for name, quantity, what, most in (
         (
+            "excess-share",
+            "excess_share",
+            f"share of squared norms above {1 + EPSILON:g} of their mean, last layer",
+            DELTA,
+        ),
+        (
+            "excess-quantile",
             "excess_quantile",
             f"excess over their mean that all but {DELTA} of the squared norms stay within, last layer",
             EPSILON,
@@ -110,18 +119,10 @@ def theory(records: Records) -> pd.DataFrame:
     ):
         mine = drawn[(drawn["quantity"] == quantity) & (drawn["layer"] == drawn["depth"])]
         for (model, drawn_so, placement, stack), group in mine.groupby(["model", "variant", "placement", "stack"]):
-            label = f"{PLACEMENTS[str(placement)].label} {stack}, {_MODELS[str(model)]}{drawn_so and f', {drawn_so}'}"
-            rows.append(
-                _row(
-                    "Definition 1",
-                    what,
-                    label,
-                    estimate(group["value"].tolist()),
-                    -math.inf,
-                    most,
-                    f"{most} (the paper's measurement)",
-                )
-            )
+            at = str(placement), str(stack), str(model)
+            predicted = -math.inf, most, f"{most} (the paper's measurement)"
+            values = group["value"].tolist()
+            rows.append(_row(name, "Definition 1", what, at, values, predicted, f", {drawn_so}" if drawn_so else ""))
     gradients = pd.concat([
         layers[(layers["quantity"] == "gradient_norm") & (layers["variant"] == "")],
         expected_gradients(hidden),
@@ -133,18 +134,18 @@ def theory(records: Records) -> pd.DataFrame:
         ["model", "placement", "stack"]
     ):
         if group["depth"].iloc[0] > 1:
-            label = f"{PLACEMENTS[str(placement)].label} {stack}, {_MODELS[str(model)]}"
+            at = str(placement), str(stack), str(model)
             # The appendix's factor is one of E||x||^2 / d, which lemma 2 gives for the model of the proofs alone.
             sums = hidden[(hidden["quantity"] == "square_norm") & (hidden["depth"] == group["depth"].iloc[0])]
             sums = sums[(sums["model"] == model) & (sums["placement"] == placement) & (sums["stack"] == stack)]
             about = _growth(str(placement), str(model), mean(sums["value"]))
             what = "growth of the gradient of W^2 a layer, towards the output"
-            rows.append(_row("Appendix F", what, label, estimate(growth(group)), *about))
+            rows.append(_row("growth", "Appendix F", what, at, growth(group), about))
             alone = unbiased_gradients(hidden)
             alone = alone[(alone["matrix"] == "W2") & (alone["stack"] == stack) & (alone["placement"] == placement)]
             alone = alone[alone["depth"] == group["depth"].iloc[0]]
             if model == "translation" and len(alone):
-                rows.append(_row("Appendix F", f"{what}, unbiased", label, estimate(growth(alone)), *about))
+                rows.append(_row("growth-unbiased", "Appendix F", f"{what}, unbiased", at, growth(alone), about))
     rows += _of_figure_3(records)
     return pd.DataFrame([asdict(row) for row in rows], columns=[*Row.__dataclass_fields__])
 
@@ -157,36 +158,38 @@ def _is_of_the_weights(variant: str) -> bool:
 def _lemmas(layers: pd.DataFrame, placement: str, stack: Stack) -> list[Row]:
     """Lemmas 1 to 3 on one stack of the model of the proofs."""
     predictions = PLACEMENTS[placement].predictions
-    label = f"{PLACEMENTS[placement].label} {stack}, {_MODELS['exact']}"
+    at = placement, stack, "exact"
 
     def means(quantity: str, of: pd.DataFrame = layers) -> list[float]:
         return list(of[of["quantity"] == quantity].groupby("seed")["value"].agg(mean))
 
     rows = [
         _row(
+            "relu-square-norm",
             "Lemma 1",
             "E‖ReLU(x W^1)‖^2 / d, all layers",
-            label,
-            estimate(means("relu_square_norm")),
-            *(_NOTHING if predictions.relu_square_norm is None else _exactly(predictions.relu_square_norm)),
+            at,
+            means("relu_square_norm"),
+            _NOTHING if predictions.relu_square_norm is None else _exactly(predictions.relu_square_norm),
         )
     ]
     numbers = sorted({int(layer) for layer in layers["layer"]})
     ranges = [predictions.square_norm(layer, stack) if predictions.square_norm else None for layer in numbers]
     everywhere = ranges[0] if len(set(ranges)) == 1 else None
     if everywhere and everywhere[0] == everywhere[1]:
-        found = estimate(means("square_norm"))
-        rows.append(_row("Lemma 2", "E‖x‖^2 / d, all layers", label, found, *_exactly(everywhere[0])))
+        values, predicted = means("square_norm"), _exactly(everywhere[0])
+        rows.append(_row("square-norm", "Lemma 2", "E‖x‖^2 / d, all layers", at, values, predicted))
     else:
         for layer in sorted({numbers[0], numbers[-1]}):
-            predicted = ranges[numbers.index(layer)]
-            found = estimate(means("square_norm", layers[layers["layer"] == layer]))
-            rows.append(_row("Lemma 2", f"E‖x‖^2 / d, layer {layer}", label, found, *_between(predicted)))
+            predicted = _between(ranges[numbers.index(layer)])
+            values = means("square_norm", layers[layers["layer"] == layer])
+            rows.append(_row("square-norm", "Lemma 2", f"E‖x‖^2 / d, layer {layer}", at, values, predicted))
     keys = ["seed", "layer"]
     jacobian = layers[layers["quantity"] == "jacobian_norm"].set_index(keys)["value"]
     closed = layers[layers["quantity"] == "jacobian_closed_form"].set_index(keys)["value"]
     ratio = (jacobian / closed).groupby("seed").agg(mean)
-    rows.append(_row("Lemma 3", "‖J‖ over sqrt(d)/‖y‖, all layers", label, estimate(ratio.tolist()), *_exactly(1)))
+    what = "‖J‖ over sqrt(d)/‖y‖, all layers"
+    rows.append(_row("jacobian-norm", "Lemma 3", what, at, ratio.tolist(), _exactly(1)))
     return rows
 
 
@@ -195,38 +198,41 @@ def _of_figure_3(records: Records) -> list[Row]:
     initialisation, how it changes with the depth, and its ratio to the paper's, where the model is the paper's."""
     rows = []
     norms, unbiased = (last_gradients(of(records.table)) for of in (expected_gradients, unbiased_gradients))
-    for placement, one in PLACEMENTS.items():
-        model = f"{one.label} decoder, {_MODELS['translation']}"
+    for placement in PLACEMENTS:
+        at = placement, "decoder", "translation"
         mine = norms[norms["placement"] == placement]
         initial, later = (mine[mine["state"] == state] for state in (INITIAL, AFTER_WARMUP))
         if len(later):
             what = "last gradient of W^2, after warm-up over initial"
-            rows.append(_row("Figure 3", f"{what}, biased", model, _collapse(mine), *_NOTHING))
+            rows.append(_row("collapse", "Figure 3", f"{what}, biased", at, _collapse(mine), _NOTHING))
             alone = unbiased[unbiased["placement"] == placement]
             if {INITIAL, AFTER_WARMUP} <= set(alone["state"]):
-                rows.append(_row("Figure 3", f"{what}, unbiased", model, _collapse(alone), *_NOTHING))
+                values = _collapse(alone)
+                rows.append(_row("collapse-unbiased", "Figure 3", f"{what}, unbiased", at, values, _NOTHING))
         if initial["depth"].nunique() > 1:
-            found = estimate(exponents(initial, "depth"))
             what = "last gradient of W^2, exponent of the depth"
-            rows.append(_row("Figure 3", what, model, found, *_of_the_depth(placement)))
+            values = exponents(initial, "depth")
+            rows.append(_row("last-depth-exponent", "Figure 3", what, at, values, _of_the_depth(placement)))
             means = initial.groupby("seed")["value"].agg(mean).tolist()
             what = "last gradient of W^2, mean over the depths"
             value = AROUND.get(placement)
             around = (value, value, f"around {value:g}") if value else _NOTHING
-            rows.append(_row("Figure 3", what, model, estimate(means), *around))
+            rows.append(_row("last-depth-mean", "Figure 3", what, at, means, around))
     table = figure_3(records)
     last = (table["variant"] == "") & (table["matrix"] == "W2") & (table["layer"] == table["depth"])
     for row in table[last & table["paper"].notna()].to_dict("records"):
         paper = row["paper"]
-        ratio = Estimate(row["ratio"], row["low"] / paper, row["high"] / paper, row["seeds"])
+        ratios = [value / paper for value in row["values"]]
         what = f"last gradient of W^2 over the paper's {paper:g}"
         error = max((bar.error or 0.0 for bar in records.bars if bar.value == paper), default=0.0) / paper
         near = 1 - error, 1 + error, f"1 ± {error:.2g}" if error else "1"
-        rows.append(_row("Figure 3", what, f"{row['model']}, {_MODELS['translation']}", ratio, *near))
+        at = row["placement"], "decoder", "translation"
+        model = f"{row['model']}, {_MODELS['translation']}"
+        rows.append(replace(_row("over-the-papers", "Figure 3", what, at, ratios, near), model=model))
     return rows
 
 
-def _collapse(norms: pd.DataFrame) -> Estimate:
+def _collapse(norms: pd.DataFrame) -> list[float]:
     """A model's gradient after the warm-up over that of the same seed at initialisation. A seed whose gradient there is
     not above zero is left out, and one that was not measured there is divided by the mean of those that were."""
     later = norms[norms["state"] == AFTER_WARMUP]
@@ -234,7 +240,7 @@ def _collapse(norms: pd.DataFrame) -> Estimate:
     before = dict(zip(initial["seed"], initial["value"], strict=True))
     usual = mean([value for value in before.values() if value > 0])
     pairs = [(value, before.get(seed, usual)) for seed, value in later[["seed", "value"]].to_numpy()]
-    return estimate([value / at_first for value, at_first in pairs if at_first > 0])
+    return [value / at_first for value, at_first in pairs if at_first > 0]
 
 
 Predicted = tuple[float, float, str]
@@ -273,8 +279,30 @@ def _between(bounds: tuple[float, float] | None) -> Predicted:
     return _NOTHING if bounds is None else (*bounds, f"{bounds[0]:g} to {bounds[1]:g}")
 
 
-def _row(statement: str, quantity: str, model: str, found: Estimate, low: float, high: float, predicted: str) -> Row:
-    return Row(statement, quantity, model, found.mean, found.low, found.high, found.n, low, high, predicted)
+def _row(
+    name: str,
+    statement: str,
+    quantity: str,
+    at: tuple[str, str, str],
+    values: Sequence[float],
+    predicted: Predicted,
+    variant: str = "",
+) -> Row:
+    """A row, whose `at` is the placement, the stack and the kind of model."""
+    placement, stack, of = at
+    model = f"{PLACEMENTS[placement].label} {stack}, {_MODELS[of]}{variant}"
+    found = estimate(values)
+    return Row(
+        *(name, placement, stack, of, statement, quantity, model),
+        measured=found.mean,
+        low=found.low,
+        high=found.high,
+        seeds=found.n,
+        predicted_low=predicted[0],
+        predicted_high=predicted[1],
+        predicted=predicted[2],
+        values=tuple(values),
+    )
 
 
 def figure_3(records: Records) -> pd.DataFrame:
@@ -283,7 +311,8 @@ def figure_3(records: Records) -> pd.DataFrame:
     The columns are `figure` (such as `3(a)` or `3(b, c)`; empty for what the paper has not), `model`, `variant`,
     `matrix`, `depth`, `layer`, the mean over the seeds, its interval, `seeds`, where it was measured the `unbiased`
     norm with its standard error and the `noise` of one mini-batch (`WithoutBias`), and, where the models are
-    comparable, the `paper`'s value, how it is `known`, and the `ratio` of ours to it.
+    comparable, the `paper`'s value, how it is `known`, and the `ratio` of ours to it. `placement` and `values`, of each
+    seed, are in no file.
     """
     square = records.table[records.table["quantity"].isin(UNBIASED)]
     norms = expected_gradients(records.table)
@@ -307,6 +336,7 @@ def figure_3(records: Records) -> pd.DataFrame:
         rows.append(
             {
                 "figure": "" if variant or placement not in BY_DEPTH else f"3({', '.join(panels)})",
+                "placement": placement,
                 "model": f"{PLACEMENTS[placement].label}, {'initial' if state == INITIAL else 'after warm-up'}",
                 "variant": variant,
                 "matrix": matrix,
@@ -322,11 +352,12 @@ def figure_3(records: Records) -> pd.DataFrame:
                 "paper": bar.value if bar else math.nan,
                 "known": bar.how_known if bar else "",
                 "ratio": found.mean / bar.value if bar else math.nan,
+                "values": tuple(group["value"].tolist()),
             }
         )
     columns = ["figure", "model", "variant", "matrix", "depth", "layer", "measured", "low", "high", "seeds"]
     columns += ["unbiased", "unbiased_error", "noise"]
-    return pd.DataFrame(rows, columns=[*columns, "paper", "known", "ratio"])
+    return pd.DataFrame(rows, columns=[*columns, "paper", "known", "ratio", "placement", "values"])
 
 
 def readable(table: pd.DataFrame) -> pd.DataFrame:
@@ -335,7 +366,8 @@ def readable(table: pd.DataFrame) -> pd.DataFrame:
         measured=[plus_minus(mean, high - mean) for mean, high in zip(table["measured"], table["high"], strict=True)]
     )
     if "statement" in table.columns:
-        text = text.drop(columns=["low", "high", "predicted_low", "predicted_high"])
+        hidden = ["id", "placement", "stack", "of", "low", "high", "predicted_low", "predicted_high", "values"]
+        text = text.drop(columns=hidden)
         return text.rename(columns={name: name.capitalize() for name in text.columns})
     rows = []
     for (depth, matrix, variant, model), group in text.groupby(["depth", "matrix", "variant", "model"], sort=False):
@@ -369,7 +401,8 @@ def make_theory(study: Study, records: Records) -> Content:
         "of the bounds."
     )
     brief = readable(table[table["statement"] == "Theorem 1"])
-    return Content(table, readable(table), records.progress, [note, *records.origin], brief)
+    full = table.drop(columns=["values"])
+    return Content(full, readable(table), records.progress, [note, *records.origin], brief)
 
 
 def make_figure_3(study: Study, records: Records) -> Content:
@@ -382,7 +415,8 @@ def make_figure_3(study: Study, records: Records) -> Content:
         "digitised, those of W1 read off."
     )
     text = readable(table)
-    return Content(table, text, records.progress, [note, *records.origin], text.iloc[:0])
+    full = table.drop(columns=["placement", "values"])
+    return Content(full, text, records.progress, [note, *records.origin], text.iloc[:0])
 
 
 THEORY = Table(

@@ -11,7 +11,6 @@ from preln.config import RunSettings, Study
 from preln.jobs.base import Job
 from preln.jobs.runs import Run
 from preln.libraries import pd
-from preln.placements import PLACEMENTS
 from preln.report.core.entries import Source
 from preln.report.core.statistics import mean
 from preln.theory.measurement_jobs import ExactJob, GradientJob
@@ -51,12 +50,12 @@ class Line:
 
     @property
     def guess(self) -> float:
-        """The loss of the constant guess."""
+        """The loss of the unigram baseline."""
         return next(cell.guess for (_, warmup), cell in self.model.cells.items() if warmup == self.warmup)
 
     @property
     def bounded(self) -> dict[float, float]:
-        """By rate, the mean of the seeds' last losses, where none counts as worse than the constant guess. A rate of
+        """By rate, the mean of the seeds' last losses, where none counts as worse than the unigram baseline. A rate of
         which no run is done is left out."""
         found = {}
         for rate in self.model.rates:
@@ -66,7 +65,7 @@ class Line:
 
     @property
     def sensitivity(self) -> float:
-        """Of the learning rate, in bits a token, with the constant guess as l_0; NaN while a rate is missing."""
+        """Of the learning rate, in bits a token, with the unigram baseline as l_0; NaN while a rate is missing."""
         if len(self.bounded) < len(self.model.rates):
             return math.nan
         return sensitivity(self.bounded, self.guess)
@@ -103,10 +102,7 @@ def is_plain(settings: RunSettings) -> bool:
 def depth_exponent(theory: pd.DataFrame, placement: str) -> float:
     """The exponent of the depth in the gradient of the last decoder layer's W^2 at initialisation, of the translation
     model; NaN where the table of the theory has none."""
-    rows = theory[
-        (theory["quantity"] == "last gradient of W^2, exponent of the depth")
-        & (theory["model"] == f"{PLACEMENTS[placement].label} decoder, translation")
-    ]
+    rows = theory[(theory["id"] == "last-depth-exponent") & (theory["placement"] == placement)]
     return mean(rows["measured"].tolist())
 
 

@@ -15,7 +15,7 @@ from preln.config import RunSettings
 
 
 def known(settings: RunSettings, record: dict[str, Any]) -> float:
-    """The constant guess of a run's text, in bits a token; NaN where it is not known.
+    """The unigram baseline of a run's text, in bits a token; NaN where it is not known.
 
     Args:
         settings: the run's.

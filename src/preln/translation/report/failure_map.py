@@ -15,14 +15,14 @@ from preln.report.core.statistics import mean
 from preln.translation.report.records import Records
 
 MARGIN = 0.3
-"""A run that learns ends at least so many bits a token below the constant guess."""
+"""A run that learns ends at least so many bits a token below the unigram baseline."""
 
 _SPANNED = {"learning_rate", "warmup", "seed", "figures"}
 _FEWEST_RATES, _FEWEST_WARMUPS = 3, 2
 
 
 def fails(loss: float, guess: float) -> bool:
-    """Whether a run has not learned: it ends less than `MARGIN` below the constant guess, or has no loss."""
+    """Whether a run has not learned: it ends less than `MARGIN` below the unigram baseline, or has no loss."""
     return not loss <= guess - MARGIN
 
 
@@ -32,7 +32,7 @@ class Cell:
 
     Attributes:
         losses: the last validation loss of each that is done, in bits a token; infinite of one that diverged.
-        guess: the loss of the constant guess on the same text.
+        guess: the loss of the unigram baseline on the same text.
     """
 
     losses: tuple[float, ...]
@@ -50,7 +50,7 @@ class Cell:
 
     @property
     def failed(self) -> int:
-        """How many diverged, or ended less than `MARGIN` below the constant guess."""
+        """How many diverged, or ended less than `MARGIN` below the unigram baseline."""
         return sum(fails(loss, self.guess) for loss in self.losses)
 
     @property
@@ -106,7 +106,7 @@ def maps(records: Records) -> list[Map]:
     """The maps of a study's records, in the order of its runs.
 
     Raises:
-        RecordError: if a run's record does not have the constant guess of its text, for it cannot be judged.
+        RecordError: if a run's record does not have the unigram baseline of its text, for it cannot be judged.
     """
     if len(without := records.summary.loc[records.summary["constant_guess"].isna(), "run"]):
         raise RecordError(f"{without.iloc[0]}: metrics.json has no constant_guess; {AGAIN}")

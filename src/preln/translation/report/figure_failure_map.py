@@ -120,7 +120,7 @@ FIGURE = Figure(
     f"that did not diverge. A run fails if it diverges, or ends less than {MARGIN} bits a token below the constant "
     "guess, which gives every token its frequency in the training text. × counts those that fail. The line divides "
     "the cells in which more than a third of the seeds fail from the others. In a grey cell all diverged. The top of "
-    "the scale is the constant guess.",
+    "the scale is the unigram baseline.",
     source=SOURCE,
     of=_legible,
     compose=compose,

@@ -25,7 +25,7 @@ _LEGEND_HEIGHT = 0.75
 _MOST_NAMED = 4
 """Rates that have room for their names below a panel; of more, every other one has one."""
 _HEADROOM = 0.08
-"""Of the axis of losses above the constant guess, as a share of its range: for the crosses."""
+"""Of the axis of losses above the unigram baseline, as a share of its range: for the crosses."""
 _SHORTEST: dict[str, Any] = {"linestyle": (0, (3.5, 1.5)), "markerfacecolor": "white"}
 _LONGEST: dict[str, Any] = {"linestyle": "-"}
 
@@ -119,7 +119,7 @@ def _legend(drawn: Sequence[Line]) -> list[Any]:
     return [
         *handles,
         Line2D([], [], label="a seed diverged", **(cross("0.3") | {"markersize": 3.5})),
-        Line2D([], [], label="constant guess", color="0.4", linewidth=0.8, linestyle=":"),
+        Line2D([], [], label="unigram baseline", color="0.4", linewidth=0.8, linestyle=":"),
         Line2D([], [], label="border of failing", color="0.6", linewidth=0.6),
     ]
 
@@ -154,7 +154,7 @@ FIGURE = Figure(
     caption="The last validation loss of each placement and option over the peak learning rate: the mean of the seeds "
     "that did not diverge, with a band from the lowest to the highest. Unbroken lines with filled markers are with the "
     "warm-up, broken lines with open markers without. A cross marks a rate of which a seed diverged. The dotted line "
-    "is the constant guess, which gives every token its frequency in the training text. A run fails that ends above "
+    "is the unigram baseline, which gives every token its frequency in the training text. A run fails that ends above "
     f"the grey line, {MARGIN} bits below the guess. Losses far above the guess are at the upper edge.",
     source=SOURCE,
     of=on_a_bench,

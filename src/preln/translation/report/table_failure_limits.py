@@ -58,7 +58,7 @@ def _rate(value: float) -> str:
 
 
 NOTE = (
-    f"A run fails if it diverges, or ends less than {MARGIN} bits a token below the constant guess. A rate trains if "
+    f"A run fails if it diverges, or ends less than {MARGIN} bits a token below the unigram baseline. A rate trains if "
     "at most a third of its seeds fail. The limit is the largest rate that trains; there is none if no lower one "
     "trains. Losses are means of the seeds that did not diverge."
 )

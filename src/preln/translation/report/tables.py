@@ -100,7 +100,7 @@ def notes(table: pd.DataFrame) -> list[str]:
     ]
     if guesses := sorted({f"{bits:.2f}" for bits in table["constant_guess"].dropna()}):
         parts.append(
-            f"A constant guess, which gives each token its frequency in the training text, has {' or '.join(guesses)} "
+            f"The unigram baseline, which gives each token its frequency in the training text, has {' or '.join(guesses)} "
             "bits: a run that ends no lower has learned nothing else."
         )
     for column, name in (

@@ -1,0 +1,54 @@
+"""What a study, or the committed ones, say to a question."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+
+from preln.config import of_results
+from preln.jobs.results import STUDY_FILE, files_made
+from preln.questions import named
+from preln.questions.base import Answer, Question, Verdict, over_studies
+from preln.questions.core.evidence import of_folders, of_study
+
+WIDTH = 100
+
+
+def answer(name: str, results: Path | None) -> str:
+    """The question, its rule, every finding with its seeds, and the verdict, as text.
+
+    Args:
+        name: of the question, such as C15.
+        results: a study's folder of results; without one, the studies of the current folder are read.
+
+    Raises:
+        PrelnError: if there is no such question.
+        RecordError: if a record cannot be used.
+    """
+    question = named(name)
+    lines = [f"{question.label}: {question.statement}", f"Asked by: {question.source}"]
+    lines += [f"Published: {question.published} ({question.how_known})", f"Rule ({question.written}): {question.rule}"]
+    lines += [question.conditions] if question.conditions else []
+    text = "\n".join(textwrap.fill(line, WIDTH, subsequent_indent="  ") for line in lines)
+    return "\n\n".join([text, *_answers(question, results)])
+
+
+def _answers(question: Question, results: Path | None) -> list[str]:
+    if results:
+        study = of_results(results / STUDY_FILE)
+        return [_of_study(results.name, question.ask(of_study(study, results.resolve().parent)))]
+    folders = [file.parent for file in files_made(f"results/*/{STUDY_FILE}", Path())]
+    if question.reads:
+        together = [folder for folder in folders if folder.name in question.reads]
+        return [_of_study(" and ".join(question.reads), question.ask(of_folders(together)))]
+    found = {folder.name: question.ask(of_folders([folder])) for folder in folders}
+    parts = [_of_study(study, one) for study, one in found.items() if one.findings]
+    return [*parts, f"Over these studies: {over_studies(one.verdict for one in found.values())}."]
+
+
+def _of_study(study: str, found: Answer) -> str:
+    lines = [f"{study}: {'; '.join(found.words) or Verdict.NOT_TESTED}"]
+    for finding in found.findings:
+        seeds = ", ".join(f"{value:.4g}" for value in finding.values)
+        lines.append(f"  {finding.outcome}: {finding}; seeds: {seeds}")
+    return "\n".join(lines)

@@ -1,0 +1,352 @@
+"""What a question is, what its rule finds in the records, and how findings become a verdict."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Literal
+
+from preln.questions.core.series import Compared
+from preln.report.core.statistics import Estimate, estimate, log_estimate, plus_minus
+
+if TYPE_CHECKING:
+    from preln.questions.core.evidence import Evidence
+
+KnownAs = Literal["printed", "stated", "digitised", "read-off", "unknown"]
+"""How a published number is known; `preln.report.reference` says what each word means."""
+SEEDS = 3
+"""The seeds from which on a comparison holds or fails."""
+
+
+class Outcome(StrEnum):
+    """Whether a quantity lies within its bounds."""
+
+    HOLDS = "holds"
+    POINTS = "points that way"
+    UNDECIDED = "undecided"
+    OPPOSES = "points the other way"
+    FAILS = "fails"
+
+
+class Verdict(StrEnum):
+    """What a study says of a question."""
+
+    HOLDS = "holds"
+    POINTS = "points that way"
+    IN_PART = "holds in part"
+    UNDECIDED = "undecided"
+    OPPOSES = "points the other way"
+    FAILS = "fails"
+    NOT_TESTABLE = "not testable at this size"
+    NOT_TESTED = "not tested yet"
+
+
+FOR, AGAINST = {Outcome.HOLDS, Outcome.POINTS}, {Outcome.FAILS, Outcome.OPPOSES}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A quantity that a question asks to lie from `low` to `high`.
+
+    Attributes:
+        quantity: its id, such as `c09.loss-without-warmup`.
+        what: the quantity in words.
+        of: which runs or model, by the settings that tell them apart.
+        values: of each seed, in the order of the seeds.
+        low, high: the bounds; infinite where there is none.
+        ratio: whether it is a ratio, whose mean and interval are those of its logarithm.
+        undecided: why it decides nothing, whatever its values; empty where it does.
+        beside: why it is listed, but is no part of the verdict; empty where it is.
+    """
+
+    quantity: str
+    what: str
+    of: str
+    values: tuple[float, ...]
+    low: float = -math.inf
+    high: float = math.inf
+    ratio: bool = False
+    undecided: str = ""
+    beside: str = ""
+
+    @property
+    def estimate(self) -> Estimate:
+        """The mean over the seeds with its 95% interval; the mean alone where a value is not finite."""
+        if all(map(math.isfinite, self.values)):
+            return log_estimate(self.values) if self.ratio else estimate(self.values)
+        alike = set(self.values)
+        mean = self.values[0] if len(alike) == 1 else math.nan
+        return Estimate(mean, math.nan, math.nan, len(self.values))
+
+    @property
+    def outcome(self) -> Outcome:
+        """Where every seed meets the bounds, or every seed is beyond the same one, that decides. Where seeds disagree,
+        the 95% interval of the mean does, of three seeds or more. A value that is not known leaves it undecided."""
+        if self.undecided or not self.bound or not self.values or any(map(math.isnan, self.values)):
+            return Outcome.UNDECIDED
+        met = [self.low <= value <= self.high for value in self.values]
+        enough = len(met) >= SEEDS
+        if all(met):
+            return Outcome.HOLDS if enough else Outcome.POINTS
+        if all(value < self.low for value in self.values) or all(value > self.high for value in self.values):
+            return Outcome.FAILS if enough else Outcome.OPPOSES
+        mean = self.estimate
+        if not enough or math.isnan(mean.low):
+            return Outcome.UNDECIDED
+        if self.low <= mean.low and mean.high <= self.high:
+            return Outcome.HOLDS
+        return Outcome.FAILS if mean.high < self.low or mean.low > self.high else Outcome.UNDECIDED
+
+    @property
+    def bound(self) -> str:
+        """What is asked, in words."""
+        if self.low == -math.inf:
+            return f"at most {self.high:.4g}" if self.high < math.inf else ""
+        return f"at least {self.low:.4g}" if self.high == math.inf else f"{self.low:.4g} to {self.high:.4g}"
+
+    @property
+    def name(self) -> str:
+        """The quantity and what it is of, in words."""
+        return f"{self.what} ({self.of})" if self.of else self.what
+
+    def __str__(self) -> str:
+        mean = self.estimate
+        number = "not known" if math.isnan(mean.mean) else plus_minus(mean.mean, mean.half, ".3g")
+        seeds = f", n = {mean.n}" if mean.n > 1 else ""
+        asked = f"asked: {self.bound}" if self.bound else "nothing is asked"
+        notes = "; ".join(filter(None, (asked + seeds, self.undecided, self.beside)))
+        return f"{self.name}: {number} ({notes})"
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change of a rule.
+
+    Attributes:
+        date: of the change.
+        rule: the rule before it, in words.
+        why: the reason.
+        verdicts: of the committed studies that it changed or left, as `study: before → after`.
+    """
+
+    date: datetime.date
+    rule: str
+    why: str
+    verdicts: str = ""
+
+
+Rule = Callable[["Evidence"], Iterable[Finding]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """A question with the rule that answers it from records.
+
+    Attributes:
+        name: its id: `c01` to `c19` for the paper's claims, `p1`, ... for other papers', words for our own.
+        statement: the claim, or what is asked.
+        source: by whom, and where it is printed.
+        published: the published number.
+        how_known: how that is known.
+        rule: the rule in words.
+        written: the date of the rule as it stands.
+        quantities: what the rule reads, in words, by the last part of the id. A claim holds if each has a finding that
+            holds.
+        findings: the rule as a function; nothing where there are no records for it.
+        reads: the committed studies whose records are read together; by default each study alone.
+        conditions: under which settings it was found to hold.
+        values: asks for the paper's own numbers, of a study at the paper's settings.
+        counts: whether it is counted among the claims; a check of code is not.
+        paper_size: whether it says something at the paper's size alone.
+        answer: what the findings say in words; by default the verdict does.
+        table: what a page shows, in Markdown; by default the findings.
+        changes: of the rule, in the order of time.
+    """
+
+    name: str
+    statement: str
+    source: str
+    published: str
+    how_known: KnownAs
+    rule: str
+    written: datetime.date
+    quantities: Mapping[str, str]
+    findings: Rule
+    reads: tuple[str, ...] = ()
+    conditions: str = ""
+    values: Rule | None = None
+    counts: bool = True
+    paper_size: bool = False
+    answer: Callable[[Answer], list[str]] | None = None
+    table: Callable[[Evidence], str] | None = None
+    changes: tuple[Change, ...] = ()
+
+    @property
+    def kind(self) -> Literal["paper", "others", "own"]:
+        """Who asks it."""
+        number = self.name[1:].isdigit()
+        return "paper" if number and self.name[0] == "c" else "others" if number else "own"
+
+    @property
+    def label(self) -> str:
+        """What readers call it, such as C9."""
+        return self.name if self.kind == "own" else f"{self.name[0].upper()}{int(self.name[1:])}"
+
+    def find(self, part: str, of: str, values: Compared | Iterable[float], **more: Any) -> Finding:
+        """A finding of one of the quantities, or of one that only the paper's values ask for.
+
+        Args:
+            part: the last part of the quantity's id.
+            of: which runs or model.
+            values: of each seed.
+            more: further fields of the finding.
+        """
+        if isinstance(values, Compared):
+            more = {"undecided": values.undecided, **more}
+            values = values.values
+        return Finding(f"{self.name}.{part}", self.quantities.get(part, part), of, tuple(values), **more)
+
+    @staticmethod
+    def nearest(findings: Iterable[Finding]) -> list[Finding]:
+        """Of findings of which any is enough, the one that is nearest to what is asked."""
+
+        def distance(finding: Finding) -> tuple[int, bool, float]:
+            mean = finding.estimate.mean
+            outside = max(finding.low - mean, mean - finding.high)
+            return list(Outcome).index(finding.outcome), math.isnan(mean), outside
+
+        best = min(findings, key=distance, default=None)
+        return [] if best is None else [best]
+
+    def ask(self, evidence: Evidence) -> Answer:
+        """What the records say."""
+        return Answer(self, tuple(self.findings(evidence)), evidence.paper_settings)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What some records say to a question.
+
+    Attributes:
+        question: the question.
+        findings: all findings, with those beside the verdict.
+        paper_settings: whether the records are of a study at the paper's settings.
+    """
+
+    question: Question
+    findings: tuple[Finding, ...]
+    paper_settings: bool = False
+
+    @property
+    def counted(self) -> list[Finding]:
+        """The findings that decide."""
+        return [finding for finding in self.findings if not finding.beside]
+
+    @property
+    def missing(self) -> list[str]:
+        """The quantities that have no finding."""
+        there = {finding.quantity for finding in self.counted}
+        return [part for part in self.question.quantities if f"{self.question.name}.{part}" not in there]
+
+    @property
+    def verdict(self) -> Verdict:
+        """On the question as a whole."""
+        if not self.counted:
+            return Verdict.NOT_TESTED
+        if self.question.paper_size and not self.paper_settings:
+            return Verdict.NOT_TESTABLE
+        decided = verdict(finding.outcome for finding in self.counted)
+        return Verdict.UNDECIDED if decided in (Verdict.HOLDS, Verdict.POINTS) and self.missing else decided
+
+    @property
+    def held(self) -> int:
+        """How many comparisons hold or point that way."""
+        return sum(finding.outcome in FOR for finding in self.counted)
+
+    @property
+    def reason(self) -> str:
+        """For the verdict, in a sentence."""
+        found = reason(self.counted)
+        if not self.counted and self.findings:
+            return f"Nothing here decides: {self.findings[0]}."
+        if self.counted and self.missing:
+            found += f" {len(self.missing)} of {len(self.question.quantities)} parts of the claim have no runs here."
+        return found
+
+    @property
+    def words(self) -> list[str]:
+        """The answer in words; nothing before its runs are made."""
+        if not self.counted:
+            return []
+        if self.question.answer:
+            return self.question.answer(self)
+        if self.question.kind != "own":
+            return [str(self.verdict)]
+        outcomes: dict[str, list[Outcome]] = {}
+        for finding in self.counted:
+            outcomes.setdefault(finding.what, []).append(finding.outcome)
+        return [f"{what}: {verdict(found)}" for what, found in outcomes.items()]
+
+    def of(self, part: str) -> list[Finding]:
+        """The findings of one quantity."""
+        return [finding for finding in self.findings if finding.quantity == f"{self.question.name}.{part}"]
+
+    def holds(self, part: str, of: str | None = None) -> bool:
+        """Whether there are findings of a quantity, and all of them hold."""
+        found = [finding for finding in self.of(part) if of is None or finding.of == of]
+        return bool(found) and all(finding.outcome is Outcome.HOLDS for finding in found)
+
+
+def verdict(outcomes: Iterable[Outcome]) -> Verdict:
+    """On a claim of several comparisons: it holds if each holds, and points that way if each does at least. It holds in
+    part if some of it does while some fails for sure, and fails if some fails for sure and nothing holds."""
+    found = set(outcomes)
+    if not found:
+        return Verdict.NOT_TESTED
+    if found == {Outcome.HOLDS}:
+        return Verdict.HOLDS
+    if found <= FOR:
+        return Verdict.POINTS
+    if Outcome.FAILS in found:
+        return Verdict.IN_PART if found & FOR else Verdict.FAILS
+    return Verdict.OPPOSES if found == {Outcome.OPPOSES} else Verdict.UNDECIDED
+
+
+def over_studies(verdicts: Iterable[Verdict]) -> Verdict:
+    """What several studies say together: it holds if it does in one and nothing speaks against it in another."""
+    found = set(verdicts) - {Verdict.NOT_TESTED}
+    if not found:
+        return Verdict.NOT_TESTED
+    if found == {Verdict.NOT_TESTABLE}:
+        return Verdict.NOT_TESTABLE
+    against = found & {Verdict.FAILS, Verdict.OPPOSES}
+    if Verdict.IN_PART in found or (Verdict.HOLDS in found and against):
+        return Verdict.IN_PART
+    if Verdict.FAILS in found:
+        return Verdict.IN_PART if Verdict.POINTS in found else Verdict.FAILS
+    if against and Verdict.POINTS in found:
+        return Verdict.UNDECIDED
+    order = (Verdict.HOLDS, Verdict.POINTS, Verdict.OPPOSES)
+    return next((one for one in order if one in found), Verdict.UNDECIDED)
+
+
+def reason(findings: Sequence[Finding]) -> str:
+    """Why, in a sentence: how much holds, and what speaks most against it."""
+    if not findings:
+        return "The study has no runs that test it."
+    against = sorted(_against(findings), key=lambda finding: list(Outcome).index(finding.outcome), reverse=True)
+    if not against:
+        weak = [finding for finding in findings if finding.outcome is Outcome.POINTS]
+        shown = weak[0] if weak else findings[0]
+        word = f"have fewer than {SEEDS} seeds" if weak else "hold"
+        count = len(weak) if weak else len(findings)
+        return f"{count} of {len(findings)} comparisons {word}, such as {shown}." if len(findings) > 1 else f"{shown}."
+    held = len(findings) - len(against)
+    return f"{held} of {len(findings)} comparisons hold or point that way; {against[0].outcome}: {against[0]}."
+
+
+def _against(findings: Sequence[Finding]) -> Iterator[Finding]:
+    return (finding for finding in findings if finding.outcome not in FOR)

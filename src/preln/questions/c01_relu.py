@@ -1,0 +1,41 @@
+"""C1: the mean square behind a ReLU is half of that before it."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator
+
+from preln.questions.base import Finding, Question
+from preln.questions.core.changes import ledger
+from preln.questions.core.evidence import Evidence, predicted
+
+
+def findings(evidence: Evidence) -> Iterator[Finding]:
+    """E‖ReLU(x W^1)‖^2 / d of each stack, beside lemma 1."""
+    for row in evidence.rows("relu-square-norm"):
+        yield QUESTION.find("relu-square-norm", row["model"], row["values"], **predicted(row, margin=0.015))
+
+
+QUESTION = Question(
+    name="c01",
+    statement="Lemma 1: for a Gaussian vector x of d entries with variance s^2, E‖ReLU(x)‖^2 = s^2 d/2.",
+    source="Lemma 1",
+    published="0.5 for E‖ReLU(x W^1)‖^2 / d",
+    how_known="printed",
+    rule="In the model of the proofs at initialisation, E‖ReLU(x W^1)‖^2 / d is within 0.015 of the lemma's value in "
+    "each stack of Post-LN and Pre-LN. This checks our code, and is not counted as a claim.",
+    written=datetime.date(2026, 11, 21),
+    quantities={"relu-square-norm": "E‖ReLU(x W^1)‖^2 / d"},
+    findings=findings,
+    counts=False,
+    changes=(
+        ledger(
+            "confounds: inconclusive (0 of 4) → undecided (0 of 4); iwslt14-50k-cpu: inconclusive (1 of 4) → "
+            "undecided (1 of 4); iwslt14-theory: reproduced → holds (4 of 4); long-warmup: inconclusive (0 of 4) → "
+            "undecided (0 of 4); paper-epoch: inconclusive (0 of 4) → undecided (0 of 4); placements: inconclusive "
+            "(0 of 4) → undecided (0 of 4); quick-record: inconclusive (0 of 4) → undecided (0 of 4); small-causes: "
+            "inconclusive (2 of 4) → undecided (2 of 4)",
+            also="It checks our code, and is not counted any more.",
+        ),
+    ),
+)

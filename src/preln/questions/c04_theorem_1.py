@@ -1,0 +1,46 @@
+"""C4: how theorem 1 lets the last layer's gradient depend on depth and width."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator
+
+from preln.questions.base import Finding, Question
+from preln.questions.core.changes import ledger
+from preln.questions.core.evidence import Evidence, predicted
+
+
+def findings(evidence: Evidence) -> Iterator[Finding]:
+    """The exponents of the last layer's gradient in depth and width, beside those of theorem 1's bounds."""
+    for part in ("depth-exponent", "width-exponent", "width-exponent-unit"):
+        for row in evidence.rows(part):
+            yield QUESTION.find(part, row["model"], row["values"], **predicted(row, margin=0.1))
+
+
+QUESTION = Question(
+    name="c04",
+    statement="Theorem 1: the last layer's gradient is bounded by d sqrt(ln d) in Post-LN, whatever the depth L, and "
+    "by d sqrt(ln d / L) in Pre-LN. (We ask that it depends on the depth as these bounds do.)",
+    source="Theorem 1",
+    published="bounds with exponents of L of 0 and -1/2; of d, that of d sqrt(ln d)",
+    how_known="printed",
+    rule="In the model of the proofs at initialisation, the exponent of the depth is within 0.1 of 0 in Post-LN and of "
+    "-1/2 in Pre-LN, and that of the width at most 0.1 above the bound's. The width's bound is loose: half of it is "
+    "measured with embeddings of variance 1/d.",
+    written=datetime.date(2026, 11, 21),
+    quantities={
+        "depth-exponent": "exponent of the depth in the last layer's gradient",
+        "width-exponent": "exponent of the width, embeddings of variance 1/d",
+        "width-exponent-unit": "exponent of the width, embeddings of variance 1",
+    },
+    findings=findings,
+    changes=(
+        ledger(
+            "confounds: inconclusive (0 of 6) → undecided (2 of 6); iwslt14-50k-cpu: reproduced → holds (6 of 6); "
+            "iwslt14-theory: reproduced → holds (6 of 6); long-warmup: inconclusive (0 of 6) → undecided (2 of 6); "
+            "paper-epoch: inconclusive (2 of 6) → undecided (2 of 6); placements: inconclusive (4 of 6) → undecided "
+            "(4 of 6); quick-record: inconclusive (4 of 6) → undecided (4 of 6); small-causes: inconclusive (5 of 6) "
+            "→ undecided (5 of 6)"
+        ),
+    ),
+)

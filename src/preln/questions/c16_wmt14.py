@@ -1,0 +1,50 @@
+"""C16: Pre-LN on WMT14."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator
+
+from preln.questions.base import Change, Finding, Question
+from preln.questions.core.changes import ledger
+from preln.questions.core.evidence import Evidence
+from preln.questions.core.series import LONGEST, NONE, SCHEDULE, difference, partner, telling, where
+
+RUNS = {"source": "wmt14", "placement": "pre", "optimizer": "adam", "warmup": NONE}
+
+
+def findings(evidence: Evidence) -> Iterator[Finding]:
+    """The last loss of Pre-LN without a warm-up minus that of Post-LN with the longest, at the paper's two rates."""
+    every = evidence.translated()
+    for part, rate in (("at-7e-4", 7e-4), ("at-1.5e-3", 1.5e-3)):
+        for one in where(every, **RUNS, learning_rate=rate):
+            post = partner(every, one, RUNS, SCHEDULE, placement="post", warmup=LONGEST)
+            if post:
+                yield QUESTION.find(part, telling(one, every), difference(one, post), high=0.1)
+
+
+QUESTION = Question(
+    name="c16",
+    statement="On WMT14 En-De, Pre-LN without warm-up ends no worse than Post-LN with warm-up, at 7e-4 and at 1.5e-3.",
+    source="Section 4.1, figure 4(c, d)",
+    published="in words; no number could be recovered from the curves",
+    how_known="unknown",
+    rule="On a corpus whose source is wmt14, at each of the two rates, Pre-LN's last loss is at most 0.1 bits above "
+    "that of Post-LN with the longest warm-up.",
+    written=datetime.date(2026, 11, 22),
+    quantities={
+        "at-7e-4": "last loss of Pre-LN minus that of Post-LN at 7e-4",
+        "at-1.5e-3": "last loss of Pre-LN minus that of Post-LN at 1.5e-3",
+    },
+    findings=findings,
+    changes=(
+        Change(
+            datetime.date(2026, 11, 26),
+            "Runs counted whose corpus a study calls `wmt14`, at any one rate.",
+            "A corpus is known by its source, whatever a study calls it, and the claim is of two rates. No committed "
+            "study has such runs.",
+            "quick: not tested → not tested",
+        ),
+        ledger(""),
+    ),
+)

@@ -1,0 +1,64 @@
+"""C18: BERT's fine-tuned accuracy."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator
+
+from preln.questions.base import Change, Finding, Question
+from preln.questions.core.changes import ledger
+from preln.questions.core.evidence import Evidence
+from preln.questions.core.series import LOWEST, NONE, SOME, difference, partner, telling, where
+
+RUNS = {"placement": "pre", "warmup": NONE}
+
+
+def findings(evidence: Evidence) -> Iterator[Finding]:
+    """Pre-LN's accuracy minus Post-LN's, fine-tuned from the checkpoint at half of the pre-training."""
+    every = evidence.finetuned(share=0.5)
+    for one in where(every, **RUNS):
+        post = partner(every, one, RUNS, placement="post", warmup=SOME, learning_rate=LOWEST)
+        if post:
+            of = f"{one.settings['task']}, {telling(one, every)}"
+            yield QUESTION.find("accuracy", of, difference(one, post), low=0.0)
+
+
+QUESTION = Question(
+    name="c18",
+    statement="The Pre-LN BERT is ahead of the Post-LN one on the tasks that it is fine-tuned on (in the paper MRPC "
+    "and RTE), after equally many updates of pre-training.",
+    source="Section 4.2, figure 5(b, c)",
+    published="in words; no number could be recovered from the curves",
+    how_known="unknown",
+    rule="On each task, Pre-LN's accuracy on dev is at least Post-LN's, from the checkpoint at half of the "
+    "pre-training. It is judged at the paper's size alone: small models are no better than always giving the more "
+    "frequent answer.",
+    written=datetime.date(2026, 11, 21),
+    quantities={"accuracy": "accuracy of Pre-LN minus that of Post-LN"},
+    findings=findings,
+    paper_size=True,
+    changes=(
+        Change(
+            datetime.date(2026, 11, 23),
+            "Pre-LN's accuracy at least Post-LN's.",
+            "The committed models are no better than always giving the more frequent answer, so a difference between "
+            "them says nothing. One of the two must now be better than that by more than its interval.",
+            "quick: inconclusive (0 of 1) → inconclusive (0 of 1); bert-novels: inconclusive (0 of 2) → inconclusive "
+            "(0 of 2)",
+        ),
+        Change(
+            datetime.date(2026, 11, 26),
+            "The claim was said to be on MRPC and RTE, but every task was read.",
+            "The rule stays: a study on another text has other tasks. The claim says so now.",
+            "quick: inconclusive (0 of 1) → inconclusive (0 of 1); bert-novels: inconclusive (0 of 2) → inconclusive "
+            "(0 of 2)",
+        ),
+        ledger(
+            "bert-novels: inconclusive (0 of 2) → not testable at this size (0 of 2); quick-record: inconclusive (0 "
+            "of 1) → not testable at this size (0 of 1)",
+            also="It is judged at the paper's size alone: small models are no better than always giving the more "
+            "frequent answer.",
+            rule="It was judged at every size.",
+        ),
+    ),
+)

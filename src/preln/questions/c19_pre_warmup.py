@@ -1,0 +1,37 @@
+"""C19: whether Pre-LN gains from a warm-up."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator
+
+from preln.questions.base import Finding, Question
+from preln.questions.core.evidence import Evidence
+from preln.questions.core.series import NONE, SOME, difference, partner, telling, where
+
+RUNS = {"placement": "pre", "optimizer": "adam", "warmup": NONE}
+
+
+def findings(evidence: Evidence) -> Iterator[Finding]:
+    """The last loss of Pre-LN without a warm-up minus the best one with a warm-up of the same rate and schedule."""
+    every = evidence.translated()
+    chosen = where(every, **RUNS)
+    for one in chosen:
+        warmed_up = partner(every, one, RUNS, ("anchor", "decay_period"), warmup=SOME)
+        if warmed_up:
+            yield QUESTION.find("loss-without-warmup", telling(one, chosen), difference(one, warmed_up), high=0.05)
+
+
+QUESTION = Question(
+    name="c19",
+    statement="Pre-LN gains nothing from a warm-up: without one it ends no worse, at the same rate and schedule.",
+    source="Section 4.1",
+    published="in words: the warm-up is not critical any more for Pre-LN, and can be left out",
+    how_known="stated",
+    rule="At each peak rate and schedule at which a study has both, Pre-LN's last loss without a warm-up is at most "
+    "0.05 bits above the best one with a warm-up. A run at the unigram baseline has learned nothing; where neither "
+    "learns, nothing is decided. The rule was written after the results that it reads were known.",
+    written=datetime.date(2026, 11, 28),
+    quantities={"loss-without-warmup": "last loss of Pre-LN without a warm-up minus that with its best one"},
+    findings=findings,
+)

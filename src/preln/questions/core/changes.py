@@ -1,0 +1,32 @@
+"""Changes that the rules of many questions share."""
+
+from __future__ import annotations
+
+import datetime
+
+from preln.questions.base import Change
+
+_BEFORE = (
+    "Of several seeds, the whole 95% interval of the mean had to lie within the bounds; one seed decided by its value."
+)
+_WHY = (
+    "One seed held, two that agreed were undecided, and three held again. Now a comparison points that way where "
+    "every seed meets the bound, and holds with three of them; the interval decides where seeds disagree. Losses are "
+    "capped at the unigram baseline, and ratios are averaged on the log scale."
+)
+
+
+def ledger(verdicts: str, also: str = "", rule: str = "") -> Change:
+    """The ledger's rule of 2026-11-28, with what else was changed in a question on that day; `rule` is what else was
+    asked before."""
+    before, why = (" ".join(filter(None, texts)) for texts in ((_BEFORE, rule), (_WHY, also)))
+    return Change(datetime.date(2026, 11, 28), before, why, verdicts)
+
+
+UNWARMED = Change(
+    datetime.date(2026, 11, 21),
+    "Runs that ended within their warm-up were judged.",
+    "They say nothing of it. It was changed on the day of the first ledger, and was not listed until 2026-11-28. No "
+    "verdict of a committed study depends on it.",
+)
+"""A change that the claims of translation runs share."""

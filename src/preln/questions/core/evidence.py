@@ -1,0 +1,205 @@
+"""What questions read: the records of one study, or of several together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from preln.config import Study, of_results
+from preln.config.base import Settings
+from preln.jobs.results import of_folder
+from preln.jobs.runs import Run
+from preln.libraries import pd
+from preln.placements import PAPER
+from preln.pretraining.report import records as pretraining_records
+from preln.questions.core.series import Sample, Series, series
+from preln.report.core.entries import Source
+from preln.theory.report import records as theory_records
+from preln.theory.report import tables as theory_tables
+from preln.theory.report import traces
+from preln.translation.report import records
+from preln.translation.report.budgets import spent
+
+TRANSLATION_LOSS, TRANSLATION_BLEU = "valid_loss", "test_bleu"
+
+
+def whole(settings: Settings) -> dict[str, Any]:
+    """All settings as a record has them, with those that it leaves out: a setting that came later, at its default."""
+    return {name: getattr(settings, name) for name in type(settings).model_fields} | settings.model_dump(mode="json")
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """The records of one study, each kind read when it is asked for.
+
+    Attributes:
+        study: the study.
+        results: the folder of the results of all studies.
+    """
+
+    study: Study
+    results: Path
+
+    @cached_property
+    def translation(self) -> records.Records:
+        """The translation runs."""
+        return records.load(self.study, records.SOURCE.jobs(self.study), self.results)
+
+    @cached_property
+    def bert(self) -> pretraining_records.Records:
+        """The pre-training runs and fine-tunings."""
+        return pretraining_records.load(self.study, pretraining_records.SOURCE.jobs(self.study), self.results)
+
+    @cached_property
+    def measurements(self) -> theory_records.Records:
+        """The measurements of the theory."""
+        return theory_records.load(self.study, theory_records.SOURCE.jobs(self.study), self.results)
+
+    @cached_property
+    def theory(self) -> pd.DataFrame:
+        """The table of the theory."""
+        return theory_tables.theory(self.measurements)
+
+    @cached_property
+    def traces(self) -> traces.Records:
+        """The traces of first updates."""
+        return traces.load(self.study, traces.SOURCE.jobs(self.study), self.results)
+
+    def translated(self, quantity: str) -> Iterator[Sample]:
+        """The quantity of each translation run that is done. One that ended in its warm-up says nothing of it, and is
+        left out."""
+        done = self.translation.summary
+        usable = done[(done["status"] == "diverged") | (done["updates"] > done["warmup"])]
+        guesses = dict(zip(usable["run"], usable["constant_guess"], strict=True))
+        curves: dict[Any, pd.DataFrame] = dict(iter(self.translation.curves.sort_values("epoch").groupby("run")))
+        for run in self.translation.runs:
+            if run.id in guesses:
+                curve = curves.get(run.id, self.translation.curves.head(0))
+                yield _of_run(run, curve, quantity, float(guesses[run.id]))
+
+    def pretrained(self, quantity: str) -> Iterator[Sample]:
+        """The last validation loss of each pre-training run, or the updates that it needs to the study's loss."""
+        for run in self.bert.runs:
+            if run.id not in self.bert.metrics:
+                continue
+            curve = self.bert.curves[self.bert.curves["run"] == run.id]
+            if quantity == "updates_to_loss":
+                loss = self.bert.loss
+                value = math.nan if loss is None else pretraining_records.reached(curve, loss)
+            else:
+                last = curve[curve["updates"] >= run.settings.updates]
+                value = float(last["valid_loss"].iloc[0]) if len(last) else math.nan
+            settings = whole(run.settings)
+            yield Sample(settings, settings.pop("seed"), (math.inf if math.isnan(value) else value,))
+
+    def finetuned(self, share: float) -> Iterator[Sample]:
+        """The accuracies at the grid's point that is best on dev, of the first checkpoint after this share of the
+        pre-training."""
+        for job in self.bert.jobs:
+            far = [other.update for other in self.bert.jobs if other.run.id == job.run.id]
+            first = min((update for update in far if update >= share * max(far)), default=None)
+            best = pretraining_records.chosen(pretraining_records.scores_of(self.bert, job))
+            if job.update != first or best is None:
+                continue
+            settings = {**whole(job.run.settings), "task": job.task_name, "updates": job.update}
+            majority = self.bert.majority.get(job.task_name, math.nan)
+            for seed, accuracy in pretraining_records.accuracies(self.bert, job, best.point).items():
+                yield Sample(settings, seed, (accuracy,), (), majority, lower_is_better=False)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The records of some studies."""
+
+    studies: tuple[Recorded, ...]
+    _series: dict[tuple[str, str], list[Series]] = field(default_factory=dict, compare=False)
+
+    @property
+    def paper_settings(self) -> bool:
+        """Whether they are of one study, at the paper's settings."""
+        return len(self.studies) == 1 and self.studies[0].study.paper_settings
+
+    def translated(self, quantity: str = TRANSLATION_LOSS) -> list[Series]:
+        """The translation runs by all settings but the seed."""
+        return self._once("translation", quantity, lambda one: one.translated(quantity))
+
+    def pretrained(self, quantity: str = "valid_loss") -> list[Series]:
+        """The pre-training runs, likewise."""
+        return self._once("pretraining", quantity, lambda one: one.pretrained(quantity))
+
+    def finetuned(self, share: float) -> list[Series]:
+        """The fine-tunings of a checkpoint, likewise."""
+        return self._once("finetuning", f"{share:g}", lambda one: one.finetuned(share))
+
+    def _once(self, kind: str, what: str, samples: Any) -> list[Series]:
+        if (kind, what) not in self._series:
+            self._series[kind, what] = series(sample for one in self.studies for sample in samples(one))
+        return self._series[kind, what]
+
+    def rows(self, name: str, of: str = "", placement: str = "", stack: str = "") -> list[dict[str, Any]]:
+        """The rows of the tables of the theory that are of a quantity, by its id, and of the paper's placements."""
+        wanted = {"id": name, "of": of, "placement": placement, "stack": stack}
+        return [
+            {str(key): value for key, value in row.items()}
+            for one in self.studies
+            for row in one.theory.to_dict("records")
+            if row["placement"] in PAPER and all(row[key] == value for key, value in wanted.items() if value)
+        ]
+
+    def unbiased(self, name: str, **where: str) -> list[dict[str, Any]]:
+        """The rows of a quantity's unbiased estimate, where there are any, and otherwise those with the noise of the
+        mini-batches."""
+        return self.rows(f"{name}-unbiased", **where) or self.rows(name, **where)
+
+
+def predicted(row: Mapping[str, Any], margin: float = 0.0) -> dict[str, float]:
+    """What the theory predicts of a row of its table, widened by a margin, as the bounds of a finding."""
+    return {"low": row["predicted_low"] - margin, "high": row["predicted_high"] + margin}
+
+
+def of_study(study: Study, results: Path) -> Evidence:
+    """The records of one study; `results` is the folder of the results of all studies."""
+    return Evidence((Recorded(study, results),))
+
+
+def of_folders(folders: Iterable[Path]) -> Evidence:
+    """The records of the studies whose results are in some folders, of which one that is not there has none."""
+    there = [folder for folder in folders if of_folder(folder).exists()]
+    return Evidence(tuple(Recorded(of_results(of_folder(one)), one.resolve().parent) for one in there))
+
+
+def _of_run(run: Run, curve: pd.DataFrame, quantity: str, guess: float) -> Sample:
+    settings: dict[str, Any] = {**whole(run.settings), "source": run.corpus.source}
+    del settings["seed"]
+    is_loss = quantity == TRANSLATION_LOSS
+    sums = spent(run.settings, curve["updates"].tolist()) if len(curve) == run.settings.epochs else ()
+    return Sample(
+        settings,
+        run.settings.seed,
+        tuple(curve[quantity].tolist()),
+        tuple(sums),
+        guess if is_loss else math.nan,
+        lower_is_better=is_loss,
+        epochs=run.settings.epochs,
+        updates=tuple(int(update) for update in curve["updates"]),
+    )
+
+
+_SOURCES: Mapping[str, Source[Any, Any]] = {
+    "translation": records.SOURCE,
+    "pretraining": pretraining_records.SOURCE,
+    "theory": theory_records.SOURCE,
+    "traces": traces.SOURCE,
+}
+
+
+def _jobs(study: Study) -> list[Any]:
+    return [job for source in _SOURCES.values() for job in source.jobs(study)]
+
+
+SOURCE: Source[Any, Evidence] = Source(_jobs, lambda study, jobs, results: of_study(study, results))
+"""All that a study records."""

@@ -1,0 +1,49 @@
+"""P5: the gradient of ResiDual's lower layers."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator
+
+from preln.libraries import pd
+from preln.questions.base import Finding, Question
+from preln.questions.core.changes import ledger
+from preln.questions.core.evidence import Evidence
+from preln.questions.core.traced import over
+from preln.theory.report.records import growth, profile
+
+
+def findings(evidence: Evidence) -> Iterator[Finding]:
+    """The growth of the gradient of W^2 a layer, towards the output, in the decoder of the model of the proofs."""
+    for study in evidence.studies:
+        layers = profile(study.measurements.table)
+        norms = layers[(layers["quantity"] == "gradient_norm") & (layers["variant"] == "") & (layers["matrix"] == "W2")]
+        # Within a single layer nothing grows.
+        norms = norms[(norms["stack"] == "decoder") & (norms["depth"] > 1)]
+        residual, post = (_growth(norms[norms["placement"] == name]) for name in ("resi-dual", "post"))
+        if residual:
+            yield QUESTION.find("growth", "ResiDual", residual.values(), high=1.1, ratio=True)
+        if residual.keys() & post.keys():
+            yield QUESTION.find("post-over-residual", "", over(post, residual), low=1.1, ratio=True)
+
+
+def _growth(norms: pd.DataFrame) -> dict[int, float]:
+    return {int(str(seed)): factor for seed, mine in norms.groupby("seed") for factor in growth(mine)}
+
+
+QUESTION = Question(
+    name="p5",
+    statement="ResiDual: the gradient of the lower layers does not vanish as in Post-LN.",
+    source="Xie et al. (2023), arXiv:2304.14802",
+    published="in words; 12-12 layers on IWSLT14 end at BLEU 36.09, where Post-LN fails (not checked)",
+    how_known="unknown",
+    rule="In the decoder of the model of the proofs, the gradient of W^2 grows by at most 1.1 a layer towards the "
+    "output. In Post-LN it grows by at least 1.1 times as much.",
+    written=datetime.date(2026, 11, 23),
+    quantities={
+        "growth": "growth of the gradient of W^2 a layer, decoder of the model of the proofs",
+        "post-over-residual": "that growth, Post-LN over ResiDual",
+    },
+    findings=findings,
+    changes=(ledger("placements: in part (1 of 2) → holds in part (1 of 2)"),),
+)

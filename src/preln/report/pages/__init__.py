@@ -1,0 +1,1 @@
+"""The generated blocks of README.md and docs/: `python -m preln.report.pages` writes them."""

@@ -1,0 +1,231 @@
+"""The blocks of runs: tables of trainings, the findings of the README, and sums of rates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from preln.libraries import pd
+from preln.placements import PLACEMENTS
+from preln.questions.core.groups import Ends, after_epoch, ends
+from preln.questions.core.markdown import grid, rate, warm_up
+from preln.report.core.labels import OPTIMIZERS
+from preln.report.core.statistics import mean, plus_minus
+from preln.report.pages import ledger, theory
+from preln.report.pages.committed import Committed
+from preln.report.reference import translation as paper
+from preln.schedules.inverse_sqrt import InverseSqrt
+from preln.translation.report.budgets import of_the_paper
+
+EMPHASISED = {"post": "Post-LN", "pre": "**Pre-LN**"}
+
+
+def _schedule(run: pd.Series) -> str:
+    """What a table says of a schedule beside its peak rate."""
+    if run["schedule"] == "linear":
+        return ", linear to 0"
+    if run["schedule"] == "constant":
+        return ", fixed" if pd.isna(run.get("drop_epoch")) else f", ×0.1 after epoch {run['drop_epoch']:.0f}"
+    decays_at_once = run["anchor"] == "warmup" and not run["warmup"]
+    return ", decaying from update 1" if decays_at_once else ""
+
+
+def _results(group: pd.DataFrame) -> tuple[str, str]:
+    """Loss and BLEU of the seeds of a run: their means, and the lowest and the highest loss."""
+    first = group.iloc[0]
+    if first["status"] == "diverged":
+        return f"diverged at update {first['diverged_update']:,.0f}", ""
+    losses = group["final_valid_loss"]
+    spread = f" ({losses.min():.2f} to {losses.max():.2f})" if len(group) > 1 else ""
+    return f"{losses.mean():.2f}{spread}", f"{group['final_test_bleu'].mean():.1f}"
+
+
+def runs(committed: Committed, study: str) -> str:
+    """The translation runs of a study, with the β2 of RAdam where it varies."""
+    recorded = committed.table(study, "runs").sort_values(
+        ["learning_rate", "placement", "warmup"], ascending=[False, True, True]
+    )
+    recorded = recorded.sort_values("optimizer", key=lambda names: names.map(list(OPTIMIZERS).index), kind="stable")
+    rows = []
+    for _, group in recorded.groupby(recorded["run"].str.replace(r"-s\d+$", "", regex=True), sort=False):
+        run = group.iloc[0]
+        optimizer = OPTIMIZERS[run["optimizer"]]
+        if run["optimizer"] == "radam" and "beta2" in run:
+            optimizer += f", β2 = {run['beta2']:g}"
+        settings = (EMPHASISED.get(run["placement"], PLACEMENTS[run["placement"]].label), optimizer)
+        rows.append((*settings, rate(run["learning_rate"]) + _schedule(run), warm_up(run["warmup"]), *_results(group)))
+    return grid(["", "optimizer", "peak rate", "warm-up", "validation loss", "test BLEU"], rows)
+
+
+def pretraining(committed: Committed, study: str) -> str:
+    """The pre-training runs of a study, with the accuracies of the last checkpoint."""
+    recorded = committed.table(study, "pretraining")
+    scores = committed.table(study, "finetuning")
+    tasks = list(scores["task"].unique())
+    rows = []
+    for _, run in recorded.iterrows():
+        cells = [
+            EMPHASISED.get(run["placement"], PLACEMENTS[run["placement"]].label),
+            rate(run["learning_rate"]),
+            warm_up(run["warmup"]),
+        ]
+        cells += [f"{run['final_valid_loss']:.2f}", f"{run['reached_update']:,.0f}"]
+        last = scores[(scores["run"] == run["run"]) & (scores["update"] == run["updates"])].set_index("task")
+        cells += [accuracy(last.loc[task]) if task in last.index else "" for task in tasks]
+        rows.append(cells)
+    reached = f"reaches {recorded['loss'].iloc[0]:.2f} at update"
+    names = [task.upper() if len(task) < 5 else task for task in tasks]
+    return grid(["", "peak rate", "warm-up", "validation loss", reached, *names], rows)
+
+
+def accuracy(score: pd.Series) -> str:
+    """An accuracy in percent, with half of its 95% interval."""
+    half = (score["chosen_accuracy_high"] - score["chosen_accuracy_low"]) / 2
+    return plus_minus(100 * score["chosen_accuracy"], 100 * half, ".1f", ".1f")
+
+
+def value(committed: Committed, study: str, series: str, column: str = "final_valid_loss") -> str:
+    """A number of the last epoch of a run, from the lowest to the highest of its seeds."""
+    found = committed.seeds(study, series, column)
+    digits = 1 if "bleu" in column else 2
+    low, high = f"{min(found):.{digits}f}", f"{max(found):.{digits}f}"
+    return low if low == high else f"{low} to {high}"
+
+
+@dataclass(frozen=True)
+class AtSize:
+    """What the runs of `paper-epoch` that a page compares with the paper's differ in, but for the seed."""
+
+    placement: str
+    optimizer: str
+    warmup: int
+
+
+PRE, POST, WITHOUT = AtSize("pre", "adam", 0), AtSize("post", "adam", 4000), AtSize("post", "adam", 0)
+EPOCHS_LIKE_ONE_OF_THE_PAPERS = 3
+"""The epochs of `paper-epoch`, on a third of the text, with about as many updates as an epoch of the paper's."""
+
+
+def at_size(committed: Committed, epoch: int) -> dict[AtSize, Ends]:
+    """The runs of `paper-epoch` with the paper's initialisation that have come so far, after one of its epochs."""
+
+    def which(settings: Mapping[str, Any]) -> AtSize | None:
+        asked = (settings["initialisation"], settings["beta2"]) == ("xavier", 0.98) and settings["epochs"] >= epoch
+        return AtSize(settings["placement"], settings["optimizer"], settings["warmup"]) if asked else None
+
+    return ends(committed.evidence("paper-epoch"), which, after_epoch(epoch))
+
+
+def paper_size(committed: Committed) -> str:
+    """Pre-LN and Post-LN at the paper's size, beside its own curves at about as many updates."""
+    rows = []
+    for epoch in range(1, 5):
+        ours = EPOCHS_LIKE_ONE_OF_THE_PAPERS * epoch
+        found = at_size(committed, ours)
+        made = next(iter(found[PRE].samples.values())).updates[ours - 1]
+        cells = [f"{made:,}"]
+        for one in (PRE, POST):
+            its = {
+                entry.quantity: entry.y
+                for entry in paper.load()
+                if (entry.figure, entry.x) == (4, epoch)
+                and (entry.placement, entry.optimizer, entry.warmup) == (one.placement, one.optimizer, one.warmup)
+            }
+            cells += [f"{mean(found[one].losses):.2f}", str(its.get("valid_loss", ""))]
+            cells += [f"{mean(found[one].bleu):.1f}", str(its.get("bleu", ""))]
+        rows.append(cells)
+    each = ["loss", "the paper", "BLEU", "the paper"]
+    head = ["updates", *(f"{name}: {what}" for name in ("Pre-LN", "Post-LN") for what in each)]
+    return grid(head, rows)
+
+
+def findings(committed: Committed) -> str:
+    """The findings that matter."""
+    study = "iwslt14-50k-cpu"
+
+    def bits(losses: Sequence[float], bleu: Sequence[float]) -> str:
+        return f"{min(losses):.2f} to {max(losses):.2f} bits (BLEU {mean(list(bleu)):.1f})"
+
+    def ours(where: str, series: str) -> str:
+        return bits(committed.seeds(where, series), committed.seeds(where, series, "final_test_bleu"))
+
+    def after(one: AtSize, epoch: int) -> str:
+        found = at_size(committed, epoch)[one]
+        return bits(found.losses, found.bleu)
+
+    with_it, without = ours(study, "post-adam-lr5e-4-wu1333-hold1333"), ours(study, "post-adam-lr5e-4-wu0-hold1333")
+    control = ours("confounds", "post-init-adam-lr5e-4-wu0-hold1333")
+    depth = [theory.measured(committed, "depth-exponent", name, 3) for name in ("post", "pre")]
+    rows = [
+        (
+            "Post-LN needs a warm-up (C9)",
+            "BLEU 8.45 without, 34 with",
+            f"half the width, 5e-4: {without} without, {with_it} with",
+            str(ledger.overall(committed, "C9")),
+        ),
+        (
+            "A control with as large a last gradient needs none (Post-LN-init)",
+            "large gradients are the cause",
+            f"{control} without",
+            ledger.answer(committed, "control"),
+        ),
+        (
+            "Pre-LN ends no worse (C13), and is faster (C14)",
+            "epoch 9 as good as Post-LN's 15; both end at 34",
+            f"Pre-LN {after(PRE, 7)} after 7 of 12 epochs, {after(PRE, 12)} at the end; Post-LN {after(POST, 12)}",
+            "; ".join(f"{label}: {ledger.verdict(committed, label, 'paper-epoch')}" for label in ("C13", "C14")),
+        ),
+        (
+            "Theorem 1: the gradient of the last layer's W², by depth (C4)",
+            "exponents 0 and −1/2",
+            f"{depth[0]} and {depth[1]}",
+            ledger.verdict(committed, "C4", "iwslt14-theory"),
+        ),
+        (
+            "RAdam helps Post-LN, not Pre-LN (C15)",
+            "Post-LN ends at BLEU 32.1",
+            f"half the width: {ours(study, 'post-radam-lr5e-4-linear4653')} without a warm-up; Adam {without}",
+            str(ledger.overall(committed, "C15")),
+        ),
+    ]
+    return grid(["finding", "paper", "ours", "verdict"], rows)
+
+
+def rate_budgets(committed: Committed) -> str:
+    """What the paper's curve with the warm-up has where it has spent what another of its runs spends in all."""
+    rows = []
+    for one in of_the_paper():
+        schedule, unit = one.schedule, "BLEU" if one.quantity == "bleu" else "loss"
+        name = "constant"
+        if isinstance(schedule, InverseSqrt):
+            name = f"T = {max(schedule.warmup, 1)}, `{schedule.anchor}`"
+        value = f"{one.value:.1f} ({one.low:.1f} to {one.high:.1f})" if one.quantity == "bleu" else f"{one.value:.2f}"
+        epoch = "never: it ends with less" if one.at_the_end else f"{one.epoch:.1f}"
+        rows.append(
+            (rate(schedule.learning_rate), name, f"{one.budget:.2f}", epoch, f"{unit} {value}", f"{one.paper:g}")
+        )
+    return grid(["peak rate", "schedule", "sum of rates", "spent at epoch", "the warm-up has there", "the paper"], rows)
+
+
+def own_budgets(committed: Committed) -> str:
+    """The same of our runs without the full warm-up: what the study's own run with it has."""
+    rows = []
+    for study in ("iwslt14-50k-cpu",):
+        recorded = committed.table(study, "rate-budgets")
+        settings = committed.table(study, "runs").set_index("run")
+        for _, run in recorded[recorded["reference"].notna()].iterrows():
+            own = settings.loc[run["run"]]
+            if own["warmup"] == settings["warmup"].max():
+                continue
+            known = pd.notna(run["reference_valid_loss"])
+            rows.append((
+                study,
+                EMPHASISED[own["placement"]] + ", " + OPTIMIZERS[own["optimizer"]],
+                rate(own["learning_rate"]) + _schedule(own),
+                warm_up(own["warmup"]),
+                f"{run['sum_of_rates']:,.2f}",
+                f"{run['valid_loss']:.2f}",
+                f"{run['reference_valid_loss']:.2f}" if known else "before its first epoch",
+            ))  # fmt: skip
+    return grid(["study", "", "peak rate", "warm-up", "sum of rates", "its loss", "the warm-up has there"], rows)

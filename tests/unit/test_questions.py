@@ -1,0 +1,282 @@
+"""What is true of every question, how findings become a verdict, and how runs are chosen and compared."""
+
+from __future__ import annotations
+
+import datetime
+import io
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from preln.config import load, of_results
+from preln.errors import PrelnError
+from preln.questions import QUESTIONS, named
+from preln.questions.base import Finding, Outcome, Question, Verdict, over_studies, verdict
+from preln.questions.core.evidence import of_study
+from preln.questions.core.ledger import FINDINGS_TABLE, make_findings
+from preln.questions.core.series import (
+    HIGHER,
+    LONGEST,
+    LOWER,
+    NONE,
+    SHORT,
+    Sample,
+    Series,
+    difference,
+    gain,
+    partner,
+    ratio,
+    series,
+    share,
+    where,
+)
+from preln.report.core.forms import in_csv
+from tests.conftest import committed_studies
+
+OF_QUESTIONS = pytest.mark.parametrize("question", QUESTIONS.values(), ids=lambda question: question.name)
+FOR, AGAINST = {Outcome.HOLDS, Outcome.POINTS}, {Outcome.FAILS, Outcome.OPPOSES}
+
+
+@OF_QUESTIONS
+def test_a_question_has_everything_that_its_readers_ask_for(question: Question) -> None:
+    assert question.statement.endswith((".", "?", ".)"))
+    assert question.source
+    assert question.published
+    assert len(question.rule) > 40
+    assert question.written >= datetime.date(2026, 11, 20)
+    assert question.quantities
+    dates = [change.date for change in question.changes]
+    assert dates == sorted(dates)
+    assert all(date >= question.written for date in dates)
+    assert all(change.rule and change.why for change in question.changes)
+    assert (question.kind == "own") == bool(question.table) == bool(question.reads)
+    assert question.answer is None or question.kind == "own"
+
+
+@OF_QUESTIONS
+def test_a_question_finds_nothing_in_a_study_without_records(question: Question, tmp_path: Path) -> None:
+    answer = question.ask(of_study(load(Path("config/paper.yaml")), tmp_path))
+    assert answer.findings == ()
+    assert answer.verdict is Verdict.NOT_TESTED
+    assert answer.words == []
+
+
+def test_a_quantity_has_one_id_and_a_question_one_label() -> None:
+    labels = [question.label for question in QUESTIONS.values()]
+    assert len(labels) == len(set(labels))
+    assert labels[:19] == [f"C{number}" for number in range(1, 20)]
+    assert named("c9") is named("C9") is named("c09")
+    with pytest.raises(PrelnError, match="no question C20"):
+        named("C20")
+
+
+@pytest.mark.numbers
+@pytest.mark.parametrize("path", committed_studies(), ids=lambda path: path.parent.name)
+def test_the_committed_findings_are_those_of_the_records(path: Path) -> None:
+    evidence = of_study(of_results(path), path.parent.parent)
+    made = in_csv(make_findings(evidence.studies[0].study, evidence).full, FINDINGS_TABLE.computed)
+    assert (path.parent / "findings.csv").read_text(encoding="utf-8") == made
+    found = pd.read_csv(io.StringIO(made))
+    assert not found.duplicated(["quantity", "of"]).any()
+
+
+def found(*values: float, low: float = 0.0, high: float = math.inf) -> Finding:
+    return Finding("x.y", "a number", "", values, low, high)
+
+
+@pytest.mark.parametrize(
+    ("values", "outcome"),
+    [
+        ((0.1,), Outcome.POINTS),
+        ((0.1, 5.0), Outcome.POINTS),
+        ((0.1, 5.0, 0.2), Outcome.HOLDS),
+        ((-0.1,), Outcome.OPPOSES),
+        ((-0.1, -9.0), Outcome.OPPOSES),
+        ((-0.1, -9.0, -0.2), Outcome.FAILS),
+        ((-0.1, 9.0), Outcome.UNDECIDED),
+        ((-0.1, 9.0, 9.0), Outcome.UNDECIDED),
+        ((-0.1, *[9.0] * 20), Outcome.HOLDS),
+        ((0.1, *[-9.0] * 20), Outcome.FAILS),
+        ((9.0, 9.0, 9.0, math.nan), Outcome.UNDECIDED),
+        ((math.inf, 9.0, 9.0), Outcome.HOLDS),
+        ((), Outcome.UNDECIDED),
+    ],
+)
+def test_every_seed_decides_and_the_interval_where_they_disagree(values: tuple[float, ...], outcome: Outcome) -> None:
+    assert found(*values).outcome is outcome
+
+
+def test_seeds_on_both_sides_of_a_narrow_range_do_not_make_it_fail() -> None:
+    assert found(-0.3, 0.3, 0.4, low=-0.1, high=0.1).outcome is Outcome.UNDECIDED
+    assert found(0.3, 0.3, 0.4, low=-0.1, high=0.1).outcome is Outcome.FAILS
+
+
+def test_what_is_better_than_asked_is_no_failure() -> None:
+    assert found(-9.0, -5.0, -7.0, low=-math.inf, high=0.1).outcome is Outcome.HOLDS
+
+
+VALUES = st.lists(st.floats(-10, 10).map(lambda value: round(value, 3)), min_size=1, max_size=6)
+
+
+@given(VALUES, st.floats(0, 10))
+def test_a_seed_that_meets_the_bound_never_turns_a_verdict_against_it(values: list[float], more: float) -> None:
+    before, after = found(*values).outcome, found(*values, more).outcome
+    if before in FOR and min(values) >= 0:
+        assert after is (Outcome.HOLDS if len(values) >= 2 else Outcome.POINTS)
+    assert not (before in FOR and after in AGAINST)
+    assert not (before is Outcome.UNDECIDED and after in AGAINST)
+
+
+@given(VALUES, st.floats(-10, -0.001))
+def test_a_seed_that_misses_the_bound_never_turns_a_verdict_for_it(values: list[float], more: float) -> None:
+    before, after = found(*values).outcome, found(*values, more).outcome
+    if before in AGAINST and max(values) < 0:
+        assert after is (Outcome.FAILS if len(values) >= 2 else Outcome.OPPOSES)
+    assert not (before in AGAINST and after in FOR)
+
+
+def test_a_ratio_is_averaged_on_the_log_scale() -> None:
+    ratios = replace(found(0.5, 2.0), ratio=True)
+    assert ratios.estimate.mean == pytest.approx(1.0)
+    assert found(0.5, 2.0).estimate.mean == 1.25
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "said"),
+    [
+        ([], Verdict.NOT_TESTED),
+        (["holds", "holds"], Verdict.HOLDS),
+        (["holds", "points that way"], Verdict.POINTS),
+        (["holds", "fails"], Verdict.IN_PART),
+        (["points that way", "fails"], Verdict.IN_PART),
+        (["holds", "points the other way"], Verdict.UNDECIDED),
+        (["fails", "undecided"], Verdict.FAILS),
+        (["points the other way"], Verdict.OPPOSES),
+        (["points the other way", "undecided"], Verdict.UNDECIDED),
+        (["holds", "undecided"], Verdict.UNDECIDED),
+    ],
+)
+def test_a_claim_of_several_comparisons(outcomes: list[str], said: Verdict) -> None:
+    assert verdict(map(Outcome, outcomes)) is said
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "said"),
+    [
+        (["not tested yet"], Verdict.NOT_TESTED),
+        (["not testable at this size", "not tested yet"], Verdict.NOT_TESTABLE),
+        (["holds", "points that way", "undecided"], Verdict.HOLDS),
+        (["holds", "points the other way"], Verdict.IN_PART),
+        (["points that way", "points the other way"], Verdict.UNDECIDED),
+        (["points that way", "fails"], Verdict.IN_PART),
+        (["fails", "undecided"], Verdict.FAILS),
+        (["undecided"], Verdict.UNDECIDED),
+    ],
+)
+def test_what_several_studies_say_together(verdicts: list[str], said: Verdict) -> None:
+    assert over_studies(map(Verdict, verdicts)) is said
+
+
+def run(seeds: dict[int, float], baseline: float = 10.0, **settings: object) -> Series:
+    """A series that ends at the losses of its seeds, by four epochs that begin one bit above."""
+    every = {"corpus": "iwslt14", "placement": "post", "warmup": 0, "learning_rate": 1e-3, "epochs": 4, **settings}
+    samples = {
+        seed: Sample(every, seed, (last + 1, last + 0.5, last + 0.2, last), (1, 2, 3, 4), baseline, epochs=4)
+        for seed, last in seeds.items()
+    }
+    return Series(every, samples)
+
+
+def test_samples_are_a_series_by_their_settings() -> None:
+    samples = [Sample({"a": a}, seed, (1.0,)) for a in (1, 2) for seed in (1, 2)]
+    assert [(one.settings, one.seeds) for one in series(samples)] == [({"a": 1}, [1, 2]), ({"a": 2}, [1, 2])]
+
+
+def test_superlatives_are_among_the_runs_with_the_rest_on_the_same_text() -> None:
+    runs = [
+        run({1: 5.0}, warmup=warmup, corpus=corpus) for warmup, corpus in ((0, "a"), (20, "a"), (60, "a"), (500, "b"))
+    ]
+    assert [one.settings["warmup"] for one in where(runs, warmup=LONGEST)] == [60, 500]
+    assert [one.settings["warmup"] for one in where(runs, warmup=SHORT)] == [20]
+    assert [one.settings["warmup"] for one in where(runs, warmup=NONE)] == [0]
+
+
+def test_of_one_rate_none_is_higher_or_lower() -> None:
+    one, two = run({1: 5.0}), run({1: 5.0}, learning_rate=2e-3)
+    assert where([one], learning_rate=HIGHER) == where([one], learning_rate=LOWER) == []
+    assert where([one, two], learning_rate=HIGHER) == [two]
+    assert where([one, two], learning_rate=LOWER) == [one]
+
+
+def test_a_run_is_compared_with_its_like_and_of_several_with_the_best_at_the_seeds_of_both() -> None:
+    one = run({1: 9.0, 2: 9.0}, anchor="hold")
+    near = run({1: 6.0, 3: 1.0}, warmup=60, anchor="hold")
+    best = run({1: 5.0, 2: 7.0}, warmup=60, anchor="warmup")
+    other_text = run({1: 2.0}, warmup=60, anchor="hold", corpus="wmt14")
+    runs = [one, near, best, other_text]
+    alike = partner(runs, one, {"warmup": NONE}, warmup=LONGEST)
+    assert alike is not None
+    assert (alike.settings, alike.seeds) == (near.settings, [1])
+    assert difference(one, alike).values == (3.0,)
+    free = partner(runs, one, {"warmup": NONE}, ("anchor",), warmup=LONGEST)
+    assert free is not None
+    assert free.settings["anchor"] in ("hold", "warmup")
+
+
+def test_a_loss_counts_as_no_worse_than_the_unigram_baseline() -> None:
+    failed, diverged = run({1: 12.0}), run({1: math.inf}, warmup=1)
+    learned = run({1: 4.0}, warmup=60)
+    assert difference(failed, learned).values == difference(diverged, learned).values == (6.0,)
+    assert share(failed, diverged, learned).values == (0.0,)
+    assert gain(failed).values == (-2.0,)
+
+
+def test_a_comparison_of_runs_that_learned_nothing_decides_nothing_whatever_the_seed() -> None:
+    one, other = run({1: 5.0, 2: 12.0}), run({1: 6.0, 2: 10.0}, warmup=60)
+    assert difference(one, other).undecided == "neither learns with seed 2"
+    assert difference(one.of([1]), other).undecided == ""
+
+
+def test_where_there_is_no_gap_to_close_nothing_is_decided() -> None:
+    radam, without, warmed_up = run({1: 5.0}), run({1: 4.0}), run({1: 6.0})
+    assert "no gap" in share(radam, without, warmed_up).undecided
+    assert share(radam, warmed_up, without).values == (0.5,)
+
+
+def test_at_equal_rates_the_other_is_read_where_it_has_spent_as_much() -> None:
+    def spending(sums: tuple[float, ...], warmup: int) -> Series:
+        one = run({1: 5.0}, warmup=warmup)
+        return replace(one, samples={1: replace(one.samples[1], sums=sums)})
+
+    slow, fast = spending((0.5, 1.0, 1.5, 2.5), 0), spending((1.0, 2.0, 3.0, 4.0), 60)
+    assert difference(slow, fast, equal_rates=True).values == pytest.approx((5.0 - 5.35,))
+    assert difference(fast, slow, equal_rates=True).values == (0.0,)
+    early = spending((0.1, 0.2, 0.3, 0.5), 0)
+    assert "before its first epoch" in difference(early, fast, equal_rates=True).undecided
+
+
+def test_a_longer_run_is_read_after_as_many_epochs_as_the_other_has() -> None:
+    long = run({1: 5.0})
+    short = Series({**long.settings, "epochs": 2}, {1: Sample({}, 1, (7.0, 6.0), (), 10.0, epochs=2)})
+    assert difference(long, short).values == (5.5 - 6.0,)
+    assert difference(long, run({1: 5.0}), share=0.5).values == (0.5,)
+
+
+def test_a_comparison_of_ends_waits_until_both_are_at_rest() -> None:
+    one, other = run({1: 5.0}), run({1: 6.0}, warmup=60)
+    assert "still changes" in difference(one, other, settled=0.15).undecided
+    assert difference(one, other, settled=0.25).undecided == ""
+
+
+def test_a_ratio_of_what_neither_reaches_decides_nothing() -> None:
+    def reached(updates: float) -> Series:
+        return Series({}, {1: Sample({}, 1, (updates,))})
+
+    assert ratio(reached(600), reached(400)).values == (1.5,)
+    assert ratio(reached(math.inf), reached(400)).values == (math.inf,)
+    assert ratio(reached(math.inf), reached(math.inf)).undecided

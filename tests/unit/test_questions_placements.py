@@ -1,0 +1,194 @@
+"""Claims of other papers: each rule holds of numbers that agree with its paper, and fails on numbers that do not."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from preln.config import RunSettings, load
+from preln.jobs.runs import expand
+from preln.questions import QUESTIONS
+from preln.questions.base import Verdict
+from preln.questions.core.evidence import Evidence, Recorded
+from preln.report.catalogue import Catalogue
+from preln.theory import trace_jobs
+from preln.theory.measurements import COLUMNS, Measurement
+from preln.theory.report import records as theory_records
+from preln.theory.report import traces
+from preln.theory.trace_jobs import TraceJob
+
+SEEDS = (1, 2, 3)
+LAYERS, DEPTH = 12, 12
+STUDY = load(Path("config/placements.yaml"))
+TRACES = [
+    # DeepNorm's theorem is about Xavier's initialisation.
+    replace(job, run=replace(job.run, settings=job.run.settings.model_copy(update={"initialisation": "xavier"})))
+    for job in trace_jobs.expand(STUDY)
+]
+CLAIMS = [question for question in QUESTIONS.values() if question.kind == "others"]
+
+
+@dataclass(frozen=True)
+class World:
+    """Numbers of placements, each of a seed's factor that is near 1.
+
+    Attributes:
+        growth_of_sums: by placement, how the last sums grow over a trace.
+        change: the largest change of the function by placement and depth.
+        square: E||x||^2 / d behind the last layer of the proofs' model, by placement and stack.
+        layers: the gradient of a decoder layer of the translation model, by placement and layer.
+        growth: of the gradient a layer in the decoder of the proofs' model, by placement.
+    """
+
+    growth_of_sums: dict[str, float]
+    change: Callable[[str, int], float]
+    square: Callable[[str, str], float]
+    layers: Callable[[str, int], float]
+    growth: dict[str, float]
+
+    def verdict(self, claim: str) -> Verdict:
+        (rule,) = (one for one in CLAIMS if one.label == claim)
+        return rule.ask(self.records()).verdict
+
+    def records(self, seeds: Collection[int] = SEEDS, jobs: Sequence[TraceJob] = TRACES) -> Evidence:
+        measured = pd.DataFrame([vars(row) for seed in seeds for row in self._measured(seed)], columns=COLUMNS)
+        names = traces.names(jobs)
+        table = pd.concat([
+            self._trace(job).assign(run=job.id, curve=name, seed=job.settings.seed)
+            for name, job in zip(names, jobs, strict=True)
+            if job.settings.seed in seeds
+        ])  # fmt: skip
+        recorded = Recorded(STUDY, Path())
+        theory = theory_records.Records(measured.assign(part="exact-layers"), "", (), ())
+        vars(recorded).update(measurements=theory, traces=traces.Records(tuple(jobs), table, "", ()))
+        return Evidence((recorded,))
+
+    def _trace(self, job: TraceJob) -> pd.DataFrame:
+        settings = job.settings
+        last = traces.of_layer("input_norm", settings, last=True)
+        factor = near_one(settings.seed)
+        grown = self.growth_of_sums.get(settings.placement, 1.0) * factor
+        change = self.change(settings.placement, settings.decoder_layers) * factor
+        rows = [
+            {"update": 0, last: 1.0},
+            {"update": 1, "function_change": change, last: 1.1},
+            {"update": 2, "function_change": change / 2, last: grown},
+        ]
+        return pd.DataFrame(rows)
+
+    def _measured(self, seed: int) -> list[Measurement]:
+        base = Measurement("exact", "", "initial", "post", "decoder", DEPTH, 64, LAYERS, "", seed, "", math.nan)
+        factor = near_one(seed)
+        rows = []
+        for placement in ("post", "pre", "lns", "mix-ln", "resi-dual"):
+            mine = replace(base, placement=placement)
+            for stack in ("encoder", "decoder"):
+                square = self.square(placement, stack) * factor
+                rows.append(replace(mine, stack=stack, quantity="square_norm", value=square))
+            for layer in range(1, LAYERS + 1):
+                at = replace(mine, layer=layer, matrix="W2")
+                gradient = self.growth.get(placement, 1.0) ** layer * factor
+                rows.append(replace(at, quantity="gradient_norm", value=gradient))
+                # At the other depths, everything contradicts the claims.
+                for depth, value in ((DEPTH, self.layers(placement, layer)), (6, 1.0 + layer), (18, 1.0 + layer)):
+                    translation = replace(at, model="translation", depth=depth, quantity="expected_gradient_norm")
+                    rows.append(replace(translation, value=value if placement == "mix-ln" or depth == DEPTH else 1.0))
+        return rows
+
+
+def near_one(seed: int) -> float:
+    return 1 + seed / 1000
+
+
+PAPERS = World(
+    growth_of_sums={"pre": 4.0, "peri": 1.2},
+    change=lambda placement, depth: depth**0.8 if placement == "post" else 0.1 * depth**0.05,
+    square=lambda placement, stack: 5.0 if placement == "lns" else 13.0,
+    layers=lambda placement, layer: {"post": 1.4**layer, "pre": 0.8**layer}.get(placement, 1.0 + layer / 100),
+    growth={"post": 1.4, "resi-dual": 1.0},
+)
+AGAINST: dict[str, list[World]] = {
+    "P1": [
+        replace(PAPERS, growth_of_sums={"pre": 9.0, "peri": 2.5}),
+        replace(PAPERS, growth_of_sums={"pre": 1.5, "peri": 1.2}),
+    ],
+    "P2": [
+        replace(PAPERS, change=lambda placement, depth: depth**0.8),
+        replace(PAPERS, change=lambda placement, depth: depth**0.1),
+        replace(PAPERS, change=lambda placement, depth: depth ** (0.0 if placement == "post" else -0.5)),
+    ],
+    "P3": [
+        replace(PAPERS, square=lambda placement, stack: 10.0 if placement == "lns" else 13.0),
+        replace(PAPERS, square=lambda placement, stack: 10.0 if (placement, stack) == ("lns", "decoder") else 13.0),
+    ],
+    "P4": [
+        replace(PAPERS, layers=lambda placement, layer: {"mix-ln": 1.2**layer}.get(placement, 1.1**layer)),
+        replace(PAPERS, layers=lambda placement, layer: {"mix-ln": 1.2, "post": 1.4}.get(placement, 1.1) ** layer),
+    ],
+    "P5": [
+        replace(PAPERS, growth={"post": 1.4, "resi-dual": 1.2}),
+        replace(PAPERS, growth={"post": 1.05, "resi-dual": 1.0}),
+    ],
+}
+
+
+@pytest.mark.parametrize("claim", [claim.label for claim in CLAIMS])
+def test_numbers_as_the_paper_has_them_reproduce_its_claim(claim: str) -> None:
+    assert PAPERS.verdict(claim) is Verdict.HOLDS
+
+
+@pytest.mark.parametrize(("claim", "world"), [(claim, world) for claim, worlds in AGAINST.items() for world in worlds])
+def test_numbers_that_contradict_a_claim_do_not_reproduce_it(claim: str, world: World) -> None:
+    assert world.verdict(claim) in (Verdict.FAILS, Verdict.IN_PART)
+
+
+def test_traces_at_two_rates_are_judged_apart() -> None:
+    faster = [
+        replace(job, run=replace(job.run, id=f"{job.run.id}-faster", settings=of_twice_the_rate(job.run.settings)))
+        for job in TRACES
+    ]
+    (rule,) = (claim for claim in CLAIMS if claim.label == "P2")
+    at_one = list(rule.findings(PAPERS.records()))
+    at_both = list(rule.findings(PAPERS.records(jobs=[*TRACES, *faster])))
+    assert len(at_one) == 2
+    assert at_both == [*at_one, *at_one]
+
+
+def test_an_initialisation_that_the_theorem_is_not_about_decides_nothing() -> None:
+    assert {job.settings.initialisation for job in trace_jobs.expand(STUDY)} == {"fairseq"}
+    (rule,) = (claim for claim in CLAIMS if claim.label == "P2")
+    assert rule.ask(PAPERS.records(jobs=trace_jobs.expand(STUDY))).verdict is Verdict.NOT_TESTED
+
+
+def of_twice_the_rate(settings: RunSettings) -> RunSettings:
+    return settings.model_copy(update={"learning_rate": 2 * settings.learning_rate})
+
+
+def test_every_claim_has_a_world_that_contradicts_it() -> None:
+    assert list(AGAINST) == [claim.label for claim in CLAIMS]
+
+
+def test_a_study_that_has_recorded_nothing_tests_no_claim(tmp_path: Path) -> None:
+    entry = Catalogue(STUDY).table("claims-of-others")
+    content = entry.make(STUDY, Catalogue(STUDY).load(entry, tmp_path))
+    assert set(content.full["verdict"]) == {str(Verdict.NOT_TESTED)}
+
+
+@pytest.mark.parametrize("study", ["config.yaml", "paper.yaml", "failure-map.yaml", "first-updates.yaml"])
+def test_a_study_without_a_bench_has_no_such_ledger(study: str) -> None:
+    assert "claims-of-others" not in Catalogue(load(Path("config") / study)).tables
+
+
+def test_the_bench_has_the_records_that_the_rules_ask_for() -> None:
+    traced = [job.settings for job in TRACES]
+    assert len({one.decoder_layers for one in traced if one.placement == "deepnorm"}) >= 3
+    assert {"pre", "peri"} <= {one.placement for one in traced}
+    assert {"lns", "mix-ln", "resi-dual"} <= {run.settings.placement for run in expand(STUDY)}
+    assert STUDY.theory
+    assert STUDY.theory.gradients
+    assert max(STUDY.theory.gradients.depths) >= 8
