@@ -16,6 +16,7 @@ import pytest
 from filelock import FileLock
 
 from preln.config import EmbeddedCorpus, EmbeddedTask, EnglishText, RunSettings
+from preln.records import packed
 from tests.moments import Hold, NewHold
 
 # Threads of torch that wait for a core which another process has make small computations many times slower.
@@ -72,6 +73,16 @@ def committed_studies() -> list[Path]:
     known = _known_to_git("results/*/study.yaml")
     studies = [path for path in sorted((ROOT / "results").glob("*/study.yaml")) if path.parent.name != "quick"]
     return [path for path in studies if not known or path.relative_to(ROOT).as_posix() in known]
+
+
+def laid_out(study: str, results: Path) -> Path:
+    """A copy of a committed study, its records in the folders of its jobs alone."""
+    shutil.copytree(ROOT / "results" / study, results)
+    for record in packed.recorded(results):
+        packed.lay_out(record.parent)
+    for name in (packed.FILE, *packed.LONG_TABLES):
+        (results / name).unlink(missing_ok=True)
+    return results
 
 
 def unfinished_studies() -> list[str]:

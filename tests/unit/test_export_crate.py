@@ -17,7 +17,7 @@ from preln.records.files import sha256
 from preln.records.recording import RecordError
 from preln.report.catalogue import REPORT, Catalogue
 from preln.report.core.records import hardware_line
-from tests.conftest import ROOT
+from tests.conftest import ROOT, laid_out
 from tests.refused import names, refused
 
 pytest.importorskip("rocrate", reason="rocrate is not installed (requirements-crate.txt)")
@@ -39,9 +39,11 @@ def export(results: Path, out: Path, licence: str = "CC-BY-4.0") -> ROCrate:
 
 
 def copied(folder: Path) -> Path:
-    """The results of the committed default study, with a report, which is not committed."""
-    results = Path(shutil.copytree(RESULTS, folder / "results"))
-    (results / REPORT).write_text("<html></html>", encoding="utf-8")
+    """The results of the committed default study, with all that is made from its records."""
+    results = laid_out(RESULTS.name, folder / "results")
+    for file in {*CATALOGUE.files(), REPORT}:
+        if not (results / file).exists():
+            (results / file).write_text(f"{file}, which is not committed", encoding="utf-8")
     return results
 
 
@@ -75,6 +77,15 @@ def test_every_file_of_the_results_is_in_the_crate_as_it_was_and_described(expor
         assert entity["description"] and entity["encodingFormat"]
 
 
+def test_records_in_the_file_of_their_study_are_in_the_crate_as_files(
+    exported: tuple[Path, ROCrate], tmp_path: Path
+) -> None:
+    export(RESULTS, tmp_path / "crate")
+    for job in CATALOGUE.everything:
+        for file in job.files:
+            assert (tmp_path / "crate" / file).read_bytes() == (exported[0] / file).read_bytes()
+
+
 def test_every_record_is_the_result_of_an_action_from_the_study(exported: tuple[Path, ROCrate]) -> None:
     _, read = exported
     result = {folder: [file.id for file in action["result"]] for folder, action in actions(read).items()}
@@ -84,8 +95,8 @@ def test_every_record_is_the_result_of_an_action_from_the_study(exported: tuple[
 
 
 def test_an_action_says_commit_hardware_seeds_and_the_licence_of_the_text(exported: tuple[Path, ROCrate]) -> None:
-    _, read = exported
-    record = json.loads((RESULTS / RUN / "run.json").read_text(encoding="utf-8"))
+    out, read = exported
+    record = json.loads((out / RUN / "run.json").read_text(encoding="utf-8"))
     action = actions(read)[RUN]
     software = action["instrument"]
     assert record["commit"] in software["softwareVersion"]

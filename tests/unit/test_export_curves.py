@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from preln.errors import PrelnError
 from preln.export.curves import COLUMNS
 from preln.jobs.runs import expand
 from preln.pretraining import runs as pretraining
+from preln.records import packed
 from preln.theory import trace_jobs
 from tests.conftest import ROOT
 from tests.made_up.traces import content, done, made_up
@@ -40,7 +42,7 @@ def table(tmp_path: Path) -> pd.DataFrame:
 
 def recorded(path: Path) -> pd.DataFrame:
     """A run's own table, whose `learning_rate` is the rate at the time."""
-    return pd.read_csv(path / "curve.csv").rename(columns={"learning_rate": "rate"})
+    return pd.read_csv(BytesIO(packed.read_bytes(path / "curve.csv"))).rename(columns={"learning_rate": "rate"})
 
 
 def test_the_table_has_every_number_of_every_curve(table: pd.DataFrame) -> None:

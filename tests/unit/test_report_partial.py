@@ -9,14 +9,16 @@ import pytest
 from typer.testing import CliRunner
 
 from preln.commands.cli import app
-from tests.conftest import ROOT
+from tests.conftest import laid_out
 
 
 @pytest.fixture
 def results(tmp_path: Path) -> Path:
     """The results of a study that lacks a run."""
     folder = tmp_path / "results" / "quick"
-    shutil.copytree(ROOT / "results" / "quick-record", folder, ignore=shutil.ignore_patterns("pre-adam-*"))
+    laid_out("quick-record", folder)
+    for run in (folder / "translation").glob("pre-adam-*"):
+        shutil.rmtree(run)
     return folder
 
 

@@ -221,6 +221,16 @@ def test_a_run_of_a_clone_is_trained_again_if_that_is_forced(again: Workspace) -
         assert (jobs["binarise"], jobs["train_translation"]) == (1, runs)
 
 
+def test_a_job_that_is_submitted_in_a_clone_lays_out_its_record(again: Workspace) -> None:
+    again.as_cloned()
+    run, *_ = expand(load(again.folder / "results" / "tiny" / "study.yaml"))
+    # Snakemake forces what it submits.
+    submitted = ("--mode", "remote", "--force", "--target-jobs", f"train_translation:run={run.id}")
+    outcome = again.snakemake("--dry-run", *submitted, "--allowed-rules", "train_translation")
+    assert (outcome.code, outcome.computed) == (0, set()), outcome.output
+    assert f"Lay out the record of {run.id}" in outcome.output
+
+
 def test_a_new_version_of_the_preparation_trains_everything_at_once(again: Workspace) -> None:
     raise_version(again, "jobs/runs.py", "PREPARATION_VERSION")
     jobs = again.would_run()

@@ -1,12 +1,13 @@
 # The study behind the rules: checked before any job, then looked up by the rules' wildcards. Jobs run in the environment
 # that Snakemake runs in, which has preln, for the rules need it. So no rule names another one for conda to make.
+import os
 import re
 import sys
 from functools import cache
 from pathlib import Path
 
 from preln.jobs.checking import check
-from preln.config import StudyError, is_written, read, write
+from preln.config import Execution, StudyError, is_written, read, write
 from preln.corpora.registry import DOWNLOADS, languages, wikipedia_dump
 from preln.pretraining.runs import ENGLISH_VERSION
 from preln.records.packed import FILE as RECORDS
@@ -109,11 +110,21 @@ def inputs(job):
 
 
 @cache
+def is_forced():
+    """Whether the user forces jobs. Snakemake forces every job that it submits, and such a job hears of the user's wish
+    from the process that submits it."""
+    if workflow.is_main_process:
+        settings = workflow.dag_settings
+        forced = settings.forceall or settings.forcerun or settings.forcetargets
+        os.environ["PRELN_FORCED"] = "1" if forced else ""
+    return bool(os.environ.get("PRELN_FORCED"))
+
+
+@cache
 def is_laid_out(job):
     """Whether the record of a job is taken from where it is, and not computed here: it is there, was not computed by this
     workflow, and is not to be computed once more."""
-    forced = workflow.dag_settings
-    if forced.forceall or forced.forcerun or forced.forcetargets or not is_recorded(RESULTS, job, located):
+    if is_forced() or not is_recorded(RESULTS, job, located):
         return False
     # Snakemake has notes of what it ran here.
     notes = workflow.persistence.metadata(IOFile(located(f"{RESULTS}/{job.files[0]}")))
@@ -142,10 +153,14 @@ def asked(jobs, verb):
 
 
 def resources_of(job):
-    """What a cluster gives each job of a rule; `job` finds it by the rule's wildcards."""
+    """What a cluster gives each job of a rule; `job` finds it by the rule's wildcards. To lay out a record takes no GPU."""
 
     def resource(name):
-        return lambda wildcards, attempt: cluster_resources(job(wildcards).execution, attempt)[name]
+        def value(wildcards, attempt):
+            execution = Execution() if is_laid_out(job(wildcards)) else job(wildcards).execution
+            return cluster_resources(execution, attempt)[name]
+
+        return value
 
     return {name: resource(name) for name in RESOURCES}
 

@@ -89,8 +89,12 @@ def _is_of_text_here(job: StudyJob, record: Record, located: Located) -> bool:
         case PretrainingRun():
             return _is_of(record, job.text, f"{text_folder(job)}/text/text.json", located)
         case FinetuningJob():
-            # Its record has no checksums of the text.
-            return not (job.run.text.local_paths or job.task.local_paths)
+            # Its record has no checksums: as soon as text of this machine is prepared, it may be another.
+            sources = {
+                f"{text_folder(job.run)}/text": job.run.text.local_paths,
+                f"{task_folder(job)}/pieces": job.task.local_paths,
+            }
+            return not any(paths and Path(located(prepared)).exists() for prepared, paths in sources.items())
         case ExactJob():
             return True
 
