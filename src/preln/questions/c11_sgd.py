@@ -65,8 +65,8 @@ QUESTION = Question(
         Change(
             datetime.date(2026, 11, 23),
             "SGD without warm-up at least 0.2 bits above SGD with it, and SGD with it as far above Adam.",
-            "Both hold for runs that learn nothing, if one of them ends above the unigram baseline. SGD with the warm-up "
-            "must now gain 0.3 bits over the unigram baseline, at one rate at least.",
+            "Both hold for runs that learn nothing, if one of them ends above the unigram baseline. SGD with the "
+            "warm-up must now gain 0.3 bits over the unigram baseline, at one rate at least.",
             "quick: reproduced → in part (2 of 3); iwslt14-cpu: reproduced → reproduced; iwslt14-50k-cpu: "
             "inconclusive (3 of 4) → inconclusive (4 of 5)",
         ),

@@ -100,8 +100,8 @@ def notes(table: pd.DataFrame) -> list[str]:
     ]
     if guesses := sorted({f"{bits:.2f}" for bits in table["constant_guess"].dropna()}):
         parts.append(
-            f"The unigram baseline, which gives each token its frequency in the training text, has {' or '.join(guesses)} "
-            "bits: a run that ends no lower has learned nothing else."
+            f"The unigram baseline, which gives each token its frequency in the training text, has "
+            f"{' or '.join(guesses)} bits: a run that ends no lower has learned nothing else."
         )
     for column, name in (
         ("signature_tokenised", "BLEU"),
