@@ -119,9 +119,9 @@ _NOTE = (
     "A cell with a slash has the shortest and the longest warm-up: LENGTHS. Losses are of the validation text, in bits "
     "a token: means over the seeds that did not diverge, with the lowest and the highest. A run fails if it diverges, "
     f"or ends less than {MARGIN} bits a token below the unigram baseline. A rate trains if at most a third of its "
-    "seeds fail. The sensitivity is E[min(loss, guess) - best loss] over a rate that is uniform in its logarithm between "
-    "the lowest and the highest of the grid (Wortsman et al., 2023). The unigram baseline stands for the loss of a model "
-    "that has learned nothing. The gradient by depth is the exponent of the depth in the last gradient. The hidden "
+    "seeds fail. The sensitivity is E[min(loss, guess) - best loss] over a rate that is uniform in its logarithm "
+    "between the lowest and the highest of the grid (Wortsman et al., 2023). The unigram baseline stands for the loss "
+    "of a model that has learned nothing. The gradient by depth is the exponent of the depth in the last gradient. The hidden "
     "states are E‖x‖^2 / d behind the last decoder layer over that behind the first. Both are at initialisation."
 )
 
