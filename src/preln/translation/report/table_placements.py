@@ -122,7 +122,8 @@ _NOTE = (
     "seeds fail. The sensitivity is E[min(loss, guess) - best loss] over a rate that is uniform in its logarithm "
     "between the lowest and the highest of the grid (Wortsman et al., 2023). The unigram baseline stands for the loss "
     "of a model that has learned nothing. The gradient by depth is the exponent of the depth in the last gradient. "
-    "The hidden states are E‖x‖^2 / d behind the last decoder layer over that behind the first. Both are at initialisation."
+    "The hidden states are E‖x‖^2 / d behind the last decoder layer over that behind the first. Both are at "
+    "initialisation."
 )
 
 TABLE = Table(
