@@ -85,6 +85,13 @@ def laid_out(study: str, results: Path) -> Path:
     return results
 
 
+def committed_pictures() -> list[Path]:
+    """The pictures that come with a clone; where git does not know the folder, those that are there."""
+    known = _known_to_git("results/*/figures/*.png")
+    pictures = sorted((ROOT / "results").glob("*/figures/*.png"))
+    return [path for path in pictures if not known or path.relative_to(ROOT).as_posix() in known]
+
+
 def unfinished_studies() -> list[str]:
     """The studies of config/ that have records in a clone, but no study.yaml beside them yet."""
     names = {Path(record).parts[1] for record in _known_to_git("results/*/records.jsonl")}

@@ -1,4 +1,4 @@
-"""Every figure of the studies that come with a clone can be read: no text lies on another or outside the figure."""
+"""Every picture that comes with a clone can be read: no text lies on another or outside the figure."""
 
 from __future__ import annotations
 
@@ -16,11 +16,10 @@ from matplotlib.transforms import Bbox
 from preln.config import of_results
 from preln.report.catalogue import Catalogue
 from preln.report.core.save_figure import laid_out
-from tests.conftest import committed_studies
+from tests.conftest import committed_pictures
 
 RESULTS = Path(__file__).parents[2] / "results"
-CATALOGUES = {path.parent.name: Catalogue(of_results(path)) for path in committed_studies()}
-FIGURES = [(study, name) for study, catalogue in CATALOGUES.items() for name in catalogue.figures]
+PICTURES = committed_pictures()
 TOUCH = 1.0
 """Pixels by which the boxes of two texts may reach into each other, for a box is larger than its letters."""
 
@@ -57,10 +56,10 @@ def faults(figure: Figure) -> list[str]:
     return found + [f"{placed[one][0]!r} lies on {placed[other][0]!r}" for one, other in pairs]
 
 
-@pytest.mark.parametrize(("study", "name"), FIGURES, ids=["-".join(one) for one in FIGURES])
-def test_no_text_of_a_committed_figure_lies_on_another_or_outside(study: str, name: str) -> None:
-    catalogue = CATALOGUES[study]
-    figure = catalogue.figure(name)
+@pytest.mark.parametrize("picture", PICTURES, ids=lambda path: f"{path.parts[-3]}-{path.stem}")
+def test_no_text_of_a_committed_figure_lies_on_another_or_outside(picture: Path) -> None:
+    catalogue = Catalogue(of_results(picture.parents[1] / "study.yaml"))
+    figure = catalogue.figure(picture.stem.removeprefix("figure-"))
     compose = partial(figure.compose, catalogue.study, catalogue.load(figure, RESULTS))
     with laid_out(compose) as drawing:
         assert not faults(drawing)

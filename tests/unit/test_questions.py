@@ -54,7 +54,7 @@ def test_a_question_has_everything_that_its_readers_ask_for(question: Question) 
     assert dates == sorted(dates)
     assert all(date >= question.written for date in dates)
     assert all(change.rule and change.why for change in question.changes)
-    assert (question.kind == "own") == bool(question.table) == bool(question.reads)
+    assert (question.kind == "own") == bool(question.reads)
     assert question.answer is None or question.kind == "own"
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 
 from preln.questions import CLAIMS, QUESTIONS, named
-from preln.questions.base import Outcome, Question, Verdict, over_studies
-from preln.questions.core.markdown import grid
+from preln.questions.base import Answer, Outcome, Question, Verdict, over_studies
+from preln.questions.core.markdown import grid, interval
 from preln.report.core.statistics import plus_minus
 from preln.report.pages.committed import Committed
 from preln.report.reference import errata
@@ -164,8 +164,19 @@ def question(committed: Committed, name: str) -> str:
     """The table of one of our own questions, and the answer by its rule."""
     one = named(name)
     found = committed.answer(one)
-    table = one.table(committed.evidence(*one.reads)) if one.table and found.findings else ""
+    table = ""
+    if found.findings:
+        table = one.table(committed.evidence(*one.reads)) if one.table else findings_table(found)
     return f"{table}\n**By the rule: {'; '.join(found.words) or NOT_YET}.**\n".lstrip()
+
+
+def findings_table(found: Answer) -> str:
+    """Every finding of an answer, with its mean and interval."""
+    rows = [
+        (one.what, one.of, interval(one.estimate), str(one.estimate.n), one.bound, str(one.outcome))
+        for one in found.findings
+    ]
+    return grid(["quantity", "of", "mean", "seeds", "asked", ""], rows)
 
 
 def answer(committed: Committed, name: str) -> str:
