@@ -38,7 +38,7 @@ def test_it_draws_a_curve_and_a_figure_of_the_catalogue(executed: tuple[Notebook
 def test_it_shows_the_papers_numbers_beside_ours(executed: tuple[NotebookNode, Path]) -> None:
     notebook, _ = executed
     ledger = shown(notebook, "text/html")[-2]
-    for part in ("<th>paper</th>", "<th>ours</th>", "8.45", "reproduced"):
+    for part in ("<th>paper</th>", "<th>ours</th>", "8.45", "points that way"):
         assert part in ledger
 
 

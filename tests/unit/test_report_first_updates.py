@@ -52,7 +52,7 @@ def table(study: Study, results: Path) -> forms.Content:
 def test_a_study_of_traces_alone_has_their_figure_and_their_table() -> None:
     catalogue = Catalogue(validate(content(), "my.yaml"))
     assert list(catalogue.figures) == ["first-updates"]
-    assert list(catalogue.tables) == ["first-updates", "claims"]
+    assert list(catalogue.tables) == ["first-updates", "claims", "findings"]
     assert "first-updates/pre-adam-lr2e-3-wu10-s1/updates.csv" in catalogue.files()
 
 

@@ -102,7 +102,7 @@ def test_installed_from_a_git_address_records_name_its_commit_also_in_somebody_e
         git(folder, "commit", "--quiet", "--allow-empty", "--message", "First")
     pip("install", "--target", str(project / "packages"), f"git+file://{source}")
     done = subprocess.run(
-        [sys.executable, "-c", "import json; from preln import provenance; print(json.dumps(provenance.commit()))"],
+        [sys.executable, "-c", "import json; from preln.records import provenance; print(json.dumps(provenance.commit()))"],
         env={**os.environ, "PYTHONPATH": str(project / "packages")},
         cwd=project,
         capture_output=True,

@@ -184,7 +184,8 @@ def test_a_new_user_gets_from_a_text_of_their_own_to_translations_a_model_to_tak
     status = user.run("preln", "status", str(results))
     run = "post-adam-lr2e-3-wu0-hold10-s1"
     assert status.code == 0 and "2 of 2 runs done" in status.output and run in status.output, status.output
-    (user.folder / "sentences.nl").write_text("duizend\ntweeduizend\n", encoding="utf-8")
+    sentences = (user.folder / "data" / "train.nl").read_text(encoding="utf-8").splitlines()[:2]
+    (user.folder / "sentences.nl").write_text("\n".join(sentences) + "\n", encoding="utf-8")
     translated = user.run("preln", "translate", str(results), run, "--file", "sentences.nl")
     assert translated.code == 0 and len(translated.output.splitlines()) == 2, translated.output
     exported = user.run("preln", "export", str(results), run, "--to", "huggingface", "--out", "models/post-ln")

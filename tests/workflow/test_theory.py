@@ -76,7 +76,6 @@ def test_a_clone_measures_nothing_but_what_the_study_asks_for_beyond_its_records
     theory.write_study(*RUNS, theory={**THEORY, "exact": {**THEORY["exact"], "length": 4}})
     exact = {part for part in PARTS if part.startswith("exact")}
     assert theory.would_compute() == exact
-    assert theory.would_compute("results/tiny/tables/theory.md") == exact
     # What is measured after the warm-up reads the weights of a run, which a record does not have.
     theory.write_study(*RUNS, theory={**THEORY, "gradients": {**THEORY["gradients"], "batches": 2}})
     run = THEORY["gradients"]["runs"][0]
@@ -123,4 +122,4 @@ def test_more_batches_measure_the_gradients_and_not_the_model_of_the_proofs(theo
 
 def test_a_new_version_of_the_theory_measures_everything(theory: Workspace) -> None:
     raise_version(theory, "theory/measurement_jobs.py", "THEORY_VERSION")
-    assert theory.would_run() == {"measure_theory": len(PARTS), **DRAWN}
+    assert theory.would_run()["measure_theory"] == len(PARTS)

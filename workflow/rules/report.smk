@@ -142,7 +142,6 @@ rule write_records:
     localrule: True
     params:
         study=STUDY_FILE,
-        shown=CATALOGUE.content(CATALOGUE.everything),
     message:
         "Write the records"
     shell:
