@@ -101,8 +101,9 @@ def test_installed_from_a_git_address_records_name_its_commit_also_in_somebody_e
         git(folder, "add", ".")
         git(folder, "commit", "--quiet", "--allow-empty", "--message", "First")
     pip("install", "--target", str(project / "packages"), f"git+file://{source}")
+    script = "import json; from preln.records import provenance; print(json.dumps(provenance.commit()))"
     done = subprocess.run(
-        [sys.executable, "-c", "import json; from preln.records import provenance; print(json.dumps(provenance.commit()))"],
+        [sys.executable, "-c", script],
         env={**os.environ, "PYTHONPATH": str(project / "packages")},
         cwd=project,
         capture_output=True,
