@@ -1,9 +1,9 @@
 # The study behind the rules: checked before any job, then looked up by the rules' wildcards. Jobs run in the environment
 # that Snakemake runs in, which has preln, for the rules need it. So no rule names another one for conda to make.
-import os
 import re
 import sys
 from functools import cache
+from os import environ
 from pathlib import Path
 
 from preln.jobs.checking import check
@@ -109,6 +109,9 @@ def inputs(job):
     return {name: ancient(paths) for name, paths in files.items()} if is_recorded(RESULTS, job, located) else files
 
 
+FORCED = "PRELN_FORCED"
+
+
 @cache
 def is_forced():
     """Whether the user forces jobs. Snakemake forces every job that it submits, and such a job hears of the user's wish
@@ -116,8 +119,8 @@ def is_forced():
     if workflow.is_main_process:
         settings = workflow.dag_settings
         forced = settings.forceall or settings.forcerun or settings.forcetargets
-        os.environ["PRELN_FORCED"] = "1" if forced else ""
-    return bool(os.environ.get("PRELN_FORCED"))
+        environ[FORCED] = "1" if forced else ""
+    return bool(environ.get(FORCED))
 
 
 @cache
