@@ -145,8 +145,8 @@ LAY_OUT = "Lay out the record of"
 
 
 def asked(jobs, verb):
-    """The parameters of the rule of a kind of jobs, of which `jobs` finds each by the rule's wildcards: what it does, for
-    readers and for the shell; and what it is computed from."""
+    """The parameters of the jobs of a kind. They say what a job does, for readers and for the shell, and what it is computed
+    from; `jobs` finds each job by the wildcards."""
     return {
         "study": STUDY_FILE,
         "does": lambda wildcards: LAY_OUT if is_laid_out(jobs(wildcards)) else verb,
