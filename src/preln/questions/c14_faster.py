@@ -46,8 +46,8 @@ QUESTION = Question(
             datetime.date(2026, 11, 26),
             "Each rate of Pre-LN was compared with the rate at which Post-LN ends best.",
             "The paper says that Pre-LN converges faster at the same peak rate. So equal rates are compared now. The "
-            "rule was changed after its result was known, and in favour of the claim. What the old rule found stays "
-            "in docs/departures.md: Pre-LN at 1e-3 is behind Post-LN at 5e-4, by 0.19 bits.",
+            "rule was changed after its result was known, and in favour of the claim. The old rule found that "
+            "Pre-LN at 1e-3 is behind Post-LN at 5e-4, by 0.19 bits.",
             "failure-map: no (0 of 7) → inconclusive (4 of 7); iwslt14-50k-cpu: in part (1 of 2) → reproduced; "
             "placements: in part (2 of 15) → in part (6 of 15)",
         ),

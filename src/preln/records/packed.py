@@ -50,7 +50,7 @@ def read_bytes(path: Path) -> bytes:
 
 def exists(path: Path) -> bool:
     """Whether a job's file is in its folder, or in the file of its study."""
-    return path.exists() or _packed_text(path) is not None
+    return path.exists() or (len(path.parents) > 2 and _has(path.parents[2], _name(path.parent), path.name))
 
 
 def recorded(results: Path) -> list[Path]:
@@ -68,8 +68,10 @@ def lay_out(folder: Path) -> None:
     results, job = folder.parents[1], _name(folder)
     if job not in _lines(results):
         raise FileNotFoundError(2, f"has no {job}", str(results / FILE))
-    for name, text in _files(results, job).items():
-        write_text(folder / name, text)
+    for name in dict.fromkeys([*_lines(results)[job], *LONG_TABLES]):
+        text = _text_of(results, job, name)
+        if text is not None:
+            write_text(folder / name, text)
 
 
 def pack(results: Path, jobs: Mapping[str, Iterable[str]]) -> None:
@@ -228,9 +230,7 @@ def _csv(rows: Iterable[list[str]]) -> list[str]:
 
 def _packed_text(path: Path) -> str | None:
     """The text of a job's file by the file of its study; None where that has none."""
-    if len(path.parents) < 3:
-        return None
-    return _files(path.parents[2], _name(path.parent)).get(path.name)
+    return _text_of(path.parents[2], _name(path.parent), path.name) if len(path.parents) > 2 else None
 
 
 def _name(folder: Path) -> str:
@@ -238,19 +238,25 @@ def _name(folder: Path) -> str:
     return f"{folder.parent.name}/{folder.name}"
 
 
-def _files(results: Path, job: str) -> Files:
-    """The files of a job in the file of its study; none where it has no line."""
+def _has(results: Path, job: str, name: str) -> bool:
+    """Whether the file of a study has a file of a job."""
     line = _lines(results).get(job)
-    if line is None:
-        return {}
-    files = {}
-    for name in dict.fromkeys([*line, *LONG_TABLES]):
-        value, table = line.get(name), _table(results / name) if name in LONG_TABLES else None
-        if table and job in table.rows:
-            files[name] = table.of_job(job, value[_COLUMNS] if value else None)
-        elif value is not None:
-            files[name] = _text(value)
-    return files
+    return line is not None and (name in line or job in _rows_of(results, name))
+
+
+def _rows_of(results: Path, name: str) -> dict[str, list[str]]:
+    """The rows of each job in a long table; none of another file."""
+    table = _table(results / name) if name in LONG_TABLES else None
+    return table.rows if table else {}
+
+
+def _text_of(results: Path, job: str, name: str) -> str | None:
+    """The text of a file of a job in the file of a study; None where that has none."""
+    if not _has(results, job, name):
+        return None
+    value = _lines(results)[job].get(name)
+    table = _table(results / name) if job in _rows_of(results, name) else None
+    return table.of_job(job, value[_COLUMNS] if value else None) if table else _text(value)
 
 
 def _lines(results: Path) -> dict[str, dict[str, Any]]:
