@@ -1,6 +1,7 @@
 # The study behind the rules: checked before any job, then looked up by the rules' wildcards. Jobs run in the environment
 # that Snakemake runs in, which has preln, for the rules need it. So no rule names another one for conda to make.
 import re
+import shlex
 import sys
 from functools import cache
 from os import environ
@@ -106,7 +107,13 @@ def inputs(job):
         return {}
     files = inputs_of(RESULTS, job)
     # A text that is prepared once more is the same text, and newer than what was computed from it.
-    return {name: ancient(paths) for name, paths in files.items()} if is_recorded(RESULTS, job, located) else files
+    return {name: ancient(paths) for name, paths in files.items()} if has_record(job) else files
+
+
+@cache
+def has_record(job):
+    """Whether a job is recorded with the settings that the study has now, and of the text that is here."""
+    return is_recorded(RESULTS, job, located)
 
 
 FORCED = "PRELN_FORCED"
@@ -127,7 +134,7 @@ def is_forced():
 def is_laid_out(job):
     """Whether the record of a job is taken from where it is, and not computed here: it is there, was not computed by this
     workflow, and is not to be computed once more."""
-    if is_forced() or not is_recorded(RESULTS, job, located):
+    if is_forced() or not has_record(job):
         return False
     # Snakemake has notes of what it ran here.
     notes = workflow.persistence.metadata(IOFile(located(f"{RESULTS}/{job.files[0]}")))
@@ -144,12 +151,19 @@ def wanted_weights():
 LAY_OUT = "Lay out the record of"
 
 
+def lay_out(job):
+    """The command that lays out the record of a job, in place of the one that computes it; where it is computed, none."""
+    folder = located(f"{RESULTS}/{job.folder}")
+    return f"exec python -m preln.records.packed {shlex.quote(folder)}" if is_laid_out(job) else ":"
+
+
 def asked(jobs, verb):
-    """The parameters of the jobs of a kind. They say what a job does, for readers and for the shell, and what it is computed
+    """The parameters of the jobs of a kind: what a job does, in words and as the shell's first command, and what it is computed
     from; `jobs` finds each job by the wildcards."""
     return {
         "study": STUDY_FILE,
         "does": lambda wildcards: LAY_OUT if is_laid_out(jobs(wildcards)) else verb,
+        "lay_out": lambda wildcards: lay_out(jobs(wildcards)),
         "identity": lambda wildcards: digest(jobs(wildcards).identity),
         "prepared": lambda wildcards: prepared_options(jobs(wildcards), located),
     }

@@ -25,9 +25,7 @@ rule pretrain:
     shell:
         """
         exec 3>&2 &>{log:q}
-        if [ {params.does:q} = "Lay out the record of" ]; then
-            exec python -m preln.records.packed "$(dirname {output.run:q})"
-        fi
+        {params.lay_out}
         PRELN_CONSOLE=3 exec preln pretrain {params.study:q} {wildcards.run:q} \
             {params.prepared:q} \
             --out "$(dirname {output.run:q})"
@@ -57,9 +55,7 @@ rule finetune:
     shell:
         """
         exec 3>&2 &>{log:q}
-        if [ {params.does:q} = "Lay out the record of" ]; then
-            exec python -m preln.records.packed "$(dirname {output.run:q})"
-        fi
+        {params.lay_out}
         PRELN_CONSOLE=3 exec preln finetune {params.study:q} {wildcards.finetuning:q} \
             {params.prepared:q} \
             --runs {params.runs:q} \

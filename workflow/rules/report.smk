@@ -132,7 +132,7 @@ rule write_report:
 rule write_records:
     """Write the records of all jobs of the study to one file, with which they come in a clone."""
     input:
-        [f"{RESULTS}/{file}" for job in CATALOGUE.everything for file in job.files],
+        lambda wildcards: made_from(CLAIMS_TABLE),
     output:
         f"{RESULTS}/{RECORDS}",
     log:

@@ -24,9 +24,7 @@ rule measure_theory:
     shell:
         """
         exec 3>&2 &>{log:q}
-        if [ {params.does:q} = "Lay out the record of" ]; then
-            exec python -m preln.records.packed "$(dirname {output.run:q})"
-        fi
+        {params.lay_out}
         PRELN_CONSOLE=3 exec preln measure {params.study:q} {wildcards.part:q} \
             {params.prepared:q} \
             --runs {params.runs:q} \
@@ -55,9 +53,7 @@ rule trace_first_updates:
     shell:
         """
         exec 3>&2 &>{log:q}
-        if [ {params.does:q} = "Lay out the record of" ]; then
-            exec python -m preln.records.packed "$(dirname {output.run:q})"
-        fi
+        {params.lay_out}
         PRELN_CONSOLE=3 exec preln trace {params.study:q} {wildcards.run:q} \
             {params.prepared:q} \
             --out "$(dirname {output.run:q})"

@@ -25,9 +25,7 @@ rule train_translation:
     shell:
         """
         exec 3>&2 &>{log:q}
-        if [ {params.does:q} = "Lay out the record of" ]; then
-            exec python -m preln.records.packed "$(dirname {output.run:q})"
-        fi
+        {params.lay_out}
         PRELN_CONSOLE=3 exec preln train {params.study:q} {wildcards.run:q} \
             {params.prepared:q} \
             --out "$(dirname {output.run:q})"
