@@ -257,4 +257,4 @@ def test_a_record_names_the_gpus_of_all_nodes_and_plan_divides_its_speed_by_them
     write_json(folder / "run.json", origin)
     pd.DataFrame({"tokens_per_second": [3000.0]}).to_csv(folder / "curve.csv", index=False)
     first = plan.items(check(study.model_dump(), "study"), plan.GPUS["h100"], tmp_path)[0]
-    assert first.tokens and first.hours == pytest.approx(first.tokens / 1500 / 3600)
+    assert first.estimate.tokens and first.hours == pytest.approx(first.estimate.tokens / 1500 / 3600)

@@ -31,7 +31,7 @@ NOTICEABLE = {"valid_loss": 0.05, "test_bleu": 1.0, "accuracy": 0.02}
 """The smallest difference that counts if no p-value is known: bits a token, percent, and a fraction."""
 
 LOWER_IS_BETTER = {"valid_loss": True, "test_bleu": False, "accuracy": False}
-"""Whether a lower value is the better one."""
+"""A lower value is the better one."""
 
 Numbers = dict[tuple[str, str], dict[int, float]]
 """Each seed's value, by the runs' name without the seed, and by quantity."""
@@ -81,7 +81,7 @@ class Comparison:
 
     @property
     def is_worse(self) -> bool:
-        """Whether any number is worse."""
+        """Any number is worse."""
         return any(difference.verdict == "worse" for difference in self.numbers)
 
 

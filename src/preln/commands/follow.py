@@ -205,7 +205,7 @@ def _print(console: Console, steps: Steps, is_done: bool, message: str) -> None:
 
 
 class View:
-    """What is shown at a terminal: the steps, and how far each run is that is being trained."""
+    """The view at a terminal: the steps, and the progress of each run that is being trained."""
 
     def __init__(self, study: Study, steps: Steps) -> None:
         self._study, self._steps = study, steps

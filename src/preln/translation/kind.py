@@ -10,7 +10,7 @@ from preln.config import Study
 from preln.jobs.grid import series_name
 from preln.jobs.kind import Kind, Number
 from preln.translation.estimates import estimates
-from preln.translation.runs import GRID, Run, expand
+from preln.translation.runs import Run, expand
 from preln.translation.status import progress
 
 if TYPE_CHECKING:
@@ -49,9 +49,7 @@ def _trained(run: Run, prepared: Path, folder: Path) -> TrainedModel:
 TRANSLATION = Kind(
     name=Run.kind,
     title="runs",
-    sections=("translation",),
     expand=expand,
-    grid=GRID,
     unit="epoch",
     digits=1,
     headings=("train", "valid", "BLEU"),
