@@ -182,7 +182,7 @@ def _numbers(study: Study, results: Path) -> tuple[Numbers, dict[str, set[int]]]
     numbers: Numbers = defaultdict(dict)
     diverged_seeds: dict[str, set[int]] = defaultdict(set)
     runs = expand(study)
-    done = records.summary(study, runs, results).set_index("run")
+    done = records.load(study, runs, results).summary.set_index("run")
     bert = pretraining_records.load(study, pretraining_records.SOURCE.jobs(study), results)
     for quantity in ("valid_loss", "test_bleu"):
         for run in runs:

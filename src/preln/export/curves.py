@@ -44,7 +44,7 @@ def load(study: Study, results: Path, jobs: Sequence[Job]) -> pd.DataFrame:
     traced = [job for job in jobs if isinstance(job, TraceJob)]
     table = pd.concat(
         [
-            _long(runs, records.curves(study, runs, results)[["run", *records.MEASURED]]),
+            _long(runs, records.load(study, runs, results).curves[["run", *records.MEASURED]]),
             _long(pretrainings, pretraining_records.load(study, pretrainings, results).curves),
             _long(traced, traces.load(study, traced, results).table.drop(columns=["curve", "seed"])),
         ]
