@@ -1,4 +1,4 @@
-"""What records of every kind share: that they are of the study's settings and of one text, and where they come from."""
+"""Checks of records of every kind, that they are of the study's settings and of one text; and their origin."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class Texts:
             RecordError: with the files of the text that differ.
         """
         text = checksums(record.get(self._kind, {}))
-        other, first = self._first.setdefault(name, (folder.name, text))
+        job, first = self._first.setdefault(name, (folder.name, text))
         if different := sorted(file for file in {**first, **text} if first.get(file) != text.get(file)):
             raise RecordError(
-                f"{folder / recording.RUN}: is of another text than {other} ({', '.join(different)} of {self._kind} "
+                f"{folder / recording.RUN}: is of another text than {job} ({', '.join(different)} of {self._kind} "
                 f"{name} differ); run one of the two again"
             )
 
@@ -62,14 +62,14 @@ def table(path: Path, columns: Sequence[str], **options: Any) -> pd.DataFrame:
         RecordError: if the file cannot be read, is no table, or is without one of the columns.
     """
     try:
-        found: pd.DataFrame = pd.read_csv(io.BytesIO(packed.read_bytes(path)), **options)
+        content: pd.DataFrame = pd.read_csv(io.BytesIO(packed.read_bytes(path)), **options)
     except OSError as error:
         raise RecordError(f"{path}: cannot be read ({error.strerror}); {recording.AGAIN}") from None
     except ValueError as error:
         raise RecordError(f"{path}: not a table ({error}); {recording.AGAIN}") from None
-    if missing := [name for name in columns if name not in found.columns]:
+    if missing := [name for name in columns if name not in content.columns]:
         raise RecordError(f"{path}: without the columns {', '.join(missing)}; {recording.AGAIN}")
-    return found
+    return content
 
 
 def flat(content: Any, where: str = "") -> dict[str, str]:
@@ -81,14 +81,14 @@ def flat(content: Any, where: str = "") -> dict[str, str]:
     else:
         return {where: str(content)}
     return {
-        key: found
+        key: text
         for name, value in items
-        for key, found in flat(value, f"{where}.{name}" if where else str(name)).items()
+        for key, text in flat(value, f"{where}.{name}" if where else str(name)).items()
     }
 
 
 def hardware_line(hardware: dict[str, Any]) -> str:
-    """What a run was computed on, in one line: its GPUs, or else its processor."""
+    """The hardware of a run in one line: its GPUs, or else its processor."""
     gpus = hardware.get("gpus") or []
     if gpus:
         return f"{len(gpus)} x {gpus[0]}"
@@ -101,7 +101,7 @@ def commit_name(record: dict[str, Any]) -> str:
 
 
 def origin_lines(records: Sequence[dict[str, Any]]) -> tuple[str, ...]:
-    """Where records come from: their commits and their hardware, in a sentence each; nothing where there are none."""
+    """The origin of records: their commits and their hardware, in a sentence each; nothing where there are none."""
     if not records:
         return ()
     commits = sorted({commit_name(record) for record in records})

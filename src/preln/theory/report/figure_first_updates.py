@@ -5,20 +5,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from preln.config import RunSettings, Study
+from preln.config import RunSettings
 from preln.jobs.runs import series
 from preln.report.core import curve_figure
 from preln.report.core.curve_figure import Panel, TrainedRun, curves_of, shared
-from preln.report.core.curves import Curves
 from preln.report.core.figure import Figure
 from preln.report.core.labels import names
 from preln.report.core.style import PLACEMENT_COLOURS
 from preln.theory.report.traces import SOURCE, Records, of_layer
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Drawing
 
 _COLUMNS = 3
 _LINES: list[Any] = ["-", (0, (3.5, 1.5)), (0, (1, 1.2)), (0, (5, 1.2, 1, 1.2))]
@@ -86,15 +82,10 @@ def panels(records: Records) -> list[list[Panel]]:
     return [found[start : start + _COLUMNS] for start in range(0, len(found), _COLUMNS)]
 
 
-def compose(study: Study, records: Records) -> Drawing:
-    """The figure of a study's records."""
+def note(records: Records) -> str:
+    """How many runs are traced, and what most of them share."""
     _, common = names([series(job.run.settings) for job in records.jobs], always={"placement"})
-    return curve_figure.compose(panels(records), f"{records.progress} {shared(common)}")
-
-
-def curves(study: Study, records: Records) -> list[Curves]:
-    """The figure as numbers."""
-    return curve_figure.curves(panels(records))
+    return f"{records.progress} {shared(common)}"
 
 
 def _looks(settings: list[RunSettings]) -> dict[Any, dict[str, Any]]:
@@ -122,6 +113,6 @@ FIGURE = Figure(
     "The paper says that large gradients in the last layers make Post-LN fail without a warm-up. Wang et al. (2022) "
     "say that the size of the function's first updates does.",
     source=SOURCE,
-    compose=compose,
-    curves=curves,
+    compose=lambda study, records: curve_figure.compose(panels(records), note(records)),
+    curves=lambda study, records: curve_figure.curves(panels(records)),
 )

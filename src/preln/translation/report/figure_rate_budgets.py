@@ -8,7 +8,6 @@ from preln.config import Study
 from preln.jobs.runs import series
 from preln.report.core import curve_figure
 from preln.report.core.curve_figure import Panel, Reference, TrainedRun, curves_of, shared
-from preln.report.core.curves import Curves
 from preln.report.core.figure import Figure
 from preln.report.core.labels import names
 from preln.report.core.style import styles
@@ -89,11 +88,6 @@ def _references() -> tuple[Reference, ...]:
     return tuple(found)
 
 
-def curves(study: Study, records: Records) -> list[Curves]:
-    """The study's curves as numbers."""
-    return curve_figure.curves([[panel(records)]])
-
-
 FIGURE = Figure(
     name="rate-budgets",
     title="Losses over the sum of the learning rates",
@@ -107,5 +101,5 @@ FIGURE = Figure(
     source=SOURCE,
     of=comparable,
     compose=compose,
-    curves=curves,
+    curves=lambda study, records: curve_figure.curves([[panel(records)]]),
 )
