@@ -138,14 +138,6 @@ def test_the_tables_are_written_in_every_form(study: Study, results: Path, tmp_p
     assert "optimistic" in text
 
 
-def test_figure_5_is_drawn_the_same_from_the_same_records(study: Study, results: Path, tmp_path: Path) -> None:
-    out = [tmp_path / "one.svg", tmp_path / "other.svg"]
-    for path in out:
-        Catalogue(study).figure("5").write(study, load(study, results), [path])
-    text = out[0].read_text()
-    assert text == out[1].read_text()
-
-
 def texts_of(study: Study, results: Path) -> list[str]:
     """All texts of figure 5."""
     from matplotlib.text import Text
@@ -241,10 +233,3 @@ def test_the_papers_curves_agree_with_its_text_when_its_names_are_exchanged() ->
         points = [point for point in paper.load() if point.placement == placement]
         curve = pd.DataFrame({"updates": [p.updates for p in points], "valid_loss": [p.valid_loss for p in points]})
         assert reached(curve, paper.LOSS) == pytest.approx(update, rel=0.1)
-
-
-def test_records_of_other_settings_are_refused(study: Study, results: Path) -> None:
-    content = bert_content(POST, PRE)
-    content["pretraining"]["settings"] = {**content["pretraining"]["settings"], "dropout": 0.2}
-    with pytest.raises(RecordError, match=r"run\.json: made with other settings \(dropout was 0.1, is 0.2\)"):
-        load(validate(content, "my.yaml"), results)

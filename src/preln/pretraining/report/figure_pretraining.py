@@ -16,7 +16,7 @@ from preln.report.core.labels import names
 
 AXIS = "Masked-LM loss (bits/token)"
 ALWAYS = frozenset({"placement", "learning_rate", "warmup"})
-"""What the name of a curve says even where all have the same."""
+"""The settings that the names of curves have even where their values do not differ."""
 
 
 def pretraining_runs(study: Study, jobs: Sequence[PretrainingRun | FinetuningJob]) -> list[PretrainingRun]:
@@ -46,13 +46,13 @@ def panels(records: Records) -> list[list[Panel]]:
     for text in texts:
         runs = [run for run in records.runs if run.settings.text == text]
         title = f"Validation loss, {text}" if len(texts) > 1 else "Validation loss"
-        shown = curves_of([trained(records, run) for run in runs], "valid_loss", called, look)
-        rows.append([Panel(title, AXIS, shown, baseline=baseline(runs))])
+        curves = curves_of([trained(records, run) for run in runs], "valid_loss", called, look)
+        rows.append([Panel(title, AXIS, curves, baseline=baseline(runs))])
     return rows
 
 
 def note(study: Study, records: Records) -> str:
-    """How many runs are done, and what most of them share."""
+    """The note below the figure: how many runs are done, and what most of them share."""
     _, common = names([series(run.settings) for run in records.runs], ALWAYS)
     runs = [trained(records, run) for run in records.runs]
     return f"{progress(study.study, [run.settings.text for run in records.runs], runs)} {shared(common)}"

@@ -488,17 +488,18 @@ def _draw(axes: Axes, panel: Panel, shown: Sequence[Curve] | None = None) -> Non
         colour = curve.look["color"]
         # A curve at the upper edge keeps the whole of its line.
         look = {"zorder": 3, **curve.look, "clip_on": top is None}
-        x, value, low, high = (curve.points[name] for name in ("x", "value", "low", "high"))
-        axes.plot(x, value.clip(upper=limit), **look, markevery=max(1, len(x) // _MARKED))
-        axes.fill_between(x, low.clip(upper=limit), high.clip(upper=limit), color=colour, alpha=0.2, linewidth=0)
-        if len(x) == 1:
-            axes.vlines(x, low.clip(upper=limit), high.clip(upper=limit), color=colour, linewidth=0.7)
+        updates = curve.points["x"]
+        value, low, high = (curve.points[name].clip(upper=limit) for name in ("value", "low", "high"))
+        axes.plot(updates, value, **look, markevery=max(1, len(updates) // _MARKED))
+        axes.fill_between(updates, low, high, color=colour, alpha=0.2, linewidth=0)
+        if len(updates) == 1:
+            axes.vlines(updates, low, high, color=colour, linewidth=0.7)
         for failure in curve.failures:
             points = failure.points
             if len(points):
                 axes.plot(points["x"], points["value"].clip(upper=limit), **{**look, "linewidth": 0.6})
             # On the edge, for a run that diverges has no value there.
-            place = {"transform": axes.get_xaxis_transform(), "clip_on": False, "zorder": 4}
+            place: dict[str, Any] = {"transform": axes.get_xaxis_transform(), "clip_on": False, "zorder": 4}
             axes.plot([failure.update], [0.0 if panel.is_score else 1.0], **cross(colour), **place)
     for level in [*panel.levels, *([panel.baseline[0]] if panel.baseline and panel.shows_baseline else [])]:
         axes.axhline(level, **_LEVEL, zorder=2)

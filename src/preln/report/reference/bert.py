@@ -37,7 +37,7 @@ class Point:
     how_known: str
 
     def is_of(self, settings: PretrainingSettings) -> bool:
-        """Whether this is a point of a run with these settings, whatever its text."""
+        """True of a point of a run with these settings, whatever its text."""
         of_the_point = {key: getattr(self, key) for key in ("placement", "learning_rate", "warmup")}
         return all(getattr(settings, key) == value for key, value in (MODEL | of_the_point).items())
 

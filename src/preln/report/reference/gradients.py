@@ -19,7 +19,7 @@ MODEL = _LAYERS | {"width": 512, "ffn_width": 1024, "heads": 4, "dropout": 0.1, 
 """The settings of the model whose bars they are (section 3.4, appendix A.1)."""
 
 WARMED_UP = {"warmup": 4000, "batch_tokens": 4096, "accumulate": 1}
-"""What else they are of, after warm-up (section 3.2, appendix A.1)."""
+"""The settings of its training, for the bars after warm-up (section 3.2, appendix A.1)."""
 
 AROUND = {"post": 1.6}
 """The last gradient at every depth, as the text states it: "around 1.6" in Post-LN. In Pre-LN it decreases."""
@@ -42,7 +42,7 @@ class Bar:
     how_known: str
 
     def is_of(self, settings: RunSettings) -> bool:
-        """Whether this is a bar of a model with these settings, whatever its corpus."""
+        """True of a bar of a model with these settings, whatever its corpus."""
         shared = {**MODEL, "placement": self.placement} | (WARMED_UP if self.state == AFTER_WARMUP else {})
         return all(getattr(settings, key) == value for key, value in shared.items())
 

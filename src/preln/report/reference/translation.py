@@ -70,11 +70,11 @@ class Reference:
 
     @property
     def update(self) -> float:
-        """Where it lies among the updates of a training."""
+        """Its place among the updates of a training."""
         return self.x * UPDATES_AN_EPOCH
 
     def is_of(self, settings: RunSettings) -> bool:
-        """Whether this is the number of a run with these settings, as far as the paper says; the run's corpus
+        """True of the number of a run with these settings, as far as the paper says; the run's corpus
         and its length are left to the caller."""
         # One update of warm-up is at the peak at once, as none is.
         warmup = settings.warmup if settings.warmup > 1 else 0

@@ -97,12 +97,12 @@ def theory(records: Records) -> pd.DataFrame:
     quantile = f"excess over their mean that all but {DELTA} of the squared norms stay within, last layer"
     for column, quantity, most in (("excess_share", share, DELTA), ("excess_quantile", quantile, EPSILON)):
         last = drawn[(drawn["quantity"] == column) & (drawn["layer"] == drawn["depth"])]
-        for (kind, variant, placement, stack), group in last.groupby(["model", "variant", "placement", "stack"]):
+        for (kind, weights, placement, stack), group in last.groupby(["model", "variant", "placement", "stack"]):
             model = str(placement), str(stack), str(kind)
             predicted = Predicted(-math.inf, most, f"{most} (the paper's measurement)")
             name, values = column.replace("_", "-"), group["value"].tolist()
             rows.append(
-                _row(name, "Definition 1", quantity, model, values, predicted, f", {variant}" if variant else "")
+                _row(name, "Definition 1", quantity, model, values, predicted, f", {weights}" if weights else "")
             )
     return pd.DataFrame(
         [*rows, *_growths(layers, initial[initial["variant"] == ""]), *_of_figure_3(records)],
@@ -111,7 +111,7 @@ def theory(records: Records) -> pd.DataFrame:
 
 
 def _is_of_the_weights(variant: str) -> bool:
-    """Whether a variant departs from the models as they are trained in how the weights are drawn, if in anything."""
+    """True of a variant that departs from the models as they are trained in how weights are drawn, if in anything."""
     return set(filter(None, variant.split("+"))) <= INITIALISATIONS.keys()
 
 
@@ -173,7 +173,7 @@ def _growths(layers: pd.DataFrame, initial: pd.DataFrame) -> list[Row]:
 
 
 def _of_figure_3(records: Records) -> list[Row]:
-    """What figure 3 shows of the last decoder layer's W^2, in numbers: its gradient after the warm-up over that at
+    """The last decoder layer's W^2 in figure 3, in numbers: its gradient after the warm-up over that at
     initialisation, how it changes with the depth, and its ratio to the paper's, where the model is the paper's."""
     rows = []
     norms, unbiased = (last_gradients(of(records.table)) for of in (expected_gradients, unbiased_gradients))

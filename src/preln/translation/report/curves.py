@@ -22,19 +22,19 @@ def trained(records: Records, runs: Sequence[Run]) -> list[TrainedRun]:
     """Runs as the curve figure draws them."""
     done = records.summary.set_index("run")
     points = {str(name): table for name, table in records.curves.groupby("run")}
-    found = []
+    drawn = []
     for run in runs:
         diverged = run.id in done.index and done.status[run.id] == "diverged"
         curve = points.get(run.id, records.curves.iloc[:0]) if run.id in done.index else None
-        found.append(TrainedRun(run.settings, curve, int(done.diverged_update[run.id]) if diverged else None))
-    return found
+        drawn.append(TrainedRun(run.settings, curve, int(done.diverged_update[run.id]) if diverged else None))
+    return drawn
 
 
 def baseline(records: Records, runs: Sequence[Run]) -> tuple[float, str]:
     """The loss above which nothing was learned: of a model that knows how frequent each token is, or where a record is
     without it, of a uniform guess."""
-    mine = records.summary[records.summary["run"].isin([run.id for run in runs])]
-    unigram = mine["constant_guess"].dropna().astype(float)
+    of_runs = records.summary["run"].isin([run.id for run in runs])
+    unigram = records.summary.loc[of_runs, "constant_guess"].dropna().astype(float)
     if len(unigram):
         return float(unigram.max()), "unigram baseline"
     return max(math.log2(run.corpus.vocabulary) for run in runs), "uniform guess"

@@ -39,7 +39,7 @@ def panels(records: Records) -> list[list[Panel]]:
 
 
 def note(study: Study, records: Records) -> str:
-    """How many runs are done, and what most of them share."""
+    """The note below the figure: how many runs are done, and what most of them share."""
     corpora = [run.settings.corpus for run in records.runs]
     _, common = names([series(run.settings) for run in records.runs], always={"placement"})
     return f"{progress(study.study, corpora, trained(records, records.runs))} {shared(common)}"

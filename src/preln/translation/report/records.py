@@ -14,10 +14,9 @@ from typing import Any
 from preln.config import RunSettings, Study
 from preln.jobs.runs import Run, expand
 from preln.libraries import pd
-from preln.records import packed
 from preln.records.recording import AGAIN, METRICS, RecordError, read
 from preln.report.core.entries import Source
-from preln.report.core.records import Texts, hardware_line, own, table
+from preln.report.core.records import done, hardware_line, table
 from preln.translation.curve import COLUMNS
 from preln.translation.report.constant_guesses import known
 
@@ -41,7 +40,7 @@ _WHOLE = ["diverged_update", "diverged_epoch", "updates", "parameters", "final_e
 
 @dataclass(frozen=True)
 class Records:
-    """What some runs came to.
+    """The records of some runs.
 
     Attributes:
         runs: the runs, whether they are done or not.
@@ -71,7 +70,7 @@ def load(study: Study, runs: Sequence[Run], results: Path) -> Records:
     for run, folder, metrics, record in _done(study, runs, results):
         settings = {"run": run.id, **run.settings.model_dump(mode="json")}
         curve = _curve(folder / "curve.csv", metrics)
-        epochs += [{**settings, **epoch} for epoch in curve.to_dict("records")]
+        epochs += [settings | {name: epoch[name] for name in MEASURED} for epoch in curve.to_dict("records")]
         try:
             row = _summary_row(metrics) | {
                 "tokens_per_second": curve["tokens_per_second"].median(),
@@ -107,13 +106,13 @@ def _done(
     Raises:
         RecordError: if a record cannot be used, or two runs on one corpus were trained on different texts.
     """
-    texts = Texts("corpus")
-    for run in runs:
-        folder = results / study.study / run.folder
-        if not packed.exists(folder / METRICS):
-            continue
-        metrics, record = _metrics(run, folder)
-        texts.require_same(run.settings.corpus, record, folder)
+    for run, folder, record in done(study, runs, results, METRICS):
+        metrics = read(folder / METRICS)
+        if metrics.get("id") != run.id:
+            raise RecordError(f"{folder / METRICS}: is of the run {metrics.get('id')!r}, not {run.id!r}; {AGAIN}")
+        if metrics.get("status") not in ("finished", "diverged"):
+            status = repr(metrics.get("status"))
+            raise RecordError(f"{folder / METRICS}: status {status}; allowed: finished, diverged; {AGAIN}")
         yield run, folder, metrics, record
 
 
@@ -140,26 +139,16 @@ def _summary_row(metrics: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _metrics(run: Run, folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """metrics.json and run.json, after a check that they are of this run with these settings."""
-    record, metrics = own(folder, run.identity), read(folder / METRICS)
-    if metrics.get("id") != run.id:
-        raise RecordError(f"{folder / METRICS}: is of the run {metrics.get('id')!r}, not {run.id!r}; {AGAIN}")
-    if metrics.get("status") not in ("finished", "diverged"):
-        raise RecordError(f"{folder / METRICS}: status {metrics.get('status')!r}; allowed: finished, diverged; {AGAIN}")
-    return metrics, record
-
-
 def _curve(path: Path, metrics: dict[str, Any]) -> pd.DataFrame:
     """The curve in a run's curve.csv, which ends as its metrics.json says."""
     curve = table(path, COLUMNS)[COLUMNS].rename(columns=RATE)
     text = [name for name in MEASURED if len(curve) and not pd.api.types.is_numeric_dtype(curve[name])]
     if text:
         raise RecordError(f"{path}: not numbers in {', '.join(text)}")
-    said = metrics.get("final") or {}
+    final = metrics.get("final") or {}
     last = curve.iloc[-1] if len(curve) else pd.Series(dtype=float)
     if list(curve["epoch"]) != list(range(1, len(curve) + 1)) or any(
-        last.get(name) != said.get(name) for name in ("epoch", "valid_loss", "test_loss")
+        last.get(name) != final.get(name) for name in ("epoch", "valid_loss", "test_loss")
     ):
         raise RecordError(f"{path}: does not end as metrics.json beside it says; {AGAIN}")
     return curve
