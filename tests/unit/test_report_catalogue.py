@@ -60,8 +60,8 @@ def test_two_figures_of_one_name_are_refused(monkeypatch: pytest.MonkeyPatch) ->
 def test_a_figure_is_made_from_the_records_of_the_jobs_that_it_shows() -> None:
     content, runs = study()
     shown = Catalogue(content)
-    other = {"placement": "post", "figures": [6]}
-    two = Catalogue(validate(study_content({"figures": [4]}, other), "my.yaml"))
+    second = {"placement": "post", "figures": [6]}
+    two = Catalogue(validate(study_content({"figures": [4]}, second), "my.yaml"))
 
     expected = [f"translation/{run.id}/{name}" for run in runs for name in ("run.json", "curve.csv", "metrics.json")]
     assert shown.records(FIGURES["4"]) == expected

@@ -21,7 +21,7 @@ def test_a_panel_none_of_whose_runs_is_done_has_no_chart(tmp_path: Path) -> None
     study, runs = small_study(ADAM, {**ADAM, "optimizer": "sgd"})
     records_of(study, runs[0], tmp_path, [6.0, 5.0])
 
-    titles = [one.title for one in curves_of_figure_2(study, tmp_path)]
+    titles = [curves.title for curves in curves_of_figure_2(study, tmp_path)]
     assert titles == ["(a) Adam: Validation loss (bits/token)", "(a) Adam: Test BLEU"], "and none of SGD"
 
 

@@ -42,8 +42,8 @@ def composed(study: Study, results: Path) -> Figure:
 
 def table(study: Study, results: Path) -> forms.Content:
     catalogue = Catalogue(study)
-    found = catalogue.table("first-updates")
-    made: forms.Content = found.make(study, catalogue.load(found, results))
+    entry = catalogue.table("first-updates")
+    made: forms.Content = entry.make(study, catalogue.load(entry, results))
     return made
 
 
@@ -97,8 +97,8 @@ def test_the_table_has_the_numbers_of_each_series_over_its_seeds(traced: tuple[S
     study, _, results = traced
     full = table(study, results).full
     assert len(full["runs"].unique()) == 4
-    mine = full[full["runs"] == full["runs"].iloc[0]].set_index("quantity")
-    means = mine["mean"].to_dict()
+    curve = full[full["runs"] == full["runs"].iloc[0]].set_index("quantity")
+    means = curve["mean"].to_dict()
     assert means == pytest.approx(
         {
             # Of the first ten updates, and not of all.
@@ -106,7 +106,7 @@ def test_the_table_has_the_numbers_of_each_series_over_its_seeds(traced: tuple[S
             **{"last_gradient": 2.0, "gradient_ratio": 4.0, "sharpness": 10.0, "largest_sharpness": 22.0},
         }
     )
-    assert set(mine["seeds"]) == {2}
+    assert set(curve["seeds"]) == {2}
 
 
 def test_the_figure_and_the_table_say_how_much_is_done_and_what_diverged(tmp_path: Path) -> None:

@@ -54,9 +54,9 @@ class Predicted(NamedTuple):
     words: str = ""
 
     @classmethod
-    def range(cls, low: float, high: float) -> Predicted:
-        """A range, which may have no extent."""
-        return cls(low, high, f"{low:g}" if low == high else f"{low:g} to {high:g}")
+    def exactly(cls, value: float) -> Predicted:
+        """One number."""
+        return cls(value, value, f"{value:g}")
 
 
 _NOTHING = Predicted()
@@ -124,18 +124,20 @@ def _lemmas(layers: pd.DataFrame, placement: str, stack: Stack) -> list[Row]:
         return list(of[of["quantity"] == quantity].groupby("seed")["value"].agg(mean))
 
     relu = predictions.relu_square_norm
-    predicted = _NOTHING if relu is None else Predicted.range(relu, relu)
+    predicted = _NOTHING if relu is None else Predicted.exactly(relu)
     quantity = "E‖ReLU(x W^1)‖^2 / d, all layers"
     rows = [_row("relu-square-norm", "Lemma 1", quantity, model, means("relu_square_norm"), predicted)]
     numbers = sorted({int(layer) for layer in layers["layer"]})
     lemma = predictions.square_norm
-    ranges = [Predicted.range(*lemma(layer, stack)) if lemma else _NOTHING for layer in numbers]
-    if len(set(ranges)) == 1 and ranges[0].low == ranges[0].high:
-        rows.append(_row("square-norm", "Lemma 2", "E‖x‖^2 / d, all layers", model, means("square_norm"), ranges[0]))
+    ranges = [lemma(layer, stack) if lemma else None for layer in numbers]
+    if len(set(ranges)) == 1 and ranges[0] and ranges[0][0] == ranges[0][1]:
+        values, predicted = means("square_norm"), Predicted.exactly(ranges[0][0])
+        rows.append(_row("square-norm", "Lemma 2", "E‖x‖^2 / d, all layers", model, values, predicted))
     else:
         for layer in sorted({numbers[0], numbers[-1]}):
             values = means("square_norm", layers[layers["layer"] == layer])
-            predicted = ranges[numbers.index(layer)]
+            bounds = ranges[numbers.index(layer)]
+            predicted = Predicted(*bounds, f"{bounds[0]:g} to {bounds[1]:g}") if bounds else _NOTHING
             rows.append(_row("square-norm", "Lemma 2", f"E‖x‖^2 / d, layer {layer}", model, values, predicted))
     jacobian, closed = (
         layers[layers["quantity"] == quantity].set_index(["seed", "layer"])["value"]
@@ -143,7 +145,7 @@ def _lemmas(layers: pd.DataFrame, placement: str, stack: Stack) -> list[Row]:
     )
     ratios = (jacobian / closed).groupby("seed").agg(mean).tolist()
     quantity = "‖J‖ over sqrt(d)/‖y‖, all layers"
-    rows.append(_row("jacobian-norm", "Lemma 3", quantity, model, ratios, Predicted.range(1, 1)))
+    rows.append(_row("jacobian-norm", "Lemma 3", quantity, model, ratios, Predicted.exactly(1)))
     return rows
 
 
