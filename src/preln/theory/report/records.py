@@ -6,10 +6,8 @@ import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from preln.config import Study
-from preln.jobs.runs import expand as expand_runs
 from preln.libraries import pd
 from preln.placements import PAPER, PLACEMENTS
 from preln.records.recording import RecordError
@@ -20,6 +18,7 @@ from preln.report.reference import gradients as paper
 from preln.report.reference.gradients import Bar
 from preln.theory.measurement_jobs import ExactJob, GradientJob, MeasurementJob, expand
 from preln.theory.measurements import AFTER_WARMUP, COLUMNS, INITIAL
+from preln.translation.runs import expand as expand_runs
 
 UNBIASED = ("gradient_square", "gradient_square_error", "gradient_noise")
 """The quantities of a gradient without the bias of the mini-batches' noise; older measurements are without them."""
@@ -53,9 +52,7 @@ def load(study: Study, parts: Sequence[MeasurementJob], results: Path) -> Record
     """
     tables, origins, bars = [], [], []
     for part, folder, record in done(study, parts, results):
-        # Only a layer may be missing; the other empty cells are empty text.
-        cells: dict[str, Any] = {"dtype": {"layer": "Int64"}, "keep_default_na": False, "na_values": {"layer": ""}}
-        measured = table(folder / "measurements.csv", COLUMNS, **cells)
+        measured = read(folder / "measurements.csv")
         if not _is_whole(part, measured):
             raise RecordError(f"{folder / 'measurements.csv'}: not whole; remove {folder} and run the workflow again")
         tables.append(measured.assign(part=part.id))
@@ -69,6 +66,12 @@ def load(study: Study, parts: Sequence[MeasurementJob], results: Path) -> Record
         origin_lines(origins),
         tuple(bars),
     )
+
+
+def read(path: Path) -> pd.DataFrame:
+    """The measurements in a part's file; the errors are those of `table`."""
+    # Only a layer may be missing; the other empty cells are empty text.
+    return table(path, COLUMNS, dtype={"layer": "Int64"}, keep_default_na=False, na_values={"layer": ""})
 
 
 def _is_whole(part: MeasurementJob, table: pd.DataFrame) -> bool:

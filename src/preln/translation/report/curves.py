@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from preln.config import RunSettings
-from preln.jobs.runs import Run
 from preln.report.core.curve_figure import Panel, Reference, TrainedRun, curves_of
 from preln.report.core.style import Style
 from preln.report.reference.translation import Quantity
 from preln.translation.report.records import Records
+from preln.translation.runs import Run
 
 COLUMNS: dict[Quantity, str] = {"valid_loss": "valid_loss", "bleu": "test_bleu"}
 AXES = {"valid_loss": "Validation loss (bits/token)", "bleu": "Test BLEU"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from preln.config import Study
-from preln.jobs.runs import Run, series
+from preln.jobs.grid import series
 from preln.report.core import curve_figure
 from preln.report.core.curve_figure import Panel, looks, progress, shared
 from preln.report.core.curves import by_series
@@ -13,6 +13,7 @@ from preln.report.core.figure import Figure
 from preln.report.core.labels import names
 from preln.translation.report.curves import COLUMNS, TITLES, panel, trained
 from preln.translation.report.records import SOURCE, Records
+from preln.translation.runs import Run
 
 _MOST_CURVES = 48
 

@@ -9,7 +9,7 @@ from string import ascii_lowercase
 from typing import Any
 
 from preln.config import RunSettings, Study
-from preln.jobs.runs import Run, series
+from preln.jobs.grid import series
 from preln.report.core import curve_figure
 from preln.report.core.curve_figure import Panel, Reference, progress, shared
 from preln.report.core.figure import Figure
@@ -19,6 +19,7 @@ from preln.report.reference import translation as paper
 from preln.report.reference.translation import Quantity
 from preln.translation.report.curves import COLUMNS, TITLES, look, panel, trained
 from preln.translation.report.records import SOURCE, Records
+from preln.translation.runs import Run
 
 _QUANTITIES = {"valid_loss": "loss", "bleu": "BLEU"}
 _PAPER_GREY = {"adam": "0.45", "radam": "0.7", "sgd": "0.45"}

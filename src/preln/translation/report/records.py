@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from preln.config import RunSettings, Study
-from preln.jobs.runs import Run, expand
 from preln.libraries import pd
 from preln.records.recording import AGAIN, METRICS, RecordError, read
 from preln.report.core.entries import Source
 from preln.report.core.records import done, hardware_line, table
 from preln.translation.curve import COLUMNS
 from preln.translation.report.constant_guesses import known
+from preln.translation.runs import Run, expand
 
 SETTINGS = list(RunSettings.model_fields)
 """The columns that hold a run's settings, named as in the study file."""
