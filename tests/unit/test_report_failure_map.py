@@ -106,9 +106,9 @@ def noted(study: Study, records: Any) -> str:
     ("seeds", "sentence"),
     [([1], "One seed a cell. ×: it fails."), ([1, 2], "Up to 2 seeds a cell. ×n: n of them fail.")],
 )
-def test_the_note_says_how_many_seeds_a_cell_has(tmp_path: Path, seeds: list[int], words: str) -> None:
+def test_the_note_says_how_many_seeds_a_cell_has(tmp_path: Path, seeds: list[int], sentence: str) -> None:
     study, records, _ = of(tmp_path, lambda rate, warmup, seed: LEARNED, seed=seeds)
-    assert noted(study, records).endswith(f" updates. {words}")
+    assert noted(study, records).endswith(f" updates. {sentence}")
 
 
 @pytest.mark.parametrize(("longest", "sentence"), [(564, "after 564 updates"), (576, "after 564 to 576 updates")])
