@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 def _numbers(study: Study, runs: Sequence[Run], results: Path) -> Iterator[Number]:
     """The last losses and BLEU."""
-    from preln.translation.report.records import summary
+    from preln.translation.report.records import load
 
     by_id = {run.id: run for run in runs}
-    for row in summary(study, runs, results).to_dict("records"):
+    for row in load(study, runs, results).summary.to_dict("records"):
         run, diverged = by_id[row["run"]], row["status"] == "diverged"
         for quantity in ("valid_loss", "test_bleu"):
             value = None if diverged else float(row[f"final_{quantity}"])
@@ -33,9 +33,9 @@ def _numbers(study: Study, runs: Sequence[Run], results: Path) -> Iterator[Numbe
 
 def _curves(study: Study, runs: Sequence[Run], results: Path) -> DataFrame:
     """The curves, in which `rate` is the current learning rate."""
-    from preln.translation.report.records import MEASURED, curves
+    from preln.translation.report.records import MEASURED, load
 
-    return curves(study, runs, results)[["run", *MEASURED]]
+    return load(study, runs, results).curves[["run", *MEASURED]]
 
 
 def _trained(run: Run, prepared: Path, folder: Path) -> TrainedModel:

@@ -49,8 +49,7 @@ def readable(runs: Sequence[Run], table: pd.DataFrame) -> pd.DataFrame:
     the column that says sacreBLEU."""
     by_id = {run.id: run.settings for run in runs}
     differing = varying(by_id.values())
-    told = _ALWAYS | SETTINGS
-    others = [key for key in RunSettings.model_fields if key in differing - told]
+    further = [key for key in RunSettings.model_fields if key in differing - _ALWAYS - SETTINGS]
     rows = []
     for row in table.to_dict("records"):
         settings = by_id[row["run"]]
@@ -62,7 +61,7 @@ def readable(runs: Sequence[Run], table: pd.DataFrame) -> pd.DataFrame:
                 "Peak rate": short(settings.learning_rate),
                 "Schedule": schedule(settings),
                 "Warm-up": str(settings.warmup) if settings.warmup > 1 else "none",
-                **{key.replace("_", " ").capitalize(): _setting(getattr(settings, key)) for key in others},
+                **{key.replace("_", " ").capitalize(): _setting(getattr(settings, key)) for key in further},
                 "Seed": str(settings.seed),
                 "Updates": f"{row['updates']}",
                 "Status": f"diverged at {row['diverged_update']}" if diverged else "finished",
@@ -82,7 +81,7 @@ def readable(runs: Sequence[Run], table: pd.DataFrame) -> pd.DataFrame:
 
 
 def title(study: Study, runs: Sequence[Run], table: pd.DataFrame) -> str:
-    """What the table is of, and how many of the study's runs are in it."""
+    """The title: the study, and how many of its runs are in the table."""
     diverged = int((table["status"] == "diverged").sum())
     count = f"{len(table)} of {len(runs)} runs" if len(table) else f"no finished runs of {len(runs)}"
     # On one line, for a blank one would end the paragraph that it stands in.
@@ -91,7 +90,7 @@ def title(study: Study, runs: Sequence[Run], table: pd.DataFrame) -> str:
 
 
 def notes(table: pd.DataFrame) -> list[str]:
-    """How the numbers were computed: units, the signatures of BLEU, sentences, commits, hardware."""
+    """Notes on the numbers: units, the signatures of BLEU, sentences, commits, hardware."""
     if table.empty:
         return []
     parts = [
@@ -124,7 +123,7 @@ def notes(table: pd.DataFrame) -> list[str]:
 
 
 def _paper(study: Study, settings: RunSettings) -> dict[str, float | str | None]:
-    """What the paper's text says of a run with these settings, where the study repeats the paper."""
+    """The paper's words and numbers on a run with these settings, where the study repeats the paper."""
     row: dict[str, float | str | None] = dict.fromkeys(_PAPER)
     if not study.paper_settings or study.corpora[settings.corpus].source != "iwslt14":
         return row
