@@ -50,7 +50,7 @@ quick-test: $(READY)
 coverage: $(READY)
 	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest -m "not cluster and not slow" $(PARALLEL) --cov --cov-report term
 
-# FAULTS="--only pre-training" strikes those alone; FAULTS="--out build/faults.md" keeps the table.
+# FAULTS="--only pre-training" strikes those alone.
 test-faults: $(READY)
 	PATH="$(CURDIR)/$(BIN):$$PATH" python -m tests.faults $(FAULTS)
 
