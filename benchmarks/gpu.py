@@ -34,7 +34,7 @@ MODELS: dict[Device, dict[str, str]] = {
     "cuda": {"B": "the IWSLT model", "base": "Transformer-base", "bert-base": "BERT-base"},
     "cpu": {"tiny": "a tiny Transformer", "bert-tiny": "a tiny BERT"},
 }
-"""What is timed, by the sizes of `benchmarks.samples`."""
+"""The timed models, by their sizes in `benchmarks.samples`."""
 STOCK: dict[Device, str] = {"cuda": "fp16", "cpu": "fp32"}
 PRECISIONS: dict[Device, tuple[str, ...]] = {"cuda": ("bf16", "fp16", "fp32"), "cpu": ("fp32",)}
 ROUNDS: dict[Device, int] = {"cuda": 5, "cpu": 1}
@@ -44,7 +44,7 @@ TESTS: dict[Device, list[str]] = {
     "cpu": ["tests/gpu/test_card.py"],
 }
 REHEARSAL = "PRELN_REHEARSAL"
-"""What is set where the tests of a card are tried out on a CPU."""
+"""The environment variable that is set where the tests of a card are rehearsed on a CPU."""
 OUT: dict[Device, Path] = {"cuda": ROOT / "build" / "gpu", "cpu": ROOT / "build" / "gpu-rehearsal"}
 """The folder of the results."""
 PRODUCT: dict[Device, int] = {"cuda": 8192, "cpu": 256}
