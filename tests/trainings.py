@@ -13,8 +13,8 @@ import pandas as pd
 import yaml
 
 from preln.config import Study, validate
-from preln.jobs.runs import Run, expand
 from preln.pretraining.runs import PretrainingRun
+from preln.translation.runs import Run, expand
 from tests.conftest import study_content
 from tests.moments import Hold, NewHold
 

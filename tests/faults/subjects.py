@@ -14,8 +14,8 @@ import pandas as pd
 import torch
 
 from preln.config import EmbeddedCorpus, EmbeddedTask, EnglishText, Study, validate
-from preln.jobs.runs import expand
 from preln.pretraining import runs as pretrainings
+from preln.translation.runs import expand
 from tests.conftest import CORPUS, PRETRAINING, TASK, TEXT, bert_content, study_content
 
 RESULTS = "results/tiny"

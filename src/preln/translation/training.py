@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from preln.config import Study
-from preln.jobs.runs import Run
 from preln.records import recording
 from preln.records.record import checksums, read_or_nothing
 from preln.training import prepared_text, records
 from preln.training.state import RunState
 from preln.training.training import KeptWeights, TrainedModel, Training
 from preln.translation.curve import curve, has_translations, read_epochs
+from preln.translation.runs import Run
 from preln.translation.unigram_baseline import of_prepared
 
 logger = logging.getLogger(__name__)
