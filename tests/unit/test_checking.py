@@ -1,11 +1,10 @@
-"""What a study asks for is checked before any job, and all that is wrong with it is said in one message."""
+"""A study is checked before any job, and all mistakes are reported in one message."""
 
 from __future__ import annotations
 
 import copy
 import os
 import re
-import socket
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -35,7 +34,7 @@ def refusal(content: Any) -> list[str]:
 
 
 def planned(path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """What `preln plan` says of a file, which it refuses."""
+    """The message by which `preln plan` refuses a file."""
     monkeypatch.setattr(sys, "argv", ["preln", "plan", str(path)])
     with pytest.raises(SystemExit) as ended:
         cli.main()
@@ -101,10 +100,7 @@ def test_a_study_that_is_not_there_is_told_with_those_that_are(
 NO_FILES: list[tuple[str, tuple[str, ...]]] = [
     ("folder", ("folder", "regular file")),
     ("pipe", ("pipe", "regular file")),
-    ("socket", ("socket", "regular file")),
     ("/dev/zero", ("device", "regular file")),
-    ("/dev/null", ("device", "regular file")),
-    ("/", ("folder", "regular file")),
     ("empty", ("empty",)),
     ("none", ("exist",)),
     ("loop", ("Too many levels of symbolic links",)),
@@ -116,26 +112,18 @@ NO_FILES: list[tuple[str, tuple[str, ...]]] = [
 
 @pytest.mark.parametrize(("name", "parts"), NO_FILES, ids=[name[:9] for name, _ in NO_FILES])
 def test_a_source_that_is_no_file_of_text_is_named_with_its_key(
-    name: str,
-    parts: tuple[str, ...],
-    text: Callable[..., dict[str, Any]],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    name: str, parts: tuple[str, ...], text: Callable[..., dict[str, Any]], tmp_path: Path
 ) -> None:
     (tmp_path / "folder").mkdir()
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "empty").touch()
     (tmp_path / "loop").symlink_to("loop")
     (tmp_path / "{x}.nl").write_text(SENTENCES, encoding="utf-8")
-    monkeypatch.chdir(tmp_path)
-    with socket.socket(socket.AF_UNIX) as bound:
-        bound.bind("socket")
-        path = tmp_path / name
-        content = text(valid={"source": str(path), "target": str(tmp_path / "valid.fr")})
-        (line,) = refusal(content)
-        start = f"my.yaml: corpora.tiny.valid.source: {path}"
-        assert line.startswith(start)
-        assert names(line.removeprefix(start), *parts), line
+    path = tmp_path / name
+    (line,) = refusal(text(valid={"source": str(path), "target": str(tmp_path / "valid.fr")}))
+    start = f"my.yaml: corpora.tiny.valid.source: {path}"
+    assert line.startswith(start)
+    assert names(line.removeprefix(start), *parts), line
 
 
 def test_a_file_that_is_given_twice_is_named_with_both_keys(

@@ -49,7 +49,7 @@ def read_epochs(state: RunState) -> dict[int, dict[str, Any]]:
 
 
 def has_translations(state: RunState, subset: str, epoch: int, values: dict[str, Any]) -> bool:
-    """Whether the translations after an epoch are those that were scored, by the checksum in the epoch's recorded
+    """True if the translations after an epoch are those that were scored, by the checksum in the epoch's recorded
     `values`."""
     path = state.translations(subset, epoch)
     return path.is_file() and sha256(path) == values.get(f"{subset}_translations")
