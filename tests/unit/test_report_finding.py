@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from preln.config import Study
-from preln.jobs.runs import Run
+from preln.translation.runs import Run
 from preln.translation.report import finding
 from preln.translation.report.records import SOURCE
 from tests.made_up.maps import GUESS, bench

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from preln.config import RunSettings, Study
-from preln.jobs.runs import Run
+from preln.translation.runs import Run
 from preln.placements import PLACEMENTS
 from preln.report.core import curve_figure
 from preln.report.core.curve_figure import Panel, looks, progress
