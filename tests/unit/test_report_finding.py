@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from preln.config import Study
-from preln.translation.runs import Run
 from preln.translation.report import finding
 from preln.translation.report.records import SOURCE
+from preln.translation.runs import Run
 from tests.made_up.maps import GUESS, bench
 
 FOUR: dict[str, Any] = {

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from preln.config import RunSettings, Study
-from preln.translation.runs import Run
 from preln.placements import PLACEMENTS
 from preln.report.core import curve_figure
 from preln.report.core.curve_figure import Panel, looks, progress
@@ -22,6 +21,7 @@ from preln.report.core.statistics import mean
 from preln.schedules import SETTINGS
 from preln.translation.report.curves import COLUMNS, panel, trained
 from preln.translation.report.records import SOURCE, Records
+from preln.translation.runs import Run
 from preln.values import short
 
 if TYPE_CHECKING:
