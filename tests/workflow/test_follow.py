@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from preln.commands.follow import NOTHING
+from preln.commands.follow import NOTHING, STOPPED
 from tests.moments import NewHold, in_epoch
 from tests.workflow.conftest import RUNS, Workspace
 
@@ -104,6 +104,7 @@ def test_a_request_to_end_ends_the_workflow_and_its_trainings_and_leaves_no_lock
     # All that it began holds this pipe.
     output, _ = process.communicate(timeout=120)
     assert process.returncode != 0, output
+    assert output.splitlines()[-1] == STOPPED
     run = fresh.folder / "results" / "tiny" / "translation"
     assert not list(run.glob("*/metrics.json"))
     outcome = fresh.snakemake("--rerun-incomplete")
