@@ -206,22 +206,10 @@ def run_study(
     if status:
         sys.exit(status)
     if (results / REPORT).exists():
-        _say_finding(content, results.parent)
+        from preln.commands import conclusion
 
-
-def _say_finding(study: Study, results: Path) -> None:
-    """Print a study's finding, and where to look."""
-    from preln.questions.core import ledger
-    from preln.report.catalogue import REPORT, Catalogue
-
-    entries = ledger.judge(Catalogue(study).load(ledger.CLAIMS_TABLE, results))
-    finding = ledger.finding(entries)
-    places = [
-        f"All of it on one page: {results / study.study / REPORT}",
-        f"The tables: preln summary {results / study.study}",
-    ]
-    # If no claim is tested, print the finding last.
-    print(*([finding, *places] if ledger.tested(entries) else [*places, finding]), sep="\n")
+        print(*conclusion.lines(content, results.parent), sep="\n")
+        print(f"The tables: preln summary {results}")
 
 
 @app.command(rich_help_panel=STUDY)
@@ -259,19 +247,21 @@ def status(
 
 @app.command(rich_help_panel=STUDY)
 def summary(results: ResultsOf) -> None:
-    """Print the tables of what is done, the verdicts on the paper's claims, and where the figures are."""
-    from preln.report.catalogue import REPORT, Catalogue
+    """Print what a study found, the tables of what is done, and where the figures are."""
+    from preln.commands import conclusion
+    from preln.questions.core.ledger import CLAIMS_TABLE
+    from preln.report.catalogue import Catalogue
     from preln.report.core import forms
 
     folder, study = read_results(results)
     catalogue = Catalogue(study)
+    print(*conclusion.lines(study, folder.parent), sep="\n")
     for written in catalogue.tables.values():
-        print(forms.plain(written.make(study, catalogue.load(written, folder.parent))))
+        if written is not CLAIMS_TABLE:
+            print(forms.plain(written.make(study, catalogue.load(written, folder.parent))))
     for picture in catalogue.pictures():
         if (folder / picture).exists():
             print(folder / picture)
-    if (folder / REPORT).exists():
-        print(f"All of it on one page: {folder / REPORT}")
 
 
 @app.command(rich_help_panel=STUDY)

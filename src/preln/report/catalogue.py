@@ -25,7 +25,7 @@ from preln.report.core.figure import Figure
 from preln.report.core.table import Table
 
 REPORT = "report.html"
-LEADING = ("4", "placements", "failure-map", "runs", "pretraining", "theory", "first-updates")
+LEADING = ("finding", "4", "placements", "failure-map", "runs", "pretraining", "theory", "first-updates")
 """The figures of which the first that a study has is the picture of what it found."""
 
 _DATA = (".csv", ".yaml", ".j2", ".css", ".js")
@@ -64,7 +64,10 @@ def _all(kind: type[E]) -> dict[str, E]:
 
 # The paper's figures come first, by their numbers.
 FIGURES: dict[str, Figure[Any]] = dict(sorted(_all(Figure).items()))
-TABLES: dict[str, Table[Any]] = _all(Table)
+# The runs come first, and a heuristic last.
+TABLES: dict[str, Table[Any]] = dict(
+    sorted(_all(Table).items(), key=lambda entry: {"runs": -1, "rate-budgets": 1}.get(entry[0], 0))
+)
 
 
 class Catalogue:
