@@ -390,5 +390,6 @@ def test_seeds_look_the_same_and_curves_look_different_even_without_colour(grid:
     assert set(look) == {series(run.settings) for run in runs}
     in_grey = [(style.marker, style.filling, style.line) for style in look.values()]
     assert len(set(in_grey)) == len(in_grey)
-    own = [tuple(curve.values()) for curve in looks([run.settings for run in runs]).values()]
-    assert len(set(own)) == len(own) == len(look)
+    # A study of more than 48 curves has no figure of its own runs.
+    own = [tuple(curve.values()) for curve in looks(list(look)[:48]).values()]
+    assert len(set(own)) == len(own) == len(list(look)[:48])
