@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from operator import itemgetter
 
 from preln.libraries import pd
 from preln.placements import PLACEMENTS
-from preln.questions.core.groups import Ends, after_epoch, ends
 from preln.questions.core.markdown import grid, rate, warm_up
+from preln.questions.core.series import BLEU, LOSS, Series, after_epoch, grouped
 from preln.report.core.labels import OPTIMIZERS
 from preln.report.core.statistics import mean, plus_minus
 from preln.report.pages import ledger, theory
@@ -93,28 +91,17 @@ def value(committed: Committed, study: str, series: str, column: str = "final_va
     return low if low == high else f"{low} to {high}"
 
 
-@dataclass(frozen=True)
-class AtSize:
-    """What the runs of `paper-epoch` that a page compares with the paper's differ in, but for the seed."""
-
-    placement: str
-    optimizer: str
-    warmup: int
-
-
-PRE, POST, WITHOUT = AtSize("pre", "adam", 0), AtSize("post", "adam", 4000), AtSize("post", "adam", 0)
+PRE, POST = ("pre", "adam", 0), ("post", "adam", 4000)
+"""Runs of `paper-epoch` that a page compares with the paper's, by placement, optimiser and warm-up."""
 EPOCHS_LIKE_ONE_OF_THE_PAPERS = 3
 """The epochs of `paper-epoch`, on a third of the text, with about as many updates as an epoch of the paper's."""
 
 
-def at_size(committed: Committed, epoch: int) -> dict[AtSize, Ends]:
+def at_size(committed: Committed, epoch: int, quantity: str = LOSS) -> dict[tuple[str, str, int], Series]:
     """The runs of `paper-epoch` with the paper's initialisation that have come so far, after one of its epochs."""
-
-    def which(settings: Mapping[str, Any]) -> AtSize | None:
-        asked = (settings["initialisation"], settings["beta2"]) == ("xavier", 0.98) and settings["epochs"] >= epoch
-        return AtSize(settings["placement"], settings["optimizer"], settings["warmup"]) if asked else None
-
-    return ends(committed.evidence("paper-epoch"), which, after_epoch(epoch))
+    runs = [run for run in committed.evidence("paper-epoch").runs(quantity) if run.epochs >= epoch]
+    model = itemgetter("placement", "optimizer", "warmup")
+    return grouped(runs, model, {"initialisation": "xavier", "beta2": 0.98}, after_epoch(epoch))
 
 
 def paper_size(committed: Committed) -> str:
@@ -122,18 +109,17 @@ def paper_size(committed: Committed) -> str:
     rows = []
     for epoch in range(1, 5):
         ours = EPOCHS_LIKE_ONE_OF_THE_PAPERS * epoch
-        found = at_size(committed, ours)
-        made = next(iter(found[PRE].samples.values())).updates[ours - 1]
+        losses, bleu = at_size(committed, ours), at_size(committed, ours, BLEU)
+        made = next(iter(losses[PRE].samples.values())).updates[ours - 1]
         cells = [f"{made:,}"]
-        for one in (PRE, POST):
-            its = {
-                entry.quantity: entry.y
-                for entry in paper.load()
-                if (entry.figure, entry.x) == (4, epoch)
-                and (entry.placement, entry.optimizer, entry.warmup) == (one.placement, one.optimizer, one.warmup)
+        for model in (PRE, POST):
+            papers = {
+                point.quantity: point.y
+                for point in paper.load()
+                if (point.figure, point.x, point.placement, point.optimizer, point.warmup) == (4, epoch, *model)
             }
-            cells += [f"{mean(found[one].losses):.2f}", str(its.get("valid_loss", ""))]
-            cells += [f"{mean(found[one].bleu):.1f}", str(its.get("bleu", ""))]
+            cells += [f"{mean(losses[model].recorded):.2f}", str(papers.get("valid_loss", ""))]
+            cells += [f"{mean(bleu[model].recorded):.1f}", str(papers.get("bleu", ""))]
         rows.append(cells)
     each = ["loss", "the paper", "BLEU", "the paper"]
     head = ["updates", *(f"{name}: {what}" for name in ("Pre-LN", "Post-LN") for what in each)]
