@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import unicodedata
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +103,27 @@ def test_users_files_in_another_pair_of_languages(tmp_path: Path) -> None:
     assert record["parts"]["valid"]["pairs"] == record["parts"]["test"]["pairs"] == 10
     assert all(line.startswith("zin ") for line in lines_of(tmp_path / "out" / "train.nl"))
     assert all(line.startswith("phrase ") for line in lines_of(tmp_path / "out" / "train.fr"))
+
+
+def test_accents_are_one_text_composed_or_not(tmp_path: Path) -> None:
+    valid = TextPaths(source=tmp_path / "valid.nl", target=tmp_path / "valid.fr")
+    valid.source.write_text("Één café.\n")
+    valid.target.write_text("Un café.\n")
+    corpus = user_files(tmp_path, valid=valid)
+    for paths in (corpus.train.source, corpus.train.target):
+        decomposed = "".join(unicodedata.normalize("NFD", f"Één café {number}.\n") for number in range(100))
+        paths.write_text(decomposed, encoding="utf-8")
+    text(corpus, tmp_path / "out")
+    prepare.prepare_bpe(tmp_path / "out", 100, tmp_path / "bpe", threads=1)
+    record = json.loads((tmp_path / "bpe" / "bpe.json").read_text())
+    assert record["parts"]["valid"]["unknown_characters"] == 1  # the U of Un
+    assert (tmp_path / "out" / "valid.nl").read_text(encoding="utf-8") == "één café .\n"
+
+
+def test_words_that_the_tokeniser_tears_are_told(tmp_path: Path) -> None:
+    corpus = user_files(tmp_path, source_language="en")
+    corpus.train.source.write_text("It is 漢字 です.\n" * 102, encoding="utf-8")
+    assert text(corpus, tmp_path / "out")["warnings"][0].startswith("train: en: Moses takes words apart, or joins them")
 
 
 def test_users_files_that_are_tokenised_keep_their_words_and_case(tmp_path: Path) -> None:

@@ -232,6 +232,12 @@ def test_a_local_folder_takes_the_place_of_the_download(tmp_path: Path) -> None:
     assert [len(book) for book in books] == [10, 10, 5]
 
 
+def test_accents_of_ones_own_text_are_composed(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("A cafe\u0301.\n", encoding="utf-8")
+    source = TypeAdapter(TextSource).validate_python({"source": "files", "path": tmp_path, "documents": "file"})
+    assert list(documents_of(source, tmp_path)) == [["A café."]]
+
+
 def test_the_markup_of_wikipedia_is_left_to_the_processes(tmp_path: Path) -> None:
     (tmp_path / "pages.xml").write_text(f"<mediawiki>{page(0, 'Of [[cat|cats]].')}</mediawiki>")
     wikipedias = source(source="wikipedia", file=tmp_path / "pages.xml")

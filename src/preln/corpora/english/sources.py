@@ -6,6 +6,7 @@ import bz2
 import itertools
 import re
 import sys
+import unicodedata
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterable, Iterator
 from io import BufferedReader, TextIOWrapper
@@ -60,11 +61,13 @@ def documents_of(source: TextSource, downloads: Path) -> Iterator[Document]:
             texts = open_texts(source.path)
             match source.documents:
                 case "file":
-                    yield from by_file(texts)
+                    documents = by_file(texts)
                 case "blank-line":
-                    yield from by_blank_line(texts)
+                    documents = by_blank_line(texts)
                 case lines:
-                    yield from by_count(texts, lines)
+                    documents = by_count(texts, lines)
+            # Not in published texts, whose prepared forms have known checksums.
+            yield from ([unicodedata.normalize("NFC", line) for line in document] for document in documents)
 
 
 def _downloaded(source: TextSource, downloads: Path) -> Path:

@@ -30,13 +30,18 @@ def prepare(corpus: FilesCorpus, downloads: Path, processes: int) -> dict[str, P
 
 
 def _line(corpus: FilesCorpus, language: str) -> LinePreparation:
-    return LinePreparation(language, tokenise=corpus.tokenise, lowercase=corpus.lowercase)
+    return LinePreparation(language, corpus.tokenise, corpus.lowercase, whole_words=True)
 
 
 def _prepared(name: str, paths: TextPaths, preparations: list[LinePreparation], processes: int) -> Part:
     part = read_parallel(paths.source, paths.target)
     pairs = prepare_pairs(part.pairs, preparations, processes, f"prepare {name}")
-    return screen(replace(part, pairs=pairs))
+    torn = [
+        f"{name}: {warning}"
+        for side, preparation in enumerate(preparations)
+        for warning in preparation.torn_words([pair[side] for pair in part.pairs])
+    ]
+    return screen(replace(part, pairs=pairs, warnings=(*part.warnings, *torn)))
 
 
 SOURCE = Source(
