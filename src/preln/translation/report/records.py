@@ -18,7 +18,7 @@ from preln.records import packed
 from preln.records.recording import AGAIN, METRICS, RecordError, read
 from preln.report.core.entries import Source
 from preln.report.core.records import Texts, hardware_line, own, table
-from preln.translation.curve import COLUMNS
+from preln.translation.curve import ADDED, COLUMNS
 from preln.translation.report.constant_guesses import known
 
 SETTINGS = list(RunSettings.model_fields)
@@ -31,15 +31,16 @@ MEASURED = [RATE.get(name, name) for name in COLUMNS]
 
 _OF_AN_EPOCH = [
     *("epoch", "valid_loss", "test_loss", "valid_bleu", "test_bleu", "valid_sacrebleu", "test_sacrebleu"),
+    *sorted(ADDED),
 ]
 
 SUMMARY = [
     *("status", "diverged_update", "diverged_epoch", "updates", "parameters", "seconds", "tokens_per_second"),
     *(f"{which}_{name}" for which in ("final", "best") for name in _OF_AN_EPOCH),
-    *("signature_tokenised", "signature_sacrebleu", "sentences_valid", "sentences_test"),
+    *("signature_tokenised", "signature_sacrebleu", "signature_chrf", "sentences_valid", "sentences_test"),
     *("constant_guess", "commit", "hardware"),
 ]
-"""The columns of a summary that come from the records."""
+"""The columns of a summary that come from the records; those of chrF are left out where no record has them."""
 
 _WHOLE = [
     *("diverged_update", "diverged_epoch", "updates", "parameters", "final_epoch", "best_epoch"),
@@ -50,8 +51,8 @@ _WHOLE = [
 def curves(study: Study, runs: Iterable[Run], results: Path) -> pd.DataFrame:
     """One row for each run and epoch: the run's id, its settings, and the columns `MEASURED`.
 
-    Losses are in bits a token, with label smoothing unless `nll` is in the name; BLEU is in percent. A run
-    that diverged in its first epoch has no row.
+    Losses are in bits a token, with label smoothing unless `nll` is in the name; BLEU
+    and chrF are in percent. A run that diverged in its first epoch has no row.
 
     Raises:
         RecordError: if a file is missing, damaged, or was made with other settings than the study's.
@@ -88,7 +89,8 @@ def summary(study: Study, runs: Iterable[Run], results: Path) -> pd.DataFrame:
             raise RecordError(f"{folder / METRICS}: incomplete ({error})") from None
         rows.append({"run": run.id, **run.settings.model_dump(mode="json"), **row})
     # Whole numbers stay whole where a run that diverged at once has none.
-    return pd.DataFrame(rows, columns=["run", *SETTINGS, *SUMMARY]).astype(dict.fromkeys(_WHOLE, "Int64"))
+    table = pd.DataFrame(rows, columns=["run", *SETTINGS, *SUMMARY]).astype(dict.fromkeys(_WHOLE, "Int64"))
+    return table.drop(columns=[name for name in SUMMARY if "chrf" in name and table[name].isna().all()])
 
 
 def translating(study: Study, runs: Iterable[Run], results: Path) -> list[tuple[float, float]]:
@@ -132,10 +134,11 @@ def _summary_row(metrics: dict[str, Any]) -> dict[str, Any]:
         "seconds": metrics["seconds"],
         "signature_tokenised": bleu["tokenised"],
         "signature_sacrebleu": bleu["sacrebleu"],
+        "signature_chrf": bleu.get("chrf"),
         "sentences_valid": bleu["sentences"]["valid"],
         "sentences_test": bleu["sentences"]["test"],
         **{
-            f"{which}_{name}": metrics[which][name] if metrics[which] else None
+            f"{which}_{name}": {**dict.fromkeys(ADDED), **metrics[which]}[name] if metrics[which] else None
             for which in ("final", "best")
             for name in _OF_AN_EPOCH
         },
@@ -154,7 +157,8 @@ def _metrics(run: Run, folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
 
 def _curve(path: Path, metrics: dict[str, Any]) -> pd.DataFrame:
     """The curve in a run's curve.csv, which ends as its metrics.json says."""
-    curve = table(path, COLUMNS)[COLUMNS].rename(columns=RATE)
+    needed = [name for name in COLUMNS if name not in ADDED]
+    curve = table(path, needed).reindex(columns=COLUMNS).rename(columns=RATE)
     text = [name for name in MEASURED if len(curve) and not pd.api.types.is_numeric_dtype(curve[name])]
     if text:
         raise RecordError(f"{path}: not numbers in {', '.join(text)}")
