@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator
 from io import BufferedReader, TextIOWrapper
 from pathlib import Path
 from random import Random
-from typing import IO
 
 import mwparserfromhell
 
@@ -29,9 +28,6 @@ WRAPPED = 100
 
 LOOKED_AT = 1000
 """Lines of a text that tell whether it is wrapped."""
-
-LONGEST_ARTICLE = 4 << 20
-"""Characters; Wikipedia itself allows 2 MiB, and reading the mark-up takes 150 times as much memory."""
 
 # What WikiText writes for a hyphen, a comma or a point that stood inside a word or a number.
 _JOINED = re.compile(r" @([-,.])@ ")
@@ -215,50 +211,22 @@ def wikipedia(dump: Path) -> Iterator[str]:
     outside of the encyclopedia are left out.
 
     Raises:
-        CorpusError: if the dump cannot be read, or an article is longer than `LONGEST_ARTICLE`.
+        CorpusError: if the dump cannot be read.
     """
     try:
         with bz2.open(dump, "rb") if dump.suffix == ".bz2" else dump.open("rb") as file:
-            pages = _Pages(file, dump)
-            steps = ElementTree.iterparse(pages, events=("start", "end"))
+            steps = ElementTree.iterparse(file, events=("start", "end"))
             _, root = next(steps)
             for step, page in steps:
                 if step == "start" or (not page.tag.endswith("}page") and page.tag != "page"):
                     continue
-                pages.next_page()
                 markup = page.findtext("{*}revision/{*}text")
                 if page.findtext("{*}ns") == "0" and page.find("{*}redirect") is None and markup:
-                    if len(markup) > LONGEST_ARTICLE:
-                        raise CorpusError(
-                            f"{dump}: the article {page.findtext('{*}title')!r} has {len(markup):,} characters, and at "
-                            f"most {LONGEST_ARTICLE:,} are read; Wikipedia allows half of them: is it a dump of it?"
-                        )
                     yield markup
                 # What has been read is let go, or memory would hold the whole dump in the end.
                 root.clear()
     except (OSError, EOFError, StopIteration, ElementTree.ParseError) as error:
         raise CorpusError(f"{dump}: cannot be read as a dump ({error})") from None
-
-
-class _Pages:
-    """A dump as the parser reads it, a page of which is held in memory."""
-
-    def __init__(self, stream: IO[bytes], dump: Path) -> None:
-        self._stream = stream
-        self._dump = dump
-        self._taken = 0
-
-    def next_page(self) -> None:
-        self._taken = 0
-
-    def read(self, count: int = 1 << 16, /) -> bytes:
-        self._taken += count
-        if self._taken > MOST_IN_MEMORY:
-            raise CorpusError(
-                f"{self._dump}: a page of more than {size(MOST_IN_MEMORY)}, the most that is held in memory; give a "
-                "dump of the English Wikipedia"
-            )
-        return self._stream.read(count)
 
 
 def strip_markup(markup: str) -> Document:
