@@ -99,12 +99,12 @@ def test_a_study_that_is_not_there_is_told_with_those_that_are(
 
 
 NO_FILES: list[tuple[str, tuple[str, ...]]] = [
-    ("folder", ("folder", "regular file")),
-    ("pipe", ("pipe", "regular file")),
-    ("socket", ("socket", "regular file")),
-    ("/dev/zero", ("device", "regular file")),
-    ("/dev/null", ("device", "regular file")),
-    ("/", ("folder", "regular file")),
+    ("folder", ("regular file",)),
+    ("pipe", ("regular file",)),
+    ("socket", ("regular file",)),
+    ("/dev/zero", ("regular file",)),
+    ("/dev/null", ("regular file",)),
+    ("/", ("regular file",)),
     ("empty", ("empty",)),
     ("none", ("exist",)),
     ("loop", ("Too many levels of symbolic links",)),

@@ -10,9 +10,7 @@ import pytest
 
 from preln.config import EmbeddedCorpus, FilesCorpus, Iwslt14Corpus, TextPaths
 from preln.corpora import CorpusError, data, prepare
-from preln.corpora.registry import require_alike
 from preln.corpora.text import lines_of
-from preln.errors import PrelnError
 from preln.records.files import MANIFEST
 from preln.records.prepared_stage import TextDamaged
 
@@ -168,15 +166,6 @@ def test_what_looks_like_a_mistake_is_told_and_recorded_and_used(
     assert record["parts"]["valid"]["pairs"] == record["parts"]["test"]["pairs"] == 100
 
 
-def test_a_file_in_two_places_is_refused(tmp_path: Path) -> None:
-    corpus = user_files(tmp_path)
-    twice = TextPaths(source=corpus.train.source, target=corpus.train.source)
-    with pytest.raises(CorpusError, match=r"train\.target: .* same file as train\.source"):
-        text(corpus.model_copy(update={"train": twice}), tmp_path / "out")
-    with pytest.raises(CorpusError, match=r"test\.source: .* same file as train\.source"):
-        text(corpus.model_copy(update={"test": corpus.train}), tmp_path / "out")
-
-
 def test_one_language_for_both_sides_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="target_language: nl is the source language too"):
         user_files(tmp_path, target_language="nl")
@@ -259,20 +248,3 @@ def test_no_pieces_are_made_of_a_text_that_is_damaged(name: str, tmp_path: Path)
     with pytest.raises(TextDamaged, match=rf"{name}: damaged.*remove {tmp_path} and run the workflow again"):
         prepare.prepare_bpe(tmp_path / "text", 200, tmp_path / "bpe", threads=1)
     assert not (tmp_path / "bpe").exists()
-
-
-def test_a_folder_without_a_record_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match=r"corpus\.json: not the record of a prepared corpus"):
-        prepare.prepare_bpe(tmp_path, 200, tmp_path / "bpe", threads=1)
-
-
-@pytest.mark.parametrize(
-    ("sources", "settings", "message"),
-    [
-        (["one"], ["one", "two"], "config/corpora.py: the source 'two' has no module; add one to src/preln/corpora/"),
-        (["one", "two"], ["one"], "the SOURCE of name 'two' has no settings; give a class of the union Corpus"),
-    ],
-)
-def test_a_source_has_both_its_module_and_its_settings(sources: list[str], settings: list[str], message: str) -> None:
-    with pytest.raises(PrelnError, match=message):
-        require_alike(sources, settings)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from pathlib import PurePosixPath
-from typing import get_args
 
 from preln.config import (
     BookcorpusSource,
@@ -21,7 +20,6 @@ from preln.config.corpora import CORPORA
 from preln.corpora import parallel
 from preln.corpora.published import Download, Source
 from preln.discovery import defined
-from preln.errors import PrelnError
 
 TEXT_ENDINGS = (".txt", ".raw", ".tokens")
 ARCHIVE_ENDINGS = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
@@ -30,28 +28,8 @@ TEXT_FILES = f"{', '.join(TEXT_ENDINGS)}, and archives of them ({', '.join(ARCHI
 """Both, as messages have them."""
 
 
-def require_alike(sources: Collection[str], settings: Collection[str]) -> None:
-    """See that every source of parallel text has both its module and its settings.
-
-    Raises:
-        PrelnError: if one is missing.
-    """
-    for name in sorted({*settings} - {*sources}):
-        raise PrelnError(
-            f"src/preln/config/corpora.py: the source {name!r} has no module; add one to src/preln/corpora/parallel/, "
-            f"whose SOURCE has name={name!r}"
-        )
-    for name in sorted({*sources} - {*settings}):
-        raise PrelnError(
-            f"src/preln/corpora/parallel/: the SOURCE of name {name!r} has no settings; give a class of the union "
-            f"Corpus in src/preln/config/corpora.py the source {name!r}"
-        )
-
-
 SOURCES: Mapping[str, Source] = defined(parallel, "SOURCE")
 """The sources of parallel text by the name that a study gives under `source`."""
-
-require_alike(SOURCES, [name for corpus in CORPORA for name in get_args(corpus.model_fields["source"].annotation)])
 
 BOOKCORPUS = Download(
     "https://storage.googleapis.com/huggingface-nlp/datasets/bookcorpus/bookcorpus.tar.bz2",

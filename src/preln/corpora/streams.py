@@ -9,6 +9,7 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Generator, Iterator
+from contextlib import closing, contextmanager
 from io import BufferedReader, RawIOBase
 from pathlib import Path
 from typing import cast
@@ -95,6 +96,23 @@ def members(archive: Path, wanted: Callable[[str], bool]) -> Generator[tuple[str
         raise CorpusError(f"{archive}: cannot be read as an archive ({error}); is it whole?") from None
     except RuntimeError as error:  # an encrypted member
         raise CorpusError(f"{archive}: {error}; unpack the archive, and give what was in it") from None
+
+
+@contextmanager
+def member(archive: Path, name: str) -> Iterator[BufferedReader]:
+    """A member of an archive by its name, in any of its folders; the rest of the archive is not read.
+
+    Raises:
+        CorpusError: as `members`, if reading it fails, or if there is no such member.
+    """
+    try:
+        with closing(members(archive, lambda path: path == name or path.endswith(f"/{name}"))) as matches:
+            for _, file in matches:
+                yield file
+                return
+    except BROKEN as error:
+        raise CorpusError(f"{archive}: {name} cannot be read ({error}); download it again") from None
+    raise CorpusError(f"{archive}: lacks {name}; download it again")
 
 
 def _of_zip(archive: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, BufferedReader | None]]:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from functools import cache
-from itertools import combinations
 from pathlib import Path
 
 from preln.corpora import CorpusError, doubts, streams
@@ -194,17 +193,6 @@ def evaluation_segments(text: str) -> list[str]:
     """The sentences in a development or test set's XML or SGML file; a typographic apostrophe becomes `'`."""
     segments = (_SEGMENT.search(line) for line in text.split("\n"))
     return [segment.group(1).replace("’", "'") for segment in segments if segment]
-
-
-def require_distinct(files: Mapping[str, Path]) -> None:
-    """Check that no file is given under two of the names (`train.source`, `valid.target`, ...).
-
-    Raises:
-        CorpusError: if two names lead to the same file, also by different paths.
-    """
-    for (first_name, first), (second_name, second) in combinations(files.items(), 2):
-        if first.exists() and second.exists() and first.samefile(second):
-            raise CorpusError(f"{second_name}: {second} is the same file as {first_name}; give each its own file")
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:

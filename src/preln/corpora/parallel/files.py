@@ -8,7 +8,7 @@ from pathlib import Path
 from preln.config import FilesCorpus, TextPaths
 from preln.corpora.published import Source
 from preln.corpora.split import divide
-from preln.corpora.text import Part, read_parallel, require_distinct, screen
+from preln.corpora.text import Part, read_parallel, screen
 from preln.corpora.tokenisation import LinePreparation, prepare_pairs
 
 
@@ -16,14 +16,13 @@ def prepare(corpus: FilesCorpus, downloads: Path, processes: int) -> dict[str, P
     """Train, valid and test; no pair of train is in valid or test.
 
     Raises:
-        CorpusError: if a file cannot be used, is given twice, or holds too few pairs.
+        CorpusError: if a file cannot be used or holds too few pairs.
     """
     files = {
         name: paths
         for name, paths in (("train", corpus.train), ("valid", corpus.valid), ("test", corpus.test))
         if paths is not None
     }
-    require_distinct({f"{name}.{side}": path for name, paths in files.items() for side, path in paths})
     preparations = [_line(corpus, language) for language in (corpus.source_language, corpus.target_language)]
     parts = {name: _prepared(name, paths, preparations, processes) for name, paths in files.items()}
     return divide(parts, corpus.held_out, corpus.seed)
