@@ -8,7 +8,7 @@ from sacremoses.corpus import NonbreakingPrefixes
 
 from preln.config import FilesCorpus
 from preln.corpora.languages import MOSES, language_of
-from preln.jobs.runs import corpus_id
+from preln.jobs.prepared import text_id
 
 
 @pytest.mark.parametrize(
@@ -73,5 +73,5 @@ def test_one_language_on_both_sides_is_refused_by_any_code() -> None:
 
 def test_text_that_moses_tore_is_another_corpus() -> None:
     assert "untokenised" not in corpus("nl", "fr").identity
-    assert corpus_id("mine", corpus("th", "en")) != corpus_id("mine", corpus("th", "en", tokenise=False))
+    assert text_id("mine", corpus("th", "en")) != text_id("mine", corpus("th", "en", tokenise=False))
     assert corpus("th", "en").identity["untokenised"] == ["th"]

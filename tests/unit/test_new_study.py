@@ -19,7 +19,7 @@ from preln.config.lines import document, line_of
 from preln.config.reading import validate
 from preln.corpora import CorpusError
 from preln.jobs.checking import check_file
-from preln.jobs.runs import expand
+from preln.translation.runs import expand
 
 RUNNING, TOKENISED = "Een man, en een vrouw.\n", "een man , en een vrouw .\n"
 
@@ -48,7 +48,7 @@ def texts(tmp_path: Path) -> Path:
 
 def test_the_study_is_one_that_the_workflow_accepts(texts: Path) -> None:
     study = written(texts)
-    assert {run.settings.placement for run in check_file(study).runs} == {"post", "pre"}
+    assert {run.settings.placement for run in check_file(study).jobs["translation"]} == {"post", "pre"}
 
 
 def test_languages_are_those_of_the_names_unless_they_are_said(texts: Path) -> None:

@@ -16,8 +16,8 @@ from preln.corpora.prepare import LONGEST
 from preln.corpora.registry import SOURCES
 from preln.corpora.tokenisation import detokenise
 from preln.errors import PrelnError
-from preln.jobs.runs import Run
 from preln.training import prepared_text
+from preln.translation.runs import Run
 from preln.translation.training import trained
 
 AT_ONCE = 64
