@@ -189,7 +189,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _is_read(file: Path) -> bool:
-    """Whether a file in a folder is read, as text or an archive."""
+    """A file in a folder is read, as text or an archive."""
     return file.name.endswith(ARCHIVE_ENDINGS) or is_text(file.name)
 
 

@@ -1,4 +1,4 @@
-"""What is known of what others publish: addresses and checksums of downloads; titles, origins, licences of sources."""
+"""Published files: addresses and checksums of downloads; titles, origins and licences of sources."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ DOWNLOADS: Mapping[str, Download] = {
 """The files whose content is known, by name."""
 
 DUMPS = "https://dumps.wikimedia.org/enwiki"
-"""Where the dumps of the English Wikipedia are, each with a list of checksums beside it."""
+"""The address of the dumps of the English Wikipedia, each with a list of checksums beside it."""
 
 
 def wikipedia_dump(date: str) -> str:
@@ -92,7 +92,7 @@ def wikipedia_dump(date: str) -> str:
 
 
 def is_text(name: str) -> bool:
-    """Whether a file in a folder or an archive is one of text; other systems leave files of their own beside them."""
+    """A file in a folder or an archive is one of text; other systems leave files of their own beside them."""
     path = PurePosixPath(name)
     return path.suffix in TEXT_ENDINGS and not path.name.startswith(".")
 
@@ -119,6 +119,6 @@ def languages(corpus: Corpus) -> tuple[str, str]:
     """Source and target language of a corpus."""
     if isinstance(corpus, FilesCorpus):
         return corpus.source_language, corpus.target_language
-    found = SOURCES[corpus.source].languages
-    assert found is not None, f"{corpus.source}: its module in preln.corpora.parallel says no languages"
-    return found
+    published = SOURCES[corpus.source].languages
+    assert published is not None, f"{corpus.source}: its module in preln.corpora.parallel says no languages"
+    return published

@@ -47,7 +47,7 @@ Parts = dict[str, list[SentencePair]]
 
 @dataclass
 class Counts:
-    """What a part holds, how many of its pairs are positive, and how many were shortened."""
+    """The pairs of a part, those of them that are positive, and those that were shortened."""
 
     pairs: int = 0
     positive: int = 0
@@ -128,15 +128,15 @@ def mrpc(pairs: Path, dev_ids: Path) -> Parts:
         wanted = [fields for _, fields in _rows(dev_ids, file, 2)]
     held = {tuple(ids) for ids in wanted}
     parts: Parts = {"train": [], "dev": []}
-    found = set()
+    dev = set()
     with _opened(pairs) as file:
         for where, fields in _rows(pairs, file, len(MRPC_COLUMNS), MRPC_COLUMNS):
             label, *ids, first, second = fields
             pair = _pair(where, first, second, label, MRPC_LABELS)
             if tuple(ids) in held:
-                found.add(tuple(ids))
+                dev.add(tuple(ids))
             parts["dev" if tuple(ids) in held else "train"].append(pair)
-    if missing := held - found:
+    if missing := held - dev:
         raise CorpusError(
             f"{dev_ids}: {len(missing)} of its pairs are not in {pairs}, such as {' '.join(min(missing))}"
         )

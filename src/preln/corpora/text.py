@@ -49,24 +49,16 @@ _REASONS = {
 
 @dataclass(frozen=True)
 class Drops:
-    """Sentence pairs dropped from a part of a corpus, counted by the first reason."""
+    """Sentence pairs dropped from a part of a corpus, counted by the first of `_REASONS`."""
 
     empty: int = 0
-    """A side has no visible character, or has none after tokenisation."""
     control_characters: int = 0
-    """A side holds NUL or another ASCII control character."""
     reserved_symbols: int = 0
-    """A side holds SentencePiece's own U+2581 or U+2585, or `<s>`, `<pad>`, `</s>` or `<unk>`."""
     too_many_characters: int = 0
-    """A side exceeds `LONGEST_LINE` characters."""
     too_many_words: int = 0
-    """A side exceeds the corpus's limit on words."""
     unequal_lengths: int = 0
-    """The sides' word counts differ by more than the corpus's ratio."""
     held_out: int = 0
-    """A pair of train, and each copy of it, is also in valid or test."""
     not_chosen: int = 0
-    """The study does not ask for a pair of train."""
 
     def __add__(self, other: Drops) -> Drops:
         return Drops(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))

@@ -59,7 +59,7 @@ class LinePreparation:
 
     @property
     def is_by_moses(self) -> bool:
-        """Whether Moses tokenises the line."""
+        """Moses tokenises the line."""
         return self.tokenise and language_of(self.language).moses is not None
 
     def __call__(self, line: str) -> str:

@@ -99,7 +99,7 @@ class TrainedRun:
 
     @property
     def reads_tokens(self) -> bool:
-        """Whether the study's text came as tokens that Moses would make."""
+        """The study's text came as tokens that Moses would make."""
         return not self._preparation.tokenise and language_of(self.languages[0]).moses is not None
 
 

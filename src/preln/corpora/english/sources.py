@@ -73,7 +73,7 @@ def _downloaded(source: TextSource, downloads: Path) -> Path:
 
 
 def paragraphs_of(source: TextSource, document: Document) -> Document:
-    """What a document of the source is made of, where reading it takes so long that several processes should."""
+    """The paragraphs of a document of the source; several processes strip mark-up, which takes long."""
     return strip_markup(document[0]) if isinstance(source, WikipediaSource) else document
 
 
@@ -84,29 +84,18 @@ def open_texts(path: Path) -> Iterator[tuple[str, BufferedReader]]:
     Raises:
         CorpusError: if there is none, or an archive cannot be read, as `members` has it.
     """
-    found = False
+    has_text = False
     for file in sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]:
         if file.name.endswith(ARCHIVE_ENDINGS):
-            opened: Iterator[tuple[str, BufferedReader]] = (
-                (f"{file}:{name}", content) for name, content in members(file, is_text)
-            )
+            for name, content in members(file, is_text):
+                has_text = True
+                yield f"{file}:{name}", content
         elif is_text(file.name) or file == path:
-            opened = _in_file(file)
-        else:
-            continue
-        for text in opened:
-            found = True
-            yield text
-    if not found:
+            has_text = True
+            with file.open("rb") as content:
+                yield str(file), content
+    if not has_text:
         raise CorpusError(f"{path}: holds no text; allowed: {TEXT_FILES}")
-
-
-def _in_file(file: Path) -> Iterator[tuple[str, BufferedReader]]:
-    try:
-        with file.open("rb") as content:
-            yield str(file), content
-    except OSError as error:
-        raise CorpusError(f"{file}: cannot be read ({error.strerror})") from None
 
 
 class Lines:
@@ -118,7 +107,7 @@ class Lines:
         self._taken = 0
 
     def next_document(self) -> None:
-        """What has been read was a document, which may be let go."""
+        """Begin a document: the lines before it may be let go."""
         self._taken = 0
 
     def __iter__(self) -> Iterator[str]:
