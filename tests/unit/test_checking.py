@@ -98,9 +98,9 @@ def test_a_study_that_is_not_there_is_told_with_those_that_are(
 
 
 NO_FILES: list[tuple[str, tuple[str, ...]]] = [
-    ("folder", ("folder", "regular file")),
-    ("pipe", ("pipe", "regular file")),
-    ("/dev/zero", ("device", "regular file")),
+    ("folder", ("regular file",)),
+    ("pipe", ("regular file",)),
+    ("/dev/zero", ("regular file",)),
     ("empty", ("empty",)),
     ("none", ("exist",)),
     ("loop", ("Too many levels of symbolic links",)),

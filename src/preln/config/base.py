@@ -23,10 +23,9 @@ from pydantic import (
 
 from preln.values import NAME
 
-NAMES, LANGUAGES, DATES = f"^{NAME}$", r"^[a-z]{2,3}$", r"^\d{8}$"
+NAMES, DATES = f"^{NAME}$", r"^\d{8}$"
 FORMS = {
     NAMES: "must be of lower-case letters, digits and hyphens, and not begin with a hyphen, such as my-study",
-    LANGUAGES: "must be two or three lower-case letters, such as nl",
     DATES: "must be eight digits, such as 20260101",
 }
 """The form of a text in words, by the regular expression that it must match."""

@@ -26,7 +26,7 @@ class Number:
 
     Attributes:
         name: the job's, without the seed.
-        quantity: `valid_loss`, `test_bleu` or `accuracy`.
+        quantity: `valid_loss`, `test_bleu`, `test_chrf` or `accuracy`.
         seed: the seed.
         value: None if the run diverged before it had one.
         diverged: whether the run diverged.

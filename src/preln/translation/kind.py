@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,15 +21,16 @@ if TYPE_CHECKING:
 
 
 def _numbers(study: Study, runs: Sequence[Run], results: Path) -> Iterator[Number]:
-    """The last losses and BLEU."""
+    """The last losses, BLEU and, where it is recorded, chrF."""
     from preln.translation.report.records import load
 
     by_id = {run.id: run for run in runs}
     for row in load(study, runs, results).summary.to_dict("records"):
         run, diverged = by_id[row["run"]], row["status"] == "diverged"
-        for quantity in ("valid_loss", "test_bleu"):
-            value = None if diverged else float(row[f"final_{quantity}"])
-            yield Number(series_name(run), quantity, run.settings.seed, value, diverged)
+        for quantity in ("valid_loss", "test_bleu", "test_chrf"):
+            value = None if diverged else float(row.get(f"final_{quantity}", math.nan))
+            if f"final_{quantity}" in row and (value is None or not math.isnan(value)):
+                yield Number(series_name(run), quantity, run.settings.seed, value, diverged)
 
 
 def _curves(study: Study, runs: Sequence[Run], results: Path) -> DataFrame:

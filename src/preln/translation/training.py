@@ -137,6 +137,7 @@ def metrics(run: Run, record: dict[int, dict[str, Any]], diverged: dict[str, Any
     bleu = {
         "tokenised": last.get("valid_tokenised_signature"),
         "sacrebleu": last.get("valid_sacrebleu_signature"),
+        "chrf": last.get("valid_chrf_signature"),
         "beam": run.settings.beam,
         "length_penalty": run.settings.length_penalty,
         "sentences": {"valid": last.get("valid_sentences"), "test": last.get("test_sentences")},

@@ -16,7 +16,7 @@ from preln.libraries import pd
 from preln.records.recording import AGAIN, METRICS, RecordError, read
 from preln.report.core.entries import Source
 from preln.report.core.records import done, hardware_line, table
-from preln.translation.curve import COLUMNS
+from preln.translation.curve import ADDED, COLUMNS
 from preln.translation.report.constant_guesses import known
 from preln.translation.runs import Run, expand
 
@@ -29,12 +29,13 @@ MEASURED = [RATE.get(name, name) for name in COLUMNS]
 """The columns of curve.csv; `rate` is that at the end of the epoch."""
 
 _EPOCH = ["epoch", "valid_loss", "test_loss", "valid_bleu", "test_bleu", "valid_sacrebleu", "test_sacrebleu"]
+_EPOCH += sorted(ADDED)
 _ENDING = ["status", "diverged_update", "diverged_epoch", "updates", "parameters", "seconds", "tokens_per_second"]
-_SIGNATURES = ["signature_tokenised", "signature_sacrebleu"]
+_SIGNATURES = ["signature_tokenised", "signature_sacrebleu", "signature_chrf"]
 _SENTENCES = ["sentences_valid", "sentences_test"]
 _LOSSES = [f"{which}_{name}" for which in ("final", "best") for name in _EPOCH]
 SUMMARY = [*_ENDING, *_LOSSES, *_SIGNATURES, *_SENTENCES, "constant_guess", "commit", "hardware"]
-"""The columns of a summary that come from the records."""
+"""The columns of a summary that come from the records; those of chrF are left out where no record has them."""
 _WHOLE = ["diverged_update", "diverged_epoch", "updates", "parameters", "final_epoch", "best_epoch", *_SENTENCES]
 
 
@@ -45,7 +46,7 @@ class Records:
     Attributes:
         runs: the runs, whether they are done or not.
         curves: a row for each epoch of each run: the run's id, its settings, and the columns `MEASURED`. Losses are in
-            bits a token, with label smoothing unless `nll` is in the name; BLEU is in percent. A run that diverged in
+            bits a token, with label smoothing unless `nll` is in the name; BLEU and chrF are in percent. A run that diverged in
             its first epoch has no row.
         summary: a row for each run that is done: the run's id, its settings, and the columns `SUMMARY`.
             `constant_guess` is the loss of a model that knows how frequent each piece is, and nothing else; `final_` is
@@ -83,6 +84,7 @@ def load(study: Study, runs: Sequence[Run], results: Path) -> Records:
         rows.append(settings | row)
     # Whole numbers stay whole where a run that diverged at once has none.
     summary = pd.DataFrame(rows, columns=["run", *SETTINGS, *SUMMARY]).astype(dict.fromkeys(_WHOLE, "Int64"))
+    summary = summary.drop(columns=[name for name in SUMMARY if "chrf" in name and summary[name].isna().all()])
     return Records(tuple(runs), pd.DataFrame(epochs, columns=["run", *SETTINGS, *MEASURED]), summary)
 
 
@@ -129,10 +131,11 @@ def _summary_row(metrics: dict[str, Any]) -> dict[str, Any]:
         "seconds": metrics["seconds"],
         "signature_tokenised": bleu["tokenised"],
         "signature_sacrebleu": bleu["sacrebleu"],
+        "signature_chrf": bleu.get("chrf"),
         "sentences_valid": bleu["sentences"]["valid"],
         "sentences_test": bleu["sentences"]["test"],
         **{
-            f"{which}_{name}": metrics[which][name] if metrics[which] else None
+            f"{which}_{name}": {**dict.fromkeys(ADDED), **metrics[which]}[name] if metrics[which] else None
             for which in ("final", "best")
             for name in _EPOCH
         },
@@ -141,7 +144,8 @@ def _summary_row(metrics: dict[str, Any]) -> dict[str, Any]:
 
 def _curve(path: Path, metrics: dict[str, Any]) -> pd.DataFrame:
     """The curve in a run's curve.csv, which ends as its metrics.json says."""
-    curve = table(path, COLUMNS)[COLUMNS].rename(columns=RATE)
+    needed = [name for name in COLUMNS if name not in ADDED]
+    curve = table(path, needed).reindex(columns=COLUMNS).rename(columns=RATE)
     text = [name for name in MEASURED if len(curve) and not pd.api.types.is_numeric_dtype(curve[name])]
     if text:
         raise RecordError(f"{path}: not numbers in {', '.join(text)}")
