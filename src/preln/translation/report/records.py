@@ -46,8 +46,8 @@ class Records:
     Attributes:
         runs: the runs, whether they are done or not.
         curves: a row for each epoch of each run: the run's id, its settings, and the columns `MEASURED`. Losses are in
-            bits a token, with label smoothing unless `nll` is in the name; BLEU and chrF are in percent. A run that diverged in
-            its first epoch has no row.
+            bits a token, with label smoothing unless `nll` is in the name; BLEU and chrF are in percent. A run that
+            diverged in its first epoch has no row.
         summary: a row for each run that is done: the run's id, its settings, and the columns `SUMMARY`.
             `constant_guess` is the loss of a model that knows how frequent each piece is, and nothing else; `final_` is
             the last epoch and `best_` the epoch of the lowest validation loss; `tokens_per_second` is the median over
