@@ -13,6 +13,7 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
@@ -40,6 +41,29 @@ _SIGNATURES = {
     "zstd": re.compile(rb"\x28\xb5\x2f\xfd"),
 }
 _OPENERS: dict[str | None, Callable[[IO[bytes]], Any]] = {"gzip": gzip.open, "bzip2": bz2.open, "xz": lzma.open}
+
+
+@contextmanager
+def unpacked(path: Path) -> Iterator[BufferedReader]:
+    """A file's content, unpacked if it is compressed.
+
+    Raises:
+        CorpusError: if it is damaged, or compressed in an unknown way.
+    """
+    with path.open("rb") as file:
+        kind = _compression(file.peek())
+        opener = _OPENERS.get(kind)
+        broken: tuple[type[Exception], ...] = BROKEN
+        if kind == "zstd":
+            from backports import zstd
+
+            opener, broken = zstd.open, (*BROKEN, zstd.ZstdError)
+        try:
+            yield BufferedReader(opener(file)) if opener else file
+        except broken as error:
+            if not opener:
+                raise
+            raise CorpusError(f"{path}: cannot be unpacked ({error}); is it whole?") from None
 
 
 def size(count: int) -> str:
