@@ -126,20 +126,30 @@ def _settings(option: str, kind: Any, text: str) -> Any:
 
 @app.command(rich_help_panel=STUDY)
 def init(
-    source: Annotated[Path, typer.Argument(metavar="SOURCE", help="Sentences to translate, one a line: train.nl.")],
-    target: Annotated[Path, typer.Argument(metavar="TARGET", help="Their translations, line by line: train.fr.")],
+    source: Annotated[
+        Path,
+        typer.Argument(
+            metavar="SOURCE",
+            help="Sentences to translate, one a line, such as train.nl; or both sides in one file: tsv, csv, jsonl or "
+            "tmx. Files may be compressed: gz, bz2, xz, zst.",
+        ),
+    ],
+    target: Annotated[
+        Path | None, typer.Argument(metavar="[TARGET]", help="Their translations, line by line: train.fr.")
+    ] = None,
     out: Annotated[Path, typer.Option("--out", help="The study to write.")] = Path("config/mine.yaml"),
-    source_language: Annotated[str | None, typer.Option(help="By default the end of the file's name.")] = None,
+    source_language: Annotated[
+        str | None, typer.Option(help="By default the end of the file's name, or what one file says of both sides.")
+    ] = None,
     target_language: Annotated[str | None, typer.Option(help="Likewise.")] = None,
 ) -> None:
     """Write a study for a parallel text of your own. If valid and test are beside train, it takes them."""
     from preln.commands import new_study
 
-    languages = (
-        new_study.language(source, "--source-language", source_language),
-        new_study.language(target, "--target-language", target_language),
-    )
-    seen = new_study.write(source, target, languages, out)
+    text, languages = new_study.read(source, target, (source_language, target_language))
+    seen, written = new_study.write(text, languages, out)
+    if written:
+        print(f"The text is now in {', '.join(map(str, written))}.")
     print(f"{out}: a study of {seen.pairs:,} pairs. Look at it. Then prepare the text, see the costs, and run it:")
     print(f"  snakemake prepared --cores all --configfile {shlex.quote(str(out))}")
     print(f"  preln plan {shlex.quote(str(out))}")
