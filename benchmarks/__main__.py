@@ -23,10 +23,9 @@ from benchmarks.interleaved import ROOT, Ratio, Side, ratios
 from benchmarks.record import Entry
 from preln import config
 from preln.config import Execution
-from preln.jobs.runs import expand
-from preln.jobs.workflow import corpus_folder
 from preln.records.provenance import commit, hardware
 from preln.report.core.records import hardware_line
+from preln.translation.runs import expand
 
 ROUNDS = 7
 FEW = 3
@@ -154,7 +153,7 @@ def of_shapes() -> Iterator[Entry]:
     from benchmarks import shapes
 
     study = config.load(ROOT / "config" / "iwslt14-50k.yaml")
-    folder = ROOT / corpus_folder(expand(study)[0]) / "binary"
+    folder = ROOT / expand(study)[0].prepared[0].folder / "binary"
     if not folder.exists():
         advice = "run `snakemake prepared --cores all --configfile config/iwslt14-50k.yaml`"
         print(f"shapes: skipped: {folder} is missing; {advice}", flush=True)

@@ -29,7 +29,7 @@ from preln.fairseq_plugin.checkpoints import newest_checkpoint
 from preln.fairseq_plugin.decoding import LENGTH_FACTOR, LENGTH_MARGIN, TOKENS, translate
 from preln.fairseq_plugin.launch import configuration
 from preln.fused import memory
-from preln.jobs.runs import Run, expand
+from preln.translation.runs import Run, expand
 
 SENTENCES, BEAM, PENALTY = 1000, 5, 1.0
 

@@ -12,7 +12,7 @@ import pandas as pd
 import yaml
 
 from preln.config import Study, validate
-from preln.jobs.runs import Run, expand
+from preln.translation.runs import Run, expand
 from tests.conftest import study_content
 from tests.moments import Hold, NewHold
 

@@ -18,8 +18,8 @@ import pandas as pd
 import torch
 
 from preln.config import EmbeddedCorpus, EmbeddedTask, EnglishText, Study, validate
-from preln.jobs.runs import expand
 from preln.pretraining import runs as pretrainings
+from preln.translation.runs import expand
 from tests.conftest import CORPUS, PRETRAINING, TASK, TEXT, bert_content, study_content
 from tests.faults.jobs import PRELN, SHELL
 from tests.workflow.conftest import copy_repository

@@ -22,7 +22,7 @@ from preln.config import Execution, validate
 from preln.fairseq_plugin import decoding
 from preln.fairseq_plugin.batches import Noted
 from preln.fairseq_plugin.launch import set_up_cuda
-from preln.jobs.runs import expand
+from preln.translation.runs import expand
 from tests.conftest import study_content
 from tests.moments import NewHold, in_epoch
 from tests.trainings import finish, kill_at

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from preln.config import Study
-from preln.jobs.runs import Run
+from preln.translation.runs import Run
 from tests.made_up.translation import records_of, small_study
 
 GUESS = 8.0

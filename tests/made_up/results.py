@@ -11,9 +11,9 @@ import pandas as pd
 import yaml
 
 from preln.config import validate
-from preln.jobs.runs import expand
 from preln.records.files import write_json
 from preln.translation.curve import COLUMNS
+from preln.translation.runs import expand
 from tests.conftest import study_content
 
 

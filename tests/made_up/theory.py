@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from preln.config import Study, validate
-from preln.jobs.runs import expand
 from preln.theory import measurement_jobs
 from preln.theory.measurement_jobs import ExactJob, MeasurementJob
 from preln.theory.measurements import Measurement, write
+from preln.translation.runs import expand
 from tests.conftest import study_content
 
 RUN = {"placement": "post", "encoder_layers": 6, "decoder_layers": 6}

@@ -9,8 +9,8 @@ from typing import Any
 import pandas as pd
 
 from preln.config import Study, validate
-from preln.jobs.runs import Run, expand
 from preln.translation.curve import COLUMNS
+from preln.translation.runs import Run, expand
 
 POST = {"placement": "post", "optimizer": "adam", "learning_rate": 1e-3, "schedule": "inverse-sqrt"}
 ADAM = {"figures": [2], **POST}

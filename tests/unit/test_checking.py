@@ -304,14 +304,14 @@ def test_a_large_grid_is_checked_by_one_look_at_each_run(wrong: dict[str, Any]) 
     if wrong:
         assert refusal(content) == ["my.yaml: translation.runs.0.epochs: 0: Input should be greater than or equal to 1"]
     else:
-        assert len(check(content, "my.yaml").runs) == 10_000
+        assert len(check(content, "my.yaml").jobs["translation"]) == 10_000
 
 
 @pytest.mark.parametrize("value", ["a tenth", float("inf"), [1, 2]], ids=str)
 def test_a_shared_setting_that_every_entry_gives_anew_is_in_no_run_whatever_it_is(value: object) -> None:
     content = study_content({"encoder_layers": 1})
     content["translation"]["settings"] = {**RUN, "encoder_layers": value}
-    assert [run.settings.encoder_layers for run in check(content, "my.yaml").runs] == [1]
+    assert [run.settings.encoder_layers for run in check(content, "my.yaml").jobs["translation"]] == [1]
 
 
 @pytest.fixture
@@ -469,7 +469,7 @@ def mutated(draw: st.DrawFn) -> Any:
 
 
 def test_the_study_to_be_mutated_is_one() -> None:
-    assert len(check(WHOLE, "my.yaml").measurement_jobs) > 3
+    assert len(check(WHOLE, "my.yaml").jobs["theory"]) > 3
 
 
 @given(mutated())

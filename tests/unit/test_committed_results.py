@@ -8,12 +8,12 @@ import pytest
 
 from preln.commands.cli import app
 from preln.config import load, of_results
-from preln.jobs.runs import expand
 from preln.pretraining.report import records as pretraining_records
 from preln.report.catalogue import Catalogue
 from preln.theory import measurement_jobs
 from preln.theory.report import records as theory_records
 from preln.translation.report import records
+from preln.translation.runs import expand
 from tests.conftest import committed_studies
 
 pytestmark = pytest.mark.numbers

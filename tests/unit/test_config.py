@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from preln.config import Execution, RunSettings, Study, StudyError, describe, load, read, validate, write
 from preln.config.base import FORMS, meant, nearest
-from preln.jobs.runs import expand
+from preln.translation.runs import expand
 from tests.conftest import RUN, settings, study_content
 from tests.refused import names, refused
 

@@ -12,8 +12,8 @@ import pytest
 from preln.commands.plan import GPUS, items
 from preln.config import Study, read, validate
 from preln.jobs.checking import check, check_file
-from preln.jobs.runs import Run, expand
 from preln.report.catalogue import Catalogue
+from preln.translation.runs import Run, expand
 from preln.translation.training import train_run
 from tests.conftest import CORPUS, ROOT, RUN
 

@@ -22,9 +22,9 @@ from docs.gather import gather
 from preln.commands.cli import app
 from preln.config.reading import validate
 from preln.errors import PrelnError
-from preln.jobs.runs import expand
 from preln.report.pages.committed import Committed
 from preln.report.pages.fill import current, pages
+from preln.translation.runs import expand
 from tests.reading import FENCE, blocks
 
 ROOT = Path(__file__).parents[2]

@@ -11,9 +11,9 @@ import pytest
 from preln.config import validate
 from preln.errors import PrelnError
 from preln.jobs.checking import check
-from preln.jobs.runs import Run, expand
 from preln.pretraining import runs as pretraining
 from preln.pretraining.training import pretrain_run
+from preln.translation.runs import Run, expand
 from preln.translation.training import train_run
 from tests.conftest import bert_content, study_content
 from tests.moments import PATIENCE, NewHold, in_epoch
@@ -36,7 +36,7 @@ def test_whether_it_is_watched_is_no_part_of_what_a_run_is() -> None:
 
 @pytest.mark.usefixtures("without_tensorboard")
 def test_a_study_is_planned_where_tensorboard_is_not_installed() -> None:
-    assert check(study_content(execution=WATCHED), "my.yaml").runs
+    assert check(study_content(execution=WATCHED), "my.yaml").jobs["translation"]
 
 
 @pytest.mark.slow

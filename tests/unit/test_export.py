@@ -23,12 +23,12 @@ from preln.fairseq_plugin import decoding
 from preln.fairseq_plugin.binarise import symbols
 from preln.fairseq_plugin.launch import configuration
 from preln.fairseq_plugin.transformer import PlacedTransformer
-from preln.jobs.runs import Run, expand
 from preln.pretraining import runs as pretraining
 from preln.pretraining import training as pretraining_training
 from preln.pretraining.runs import PretrainingRun
 from preln.training.training import TrainedModel
 from preln.translation import training
+from preln.translation.runs import Run, expand
 from tests.conftest import bert_content, study_content
 
 transformers = pytest.importorskip("transformers", reason="transformers is not installed")

@@ -17,10 +17,10 @@ from preln.commands.cli import app
 from preln.config import of_results, validate
 from preln.errors import PrelnError
 from preln.export.curves import COLUMNS
-from preln.jobs.runs import expand
 from preln.pretraining import runs as pretraining
 from preln.records import packed
 from preln.theory import trace_jobs
+from preln.translation.runs import expand
 from tests.conftest import ROOT
 from tests.made_up.traces import content, done, made_up
 from tests.reading import blocks

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from preln.commands.follow import Step, Steps, View, run
 from preln.config import validate
-from preln.jobs.runs import expand
+from preln.translation.runs import expand
 from tests.conftest import study_content
 from tests.made_up.states import LINE, training
 

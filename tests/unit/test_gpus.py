@@ -25,7 +25,6 @@ from preln.fairseq_plugin import decoding, launch, options
 from preln.fairseq_plugin.launch import Assignment, configuration
 from preln.fairseq_plugin.probe import Probe
 from preln.jobs.checking import check
-from preln.jobs.runs import expand
 from preln.pretraining import finetuning, runs
 from preln.pretraining import training as pretraining
 from preln.records.files import write_json
@@ -34,6 +33,7 @@ from preln.training import machine
 from preln.training.machine import MachineRefused
 from preln.training.state import RunState
 from preln.translation import training
+from preln.translation.runs import expand
 from tests.conftest import RUN, bert_content, settings, study_content
 
 pytestmark = pytest.mark.slow

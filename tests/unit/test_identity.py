@@ -31,11 +31,12 @@ from preln.config import (
 )
 from preln.config import validate as validated
 from preln.config.pretraining_texts import TextSource
-from preln.jobs.runs import digest, expand
+from preln.jobs.base import digest
 from preln.pretraining import runs as pretraining
 from preln.records import packed
 from preln.records.record import Record
 from preln.theory import measurement_jobs, trace_jobs
+from preln.translation.runs import expand
 from tests.conftest import ROOT, RUN, bert_content, committed_studies, study_content, unfinished_studies
 
 COMMITTED = committed_studies()

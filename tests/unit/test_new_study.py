@@ -22,9 +22,8 @@ from preln.config.lines import document, line_of
 from preln.config.reading import validate
 from preln.corpora import prepare
 from preln.jobs.checking import check_file
-from preln.jobs.runs import expand
-from preln.jobs.workflow import corpus_folder
 from preln.report.catalogue import Catalogue
+from preln.translation.runs import expand
 
 RUNNING, TOKENISED = "Een man, en een vrouw.\n", "een man , en een vrouw .\n"
 
@@ -53,7 +52,7 @@ def texts(tmp_path: Path) -> Path:
 
 def test_the_study_is_one_that_the_workflow_accepts(texts: Path) -> None:
     study = written(texts)
-    assert {run.settings.placement for run in check_file(study).runs} == {"post", "pre"}
+    assert {run.settings.placement for run in check_file(study).jobs["translation"]} == {"post", "pre"}
 
 
 def test_languages_are_those_of_the_names_unless_they_are_said(texts: Path) -> None:
@@ -211,7 +210,7 @@ def test_warm_up_and_vocabulary_suit_the_text_as_it_is_prepared(
         Path(name).write_text("".join(f"{line(number)}\n" for number in range(1500)), encoding="utf-8")
     app(["init", "train.ja", "train.zh", "--out", "config/own.yaml"], standalone_mode=False)
     checked = check_file(Path("config/own.yaml"))
-    folder = Path(corpus_folder(checked.runs[0]))
+    folder = Path(checked.runs[0].prepared[0].folder)
     prepare.prepare_text(checked.runs[0].corpus, Path("downloads"), folder / "text", 1)
     prepare.prepare_bpe(folder / "text", checked.runs[0].corpus.vocabulary, folder / "bpe", 1)
     for planned in items(checked, GPUS["a100"], Path()):

@@ -15,7 +15,6 @@ from preln.commands.plan import CORE, GPUS, UPDATES_A_SECOND, critical_path, ite
 from preln.config import write
 from preln.errors import PrelnError
 from preln.jobs.checking import Checked, check, check_file
-from preln.jobs.workflow import corpus_folder
 from preln.pretraining.runs import expand
 from preln.records.files import write_json, write_text
 from tests.conftest import bert_content, study_content
@@ -97,7 +96,7 @@ def test_a_translations_tokens_are_counted_once_its_text_is_prepared_also_where_
 ) -> None:
     study = check(study_content(), "my.yaml")
     assert items(study, GPU, tmp_path)[0].hours is None
-    folder = tmp_path / prefix / corpus_folder(study.runs[0])
+    folder = tmp_path / prefix / study.jobs["translation"][0].prepared[0].folder
     write_json(folder / "text" / "corpus.json", {"languages": {"source": "de", "target": "en"}})
     write_text(folder / "bpe" / "train.de", "a b c d e\n" * 90)
     write_text(folder / "bpe" / "train.en", "a b c\n" * 90)
@@ -193,13 +192,16 @@ def test_a_sum_says_of_how_many_jobs_it_is(tmp_path: Path, capsys: pytest.Captur
     # The text of these runs is not prepared.
     checked = check({**study_content({}, {"seed": 2}), **content, "study": "both"}, "my.yaml")
     output = printed(checked, tmp_path, "l4", capsys)
-    assert f"The {len(checked.pretrainings) + len(checked.finetunings)} jobs whose length is known take " in output
+    assert (
+        f"The {len(checked.jobs['pretraining']) + len(checked.jobs['finetuning'])} jobs whose length is known take "
+        in output
+    )
     assert "In all " not in output
 
 
 def test_jobs_that_do_not_fit_the_gpu_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     checked = check(bert_content({"layers": 24, "width": 16384, "ffn_width": 65536, "heads": 16}), "my.yaml")
-    wide = checked.pretrainings[0].id
+    wide = checked.jobs["pretraining"][0].id
     output = printed(checked, tmp_path, "l4", capsys)
     assert re.search(rf"Jobs that need more than the GPU's 24 GB: \d+, such as {wide}\.", output)
     assert "Jobs that need more" not in printed(check(bert_content(), "my.yaml"), tmp_path, "l4", capsys)
@@ -210,7 +212,7 @@ def test_jobs_that_are_done_already_are_told(below: str, tmp_path: Path, capsys:
     checked = check(study_content({}, {"seed": 2}), "my.yaml")
     assert "done already" not in printed(checked, tmp_path, "l4", capsys)
     results = tmp_path / below / "results" / checked.study.study
-    records_of(checked.study, checked.runs[0], results.parent, [6.0])
+    records_of(checked.study, checked.jobs["translation"][0], results.parent, [6.0])
     write(checked.study, results / "study.yaml")
     output = printed(checked, tmp_path, "l4", capsys)
     assert f"1 of the study's 2 jobs are done already, in {results}." in output
@@ -221,7 +223,7 @@ def test_runs_that_end_within_their_warm_up_are_told(tmp_path: Path, capsys: pyt
     content = study_content(*entries) | {"corpora": {"tiny": {"source": "iwslt14", "vocabulary": 10000}}}
     checked = check(content, "my.yaml")
     plan.show(checked, Path("my.yaml"), "l4", tmp_path)
-    long = next(run for run in checked.runs if run.settings.warmup == 10**6)
+    long = next(run for run in checked.jobs["translation"] if run.settings.warmup == 10**6)
     output = " ".join(capsys.readouterr().out.split())
     assert f"Runs that end within their warm-up: 1. {long.id} has a warm-up of 1,000,000 and" in output
 
@@ -242,7 +244,7 @@ def test_jobs_that_do_not_fill_a_gpu_are_told_how_to_share_it(
 ) -> None:
     checked = check({**bert_content(model, {**model, "seed": 2}), "execution": execution}, "my.yaml")
     if model:
-        checked = replace(checked, finetunings=[])
+        checked = replace(checked, jobs={**checked.jobs, "finetuning": []})
     plan.show(checked, Path("my.yaml"), "h100", tmp_path)
     printed = " ".join(capsys.readouterr().out.split())
     assert ("`execution: {gpus: 1, runs_a_gpu: 12}` lets 12 share it" in printed) == said

@@ -12,7 +12,6 @@ import pandas as pd
 import pytest
 
 from preln.config import Study, load, of_results
-from preln.jobs.runs import Run, expand
 from preln.pretraining import runs as pretraining
 from preln.pretraining.report.records import Records
 from preln.pretraining.runs import PretrainingRun
@@ -23,6 +22,7 @@ from preln.questions.core.evidence import Evidence, Recorded, of_study
 from preln.report.core import forms
 from preln.theory.report.tables import Row
 from preln.translation.report import records as translation_records
+from preln.translation.runs import Run, expand
 
 pytestmark = pytest.mark.numbers
 

@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 
 from preln.config import RunSettings, load
-from preln.jobs.runs import expand
 from preln.questions import QUESTIONS
 from preln.questions.base import Verdict
 from preln.questions.core.evidence import Evidence, Recorded
@@ -21,6 +20,7 @@ from preln.theory.measurements import COLUMNS, Measurement
 from preln.theory.report import records as theory_records
 from preln.theory.report import traces
 from preln.theory.trace_jobs import TraceJob
+from preln.translation.runs import expand
 
 SEEDS = (1, 2, 3)
 LAYERS, DEPTH = 12, 12

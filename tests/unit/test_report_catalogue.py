@@ -13,10 +13,10 @@ import pytest
 
 from preln.config import Study, validate
 from preln.errors import PrelnError
-from preln.jobs.runs import Run, expand
 from preln.report import catalogue
 from preln.report.catalogue import FIGURES, TABLES, Catalogue, code_version
 from preln.report.core.figure import Figure
+from preln.translation.runs import Run, expand
 from tests.conftest import RUN, bert_content, study_content
 
 ENTRIES = [*FIGURES.values(), *TABLES.values()]

@@ -16,12 +16,13 @@ from typer.testing import CliRunner
 from preln.commands.cli import app
 from preln.commands.compare import Comparison, compare, text
 from preln.config import load
-from preln.jobs.runs import corpus_id, expand
+from preln.jobs.prepared import text_id
 from preln.records.files import append_json, write_json
 from preln.records.recording import RecordError
 from preln.training.state import RunState
 from preln.translation.bleu import p_value
 from preln.translation.curve import COLUMNS
+from preln.translation.runs import expand
 from tests.made_up.results import write_results
 
 pytestmark = pytest.mark.numbers
@@ -111,7 +112,7 @@ def test_a_study_of_other_epochs_is_compared_by_its_own_last_translations(tmp_pa
     for folder in (one, two):
         write_translations(folder, references, text)
     (run,) = expand(load(two / "study.yaml"))
-    prepared = tmp_path / "resources" / "corpora" / corpus_id(run.settings.corpus, run.corpus) / "text"
+    prepared = tmp_path / "resources" / "corpora" / text_id(run.settings.corpus, run.corpus) / "text"
     prepared.mkdir(parents=True)
     (prepared / "test.en").write_text(text)
     (result,) = (one_ for one_ in compare(one, two).numbers if one_.quantity == "test_bleu")
@@ -210,7 +211,7 @@ def test_bleu_of_one_seed_is_compared_by_the_translations_that_the_records_are_o
     if now == "damaged":
         state = RunState(next(two.glob("translation/*/state/recorded")))
         state.translations("test", run.settings.epochs).write_text("empty\n")
-    prepared = tmp_path / "resources" / "corpora" / corpus_id(run.settings.corpus, run.corpus) / "text"
+    prepared = tmp_path / "resources" / "corpora" / text_id(run.settings.corpus, run.corpus) / "text"
     prepared.mkdir(parents=True)
     (prepared / "test.en").write_text(text)
     (result,) = (one for one in compare(one, two).numbers if one.quantity == "test_bleu")

@@ -15,13 +15,14 @@ from matplotlib.lines import Line2D
 
 from preln.config import Study, validate
 from preln.errors import PrelnError
-from preln.jobs.runs import Run, series
+from preln.jobs.grid import series
 from preln.pretraining.runs import expand
 from preln.records.files import write_json
 from preln.report.catalogue import Catalogue
 from preln.report.core.curve_figure import MOST, looks
 from preln.report.core.style import styles
 from preln.report.html.charts import specification
+from preln.translation.runs import Run
 from tests.conftest import bert_content
 from tests.made_up.pretraining import write_records
 from tests.made_up.translation import POST, records_of, small_study

@@ -17,7 +17,7 @@ from preln.report.core import forms
 from preln.report.core.figure import NothingDone
 from preln.theory.report import traces
 from preln.theory.report.figure_first_updates import QUANTITIES
-from preln.theory.status import sections
+from preln.theory.status import trace
 from preln.theory.trace_jobs import TraceJob, expand
 from tests.made_up.traces import UPDATES, content, done, made_up
 from tests.reading import texts
@@ -136,11 +136,11 @@ def test_a_trace_that_is_cut_off_or_of_other_settings_is_refused(traced: tuple[S
 
 
 def test_the_status_counts_the_traces_that_are_done(traced: tuple[Study, list[TraceJob], Path]) -> None:
-    study, jobs, results = traced
+    _, jobs, results = traced
     (results / "tiny" / "first-updates" / jobs[0].id / "run.json").unlink()
     (results / "tiny" / "first-updates" / jobs[1].id / "updates.csv").write_text("")
-    *_, section = sections(study, results / "tiny")
-    assert [(row.told().plain, row.done) for row in section.rows[:3]] == [
+    rows = [trace(job, results / "tiny" / job.folder, 0.0) for job in jobs[:3]]
+    assert [(row.told().plain, row.done) for row in rows] == [
         *(("waiting", 0), ("damaged (updates.csv)", 0), ("finished", UPDATES)),
     ]
-    assert section.rows[2].is_done
+    assert rows[2].is_done

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from preln.config import Study
-from preln.jobs.runs import Run
 from preln.report.html import page
 from preln.report.reference import errata
+from preln.translation.runs import Run
 from tests.made_up.translation import ADAM, records_of, small_study
 
 ORIGIN = {"commit_changed": False, "versions": {"preln": "1.0"}}

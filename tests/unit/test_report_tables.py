@@ -15,11 +15,11 @@ from markdown_it import MarkdownIt
 
 from preln.config import Study
 from preln.errors import PrelnError
-from preln.jobs.runs import Run
 from preln.report.core import forms
 from preln.report.core.forms import Content
 from preln.translation.report import tables
 from preln.translation.report.records import load
+from preln.translation.runs import Run
 from preln.values import short
 from tests.made_up.translation import POST, records_of, small_study
 

@@ -13,7 +13,6 @@ import pytest
 from matplotlib.figure import Figure
 
 from preln.config import Study, validate
-from preln.jobs.runs import expand
 from preln.records.recording import RecordError
 from preln.report.catalogue import Catalogue
 from preln.report.core import forms
@@ -24,6 +23,7 @@ from preln.theory.measurements import Measurement
 from preln.theory.report import figure_3
 from preln.theory.report import records as theory_records
 from preln.theory.report import tables as theory_tables
+from preln.translation.runs import expand
 from tests.conftest import study_content
 from tests.made_up.theory import RUN, SEEDS, rows_of, small_study, write_part
 from tests.reading import most_digits

@@ -11,10 +11,12 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from preln.config import EmbeddedCorpus, RunSettings, StudyError, load, validate
-from preln.jobs.runs import Run, corpus_id, digest, expand
+from preln.jobs.base import digest
+from preln.jobs.prepared import text_id
 from preln.pretraining import runs as pretraining
 from preln.schedules import SCHEDULES, SETTINGS
 from preln.theory import trace_jobs
+from preln.translation.runs import Run, expand
 from preln.values import short
 from tests.conftest import RUN, study_content
 from tests.refused import refused
@@ -211,9 +213,9 @@ def test_a_corpus_whose_name_reads_like_a_setting_of_another_run_is_refused() ->
 
 
 def test_the_folder_of_a_corpus_depends_on_its_settings() -> None:
-    one = corpus_id("a", EmbeddedCorpus(source="embedded"))
-    assert one != corpus_id("a", EmbeddedCorpus(source="embedded", seed=2))
-    assert one == corpus_id("a", EmbeddedCorpus(source="embedded"))
+    one = text_id("a", EmbeddedCorpus(source="embedded"))
+    assert one != text_id("a", EmbeddedCorpus(source="embedded", seed=2))
+    assert one == text_id("a", EmbeddedCorpus(source="embedded"))
 
 
 def test_a_digest_does_not_depend_on_the_order_of_keys() -> None:

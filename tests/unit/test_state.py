@@ -17,7 +17,6 @@ from preln.config import Study, validate
 from preln.fairseq_plugin import launch
 from preln.fairseq_plugin.checkpoints import CheckpointRefused, keep_weights, kept_weights, load_weights
 from preln.fused import native
-from preln.jobs.runs import Run, expand
 from preln.pretraining import runs as pretraining
 from preln.pretraining.training import pretrain_run
 from preln.records.files import write_json_lines
@@ -27,6 +26,7 @@ from preln.training import state as run_state
 from preln.training.prepared_text import require_parallel
 from preln.training.state import RunState
 from preln.training.training import WeightsLost
+from preln.translation.runs import Run, expand
 from preln.translation.training import after_warmup, recorded_epochs, state_of, train_run
 from tests.conftest import bert_content, study_content
 

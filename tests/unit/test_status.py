@@ -18,9 +18,9 @@ from preln.commands.progress import SILENT_SECONDS
 from preln.commands.status import StudyProgress
 from preln.config import Study, validate
 from preln.fairseq_plugin.log import newest_progress
-from preln.jobs.runs import Run, expand
 from preln.records.files import write_json
 from preln.theory import measurement_jobs
+from preln.translation.runs import Run, expand
 from preln.translation.status import progress
 from tests.conftest import ROOT, study_content
 from tests.made_up.states import LINE, NOW, training

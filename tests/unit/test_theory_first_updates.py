@@ -18,8 +18,8 @@ from torch import nn
 from preln.config import Execution, RunSettings, validate
 from preln.config import write as write_study
 from preln.fairseq_plugin.probe import Probe
-from preln.jobs.runs import expand
 from preln.theory.first_updates import TooFewUpdates, mean_cosine, norms_by_layer, sharpness, trace, write
+from preln.translation.runs import expand
 from preln.translation.training import state_of
 from tests.conftest import settings, study_content
 

@@ -19,12 +19,12 @@ from preln.config import Execution, RunSettings, Study, validate, write
 from preln.config.theory import VARIANTS
 from preln.fairseq_plugin.checkpoints import allow_settings, kept_weights
 from preln.fairseq_plugin.probe import VARIED_WEIGHTS, Probe
-from preln.jobs.runs import Run, expand
 from preln.theory import gradients, measurement_jobs, measuring
 from preln.theory.gradients import TooFewBatches
 from preln.theory.measurements import COLUMNS, Measurement
 from preln.theory.report.records import read
 from preln.training.training import WeightsMissing
+from preln.translation.runs import Run, expand
 from preln.translation.training import state_of, train_run
 from tests.conftest import settings, study_content
 

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from preln.config import Study, StudyError, validate
-from preln.jobs.runs import expand
 from preln.placements import PLACEMENTS
 from preln.theory import measurement_jobs
 from preln.theory.measurement_jobs import ExactJob, GradientJob
+from preln.translation.runs import expand
 from tests.conftest import study_content
 from tests.refused import refused
 

@@ -8,8 +8,8 @@ import pytest
 
 from preln.config import Study, StudyError, validate
 from preln.jobs.checking import check
-from preln.jobs.runs import expand as expand_runs
 from preln.theory.trace_jobs import expand
+from preln.translation.runs import expand as expand_runs
 from tests.conftest import study_content
 from tests.made_up.traces import content
 
@@ -24,7 +24,7 @@ def test_a_trace_has_the_id_that_the_training_would_have_and_is_not_trained() ->
     trained = expand_runs(validate(study_content(grid), "my.yaml"))
     assert [job.id for job in traces] == [run.id for run in trained]
     assert len(traces) == 6
-    assert check(content(grid), "my.yaml").runs == []
+    assert check(content(grid), "my.yaml").jobs["translation"] == []
 
 
 def test_a_study_has_200_updates_and_a_sharpness_of_each_20_unless_it_says_otherwise() -> None:

@@ -21,9 +21,9 @@ import yaml
 from preln.config import validate
 from preln.fairseq_plugin.checkpoints import CheckpointRefused, is_whole, newest_checkpoint
 from preln.fairseq_plugin.translation import RecordedTranslation
-from preln.jobs.runs import Run, expand
 from preln.records.files import read_json_lines, write_json, write_json_lines
 from preln.translation.curve import COLUMNS
+from preln.translation.runs import Run, expand
 from preln.translation.training import state_of, train_run
 from preln.translation.unigram_baseline import of_prepared
 from tests.conftest import overflow_validations, study_content

@@ -17,10 +17,9 @@ from preln.commands.cli import app
 from preln.config import Study, StudyError, validate
 from preln.corpora.tokenisation import detokenise
 from preln.errors import PrelnError
-from preln.jobs.runs import Run, expand
-from preln.jobs.workflow import corpus_folder
 from preln.records.files import MANIFEST
 from preln.translation import training
+from preln.translation.runs import Run, expand
 from preln.translation.translating import AT_ONCE, TrainedRun, show
 from tests.conftest import study_content
 
@@ -151,7 +150,7 @@ def test_the_text_is_found_beside_the_results_of_a_module_with_a_prefix(
 ) -> None:
     _, runs, folder = trained
     shutil.copytree(folder, tmp_path / "prefix" / "results" / "tiny")
-    shutil.copytree(prepared, tmp_path / "prefix" / corpus_folder(runs[0]))
+    shutil.copytree(prepared, tmp_path / "prefix" / runs[0].prepared[0].folder)
     monkeypatch.chdir(tmp_path)
     Path("lines.de").write_text("\n".join(lines(prepared, 2)) + "\n", encoding="utf-8")
     app(["translate", "prefix/results/tiny", runs[0].id, "--file", "lines.de"], standalone_mode=False)

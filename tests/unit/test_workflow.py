@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from preln.config import Execution
+from preln.jobs.base import Job
 from preln.jobs.checking import Checked, check
 from preln.jobs.workflow import (
     RESOURCES,
-    StudyJob,
     cluster_resources,
     downloads,
     inputs_of,
@@ -40,24 +40,12 @@ def asked(**sections: Any) -> Checked:
     return check(content, "study.yaml")
 
 
-def jobs(found: Checked) -> dict[str, StudyJob]:
+def jobs(study: Checked) -> dict[str, Job]:
     """Its jobs by their ids."""
-    every: list[StudyJob] = [
-        *found.runs,
-        *found.pretrainings,
-        *found.finetunings,
-        *found.measurement_jobs,
-        *found.traces,
-    ]
-    return {job.id: job for job in every}
+    return {job.id: job for job in study.every}
 
 
-def paths(job: StudyJob) -> dict[str, Any]:
-    """What a job reads, as paths alone."""
-    return inputs_of(RESULTS, job)
-
-
-def done(job: StudyJob, **record: Any) -> None:
+def done(job: Job, **record: Any) -> None:
     """Leave the records of a job that is done."""
     for path in (Path(RESULTS, file) for file in job.files):
         write_json(path, {"identity": job.identity, **record} if path.name == "run.json" else {})
@@ -79,29 +67,27 @@ def test_a_job_reads_the_stages_of_its_own_text() -> None:
     study = asked()
     found = jobs(study)
     corpus, text, task = (path.removesuffix("/binary") for path in prepared_texts(study))
-    assert paths(found["post-adam-lr2e-3-wu10-s1"]) == {"text": f"{corpus}/text", "binary": f"{corpus}/binary"}
-    traced = paths(found["post-adam-lr2e-3-wu0-s1"])
-    assert traced == {"text": f"{corpus}/text", "binary": f"{corpus}/binary"}
-    assert paths(found["pre-lr2e-3-wu0-s1"]) == {stage: f"{text}/{stage}" for stage in ("text", "bpe", "binary")}
-    assert paths(found["pre-lr2e-3-wu0-s1-u6-pairs"]) == {
-        "metrics": f"{RESULTS}/pretraining/pre-lr2e-3-wu0-s1/metrics.json",
-        "text": f"{text}/binary",
-        "pieces": f"{task}/pieces",
-        "binary": f"{task}/binary",
-    }
+    read = {job_id: inputs_of(RESULTS, job) for job_id, job in found.items()}
+    assert read["post-adam-lr2e-3-wu10-s1"] == [f"{corpus}/text", f"{corpus}/binary"]
+    assert read["post-adam-lr2e-3-wu0-s1"] == [f"{corpus}/text", f"{corpus}/binary"]
+    assert read["pre-lr2e-3-wu0-s1"] == [f"{text}/{stage}" for stage in ("text", "bpe", "binary")]
+    assert read["pre-lr2e-3-wu0-s1-u6-pairs"] == [
+        f"{RESULTS}/pretraining/pre-lr2e-3-wu0-s1/metrics.json",
+        *(f"{text}/binary", f"{task}/pieces", f"{task}/binary"),
+    ]
 
 
 def test_only_what_is_measured_after_warm_up_waits_for_a_run() -> None:
     found = jobs(asked())
-    assert paths(found["exact-depths"]) == {}
-    assert paths(found["post-1"])["trained"] == []
-    trained = [f"{RESULTS}/translation/post-adam-lr2e-3-wu10-s1/metrics.json"]
-    assert paths(found["post-1-after-warm-up"])["trained"] == trained
+    trained = f"{RESULTS}/translation/post-adam-lr2e-3-wu10-s1/metrics.json"
+    assert inputs_of(RESULTS, found["exact-depths"]) == []
+    assert trained not in inputs_of(RESULTS, found["post-1"])
+    assert trained in inputs_of(RESULTS, found["post-1-after-warm-up"])
 
 
 def test_the_model_of_the_proofs_has_neither_a_corpus_nor_a_gpu() -> None:
     study = asked(execution={"gpus": 1})
-    found = {job.id: job for job in study.measurement_jobs}
+    found = jobs(study)
     assert (prepared_options(found["exact-depths"]), found["exact-depths"].execution.gpus) == ([], 0)
     assert found["post-1"].execution.gpus == 1
     assert prepared_options(found["post-1"]) == ["--prepared", prepared_texts(study)[0].removesuffix("/binary")]
@@ -131,15 +117,14 @@ def test_the_weights_of_a_run_are_read_until_what_reads_them_is_recorded(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     study = asked()
-    readers = [*study.finetunings, *study.measurement_jobs]
     run, pretraining = "translation/post-adam-lr2e-3-wu10-s1", "pretraining/pre-lr2e-3-wu0-s1"
-    assert weights_read(RESULTS, readers) == {run, pretraining}
-    for job in study.finetunings:
+    assert weights_read(RESULTS, study.every) == {run, pretraining}
+    for job in study.jobs["finetuning"]:
         done(job)
-    assert weights_read(RESULTS, readers) == {run}
-    for part in study.measurement_jobs:
+    assert weights_read(RESULTS, study.every) == {run}
+    for part in study.jobs["theory"]:
         done(part)
-    assert weights_read(RESULTS, readers) == set()
+    assert weights_read(RESULTS, study.every) == set()
 
 
 def test_a_file_that_is_removed_from_a_folder_of_texts_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -150,10 +135,10 @@ def test_a_file_that_is_removed_from_a_folder_of_texts_counts(tmp_path: Path, mo
         (folder / name).write_text("a line\n")
     source = {"source": "files", "path": str(tmp_path / "texts")}
     study = asked(texts={"tiny": {"sources": [source], "vocabulary": 300}})
-    run = study.pretrainings[0]
+    run = study.jobs["pretraining"][0]
     text = {"sha256": {"train.txt": "a"}}
     done(run, text=text)
-    write_json(Path(paths(run)["text"]) / "text.json", text)
+    write_json(Path(inputs_of(RESULTS, run)[0]) / "text.json", text)
     for path in (*folder.iterdir(), folder, folder.parent):
         os.utime(path, (0, 0))
     assert is_recorded(RESULTS, run)
@@ -169,16 +154,16 @@ def test_of_text_on_this_machine_the_content_decides(tmp_path: Path, monkeypatch
     train = {"source": str(tmp_path / "train.nl"), "target": str(tmp_path / "train.fr")}
     corpus = {"source": "files", "source_language": "nl", "target_language": "fr", "train": train, "held_out": 5}
     study = asked(corpora={"tiny": corpus})
-    run = study.runs[0]
+    run = study.jobs["translation"][0]
     assert list(map(str, local_files(study.study.corpora["tiny"]))) == [train["source"], train["target"]]
     text = {"parts": {"train": {"files": {"train.nl": {"sha256": "a"}}}}}
     done(run, corpus=text)
     assert is_recorded(RESULTS, run), "the text is not prepared"
-    write_json(Path(paths(run)["text"]) / "corpus.json", text)
+    write_json(Path(inputs_of(RESULTS, run)[0]) / "corpus.json", text)
     for side in train.values():
         os.utime(side, (0, 0))
     assert is_recorded(RESULTS, run)
-    write_json(Path(paths(run)["text"]) / "corpus.json", {"sha256": {"train.nl": "another"}})
+    write_json(Path(inputs_of(RESULTS, run)[0]) / "corpus.json", {"sha256": {"train.nl": "another"}})
     assert not is_recorded(RESULTS, run), "the text is another"
 
 
@@ -216,5 +201,5 @@ def test_a_job_that_is_tried_again_gets_twice_the_memory() -> None:
 
 def test_a_checkpoint_is_fine_tuned_on_what_its_run_has_but_by_one_process() -> None:
     run = {"accumulate": 2, "execution": {"gpus": 2, "cpus": 3}}
-    (execution,) = {job.execution for job in check(bert_content(run, checkpoints=[6]), "study.yaml").finetunings}
+    (execution,) = {job.execution for job in check(bert_content(run, checkpoints=[6]), "study.yaml").jobs["finetuning"]}
     assert (execution.gpus, execution.cpus, execution.cores) == (1, 3, 3)

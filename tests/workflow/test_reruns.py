@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from preln.config import load
-from preln.jobs.runs import expand
+from preln.translation.runs import expand
 from tests.conftest import RUN, study_content
 from tests.moments import NewHold, in_epoch
 from tests.workflow.conftest import RUNS, Workspace, raise_version
@@ -103,7 +103,7 @@ def test_a_new_pin_reruns_nothing(again: Workspace) -> None:
 
 
 def test_a_new_version_of_the_training_trains_everything(again: Workspace) -> None:
-    raise_version(again, "jobs/runs.py", "TRAINING_VERSION")
+    raise_version(again, "translation/runs.py", "TRAINING_VERSION")
     assert again.would_run()["train_translation"] == len(RUNS)
 
 
@@ -232,7 +232,7 @@ def test_a_job_that_is_submitted_in_a_clone_lays_out_its_record(again: Workspace
 
 
 def test_a_new_version_of_the_preparation_trains_everything_at_once(again: Workspace) -> None:
-    raise_version(again, "jobs/runs.py", "PREPARATION_VERSION")
+    raise_version(again, "translation/runs.py", "PREPARATION_VERSION")
     jobs = again.would_run()
     assert jobs["prepare_text"] == 1
     assert jobs["train_translation"] == len(RUNS)

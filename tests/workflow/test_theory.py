@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from preln.config import validate
-from preln.jobs.runs import expand
+from preln.translation.runs import expand
 from tests.conftest import MakeOnce, study_content
 from tests.workflow.conftest import RUNS, Workspace, raise_version
 

@@ -15,7 +15,9 @@ from preln.records.packed import FILE as RECORDS
 from preln.jobs.remote import RemoteRefused, require_plain_path
 from preln.report.catalogue import FIGURES, REPORT, TABLES, Catalogue, code_version
 from preln.questions.core.ledger import CLAIMS_TABLE
-from preln.jobs.runs import PREPARATION_VERSION, corpus_id, digest
+from preln.jobs.base import digest
+from preln.jobs.prepared import text_id
+from preln.translation.runs import PREPARATION_VERSION
 from preln.jobs.workflow import (
     DOWNLOADS_FOLDER,
     RESOURCES,
@@ -46,11 +48,8 @@ except StudyError as error:
     raise WorkflowError(str(error)) from None
 
 STUDY = CHECKED.study
-RUNS = {run.id: run for run in CHECKED.runs}
-PRETRAININGS = {run.id: run for run in CHECKED.pretrainings}
-FINETUNINGS = {job.id: job for job in CHECKED.finetunings}
-MEASUREMENTS = {job.id: job for job in CHECKED.measurement_jobs}
-TRACES = {job.id: job for job in CHECKED.traces}
+# By kind, which is the folder of the results that a rule writes to, and by id.
+JOBS = {kind: {job.id: job for job in jobs} for kind, jobs in CHECKED.jobs.items()}
 # Where a path of these rules is if the workflow is used as a module, whose files may be elsewhere.
 located = workflow.modifier.path_modifier.replace_prefix
 
@@ -62,9 +61,9 @@ if workflow.is_main_process:
     places = {"study": STUDY.study, "results": located(RESULTS)}
     logger.info("Results of {study}: {results}".format(**places), extra=places)
 LOGS = f"logs/{STUDY.study}"
-CORPORA = {corpus_id(name, corpus): corpus for name, corpus in STUDY.corpora.items()}
-PRETRAINING_TEXTS = {corpus_id(name, text): text for name, text in STUDY.texts.items()}
-TASKS = {corpus_id(name, task): task for name, task in STUDY.tasks.items()}
+CORPORA = {text_id(name, corpus): corpus for name, corpus in STUDY.corpora.items()}
+PRETRAINING_TEXTS = {text_id(name, text): text for name, text in STUDY.texts.items()}
+TASKS = {text_id(name, task): task for name, task in STUDY.tasks.items()}
 
 
 wildcard_constraints:
@@ -101,13 +100,13 @@ def is_to_run_jobs():
 
 
 def inputs(job):
-    """What a job reads, by name. The job of a record that comes with the study's file reads nothing: it lays it out."""
+    """What a job reads. The job of a record that comes with the study's file reads nothing: it lays it out."""
     write_study()
     if is_laid_out(job):
-        return {}
+        return []
     files = inputs_of(RESULTS, job)
     # A text that is prepared once more is the same text, and newer than what was computed from it.
-    return {name: ancient(paths) for name, paths in files.items()} if has_record(job) else files
+    return ancient(files) if has_record(job) else files
 
 
 @cache
@@ -145,7 +144,7 @@ def is_laid_out(job):
 def wanted_weights():
     """The folders of the runs whose weights are read by jobs that are not done yet. A record has no weights: such a run is
     trained."""
-    return weights_read(RESULTS, [*FINETUNINGS.values(), *MEASUREMENTS.values()], located)
+    return weights_read(RESULTS, CHECKED.every, located)
 
 
 LAY_OUT = "Lay out the record of"
@@ -157,15 +156,15 @@ def lay_out(job):
     return f"exec python -m preln.records.packed {shlex.quote(folder)}" if is_laid_out(job) else ":"
 
 
-def asked(jobs, verb):
-    """The parameters of the jobs of a kind: what a job does, in words and as the shell's first command, and what it is computed
-    from; `jobs` finds each job by the wildcards."""
+def asked(job, verb):
+    """The parameters of a rule's jobs: what a job does, in words and as the shell's first command, and what it is computed
+    from; `job` finds each by the rule's wildcards."""
     return {
         "study": STUDY_FILE,
-        "does": lambda wildcards: LAY_OUT if is_laid_out(jobs(wildcards)) else verb,
-        "lay_out": lambda wildcards: lay_out(jobs(wildcards)),
-        "identity": lambda wildcards: digest(jobs(wildcards).identity),
-        "prepared": lambda wildcards: prepared_options(jobs(wildcards), located),
+        "does": lambda wildcards: LAY_OUT if is_laid_out(job(wildcards)) else verb,
+        "lay_out": lambda wildcards: lay_out(job(wildcards)),
+        "identity": lambda wildcards: digest(job(wildcards).identity),
+        "prepared": lambda wildcards: prepared_options(job(wildcards), located),
     }
 
 

@@ -4,7 +4,7 @@
 rule pretrain:
     """Pre-train one run, keeping the weights of its checkpoints; continues where an earlier attempt stopped."""
     input:
-        unpack(lambda wildcards: inputs(PRETRAININGS[wildcards.run])),
+        lambda wildcards: inputs(JOBS["pretraining"][wildcards.run]),
     output:
         run=f"{RESULTS}/pretraining/{{run}}/run.json",
         curve=f"{RESULTS}/pretraining/{{run}}/curve.csv",
@@ -15,11 +15,11 @@ rule pretrain:
         f"{LOGS}/pretrain/{{run}}.tsv"
     # The longest jobs of all, and fine-tunings wait for them.
     priority: 10
-    threads: lambda wildcards: PRETRAININGS[wildcards.run].execution.cores
+    threads: lambda wildcards: JOBS["pretraining"][wildcards.run].execution.cores
     resources:
-        **resources_of(lambda wildcards: PRETRAININGS[wildcards.run]),
+        **resources_of(lambda wildcards: JOBS["pretraining"][wildcards.run]),
     params:
-        **asked(lambda wildcards: PRETRAININGS[wildcards.run], "Pre-train"),
+        **asked(lambda wildcards: JOBS["pretraining"][wildcards.run], "Pre-train"),
     message:
         "{params.does} {wildcards.run}"
     shell:
@@ -35,7 +35,7 @@ rule pretrain:
 rule finetune:
     """Fine-tune one checkpoint on one task, at every point of the grid; continues where an earlier attempt stopped."""
     input:
-        unpack(lambda wildcards: inputs(FINETUNINGS[wildcards.finetuning])),
+        lambda wildcards: inputs(JOBS["finetuning"][wildcards.finetuning]),
     output:
         run=f"{RESULTS}/finetuning/{{finetuning}}/run.json",
         scores=f"{RESULTS}/finetuning/{{finetuning}}/scores.csv",
@@ -44,11 +44,11 @@ rule finetune:
     benchmark:
         f"{LOGS}/finetune/{{finetuning}}.tsv"
     priority: 5
-    threads: lambda wildcards: FINETUNINGS[wildcards.finetuning].execution.cores
+    threads: lambda wildcards: JOBS["finetuning"][wildcards.finetuning].execution.cores
     resources:
-        **resources_of(lambda wildcards: FINETUNINGS[wildcards.finetuning]),
+        **resources_of(lambda wildcards: JOBS["finetuning"][wildcards.finetuning]),
     params:
-        **asked(lambda wildcards: FINETUNINGS[wildcards.finetuning], "Fine-tune"),
+        **asked(lambda wildcards: JOBS["finetuning"][wildcards.finetuning], "Fine-tune"),
         runs=located(f"{RESULTS}/pretraining"),
     message:
         "{params.does} {wildcards.finetuning}"

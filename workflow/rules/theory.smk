@@ -5,7 +5,7 @@
 rule measure_theory:
     """Measure one part of the theory, at initialisation or at the end of a run's warm-up."""
     input:
-        unpack(lambda wildcards: inputs(MEASUREMENTS[wildcards.part])),
+        lambda wildcards: inputs(JOBS["theory"][wildcards.part]),
     output:
         run=f"{RESULTS}/theory/{{part}}/run.json",
         measurements=f"{RESULTS}/theory/{{part}}/measurements.csv",
@@ -13,11 +13,11 @@ rule measure_theory:
         f"{LOGS}/measure_theory/{{part}}.log",
     benchmark:
         f"{LOGS}/measure_theory/{{part}}.tsv"
-    threads: lambda wildcards: MEASUREMENTS[wildcards.part].execution.cores
+    threads: lambda wildcards: JOBS["theory"][wildcards.part].execution.cores
     resources:
-        **resources_of(lambda wildcards: MEASUREMENTS[wildcards.part]),
+        **resources_of(lambda wildcards: JOBS["theory"][wildcards.part]),
     params:
-        **asked(lambda wildcards: MEASUREMENTS[wildcards.part], "Measure"),
+        **asked(lambda wildcards: JOBS["theory"][wildcards.part], "Measure"),
         runs=located(f"{RESULTS}/translation"),
     message:
         "{params.does} {wildcards.part}"
@@ -35,7 +35,7 @@ rule measure_theory:
 rule trace_first_updates:
     """Make the first updates of a run, and measure after each what the model computes."""
     input:
-        unpack(lambda wildcards: inputs(TRACES[wildcards.run])),
+        lambda wildcards: inputs(JOBS["first-updates"][wildcards.run]),
     output:
         run=f"{RESULTS}/first-updates/{{run}}/run.json",
         updates=f"{RESULTS}/first-updates/{{run}}/updates.csv",
@@ -43,11 +43,11 @@ rule trace_first_updates:
         f"{LOGS}/trace_first_updates/{{run}}.log",
     benchmark:
         f"{LOGS}/trace_first_updates/{{run}}.tsv"
-    threads: lambda wildcards: TRACES[wildcards.run].execution.cores
+    threads: lambda wildcards: JOBS["first-updates"][wildcards.run].execution.cores
     resources:
-        **resources_of(lambda wildcards: TRACES[wildcards.run]),
+        **resources_of(lambda wildcards: JOBS["first-updates"][wildcards.run]),
     params:
-        **asked(lambda wildcards: TRACES[wildcards.run], "Trace"),
+        **asked(lambda wildcards: JOBS["first-updates"][wildcards.run], "Trace"),
     message:
         "{params.does} {wildcards.run}"
     shell:

@@ -4,7 +4,7 @@
 rule train_translation:
     """Train one run, translate and score after each epoch; continues where an earlier attempt stopped."""
     input:
-        unpack(lambda wildcards: inputs(RUNS[wildcards.run])),
+        lambda wildcards: inputs(JOBS["translation"][wildcards.run]),
     output:
         run=f"{RESULTS}/translation/{{run}}/run.json",
         curve=f"{RESULTS}/translation/{{run}}/curve.csv",
@@ -15,11 +15,11 @@ rule train_translation:
         f"{LOGS}/train_translation/{{run}}.tsv"
     # Short jobs, of priority 0, are left for the end, where they fill the cores.
     priority: 5
-    threads: lambda wildcards: RUNS[wildcards.run].execution.cores
+    threads: lambda wildcards: JOBS["translation"][wildcards.run].execution.cores
     resources:
-        **resources_of(lambda wildcards: RUNS[wildcards.run]),
+        **resources_of(lambda wildcards: JOBS["translation"][wildcards.run]),
     params:
-        **asked(lambda wildcards: RUNS[wildcards.run], "Train"),
+        **asked(lambda wildcards: JOBS["translation"][wildcards.run], "Train"),
     message:
         "{params.does} {wildcards.run}"
     shell:

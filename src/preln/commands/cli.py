@@ -24,7 +24,6 @@ from preln.config import Corpus, EnglishText, NoResults, Study, StudyError, Task
 from preln.config.base import listed, meant
 from preln.errors import PrelnError
 from preln.jobs.results import STUDY_FILE, of_folder, prepared_for, read_results, study_file, study_named
-from preln.jobs.runs import Run, expand
 from preln.records.files import json_text, not_written
 
 app = typer.Typer(
@@ -105,11 +104,13 @@ def _end(message: str) -> NoReturn:
     sys.exit(f"preln: {message}")
 
 
-def _read(study: Path) -> tuple[Path, Study, list[Run]]:
-    """The study's file, the study and its runs."""
+def _job(study: Path, kind: str, wanted: str, name: str) -> tuple[Study, Any]:
+    """The study, and its job of a kind with the id `wanted`; messages call it by the name."""
+    from preln.jobs.kinds import KINDS
+
     path = study_file(study)
     content = load(path)
-    return path, content, expand(content, path)
+    return content, _find(KINDS[kind].expand(content, path), wanted, name)
 
 
 def _settings(option: str, kind: Any, text: str) -> Any:
@@ -238,7 +239,7 @@ def status(
     if watch and json_form:
         raise PrelnError("--watch and --json: choose one; a program that watches calls --json again")
     try:
-        folder, study, _ = read_results(results)
+        folder, study = read_results(results)
         origin = results
     except NoResults:
         file = study_named(results.name)
@@ -257,7 +258,7 @@ def summary(results: ResultsOf) -> None:
     from preln.report.catalogue import REPORT, Catalogue
     from preln.report.core import forms
 
-    folder, study, _ = read_results(results)
+    folder, study = read_results(results)
     catalogue = Catalogue(study)
     for written in catalogue.tables.values():
         print(forms.plain(written.make(study, catalogue.load(written, folder.parent))))
@@ -324,7 +325,7 @@ def report(
     from preln.report.catalogue import Catalogue
     from preln.report.html import page
 
-    folder, study, _ = read_results(results)
+    folder, study = read_results(results)
     page.write(study, folder.parent, out)
     catalogue = Catalogue(study)
     _tell(catalogue.progress(catalogue.everything, folder.parent))
@@ -346,7 +347,7 @@ def figure(
     """Draw a figure from what is done."""
     from preln.report.catalogue import Catalogue
 
-    folder, study, _ = read_results(results)
+    folder, study = read_results(results)
     catalogue = Catalogue(study)
     drawn = catalogue.figure(name)
     drawn.write(study, catalogue.load(drawn, folder.parent), out)
@@ -369,7 +370,7 @@ def table(
     """Write a table of what is done."""
     from preln.report.catalogue import Catalogue
 
-    folder, study, _ = read_results(results)
+    folder, study = read_results(results)
     catalogue = Catalogue(study)
     written = catalogue.table(name)
     progress = catalogue.progress(catalogue.jobs(written), folder.parent)
@@ -408,14 +409,15 @@ def translate(
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(message)s")
     # The libraries warn of nothing that a user who translates could change.
     warnings.simplefilter("ignore")
-    from preln.jobs.workflow import corpus_folder
+    from preln.translation.runs import expand
     from preln.translation.translating import TrainedRun, show
 
     if file is not None and not file.exists():
         raise PrelnError(f"--file {file}: there is no such file")
-    folder, _, all_runs = read_results(results)
-    asked = [_find(all_runs, run, "run") for run in runs]
-    models = [TrainedRun(run, folder, prepared or prepared_for(folder, corpus_folder(run))) for run in asked]
+    folder, study = read_results(results)
+    every = expand(study, folder / STUDY_FILE)
+    asked = [_find(every, run, "run") for run in runs]
+    models = [TrainedRun(run, folder, prepared or prepared_for(folder, run.prepared[0].folder)) for run in asked]
     if file is None:
         # As every other text of the project, whatever the locale is.
         if isinstance(sys.stdin, TextIOWrapper):
@@ -480,43 +482,33 @@ def _export_study(results: Path, licence: str, out: Path) -> None:
     """Write all results of a study for an archive."""
     from preln.export import crate
 
-    folder, study, _ = read_results(results)
+    folder, study = read_results(results)
     crate.export(study, folder, licence, out)
 
 
 def _export_model(results: Path, run: str, out: Path, prepared: Path | None) -> None:
     """Write a trained model for the library transformers, with its tokenizer and a model card."""
-    folder, study, translation_runs = read_results(results)
+    folder, study = read_results(results)
     import transformers
 
     transformers.logging.set_verbosity_error()
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(message)s")
     from preln.export import huggingface
-    from preln.jobs import workflow
-    from preln.pretraining import runs as pretraining
-    from preln.pretraining import training as pretraining_training
-    from preln.translation import training
+    from preln.jobs.kinds import KINDS
 
-    pretraining_runs = pretraining.expand(study, folder / STUDY_FILE)
-    choices: list[Run | pretraining.PretrainingRun] = [*translation_runs, *pretraining_runs]
-    found = _find(choices, run, "run")
-    if isinstance(found, Run):
-        text = prepared or prepared_for(folder, workflow.corpus_folder(found))
-        model = training.trained(found, text, folder / found.folder)
-    else:
-        text = prepared or prepared_for(folder, workflow.text_folder(found))
-        model = pretraining_training.trained(found, text, folder / found.folder)
-    huggingface.export(found, model, text, out)
+    trained = {kind.name: kind.trained for kind in KINDS.values() if kind.trained}
+    job = _find([job for name in trained for job in KINDS[name].expand(study, folder / STUDY_FILE)], run, "run")
+    text = prepared or prepared_for(folder, job.prepared[0].folder)
+    huggingface.export(job, trained[job.kind](job, text, folder / job.folder), text, out)
 
 
 def _export_curves(results: Path, run: str | None, to: Form, out: Path) -> None:
     """Write the curves of a run, or of all, as a table or for TensorBoard."""
     from preln.export import curves
-    from preln.pretraining import runs as pretraining
-    from preln.theory import trace_jobs
+    from preln.jobs.kinds import KINDS
 
-    folder, study, runs = read_results(results)
-    jobs = [*runs, *pretraining.expand(study), *trace_jobs.expand(study)]
+    folder, study = read_results(results)
+    jobs = [job for kind in KINDS.values() if kind.curves for job in kind.expand(study, folder / STUDY_FILE)]
     if run:
         _find(jobs, run, "run")
         # A trace has the id of its run.
@@ -649,8 +641,7 @@ def train(
     """Train one run, or go on with it, and write its records."""
     from preln.translation.training import train_run
 
-    _, content, runs = _read(study)
-    train_run(content, _find(runs, run, "run"), prepared, out)
+    train_run(*_job(study, "translation", run, "run"), prepared, out)
 
 
 @app.command(rich_help_panel=STAGE)
@@ -661,11 +652,9 @@ def pretrain(
     out: Out,
 ) -> None:
     """Pre-train one run, or go on with it, and write its records."""
-    from preln.pretraining import runs as pretraining
     from preln.pretraining.training import pretrain_run
 
-    path, content, _ = _read(study)
-    pretrain_run(content, _find(pretraining.expand(content, path), run, "pre-training run"), prepared, out)
+    pretrain_run(*_job(study, "pretraining", run, "pre-training run"), prepared, out)
 
 
 @app.command(rich_help_panel=STAGE)
@@ -678,12 +667,9 @@ def finetune(
     out: Out,
 ) -> None:
     """Fine-tune one checkpoint on one task over the whole grid, or go on with it, and write its scores."""
-    from preln.pretraining import runs as pretraining
     from preln.pretraining.finetuning import finetune as finetune_checkpoint
 
-    path, content, _ = _read(study)
-    found = _find(pretraining.finetunings(content, path), finetuning, "fine-tuning")
-    finetune_checkpoint(content, found, prepared, task, runs, out)
+    finetune_checkpoint(*_job(study, "finetuning", finetuning, "fine-tuning"), prepared, task, runs, out)
 
 
 @app.command(rich_help_panel=STAGE)
@@ -697,11 +683,9 @@ def measure(
     ] = None,
 ) -> None:
     """Take one measurement of the theory: of the model of the proofs, or of the gradients of a translation model."""
-    from preln.theory import measurement_jobs, measuring
+    from preln.theory import measuring
 
-    path, content, all_runs = _read(study)
-    found = _find(measurement_jobs.expand(content, all_runs, path), job, "measurement")
-    measuring.measure(content, found, prepared, runs, out)
+    measuring.measure(*_job(study, "theory", job, "measurement"), prepared, runs, out)
 
 
 @app.command(rich_help_panel=STAGE)
@@ -712,20 +696,18 @@ def trace(
     out: Out,
 ) -> None:
     """Trace the first updates of one run, and write its records."""
-    from preln.theory import measuring, trace_jobs
+    from preln.theory import measuring
 
-    path, content, _ = _read(study)
-    measuring.trace_run(content, _find(trace_jobs.expand(content, path), run, "trace"), prepared, out)
+    measuring.trace_run(*_job(study, "first-updates", run, "trace"), prepared, out)
 
 
 @app.command("records", rich_help_panel=STAGE)
 def write_records(study: StudyFile, out: Out) -> None:
     """Write the records of all jobs of a study to one file, with which they come in a clone."""
+    from preln.jobs.kinds import jobs_of
     from preln.records import packed
-    from preln.report.catalogue import Catalogue
 
-    _, content, _ = _read(study)
-    packed.pack(out, {job.folder: job.records for job in Catalogue(content).everything})
+    packed.pack(out, {job.folder: job.records for job in jobs_of(load(study_file(study)))})
 
 
 class _Identified(Protocol):

@@ -13,20 +13,16 @@ from typing import Any
 from preln.config import Study, of_results
 from preln.config.base import listed
 from preln.corpora.registry import languages
+from preln.jobs.kinds import KINDS, jobs_of
 from preln.jobs.results import of_folder
-from preln.jobs.runs import Run, corpus_id, expand
 from preln.libraries import pd
-from preln.pretraining.report import records as pretraining_records
-from preln.pretraining.runs import PretrainingRun
-from preln.pretraining.runs import expand as pretraining_runs
-from preln.questions.core import evidence
 from preln.records import packed
 from preln.records.files import sha256
 from preln.records.record import checksums
 from preln.records.recording import RUN, RecordError, read
 from preln.report.core.records import flat, hardware_line
 from preln.report.core.statistics import mean
-from preln.translation.report import records
+from preln.translation.runs import Run, expand
 from preln.translation.training import tested
 
 SIGNIFICANT = 0.05
@@ -160,7 +156,7 @@ def text(comparison: Comparison) -> str:
 
 def _hardware(study: Study, folder: Path) -> str:
     """The hardware of a study's finished jobs."""
-    paths = [folder / job.files[0] for job in evidence.SOURCE.jobs(study)]
+    paths = [folder / job.files[0] for job in jobs_of(study)]
     return "; ".join(sorted({_computed_on(read(path)["hardware"]) for path in paths if packed.exists(path)}))
 
 
@@ -172,8 +168,8 @@ def _computed_on(hardware: dict[str, Any]) -> str:
 
 def _texts(study: Study, folder: Path) -> dict[str, dict[str, str]]:
     """The checksums of the text of each finished run, by the run's id."""
-    paths = {run.id: folder / run.folder / RUN for run in (*expand(study), *pretraining_runs(study))}
-    done = {name: read(path) for name, path in paths.items() if packed.exists(path)}
+    jobs = (job for kind in KINDS.values() if kind.numbers for job in kind.expand(study, "study"))
+    done = {job.id: read(path) for job in jobs if packed.exists(path := folder / job.folder / RUN)}
     return {name: checksums(record.get("corpus") or record.get("text", {})) for name, record in done.items()}
 
 
@@ -181,37 +177,18 @@ def _numbers(study: Study, results: Path) -> tuple[Numbers, dict[str, set[int]]]
     """The results of a study's runs; and the seeds that diverged, by the runs' names without the seed."""
     numbers: Numbers = defaultdict(dict)
     diverged_seeds: dict[str, set[int]] = defaultdict(set)
-    runs = expand(study)
-    done = records.summary(study, runs, results).set_index("run")
-    bert = pretraining_records.load(study, pretraining_records.SOURCE.jobs(study), results)
-    for quantity in ("valid_loss", "test_bleu"):
-        for run in runs:
-            if run.id in done.index:
-                value: Any = done.loc[run.id, f"final_{quantity}"]
-                if diverged := done.loc[run.id, "status"] == "diverged":
-                    diverged_seeds[_series(run)].add(run.settings.seed)
-                numbers[_series(run), quantity][run.settings.seed] = _worst(quantity) if diverged else float(value)
-    for pretrained in bert.runs:
-        if pretrained.id in bert.metrics:
-            metrics = bert.metrics[pretrained.id]
-            if metrics["diverged"]:
-                diverged_seeds[_series(pretrained)].add(pretrained.settings.seed)
-            loss = _worst("valid_loss") if metrics["diverged"] else metrics["final"]["valid_loss"]
-            numbers[_series(pretrained), "valid_loss"][pretrained.settings.seed] = loss
-    for job in bert.jobs:
-        if best := pretraining_records.chosen(pretraining_records.scores_of(bert, job)):
-            numbers[job.id, "accuracy"] = pretraining_records.accuracies(bert, job, best.point)
+    for kind in KINDS.values():
+        for number in kind.numbers(study, kind.expand(study, "study"), results) if kind.numbers else ():
+            value = _worst(number.quantity) if number.value is None else number.value
+            numbers[number.name, number.quantity][number.seed] = value
+            if number.diverged:
+                diverged_seeds[number.name].add(number.seed)
     return numbers, diverged_seeds
 
 
 def _worst(quantity: str) -> float:
     """The value of a run that diverged before it had one."""
     return math.inf if LOWER_IS_BETTER[quantity] else 0.0
-
-
-def _series(run: Run | PretrainingRun) -> str:
-    """A run's name without its seed."""
-    return run.id.removesuffix(f"-s{run.settings.seed}")
 
 
 def _difference(
@@ -269,9 +246,9 @@ def _bootstrap(results: tuple[Path, Path], runs: Sequence[Mapping[str, Run]], na
     pair = [study_runs[f"{name}-s{seed}"] for study_runs in runs]
     folders = [folder / run.folder for folder, run in zip(results, pair, strict=True)]
     run = pair[1]
-    corpora = results[1].resolve().parent.parent / "resources" / "corpora"
+    (corpus,) = run.prepared
     test = f"test.{languages(run.corpus)[1]}"
-    text = corpora / corpus_id(run.settings.corpus, run.corpus) / "text" / test
+    text = results[1].resolve().parent.parent / corpus.folder / "text" / test
     tests = {checksums(read(folder / RUN).get("corpus", {})).get(test) for folder in folders}
     first, second = (tested(folder, run.settings.epochs) for folder, run in zip(folders, pair, strict=True))
     if not first or not second or not text.exists() or tests != {sha256(text)}:

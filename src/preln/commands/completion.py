@@ -30,18 +30,16 @@ def _of_study(names: Callable[[Study], Iterable[str]]) -> Completion:
 
 
 def _translations(study: Study) -> Iterable[str]:
-    from preln.jobs.runs import expand
+    from preln.translation.runs import expand
 
     return [run.id for run in expand(study)]
 
 
 def _all_runs(study: Study) -> Iterable[str]:
-    from preln.pretraining import runs as pretraining
-    from preln.theory import trace_jobs
+    from preln.jobs.kinds import KINDS
 
     # A trace has the id of its run.
-    ids = [run.id for run in [*pretraining.expand(study), *trace_jobs.expand(study)]]
-    return dict.fromkeys([*_translations(study), *ids])
+    return dict.fromkeys(job.id for kind in KINDS.values() if kind.curves for job in kind.expand(study, "study"))
 
 
 def _figures(study: Study) -> Iterable[str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 
-from preln.config import PretrainingSettings, RunSettings
+from preln.config import Precision, PretrainingSettings, RunSettings
 from preln.placements import PLACEMENTS
 from preln.placements.base import Shape, places
 
@@ -38,6 +38,28 @@ class Cost:
     flops_per_token: float
     tokens_per_batch: int
     memory: float
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """The length of a training, and the cost of its model.
+
+    Attributes:
+        cost: the cost.
+        precision: of the training.
+        updates, tokens: totals over all epochs; None while they are unknown.
+        is_counted: whether batches were counted, and not assumed to be full.
+        warmup: updates in its warm-up.
+        after: the id of the job that it waits for.
+    """
+
+    cost: Cost
+    precision: Precision
+    updates: int | None
+    tokens: float | None
+    is_counted: bool = True
+    warmup: int = 0
+    after: str | None = None
 
 
 def translation(settings: RunSettings, vocabulary: int) -> Cost:

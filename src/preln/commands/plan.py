@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import csv
-import math
 import re
 import shlex
 import statistics
 import time
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -20,21 +19,18 @@ from rich.console import Console
 from rich.table import Table
 
 from preln.commands import cost
+from preln.commands.cost import Estimate
 from preln.commands.status import StudyProgress
-from preln.config import EmbeddedTask, Iwslt14Corpus, Precision
+from preln.config import Precision
 from preln.config.base import meant
 from preln.config.execution import RunsAGpu
-from preln.corpora.parallel import iwslt14
-from preln.corpora.subsets import SIZES
 from preln.errors import PrelnError
+from preln.jobs.base import Job
 from preln.jobs.checking import Checked
+from preln.jobs.kinds import KINDS
 from preln.jobs.results import STUDY_FILE, files_made
-from preln.jobs.runs import Run
-from preln.jobs.workflow import corpus_folder
-from preln.pretraining.runs import FinetuningJob, PretrainingRun
 from preln.records import packed
 from preln.records.record import read_or_nothing
-from preln.training import prepared_text
 
 WIDTH = 150
 UTILISATION = 0.3
@@ -46,17 +42,8 @@ CORE = {"fp32": 3e10, "bf16": 1e11}
 UPDATES_A_SECOND = 20.0
 """Assumed limit for one training: in small models, most of an update's time is Python's."""
 
-IWSLT14_TOKENS = 1100 * 4000
-"""Target tokens in an epoch of IWSLT14 German-English with 10,000 joint pieces: some 1,100 updates of 4,000, by the
-notes of T-Fixup (Huang et al., 2020)."""
-
 ROOM = 0.8
 """The share of a GPU's memory for runs that share it; each also needs some for CUDA itself."""
-
-TASK_TOKENS = 64
-"""Assumed tokens in a pair of sentences of MRPC and RTE."""
-
-TASK_PAIRS = {"mrpc": 3668, "rte": 2490}
 
 MOST_ROWS = 1000
 """Print at most this many rows."""
@@ -155,15 +142,6 @@ class Item:
     busy: float | None = None
 
 
-@dataclass(frozen=True)
-class _Epoch:
-    """An epoch of a corpus: its target tokens, and its pairs' lengths (as in `cost.batches`) if the text is
-    prepared."""
-
-    tokens: float
-    lengths: Counter[tuple[int, int]] | None = None
-
-
 def items(checked: Checked, gpu: Gpu, folder: Path) -> list[Item]:
     """The cost of each training and fine-tuning in a study.
 
@@ -172,19 +150,12 @@ def items(checked: Checked, gpu: Gpu, folder: Path) -> list[Item]:
         gpu: each job's GPU.
         folder: the workflow's folder, with results whose speeds are used, and corpora whose tokens are counted.
     """
-    speeds = _recorded(folder, gpu), _recorded(folder, None)
-    runs = {run.settings.corpus: run for run in checked.runs}
-    epochs = {name: _epoch(run, folder) for name, run in runs.items()}
-    # Counting a large text takes seconds, and many runs have the same batches.
-    batches = {
-        (name, tokens): cost.batches(epoch.lengths, tokens)
-        for name, tokens in {(run.settings.corpus, run.settings.batch_tokens) for run in checked.runs}
-        if (epoch := epochs[name]) and epoch.lengths
-    }
+    speeds, core_speeds = _recorded(folder, gpu), _recorded(folder, None)
     return [
-        *(_translation(run, gpu, speeds, epochs[run.settings.corpus], batches) for run in checked.runs),
-        *(_pretraining(run, gpu, speeds) for run in checked.pretrainings),
-        *(_finetuning(job, gpu) for job in checked.finetunings),
+        _item(job, estimate, gpu, speeds.get(_shape(job)), core_speeds.get(_shape(job)))
+        for kind in KINDS.values()
+        if kind.estimates
+        for job, estimate in zip(checked.jobs[kind.name], kind.estimates(checked.jobs[kind.name], folder), strict=True)
     ]
 
 
@@ -194,104 +165,36 @@ def critical_path(planned: Iterable[Item]) -> float:
     return max((hours[item.id] + hours.get(item.after or "", 0.0) for item in planned), default=0.0)
 
 
-def _translation(
-    run: Run,
-    gpu: Gpu,
-    speeds: tuple[Speeds, Speeds],
-    epoch: _Epoch | None,
-    batches: Mapping[tuple[str, int], int],
-) -> Item:
-    """A run's cost; `batches` holds counted batches of an epoch, by corpus and tokens in a batch."""
-    settings = run.settings
-    model = cost.translation(settings, run.corpus.vocabulary)
-    if epoch is None:
-        return Item(run.id, None, None, None, model.memory, None, None)
-    counted = batches.get((settings.corpus, settings.batch_tokens))
-    epoch_batches = epoch.tokens / model.tokens_per_batch if counted is None else counted
-    updates = settings.epochs * math.ceil(epoch_batches / settings.accumulate)
-    recorded = [device.get(_shape(run.kind, run.identity)) for device in speeds]
-    item = _item(run.id, updates, settings.epochs * epoch.tokens, model, settings.precision, gpu, *recorded)
-    return replace(item, updates_estimated=counted is None, warmup=settings.warmup)
-
-
-def _pretraining(run: PretrainingRun, gpu: Gpu, speeds: tuple[Speeds, Speeds]) -> Item:
-    settings = run.settings
-    model = cost.pretraining(settings, run.text.vocabulary)
-    tokens = float(settings.updates * settings.accumulate * model.tokens_per_batch)
-    recorded = [device.get(_shape(run.kind, run.identity)) for device in speeds]
-    item = _item(run.id, settings.updates, tokens, model, settings.precision, gpu, *recorded)
-    return replace(item, warmup=settings.warmup)
-
-
-def _finetuning(job: FinetuningJob, gpu: Gpu) -> Item:
-    settings = job.run.settings
-    pairs = job.task.pairs if isinstance(job.task, EmbeddedTask) else TASK_PAIRS[job.task.source]
-    updates = sum(point.epochs * math.ceil(pairs / point.batch_size) for point in job.points) * job.seeds
-    tokens = float(sum(point.epochs for point in job.points) * job.seeds * pairs * TASK_TOKENS)
-    batch = max(point.batch_size for point in job.points)
-    largest = settings.model_copy(update={"batch_sequences": batch, "sequence_length": TASK_TOKENS})
-    model = cost.pretraining(largest, job.run.text.vocabulary)
-    item = _item(job.id, updates, tokens, model, settings.precision, gpu)
-    return replace(item, after=job.run.id)
-
-
-def _item(
-    name: str,
-    updates: int,
-    tokens: float,
-    model: cost.Cost,
-    precision: Precision,
-    gpu: Gpu,
-    measured: float | None = None,
-    core_measured: float | None = None,
-) -> Item:
-    """The cost of a job of known length; `measured` and `core_measured` are recorded speeds in tokens a second."""
-    flops = tokens * model.flops_per_token
-    computing = flops / (UTILISATION * gpu.peak(precision))
-    seconds = max(computing, updates / UPDATES_A_SECOND)
-    core_seconds = flops / CORE.get(precision, CORE["fp32"])
+def _item(job: Job, estimate: Estimate, gpu: Gpu, speed: float | None, core_speed: float | None) -> Item:
+    """The cost of a job; the recorded speeds of its model, if any, are in tokens a second."""
+    if estimate.updates is None or estimate.tokens is None:
+        return Item(job.id, None, None, None, estimate.cost.memory, None, None)
+    flops = estimate.tokens * estimate.cost.flops_per_token
+    computing = flops / (UTILISATION * gpu.peak(estimate.precision))
+    seconds = max(computing, estimate.updates / UPDATES_A_SECOND)
+    core_seconds = flops / CORE.get(estimate.precision, CORE["fp32"])
     return Item(
-        id=name,
-        updates=updates,
-        tokens=tokens,
+        id=job.id,
+        updates=estimate.updates,
+        tokens=estimate.tokens,
         flops=flops,
-        memory=model.memory,
-        hours=(tokens / measured if measured else seconds) / 3600,
-        core_hours=(tokens / core_measured if core_measured else core_seconds) / 3600,
-        measured=measured is not None,
-        core_measured=core_measured is not None,
-        busy=None if measured else computing / seconds,
+        memory=estimate.cost.memory,
+        hours=(estimate.tokens / speed if speed else seconds) / 3600,
+        core_hours=(estimate.tokens / core_speed if core_speed else core_seconds) / 3600,
+        measured=speed is not None,
+        core_measured=core_speed is not None,
+        updates_estimated=not estimate.is_counted,
+        after=estimate.after,
+        warmup=estimate.warmup,
+        busy=None if speed else computing / seconds,
     )
-
-
-def _epoch(run: Run, folder: Path) -> _Epoch | None:
-    """The epoch of a run's corpus: counted if the text is prepared, and estimated for IWSLT14."""
-    corpus = run.corpus
-    candidates = [record.parents[1] for record in files_made(f"{corpus_folder(run)}/bpe/bpe.json", folder)]
-    if prepared := next((path for path in candidates if (path / "text" / "corpus.json").exists()), None):
-        languages = prepared_text.record(prepared)["languages"]
-        sides = [_lengths(prepared / "bpe" / f"train.{languages[side]}") for side in ("source", "target")]
-        lengths = Counter(zip(*sides, strict=True))
-        return _Epoch(sum(target * pairs for (_, target), pairs in lengths.items()), lengths)
-    if not isinstance(corpus, Iwslt14Corpus):
-        return None
-    chosen = SIZES[corpus.subset] if corpus.subset else iwslt14.PAIRS
-    return _Epoch(IWSLT14_TOKENS * min(corpus.pairs or chosen, chosen) / iwslt14.PAIRS)
-
-
-def _lengths(path: Path) -> Iterator[int]:
-    """The length of each sentence in a prepared text, in pieces with the end of sentence."""
-    with path.open(encoding="utf-8") as lines:
-        for line in lines:
-            yield line.count(" ") + 2
 
 
 def _recorded(folder: Path, gpu: Gpu | None) -> Speeds:
     """The median speed of recorded trainings on such a GPU (None: on one core), by model and batch size."""
     speeds: dict[tuple[object, ...], list[float]] = defaultdict(list)
     for path in chain.from_iterable(map(packed.recorded, files_made("results/*", folder))):
-        kind = path.parts[-3]
-        record = read_or_nothing(path) if kind in ("translation", "pretraining") else {}
+        record = read_or_nothing(path)
         hardware = record.get("hardware", {})
         names = hardware.get("gpus") or []
         # A whole word: an L40S is not an L4.
@@ -304,14 +207,19 @@ def _recorded(folder: Path, gpu: Gpu | None) -> Speeds:
                 rows = csv.DictReader(packed.read_bytes(path.with_name("curve.csv")).decode().splitlines())
                 curve = [float(row["tokens_per_second"]) for row in rows if row["tokens_per_second"]]
                 if curve:
-                    speeds[_shape(kind, record["identity"])].append(statistics.median(curve) / devices)
+                    speeds[_shape_of(path.parts[-3], record["identity"])].append(statistics.median(curve) / devices)
     return {shape: statistics.median(values) for shape, values in speeds.items()}
 
 
-def _shape(kind: str, identity: dict[str, Any]) -> tuple[object, ...]:
-    """The key of a run's speed: everything it depends on, from the run's kind and identity."""
-    text = identity.get("corpus_settings") or identity["text_settings"]
-    return kind, text["vocabulary"], *(identity.get(key) for key in _SHAPE)
+def _shape(job: Job) -> tuple[object, ...]:
+    """The key of a job's speed."""
+    return _shape_of(job.kind, job.identity)
+
+
+def _shape_of(kind: str, identity: dict[str, Any]) -> tuple[object, ...]:
+    """Everything that the speed of a job depends on, from its kind and identity."""
+    text = identity.get("corpus_settings") or identity.get("text_settings") or {}
+    return kind, text.get("vocabulary"), *(identity.get(key) for key in _SHAPE)
 
 
 def show(checked: Checked, path: Path, name: str, folder: Path, peak: float | None = None) -> None:
@@ -378,9 +286,7 @@ def show(checked: Checked, path: Path, name: str, folder: Path, peak: float | No
             "Hours with a * are from speeds of recorded runs, in results/ of this folder, or of one up to two levels "
             "below."
         )
-    precisions = {run.settings.precision for run in checked.runs}
-    precisions |= {run.settings.precision for run in checked.pretrainings}
-    if "bf16" in precisions and not gpu.has_bf16:
+    if not gpu.has_bf16 and any(job.identity.get("precision") == "bf16" for job in checked.every):
         lines.append(
             f"The {gpu.name} has no bf16: runs in bf16 are planned at its peak in fp32. `precision: fp16` is faster."
         )

@@ -17,6 +17,7 @@ from rich.text import Text
 
 from preln.fairseq_plugin.log import newest_progress
 from preln.jobs.base import Job
+from preln.jobs.kind import Kind
 from preln.records import packed
 from preln.records.record import Record, read_or_nothing
 from preln.records.recording import METRICS
@@ -113,26 +114,18 @@ class Section:
     """The jobs of one kind.
 
     Attributes:
-        kind: the folder of the results in which they are.
-        jobs: what they are called.
-        unit: what their progress is counted in.
-        digits: of the progress.
-        headings: of their scores.
+        kind: the kind.
         rows: the jobs.
     """
 
-    kind: str
-    jobs: str
-    unit: str
-    digits: int
-    headings: tuple[str, ...]
+    kind: Kind[Any]
     rows: list[Progress]
 
     def table(self, bars: bool) -> Table:
         """The section as a table, with a bar for each job where `bars` are wanted. A column is left out if no job has
         anything in it."""
         done = sum(row.is_done for row in self.rows)
-        result = Table(title=f"{done} of {len(self.rows)} {self.jobs} done", title_justify="left", box=None)
+        result = Table(title=f"{done} of {len(self.rows)} {self.kind.title} done", title_justify="left", box=None)
         # On a narrow terminal, long ids go over several lines.
         result.add_column("", overflow="fold")
         result.add_column("state", no_wrap=True)
@@ -141,9 +134,10 @@ class Section:
             result.add_column("", width=BAR_WIDTH)
             for cell, row in zip(cells, self.rows, strict=True):
                 cell.append(bar(row.share, COLOURS[row.state]))
+        scores = self.kind.headings
         numbers = {
-            self.unit: [f"{row.done:.{self.digits}f}/{row.of}" for row in self.rows],
-            **{heading: [_shown(row.scores.get(heading), ".2f") for row in self.rows] for heading in self.headings},
+            self.kind.unit: [f"{row.done:.{self.kind.digits}f}/{row.of}" for row in self.rows],
+            **{heading: [_shown(row.scores.get(heading), ".2f") for row in self.rows] for heading in scores},
             "tokens/s": [_shown(row.speed, ",.0f") for row in self.rows],
             "left": ["" if row.left is None else spoken(row.left) for row in self.rows],
             "last news": ["" if row.silent is None else f"{spoken(row.silent)} ago" for row in self.rows],

@@ -17,9 +17,7 @@ from rich.text import Text
 
 from preln.commands.progress import Progress, Section, State, bar, seconds_left, spoken
 from preln.config import Study
-from preln.pretraining import status as pretraining
-from preln.theory import status as theory
-from preln.translation import status as translation
+from preln.jobs.kinds import KINDS
 
 WATCH_SECONDS = 5
 FILE_WIDTH = 160
@@ -40,9 +38,8 @@ class StudyProgress:
     def read(cls, study: Study, results: Path, now: float) -> StudyProgress:
         """A study's progress from its results, at the time `now` in seconds since the epoch."""
         sections = [
-            *translation.sections(study, results, now),
-            *theory.sections(study, results),
-            *pretraining.sections(study, results, now),
+            Section(kind, [kind.progress(job, results / job.folder, now) for job in kind.expand(study, "study")])
+            for kind in KINDS.values()
         ]
         return cls(study.study, tuple(section for section in sections if section.rows))
 
@@ -101,12 +98,12 @@ class StudyProgress:
             "at_once": self.at_once,
             "jobs": [
                 {
-                    "kind": section.kind,
+                    "kind": section.kind.name,
                     "id": row.id,
                     "state": row.state,
                     "detail": row.detail,
                     "is_done": row.is_done,
-                    "unit": section.unit,
+                    "unit": section.kind.unit,
                     "done": row.done,
                     "of": row.of,
                     "scores": {name: _finite(score) for name, score in row.scores.items()},

@@ -8,10 +8,10 @@ from typing import Any
 import yaml
 
 from preln.corpora.registry import SOURCES
-from preln.jobs.runs import Run
 from preln.placements import PLACEMENTS
 from preln.pretraining.runs import PretrainingRun
 from preln.report.core.records import commit_name, hardware_line
+from preln.translation.runs import Run
 
 PAPER = "https://arxiv.org/abs/2002.04745"
 PAPER_TITLE = "On Layer Normalization in the Transformer Architecture"

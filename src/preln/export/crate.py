@@ -24,9 +24,8 @@ from rocrate.rocrate import ROCrate
 from preln.config import Study
 from preln.errors import PrelnError
 from preln.export.card import PAPER, PAPER_TITLE
-from preln.jobs.base import Job
+from preln.jobs.base import Job, digest
 from preln.jobs.results import STUDY_FILE
-from preln.jobs.runs import digest
 from preln.records import packed
 from preln.records.files import new_folder
 from preln.report.catalogue import REPORT, Catalogue

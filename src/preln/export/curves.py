@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from preln.config import Study
 from preln.errors import PrelnError
 from preln.jobs.base import Job
-from preln.jobs.runs import Run
+from preln.jobs.kinds import KINDS
 from preln.libraries import pd
-from preln.pretraining.report import records as pretraining_records
-from preln.pretraining.runs import PretrainingRun
 from preln.records.files import new_folder, replaced
-from preln.theory.report import traces
-from preln.theory.trace_jobs import TraceJob
-from preln.translation.report import records
 
 SETTINGS = ["placement", "optimizer", "learning_rate", "warmup", "seed"]
 """The columns with a run's settings; a pre-training has no `optimizer`."""
@@ -39,25 +35,21 @@ def load(study: Study, results: Path, jobs: Sequence[Job]) -> pd.DataFrame:
     Raises:
         PrelnError: if none of the jobs is finished, or a record cannot be used.
     """
-    runs = [job for job in jobs if isinstance(job, Run)]
-    pretrainings = [job for job in jobs if isinstance(job, PretrainingRun)]
-    traced = [job for job in jobs if isinstance(job, TraceJob)]
-    table = pd.concat(
-        [
-            _long(runs, records.curves(study, runs, results)[["run", *records.MEASURED]]),
-            _long(pretrainings, pretraining_records.load(study, pretrainings, results).curves),
-            _long(traced, traces.load(study, traced, results).table.drop(columns=["curve", "seed"])),
-        ]
-    )
+    tables: list[pd.DataFrame] = []
+    for kind in KINDS.values():
+        if kind.curves:
+            shown = [job for job in jobs if job.kind == kind.name]
+            tables.append(_long(shown, kind.curves(study, shown, results)))
+    table = pd.concat(tables)
     if table.empty:
         selection = f" for {jobs[0].id}" if len(jobs) == 1 else ""
         raise PrelnError(f"{results / study.study}: no finished curve{selection}; preln status shows the progress")
     return table.astype({"update": "int64", "epoch": "Int64"})
 
 
-def _long(jobs: Sequence[Run | PretrainingRun | TraceJob], curves: pd.DataFrame) -> pd.DataFrame:
+def _long(jobs: Sequence[Any], curves: pd.DataFrame) -> pd.DataFrame:
     """Melt the curves of one kind of run, with a row for each epoch or update, into a row for each number."""
-    named = curves.rename(columns={"updates": "update", **records.RATE})
+    named = curves.rename(columns={"updates": "update", "learning_rate": "rate"})
     long = named.reindex(columns=list(dict.fromkeys([*_AT, *named.columns])))
     long = long.melt(_AT, var_name="quantity").dropna(subset=["value"])
     settings = [

@@ -27,7 +27,6 @@ from torch import Tensor
 from preln.errors import PrelnError
 from preln.export.card import card
 from preln.fairseq_plugin.binarise import symbols
-from preln.jobs.runs import Run
 from preln.placements.base import Shape, places
 from preln.placements.deepnorm import DeepNorm
 from preln.pretraining.runs import PretrainingRun
@@ -35,6 +34,7 @@ from preln.records import recording
 from preln.records.files import new_folder
 from preln.training import prepared_text
 from preln.training.training import TrainedModel
+from preln.translation.runs import Run
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase

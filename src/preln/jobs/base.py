@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    from preln.jobs.prepared import Prepared
 
 
 class Job(ABC):
@@ -27,6 +32,16 @@ class Job(ABC):
     def identity(self) -> dict[str, Any]: ...
 
     @property
+    def prepared(self) -> tuple[Prepared, ...]:
+        """The prepared texts that it reads."""
+        return ()
+
+    @property
+    def weights_of(self) -> tuple[Job, ...]:
+        """The runs whose weights it reads."""
+        return ()
+
+    @property
     def folder(self) -> str:
         """The folder of its records, in the folder of the study's results."""
         return f"{self.kind}/{self.id}"
@@ -35,3 +50,8 @@ class Job(ABC):
     def files(self) -> list[str]:
         """Its records, in the folder of the study's results."""
         return [f"{self.folder}/{name}" for name in self.records]
+
+
+def digest(value: dict[str, Any]) -> str:
+    """SHA-256 of a value's canonical JSON, in hexadecimal."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()

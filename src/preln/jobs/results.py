@@ -8,7 +8,6 @@ from pathlib import Path
 
 from preln.config import NoResults, Study, StudyError, of_results, read
 from preln.config.base import listed, meant, nearest
-from preln.jobs.runs import Run, expand
 
 STUDY_FILE = "study.yaml"
 """The study as it was run, in the folder of its results."""
@@ -42,8 +41,8 @@ def of_folder(results: Path) -> Path:
     return results if results.name == STUDY_FILE else results / STUDY_FILE
 
 
-def read_results(results: Path) -> tuple[Path, Study, list[Run]]:
-    """A study's folder of results (or its study.yaml), the study, and its runs.
+def read_results(results: Path) -> tuple[Path, Study]:
+    """A study's folder of results (or its study.yaml), and the study.
 
     Raises:
         NoResults: if there are none; the message names those that there are.
@@ -67,7 +66,7 @@ def read_results(results: Path) -> tuple[Path, Study, list[Run]]:
         # A study that has not begun is shown from its file (`status`). One of this very name has begun elsewhere.
         kind = StudyError if name in names else NoResults
         raise kind(f"{path.parent}: holds no results; {hint}") from error
-    return path.resolve().parent, study, expand(study, path)
+    return path.resolve().parent, study
 
 
 def study_named(study: str) -> Path | None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from preln.config import EnglishText, Execution, GridPoint, Origin, PretrainingSettings, Study, Task, placed, refuse
 from preln.config.grid import MOST_RUNS
+from preln.config.pretraining import PretrainingEntry
 from preln.jobs.base import Job
-from preln.jobs.runs import combinations, execution_of, misfits, undefined, unusual, usual_values
+from preln.jobs.grid import GridKind, unusual
+from preln.jobs.prepared import Prepared, of_text, text_id
 from preln.records import recording
 from preln.values import short
 
@@ -49,6 +52,11 @@ class PretrainingRun(Job):
             **self.settings.model_dump(mode="json"),
         }
 
+    @property
+    def prepared(self) -> tuple[Prepared, ...]:
+        """The prepared text."""
+        return (of_text(self.settings.text, self.text),)
+
 
 @dataclass(frozen=True)
 class FinetuningJob(Job):
@@ -84,6 +92,20 @@ class FinetuningJob(Job):
         return self.run.execution.alone
 
     @property
+    def prepared(self) -> tuple[Prepared, ...]:
+        """The prepared text of the run, and the task as the run's model reads it. A record has no checksums of them."""
+        (text,) = self.run.prepared
+        model = f"{text_id(self.run.settings.text, self.run.text)}-{self.run.settings.sequence_length}"
+        folder = f"resources/tasks/{text_id(self.task_name, self.task)}/{model}"
+        task = Prepared(folder, self.task, ("pieces", "binary"), "pieces", option="--task")
+        return replace(text, stages=("binary",), record=""), task
+
+    @property
+    def weights_of(self) -> tuple[Job, ...]:
+        """The run."""
+        return (self.run,)
+
+    @property
     def origin(self) -> dict[str, Any]:
         """Everything that can change the score of one point and seed."""
         return {
@@ -103,27 +125,18 @@ def expand(study: Study, origin: Origin = "study") -> list[PretrainingRun]:
     """
     if study.pretraining is None:
         return []
-    common = study.pretraining.settings
-    usual = usual_values(PretrainingSettings, common, _ID_SETTINGS)
     last = max(study.pretraining.checkpoints, default=0)
-    runs: dict[str, PretrainingRun] = {}
-    wrong: list[str] = []
-    for number, entry in enumerate(study.pretraining.runs):
-        where = f"pretraining.runs.{number}"
-        execution = execution_of(entry, study, where, wrong)
-        for settings in combinations(PretrainingSettings, common, entry.own, where, wrong):
-            if settings.text not in study.texts:
-                wrong.append(undefined(f"{where}.text", settings.text, study.texts))
-                continue
-            if entry.finetune and last > settings.updates:
-                wrong.append(
-                    f"{where}.updates: {settings.updates} are fewer than the last of pretraining.checkpoints, {last}"
-                )
-            run_id = _run_id(settings, common, usual, several_texts=len(study.texts) > 1)
-            wrong += misfits(run_id, runs, settings, execution, where)
-            runs[run_id] = PretrainingRun(run_id, settings, study.texts[settings.text], entry.finetune, execution)
-    refuse(placed(origin, wrong))
-    return list(runs.values())
+
+    def too_short(run: PretrainingRun) -> Iterable[str]:
+        if run.finetune and last > run.settings.updates:
+            yield f".updates: {run.settings.updates} are fewer than the last of pretraining.checkpoints, {last}"
+
+    def new_run(
+        run_id: str, settings: PretrainingSettings, text: EnglishText, entry: PretrainingEntry, execution: Execution
+    ) -> PretrainingRun:
+        return PretrainingRun(run_id, settings, text, entry.finetune, execution)
+
+    return GRID.expand(study.pretraining, "pretraining", study, origin, new_run, too_short)
 
 
 def finetunings(study: Study, origin: Origin = "study") -> list[FinetuningJob]:
@@ -144,6 +157,8 @@ def finetunings(study: Study, origin: Origin = "study") -> list[FinetuningJob]:
     jobs = [
         FinetuningJob(run, update, task, study.tasks[task], points, grid.fixed, grid.seeds)
         for task in grid.tasks
+        # `Study` refuses others; a study that is refused is expanded all the same, to report all mistakes at once.
+        if task in study.tasks
         for run in runs
         for update in study.pretraining.checkpoints
     ]
@@ -158,15 +173,17 @@ def finetunings(study: Study, origin: Origin = "study") -> list[FinetuningJob]:
     return jobs
 
 
-_ID_SETTINGS = {"placement", "learning_rate", "warmup", "seed"}
-"""The settings that always appear in an id."""
+def _id_parts(settings: PretrainingSettings, common: Mapping[str, Any], usual: Mapping[str, Any]) -> list[str]:
+    """Placement, rate, warm-up, and the settings that differ from the study's."""
+    required = {key: common.get(key) for key in ("updates", "validate_every")}
+    fixed = [settings.placement, f"lr{short(settings.learning_rate)}", f"wu{settings.warmup}"]
+    return [*fixed, *unusual(settings, usual), *unusual(settings, required)]
 
 
-def _run_id(settings: PretrainingSettings, common: dict[str, Any], usual: dict[str, Any], several_texts: bool) -> str:
-    """A run's id: placement, rate, warm-up, settings that differ from the study's, and the seed."""
-    parts = [settings.placement, f"lr{short(settings.learning_rate)}", f"wu{settings.warmup}"]
-    parts += unusual(settings, usual)
-    parts += unusual(settings, {key: common.get(key) for key in ("updates", "validate_every")})
-    if several_texts and settings.text != common.get("text"):
-        parts.append(settings.text)
-    return "-".join([*parts, f"s{settings.seed}"])
+GRID = GridKind(
+    PretrainingSettings,
+    text="text",
+    texts="texts",
+    named=frozenset({"placement", "learning_rate", "warmup", "seed"}),
+    id_parts=_id_parts,
+)

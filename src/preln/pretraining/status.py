@@ -1,4 +1,4 @@
-"""Progress of a study's pre-trainings and fine-tunings."""
+"""Progress of a pre-training, and of a checkpoint's fine-tunings."""
 
 from __future__ import annotations
 
@@ -12,38 +12,27 @@ from preln.commands.progress import (
     SILENT_SECONDS,
     Counting,
     Progress,
-    Section,
     State,
     state_in_progress,
     training,
 )
-from preln.config import Study
 from preln.pretraining.curve import read_validations
-from preln.pretraining.runs import FinetuningJob, PretrainingRun, expand, finetunings
+from preln.pretraining.runs import FinetuningJob, PretrainingRun
 from preln.records import packed
 from preln.records.record import Record
 
 UPDATES = Counting("updates", {"valid": "valid_loss"}, read_validations)
 
 
-def sections(study: Study, results: Path, now: float) -> list[Section]:
-    """The progress of the pre-trainings, with losses in bits a masked token, and of the fine-tunings, with the mean dev
-    accuracy of the finished ones."""
-    pretrainings = [pretraining(run, results / run.folder, now) for run in expand(study)]
-    jobs = [finetuning(job, results / job.folder, now) for job in finetunings(study)]
-    return [
-        Section(PretrainingRun.kind, "pre-trainings", "update", 0, ("train", "valid"), pretrainings),
-        Section(FinetuningJob.kind, "checkpoints' fine-tunings", "fine-tuning", 0, ("accuracy",), jobs),
-    ]
-
-
 def pretraining(run: PretrainingRun, folder: Path, now: float) -> Progress:
-    """A pre-training's progress at the time `now` in seconds since the epoch; its folder is `folder`."""
+    """A pre-training's progress at the time `now` in seconds since the epoch, with losses in bits a masked token; its
+    folder is `folder`."""
     return training(run, run.settings.updates, folder, now, UPDATES)
 
 
 def finetuning(job: FinetuningJob, folder: Path, now: float) -> Progress:
-    """The progress of a checkpoint's fine-tunings on a task at the time `now` in seconds since the epoch."""
+    """The progress of a checkpoint's fine-tunings on a task at the time `now` in seconds since the epoch, with the mean
+    accuracy on dev of the finished ones."""
     wanted = len(job.points) * job.seeds
     record = Record(job, folder)
     if packed.exists(record.path) and not record.is_of_other_settings:

@@ -17,9 +17,8 @@ from typing import Any, TypeVar
 from preln.config import Study
 from preln.config.base import meant
 from preln.errors import PrelnError
-from preln.jobs.base import Job
-from preln.jobs.runs import digest
-from preln.questions.core import evidence
+from preln.jobs.base import Job, digest
+from preln.jobs.kinds import REPORTS, jobs_of
 from preln.records import packed
 from preln.report.core.entries import Entry, Source
 from preln.report.core.figure import Figure
@@ -31,7 +30,7 @@ LEADING = ("4", "placements", "failure-map", "runs", "pretraining", "theory", "f
 
 _DATA = (".csv", ".yaml", ".j2", ".css", ".js")
 _SOURCE = Path(__file__).parents[1]
-_SUBJECTS = ("translation.report", "pretraining.report", "theory.report", "questions.core")
+_SUBJECTS = (*REPORTS, "questions.core")
 """The packages of `preln` whose modules declare figures and tables."""
 
 E = TypeVar("E", bound=Entry[Any])
@@ -120,7 +119,7 @@ class Catalogue:
     @cached_property
     def everything(self) -> list[Any]:
         """All jobs of the study."""
-        return self._jobs_of(evidence.SOURCE)
+        return jobs_of(self.study)
 
     def load(self, entry: Entry[Any], results: Path) -> Any:
         """The records of what a figure or a table shows; `results` is the folder of the results of all studies.

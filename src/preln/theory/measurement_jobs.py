@@ -12,10 +12,12 @@ from preln import schedules
 from preln.config import Corpus, ExactTheory, Execution, Gradients, Origin, RunSettings, Study, describe, placed, refuse
 from preln.config.base import listed, meant
 from preln.jobs.base import Job
-from preln.jobs.runs import PREPARATION_VERSION, Run, series
+from preln.jobs.grid import series
+from preln.jobs.prepared import Prepared, of_corpus
 from preln.placements import PAPER, in_order
 from preln.records import recording
 from preln.theory.measurements import AFTER_WARMUP
+from preln.translation.runs import PREPARATION_VERSION, Run
 
 THEORY_VERSION = 1
 """Raised when the code may change the measurements; a raise takes every measurement again.
@@ -135,6 +137,16 @@ class GradientJob(Job):
             "batches": self.batches,
             "every_matrix": self.every_matrix,
         }
+
+    @property
+    def prepared(self) -> tuple[Prepared, ...]:
+        """The prepared corpus."""
+        return (of_corpus(self.settings.corpus, self.corpus),)
+
+    @property
+    def weights_of(self) -> tuple[Job, ...]:
+        """The runs that are measured at the end of their warm-up."""
+        return self.trained
 
 
 MeasurementJob = ExactJob | GradientJob

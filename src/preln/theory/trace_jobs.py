@@ -7,9 +7,10 @@ from typing import Any, ClassVar
 
 from preln.config import Corpus, Execution, Origin, RunSettings, Study
 from preln.jobs.base import Job
-from preln.jobs.runs import PREPARATION_VERSION, Run, runs_of
+from preln.jobs.prepared import Prepared
 from preln.records import recording
 from preln.theory.measurement_jobs import THEORY_VERSION
+from preln.translation.runs import PREPARATION_VERSION, Run, runs_of
 
 NOT_IN_A_TRACE = {
     "epochs",
@@ -61,6 +62,11 @@ class TraceJob(Job):
         return self.run.execution.alone
 
     @property
+    def prepared(self) -> tuple[Prepared, ...]:
+        """The prepared corpus."""
+        return self.run.prepared
+
+    @property
     def identity(self) -> dict[str, Any]:
         """Everything that can change the trace's numbers, as plain JSON values."""
         return {
@@ -78,7 +84,7 @@ def expand(study: Study, origin: Origin = "study") -> list[TraceJob]:
     """The traces of a study; empty if it has no such section.
 
     Raises:
-        StudyError: as in `preln.jobs.runs.expand`.
+        StudyError: as in `preln.translation.runs.expand`.
     """
     section = study.first_updates
     if section is None:

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from preln.config import Execution, Study
 from preln.errors import PrelnError
-from preln.jobs.runs import digest
+from preln.jobs.base import digest
 from preln.libraries import filelock
 from preln.records.files import (
     Damaged,

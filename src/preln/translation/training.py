@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from preln.config import Study
-from preln.jobs.runs import Run
 from preln.libraries import pd
 from preln.records import recording
 from preln.records.files import replaced
@@ -17,6 +16,7 @@ from preln.training import prepared_text
 from preln.training.state import RunState
 from preln.training.training import KeptWeights, TrainedModel, Training
 from preln.translation.curve import curve, has_translations, read_epochs
+from preln.translation.runs import Run
 from preln.translation.unigram_baseline import of_prepared
 
 logger = logging.getLogger(__name__)

@@ -14,8 +14,8 @@ from preln.corpora import bpe
 from preln.corpora.registry import SOURCES
 from preln.corpora.text import MOST_PIECES
 from preln.errors import PrelnError
-from preln.jobs.runs import Run
 from preln.training import prepared_text
+from preln.translation.runs import Run
 from preln.translation.training import trained
 
 AT_ONCE = 64

@@ -8,7 +8,7 @@ from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
 from preln.config import PretrainingSettings, Study
-from preln.jobs.runs import series
+from preln.jobs.grid import series
 from preln.libraries import pd
 from preln.placements import PLACEMENTS
 from preln.pretraining.report.figure_pretraining import AXIS, baseline, trained

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from preln.config import Study
-from preln.jobs.runs import series
+from preln.jobs.grid import series
 from preln.pretraining.report.records import SOURCE, Records
 from preln.pretraining.runs import FinetuningJob, PretrainingRun
 from preln.report.core import curve_figure

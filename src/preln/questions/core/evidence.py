@@ -11,8 +11,8 @@ from typing import Any
 
 from preln.config import Study, of_results
 from preln.config.base import Settings
+from preln.jobs.kinds import jobs_of
 from preln.jobs.results import of_folder
-from preln.jobs.runs import Run
 from preln.libraries import pd
 from preln.placements import PAPER
 from preln.pretraining.report import records as pretraining_records
@@ -23,6 +23,7 @@ from preln.theory.report import tables as theory_tables
 from preln.theory.report import traces
 from preln.translation.report import records
 from preln.translation.report.budgets import spent
+from preln.translation.runs import Run
 
 TRANSLATION_LOSS, TRANSLATION_BLEU = "valid_loss", "test_bleu"
 
@@ -189,17 +190,5 @@ def _of_run(run: Run, curve: pd.DataFrame, quantity: str, guess: float) -> Sampl
     )
 
 
-_SOURCES: Mapping[str, Source[Any, Any]] = {
-    "translation": records.SOURCE,
-    "pretraining": pretraining_records.SOURCE,
-    "theory": theory_records.SOURCE,
-    "traces": traces.SOURCE,
-}
-
-
-def _jobs(study: Study) -> list[Any]:
-    return [job for source in _SOURCES.values() for job in source.jobs(study)]
-
-
-SOURCE: Source[Any, Evidence] = Source(_jobs, lambda study, jobs, results: of_study(study, results))
+SOURCE: Source[Any, Evidence] = Source(jobs_of, lambda study, jobs, results: of_study(study, results))
 """All that a study records."""

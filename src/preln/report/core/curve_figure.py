@@ -15,7 +15,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Literal
 
 from preln.config import PretrainingSettings, RunSettings
-from preln.jobs.runs import series
+from preln.jobs.grid import series
 from preln.libraries import np, pd
 from preln.report.core.curves import EXTENT, Curves, by_series, means
 from preln.report.core.figure import NothingDone

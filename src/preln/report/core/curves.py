@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from preln.jobs.runs import Settled, series
+from preln.jobs.grid import Settled, series
 from preln.libraries import pd
 from preln.report.core.statistics import Estimate, estimate
 

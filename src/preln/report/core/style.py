@@ -12,10 +12,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from preln.config import RunSettings
-from preln.jobs.runs import Run, series
+from preln.jobs.grid import series
 from preln.placements import PLACEMENTS
 from preln.schedules import of
 from preln.schedules.inverse_sqrt import InverseSqrt
+from preln.translation.runs import Run
 
 if TYPE_CHECKING:
     from matplotlib.axis import Axis

@@ -11,7 +11,6 @@ from typing import Any, Literal
 
 from preln.commands.plan import GPUS
 from preln.config import RunSettings
-from preln.jobs.runs import expand
 from preln.placements import PLACEMENTS
 from preln.placements.base import Residual
 from preln.questions.base import KnownAs
@@ -22,6 +21,7 @@ from preln.report.pages.committed import Committed
 from preln.translation.report import bench
 from preln.translation.report.bench import Line
 from preln.translation.report.failure_map import Map
+from preln.translation.runs import expand
 
 DEPTHS = (6, 12, 18)
 """The layers of a stack: those of the bench, and more."""

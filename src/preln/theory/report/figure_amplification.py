@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from preln.config import RunSettings, Study
-from preln.jobs.runs import series
+from preln.jobs.grid import series
 from preln.libraries import pd
 from preln.placements import PLACEMENTS
 from preln.report.core.curves import EXTENT, Curves, means

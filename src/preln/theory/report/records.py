@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from preln.config import Study
-from preln.jobs.runs import expand as expand_runs
 from preln.libraries import pd
 from preln.placements import PAPER, PLACEMENTS
 from preln.records import packed, recording
@@ -20,6 +19,7 @@ from preln.report.reference import gradients as paper
 from preln.report.reference.gradients import Bar
 from preln.theory.measurement_jobs import ExactJob, GradientJob, MeasurementJob, expand
 from preln.theory.measurements import AFTER_WARMUP, COLUMNS, INITIAL
+from preln.translation.runs import expand as expand_runs
 
 UNBIASED = ("gradient_square", "gradient_square_error", "gradient_noise")
 """The quantities of a gradient without the bias of the mini-batches' noise; older measurements are without them."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from preln.config import RunSettings, Study
-from preln.jobs.runs import series
+from preln.jobs.grid import series
 from preln.libraries import pd
 from preln.records import packed, recording
 from preln.report.core.entries import Source

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from preln.config import RunSettings, Study
 from preln.jobs.base import Job
-from preln.jobs.runs import Run
 from preln.libraries import pd
 from preln.report.core.entries import Source
 from preln.report.core.statistics import mean
@@ -19,6 +18,7 @@ from preln.theory.report import records as theory_records
 from preln.translation.report import records
 from preln.translation.report.failure_map import Map, in_a_map, maps
 from preln.translation.report.sensitivity import sensitivity
+from preln.translation.runs import Run
 
 _FEWEST_PLACEMENTS = 3
 

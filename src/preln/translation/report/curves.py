@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from preln.config import RunSettings, Study
-from preln.jobs.runs import Run, series
+from preln.jobs.grid import series
 from preln.report.core import curve_figure
 from preln.report.core.curve_figure import Panel, Reference, TrainedRun, curves_of, progress, shared
 from preln.report.core.curves import Curves
@@ -17,6 +17,7 @@ from preln.report.core.style import Style, line, styles
 from preln.report.reference import translation as paper
 from preln.report.reference.translation import Quantity
 from preln.translation.report.records import Records
+from preln.translation.runs import Run
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from preln.config import RunSettings, Study
-from preln.jobs.runs import Run
 from preln.records.recording import AGAIN, RecordError
 from preln.report.core.labels import label, varying
 from preln.report.core.statistics import mean
 from preln.translation.report.records import Records
+from preln.translation.runs import Run
 
 MARGIN = 0.3
 """A run that learns ends at least so many bits a token below the unigram baseline."""

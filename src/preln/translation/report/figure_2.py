@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from functools import partial
 
 from preln.config import Study
-from preln.jobs.runs import Run
 from preln.report.core.figure import Figure
 from preln.translation.report.curves import COLUMNS, Layout, Part, compose, curves, in_figure
 from preln.translation.report.records import SOURCE
+from preln.translation.runs import Run
 
 OPTIMIZERS = [("(a) Adam", ("adam", "radam"), "a"), ("(b) SGD", ("sgd",), "b")]
 

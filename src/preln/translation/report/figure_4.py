@@ -7,10 +7,10 @@ from functools import partial
 from string import ascii_lowercase
 
 from preln.config import Study
-from preln.jobs.runs import Run
 from preln.report.core.figure import Figure
 from preln.translation.report.curves import COLUMNS, Layout, Part, compose, curves, in_figure
 from preln.translation.report.records import SOURCE
+from preln.translation.runs import Run
 
 TITLES = {"valid_loss": "Validation loss", "bleu": "BLEU"}
 

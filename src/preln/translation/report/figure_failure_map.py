@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from preln.config import Study
-from preln.jobs.runs import Run
 from preln.report.core.figure import Figure, NothingDone
 from preln.report.core.style import NOTE, TEXT_WIDTH
 from preln.translation.report.failure_map import MARGIN, Cell, Map, in_a_map, maps, model_of
 from preln.translation.report.records import SOURCE, Records
+from preln.translation.runs import Run
 from preln.values import short
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from preln.config import Study
-from preln.jobs.runs import Run, series
+from preln.jobs.grid import series
 from preln.report.core import curve_figure
 from preln.report.core.curve_figure import Panel, looks, progress, shared
 from preln.report.core.curves import Curves, by_series
@@ -14,6 +14,7 @@ from preln.report.core.figure import Figure
 from preln.report.core.labels import names
 from preln.translation.report.curves import COLUMNS, panel, trained
 from preln.translation.report.records import SOURCE, Records
+from preln.translation.runs import Run
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing

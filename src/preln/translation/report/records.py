@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from preln.config import RunSettings, Study
-from preln.jobs.runs import Run, expand
 from preln.libraries import pd
 from preln.records import packed
 from preln.records.recording import AGAIN, METRICS, RecordError, read
@@ -20,6 +19,7 @@ from preln.report.core.entries import Source
 from preln.report.core.records import Texts, hardware_line, own, table
 from preln.translation.curve import COLUMNS
 from preln.translation.report.constant_guesses import known
+from preln.translation.runs import Run, expand
 
 SETTINGS = list(RunSettings.model_fields)
 """The columns that hold a run's settings, named as in the study file."""

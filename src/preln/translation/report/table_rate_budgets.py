@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from preln.config import RunSettings, Study
-from preln.jobs.runs import Run, series
+from preln.jobs.grid import series
 from preln.libraries import pd
 from preln.report.core.forms import Content, rounded
 from preln.report.core.labels import label, varying
@@ -14,6 +14,7 @@ from preln.report.core.table import Table
 from preln.schedules import SETTINGS
 from preln.translation.report.budgets import read_at, spent
 from preln.translation.report.records import SOURCE, Records
+from preln.translation.runs import Run
 from preln.values import short
 
 _FREE = SETTINGS | {"schedule", "learning_rate", "warmup", "epochs", "figures"}

@@ -11,7 +11,6 @@ import datetime
 from collections.abc import Sequence
 
 from preln.config import RunSettings, Study
-from preln.jobs.runs import Run
 from preln.libraries import pd
 from preln.placements import PLACEMENTS
 from preln.report.core.forms import MISSING, Content, rounded
@@ -21,6 +20,7 @@ from preln.report.reference import translation as paper
 from preln.report.reference.translation import Quantity
 from preln.schedules import SETTINGS
 from preln.translation.report.records import SOURCE, SUMMARY, Records
+from preln.translation.runs import Run
 from preln.values import short
 
 _ALWAYS = {"placement", "optimizer", "learning_rate", "schedule", "warmup", "seed"}

@@ -1,0 +1,230 @@
+"""From a grid of a study to its runs: every combination of settings, with an id each."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from preln.config import (
+    Entry,
+    Execution,
+    Grid,
+    Origin,
+    PretrainingSettings,
+    RunSettings,
+    Study,
+    describe,
+    placed,
+    refuse,
+)
+from preln.config.base import listed, meant
+from preln.values import short
+
+LONGEST_ID = 200
+"""Characters; the id of a run is in the names of files, which are no longer than 255 bytes."""
+
+S = TypeVar("S", bound=BaseModel)
+T = TypeVar("T", bound=RunSettings | PretrainingSettings)
+
+
+class Settled(Protocol):
+    """A job with settings of a run."""
+
+    @property
+    def settings(self) -> RunSettings | PretrainingSettings: ...
+
+
+class GridRun(Settled, Protocol):
+    """A run of a grid."""
+
+    @property
+    def id(self) -> str: ...
+
+
+R = TypeVar("R", bound=GridRun)
+
+
+@dataclass(frozen=True)
+class GridKind(Generic[T]):
+    """How a kind of grid makes runs.
+
+    Attributes:
+        settings: the class of a run's settings.
+        text: the setting that names the run's text.
+        texts: the section of the study that defines the texts.
+        named: the settings with a fixed part in every id, in which `unusual` settings follow.
+        id_parts: the parts of an id before the text and the seed, from the settings, those that all runs share, and
+            the study's own value of each setting that is not in `named`.
+    """
+
+    settings: type[T]
+    text: str
+    texts: str
+    named: frozenset[str]
+    id_parts: Callable[[T, Mapping[str, Any], Mapping[str, Any]], list[str]]
+
+    def run_id(self, settings: T, common: Mapping[str, Any], study: Study) -> str:
+        """The id of a run whose settings differ from those that are `common` to its grid."""
+        fields = self.settings.model_fields.items()
+        usual = {
+            key: common.get(key, field.default)
+            for key, field in fields
+            if key not in self.named and not field.is_required()
+        }
+        parts = self.id_parts(settings, common, usual)
+        text = getattr(settings, self.text)
+        if len(getattr(study, self.texts)) > 1 and text != common.get(self.text):
+            parts.append(text)
+        return "-".join([*parts, f"s{settings.seed}"])
+
+    def expand(
+        self,
+        grid: Grid[Any],
+        section: str,
+        study: Study,
+        origin: Origin,
+        new_run: Callable[[str, T, Any, Any, Execution], R],
+        problems: Callable[[R], Iterable[str]] = lambda run: (),
+    ) -> list[R]:
+        """The runs of a grid of a study, in the order of the file.
+
+        Args:
+            grid: the grid.
+            section: its key in the study.
+            study: the study.
+            origin: of the study, for messages.
+            new_run: makes a run of its id, settings, text, entry and execution.
+            problems: further reasons why a run is impossible; each run is asked about once, in order.
+
+        Raises:
+            StudyError: with a line for each entry that is impossible, names a text that is not defined, or defines a
+                run that another entry defines already.
+        """
+        runs: dict[str, R] = {}
+        wrong: list[str] = []
+        texts = getattr(study, self.texts)
+        for number, entry in enumerate(grid.runs):
+            where = f"{section}.runs.{number}"
+            execution = _execution(entry, study, where, wrong)
+            for settings in combinations(self.settings, grid.settings, entry.own, where, wrong):
+                text = getattr(settings, self.text)
+                if text not in texts:
+                    wrong.append(undefined(f"{where}.{self.text}", text, texts))
+                    continue
+                run_id = self.run_id(settings, grid.settings, study)
+                run = new_run(run_id, settings, texts[text], entry, execution)
+                reasons = [*_misfits(run_id, runs, settings, execution), *problems(run)]
+                wrong += [f"{where}{reason}" for reason in reasons]
+                runs[run_id] = run
+        refuse(placed(origin, wrong))
+        return list(runs.values())
+
+
+def combinations(
+    model: type[S], common: Mapping[str, Any], own: Mapping[str, Any], where: str, wrong: list[str]
+) -> list[S]:
+    """The settings of each run of a grid's entry, in the order of the file: of an entry with lists, every combination.
+
+    Args:
+        model: of the settings.
+        common: the settings that all entries share, as the file has them.
+        own: the entry's own.
+        where: the entry stands, for messages.
+        wrong: takes a line for each thing that is wrong with a combination, which is then left out.
+    """
+    axes = [value if isinstance(value, list | tuple) else [value] for value in own.values()]
+    runs = []
+    for values in itertools.product(*axes):
+        content = {**common, **dict(zip(own, values, strict=True))}
+        try:
+            runs.append(model.model_validate(content))
+        except ValidationError as error:
+            wrong += [f"{where}.{line}" for line in describe(error, content, model)]
+    return runs
+
+
+def _execution(entry: Entry, study: Study, where: str, wrong: list[str]) -> Execution:
+    """The execution of an entry's runs: the study's, with the entry's own keys. If that is impossible, `wrong` takes a
+    line for each reason, and it is the study's."""
+    content = {**study.execution.model_dump(), **entry.execution}
+    try:
+        return Execution.model_validate(content)
+    except ValidationError as error:
+        wrong += [f"{where}.execution.{line}" for line in describe(error, content, Execution)]
+        return study.execution
+
+
+def _misfits(
+    run_id: str, runs: Mapping[str, Settled], settings: RunSettings | PretrainingSettings, execution: Execution
+) -> list[str]:
+    """The reasons why a run does not fit the earlier ones, its execution, or a file's name, each behind its key."""
+    wrong = []
+    if run_id in runs and runs[run_id].settings == settings:
+        wrong.append(f": the run {run_id} is defined twice")
+    elif run_id in runs:
+        wrong.append(
+            f": the run has the id {run_id} of another, which differs in "
+            f"{listed(differing_keys(runs[run_id].settings, settings))}: the name of a "
+            "corpus or a text must not read like a setting; give it another"
+        )
+    if len(run_id) > LONGEST_ID:
+        wrong.append(
+            f": the run's id has {len(run_id)} characters, too long for a file's name; say what most runs share "
+            f"in `settings`, for an id names what differs from them: {run_id}"
+        )
+    if settings.precision == "fp16" and not execution.gpus:
+        wrong.append(".precision: fp16 needs a GPU (execution.gpus); allowed on a CPU: fp32, bf16")
+    if settings.accumulate % execution.workers:
+        kind = (
+            f"{execution.gpus} GPUs (execution.gpus)"
+            if execution.gpus
+            else f"{execution.processes} processes (execution.processes)"
+        )
+        wrong.append(
+            f".accumulate: {settings.accumulate} cannot be shared by {kind}: a run's batch stays what it says, "
+            "and each takes as many of the batches of an update as every other"
+        )
+    return wrong
+
+
+def differing_keys(first: BaseModel, second: BaseModel) -> list[str]:
+    """The settings in which two runs of a kind differ."""
+    return [key for key in type(first).model_fields if getattr(first, key) != getattr(second, key)]
+
+
+def undefined(where: str, name: str, defined: Collection[str]) -> str:
+    """A line that a section does not define what a run names."""
+    return f"{where}: {name!r} is not defined{meant(name, defined)}; defined: {listed(defined) or 'none'}"
+
+
+def series(settings: S) -> S:
+    """The settings that runs share which differ in the seed alone: with the seed put to zero."""
+    return settings.model_copy(update={"seed": 0})
+
+
+def series_name(run: GridRun) -> str:
+    """The id of a run without its seed."""
+    return run.id.removesuffix(f"-s{run.settings.seed}")
+
+
+def unusual(settings: BaseModel, usual: Mapping[str, Any]) -> list[str]:
+    """The settings that are not the study's own, as parts of an id."""
+    values = ((key, getattr(settings, key), common) for key, common in usual.items())
+    return [
+        f"{key.replace('_', '')}{short(value)}"
+        for key, value, common in values
+        if value != common and value != _as(value, common)
+    ]
+
+
+def _as(value: Any, usual: Any) -> Any:
+    """`usual`, which may still be YAML's text for a number, in the type of `value`; unchanged if it cannot be one,
+    because a setting that no run takes over may be anything."""
+    try:
+        return type(value)(usual) if usual is not None and value is not None else usual
+    except (TypeError, ValueError, OverflowError):
+        return usual

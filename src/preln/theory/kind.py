@@ -1,0 +1,54 @@
+"""Measurements of the theory, and traces of first updates, as kinds of jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from preln.config import Origin, Study
+from preln.jobs.kind import Kind
+from preln.theory import measurement_jobs, trace_jobs
+from preln.theory.measurement_jobs import ExactJob, MeasurementJob
+from preln.theory.status import measurement, trace
+from preln.theory.trace_jobs import TraceJob
+from preln.translation import runs
+from preln.translation.runs import GRID
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+
+def _measurements(study: Study, origin: Origin) -> list[MeasurementJob]:
+    """The measurements of a study's theory. `Study` refuses gradients without translation runs."""
+    if study.theory is None or (study.theory.gradients and not study.translation):
+        return []
+    return measurement_jobs.expand(study, runs.expand(study, origin), origin)
+
+
+def _curves(study: Study, jobs: Sequence[TraceJob], results: Path) -> DataFrame:
+    """The traces, with a row for each update."""
+    from preln.theory.report.traces import load
+
+    return load(study, jobs, results).table.drop(columns=["curve", "seed"])
+
+
+THEORY = Kind(
+    name=ExactJob.kind,
+    title="measurements of the theory",
+    sections=("theory", "translation"),
+    expand=_measurements,
+    unit="seed",
+    progress=measurement,
+)
+
+FIRST_UPDATES = Kind(
+    name=TraceJob.kind,
+    title="traces of first updates",
+    sections=("first_updates",),
+    expand=trace_jobs.expand,
+    grid=GRID,
+    unit="update",
+    progress=trace,
+    curves=_curves,
+)
