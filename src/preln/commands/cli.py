@@ -196,7 +196,7 @@ def run_study(
 
     path = study_file(study)
     content = check_file(path).study
-    arguments = ["--cores", cores, "--rerun-incomplete", "--configfile", str(path), *(more or ())]
+    arguments = ["--cores", cores, "--rerun-incomplete", f"--configfile={path}", *(more or ())]
     status, results = run(content, arguments, Path("logs") / content.study / "snakemake.log")
     if status:
         sys.exit(status)
@@ -235,6 +235,8 @@ def status(
 ) -> None:
     """Show how far a study and each of its jobs is, their scores, speed and time left; it only reads files."""
     from preln.commands.status import StudyProgress, show
+    from preln.jobs import notes
+    from preln.jobs.kinds import jobs_of
 
     if watch and json_form:
         raise PrelnError("--watch and --json: choose one; a program that watches calls --json again")
@@ -247,7 +249,8 @@ def status(
             raise
         folder, study, origin = results, load(file), file
     if json_form:
-        print(json_text(StudyProgress.read(study, folder, time.time()).content()), end="")
+        content = StudyProgress.read(study, folder, time.time()).content()
+        print(json_text(content | {"notes": notes.of_study(jobs_of(study), folder)}), end="")
     else:
         show(study, folder, origin, watch)
 
@@ -255,6 +258,7 @@ def status(
 @app.command(rich_help_panel=STUDY)
 def summary(results: ResultsOf) -> None:
     """Print the tables of what is done, the verdicts on the paper's claims, and where the figures are."""
+    from preln.jobs import notes
     from preln.report.catalogue import REPORT, Catalogue
     from preln.report.core import forms
 
@@ -262,6 +266,8 @@ def summary(results: ResultsOf) -> None:
     catalogue = Catalogue(study)
     for written in catalogue.tables.values():
         print(forms.plain(written.make(study, catalogue.load(written, folder.parent))))
+    for line in notes.told(notes.of_study(catalogue.everything, folder)):
+        print(line)
     for picture in catalogue.pictures():
         if (folder / picture).exists():
             print(folder / picture)

@@ -25,11 +25,15 @@ from rich.text import Text
 from preln.commands.progress import Progress, bar, seconds_left, spoken
 from preln.commands.status import WATCH_SECONDS, StudyProgress
 from preln.config import Study
+from preln.jobs import notes
+from preln.jobs.kinds import jobs_of
 from preln.libraries import filelock
 
 _TARGETS = ("default", "all", "prepared")
 """Rules that make nothing; a module's may have a name before it, as `preln_all`."""
 NOTHING = "Nothing to do: all of it is made and up to date."
+PREPARING = ("prepare_text", "prepare_bpe")
+"""Rules that note what looks like a mistake in a text; a module's may have a name before it."""
 SHOWN = 20
 """Lines of the log that are shown when the workflow fails and no line says why."""
 
@@ -171,8 +175,12 @@ def _run(study: Study, arguments: Sequence[str], log: Path) -> tuple[int, Path]:
         try:
             with Live(console=console, get_renderable=view, refresh_per_second=1, transient=True) as live:
                 for line in pipe:
-                    if change := steps.take(json.loads(line)):
+                    content = json.loads(line)
+                    step = steps.running.get(content.get("job_id"))
+                    if change := steps.take(content):
                         _print(live.console, steps, *change)
+                    if content["event"] == "run_info" or (step and step.rule.endswith(PREPARING)):
+                        view.tell_notes(live.console)
             status = process.wait()
         finally:
             if process.poll() is None:
@@ -182,6 +190,7 @@ def _run(study: Study, arguments: Sequence[str], log: Path) -> tuple[int, Path]:
                 process.wait()
             for number, handler in before.items():
                 signal.signal(number, handler)
+    view.tell_notes(console)
     content = log.read_text(encoding="utf-8", errors="replace")
     if not status and not steps.done:
         # Otherwise it was asked for something else, such as a plan.
@@ -212,11 +221,20 @@ class View:
         self._began = time.time()
         self._progress: dict[str, Progress] = {}
         self._looked = 0.0
+        self._notes: list[str] = []
 
     @property
     def results(self) -> Path:
         """The folder of the study's results."""
         return self._steps.results.get(self._study.study, Path("results") / self._study.study)
+
+    def tell_notes(self, console: Console) -> None:
+        """Print what the preparation has noted of the study's texts since it was last told."""
+        new = [note for note in notes.of_study(jobs_of(self._study), self.results) if note not in self._notes]
+        self._notes += new
+        console.print(
+            *notes.told(new), sep="\n", end="\n" if new else "", markup=False, highlight=False, soft_wrap=True
+        )
 
     def __call__(self) -> RenderableType:
         """The view as it is now; the folders of the jobs are read every few seconds."""

@@ -10,34 +10,12 @@ from dataclasses import dataclass
 from functools import cache
 
 # Without those that Moses has abbreviations for but tears apart: it takes most marks of other scripts for punctuation.
-MOSES = frozenset(
-    [
-        "ca",
-        "cs",
-        "de",
-        "el",
-        "en",
-        "es",
-        "et",
-        "fi",
-        "fr",
-        "ga",
-        "hu",
-        "is",
-        "it",
-        "lt",
-        "lv",
-        "nl",
-        "pl",
-        "pt",
-        "ro",
-        "ru",
-        "sk",
-        "sl",
-        "sv",
-        "tdt",
-    ]
-)
+MOSES = {
+    **{"ca": "Catalan", "cs": "Czech", "nl": "Dutch", "en": "English", "et": "Estonian", "fi": "Finnish"},
+    **{"fr": "French", "de": "German", "el": "Greek", "hu": "Hungarian", "is": "Icelandic", "ga": "Irish"},
+    **{"it": "Italian", "lv": "Latvian", "lt": "Lithuanian", "pl": "Polish", "pt": "Portuguese", "ro": "Romanian"},
+    **{"ru": "Russian", "sk": "Slovak", "sl": "Slovenian", "es": "Spanish", "sv": "Swedish", "tdt": "Tetum"},
+}
 """The languages whose abbreviations Moses knows and whose words it keeps, all in alphabets of letters."""
 
 _ALPHABETS = frozenset({"Latn", "Grek", "Cyrl"})
@@ -46,8 +24,8 @@ _UNSPACED = {
     **dict.fromkeys(("Hani", "Hans", "Hant"), "zh"),
     **dict.fromkeys(("Jpan", "Kore", "Thai", "Laoo", "Khmr", "Mymr", "Tibt"), "char"),
 }
-"""sacreBLEU's tokenisers for scripts that do not separate words by spaces, or, as Korean, words and their endings. Those
-for Japanese and Korean words need dictionaries, which not every machine has, so that scores would depend on it."""
+"""sacreBLEU's tokenisers for scripts that do not separate words, or, as in Korean, words and their endings. Those for
+Japanese and Korean words need dictionaries, which not every machine has, so scores would depend on the machine."""
 
 _DOTLESS = str.maketrans({"I": "ı", "İ": "i"})
 
