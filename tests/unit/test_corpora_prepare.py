@@ -153,7 +153,7 @@ def own_text(folder: Path, parts: dict[str, list[tuple[str, str]]], **settings: 
     paths = {}
     for name, pairs in parts.items():
         paths[name] = TextPaths(source=folder / f"{name}.de", target=folder / f"{name}.en")
-        for side, (_, path) in enumerate(paths[name]):
+        for side, path in enumerate(paths[name].files):
             path.write_text("".join(f"{pair[side]}\n" for pair in pairs), encoding="utf-8")
     languages = {"source_language": "de", "target_language": "en", "held_out": 20}
     return FilesCorpus(source="files", **{**languages, **paths, **settings})

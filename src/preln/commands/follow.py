@@ -25,7 +25,7 @@ from rich.text import Text
 from preln.commands.progress import Progress, bar, seconds_left, spoken
 from preln.commands.status import WATCH_SECONDS, StudyProgress
 from preln.config import Study
-from preln.jobs import notes
+from preln.jobs import notes, replacement
 from preln.jobs.kinds import jobs_of
 from preln.libraries import filelock
 
@@ -179,6 +179,8 @@ def _run(study: Study, arguments: Sequence[str], log: Path) -> tuple[int, Path]:
                     step = steps.running.get(content.get("job_id"))
                     if change := steps.take(content):
                         _print(live.console, steps, *change)
+                    if content["event"] == "results" and content["study"] == study.study:
+                        _print_lines(live.console, replacement.told(jobs_of(study), view.results))
                     if content["event"] == "run_info" or (step and step.rule.endswith(PREPARING)):
                         view.tell_notes(live.console)
             status = process.wait()
@@ -213,6 +215,11 @@ def _print(console: Console, steps: Steps, is_done: bool, message: str) -> None:
         console.print(f"Begin: {message}", markup=False, highlight=False)
 
 
+def _print_lines(console: Console, lines: Sequence[str]) -> None:
+    for line in lines:
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
 class View:
     """What is shown at a terminal: the steps, and how far each run is that is being trained."""
 
@@ -232,9 +239,7 @@ class View:
         """Print what the preparation has noted of the study's texts since it was last told."""
         new = [note for note in notes.of_study(jobs_of(self._study), self.results) if note not in self._notes]
         self._notes += new
-        console.print(
-            *notes.told(new), sep="\n", end="\n" if new else "", markup=False, highlight=False, soft_wrap=True
-        )
+        _print_lines(console, notes.told(new))
 
     def __call__(self) -> RenderableType:
         """The view as it is now; the folders of the jobs are read every few seconds."""

@@ -16,7 +16,7 @@ from ruamel.yaml.constructor import DuplicateKeyError
 from ruamel.yaml.error import YAMLError
 from ruamel.yaml.reader import ReaderError
 
-from preln.config.base import FORMS, meant, shown
+from preln.config.base import FORMS, RECORDED, meant, shown
 from preln.config.keys import known
 from preln.config.lines import document, line_of
 from preln.config.study import Study
@@ -239,4 +239,4 @@ def is_written(study: Study, path: Path) -> bool:
 
 
 def _text_of(study: Study) -> str:
-    return yaml.safe_dump(study.model_dump(mode="json"), sort_keys=False, allow_unicode=True)
+    return yaml.safe_dump(study.model_dump(mode="json", context=RECORDED), sort_keys=False, allow_unicode=True)

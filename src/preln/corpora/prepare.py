@@ -148,7 +148,7 @@ def _file(text: Path, part: str, side: int) -> str:
     if own is None:
         return str(text / f"{part}.{_prepared_languages(text)[side]}")
     held_out = "" if getattr(own[0], part) else f" ({part} is held out of it)"
-    return f"{tuple(path for _, path in own[1])[side]}{held_out}"
+    return f"{own[1].files[side]}{held_out}"
 
 
 def _origin(text: Path, part: str, number: int) -> str:

@@ -24,7 +24,7 @@ def prepare(corpus: FilesCorpus, downloads: Path, processes: int) -> dict[str, P
         for name, paths in (("train", corpus.train), ("valid", corpus.valid), ("test", corpus.test))
         if paths is not None
     }
-    require_distinct({f"{name}.{side}": path for name, paths in files.items() for side, path in paths})
+    require_distinct(corpus.local_paths)
     parts = {name: _prepared(name, paths, corpus, processes) for name, paths in files.items()}
     divided = divide(parts, corpus.held_out, corpus.seed)
     train = divided["train"].pairs
@@ -45,7 +45,7 @@ def _prepared(name: str, paths: TextPaths, corpus: FilesCorpus, processes: int) 
     part = read_parallel(paths.source, paths.target)
     warnings = [
         f"{path}: {doubt}"
-        for side, (_, path) in enumerate(paths)
+        for side, path in enumerate(paths.files)
         for doubt in doubts.of_side([pair[side] for pair in part.pairs], corpus.tokenise)
     ]
     pairs = prepare_pairs(part.pairs, preparations, processes, f"prepare {name}")
