@@ -210,13 +210,16 @@ def test_warm_up_and_vocabulary_suit_the_text_as_it_is_prepared(
         Path(name).write_text("".join(f"{line(number)}\n" for number in range(1500)), encoding="utf-8")
     app(["init", "train.ja", "train.zh", "--out", "config/own.yaml"], standalone_mode=False)
     checked = check_file(Path("config/own.yaml"))
-    folder = Path(checked.runs[0].prepared[0].folder)
-    prepare.prepare_text(checked.runs[0].corpus, Path("downloads"), folder / "text", 1)
-    prepare.prepare_bpe(folder / "text", checked.runs[0].corpus.vocabulary, folder / "bpe", 1)
+    folder = Path(checked.jobs["translation"][0].prepared[0].folder)
+    prepare.prepare_text(checked.jobs["translation"][0].corpus, Path("downloads"), folder / "text", 1)
+    prepare.prepare_bpe(folder / "text", checked.jobs["translation"][0].corpus.vocabulary, folder / "bpe", 1)
     for planned in items(checked, GPUS["a100"], Path()):
-        assert planned.updates is not None
-        assert UPDATES / 1.5 < planned.updates < UPDATES * 1.5
-        assert planned.warmup == 0 or WARMUP_SHARE / 1.5 < planned.warmup / planned.updates < WARMUP_SHARE * 1.5
+        assert planned.estimate.updates is not None
+        assert UPDATES / 1.5 < planned.estimate.updates < UPDATES * 1.5
+        assert (
+            planned.estimate.warmup == 0
+            or WARMUP_SHARE / 1.5 < planned.estimate.warmup / planned.estimate.updates < WARMUP_SHARE * 1.5
+        )
 
 
 def test_a_table_becomes_text_files_with_its_parts(
@@ -232,7 +235,7 @@ def test_a_table_becomes_text_files_with_its_parts(
     assert result.valid.source.read_text(encoding="utf-8").splitlines()[7] == "Zin 7 van dev."
     assert result.train.target.read_text(encoding="utf-8").splitlines()[199] == "Phrase 199."
     assert f"The text is now in {result.train.source}, {result.train.target}, " in capsys.readouterr().out
-    assert check_file(Path("config/own.yaml")).runs
+    assert check_file(Path("config/own.yaml")).every
 
 
 def test_a_text_file_that_is_there_is_not_overwritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -262,7 +265,7 @@ def test_the_corpus_is_named_after_the_text(name: str, corpus_name: str, tmp_pat
 
 def test_the_study_has_what_a_verdict_needs(texts: Path) -> None:
     checked = check_file(written(texts))
-    assert {run.settings.seed for run in checked.runs} == {1, 2, 3}
+    assert {run.settings.seed for run in checked.jobs["translation"]} == {1, 2, 3}
     assert {"figure-2", "figure-4"} <= {Path(file).stem for file in Catalogue(checked.study).pictures()}
 
 

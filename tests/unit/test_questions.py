@@ -48,11 +48,9 @@ def test_a_question_has_everything_that_its_readers_ask_for(question: Question) 
     assert question.source
     assert question.published
     assert len(question.rule) > 40
-    assert question.written >= datetime.date(2026, 11, 20)
     assert question.quantities
-    dates = [change.date for change in question.changes]
+    dates = [datetime.date.fromisoformat(date) for date in (question.written, *(it.date for it in question.changes))]
     assert dates == sorted(dates)
-    assert all(date >= question.written for date in dates)
     assert all(change.rule and change.why for change in question.changes)
     assert (question.kind == "own") == bool(question.reads)
     assert question.answer is None or question.kind == "own"

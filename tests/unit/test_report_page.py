@@ -81,8 +81,8 @@ def test_of_a_study_that_tests_claims_it_begins_with_them_and_ends_with_the_pape
 
 def test_a_file_that_a_user_may_not_have_is_named_as_in_prelns_repository(tmp_path: Path) -> None:
     text = re.sub("<.*?>", "", written(tmp_path, WITHOUT_WARMUP, WITH_WARMUP))
-    said = re.findall(r"\b(?:src|docs)/[\w/-]+\.\w+\s+(.{21})", text)
-    assert said and set(said) == {"in preln's repository"}
+    endings = re.findall(r"\b(?:src|docs)/[\w/-]+\.\w+\s+(.{21})", text)
+    assert endings and set(endings) == {"in preln's repository"}
 
 
 def test_the_share_of_translating_is_of_the_runs_that_recorded_it_for_each_epoch(tmp_path: Path) -> None:
@@ -96,8 +96,8 @@ def test_the_share_of_translating_is_of_the_runs_that_recorded_it_for_each_epoch
             values["bleu"]["seconds"] = seconds
         path.write_text(json.dumps(values))
     page.write(study, tmp_path, out := tmp_path / "report.html")
-    (said,) = re.findall(r"Translating for BLEU took (.*)\.", out.read_text(encoding="utf-8"))
-    assert said == "10.0% of the time of training and translating, in the 1 run that recorded it"
+    (share,) = re.findall(r"Translating for BLEU took (.*)\.", out.read_text(encoding="utf-8"))
+    assert share == "10.0% of the time of training and translating, in the 1 run that recorded it"
 
 
 def test_a_study_whose_runs_recorded_no_time_of_translating_has_no_share_of_it(tmp_path: Path) -> None:

@@ -303,7 +303,7 @@ corpora:
     source_language: {_flow(languages[0])}
     target_language: {_flow(languages[1])}
 {chr(10).join(lines)}
-    # The text {"looks tokenised already" if statistics.tokenised else "is running text"}.
+    # The text {"looks tokenised" if statistics.tokenised else "is running text, for Moses if it knows the language"}.
     tokenise: {_flow(not statistics.tokenised)}
     lowercase: true  # false keeps capitals
     vocabulary: {statistics.vocabulary}  # BPE pieces, at most

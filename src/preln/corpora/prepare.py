@@ -84,7 +84,7 @@ def prepare_bpe(text: Path, vocabulary: int, out: Path, threads: int) -> None:
 
     Raises:
         TextDamaged: if the text is damaged.
-        CorpusError: if the text is missing, the vocabulary is too small for it, or a sentence in valid or test, which
+        CorpusError: if the vocabulary is too small for it, or a sentence in valid or test, which
             may not be skipped, has more than `MOST_PIECES` pieces.
     """
     require_stage(text)
@@ -166,6 +166,11 @@ def _origin(text: Path, part: str, number: int) -> str:
     raise CorpusError(f"{paths.source}, {paths.target}: not as they were when they were prepared; prepare them again")
 
 
+def _prepared_languages(text: Path) -> list[str]:
+    """The languages of source and target of a text that `prepare_text` wrote."""
+    return [*json.loads((text / RECORD).read_text(encoding="utf-8"))["languages"].values()]
+
+
 @contextmanager
 def _to_write(paths: Sequence[Path]) -> Iterator[list[TextIO]]:
     """Open new text files, with Unix line ends."""
@@ -177,16 +182,6 @@ def _parts(corpus: Corpus, downloads: Path, processes: int) -> Mapping[str, Iter
     """Train, valid and test, tokenised, each in pieces that fit into memory."""
     parts = SOURCES[corpus.source].prepare(corpus, downloads, processes)
     return {name: [part] if isinstance(part, Part) else part for name, part in parts.items()}
-
-
-def _prepared_languages(text: Path) -> tuple[str, str]:
-    """The languages of a text that `prepare_text` wrote."""
-    path = text / RECORD
-    try:
-        names = json.loads(path.read_text(encoding="utf-8"))["languages"]
-        return names["source"], names["target"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise CorpusError(f"{path}: not the record of a prepared corpus ({error}); prepare the text again") from None
 
 
 def _checksums(path: Path, published: Mapping[str, str]) -> dict[str, Any]:

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import datetime
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from preln.config import RunSettings
 from preln.libraries import pd
 from preln.placements import PLACEMENTS
-from preln.questions.base import Change, Finding, Question
+from preln.questions.base import Findings, Question
+from preln.questions.core.changes import seed_by_seed
 from preln.questions.core.evidence import Evidence
 from preln.questions.core.markdown import grid, interval, rate
-from preln.questions.core.traced import traced
-from preln.report.core.statistics import estimate, exponent
-from preln.theory.report import traces
+from preln.questions.core.traced import depth_exponents, less
+from preln.report.core.statistics import estimate
+from preln.theory.report.traces import first_step, gradient_at_first
 
 RATES = (5e-7, 5e-4)
 """The one that decides, and the one of the other studies."""
-MODELS = ("post", "pre", "post-init")
 FEWEST_DEPTHS = 5
 
 
@@ -25,47 +24,31 @@ def exponents(
     evidence: Evidence, number: Callable[[pd.DataFrame, RunSettings], float], peak: float
 ) -> dict[str, dict[int, float]]:
     """The exponent of the depth in a number of each trace, by placement and seed; nothing while a depth is missing."""
-    by_depth: dict[str, dict[int, dict[int, float]]] = {}
-    for one in traced(evidence):
-        if one.settings.placement in MODELS and one.settings.learning_rate == peak:
-            of_placement = by_depth.setdefault(one.settings.placement, {})
-            of_placement.setdefault(one.settings.seed, {})[one.settings.decoder_layers] = number(
-                one.table, one.settings
-            )
-    found = {
-        name: {
-            seed: exponent(sorted(depths), [depths[depth] for depth in sorted(depths)])
-            for seed, depths in sorted(seeds.items())
-            if len(depths) >= FEWEST_DEPTHS
-        }
-        for name, seeds in by_depth.items()
+    return {
+        name: seeds
+        for name in ("post", "pre", "post-init")
+        for settings, seeds in depth_exponents(evidence, name, number, FEWEST_DEPTHS).items()
+        if settings.learning_rate == peak
     }
-    return {name: found[name] for name in MODELS if found.get(name)}
 
 
-def findings(evidence: Evidence) -> Iterator[Finding]:
-    """Post-LN's exponent, beside those of Pre-LN and of the control."""
-    steps = exponents(evidence, traces.first_step, RATES[0])
-    if "post" not in steps:
-        return
-    post = steps["post"]
-    yield QUESTION.find("post-amplifies", "", post.values(), low=0.25)
-    for part, name in (("more-than-pre", "pre"), ("control-less", "post-init")):
-        if name in steps:
-            differences = [post[seed] - steps[name][seed] for seed in post.keys() & steps[name].keys()]
-            yield QUESTION.find(part, "", differences, low=0.2)
-    gradients = exponents(evidence, traces.gradient_at_first, RATES[0])
-    yield QUESTION.find("gradient-does-not-tell", "", gradients["post"].values(), low=-0.15, high=0.15)
+def findings(evidence: Evidence) -> Findings:
+    steps, gradients = (exponents(evidence, number, RATES[0]) for number in (first_step, gradient_at_first))
+    post = steps.get("post", {})
+    yield QUESTION.find("post-amplifies", "", post, low=0.25)
+    yield QUESTION.find("more-than-pre", "", less(post, steps.get("pre", {})), low=0.2)
+    yield QUESTION.find("control-less", "", less(post, steps.get("post-init", {})), low=0.2)
+    yield QUESTION.find("gradient-does-not-tell", "", gradients.get("post"), low=-0.15, high=0.15)
 
 
 def table(evidence: Evidence) -> str:
     """The exponents of the depth at each rate, with 95% intervals."""
     rows = []
     for peak in RATES:
-        steps, gradients = (exponents(evidence, one, peak) for one in (traces.first_step, traces.gradient_at_first))
-        for name, found in steps.items():
+        steps, gradients = (exponents(evidence, number, peak) for number in (first_step, gradient_at_first))
+        for name, seeds in steps.items():
             cells = [interval(estimate(list(of[name].values()))) for of in (steps, gradients)]
-            rows.append([rate(peak), PLACEMENTS[name].label, *cells, str(len(found))])
+            rows.append([rate(peak), PLACEMENTS[name].label, *cells, str(len(seeds))])
     return grid(["rate", "", "exponent of the step", "exponent of the last gradient", "seeds"], rows)
 
 
@@ -78,7 +61,7 @@ QUESTION = Question(
     rule="The exponent of the depth in the first step of the function at a peak rate of 5e-7, over 2 to 18 layers. "
     "Post-LN amplifies if it is at least 0.25; more than Pre-LN, and than the control, if it is at least 0.2 above "
     "theirs. The gradient does not tell it if the exponent of Post-LN's last gradient is from -0.15 to 0.15.",
-    written=datetime.date(2026, 11, 23),
+    written="2026-11-23",
     quantities={
         "post-amplifies": "Post-LN amplifies",
         "more-than-pre": "more than Pre-LN",
@@ -89,13 +72,10 @@ QUESTION = Question(
     table=table,
     reads=("amplification",),
     changes=(
-        Change(
-            datetime.date(2026, 11, 28),
-            "The means over the seeds decided.",
-            "Each seed is asked now, and pairs of the same seed are compared, as in the ledger.",
-            "committed: Post-LN amplifies; not shown to be more than Pre-LN; the gradient does not tell it; the "
-            "control amplifies less → Post-LN amplifies: holds; more than Pre-LN: undecided; the control amplifies "
-            "less: holds; the last gradient does not tell it: holds",
+        seed_by_seed(
+            "Post-LN amplifies; not shown to be more than Pre-LN; the gradient does not tell it; the control amplifies "
+            "less → Post-LN amplifies: holds; more than Pre-LN: undecided; the control amplifies less: holds; the last "
+            "gradient does not tell it: holds",
         ),
     ),
 )

@@ -2,116 +2,99 @@
 
 from __future__ import annotations
 
-import datetime
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 from preln.placements import PLACEMENTS
-from preln.questions.base import FOR, Answer, Finding, Question
+from preln.questions.base import FOR, Answer, Findings, Question
 from preln.questions.core.evidence import Evidence
-from preln.questions.core.groups import Ends, after_epoch, ends, minus
 from preln.questions.core.markdown import each_seed, grid
-from preln.questions.core.series import Compared
+from preln.questions.core.series import BLEU, LOSS, Reader, Series, after_epoch, difference, grouped
 from preln.report.core.statistics import mean
 
-MARGIN = 0.05
+LEAD = 0.05
 """A lead within this is none, in bits a token: C14's margin."""
 ASKED = {"optimizer": "adam", "learning_rate": 5e-4, "accumulate": 4, "batch_tokens": 1024, "epochs": 4, "width": 256}
+ASKED |= {"placement": ("post", "pre"), "initialisation": "fairseq"}
 SCHEDULES = {
-    "warm-up, inverse root": ("inverse-sqrt", True),
-    "constant, drop": ("constant", False),
-    "warm-up, linear to zero": ("linear", True),
-    "no warm-up, linear to zero": ("linear", False),
+    ("inverse-sqrt", True): "warm-up, inverse root",
+    ("constant", False): "constant, drop",
+    ("linear", True): "warm-up, linear to zero",
+    ("linear", False): "no warm-up, linear to zero",
 }
-INVERSE, DROP, WARMED, COLD = SCHEDULES
+"""The names of the schedules, with a warm-up and without one."""
+INVERSE, DROP, WARMED, COLD = SCHEDULES.values()
 
 
-@dataclass(frozen=True)
-class Cell:
-    """A placement with one of the schedules."""
-
-    placement: str
-    schedule: str
+def cell_of(settings: Mapping[str, Any]) -> tuple[str, str] | None:
+    """The placement and the schedule of a run; None of another schedule."""
+    schedule = SCHEDULES.get((settings["schedule"], settings["warmup"] > 1))
+    return (settings["placement"], schedule) if schedule else None
 
 
-def cell_of(settings: Mapping[str, Any]) -> Cell | None:
-    """Which cell a run is in; None of another run."""
-    if settings["placement"] not in ("post", "pre") or any(settings[key] != value for key, value in ASKED.items()):
-        return None
-    schedule = settings["schedule"], settings["warmup"] > 1
-    named = [name for name, one in SCHEDULES.items() if one == schedule]
-    return Cell(settings["placement"], named[0]) if named and settings["initialisation"] == "fairseq" else None
+def cells(evidence: Evidence, quantity: str = LOSS, read: Reader | None = None) -> dict[tuple[str, str], Series]:
+    """The runs by placement and schedule."""
+    return grouped(evidence.runs(quantity), cell_of, ASKED, read)
 
 
-def findings(evidence: Evidence) -> Iterator[Finding]:
-    """The leads, Post-LN minus Pre-LN by seed, on both clocks and with each schedule; and what the warm-up does."""
-    last = ends(evidence, cell_of)
+def findings(evidence: Evidence) -> Findings:
+    last, early = cells(evidence), cells(evidence, read=after_epoch(3))
     if len(last) < 2 * len(SCHEDULES):
         return
-    early = ends(evidence, cell_of, after_epoch(3))
-    post, pre = Cell("post", INVERSE), Cell("pre", DROP)
-    yield QUESTION.find("equal-updates", "after epoch 3", minus(early[post], early[pre]), low=MARGIN)
-    yield QUESTION.find("equal-sums", "", _at_equal_sums(last[post], last[pre]), low=MARGIN)
-    yield QUESTION.find("at-the-end", "", minus(last[post], last[pre]), low=MARGIN, beside="both clocks decide")
-    within = {name: minus(last[Cell(name, WARMED)], last[Cell(name, COLD)]) for name in ("post", "pre")}
-    size = max(MARGIN, *(abs(mean(one.values)) for one in within.values()))
-    for schedule in SCHEDULES:
-        lead = minus(last[Cell("post", schedule)], last[Cell("pre", schedule)])
+    post, pre = ("post", INVERSE), ("pre", DROP)
+    yield QUESTION.find("equal-updates", "after epoch 3", difference(early[post], early[pre]), low=LEAD)
+    yield QUESTION.find("equal-sums", "", _at_equal_sums(last[post], last[pre]), low=LEAD)
+    yield QUESTION.find("at-the-end", "", difference(last[post], last[pre]), low=LEAD, beside="both clocks decide")
+    within = {name: difference(last[name, WARMED], last[name, COLD]) for name in ("post", "pre")}
+    size = max(LEAD, *(abs(mean(compared.values)) for compared in within.values()))
+    for schedule in SCHEDULES.values():
+        lead = difference(last["post", schedule], last["pre", schedule])
         yield QUESTION.find("lead", schedule, lead, low=size)
-    better = {
-        name: min((last[Cell(name, one)] for one in (WARMED, COLD)), key=lambda run: mean(list(run.capped.values())))
-        for name in ("post", "pre")
-    }
-    yield QUESTION.find("level", "", minus(better["pre"], better["post"]), low=-0.1, high=0.1)
-    for name, difference in within.items():
+    better = [max(last[name, WARMED], last[name, COLD], key=lambda run: run.score) for name in ("pre", "post")]
+    yield QUESTION.find("level", "", difference(*better), low=-0.1, high=0.1)
+    for name, compared in within.items():
         label = PLACEMENTS[name].label
-        yield QUESTION.find("warmup-helps", label, difference, high=-MARGIN)
-        yield QUESTION.find("warmup-harms", label, difference, low=MARGIN, beside="it is the other way round")
+        yield QUESTION.find("warmup-helps", label, compared, high=-LEAD)
+        yield QUESTION.find("warmup-harms", label, compared, low=LEAD, beside="it is the other way round")
 
 
-def _at_equal_sums(post: Ends, pre: Ends) -> Compared:
+def _at_equal_sums(post: Series, pre: Series) -> list[float]:
     """The lead where both have spent the smaller of the sums of rates that they spend in all."""
-    seeds = sorted(post.samples.keys() & pre.samples.keys())
-    sums = {seed: min(run.samples[seed].sums[-1] for run in (post, pre)) for seed in seeds}
-    return Compared(
-        tuple(post.samples[seed].at_sum(sums[seed]) - pre.samples[seed].at_sum(sums[seed]) for seed in seeds)
-    )
+    samples = [(post.samples[seed], pre.samples[seed]) for seed in post.seeds if seed in pre.samples]
+    sums = [min(sample.sums[-1] for sample in of_seed) for of_seed in samples]
+    return [
+        of_post.at_sum(total) - of_pre.at_sum(total) for (of_post, of_pre), total in zip(samples, sums, strict=True)
+    ]
 
 
-def answer(found: Answer) -> list[str]:
+def words(answer: Answer) -> list[str]:
     """Whose the lead is, whether they end level, and what the warm-up does."""
-
-    def holds(part: str) -> bool:
-        return all(one.outcome in FOR for one in found.of(part))
-
-    clocks = [holds("equal-updates"), holds("equal-sums")]
-    said = ["the lead stands on both clocks" if all(clocks) else "on the two clocks, no lead stands"]
+    clocks = [answer.points("equal-updates"), answer.points("equal-sums")]
+    sentences = ["the lead stands on both clocks" if all(clocks) else "on the two clocks, no lead stands"]
     if clocks[0] != clocks[1]:
-        said = ["the paper's pair: depends on the schedule"]
-    leads = found.of("lead")
-    by_seed = list(zip(*(one.values for one in leads), strict=True))
-    if holds("lead"):
-        said.append("the lead is the placement's")
-    elif all(max(values) > MARGIN and min(values) < -MARGIN for values in by_seed):
-        said.append("the lead depends on the schedule")
+        sentences = ["the paper's pair: depends on the schedule"]
+    by_seed = list(zip(*(finding.values for finding in answer.of("lead")), strict=True))
+    if answer.points("lead"):
+        sentences.append("the lead is the placement's")
+    elif all(max(leads) > LEAD and min(leads) < -LEAD for leads in by_seed):
+        sentences.append("the lead depends on the schedule")
     else:
-        said.append("both decide")
-    said.append(f"annealed, they {'end level' if holds('level') else 'do not end level'}")
-    for helps, harms in zip(found.of("warmup-helps"), found.of("warmup-harms"), strict=True):
+        sentences.append("both decide")
+    sentences.append(f"annealed, they {'end level' if answer.points('level') else 'do not end level'}")
+    for helps, harms in zip(answer.of("warmup-helps"), answer.of("warmup-harms"), strict=True):
         word = "helps" if helps.outcome in FOR else "does harm" if harms.outcome in FOR else "does neither"
-        said.append(f"the warm-up {word} in {helps.of}")
-    return said
+        sentences.append(f"the warm-up {word} in {helps.of}")
+    return sentences
 
 
 def table(evidence: Evidence) -> str:
     """The last loss of each seed, by schedule and placement."""
-    last = ends(evidence, cell_of)
+    seeds = each_seed(cells(evidence), cells(evidence, BLEU))
     rows = [
-        (schedule, PLACEMENTS[name].label, *each_seed(last[Cell(name, schedule)]))
-        for schedule in SCHEDULES
+        (schedule, PLACEMENTS[name].label, *seeds[name, schedule])
+        for schedule in SCHEDULES.values()
         for name in ("post", "pre")
-        if Cell(name, schedule) in last
+        if (name, schedule) in seeds
     ]
     return grid(["schedule", "", "loss of each seed", "BLEU"], rows)
 
@@ -123,16 +106,16 @@ QUESTION = Question(
     published="none",
     how_known="unknown",
     rule="Half the paper's width, 4,096 tokens an update, 1,552 updates. A lead is Post-LN's loss minus Pre-LN's, by "
-    "seed; within 0.05 bits it is none. The paper's pair (Pre-LN with the drop, Post-LN with warm-up and inverse "
-    "root) is read at equal updates, after epoch 3, and at equal sums of rates, the sum that Post-LN has at its end "
-    "(or Pre-LN's, where it spends less in all): the lead stands if each seed leads by both, and depends on the "
-    "schedule if the two disagree. The lead is the placement's if each seed has it at the end with each schedule, "
-    "larger than the largest difference that the schedule makes within a placement between the two annealed ones; it "
-    "depends on the schedule if its sign differs between schedules in each seed; otherwise both decide. They end "
-    "level if the better annealed schedule of each placement ends within 0.1 bits of the other's in each seed. The "
-    "warm-up helps a placement if, annealed, it ends lower by more than 0.05 bits in each seed, and does harm if "
-    "higher by as much. The interval of the mean decides where seeds disagree.",
-    written=datetime.date(2026, 11, 28),
+    "seed; within 0.05 bits it is none. The paper's pair (Pre-LN with the drop, Post-LN with warm-up and inverse root) "
+    "is read at equal updates, after epoch 3, and at equal sums of rates, the sum that Post-LN has at its end (or "
+    "Pre-LN's, where it spends less in all): the lead stands if each seed leads by both, and depends on the schedule "
+    "if the two disagree. The lead is the placement's if each seed has it at the end with each schedule, larger than "
+    "the largest difference that the schedule makes within a placement between the two annealed ones; it depends on "
+    "the schedule if its sign differs between schedules in each seed; otherwise both decide. They end level if the "
+    "better annealed schedule of each placement ends within 0.1 bits of the other's in each seed. The warm-up helps a "
+    "placement if, annealed, it ends lower by more than 0.05 bits in each seed, and does harm if higher by as much. "
+    "The interval of the mean decides where seeds disagree.",
+    written="2026-11-28",
     quantities={
         "equal-updates": "lead of the paper's pair at equal updates",
         "equal-sums": "lead of the paper's pair at equal sums of rates",
@@ -143,7 +126,7 @@ QUESTION = Question(
         "warmup-harms": "loss with minus without a warm-up, annealed",
     },
     findings=findings,
-    answer=answer,
+    answer=words,
     table=table,
     reads=("annealing",),
 )

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import datetime
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal
 
-from preln.questions.core.series import Compared
+from preln.questions.core.series import Compared, Series, telling, where
 from preln.report.core.statistics import Estimate, estimate, log_estimate, plus_minus
 
 if TYPE_CHECKING:
@@ -126,19 +125,21 @@ class Change:
     """A change of a rule.
 
     Attributes:
-        date: of the change.
+        date: of the change, as in ISO 8601.
         rule: the rule before it, in words.
         why: the reason.
         verdicts: of the committed studies that it changed or left, as `study: before → after`.
     """
 
-    date: datetime.date
+    date: str
     rule: str
     why: str
     verdicts: str = ""
 
 
-Rule = Callable[["Evidence"], Iterable[Finding]]
+Findings = Iterator[Finding | None]
+"""The findings of a rule; None in place of one whose runs are not there."""
+Rule = Callable[["Evidence"], Findings]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,7 +153,7 @@ class Question:
         published: the published number.
         how_known: how that is known.
         rule: the rule in words.
-        written: the date of the rule as it stands.
+        written: the date on which the rule was first written, as in ISO 8601.
         quantities: what the rule reads, in words, by the last part of the id. A claim holds if each has a finding that
             holds.
         findings: the rule as a function; nothing where there are no records for it.
@@ -172,7 +173,7 @@ class Question:
     published: str
     how_known: KnownAs
     rule: str
-    written: datetime.date
+    written: str
     quantities: Mapping[str, str]
     findings: Rule
     reads: tuple[str, ...] = ()
@@ -195,35 +196,54 @@ class Question:
         """What readers call it, such as C9."""
         return self.name if self.kind == "own" else f"{self.name[0].upper()}{int(self.name[1:])}"
 
-    def find(self, part: str, of: str, values: Compared | Iterable[float], **more: Any) -> Finding:
+    def find(
+        self, part: str, of: str, values: Compared | Mapping[int, float] | Iterable[float] | None, **more: Any
+    ) -> Finding | None:
         """A finding of one of the quantities, or of one that only the paper's values ask for.
 
         Args:
             part: the last part of the quantity's id.
             of: which runs or model.
-            values: of each seed.
+            values: of each seed; None, or no seed, of runs that are not there, which gives no finding.
             more: further fields of the finding.
         """
+        if values is None or values == {}:
+            return None
         if isinstance(values, Compared):
             more = {"undecided": values.undecided, **more}
             values = values.values
+        elif isinstance(values, Mapping):
+            values = [values[seed] for seed in sorted(values)]
         return Finding(f"{self.name}.{part}", self.quantities.get(part, part), of, tuple(values), **more)
 
+    def measured(
+        self, part: str, rows: Iterable[Mapping[str, Any]], margin: float | None = None, **more: Any
+    ) -> Findings:
+        """A finding of each row of the theory's table, which is to be within a margin of what the theory predicts."""
+        for row in rows:
+            if margin is not None:
+                more |= {"low": row["predicted_low"] - margin, "high": row["predicted_high"] + margin}
+            yield self.find(part, row["model"], row["values"], **more)
+
+    def ends(self, part: str, runs: Sequence[Series], wanted: Mapping[str, Any], **more: Any) -> Findings:
+        """A finding of the last values of each series that has the wanted settings."""
+        for run in where(runs, **wanted):
+            yield self.find(part, telling(run, runs), run.values, **more)
+
     @staticmethod
-    def nearest(findings: Iterable[Finding]) -> list[Finding]:
-        """Of findings of which any is enough, the one that is nearest to what is asked."""
+    def nearest(findings: Findings) -> list[Finding]:
+        """Choose the one that is nearest to what is asked, of findings of which any is enough."""
 
         def distance(finding: Finding) -> tuple[int, bool, float]:
             mean = finding.estimate.mean
             outside = max(finding.low - mean, mean - finding.high)
             return list(Outcome).index(finding.outcome), math.isnan(mean), outside
 
-        best = min(findings, key=distance, default=None)
-        return [] if best is None else [best]
+        return sorted(filter(None, findings), key=distance)[:1]
 
     def ask(self, evidence: Evidence) -> Answer:
         """What the records say."""
-        return Answer(self, tuple(self.findings(evidence)), evidence.paper_settings)
+        return Answer(self, tuple(filter(None, self.findings(evidence))), evidence.paper_settings)
 
 
 @dataclass(frozen=True)
@@ -294,10 +314,13 @@ class Answer:
         """The findings of one quantity."""
         return [finding for finding in self.findings if finding.quantity == f"{self.question.name}.{part}"]
 
-    def holds(self, part: str, of: str | None = None) -> bool:
+    def holds(self, part: str) -> bool:
         """Whether there are findings of a quantity, and all of them hold."""
-        found = [finding for finding in self.of(part) if of is None or finding.of == of]
-        return bool(found) and all(finding.outcome is Outcome.HOLDS for finding in found)
+        return {finding.outcome for finding in self.of(part)} == {Outcome.HOLDS}
+
+    def points(self, part: str) -> bool:
+        """Whether every finding of a quantity holds or points that way."""
+        return all(finding.outcome in FOR for finding in self.of(part))
 
 
 def verdict(outcomes: Iterable[Outcome]) -> Verdict:

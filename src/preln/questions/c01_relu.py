@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import datetime
-from collections.abc import Iterator
-
-from preln.questions.base import Finding, Question
-from preln.questions.core.changes import ledger
-from preln.questions.core.evidence import Evidence, predicted
+from preln.questions.base import Findings, Question
+from preln.questions.core.changes import CHECK, ledger
+from preln.questions.core.evidence import Evidence
 
 
-def findings(evidence: Evidence) -> Iterator[Finding]:
-    """E‖ReLU(x W^1)‖^2 / d of each stack, beside lemma 1."""
-    for row in evidence.rows("relu-square-norm"):
-        yield QUESTION.find("relu-square-norm", row["model"], row["values"], **predicted(row, margin=0.015))
+def findings(evidence: Evidence) -> Findings:
+    return QUESTION.measured("relu-square-norm", evidence.rows("relu-square-norm"), margin=0.015)
 
 
 QUESTION = Question(
@@ -24,18 +19,18 @@ QUESTION = Question(
     how_known="printed",
     rule="In the model of the proofs at initialisation, E‖ReLU(x W^1)‖^2 / d is within 0.015 of the lemma's value in "
     "each stack of Post-LN and Pre-LN. This checks our code, and is not counted as a claim.",
-    written=datetime.date(2026, 11, 21),
+    written="2026-11-21",
     quantities={"relu-square-norm": "E‖ReLU(x W^1)‖^2 / d"},
     findings=findings,
     counts=False,
     changes=(
         ledger(
-            "confounds: inconclusive (0 of 4) → undecided (0 of 4); iwslt14-50k-cpu: inconclusive (1 of 4) → "
-            "undecided (1 of 4); iwslt14-theory: reproduced → holds (4 of 4); long-warmup: inconclusive (0 of 4) → "
-            "undecided (0 of 4); paper-epoch: inconclusive (0 of 4) → undecided (0 of 4); placements: inconclusive "
-            "(0 of 4) → undecided (0 of 4); quick-record: inconclusive (0 of 4) → undecided (0 of 4); small-causes: "
-            "inconclusive (2 of 4) → undecided (2 of 4)",
-            also="It checks our code, and is not counted any more.",
+            "confounds: inconclusive (0 of 4) → undecided (0 of 4); iwslt14-50k-cpu: inconclusive (1 of 4) → undecided "
+            "(1 of 4); iwslt14-theory: reproduced → holds (4 of 4); long-warmup: inconclusive (0 of 4) → undecided (0 "
+            "of 4); paper-epoch: inconclusive (0 of 4) → undecided (0 of 4); placements: inconclusive (0 of 4) → "
+            "undecided (0 of 4); quick-record: inconclusive (0 of 4) → undecided (0 of 4); small-causes: inconclusive "
+            "(2 of 4) → undecided (2 of 4)",
+            also=CHECK,
         ),
     ),
 )

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import datetime
-from collections.abc import Iterator
-
-from preln.questions.base import Finding, Question
+from preln.questions.base import Findings, Question
 from preln.questions.core.changes import ledger
-from preln.questions.core.evidence import Evidence, predicted
+from preln.questions.core.evidence import Evidence
 
 
-def findings(evidence: Evidence) -> Iterator[Finding]:
-    """The exponents of the last layer's gradient in depth and width, beside those of theorem 1's bounds."""
-    for part in ("depth-exponent", "width-exponent", "width-exponent-unit"):
-        for row in evidence.rows(part):
-            yield QUESTION.find(part, row["model"], row["values"], **predicted(row, margin=0.1))
+def findings(evidence: Evidence) -> Findings:
+    for part in QUESTION.quantities:
+        yield from QUESTION.measured(part, evidence.rows(part), margin=0.1)
 
 
 QUESTION = Question(
@@ -27,7 +22,7 @@ QUESTION = Question(
     rule="In the model of the proofs at initialisation, the exponent of the depth is within 0.1 of 0 in Post-LN and of "
     "-1/2 in Pre-LN, and that of the width at most 0.1 above the bound's. The width's bound is loose: half of it is "
     "measured with embeddings of variance 1/d.",
-    written=datetime.date(2026, 11, 21),
+    written="2026-11-21",
     quantities={
         "depth-exponent": "exponent of the depth in the last layer's gradient",
         "width-exponent": "exponent of the width, embeddings of variance 1/d",
@@ -38,9 +33,9 @@ QUESTION = Question(
         ledger(
             "confounds: inconclusive (0 of 6) → undecided (2 of 6); iwslt14-50k-cpu: reproduced → holds (6 of 6); "
             "iwslt14-theory: reproduced → holds (6 of 6); long-warmup: inconclusive (0 of 6) → undecided (2 of 6); "
-            "paper-epoch: inconclusive (2 of 6) → undecided (2 of 6); placements: inconclusive (4 of 6) → undecided "
-            "(4 of 6); quick-record: inconclusive (4 of 6) → undecided (4 of 6); small-causes: inconclusive (5 of 6) "
-            "→ undecided (5 of 6)"
+            "paper-epoch: inconclusive (2 of 6) → undecided (2 of 6); placements: inconclusive (4 of 6) → undecided (4 "
+            "of 6); quick-record: inconclusive (4 of 6) → undecided (4 of 6); small-causes: inconclusive (5 of 6) → "
+            "undecided (5 of 6)",
         ),
     ),
 )

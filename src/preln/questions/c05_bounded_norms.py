@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import datetime
-from collections.abc import Iterator
-
-from preln.questions.base import Change, Finding, Question
+from preln.questions.base import Change, Findings, Question
 from preln.questions.core.changes import ledger
-from preln.questions.core.evidence import Evidence, predicted
+from preln.questions.core.evidence import Evidence
 
 
-def findings(evidence: Evidence) -> Iterator[Finding]:
-    """The share of squared norms above 1.1 of their mean, for each initialisation that was measured."""
-    for row in evidence.rows("excess-share", of="translation"):
-        yield QUESTION.find("excess-share", row["model"], row["values"], **predicted(row))
+def findings(evidence: Evidence) -> Findings:
+    return QUESTION.measured("excess-share", evidence.rows("excess-share", of="translation"), margin=0.0)
 
 
 QUESTION = Question(
@@ -24,15 +19,14 @@ QUESTION = Question(
     published="0.125 at most",
     how_known="printed",
     rule="In translation models at initialisation, at most 12.5% of the squared norms behind the last layer are more "
-    "than "
-    '10% above their mean, for each initialisation that was measured. The paper says "norms", and not how the weights '
-    "are drawn.",
-    written=datetime.date(2026, 11, 21),
+    'than 10% above their mean, for each initialisation that was measured. The paper says "norms", and not how the '
+    "weights are drawn.",
+    written="2026-11-21",
     quantities={"excess-share": "share of squared norms above 1.1 of their mean, last layer"},
     findings=findings,
     changes=(
         Change(
-            datetime.date(2026, 11, 23),
+            "2026-11-23",
             "Only the models as the study trains them were read.",
             "The result depends on how the weights are drawn, which the paper does not say. So every initialisation "
             "that was measured is read now: Xavier's, as in the paper's time, and that of today's fairseq.",
@@ -40,11 +34,11 @@ QUESTION = Question(
             "iwslt14-theory: inconclusive (2 of 4) → inconclusive (11 of 16)",
         ),
         ledger(
-            "confounds: inconclusive (2 of 4) → undecided (2 of 4); iwslt14-50k-cpu: in part (4 of 8) → holds in "
-            "part (4 of 8); iwslt14-theory: inconclusive (11 of 16) → undecided (11 of 16); long-warmup: "
-            "inconclusive (2 of 4) → undecided (2 of 4); paper-epoch: inconclusive (3 of 4) → holds (4 of 4); "
-            "placements: in part (2 of 4) → holds in part (2 of 4); quick-record: in part (2 of 4) → holds in part "
-            "(2 of 4); small-causes: in part (2 of 4) → holds in part (2 of 4)"
+            "confounds: inconclusive (2 of 4) → undecided (2 of 4); iwslt14-50k-cpu: in part (4 of 8) → holds in part "
+            "(4 of 8); iwslt14-theory: inconclusive (11 of 16) → undecided (11 of 16); long-warmup: inconclusive (2 of "
+            "4) → undecided (2 of 4); paper-epoch: inconclusive (3 of 4) → holds (4 of 4); placements: in part (2 of "
+            "4) → holds in part (2 of 4); quick-record: in part (2 of 4) → holds in part (2 of 4); small-causes: in "
+            "part (2 of 4) → holds in part (2 of 4)",
         ),
     ),
 )

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import datetime
-from collections.abc import Iterator
-
-from preln.questions.base import Change, Finding, Question
+from preln.questions.base import Change, Findings, Question
 from preln.questions.core.changes import ledger
 from preln.questions.core.evidence import Evidence
 
 
-def findings(evidence: Evidence) -> Iterator[Finding]:
-    """The growth of the gradient of W^2 a layer in both stacks."""
-    for row in evidence.rows("growth", of="exact", placement="post"):
-        yield QUESTION.find("growth-post", row["model"], row["values"], low=1.125, ratio=True)
-    for row in evidence.rows("growth", of="exact", placement="pre"):
-        yield QUESTION.find("growth-pre", row["model"], row["values"], low=0.85, high=1.15, ratio=True)
+def findings(evidence: Evidence) -> Findings:
+    post, pre = (evidence.rows("growth", of="exact", placement=name) for name in ("post", "pre"))
+    yield from QUESTION.measured("growth-post", post, low=1.125, ratio=True)
+    yield from QUESTION.measured("growth-pre", pre, low=0.85, high=1.15, ratio=True)
 
 
 QUESTION = Question(
@@ -26,9 +21,9 @@ QUESTION = Question(
     published="1.225 a layer in Post-LN, about 1 in Pre-LN",
     how_known="printed",
     rule="In the model of the proofs at initialisation, the gradient of W^2 grows by at least 1.125 a layer in both "
-    "stacks of Post-LN: the appendix bounds it from above, so that it may fall faster towards the input. In Pre-LN "
-    "it changes by a factor from 0.85 to 1.15 a layer.",
-    written=datetime.date(2026, 11, 21),
+    "stacks of Post-LN: the appendix bounds it from above, so that it may fall faster towards the input. In Pre-LN it "
+    "changes by a factor from 0.85 to 1.15 a layer.",
+    written="2026-11-21",
     quantities={
         "growth-post": "growth of the gradient of W^2 a layer in Post-LN",
         "growth-pre": "growth of the gradient of W^2 a layer in Pre-LN",
@@ -36,7 +31,7 @@ QUESTION = Question(
     findings=findings,
     changes=(
         Change(
-            datetime.date(2026, 11, 23),
+            "2026-11-23",
             "Within 0.1 of what the appendix predicts: 1.125 to 1.325 a layer in Post-LN, 0.9 to 1.1 in Pre-LN.",
             "The appendix bounds Post-LN's gradient from above. A gradient that falls faster towards the input does "
             "not contradict it, so only the lower bound is left. In Pre-LN the paper's own bars change by 0.88 a "
@@ -45,11 +40,11 @@ QUESTION = Question(
             "iwslt14-theory: in part (1 of 4) → in part (3 of 4)",
         ),
         ledger(
-            "confounds: inconclusive (0 of 4) → undecided (3 of 4); iwslt14-50k-cpu: in part (2 of 4) → holds in "
-            "part (2 of 4); iwslt14-theory: in part (3 of 4) → holds in part (3 of 4); long-warmup: inconclusive (0 "
-            "of 4) → undecided (3 of 4); paper-epoch: in part (2 of 4) → holds in part (3 of 4); placements: in part "
-            "(3 of 4) → holds in part (3 of 4); quick-record: in part (3 of 4) → holds in part (3 of 4); "
-            "small-causes: in part (3 of 4) → holds in part (2 of 4)"
+            "confounds: inconclusive (0 of 4) → undecided (3 of 4); iwslt14-50k-cpu: in part (2 of 4) → holds in part "
+            "(2 of 4); iwslt14-theory: in part (3 of 4) → holds in part (3 of 4); long-warmup: inconclusive (0 of 4) → "
+            "undecided (3 of 4); paper-epoch: in part (2 of 4) → holds in part (3 of 4); placements: in part (3 of 4) "
+            "→ holds in part (3 of 4); quick-record: in part (3 of 4) → holds in part (3 of 4); small-causes: in part "
+            "(3 of 4) → holds in part (2 of 4)",
         ),
     ),
 )

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import datetime
-from collections.abc import Iterator
-
-from preln.questions.base import Change, Finding, Question
+from preln.questions.base import Change, Findings, Question
 from preln.questions.core.changes import ledger
 from preln.questions.core.evidence import Evidence
 
 
-def findings(evidence: Evidence) -> Iterator[Finding]:
-    """The exponent of the depth in both placements."""
-    for row in evidence.rows("last-depth-exponent", placement="post"):
-        yield QUESTION.find("exponent-post", row["model"], row["values"], low=-0.1, high=0.1)
-    for row in evidence.rows("last-depth-exponent", placement="pre"):
-        yield QUESTION.find("exponent-pre", row["model"], row["values"], high=-0.3)
+def findings(evidence: Evidence) -> Findings:
+    post, pre = (evidence.rows("last-depth-exponent", placement=name) for name in ("post", "pre"))
+    yield from QUESTION.measured("exponent-post", post, low=-0.1, high=0.1)
+    yield from QUESTION.measured("exponent-pre", pre, high=-0.3)
 
 
-def values(evidence: Evidence) -> Iterator[Finding]:
-    """The mean over the depths, where the paper has around 1.6."""
-    for row in evidence.rows("last-depth-mean", placement="post"):
-        yield QUESTION.find("mean-over-depths", row["model"], row["values"], low=1.44, high=1.76)
+def values(evidence: Evidence) -> Findings:
+    rows = evidence.rows("last-depth-mean", placement="post")
+    return QUESTION.measured("mean-over-depths", rows, low=1.44, high=1.76)
 
 
 QUESTION = Question(
@@ -31,9 +25,9 @@ QUESTION = Question(
     published="around 1.6 at every depth in Post-LN; in Pre-LN it decreases; by how much could not be recovered",
     how_known="stated",
     rule="In translation models at initialisation, the exponent of the depth in the gradient of the last decoder "
-    "layer's W^2 is from -0.1 to 0.1 in Post-LN, and at most -0.3 in Pre-LN. Only the direction of Pre-LN's is "
-    "asked: theorem 1's -1/2 is what the model of the proofs has, and trained settings fall faster.",
-    written=datetime.date(2026, 11, 21),
+    "layer's W^2 is from -0.1 to 0.1 in Post-LN, and at most -0.3 in Pre-LN. Only the direction of Pre-LN's is asked: "
+    "theorem 1's -1/2 is what the model of the proofs has, and trained settings fall faster.",
+    written="2026-11-21",
     quantities={
         "exponent-post": "exponent of the depth in the last gradient of W^2, Post-LN",
         "exponent-pre": "exponent of the depth in the last gradient of W^2, Pre-LN",
@@ -42,7 +36,7 @@ QUESTION = Question(
     values=values,
     changes=(
         Change(
-            datetime.date(2026, 11, 21),
+            "2026-11-21",
             "An exponent of the depth from -0.7 to -0.3 in Pre-LN.",
             "The rule was loosened after its result was known, to at most -0.3. Theorem 1 bounds the gradient from "
             "above, and all that is known of figure 3(d) is that it decreases. So a faster fall does not contradict "
@@ -50,9 +44,9 @@ QUESTION = Question(
             "iwslt14-theory: inconclusive (1 of 2) → reproduced",
         ),
         ledger(
-            "iwslt14-50k-cpu: reproduced → holds (2 of 2); iwslt14-theory: reproduced → holds (2 of 2); placements: "
-            "no (0 of 2) → holds in part (1 of 2); quick-record: inconclusive (1 of 2) → undecided (1 of 2); "
-            "small-causes: reproduced → holds (2 of 2)"
+            "iwslt14-50k-cpu: reproduced → holds (2 of 2); iwslt14-theory: reproduced → holds (2 of 2); placements: no "
+            "(0 of 2) → holds in part (1 of 2); quick-record: inconclusive (1 of 2) → undecided (1 of 2); "
+            "small-causes: reproduced → holds (2 of 2)",
         ),
     ),
 )

@@ -2,40 +2,28 @@
 
 from __future__ import annotations
 
-import datetime
-from collections.abc import Iterator
-
-from preln.questions.base import Change, Finding, Question
+from preln.questions.base import Change, Findings, Question
 from preln.questions.core.changes import UNWARMED, ledger
 from preln.questions.core.evidence import Evidence
-from preln.questions.core.series import HIGHEST, LONGEST, LOWEST, NONE, difference, gain, partner, telling, where
+from preln.questions.core.series import DECAY, HIGHEST, LONGEST, LOWEST, NONE, difference, gain, pairs, telling, where
 
 RUNS = {"placement": "post", "optimizer": "adam", "schedule": "constant", "warmup": NONE, "learning_rate": LOWEST}
-DIFFER = ("anchor", "decay_period", "epochs")
+DIFFER = (*DECAY, "epochs")
 
 
-def findings(evidence: Evidence) -> Iterator[Finding]:
-    """The smallest constant rate beside the highest rate without a warm-up, and beside the longest warm-up; and how
-    much it learns."""
-    every = evidence.translated()
-    chosen = where(every, **RUNS)
-    for one in chosen:
-        of = telling(one, chosen)
-        large = partner(every, one, RUNS, DIFFER, schedule="inverse-sqrt", learning_rate=HIGHEST)
-        if large:
-            yield QUESTION.find("beside-the-large-rate", of, difference(one, large), high=-0.5)
-        yield QUESTION.find("gain", of, gain(one), low=0.3)
-        differ = (*DIFFER, "learning_rate")
-        warmed_up = partner(every, one, RUNS, differ, schedule="inverse-sqrt", warmup=LONGEST)
-        if warmed_up:
-            yield QUESTION.find("behind-the-warmup", of, difference(one, warmed_up), low=0.0)
+def findings(evidence: Evidence) -> Findings:
+    runs = evidence.translated()
+    for of, small, large in pairs(runs, RUNS, DIFFER, schedule="inverse-sqrt", learning_rate=HIGHEST):
+        yield QUESTION.find("beside-the-large-rate", of, difference(small, large), high=-0.5)
+    lowest = where(runs, **RUNS)
+    for small in lowest:
+        yield QUESTION.find("gain", telling(small, lowest), gain(small), low=0.3)
+    for of, small, longest in pairs(runs, RUNS, (*DIFFER, "learning_rate"), schedule="inverse-sqrt", warmup=LONGEST):
+        yield QUESTION.find("behind-the-warmup", of, difference(small, longest), low=0.0)
 
 
-def values(evidence: Evidence) -> Iterator[Finding]:
-    """The paper's loss."""
-    every = evidence.translated()
-    for one in where(every, **(RUNS | {"learning_rate": 1e-4})):
-        yield QUESTION.find("loss", telling(one, every), one.values(), low=4.15, high=4.45)
+def values(evidence: Evidence) -> Findings:
+    return QUESTION.ends("loss", evidence.translated(), RUNS | {"learning_rate": 1e-4}, low=4.15, high=4.45)
 
 
 QUESTION = Question(
@@ -46,7 +34,7 @@ QUESTION = Question(
     how_known="stated",
     rule="The lowest constant rate of a study ends at least 0.5 bits below its highest rate without a warm-up, at "
     "least 0.3 bits below the unigram baseline, and no lower than the run with the longest warm-up.",
-    written=datetime.date(2026, 11, 21),
+    written="2026-11-21",
     quantities={
         "beside-the-large-rate": "loss at the small rate minus loss at the large one without a warm-up",
         "gain": "how far the small rate is below the unigram baseline",
@@ -57,15 +45,15 @@ QUESTION = Question(
     changes=(
         UNWARMED,
         Change(
-            datetime.date(2026, 11, 23),
+            "2026-11-23",
             "The small fixed rate at least 0.5 bits below the run at the high rate without warm-up.",
-            "It held wherever the other run failed badly. The small rate must now gain 0.3 bits over a constant "
-            "guess, and end behind the run with the warm-up, as in the paper.",
+            "It held wherever the other run failed badly. The small rate must now gain 0.3 bits over a constant guess, "
+            "and end behind the run with the warm-up, as in the paper.",
             "quick: reproduced → reproduced; iwslt14-cpu: reproduced → reproduced; iwslt14-50k-cpu: reproduced → "
             "reproduced",
         ),
         Change(
-            datetime.date(2026, 11, 26),
+            "2026-11-26",
             "Every fixed rate of a study was read: each had to be 0.5 bits below the high rate without warm-up, gain "
             "0.3 bits over the unigram baseline, and end behind the warm-up.",
             "The claim is about a small rate. A large fixed rate that fails agrees with it, but counted against it. "
@@ -76,7 +64,7 @@ QUESTION = Question(
         ledger(
             "failure-map: inconclusive → undecided (2 of 2); iwslt14-50k-cpu: reproduced → points that way (3 of 3); "
             "iwslt14-cpu: reproduced → points that way (3 of 3); placements: inconclusive → undecided (3 of 3); "
-            "quick-record: reproduced → points that way (3 of 3); small-causes: reproduced → holds (3 of 3)"
+            "quick-record: reproduced → points that way (3 of 3); small-causes: reproduced → holds (3 of 3)",
         ),
     ),
 )

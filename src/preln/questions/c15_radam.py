@@ -2,43 +2,33 @@
 
 from __future__ import annotations
 
-import datetime
-from collections.abc import Iterator, Mapping
 from typing import Any
 
-from preln.questions.base import Change, Finding, Question
+from preln.questions.base import Change, Findings, Question
 from preln.questions.core.changes import UNWARMED, ledger
 from preln.questions.core.evidence import Evidence
-from preln.questions.core.series import LONGEST, NONE, SCHEDULE, difference, partner, share, telling, where
+from preln.questions.core.series import DECAY, LONGEST, NONE, SCHEDULE, Series, difference, pairs, partner, share
 
 RATE = 5e-4
 """The paper's rate."""
 POST = {"placement": "post", "optimizer": "radam", "warmup": NONE}
-PRE = {"placement": "pre", "optimizer": "radam", "warmup": NONE}
-DIFFER = ("anchor", "decay_period", "decay_updates")
+ADAM: dict[str, Any] = {"optimizer": "adam", "schedule": "inverse-sqrt"}
+DIFFER = (*DECAY, "decay_updates")
 
 
-def findings(evidence: Evidence) -> Iterator[Finding]:
-    """How much of Adam's gap RAdam closes in Post-LN, and how far it is from Adam in Pre-LN."""
-    every = evidence.translated()
-    chosen = where(every, **POST)
-    adam = {"optimizer": "adam", "schedule": "inverse-sqrt"}
-    for one in chosen:
-        without = partner(every, one, POST, DIFFER, **adam)
-        warmed_up = partner(every, one, POST, DIFFER, **adam, warmup=LONGEST)
-        if without and warmed_up:
-            compared = share(one, without, warmed_up)
-            yield QUESTION.find("gap-closed", telling(one, chosen), compared, low=0.5, beside=_beside(one.settings))
-    chosen = where(every, **PRE)
-    for one in chosen:
-        other = partner(every, one, PRE, (*SCHEDULE, "decay_updates"), optimizer="adam")
-        if other:
-            compared, of = difference(one, other), telling(one, chosen)
-            yield QUESTION.find("difference-in-pre", of, compared, low=-0.15, high=0.15, beside=_beside(one.settings))
+def findings(evidence: Evidence) -> Findings:
+    runs = evidence.translated()
+    for of, radam, without in pairs(runs, POST, DIFFER, **ADAM):
+        if longest := partner(runs, radam, POST, DIFFER, **ADAM, warmup=LONGEST):
+            closed = share(radam, without, longest)
+            yield QUESTION.find("gap-closed", of, closed, low=0.5, beside=_beside(radam))
+    for of, radam, adam in pairs(runs, POST | {"placement": "pre"}, (*SCHEDULE, "decay_updates"), optimizer="adam"):
+        apart = difference(radam, adam)
+        yield QUESTION.find("difference-in-pre", of, apart, low=-0.15, high=0.15, beside=_beside(radam))
 
 
-def _beside(settings: Mapping[str, Any]) -> str:
-    return "" if settings["learning_rate"] == RATE else "the paper has no RAdam at this rate"
+def _beside(radam: Series) -> str:
+    return "" if radam.settings["learning_rate"] == RATE else "the paper has no RAdam at this rate"
 
 
 QUESTION = Question(
@@ -48,12 +38,11 @@ QUESTION = Question(
     published="in words; in figure 4(b), Post-LN with RAdam ends at BLEU 32.1",
     how_known="digitised",
     rule="At the paper's rate, 5e-4, RAdam closes at least half of the gap in loss between Adam without and with the "
-    "longest warm-up in Post-LN, and is within 0.15 bits of Adam in Pre-LN. Losses are capped at the unigram "
-    "baseline. A study without RAdam at 5e-4 does not test it; what it has at other rates is listed beside the "
-    "verdict.",
+    "longest warm-up in Post-LN, and is within 0.15 bits of Adam in Pre-LN. Losses are capped at the unigram baseline. "
+    "A study without RAdam at 5e-4 does not test it; what it has at other rates is listed beside the verdict.",
     conditions="β2 decides: at the paper's size RAdam fails with 0.98 and follows the paper's curve with 0.999, and "
     "the paper does not say which it used.",
-    written=datetime.date(2026, 11, 21),
+    written="2026-11-21",
     quantities={
         "gap-closed": "share of the gap between Adam without and with a warm-up that RAdam closes in Post-LN",
         "difference-in-pre": "loss of RAdam minus that of Adam in Pre-LN, bits a token",
@@ -62,7 +51,7 @@ QUESTION = Question(
     changes=(
         UNWARMED,
         Change(
-            datetime.date(2026, 11, 23),
+            "2026-11-23",
             "RAdam at least 0.5 bits below Adam without warm-up.",
             "It held for a run at 9.04 bits, which translates nothing. RAdam must now close half of the gap between "
             "Adam without and with the warm-up. The part about Pre-LN stays.",
@@ -70,7 +59,7 @@ QUESTION = Question(
             "iwslt14-50k-cpu: in part (1 of 3) → no (0 of 3)",
         ),
         Change(
-            datetime.date(2026, 11, 27),
+            "2026-11-27",
             "A gap counted also where Adam ends lower without the warm-up than with it.",
             "There is nothing to close then, and the share has no meaning: the comparison decides nothing. In "
             "`confounds`, with four batches an update, Adam ends 0.06 bits lower without the warm-up. The rule was "
@@ -78,8 +67,8 @@ QUESTION = Question(
             "confounds: no (0 of 1) → inconclusive (0 of 1)",
         ),
         ledger(
-            "confounds: inconclusive (0 of 1) → undecided (0 of 1); iwslt14-50k-cpu: no (0 of 4) → undecided (0 of "
-            "2); iwslt14-cpu: in part (1 of 2) → not tested yet; quick-record: in part (1 of 2) → not tested yet; "
+            "confounds: inconclusive (0 of 1) → undecided (0 of 1); iwslt14-50k-cpu: no (0 of 4) → undecided (0 of 2); "
+            "iwslt14-cpu: in part (1 of 2) → not tested yet; quick-record: in part (1 of 2) → not tested yet; "
             "small-causes: no (0 of 1) → not tested yet",
             also="Only RAdam at 5e-4 is judged, the paper's rate: the comparisons that failed were at rates that the "
             "paper does not have.",

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import datetime
-from collections.abc import Iterator
-
-from preln.questions.base import Change, Finding, Question
+from preln.questions.base import Change, Findings, Question
 from preln.questions.core.changes import ledger
 from preln.questions.core.evidence import Evidence
-from preln.questions.core.series import LONGEST, NONE, SCHEDULE, difference, partner, telling, where
+from preln.questions.core.series import LONGEST, NONE, SCHEDULE, difference, pairs
 
 RUNS = {"source": "wmt14", "placement": "pre", "optimizer": "adam", "warmup": NONE}
 
 
-def findings(evidence: Evidence) -> Iterator[Finding]:
-    """The last loss of Pre-LN without a warm-up minus that of Post-LN with the longest, at the paper's two rates."""
-    every = evidence.translated()
+def findings(evidence: Evidence) -> Findings:
+    runs = evidence.translated()
     for part, rate in (("at-7e-4", 7e-4), ("at-1.5e-3", 1.5e-3)):
-        for one in where(every, **RUNS, learning_rate=rate):
-            post = partner(every, one, RUNS, SCHEDULE, placement="post", warmup=LONGEST)
-            if post:
-                yield QUESTION.find(part, telling(one, every), difference(one, post), high=0.1)
+        at_rate = RUNS | {"learning_rate": rate}
+        for of, pre, post in pairs(runs, at_rate, SCHEDULE, placement="post", warmup=LONGEST):
+            yield QUESTION.find(part, of, difference(pre, post), high=0.1)
 
 
 QUESTION = Question(
@@ -31,7 +26,7 @@ QUESTION = Question(
     how_known="unknown",
     rule="On a corpus whose source is wmt14, at each of the two rates, Pre-LN's last loss is at most 0.1 bits above "
     "that of Post-LN with the longest warm-up.",
-    written=datetime.date(2026, 11, 22),
+    written="2026-11-22",
     quantities={
         "at-7e-4": "last loss of Pre-LN minus that of Post-LN at 7e-4",
         "at-1.5e-3": "last loss of Pre-LN minus that of Post-LN at 1.5e-3",
@@ -39,12 +34,14 @@ QUESTION = Question(
     findings=findings,
     changes=(
         Change(
-            datetime.date(2026, 11, 26),
+            "2026-11-26",
             "Runs counted whose corpus a study calls `wmt14`, at any one rate.",
             "A corpus is known by its source, whatever a study calls it, and the claim is of two rates. No committed "
             "study has such runs.",
             "quick: not tested → not tested",
         ),
-        ledger(""),
+        ledger(
+            "",
+        ),
     ),
 )

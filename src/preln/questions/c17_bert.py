@@ -2,55 +2,44 @@
 
 from __future__ import annotations
 
-import datetime
-from collections.abc import Iterator
 from dataclasses import replace
 
-from preln.questions.base import Change, Finding, Question
+from preln.questions.base import Change, Findings, Question
 from preln.questions.core.changes import ledger
 from preln.questions.core.evidence import Evidence
-from preln.questions.core.series import HIGHEST, LOWEST, NONE, SOME, difference, partner, ratio, telling, where
+from preln.questions.core.series import HIGHEST, LOWEST, NONE, SOME, difference, pairs, ratio
 
 SLOW = {"placement": "post", "warmup": SOME, "learning_rate": LOWEST}
 FAST = {"placement": "post", "learning_rate": HIGHEST}
+PRE = {"placement": "pre", "warmup": NONE}
 
 
-def findings(evidence: Evidence) -> Iterator[Finding]:
-    """The updates that Post-LN needs over those of Pre-LN, at its own rate and at Pre-LN's, and its loss there."""
-    updates, losses = evidence.pretrained("updates_to_loss"), evidence.pretrained("valid_loss")
-    pre = {"placement": "pre", "warmup": NONE}
-    for one in where(updates, **SLOW):
-        other = partner(updates, one, SLOW, ("learning_rate",), **pre, learning_rate=HIGHEST)
-        if other:
-            yield QUESTION.find("updates-at-its-rate", telling(one, updates), ratio(one, other), low=1.1, ratio=True)
-    for one in where(updates, **FAST):
-        other = partner(updates, one, FAST, **pre)
-        if other:
-            yield QUESTION.find("updates-at-equal-rates", telling(one, updates), ratio(one, other), low=1.1, ratio=True)
-    for one in where(losses, **FAST):
-        other = partner(losses, one, FAST, ("warmup",), placement="pre")
-        if other:
-            yield QUESTION.find("loss-at-equal-rates", telling(one, losses), difference(one, other), low=0.1)
+def findings(evidence: Evidence) -> Findings:
+    updates, losses = evidence.pretrained("updates_to_loss"), evidence.pretrained()
+    for of, post, pre in pairs(updates, SLOW, ("learning_rate",), updates, **PRE, learning_rate=HIGHEST):
+        yield QUESTION.find("updates-at-its-rate", of, ratio(post, pre), low=1.1, ratio=True)
+    for of, post, pre in pairs(updates, FAST, (), updates, **PRE):
+        yield QUESTION.find("updates-at-equal-rates", of, ratio(post, pre), low=1.1, ratio=True)
+    for of, post, pre in pairs(losses, FAST, ("warmup",), losses, placement="pre"):
+        yield QUESTION.find("loss-at-equal-rates", of, difference(post, pre), low=0.1)
 
 
-def values(evidence: Evidence) -> Iterator[Finding]:
-    """The paper's ratio of updates."""
-    for finding in findings(evidence):
-        if finding.quantity.endswith("updates-at-its-rate"):
-            yield replace(finding, low=1.3, high=1.5)
+def values(evidence: Evidence) -> Findings:
+    at_its_rate = QUESTION.ask(evidence).of("updates-at-its-rate")
+    return (replace(finding, low=1.3, high=1.5) for finding in at_its_rate)
 
 
 QUESTION = Question(
     name="c17",
-    statement="BERT: Pre-LN without warm-up reaches a given loss in fewer updates than Post-LN with warm-up, at a "
-    "rate at which Post-LN does not train.",
+    statement="BERT: Pre-LN without warm-up reaches a given loss in fewer updates than Post-LN with warm-up, at a rate "
+    "at which Post-LN does not train.",
     source="Section 4.2, figure 5(a)",
     published="loss 1.69 after 500,000 updates, where Post-LN needs 700,000; Post-LN diverges at 3e-4",
     how_known="printed",
-    rule="Post-LN at its lower rate needs at least 1.1 times the updates of Pre-LN at its higher rate; so does "
-    "Post-LN at the higher rate, where it ends at least 0.1 bits above Pre-LN. It is judged at the paper's size "
-    "alone: small models of 4 million tokens say nothing of it.",
-    written=datetime.date(2026, 11, 21),
+    rule="Post-LN at its lower rate needs at least 1.1 times the updates of Pre-LN at its higher rate; so does Post-LN "
+    "at the higher rate, where it ends at least 0.1 bits above Pre-LN. It is judged at the paper's size alone: small "
+    "models of 4 million tokens say nothing of it.",
+    written="2026-11-21",
     quantities={
         "updates-at-its-rate": "updates of Post-LN at its lower rate over those of Pre-LN at its higher rate",
         "updates-at-equal-rates": "updates of Post-LN over those of Pre-LN at the higher rate",
@@ -61,22 +50,22 @@ QUESTION = Question(
     paper_size=True,
     changes=(
         Change(
-            datetime.date(2026, 11, 23),
+            "2026-11-23",
             "Post-LN at its lower rate needs 1.1 times the updates of Pre-LN at its higher rate; Post-LN at the "
             "highest rate ends 0.1 bits above Pre-LN.",
-            "The first part compares different rates, as the paper does, so the effect of a rate may look like that "
-            "of a placement. It stays because it is the paper's. The same is now asked at equal rates too.",
+            "The first part compares different rates, as the paper does, so the effect of a rate may look like that of "
+            "a placement. It stays because it is the paper's. The same is now asked at equal rates too.",
             "quick: inconclusive → inconclusive; bert-novels: in part (1 of 3) → in part (1 of 5)",
         ),
         Change(
-            datetime.date(2026, 11, 26),
+            "2026-11-26",
             "In the first part, Pre-LN was read at the rate at which it is fastest.",
             "The paper's is the higher one, so Pre-LN's highest rate is read. In `bert-scaled` it was the lower one.",
             "bert-scaled: inconclusive (3 of 7) → inconclusive (3 of 7)",
         ),
         ledger(
-            "bert-novels: in part (1 of 5) → not testable at this size (1 of 5); bert-scaled: inconclusive (3 of 7) "
-            "→ not testable at this size (5 of 7); quick-record: inconclusive → not testable at this size (1 of 1)",
+            "bert-novels: in part (1 of 5) → not testable at this size (1 of 5); bert-scaled: inconclusive (3 of 7) → "
+            "not testable at this size (5 of 7); quick-record: inconclusive → not testable at this size (1 of 1)",
             also="It is judged at the paper's size alone: with 4 million tokens and a resolution of 100 updates, a "
             "factor of 1.1 cannot be seen.",
             rule="It was judged at every size.",

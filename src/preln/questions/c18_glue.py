@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import datetime
-from collections.abc import Iterator
-
-from preln.questions.base import Change, Finding, Question
+from preln.questions.base import Change, Findings, Question
 from preln.questions.core.changes import ledger
 from preln.questions.core.evidence import Evidence
-from preln.questions.core.series import LOWEST, NONE, SOME, difference, partner, telling, where
+from preln.questions.core.series import LOWEST, NONE, SOME, difference, pairs
 
 RUNS = {"placement": "pre", "warmup": NONE}
 
 
-def findings(evidence: Evidence) -> Iterator[Finding]:
-    """Pre-LN's accuracy minus Post-LN's, fine-tuned from the checkpoint at half of the pre-training."""
-    every = evidence.finetuned(share=0.5)
-    for one in where(every, **RUNS):
-        post = partner(every, one, RUNS, placement="post", warmup=SOME, learning_rate=LOWEST)
-        if post:
-            of = f"{one.settings['task']}, {telling(one, every)}"
-            yield QUESTION.find("accuracy", of, difference(one, post), low=0.0)
+def findings(evidence: Evidence) -> Findings:
+    runs = evidence.finetuned(share=0.5)
+    for of, pre, post in pairs(runs, RUNS, (), runs, placement="post", warmup=SOME, learning_rate=LOWEST):
+        yield QUESTION.find("accuracy", f"{pre.settings['task']}, {of}", difference(pre, post), low=0.0)
 
 
 QUESTION = Question(
@@ -33,13 +26,13 @@ QUESTION = Question(
     rule="On each task, Pre-LN's accuracy on dev is at least Post-LN's, from the checkpoint at half of the "
     "pre-training. It is judged at the paper's size alone: small models are no better than always giving the more "
     "frequent answer.",
-    written=datetime.date(2026, 11, 21),
+    written="2026-11-21",
     quantities={"accuracy": "accuracy of Pre-LN minus that of Post-LN"},
     findings=findings,
     paper_size=True,
     changes=(
         Change(
-            datetime.date(2026, 11, 23),
+            "2026-11-23",
             "Pre-LN's accuracy at least Post-LN's.",
             "The committed models are no better than always giving the more frequent answer, so a difference between "
             "them says nothing. One of the two must now be better than that by more than its interval.",
@@ -47,15 +40,15 @@ QUESTION = Question(
             "(0 of 2)",
         ),
         Change(
-            datetime.date(2026, 11, 26),
+            "2026-11-26",
             "The claim was said to be on MRPC and RTE, but every task was read.",
             "The rule stays: a study on another text has other tasks. The claim says so now.",
             "quick: inconclusive (0 of 1) → inconclusive (0 of 1); bert-novels: inconclusive (0 of 2) → inconclusive "
             "(0 of 2)",
         ),
         ledger(
-            "bert-novels: inconclusive (0 of 2) → not testable at this size (0 of 2); quick-record: inconclusive (0 "
-            "of 1) → not testable at this size (0 of 1)",
+            "bert-novels: inconclusive (0 of 2) → not testable at this size (0 of 2); quick-record: inconclusive (0 of "
+            "1) → not testable at this size (0 of 1)",
             also="It is judged at the paper's size alone: small models are no better than always giving the more "
             "frequent answer.",
             rule="It was judged at every size.",

@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import datetime
-from collections.abc import Iterator
-
-from preln.questions.base import Finding, Question
+from preln.questions.base import Findings, Question
 from preln.questions.core.evidence import Evidence
-from preln.questions.core.series import NONE, SOME, difference, partner, telling, where
+from preln.questions.core.series import DECAY, NONE, SOME, difference, pairs
 
 RUNS = {"placement": "pre", "optimizer": "adam", "warmup": NONE}
 
 
-def findings(evidence: Evidence) -> Iterator[Finding]:
-    """The last loss of Pre-LN without a warm-up minus the best one with a warm-up of the same rate and schedule."""
-    every = evidence.translated()
-    chosen = where(every, **RUNS)
-    for one in chosen:
-        warmed_up = partner(every, one, RUNS, ("anchor", "decay_period"), warmup=SOME)
-        if warmed_up:
-            yield QUESTION.find("loss-without-warmup", telling(one, chosen), difference(one, warmed_up), high=0.05)
+def findings(evidence: Evidence) -> Findings:
+    for of, without, best in pairs(evidence.translated(), RUNS, DECAY, warmup=SOME):
+        yield QUESTION.find("loss-without-warmup", of, difference(without, best), high=0.05)
 
 
 QUESTION = Question(
@@ -31,7 +23,7 @@ QUESTION = Question(
     rule="At each peak rate and schedule at which a study has both, Pre-LN's last loss without a warm-up is at most "
     "0.05 bits above the best one with a warm-up. A run at the unigram baseline has learned nothing; where neither "
     "learns, nothing is decided. The rule was written after the results that it reads were known.",
-    written=datetime.date(2026, 11, 28),
+    written="2026-11-28",
     quantities={"loss-without-warmup": "last loss of Pre-LN without a warm-up minus that with its best one"},
     findings=findings,
 )

@@ -2,50 +2,37 @@
 
 from __future__ import annotations
 
-import datetime
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from operator import itemgetter
 
 from preln.placements import PLACEMENTS
-from preln.questions.base import Change, Finding, Question
+from preln.questions.base import Findings, Question
+from preln.questions.core.changes import seed_by_seed
 from preln.questions.core.evidence import Evidence
-from preln.questions.core.groups import MARGIN, Ends, ends, minus
 from preln.questions.core.markdown import each_seed, grid, warm_up
+from preln.questions.core.series import BLEU, LOSS, MARGIN, Series, compared, difference, gain, grouped
+
+ASKED = {"optimizer": "adam", "learning_rate": 5e-4, "schedule": "inverse-sqrt", "anchor": "hold", "width": 256}
+ASKED |= {"accumulate": 1, "epochs": 3, "initialisation": "fairseq"}
+WITHOUT, CONTROL, WARMED_UP = ("post", 0), ("post-init", 0), ("post", 1333)
+"""Placements and lengths of warm-up."""
 
 
-@dataclass(frozen=True)
-class Model:
-    """Post-LN or its control, at half the paper's width and its rate, with a warm-up or without one."""
-
-    placement: str
-    warmup: int
+def models(evidence: Evidence, quantity: str = LOSS) -> dict[tuple[str, int], Series]:
+    """The runs by placement and warm-up."""
+    return grouped(evidence.runs(quantity), itemgetter("placement", "warmup"), ASKED)
 
 
-def model_of(settings: Mapping[str, Any]) -> Model | None:
-    """Which of the models a run is, by its settings; None of another run."""
-    wanted = {"optimizer": "adam", "learning_rate": 5e-4, "schedule": "inverse-sqrt", "anchor": "hold", "width": 256}
-    wanted |= {"accumulate": 1, "epochs": 3, "initialisation": "fairseq"}
-    asked = all(settings[key] == value for key, value in wanted.items()) and settings["warmup"] in (0, 1333)
-    placement = settings["placement"]
-    return Model(placement, settings["warmup"]) if asked and placement in ("post", "post-init") else None
-
-
-def findings(evidence: Evidence) -> Iterator[Finding]:
-    """The control without a warm-up beside the baseline, and beside Post-LN with the warm-up."""
-    models = ends(evidence, model_of)
-    control, warmed_up = models.get(Model("post-init", 0)), models.get(Model("post", 1333))
-    if control:
-        yield QUESTION.find("learns", "Post-LN-init, no warm-up", control.gains, low=MARGIN)
-    if control and warmed_up:
-        yield QUESTION.find("behind", "", minus(control, warmed_up), high=0.5)
+def findings(evidence: Evidence) -> Findings:
+    runs = models(evidence)
+    yield QUESTION.find("learns", "Post-LN-init, no warm-up", compared(gain, runs, CONTROL), low=MARGIN)
+    yield QUESTION.find("behind", "", compared(difference, runs, CONTROL, WARMED_UP), high=0.5)
 
 
 def table(evidence: Evidence) -> str:
     """The losses of each seed."""
-    models: dict[Model, Ends] = ends(evidence, model_of)
-    order = [model for model in (Model("post", 0), Model("post-init", 0), Model("post", 1333)) if model in models]
-    rows = [(PLACEMENTS[one.placement].label, warm_up(one.warmup), *each_seed(models[one])) for one in order]
+    cells = each_seed(models(evidence), models(evidence, BLEU))
+    order = [model for model in (WITHOUT, CONTROL, WARMED_UP) if model in cells]
+    rows = [(PLACEMENTS[name].label, warm_up(warmup), *cells[name, warmup]) for name, warmup in order]
     return grid(["", "warm-up", "loss of each seed", "BLEU"], rows)
 
 
@@ -57,7 +44,7 @@ QUESTION = Question(
     how_known="stated",
     rule="Half the paper's width, 5e-4, a constant peak, 4,653 updates. The control trains if it ends at least 0.3 "
     "bits below the unigram baseline, and at most 0.5 bits above Post-LN with a warm-up of 1,333 updates.",
-    written=datetime.date(2026, 11, 25),
+    written="2026-11-25",
     quantities={
         "learns": "the control ends below the unigram baseline",
         "behind": "the control ends no more than 0.5 bits above Post-LN with the warm-up",
@@ -66,12 +53,9 @@ QUESTION = Question(
     table=table,
     reads=("iwslt14-50k-cpu", "confounds"),
     changes=(
-        Change(
-            datetime.date(2026, 11, 28),
-            "The means over the seeds decided.",
-            "Each seed is asked now, and pairs of the same seed are compared, as in the ledger.",
-            "committed: the control trains → the control ends below the unigram baseline: holds; the control ends no "
-            "more than 0.5 bits above Post-LN with the warm-up: holds",
+        seed_by_seed(
+            "the control trains → the control ends below the unigram baseline: holds; the control ends no more than "
+            "0.5 bits above Post-LN with the warm-up: holds",
         ),
     ),
 )

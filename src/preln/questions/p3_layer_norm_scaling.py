@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import datetime
-from collections.abc import Iterator
-
-from preln.questions.base import Finding, Question
+from preln.questions.base import Findings, Question
 from preln.questions.core.changes import ledger
 from preln.questions.core.evidence import Evidence
 from preln.questions.core.traced import by_seed, over
 from preln.theory.report.records import profile
 
 
-def findings(evidence: Evidence) -> Iterator[Finding]:
-    """E‖x‖^2 / d behind the last layer of the model of the proofs, over that of Pre-LN."""
+def findings(evidence: Evidence) -> Findings:
     for study in evidence.studies:
         layers = profile(study.measurements.table)
         sums = layers[(layers["quantity"] == "square_norm") & (layers["layer"] == layers["depth"])]
         for stack in ("encoder", "decoder"):
             of_stack = sums[sums["stack"] == stack]
-            scaled, pre = (by_seed(of_stack[of_stack["placement"] == placement]) for placement in ("lns", "pre"))
-            if scaled and pre:
-                yield QUESTION.find("square-norm-over-pre", stack, over(scaled, pre), high=0.7, ratio=True)
+            scaled, pre = (by_seed(of_stack[of_stack["placement"] == name]) for name in ("lns", "pre"))
+            yield QUESTION.find("square-norm-over-pre", stack, over(scaled, pre), high=0.7, ratio=True)
 
 
 QUESTION = Question(
@@ -33,8 +28,12 @@ QUESTION = Question(
     how_known="printed",
     rule="In the model of the proofs at initialisation, E‖x‖^2 / d behind the last layer is at most 0.7 times "
     "Pre-LN's, in both stacks.",
-    written=datetime.date(2026, 11, 23),
+    written="2026-11-23",
     quantities={"square-norm-over-pre": "E‖x‖^2 / d behind the last layer, LayerNorm scaling over Pre-LN"},
     findings=findings,
-    changes=(ledger("placements: reproduced → holds (2 of 2)"),),
+    changes=(
+        ledger(
+            "placements: reproduced → holds (2 of 2)",
+        ),
+    ),
 )

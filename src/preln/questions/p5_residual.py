@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
-import datetime
-from collections.abc import Iterator
-
 from preln.libraries import pd
-from preln.questions.base import Finding, Question
+from preln.questions.base import Findings, Question
 from preln.questions.core.changes import ledger
 from preln.questions.core.evidence import Evidence
 from preln.questions.core.traced import over
 from preln.theory.report.records import growth, profile
 
 
-def findings(evidence: Evidence) -> Iterator[Finding]:
-    """The growth of the gradient of W^2 a layer, towards the output, in the decoder of the model of the proofs."""
+def findings(evidence: Evidence) -> Findings:
     for study in evidence.studies:
         layers = profile(study.measurements.table)
         norms = layers[(layers["quantity"] == "gradient_norm") & (layers["variant"] == "") & (layers["matrix"] == "W2")]
         # Within a single layer nothing grows.
         norms = norms[(norms["stack"] == "decoder") & (norms["depth"] > 1)]
         residual, post = (_growth(norms[norms["placement"] == name]) for name in ("resi-dual", "post"))
-        if residual:
-            yield QUESTION.find("growth", "ResiDual", residual.values(), high=1.1, ratio=True)
-        if residual.keys() & post.keys():
-            yield QUESTION.find("post-over-residual", "", over(post, residual), low=1.1, ratio=True)
+        yield QUESTION.find("growth", "ResiDual", residual, high=1.1, ratio=True)
+        yield QUESTION.find("post-over-residual", "", over(post, residual), low=1.1, ratio=True)
 
 
 def _growth(norms: pd.DataFrame) -> dict[int, float]:
-    return {int(str(seed)): factor for seed, mine in norms.groupby("seed") for factor in growth(mine)}
+    return {int(str(seed)): factor for seed, of_seed in norms.groupby("seed") for factor in growth(of_seed)}
 
 
 QUESTION = Question(
@@ -39,11 +33,15 @@ QUESTION = Question(
     how_known="unknown",
     rule="In the decoder of the model of the proofs, the gradient of W^2 grows by at most 1.1 a layer towards the "
     "output. In Post-LN it grows by at least 1.1 times as much.",
-    written=datetime.date(2026, 11, 23),
+    written="2026-11-23",
     quantities={
         "growth": "growth of the gradient of W^2 a layer, decoder of the model of the proofs",
         "post-over-residual": "that growth, Post-LN over ResiDual",
     },
     findings=findings,
-    changes=(ledger("placements: in part (1 of 2) → holds in part (1 of 2)"),),
+    changes=(
+        ledger(
+            "placements: in part (1 of 2) → holds in part (1 of 2)",
+        ),
+    ),
 )

@@ -9,7 +9,7 @@ from preln.config import FilesCorpus, TextPaths
 from preln.corpora import doubts
 from preln.corpora.published import Source
 from preln.corpora.split import divide
-from preln.corpora.text import Part, read_parallel, require_distinct, screen
+from preln.corpora.text import Part, read_parallel, screen
 from preln.corpora.tokenisation import LinePreparation, prepare_pairs
 
 
@@ -17,14 +17,13 @@ def prepare(corpus: FilesCorpus, downloads: Path, processes: int) -> dict[str, P
     """Train, valid and test; no pair of train is in valid or test.
 
     Raises:
-        CorpusError: if a file cannot be used, is given twice, or holds too few pairs.
+        CorpusError: if a file cannot be used or holds too few pairs.
     """
     files = {
         name: paths
         for name, paths in (("train", corpus.train), ("valid", corpus.valid), ("test", corpus.test))
         if paths is not None
     }
-    require_distinct(corpus.local_paths)
     parts = {name: _prepared(name, paths, corpus, processes) for name, paths in files.items()}
     divided = divide(parts, corpus.held_out, corpus.seed)
     train = divided["train"].pairs
@@ -37,7 +36,7 @@ def prepare(corpus: FilesCorpus, downloads: Path, processes: int) -> dict[str, P
 
 
 def _line(corpus: FilesCorpus, language: str) -> LinePreparation:
-    return LinePreparation(language, tokenise=corpus.tokenise, lowercase=corpus.lowercase)
+    return LinePreparation(language, corpus.tokenise, corpus.lowercase, whole_words=True)
 
 
 def _prepared(name: str, paths: TextPaths, corpus: FilesCorpus, processes: int) -> Part:
@@ -49,7 +48,12 @@ def _prepared(name: str, paths: TextPaths, corpus: FilesCorpus, processes: int) 
         for doubt in doubts.of_side([pair[side] for pair in part.pairs], corpus.tokenise)
     ]
     pairs = prepare_pairs(part.pairs, preparations, processes, f"prepare {name}")
-    return screen(replace(part, pairs=pairs, warnings=(*part.warnings, *warnings)))
+    torn = [
+        f"{paths.files[side]}: {warning}"
+        for side, preparation in enumerate(preparations)
+        for warning in preparation.torn_words([pair[side] for pair in part.pairs])
+    ]
+    return screen(replace(part, pairs=pairs, warnings=(*part.warnings, *warnings, *torn)))
 
 
 SOURCE = Source(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +16,7 @@ from preln.jobs.results import of_folder
 from preln.libraries import pd
 from preln.placements import PAPER
 from preln.pretraining.report import records as pretraining_records
-from preln.questions.core.series import Sample, Series, series
+from preln.questions.core.series import LOSS, Sample, Series, series
 from preln.report.core.entries import Source
 from preln.theory.report import records as theory_records
 from preln.theory.report import tables as theory_tables
@@ -24,8 +24,6 @@ from preln.theory.report import traces
 from preln.translation.report import records
 from preln.translation.report.budgets import spent
 from preln.translation.runs import Run
-
-TRANSLATION_LOSS, TRANSLATION_BLEU = "valid_loss", "test_bleu"
 
 
 def whole(settings: Settings) -> dict[str, Any]:
@@ -101,8 +99,8 @@ class Recorded:
         """The accuracies at the grid's point that is best on dev, of the first checkpoint after this share of the
         pre-training."""
         for job in self.bert.jobs:
-            far = [other.update for other in self.bert.jobs if other.run.id == job.run.id]
-            first = min((update for update in far if update >= share * max(far)), default=None)
+            updates = [rival.update for rival in self.bert.jobs if rival.run.id == job.run.id]
+            first = min((update for update in updates if update >= share * max(updates)), default=None)
             best = pretraining_records.chosen(pretraining_records.scores_of(self.bert, job))
             if job.update != first or best is None:
                 continue
@@ -117,37 +115,38 @@ class Evidence:
     """The records of some studies."""
 
     studies: tuple[Recorded, ...]
-    _series: dict[tuple[str, str], list[Series]] = field(default_factory=dict, compare=False)
+    _translated: dict[str, list[Series]] = field(default_factory=dict, compare=False)
 
     @property
     def paper_settings(self) -> bool:
         """Whether they are of one study, at the paper's settings."""
         return len(self.studies) == 1 and self.studies[0].study.paper_settings
 
-    def translated(self, quantity: str = TRANSLATION_LOSS) -> list[Series]:
-        """The translation runs by all settings but the seed."""
-        return self._once("translation", quantity, lambda one: one.translated(quantity))
+    def runs(self, quantity: str = LOSS) -> list[Sample]:
+        """A quantity of every translation run."""
+        return [sample for study in self.studies for sample in study.translated(quantity)]
 
-    def pretrained(self, quantity: str = "valid_loss") -> list[Series]:
+    def translated(self, quantity: str = LOSS) -> list[Series]:
+        """The translation runs by all settings but the seed."""
+        if quantity not in self._translated:
+            self._translated[quantity] = series(self.runs(quantity))
+        return self._translated[quantity]
+
+    def pretrained(self, quantity: str = LOSS) -> list[Series]:
         """The pre-training runs, likewise."""
-        return self._once("pretraining", quantity, lambda one: one.pretrained(quantity))
+        return series(sample for study in self.studies for sample in study.pretrained(quantity))
 
     def finetuned(self, share: float) -> list[Series]:
         """The fine-tunings of a checkpoint, likewise."""
-        return self._once("finetuning", f"{share:g}", lambda one: one.finetuned(share))
-
-    def _once(self, kind: str, what: str, samples: Any) -> list[Series]:
-        if (kind, what) not in self._series:
-            self._series[kind, what] = series(sample for one in self.studies for sample in samples(one))
-        return self._series[kind, what]
+        return series(sample for study in self.studies for sample in study.finetuned(share))
 
     def rows(self, name: str, of: str = "", placement: str = "", stack: str = "") -> list[dict[str, Any]]:
         """The rows of the tables of the theory that are of a quantity, by its id, and of the paper's placements."""
         wanted = {"id": name, "of": of, "placement": placement, "stack": stack}
         return [
             {str(key): value for key, value in row.items()}
-            for one in self.studies
-            for row in one.theory.to_dict("records")
+            for study in self.studies
+            for row in study.theory.to_dict("records")
             if row["placement"] in PAPER and all(row[key] == value for key, value in wanted.items() if value)
         ]
 
@@ -155,11 +154,6 @@ class Evidence:
         """The rows of a quantity's unbiased estimate, where there are any, and otherwise those with the noise of the
         mini-batches."""
         return self.rows(f"{name}-unbiased", **where) or self.rows(name, **where)
-
-
-def predicted(row: Mapping[str, Any], margin: float = 0.0) -> dict[str, float]:
-    """What the theory predicts of a row of its table, widened by a margin, as the bounds of a finding."""
-    return {"low": row["predicted_low"] - margin, "high": row["predicted_high"] + margin}
 
 
 def of_study(study: Study, results: Path) -> Evidence:
@@ -170,13 +164,13 @@ def of_study(study: Study, results: Path) -> Evidence:
 def of_folders(folders: Iterable[Path]) -> Evidence:
     """The records of the studies whose results are in some folders, of which one that is not there has none."""
     there = [folder for folder in folders if of_folder(folder).exists()]
-    return Evidence(tuple(Recorded(of_results(of_folder(one)), one.resolve().parent) for one in there))
+    return Evidence(tuple(Recorded(of_results(of_folder(folder)), folder.resolve().parent) for folder in there))
 
 
 def _of_run(run: Run, curve: pd.DataFrame, quantity: str, guess: float) -> Sample:
     settings: dict[str, Any] = {**whole(run.settings), "source": run.corpus.source}
     del settings["seed"]
-    is_loss = quantity == TRANSLATION_LOSS
+    is_loss = quantity == LOSS
     sums = spent(run.settings, curve["updates"].tolist()) if len(curve) == run.settings.epochs else ()
     return Sample(
         settings,

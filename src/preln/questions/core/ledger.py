@@ -73,7 +73,7 @@ def judge(evidence: Evidence) -> list[Entry]:
 def entry(question: Question, evidence: Evidence) -> Entry:
     """The verdict on one claim."""
     answer = question.ask(evidence)
-    values = list(question.values(evidence)) if question.values and evidence.paper_settings else []
+    values = [*filter(None, question.values(evidence))] if question.values and evidence.paper_settings else []
     return Entry(
         question.label,
         question.statement,

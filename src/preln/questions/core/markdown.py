@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
 
-from preln.questions.core.groups import Ends
+from preln.questions.core.series import Series
 from preln.report.core.statistics import Estimate, plus_minus
+
+K = TypeVar("K")
 
 
 def grid(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
@@ -46,6 +49,9 @@ def losses(seeds: Iterable[float]) -> str:
     return ", ".join(f"{loss:.2f}" for loss in seeds)
 
 
-def each_seed(ends: Ends) -> tuple[str, str]:
-    """The losses and the BLEU of all seeds."""
-    return losses(ends.losses), ", ".join(f"{bleu:.1f}" for bleu in ends.bleu)
+def each_seed(loss: Mapping[K, Series], bleu: Mapping[K, Series]) -> dict[K, tuple[str, str]]:
+    """The losses and the BLEU of all seeds of some groups of runs."""
+    return {
+        group: (losses(run.recorded), ", ".join(f"{score:.1f}" for score in bleu[group].recorded))
+        for group, run in loss.items()
+    }

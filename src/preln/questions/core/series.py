@@ -1,15 +1,17 @@
-"""Series of runs that differ in the seed alone: chosen by their settings, paired with their like, and compared."""
+"""Runs that differ in the seed alone: chosen by their settings, paired with their like, and compared seed by seed."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 from preln.report.core.statistics import mean, share_of_way
 from preln.translation.report.budgets import read_at
 
+K = TypeVar("K")
+LOSS, BLEU = "valid_loss", "test_bleu"
 NONE, SOME = "none", "some"
 """A warm-up of at most one update, which is at the peak at once, and a longer one."""
 LONGEST, SHORT = "longest", "short"
@@ -17,8 +19,12 @@ LONGEST, SHORT = "longest", "short"
 HIGHEST, LOWEST, LOWER, HIGHER = "highest", "lowest", "lower", "higher"
 """A rate among those of the runs with the other settings: one that is not the highest; the highest of several."""
 SUPERLATIVES = (LONGEST, SHORT, HIGHEST, LOWEST, LOWER, HIGHER)
-SCHEDULE = ("schedule", "anchor", "decay_period", "drop_epoch", "drop_factor")
+DECAY = ("anchor", "decay_period")
+"""The settings of a decay that a run without a warm-up may have otherwise."""
+SCHEDULE = ("schedule", *DECAY, "drop_epoch", "drop_factor")
 """The settings of a schedule but for its rate and its warm-up."""
+MARGIN = 0.3
+"""A run that learns ends at least so many bits a token below the unigram baseline."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +92,25 @@ class Sample:
         return -1 if self.lower_is_better else 1
 
 
+Reader = Callable[[Sample], float]
+"""What takes a number from a run."""
+
+
+def after_epoch(epoch: int) -> Reader:
+    """The number after one of a run's epochs, or the last one if it ended before."""
+    return lambda sample: sample.values[epoch - 1] if len(sample.values) >= epoch else sample.raw()
+
+
+def after_updates(updates: int) -> Reader:
+    """The number after so many updates, or one more; the worst of a run that diverged before."""
+
+    def read(sample: Sample) -> float:
+        there = zip(sample.updates, sample.values, strict=True)
+        return next((value for made, value in there if abs(made - updates) <= 1), sample.worst)
+
+    return read
+
+
 @dataclass(frozen=True)
 class Series:
     """Runs that differ in the seed alone: their settings, and a sample of each seed."""
@@ -95,16 +120,22 @@ class Series:
 
     @property
     def seeds(self) -> list[int]:
-        """Ascending."""
+        """The seeds, ascending."""
         return sorted(self.samples)
 
     def of(self, seeds: Iterable[int]) -> Series:
         """The series, of those of the seeds that it has."""
         return Series(self.settings, {seed: self.samples[seed] for seed in seeds if seed in self.samples})
 
-    def values(self, share: float = 1.0) -> list[float]:
-        """The capped value of each seed."""
-        return [self.samples[seed].at(share) for seed in self.seeds]
+    @property
+    def values(self) -> list[float]:
+        """The last value of each seed, capped at the baseline."""
+        return [self.samples[seed].at() for seed in self.seeds]
+
+    @property
+    def recorded(self) -> list[float]:
+        """The last value of each seed as it is recorded; infinite of a loss that diverged."""
+        return [self.samples[seed].raw() for seed in self.seeds]
 
     @property
     def score(self) -> float:
@@ -114,11 +145,35 @@ class Series:
 
 def series(samples: Iterable[Sample]) -> list[Series]:
     """The samples by the settings that they share, in their order."""
-    found: dict[tuple[tuple[str, str], ...], tuple[Mapping[str, Any], dict[int, Sample]]] = {}
+    groups: dict[tuple[tuple[str, str], ...], tuple[Mapping[str, Any], dict[int, Sample]]] = {}
     for sample in samples:
         key = tuple((name, repr(value)) for name, value in sorted(sample.settings.items()))
-        found.setdefault(key, (sample.settings, {}))[1][sample.seed] = sample
-    return [Series(settings, by_seed) for settings, by_seed in found.values()]
+        groups.setdefault(key, (sample.settings, {}))[1][sample.seed] = sample
+    return [Series(settings, by_seed) for settings, by_seed in groups.values()]
+
+
+def grouped(
+    samples: Iterable[Sample],
+    key: Callable[[Mapping[str, Any]], K | None],
+    wanted: Mapping[str, Any],
+    read: Reader | None = None,
+) -> dict[K, Series]:
+    """The samples by what `key` makes of their settings, whatever else they differ in; those of which it makes None are
+    left out. Of a seed that two have, the first is taken.
+
+    Args:
+        samples: of all runs.
+        key: what tells the groups apart.
+        wanted: settings that a run must have, as of `where`, without superlatives.
+        read: what takes a number from each run; by default its values stay.
+    """
+    groups: dict[K, dict[int, Sample]] = {}
+    for sample in samples:
+        group = key(sample.settings) if _has_all(sample.settings, wanted) else None
+        if group is not None:
+            number = replace(sample, values=(read(sample),), epochs=0) if read else sample
+            groups.setdefault(group, {}).setdefault(sample.seed, number)
+    return {group: Series({}, by_seed) for group, by_seed in groups.items()}
 
 
 def where(runs: Sequence[Series], **wanted: Any) -> list[Series]:
@@ -131,107 +186,119 @@ def _chosen(runs: Sequence[Series], among: Sequence[Series], wanted: Mapping[str
     """As `where`, with superlatives among the series of `among`."""
     words = {key: value for key, value in wanted.items() if isinstance(value, str) and value in SUPERLATIVES}
     plain = {key: value for key, value in wanted.items() if key not in words}
-    compared = [one for one in among if _has_all(one, plain)]
+    compared = [run for run in among if _has_all(run.settings, plain)]
     return [
-        one
-        for one in runs
-        if _has_all(one, plain)
+        run
+        for run in runs
+        if _has_all(run.settings, plain)
         and all(
-            _is_superlative(one.settings[key], word, [it.settings[key] for it in compared if _same_text(it, one)])
+            _is_superlative(
+                run.settings[key], word, [rival.settings[key] for rival in compared if _same_text(rival, run)]
+            )
             for key, word in words.items()
         )
     ]
 
 
 def partner(
-    runs: Sequence[Series], one: Series, chosen: Mapping[str, Any], differ: Iterable[str] = (), **wanted: Any
+    runs: Sequence[Series], run: Series, chosen: Mapping[str, Any], differ: Iterable[str] = (), **wanted: Any
 ) -> Series | None:
-    """The series that one is compared with, on the seeds that both have: the best of those with the wanted settings
-    that are alike in all else but the settings in `differ`; None where there is none.
+    """The series that a series is compared with, on the seeds that both have: the best of those with the wanted
+    settings that are alike in all else but the settings in `differ`; None where there is none.
 
     Args:
         runs: all series.
-        one: the series.
+        run: the series.
         chosen: the settings that it was chosen by.
         differ: further settings in which the two may differ.
         wanted: as of `where`.
     """
     free = {*chosen, *wanted, *differ}
     alike = [
-        other.of(one.samples)
-        for other in runs
-        if other.samples.keys() & one.samples.keys()
-        and other.settings != one.settings
-        and all(other.settings[key] == value for key, value in one.settings.items() if key not in free)
+        rival.of(run.samples)
+        for rival in runs
+        if rival.samples.keys() & run.samples.keys()
+        and rival.settings != run.settings
+        and all(rival.settings[key] == value for key, value in run.settings.items() if key not in free)
     ]
-    # What a word chose in the one, such as its highest rate, is asked of the other as a value.
-    same = {key: value if value == NONE else one.settings[key] for key, value in chosen.items() if key not in {*differ}}
+    # What a word chose in the run, such as its highest rate, is asked of its partner as a value.
+    same = {key: value if value == NONE else run.settings[key] for key, value in chosen.items() if key not in {*differ}}
     # A study may have another longest warm-up at each rate.
     rates = () if "learning_rate" in {*wanted, *differ} else ("learning_rate",)
-    among = [other for other in runs if all(other.settings[key] == one.settings[key] for key in rates)]
-    return max(_chosen(alike, among, {**same, **wanted}), key=lambda other: other.score, default=None)
+    among = [rival for rival in runs if all(rival.settings[key] == run.settings[key] for key in rates)]
+    return max(_chosen(alike, among, {**same, **wanted}), key=lambda rival: rival.score, default=None)
+
+
+def pairs(
+    runs: Sequence[Series],
+    chosen: Mapping[str, Any],
+    differ: Iterable[str] = (),
+    among: Sequence[Series] = (),
+    **wanted: Any,
+) -> Iterator[tuple[str, Series, Series]]:
+    """Each series with the chosen settings, beside its partner, where it has one: its name among the chosen ones (or
+    those of `among`), the series, and the partner. The arguments are those of `partner`."""
+    selected = where(runs, **chosen)
+    for run in selected:
+        if rival := partner(runs, run, chosen, differ, **wanted):
+            yield telling(run, among or selected), run, rival
 
 
 @dataclass(frozen=True)
 class Compared:
-    """Two series beside each other: a value of each seed that both have, and why that decides nothing, if it does."""
+    """Series beside each other: a value of each seed that all have, and why that decides nothing, if it does."""
 
     values: tuple[float, ...]
     undecided: str = ""
 
 
 def difference(
-    one: Series,
-    other: Series,
+    run: Series,
+    rival: Series,
     *,
     share: float = 1.0,
-    other_share: float = 1.0,
     equal_rates: bool = False,
     settled: float | None = None,
 ) -> Compared:
     """One series minus another, seed by seed, with losses capped at the unigram baseline.
 
     Args:
-        one: the series.
-        other: that is taken off it.
-        share: of its epochs, after which the one is read; at most as many epochs as the other has.
-        other_share: of its epochs, after which the other is read.
-        equal_rates: whether the other is read where it has spent the sum of rates that the one spends in all, if it
+        run: the series.
+        rival: that is taken off it.
+        share: of its epochs, after which the series is read; at most as many epochs as the rival has.
+        equal_rates: whether the rival is read where it has spent the sum of rates that the series spends in all, if it
             spends more.
         settled: by how much each may still change in the last fifth of its epochs; beyond it nothing is decided.
     """
-    seeds = [seed for seed in one.seeds if seed in other.samples]
     reasons, values = [], []
-    for seed in seeds:
-        mine, its = one.samples[seed], other.samples[seed]
-        upto = share if not mine.epochs or mine.epochs <= its.epochs else share * its.epochs / mine.epochs
-        value = its.at(other_share)
-        if equal_rates and mine.sums and its.sums and mine.sums[-1] < its.sums[-1]:
-            value = its.at_sum(mine.sums[-1])
+    for seed, (sample, against) in _by_seed(run, rival):
+        upto = share if not sample.epochs or sample.epochs <= against.epochs else share * against.epochs / sample.epochs
+        value = against.at()
+        if equal_rates and sample.sums and against.sums and sample.sums[-1] < against.sums[-1]:
+            value = against.at_sum(sample.sums[-1])
             if math.isnan(value):
                 reasons.append("the other spends more before its first epoch ends")
-        if not (mine.learned(upto) or its.learned(other_share)):
+        if not (sample.learned(upto) or against.learned()):
             reasons.append(f"neither learns with seed {seed}")
-        if settled is not None and not (_is_settled(mine, settled) and _is_settled(its, settled)):
+        if settled is not None and not (_is_settled(sample, settled) and _is_settled(against, settled)):
             reasons.append(f"a loss still changes by more than {settled:g} in the last fifth")
-        values.append(_minus(mine.at(upto), value))
+        both_infinite = math.isinf(sample.at(upto)) and math.isinf(value)
+        values.append(math.nan if both_infinite else sample.at(upto) - value)
     return Compared(tuple(values), next(iter(reasons), ""))
 
 
-def ratio(one: Series, other: Series) -> Compared:
+def ratio(run: Series, rival: Series) -> Compared:
     """One series over another, seed by seed."""
-    pairs = [(one.samples[seed].at(), other.samples[seed].at()) for seed in one.seeds if seed in other.samples]
-    values = [math.nan if math.isinf(mine) and math.isinf(its) else mine / its for mine, its in pairs]
+    numbers = [(sample.at(), against.at()) for _, (sample, against) in _by_seed(run, rival)]
+    values = [math.nan if math.isinf(value) and math.isinf(over) else value / over for value, over in numbers]
     return Compared(tuple(values), "neither comes so far" if any(map(math.isnan, values)) else "")
 
 
-def share(one: Series, start: Series, end: Series) -> Compared:
+def share(run: Series, start: Series, end: Series) -> Compared:
     """How much of the way from `start` to `end` a series has gone, seed by seed, with losses capped at the baseline.
     Where there is no way to go, nothing is decided."""
-    seeds = [seed for seed in one.seeds if seed in start.samples and seed in end.samples]
     values, reasons = [], []
-    for seed in seeds:
-        samples = one.samples[seed], start.samples[seed], end.samples[seed]
+    for seed, samples in _by_seed(run, start, end):
         if not (samples[0].learned() or samples[2].learned()):
             reasons.append(f"neither learns with seed {seed}")
         value = share_of_way(*(sample.sign * sample.at() for sample in samples))
@@ -241,32 +308,33 @@ def share(one: Series, start: Series, end: Series) -> Compared:
     return Compared(tuple(values), next(iter(reasons), ""))
 
 
-def gain(one: Series) -> Compared:
+def gain(run: Series) -> Compared:
     """How far a series is better than the baseline, seed by seed."""
-    values = tuple(one.samples[seed].gain() for seed in one.seeds)
+    values = tuple(run.samples[seed].gain() for seed in run.seeds)
     return Compared(values, "the unigram baseline is not known" if any(map(math.isnan, values)) else "")
 
 
-def named(one: Series, *keys: str) -> str:
-    """A series by some of its settings, such as `learning_rate=0.0005`."""
-    return ", ".join(f"{key}={_text(one.settings[key])}" for key in keys)
+def compared(how: Callable[..., Compared], runs: Mapping[K, Series], *groups: K) -> Compared | None:
+    """Groups of runs beside each other, by such as `difference`; None where one is not there."""
+    return how(*(runs[group] for group in groups)) if all(group in runs for group in groups) else None
 
 
-def telling(one: Series, among: Sequence[Series]) -> str:
-    """A series by its rate and by the settings in which others that were chosen with it differ."""
+def telling(run: Series, among: Sequence[Series]) -> str:
+    """Name a series by its rate and by the settings in which others that were chosen with it differ."""
     differing = [
-        key for key in one.settings if key != "figures" and len({repr(other.settings.get(key)) for other in among}) > 1
+        key for key in run.settings if key != "figures" and len({repr(rival.settings.get(key)) for rival in among}) > 1
     ]
-    return named(one, *dict.fromkeys(["learning_rate", *differing]))
+    chosen = {key: run.settings[key] for key in ("learning_rate", *differing)}
+    return ", ".join(
+        f"{key}={value:g}" if isinstance(value, int | float) else f"{key}={value}" for key, value in chosen.items()
+    )
 
 
-def _text(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, int | float) else str(value)
-
-
-def _minus(one: float, other: float) -> float:
-    """A difference, of which that of two infinite losses is not known."""
-    return math.nan if math.isinf(one) and math.isinf(other) else one - other
+def _by_seed(first: Series, *others: Series) -> Iterator[tuple[int, list[Sample]]]:
+    """The samples of each seed that all series have."""
+    for seed in first.seeds:
+        if all(seed in run.samples for run in others):
+            yield seed, [run.samples[seed] for run in (first, *others)]
 
 
 def _is_settled(sample: Sample, within: float) -> bool:
@@ -278,13 +346,13 @@ def _is_settled(sample: Sample, within: float) -> bool:
     return sample.epochs > 1 and abs(sample.raw() - before) <= within
 
 
-def _same_text(one: Series, other: Series) -> bool:
-    return all(one.settings.get(key) == other.settings.get(key) for key in ("corpus", "text"))
+def _same_text(run: Series, rival: Series) -> bool:
+    return all(run.settings.get(key) == rival.settings.get(key) for key in ("corpus", "text"))
 
 
 def _is_superlative(value: float, word: str, values: Sequence[float]) -> bool:
     """Whether a setting is what a superlative says, among the values that there are."""
-    lengths = [one for one in values if one > 1] if word in (LONGEST, SHORT) else values
+    lengths = [length for length in values if length > 1] if word in (LONGEST, SHORT) else values
     if not lengths:
         return False
     least, most = min(lengths), max(lengths)
@@ -299,15 +367,13 @@ def _is_superlative(value: float, word: str, values: Sequence[float]) -> bool:
             return value == most
 
 
-def _has_all(one: Series, wanted: Mapping[str, Any]) -> bool:
-    return all(_has(one.settings.get(key), value) for key, value in wanted.items())
+def _has_all(settings: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+    return all(_has(settings.get(key), value) for key, value in wanted.items())
 
 
 def _has(value: Any, wanted: Any) -> bool:
     if isinstance(wanted, tuple):
         return value in wanted
-    if wanted == NONE:
-        return value is not None and bool(value <= 1)
-    if wanted == SOME:
-        return value is not None and bool(value > 1)
+    if wanted in (NONE, SOME):
+        return value is not None and (value > 1) == (wanted == SOME)
     return bool(value == wanted)

@@ -1,13 +1,14 @@
-"""Traces of first updates and measurements, by seed."""
+"""Traces of first updates, and measurements by seed."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from preln.config import RunSettings
 from preln.libraries import pd
 from preln.questions.core.evidence import Evidence
+from preln.report.core.statistics import exponent
 
 
 @dataclass(frozen=True)
@@ -20,23 +21,45 @@ class Trace:
 
 def traced(evidence: Evidence) -> list[Trace]:
     """Every trace of more than its first state, in the order of the jobs."""
-    found = []
+    traces = []
     for study in evidence.studies:
-        runs = {job.id: job.settings for job in study.traces.jobs}
+        settings = {job.id: job.settings for job in study.traces.jobs}
         for run, table in study.traces.table.groupby("run", sort=False):
             if len(table) > 1:
-                found.append(Trace(table.sort_values("update"), runs[str(run)]))
-    return found
+                traces.append(Trace(table.sort_values("update"), settings[str(run)]))
+    return traces
 
 
 def by_settings(evidence: Evidence, placement: str) -> dict[RunSettings, dict[int, Trace]]:
     """The traces of a placement by seed, and by all other settings."""
-    found: dict[RunSettings, dict[int, Trace]] = {}
-    for one in traced(evidence):
-        if one.settings.placement == placement:
-            alike = one.settings.model_copy(update={"placement": "post", "seed": 0})
-            found.setdefault(alike, {})[one.settings.seed] = one
-    return found
+    traces: dict[RunSettings, dict[int, Trace]] = {}
+    for trace in traced(evidence):
+        if trace.settings.placement == placement:
+            alike = trace.settings.model_copy(update={"placement": "post", "seed": 0})
+            traces.setdefault(alike, {})[trace.settings.seed] = trace
+    return traces
+
+
+def depth_exponents(
+    evidence: Evidence, placement: str, number: Callable[[pd.DataFrame, RunSettings], float], fewest: int
+) -> dict[RunSettings, dict[int, float]]:
+    """The exponent of the depth in a number of the traces of a placement, by seed, and by all settings but the depth;
+    of seeds that have at least `fewest` depths."""
+    numbers: dict[RunSettings, dict[int, dict[int, float]]] = {}
+    for settings, seeds in by_settings(evidence, placement).items():
+        alike = settings.model_copy(update={"encoder_layers": 1, "decoder_layers": 1})
+        for seed, trace in seeds.items():
+            of_seed = numbers.setdefault(alike, {}).setdefault(seed, {})
+            of_seed[settings.decoder_layers] = number(trace.table, trace.settings)
+    exponents = {
+        alike: {
+            seed: exponent(sorted(depths), [depths[depth] for depth in sorted(depths)])
+            for seed, depths in sorted(seeds.items())
+            if len(depths) >= fewest
+        }
+        for alike, seeds in numbers.items()
+    }
+    return {alike: seeds for alike, seeds in exponents.items() if seeds}
 
 
 def by_seed(measured: pd.DataFrame) -> dict[int, float]:
@@ -44,6 +67,11 @@ def by_seed(measured: pd.DataFrame) -> dict[int, float]:
     return {int(row["seed"]): float(row["value"]) for row in measured.to_dict("records")}
 
 
-def over(one: Mapping[int, float], other: Mapping[int, float]) -> list[float]:
+def over(dividend: Mapping[int, float], divisor: Mapping[int, float]) -> dict[int, float]:
     """The ratio, of the seeds that both have."""
-    return [one[seed] / other[seed] for seed in sorted(one.keys() & other.keys())]
+    return {seed: dividend[seed] / divisor[seed] for seed in sorted(dividend.keys() & divisor.keys())}
+
+
+def less(minuend: Mapping[int, float], subtrahend: Mapping[int, float]) -> dict[int, float]:
+    """The difference, of the seeds that both have."""
+    return {seed: minuend[seed] - subtrahend[seed] for seed in sorted(minuend.keys() & subtrahend.keys())}

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from operator import itemgetter
 
 from preln.libraries import pd
 from preln.placements import PLACEMENTS
-from preln.questions.core.groups import Ends, after_epoch, ends
 from preln.questions.core.markdown import grid, rate, warm_up
+from preln.questions.core.series import BLEU, LOSS, Series, after_epoch, grouped
 from preln.report.core.labels import OPTIMIZERS
 from preln.report.core.statistics import mean, plus_minus
 from preln.report.pages import ledger, theory
@@ -93,28 +91,17 @@ def value(committed: Committed, study: str, series: str, column: str = "final_va
     return low if low == high else f"{low} to {high}"
 
 
-@dataclass(frozen=True)
-class AtSize:
-    """What the runs of `paper-epoch` that a page compares with the paper's differ in, but for the seed."""
-
-    placement: str
-    optimizer: str
-    warmup: int
-
-
-PRE, POST, WITHOUT = AtSize("pre", "adam", 0), AtSize("post", "adam", 4000), AtSize("post", "adam", 0)
+PRE, POST = ("pre", "adam", 0), ("post", "adam", 4000)
+"""Runs of `paper-epoch` that a page compares with the paper's, by placement, optimiser and warm-up."""
 EPOCHS_LIKE_ONE_OF_THE_PAPERS = 3
 """The epochs of `paper-epoch`, on a third of the text, with about as many updates as an epoch of the paper's."""
 
 
-def at_size(committed: Committed, epoch: int) -> dict[AtSize, Ends]:
+def at_size(committed: Committed, epoch: int, quantity: str = LOSS) -> dict[tuple[str, str, int], Series]:
     """The runs of `paper-epoch` with the paper's initialisation that have come so far, after one of its epochs."""
-
-    def which(settings: Mapping[str, Any]) -> AtSize | None:
-        asked = (settings["initialisation"], settings["beta2"]) == ("xavier", 0.98) and settings["epochs"] >= epoch
-        return AtSize(settings["placement"], settings["optimizer"], settings["warmup"]) if asked else None
-
-    return ends(committed.evidence("paper-epoch"), which, after_epoch(epoch))
+    runs = [run for run in committed.evidence("paper-epoch").runs(quantity) if run.epochs >= epoch]
+    model = itemgetter("placement", "optimizer", "warmup")
+    return grouped(runs, model, {"initialisation": "xavier", "beta2": 0.98}, after_epoch(epoch))
 
 
 def paper_size(committed: Committed) -> str:
@@ -122,18 +109,17 @@ def paper_size(committed: Committed) -> str:
     rows = []
     for epoch in range(1, 5):
         ours = EPOCHS_LIKE_ONE_OF_THE_PAPERS * epoch
-        found = at_size(committed, ours)
-        made = next(iter(found[PRE].samples.values())).updates[ours - 1]
+        losses, bleu = at_size(committed, ours), at_size(committed, ours, BLEU)
+        made = next(iter(losses[PRE].samples.values())).updates[ours - 1]
         cells = [f"{made:,}"]
-        for one in (PRE, POST):
-            its = {
-                entry.quantity: entry.y
-                for entry in paper.load()
-                if (entry.figure, entry.x) == (4, epoch)
-                and (entry.placement, entry.optimizer, entry.warmup) == (one.placement, one.optimizer, one.warmup)
+        for model in (PRE, POST):
+            papers = {
+                point.quantity: point.y
+                for point in paper.load()
+                if (point.figure, point.x, point.placement, point.optimizer, point.warmup) == (4, epoch, *model)
             }
-            cells += [f"{mean(found[one].losses):.2f}", str(its.get("valid_loss", ""))]
-            cells += [f"{mean(found[one].bleu):.1f}", str(its.get("bleu", ""))]
+            cells += [f"{mean(losses[model].recorded):.2f}", str(papers.get("valid_loss", ""))]
+            cells += [f"{mean(bleu[model].recorded):.1f}", str(papers.get("bleu", ""))]
         rows.append(cells)
     each = ["loss", "the paper", "BLEU", "the paper"]
     head = ["updates", *(f"{name}: {what}" for name in ("Pre-LN", "Post-LN") for what in each)]
@@ -141,52 +127,43 @@ def paper_size(committed: Committed) -> str:
 
 
 def findings(committed: Committed) -> str:
-    """The findings that matter."""
-    study = "iwslt14-50k-cpu"
+    """The findings that matter: a number of the paper's beside one of ours, each a mean over the seeds."""
 
-    def bits(losses: Sequence[float], bleu: Sequence[float]) -> str:
-        return f"{min(losses):.2f} to {max(losses):.2f} bits (BLEU {mean(list(bleu)):.1f})"
+    def ours(study: str, series: str, column: str = "final_test_bleu") -> float:
+        return mean(committed.seeds(study, series, column))
 
-    def ours(where: str, series: str) -> str:
-        return bits(committed.seeds(where, series), committed.seeds(where, series, "final_test_bleu"))
-
-    def after(one: AtSize, epoch: int) -> str:
-        found = at_size(committed, epoch)[one]
-        return bits(found.losses, found.bleu)
-
-    with_it, without = ours(study, "post-adam-lr5e-4-wu1333-hold1333"), ours(study, "post-adam-lr5e-4-wu0-hold1333")
-    control = ours("confounds", "post-init-adam-lr5e-4-wu0-hold1333")
-    depth = [theory.measured(committed, "depth-exponent", name, 3) for name in ("post", "pre")]
+    without = ours("paper-epoch", "post-adam-lr5e-4-wu0-hold4000")
+    pre = ours("paper-epoch", "pre-adam-lr5e-4-const-epochs12")
+    control = ours("confounds", "post-init-adam-lr5e-4-wu0-hold1333", "final_valid_loss")
+    ends = [
+        ours("iwslt14-50k-scaled", series, "final_valid_loss")
+        for series in ("post-adam-lr5e-4-wu1333", "pre-adam-lr5e-4-const-drop8")
+    ]
     rows = [
         (
-            "Post-LN needs a warm-up (C9)",
-            "BLEU 8.45 without, 34 with",
-            f"half the width, 5e-4: {without} without, {with_it} with",
-            str(ledger.overall(committed, "C9")),
+            "Post-LN without a warm-up: BLEU",
+            "8.45",
+            f"{without:.1f}",
+            f"Post-LN needs it: {ledger.overall(committed, 'C9')}",
+        ),
+        ("Pre-LN without a warm-up: BLEU", "34", f"{pre:.1f}, after a quarter of the updates", "it trains"),
+        (
+            "Post-LN whose lower layers begin smaller, with as large a last gradient, without a warm-up: loss in bits",
+            "fails",
+            f"{control:.2f}",
+            "it trains, so that gradient is not the cause",
         ),
         (
-            "A control with as large a last gradient needs none (Post-LN-init)",
-            "large gradients are the cause",
-            f"{control} without",
-            ledger.answer(committed, "control"),
+            "How far Pre-LN is ahead at the end: bits",
+            "0",
+            f"{ends[0] - ends[1]:.2f}",
+            f"it ends no worse: {ledger.verdict(committed, 'C13', 'iwslt14-50k-scaled')} (two seeds)",
         ),
         (
-            "Pre-LN ends no worse (C13), and is faster (C14)",
-            "epoch 9 as good as Post-LN's 15; both end at 34",
-            f"Pre-LN {after(PRE, 7)} after 7 of 12 epochs, {after(PRE, 12)} at the end; Post-LN {after(POST, 12)}",
-            "; ".join(f"{label}: {ledger.verdict(committed, label, 'paper-epoch')}" for label in ("C13", "C14")),
-        ),
-        (
-            "Theorem 1: the gradient of the last layer's W², by depth (C4)",
-            "exponents 0 and −1/2",
-            f"{depth[0]} and {depth[1]}",
+            "Theorem 1, Pre-LN's last gradient by depth: exponent",
+            "−0.5",
+            theory.measured(committed, "depth-exponent", "pre", 3),
             ledger.verdict(committed, "C4", "iwslt14-theory"),
-        ),
-        (
-            "RAdam helps Post-LN, not Pre-LN (C15)",
-            "Post-LN ends at BLEU 32.1",
-            f"half the width: {ours(study, 'post-radam-lr5e-4-linear4653')} without a warm-up; Adam {without}",
-            str(ledger.overall(committed, "C15")),
         ),
     ]
     return grid(["finding", "paper", "ours", "verdict"], rows)
