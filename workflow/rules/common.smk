@@ -156,7 +156,7 @@ LAY_OUT = "Lay out the record of"
 def lay_out(job):
     """The command that lays out the record of a job, in place of the one that computes it; where it is computed, none."""
     folder = located(f"{RESULTS}/{job.folder}")
-    return f"exec python -m preln.records.packed {shlex.quote(folder)}" if is_laid_out(job) else ":"
+    return f"exec python -P -m preln.records.packed {shlex.quote(folder)}" if is_laid_out(job) else ":"
 
 
 def asked(job, verb):

@@ -155,7 +155,7 @@ def _run(study: Study, arguments: Sequence[str], log: Path) -> tuple[int, Path]:
     events = ["--logger", "preln", "--logger-preln-events", str(writer)]
     with log.open("w", encoding="utf-8") as file, os.fdopen(reader, encoding="utf-8") as pipe:
         process = subprocess.Popen(
-            [sys.executable, "-m", "snakemake", *events, *arguments],
+            [sys.executable, "-P", "-m", "snakemake", *events, *arguments],
             stdout=file,
             stderr=subprocess.STDOUT,
             env={**os.environ, "PATH": path},
