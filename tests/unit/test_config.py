@@ -294,3 +294,18 @@ def test_a_study_that_is_written_is_read_back(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("cpus", "gpus", "collators"), [(4, 0, 0), (1, 1, 0), (2, 2, 1)])
 def test_a_process_has_a_collator_if_it_has_a_gpu_and_a_core_to_spare(cpus: int, gpus: int, collators: int) -> None:
     assert Execution(cpus=cpus, gpus=gpus).collators == collators
+
+
+@pytest.mark.parametrize(("number", "value"), [("010", "8"), ("1:30", "90"), ("-0_17", "-15"), ("2:00:00", "7200")])
+def test_a_number_that_means_another_to_yaml_is_refused_with_both(number: str, value: str, tmp_path: Path) -> None:
+    path = tmp_path / "study.yaml"
+    path.write_text(f"study: tiny\ntranslation:\n  settings: {{epochs: {number}}}\n", encoding="utf-8")
+    with pytest.raises(StudyError, match=f"study.yaml:3: {number}: to YAML this is {value}; write the number"):
+        read(path)
+
+
+@pytest.mark.parametrize("number", ["0", "10", "0.5", "1e-3", "20260101", "0x10", "'010'", "a:30", "1_000"])
+def test_a_number_that_is_what_it_looks_like_is_read(number: str, tmp_path: Path) -> None:
+    path = tmp_path / "study.yaml"
+    path.write_text(f"study: {number}\n", encoding="utf-8")
+    assert read(path)["study"] is not None

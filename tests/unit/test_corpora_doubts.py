@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from preln.corpora import data
-from preln.corpora.doubts import FEWEST, of_parts, of_sides
+from preln.corpora.doubts import FEWEST, of_leak, of_parts, of_side, of_sides, of_swap
 
 PAIRS = data.pairs()[:4000]
 GERMAN, ENGLISH = ([pair[side] for pair in PAIRS] for side in (0, 1))
@@ -74,3 +75,71 @@ def test_valid_and_test_of_one_text_are_told() -> None:
     assert f"valid and test have {common} distinct pairs in common" in warning
     assert of_parts(set(PAIRS[:300]), set(PAIRS[299:600])) == []
     assert of_parts(set(), set()) == []
+
+
+def inside(line: str, word: str) -> str:
+    return line.replace(" ", f" {word} ", 1)
+
+
+@pytest.mark.parametrize("side", [GERMAN, ENGLISH])
+@pytest.mark.parametrize("tokenise", [False, True])
+def test_a_side_of_sentences_gives_no_warning(side: list[str], tokenise: bool) -> None:
+    assert of_side(side, tokenise) == []
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        (lambda number, line: f"{number}", "most lines are numbers or labels, such as '0'"),
+        (lambda number, line: f"https://example.org/{number}.html", "most lines are numbers or labels"),
+        (lambda number, line: f"corpus_{number % 7}", "most lines are numbers or labels"),
+        (lambda number, line: ["news", "talks", "law"][number % 3], "of 4,000 lines, 3 are distinct"),
+        (lambda number, line: f"{line}\tx", "100% of the lines have a tab"),
+        (lambda number, line: f"{number}. {line}", "100% of the lines begin with a number"),
+        (lambda number, line: f"{line} CC-BY", "100% of the lines end with 'CC-BY'"),
+        (lambda number, line: f"<{line}", None),
+        (
+            lambda number, line: f"{line} &hellip;" if number % 100 == 0 else line,
+            "1.0% of the lines have escapes such as &hellip;",
+        ),
+        (lambda number, line: line.replace(".", "&#46;"), "of the lines have escapes such as &#46;"),
+        (lambda number, line: inside(line, "don&apos;t"), "or give tokenise: false if Moses has tokenised it already"),
+        (
+            lambda number, line: inside(line, "für").encode().decode("latin-1"),
+            "100.0% of the lines seem to have been read in a wrong",
+        ),
+        (lambda number, line: inside(line, "“für”").encode().decode("cp1252", "replace"), "in a wrong encoding"),
+        (lambda number, line: inside(line, "мир,").encode().decode("cp1252", "replace"), "in a wrong encoding"),
+        (lambda number, line: f"caf\ufffd {line}" if number % 150 == 0 else line, "0.7% of the lines seem"),
+    ],
+)
+def test_a_side_of_something_else_gives_one_warning(wrong: Callable[[int, str], str], told: str | None) -> None:
+    warnings = of_side([wrong(number, line) for number, line in enumerate(ENGLISH)], tokenise=True)
+    assert [told in warning for warning in warnings if told] == ([True] if told else [])
+
+
+def test_the_escapes_of_moses_belong_to_tokenised_text() -> None:
+    assert of_side([f"don &apos;t {line}" for line in ENGLISH], tokenise=False) == []
+
+
+@pytest.mark.parametrize(
+    "script", [str, lambda line: line.translate({n: n + 0x4E00 for n in range(97, 123)}).replace(" ", "")]
+)
+def test_swapped_sides_are_told_in_every_script(script: Callable[[str], str]) -> None:
+    pairs = [(script(source.lower()), target) for source, target in PAIRS]
+    part = pairs[:FEWEST]
+    assert of_swap(pairs[FEWEST:], part) is None
+    assert "swapped" in str(of_swap(pairs[FEWEST:], [(target, source) for source, target in part]))
+
+
+@pytest.mark.parametrize(
+    "change", [str, str.upper, lambda line: line.replace(" ", "  ").rstrip("."), lambda line: f"{line} 7"]
+)
+def test_sentences_that_are_nearly_in_train_are_told(change: Callable[[str], str]) -> None:
+    train = [(f"{number} {source}", target) for number, (source, target) in enumerate(PAIRS)]
+    part = [(change(source), f"nothing of it, {number}") for number, (source, _) in enumerate(PAIRS[:100])]
+    assert "pairs have a side that is in train too" in str(of_leak(train, part))
+
+
+def test_sentences_that_are_not_in_train_give_no_warning() -> None:
+    assert of_leak([(source[::-1], target[::-1]) for source, target in PAIRS], PAIRS[:100]) is None

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import unicodedata
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from preln.corpora.text import lines_of
 from preln.records.files import MANIFEST
 from preln.records.prepared_stage import TextDamaged
 
+REAL = data.pairs()[:1000]
 SENTENCES = [(f"Der Hund sieht {number} Katzen.", f"The dog sees {number} cats.") for number in range(1000)]
 
 
@@ -29,8 +31,8 @@ def embedded(**settings: Any) -> EmbeddedCorpus:
 
 def user_files(folder: Path, **settings: Any) -> FilesCorpus:
     """A corpus of two files of the user's own: 100 pairs, one of them twice, one of them empty."""
-    source = [f"Zin {number}." for number in range(100)] + ["Zin 7.", "Leeg"]
-    target = [f"Phrase {number}." for number in range(100)] + ["Phrase 7.", ""]
+    source = [f"Zin {number} {'hier' if number % 2 else 'daar'}." for number in range(100)] + ["Zin 7 hier.", "Leeg"]
+    target = [f"Phrase {number} {'ici' if number % 2 else 'là'}." for number in range(100)] + ["Phrase 7 ici.", ""]
     paths = TextPaths(source=folder / "text.nl", target=folder / "text.fr")
     paths.source.write_text("".join(f"{line}\n" for line in source), encoding="utf-8")
     paths.target.write_text("".join(f"{line}\n" for line in target), encoding="utf-8")
@@ -121,21 +123,22 @@ def test_accents_are_one_text_composed_or_not(tmp_path: Path) -> None:
 def test_words_that_the_tokeniser_tears_are_told(tmp_path: Path) -> None:
     corpus = user_files(tmp_path, source_language="en")
     corpus.train.source.write_text("It is 漢字 です.\n" * 102, encoding="utf-8")
-    assert text(corpus, tmp_path / "out")["warnings"][0].startswith("train: en: Moses takes words apart, or joins them")
+    warning = text(corpus, tmp_path / "out")["warnings"][-1]
+    assert warning.startswith(f"{corpus.train.source}: en: Moses takes words apart, or joins them")
 
 
 def test_users_files_that_are_tokenised_keep_their_words_and_case(tmp_path: Path) -> None:
     text(user_files(tmp_path, tokenise=False, lowercase=False), tmp_path / "out")
     assert all(line.startswith("Phrase ") for line in lines_of(tmp_path / "out" / "test.fr"))
-    assert all(line[-2].isdigit() and line[-1] == "." for line in lines_of(tmp_path / "out" / "test.fr"))
+    assert all(re.search(r"\w\.$", line) for line in lines_of(tmp_path / "out" / "test.fr"))
 
 
 def test_a_given_part_is_used_and_taken_from_train(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     valid = TextPaths(source=tmp_path / "valid.nl", target=tmp_path / "valid.fr")
-    valid.source.write_text("ZIN 7.\nNieuw.\n")
-    valid.target.write_text("Phrase  7.\nNouveau.\n")
+    valid.source.write_text("ZIN 7 hier.\nNieuw.\n")
+    valid.target.write_text("Phrase  7 ici.\nNouveau.\n")
     record = text(user_files(tmp_path, valid=valid), tmp_path / "out")
-    assert list(lines_of(tmp_path / "out" / "valid.nl")) == ["zin 7 .", "nieuw ."]
+    assert list(lines_of(tmp_path / "out" / "valid.nl")) == ["zin 7 hier .", "nieuw ."]
     assert record["parts"]["train"]["drops"]["held_out"] == 2
     assert record["parts"]["train"]["pairs"] == 99 - 10
     assert caplog.messages == [
@@ -149,7 +152,7 @@ def test_what_looks_like_a_mistake_is_told_and_recorded_and_used(
     given = user_files(tmp_path)
     usual = text(given, tmp_path / "usual")
     assert "warnings" not in usual
-    same = "".join(f"Dit is zin {number}.\n" for number in range(100))
+    same = "".join(f"Dit is zin {number} {'hier' if number % 2 else 'daar'}.\n" for number in range(100))
     for name in ("valid", "test"):
         for side in ("nl", "fr"):
             (tmp_path / f"{name}.{side}").write_text(same)
@@ -164,6 +167,59 @@ def test_what_looks_like_a_mistake_is_told_and_recorded_and_used(
     assert "valid and test have 100 distinct pairs in common, of 100 and 100" in of_both
     assert [message for message in caplog.messages if "left out" not in message] == record["warnings"]
     assert record["parts"]["valid"]["pairs"] == record["parts"]["test"]["pairs"] == 100
+
+
+def own_text(folder: Path, parts: dict[str, list[tuple[str, str]]], **settings: Any) -> FilesCorpus:
+    """A corpus of the user's own files, which are named after their parts."""
+    paths = {}
+    for name, pairs in parts.items():
+        paths[name] = TextPaths(source=folder / f"{name}.de", target=folder / f"{name}.en")
+        for side, path in enumerate(paths[name].files):
+            path.write_text("".join(f"{pair[side]}\n" for pair in pairs), encoding="utf-8")
+    languages = {"source_language": "de", "target_language": "en", "held_out": 20}
+    return FilesCorpus(source="files", **{**languages, **paths, **settings})
+
+
+def test_a_part_with_its_sides_swapped_is_told_by_its_files(tmp_path: Path) -> None:
+    swapped = [(target, source) for source, target in REAL[:150]]
+    record = text(own_text(tmp_path, {"train": REAL[300:], "valid": swapped, "test": REAL[150:300]}), tmp_path / "out")
+    (warning,) = [warning for warning in record["warnings"] if "swapped" in warning]
+    assert warning.startswith(f"{tmp_path / 'valid.de'}, {tmp_path / 'valid.en'}: the sides seem to be swapped")
+
+
+def test_a_test_set_that_is_nearly_in_train_is_told(tmp_path: Path) -> None:
+    test = [(source.replace("Die ", "Diese ").upper(), f"Well, {target}") for source, target in REAL[:200]]
+    record = text(own_text(tmp_path, {"train": REAL, "test": test}), tmp_path / "out")
+    (warning,) = [warning for warning in record["warnings"] if "in train too" in warning]
+    assert warning.startswith(f"{tmp_path / 'test.de'}, {tmp_path / 'test.en'}: ")
+
+
+def test_a_pair_that_no_model_reads_is_not_held_out(tmp_path: Path) -> None:
+    document = ("der Hund " * 400, "the dog " * 400)
+    corpus = own_text(tmp_path, {"train": [*REAL[:60], *(document for _ in range(2)), (document[0] + "x", "y")]})
+    record = text(corpus, tmp_path / "out")
+    assert [record["parts"][part]["pairs"] for part in ("train", "valid", "test")] == [23, 20, 20]
+    assert "2 pairs of train were no candidates for valid and test" in "".join(record["warnings"])
+    prepare.prepare_bpe(tmp_path / "out", 200, tmp_path / "bpe", threads=1)
+
+
+def test_a_line_that_no_model_reads_is_named_in_the_users_file(tmp_path: Path) -> None:
+    valid = [("", "empty"), *REAL[:5], ("Hund " * 1200, "Dog")]
+    text(own_text(tmp_path, {"train": REAL, "valid": valid}), tmp_path / "out")
+    named = f"{tmp_path / 'valid.de'}, {tmp_path / 'valid.en'}: line 7 has 2400 BPE pieces"
+    with pytest.raises(CorpusError, match=re.escape(named)):
+        prepare.prepare_bpe(tmp_path / "out", 200, tmp_path / "bpe", threads=1)
+
+
+def test_many_unknown_characters_are_told_by_the_users_file(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    test = [(source, target.replace("e", "ё")) for source, target in REAL[:50]]
+    text(own_text(tmp_path, {"train": REAL[50:], "test": test}), tmp_path / "out")
+    prepare.prepare_bpe(tmp_path / "out", 200, tmp_path / "bpe", threads=1)
+    record = json.loads((tmp_path / "bpe" / "bpe.json").read_text(encoding="utf-8"))
+    (warning,) = record["warnings"]
+    unknown = sum(target.count("ё") for _, target in test)
+    assert warning.startswith(f"{tmp_path / 'test.en'}: {unknown:,} of ")
+    assert warning in caplog.messages
 
 
 def test_one_language_for_both_sides_is_refused(tmp_path: Path) -> None:

@@ -256,3 +256,9 @@ def test_a_cuda_that_fails_is_told_in_its_own_words(
     (broken.folder / "packages" / "torch.py").write_text("raise RuntimeError('too old')")
     with pytest.raises(MachineRefused, match="torch cannot list the GPUs: RuntimeError: too old;"):
         shown_gpus()
+
+
+def test_modules_of_the_working_folder_are_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "random.py").write_text("raise SystemExit('a module of the working folder')\n")
+    monkeypatch.chdir(tmp_path)
+    shown_gpus()

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import itertools
+import random
 import shlex
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,14 +14,15 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preln.commands import cost
 from preln.commands.cli import app
-from preln.commands.new_study import BATCH_TOKENS, TextStatistics, _text, language
+from preln.commands.new_study import UPDATES, WARMUP_SHARE, TextStatistics, _text, language
+from preln.commands.plan import GPUS, items
 from preln.config import FilesCorpus, StudyError, load
 from preln.config.lines import document, line_of
 from preln.config.reading import validate
-from preln.corpora import CorpusError
+from preln.corpora import prepare
 from preln.jobs.checking import check_file
+from preln.report.catalogue import Catalogue
 from preln.translation.runs import expand
 
 RUNNING, TOKENISED = "Een man, en een vrouw.\n", "een man , en een vrouw .\n"
@@ -41,8 +45,8 @@ def corpus(study: Path) -> FilesCorpus:
 
 @pytest.fixture
 def texts(tmp_path: Path) -> Path:
-    for side in ("nl", "fr"):
-        (tmp_path / f"train.{side}").write_text(RUNNING * 2000, encoding="utf-8")
+    for name in ("train.nl", "train.fr", "text.nl"):
+        (tmp_path / name).write_text(RUNNING * 2000, encoding="utf-8")
     return tmp_path
 
 
@@ -80,7 +84,7 @@ def test_every_section_has_a_comment(all_parts: bool, texts: Path) -> None:
         (texts / name).write_text(RUNNING * 10, encoding="utf-8")
     text = written(texts).read_text(encoding="utf-8")
     content, lines = yaml.safe_load(text), text.splitlines()
-    sections = [*content, "corpora.mine", "translation.settings", "translation.runs"]
+    sections = [*content, "corpora.nl-fr", "translation.settings", "translation.runs"]
     starts = [line_of(document(text), f"{section}: ") - 1 for section in sections]
     assert [key for key, start in zip(sections, starts, strict=True) if "#" not in own_lines(lines, start)] == []
     assert lines[0].startswith("# ")
@@ -120,7 +124,7 @@ def test_where_there_is_no_workflow_it_is_said(
 
 def test_sides_of_unlike_length_are_refused_with_both_numbers(texts: Path) -> None:
     (texts / "train.fr").write_text(RUNNING * 1999, encoding="utf-8")
-    with pytest.raises(CorpusError, match=r"train.nl has 2,000 lines and .*train.fr 1,999"):
+    with pytest.raises(StudyError, match=r"train.nl has 2,000 lines and .*train.fr 1,999"):
         written(texts)
 
 
@@ -134,7 +138,9 @@ def test_a_study_that_is_there_is_not_overwritten(texts: Path) -> None:
     ("target", "options", "said"),
     [
         ("train.fr", ["--target-language", "French"], "--target-language: French names no language"),
-        ("train.nl", [], "both are in nl; give a text and its translation"),
+        ("train.nl", [], "give its translation too, or one file with both sides"),
+        ("text.nl", [], "both are in nl; give a text and its translation"),
+        ("train.tsv", [], "train.tsv: has both sides by its name; give it alone"),
         ("train.fr", ["--out", "My_Study.yaml"], "named after the file, whose name must be of lower-case letters"),
     ],
 )
@@ -162,7 +168,17 @@ def test_a_file_whose_name_has_no_language_is_asked_about(texts: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "found"), [("a.en.txt", "en"), ("a.tok.nl", "nl"), ("news.de.tok", "de"), ("a.txt", None), ("a.src", None)]
+    ("name", "found"),
+    [
+        ("a.en.txt", "en"),
+        ("a.tok.nl", "nl"),
+        ("news.de.tok", "de"),
+        ("a.fin.gz", "fi"),
+        ("a.swe_Latn.xz", "sv"),
+        ("a.pt-PT", "pt-PT"),
+        ("a.txt", None),
+        ("a.src", None),
+    ],
 )
 def test_an_ending_of_texts_is_no_language(name: str, found: str | None) -> None:
     if found:
@@ -172,20 +188,96 @@ def test_an_ending_of_texts_is_no_language(name: str, found: str | None) -> None
             language(Path(name), "--source-language", None)
 
 
-LENGTHS = st.dictionaries(st.tuples(st.integers(1, 90), st.integers(1, 90)), st.integers(1, 40), min_size=1)
+def kana(number: int) -> str:
+    """A sentence in letters of which the text has many, and no spaces."""
+    choice = random.Random(number)
+    return "".join(chr(0x4E00 + choice.randrange(3000)) for _ in range(choice.randint(8, 40))) + "。"
+
+
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [
+        (lambda number: kana(number), lambda number: kana(number + 10**6)),
+        (lambda number: f"Zin {number} over {number % 7} katten, en een hond.", lambda number: kana(number)),
+        (lambda number: f"katto{number} " * (1 + number % 9), lambda number: f"koira {number}. " * (1 + number % 9)),
+    ],
+)
+def test_warm_up_and_vocabulary_suit_the_text_as_it_is_prepared(
+    source: Callable[[int], str], target: Callable[[int], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, line in (("train.ja", source), ("train.zh", target)):
+        Path(name).write_text("".join(f"{line(number)}\n" for number in range(1500)), encoding="utf-8")
+    app(["init", "train.ja", "train.zh", "--out", "config/own.yaml"], standalone_mode=False)
+    checked = check_file(Path("config/own.yaml"))
+    folder = Path(checked.jobs["translation"][0].prepared[0].folder)
+    prepare.prepare_text(checked.jobs["translation"][0].corpus, Path("downloads"), folder / "text", 1)
+    prepare.prepare_bpe(folder / "text", checked.jobs["translation"][0].corpus.vocabulary, folder / "bpe", 1)
+    for planned in items(checked, GPUS["a100"], Path()):
+        assert planned.estimate.updates is not None
+        assert UPDATES / 1.5 < planned.estimate.updates < UPDATES * 1.5
+        assert (
+            planned.estimate.warmup == 0
+            or WARMUP_SHARE / 1.5 < planned.estimate.warmup / planned.estimate.updates < WARMUP_SHARE * 1.5
+        )
+
+
+def test_a_table_becomes_text_files_with_its_parts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, count in (("train", 200), ("dev", 20)):
+        rows = "".join(f"Zin {number} van {name}.\tPhrase {number}.\n" for number in range(count))
+        Path(f"{name}.nl-fr.tsv.gz").write_bytes(gzip.compress(rows.encode()))
+    app(["init", "train.nl-fr.tsv.gz", "--out", "config/own.yaml"], standalone_mode=False)
+    result = corpus(Path("config/own.yaml"))
+    assert result.valid is not None
+    assert result.valid.source.read_text(encoding="utf-8").splitlines()[7] == "Zin 7 van dev."
+    assert result.train.target.read_text(encoding="utf-8").splitlines()[199] == "Phrase 199."
+    assert f"The text is now in {result.train.source}, {result.train.target}, " in capsys.readouterr().out
+    assert check_file(Path("config/own.yaml")).every
+
+
+def test_a_text_file_that_is_there_is_not_overwritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("text.nl-fr.tsv").write_text(f"{RUNNING.strip()}\t{RUNNING}" * 200, encoding="utf-8")
+    Path("data/own").mkdir(parents=True)
+    Path("data/own/train.fr").write_text("mine\n", encoding="utf-8")
+    with pytest.raises(StudyError, match=r"data/own/train.fr: is there already"):
+        app(["init", "text.nl-fr.tsv", "--out", "own.yaml"], standalone_mode=False)
+    assert Path("data/own/train.fr").read_text(encoding="utf-8") == "mine\n"
+    assert not Path("own.yaml").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "corpus_name"),
+    [("train", "nl-fr"), ("dev.v2", "nl-fr"), ("Europarl_v9.clean", "europarl-v9"), ("é", "nl-fr")],
+)
+def test_the_corpus_is_named_after_the_text(name: str, corpus_name: str, tmp_path: Path) -> None:
+    for side in ("nl", "fr"):
+        (tmp_path / f"{name}.{side}").write_text(RUNNING * 100, encoding="utf-8")
+    out = tmp_path / "own.yaml"
+    app(
+        ["init", *(str(tmp_path / f"{name}.{side}") for side in ("nl", "fr")), "--out", str(out)], standalone_mode=False
+    )
+    assert list(load(out).corpora) == [corpus_name]
+
+
+def test_the_study_has_what_a_verdict_needs(texts: Path) -> None:
+    checked = check_file(written(texts))
+    assert {run.settings.seed for run in checked.jobs["translation"]} == {1, 2, 3}
+    assert {"figure-2", "figure-4"} <= {Path(file).stem for file in Catalogue(checked.study).pictures()}
 
 
 @given(
-    st.builds(TextStatistics, st.integers(1, 10**8), LENGTHS, st.booleans()),
+    st.builds(TextStatistics, st.integers(1, 10**8), st.booleans(), st.just(2000), st.just(10), st.integers(1, 10**6)),
     st.text("abc -_:#'\"é/", min_size=1, max_size=20),
 )
 def test_every_text_gives_a_study_whose_warm_up_ends_before_its_runs(seen: TextStatistics, name: str) -> None:
     paths = Path(name), Path(f"{name}.fr")
-    study = validate(yaml.safe_load(_text(seen, {"train": paths}, ("nl", "fr"), "mine")), "mine.yaml")
+    study = validate(yaml.safe_load(_text(seen, {"train": paths}, ("nl", "fr"), "no", "own")), "own.yaml")
     (result,) = study.corpora.values()
     assert isinstance(result, FilesCorpus)
     assert (result.train.source, result.train.target) == paths
     for run in expand(study):
-        # Of a text of fewer than eight pairs, fairseq makes no batch, and its training says so.
-        updates = run.settings.epochs * max(1, cost.batches(seen.lengths, BATCH_TOKENS))
-        assert run.settings.warmup <= 0.8 * updates or run.settings.warmup == 1
+        assert run.settings.warmup <= 0.8 * run.settings.epochs * seen.epoch_updates or run.settings.warmup == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,6 +19,8 @@ def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     package = tmp_path / "src" / "preln"
     package.mkdir(parents=True)
     (package / "module.py").write_text("A = 1\n")
+    for name in ("Snakefile", "requirements.txt"):
+        (tmp_path / name).write_text("1\n")
     (tmp_path / "README.md").write_text("Read me.\n")
     identity = ["-c", "user.name=n", "-c", "user.email=e"]
     for command in (["init", "-q"], ["add", "."], [*identity, "commit", "-qm", "First"]):
@@ -36,14 +39,51 @@ def test_changed_code_is_said(clone: Path) -> None:
     assert provenance.commit()["commit_changed"] is True
 
 
+@pytest.mark.parametrize("name", ["Snakefile", "requirements.txt", "src/preln/new_placement.py"])
+def test_other_files_that_numbers_are_made_from_are_said(name: str, clone: Path) -> None:
+    (clone / name).write_text("2\n")
+    assert provenance.commit()["commit_changed"] is True
+
+
+def test_a_study_of_ones_own_is_no_change_of_the_code(clone: Path) -> None:
+    (clone / "config").mkdir()
+    (clone / "config" / "own.yaml").write_text("study: own\n")
+    assert provenance.commit()["commit_changed"] is False
+
+
+def test_another_repository_of_the_environment_is_none_of_the_codes(
+    clone: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = provenance.commit()
+    other = tmp_path_factory.mktemp("other")
+    subprocess.run(["git", "init", "-q"], cwd=other, check=True)
+    monkeypatch.setenv("GIT_DIR", str(other / ".git"))
+    monkeypatch.setenv("GIT_INDEX_FILE", str(other / "index"))
+    assert provenance.commit() == before
+
+
+def test_a_clone_of_another_user_has_its_commit(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = provenance.commit()
+    run = subprocess.run
+
+    def as_another_user(command: list[str], **options: Any) -> Any:
+        return run(command, **{**options, "env": {**options["env"], "GIT_TEST_ASSUME_DIFFERENT_OWNER": "1"}})
+
+    monkeypatch.setattr(subprocess, "run", as_another_user)
+    assert provenance.commit() == before
+
+
 def test_a_changed_text_is_no_change_of_the_code(clone: Path) -> None:
     (clone / "README.md").write_text("Read me again.\n")
     assert provenance.commit()["commit_changed"] is False
 
 
-def test_without_a_repository_the_commit_is_not_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_repository_the_commit_is_not_known_and_it_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     monkeypatch.setattr(provenance, "HERE", tmp_path)
     assert provenance.commit() == {"commit": None, "commit_changed": None}
+    assert "git knows no commit" in caplog.text
 
 
 def test_the_hardware_names_the_processor_and_the_cores_that_were_used() -> None:

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from preln.config import Execution
+from preln.config import Execution, StudyError, write
 from preln.jobs.base import Job
-from preln.jobs.checking import Checked, check
+from preln.jobs.checking import Checked, check, check_file
 from preln.jobs.workflow import (
     RESOURCES,
     cluster_resources,
@@ -155,7 +155,7 @@ def test_of_text_on_this_machine_the_content_decides(tmp_path: Path, monkeypatch
     corpus = {"source": "files", "source_language": "nl", "target_language": "fr", "train": train, "held_out": 5}
     study = asked(corpora={"tiny": corpus})
     run = study.jobs["translation"][0]
-    assert list(map(str, local_files(study.study.corpora["tiny"]))) == [train["source"], train["target"]]
+    assert local_files(study.study.corpora["tiny"]) == [], "their content is in the folder's name"
     text = {"parts": {"train": {"files": {"train.nl": {"sha256": "a"}}}}}
     done(run, corpus=text)
     assert is_recorded(RESULTS, run), "the text is not prepared"
@@ -165,6 +165,53 @@ def test_of_text_on_this_machine_the_content_decides(tmp_path: Path, monkeypatch
     assert is_recorded(RESULTS, run)
     write_json(Path(inputs_of(RESULTS, run)[0]) / "corpus.json", {"sha256": {"train.nl": "another"}})
     assert not is_recorded(RESULTS, run), "the text is another"
+
+
+@pytest.fixture
+def own_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """A corpus of two files, in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("train.nl", "train.fr"):
+        Path(name).write_text("".join(f"{name} {number}\n" for number in range(40)))
+    train = {"source": "train.nl", "target": "train.fr"}
+    return {"source": "files", "source_language": "nl", "target_language": "fr", "train": train, "held_out": 5}
+
+
+def folder_of(corpus: dict[str, Any]) -> str:
+    """The folder of the prepared text of a study's run."""
+    return str(asked(corpora={"tiny": corpus}).jobs["translation"][0].prepared[0].folder)
+
+
+def test_a_text_that_is_moved_is_the_same_text(own_text: dict[str, Any], tmp_path: Path) -> None:
+    before = folder_of(own_text)
+    Path("elsewhere").mkdir()
+    for name in ("train.nl", "train.fr"):
+        Path(name).rename(f"elsewhere/{name}")
+    moved = {"source": str(tmp_path / "elsewhere" / "train.nl"), "target": "elsewhere/train.fr"}
+    assert folder_of({**own_text, "train": moved}) == before
+
+
+def test_a_text_that_is_replaced_is_another_text_however_old_its_file(own_text: dict[str, Any]) -> None:
+    before = folder_of(own_text)
+    text = Path("train.nl").read_text()
+    Path("train.nl").write_text(text.replace("7", "8"))
+    os.utime("train.nl", (0, 0))
+    assert folder_of(own_text) != before
+
+
+def test_a_study_beside_its_results_knows_its_text_without_the_files(own_text: dict[str, Any]) -> None:
+    study = asked(corpora={"tiny": own_text}).study
+    before = folder_of(own_text)
+    write(study, Path("results/tiny/study.yaml"))
+    for name in ("train.nl", "train.fr"):
+        Path(name).unlink()
+    with pytest.raises(StudyError, match=r"train.nl does not exist; .* snakemake --configfile results/tiny/study.yaml"):
+        asked(corpora={"tiny": own_text})
+    kept = check_file(Path("results/tiny/study.yaml"))
+    assert kept.jobs["translation"][0].prepared[0].folder == before
+    Path("train.nl").write_text("another\n")
+    with pytest.raises(StudyError, match=r"corpora.tiny.train.source: train.nl is not the text of these results"):
+        check_file(Path("results/tiny/study.yaml"))
 
 
 def test_what_is_generated_has_no_source_and_what_is_published_is_downloaded() -> None:

@@ -6,10 +6,12 @@ import os
 import pty
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from preln.commands.follow import NOTHING, STOPPED
+from preln.corpora import data
 from tests.moments import NewHold, in_epoch
 from tests.workflow.conftest import RUNS, Workspace
 
@@ -75,6 +77,24 @@ def test_a_plan_that_is_asked_for_is_shown(without_a_table: Workspace) -> None:
     outcome = without_a_table.run("preln", "run", "config/config.yaml", "--cores", "2", "--", "--dry-run")
     assert outcome.code == 0, outcome.output
     assert "Reason: Missing output files" in outcome.output
+
+
+def test_a_target_is_made_and_what_its_preparation_noted_is_said_once(finished: Workspace, tmp_path: Path) -> None:
+    copy = finished.copied(tmp_path / "copy")
+    pairs = data.pairs()[:600]
+    corpus: dict[str, Any] = {"source": "files", "source_language": "de", "target_language": "en", "vocabulary": 400}
+    # A half of valid is not translated.
+    for name, part in (
+        ("train", pairs[100:]),
+        ("valid", [(source, "" if number % 2 else target) for number, (source, target) in enumerate(pairs[:100])]),
+    ):
+        corpus[name] = {"source": f"{name}.de", "target": f"{name}.en"}
+        for side, file in enumerate(corpus[name].values()):
+            (copy.folder / file).write_text("".join(f"{pair[side]}\n" for pair in part), encoding="utf-8")
+    copy.write_study({"seed": 1}, corpora={"tiny": {**corpus, "held_out": 20}})
+    outcome = copy.run("preln", "run", "config/config.yaml", "--cores", "2", "--", "prepared")
+    assert outcome.code == 0, outcome.output
+    assert outcome.output.count("valid.de, valid.en: of 100 pairs for valid, left out: 50 with an empty side") == 1
 
 
 def test_a_terminal_shows_what_is_being_done(without_a_table: Workspace) -> None:

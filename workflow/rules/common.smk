@@ -7,6 +7,7 @@ from functools import cache
 from os import environ
 from pathlib import Path
 
+from preln.jobs import replacement
 from preln.jobs.checking import check
 from preln.config import Execution, StudyError, is_written, read, write
 from preln.corpora.registry import DOWNLOADS, languages, wikipedia_dump
@@ -60,6 +61,8 @@ STUDY_FILE = located(f"{RESULTS}/study.yaml")
 if workflow.is_main_process:
     places = {"study": STUDY.study, "results": located(RESULTS)}
     logger.info("Results of {study}: {results}".format(**places), extra=places)
+    for line in replacement.told(CHECKED.every, Path(located(RESULTS))):
+        logger.warning(line)
 LOGS = f"logs/{STUDY.study}"
 CORPORA = {text_id(name, corpus): corpus for name, corpus in STUDY.corpora.items()}
 PRETRAINING_TEXTS = {text_id(name, text): text for name, text in STUDY.texts.items()}
@@ -153,7 +156,7 @@ LAY_OUT = "Lay out the record of"
 def lay_out(job):
     """The command that lays out the record of a job, in place of the one that computes it; where it is computed, none."""
     folder = located(f"{RESULTS}/{job.folder}")
-    return f"exec python -m preln.records.packed {shlex.quote(folder)}" if is_laid_out(job) else ":"
+    return f"exec python -P -m preln.records.packed {shlex.quote(folder)}" if is_laid_out(job) else ":"
 
 
 def asked(job, verb):

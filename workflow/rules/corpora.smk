@@ -38,7 +38,8 @@ rule prepare_text:
         cpus_per_task=2,
     params:
         downloads=located(DOWNLOADS_FOLDER),
-        corpus=lambda wildcards: CORPORA[wildcards.corpus].model_dump_json(),
+        # With `output` among its arguments it is no reason to run again: the folder is named after all that matters.
+        corpus=lambda wildcards, output: CORPORA[wildcards.corpus].model_dump_json(),
         version=PREPARATION_VERSION,
     message:
         "Prepare the text of {wildcards.corpus}"

@@ -142,20 +142,30 @@ def _settings(option: str, kind: Any, text: str) -> Any:
 
 @app.command(rich_help_panel=STUDY)
 def init(
-    source: Annotated[Path, typer.Argument(metavar="SOURCE", help="Sentences to translate, one a line: train.nl.")],
-    target: Annotated[Path, typer.Argument(metavar="TARGET", help="Their translations, line by line: train.fr.")],
+    source: Annotated[
+        Path,
+        typer.Argument(
+            metavar="SOURCE",
+            help="Sentences to translate, one a line, such as train.nl; or both sides in one file: tsv, csv, jsonl or "
+            "tmx. Files may be compressed: gz, bz2, xz, zst.",
+        ),
+    ],
+    target: Annotated[
+        Path | None, typer.Argument(metavar="[TARGET]", help="Their translations, line by line: train.fr.")
+    ] = None,
     out: Annotated[Path, typer.Option("--out", help="The study to write.")] = Path("config/mine.yaml"),
-    source_language: Annotated[str | None, typer.Option(help="By default the end of the file's name.")] = None,
+    source_language: Annotated[
+        str | None, typer.Option(help="By default the end of the file's name, or what one file says of both sides.")
+    ] = None,
     target_language: Annotated[str | None, typer.Option(help="Likewise.")] = None,
 ) -> None:
     """Write a study for a parallel text of your own. If valid and test are beside train, it takes them."""
     from preln.commands import new_study
 
-    languages = (
-        new_study.language(source, "--source-language", source_language),
-        new_study.language(target, "--target-language", target_language),
-    )
-    seen = new_study.write(source, target, languages, out)
+    text, languages = new_study.read(source, target, (source_language, target_language))
+    seen, written = new_study.write(text, languages, out)
+    if written:
+        print(f"The text is now in {', '.join(map(str, written))}.")
     print(f"{out}: a study of {seen.pairs:,} pairs. Look at it. Then prepare the text, see the costs, and run it:")
     print(f"  snakemake prepared --cores all --configfile {shlex.quote(str(out))}")
     print(f"  preln plan {shlex.quote(str(out))}")
@@ -201,7 +211,7 @@ def run_study(
 
     path = study_file(study)
     content = check_file(path).study
-    arguments = ["--cores", cores, "--rerun-incomplete", "--configfile", str(path), *(more or ())]
+    arguments = ["--cores", cores, "--rerun-incomplete", f"--configfile={path}", *(more or ())]
     status, results = run(content, arguments, Path("logs") / content.study / "snakemake.log")
     if status:
         sys.exit(status)
@@ -228,6 +238,8 @@ def status(
 ) -> None:
     """Show how far a study and each of its jobs is, their scores, speed and time left; it only reads files."""
     from preln.commands.status import StudyProgress, show
+    from preln.jobs import notes
+    from preln.jobs.kinds import jobs_of
 
     if watch and json_form:
         raise PrelnError("--watch and --json: choose one; a program that watches calls --json again")
@@ -240,7 +252,8 @@ def status(
             raise
         folder, study, origin = results, load(file), file
     if json_form:
-        print(json_text(StudyProgress.read(study, folder, time.time()).content()), end="")
+        content = StudyProgress.read(study, folder, time.time()).content()
+        print(json_text(content | {"notes": notes.of_study(jobs_of(study), folder)}), end="")
     else:
         show(study, folder, origin, watch)
 
@@ -249,6 +262,7 @@ def status(
 def summary(results: ResultsOf) -> None:
     """Print what a study found, the tables of what is done, and where the figures are."""
     from preln.commands import conclusion
+    from preln.jobs import notes
     from preln.questions.core.ledger import CLAIMS_TABLE
     from preln.report.catalogue import Catalogue
     from preln.report.core import forms
@@ -259,6 +273,8 @@ def summary(results: ResultsOf) -> None:
     for written in catalogue.tables.values():
         if written is not CLAIMS_TABLE:
             print(forms.plain(written.make(study, catalogue.load(written, folder.parent))))
+    for line in notes.told(notes.of_study(catalogue.everything, folder)):
+        print(line)
     for picture in catalogue.pictures():
         if (folder / picture).exists():
             print(folder / picture)

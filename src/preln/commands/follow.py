@@ -25,14 +25,17 @@ from rich.text import Text
 from preln.commands.progress import Progress, bar, seconds_left, spoken
 from preln.commands.status import WATCH_SECONDS, StudyProgress
 from preln.config import Study
+from preln.jobs import notes, replacement
 from preln.jobs.grid import series
-from preln.jobs.kinds import KINDS
+from preln.jobs.kinds import KINDS, jobs_of
 from preln.libraries import filelock
 from preln.report.core.labels import names
 
 _TARGETS = ("default", "all", "prepared")
 """Rules that make nothing; a module's may have a name before it, as `preln_all`."""
 NOTHING = "Nothing to do: all of it is made and up to date."
+PREPARING = ("prepare_text", "prepare_bpe")
+"""Rules that note what looks like a mistake in a text; a module's may have a name before it."""
 STOPPED = "Stopped. The same command goes on from here."
 SHOWN = 20
 """Lines of the log that are shown when the workflow fails and no line says why."""
@@ -152,7 +155,7 @@ def _run(study: Study, arguments: Sequence[str], log: Path) -> tuple[int, Path]:
     events = ["--logger", "preln", "--logger-preln-events", str(writer)]
     with log.open("w", encoding="utf-8") as file, os.fdopen(reader, encoding="utf-8") as pipe:
         process = subprocess.Popen(
-            [sys.executable, "-m", "snakemake", *events, *arguments],
+            [sys.executable, "-P", "-m", "snakemake", *events, *arguments],
             stdout=file,
             stderr=subprocess.STDOUT,
             env={**os.environ, "PATH": path},
@@ -179,8 +182,14 @@ def _run(study: Study, arguments: Sequence[str], log: Path) -> tuple[int, Path]:
         try:
             with Live(console=console, get_renderable=view, refresh_per_second=1, transient=True) as live:
                 for line in pipe:
-                    if change := steps.take(json.loads(line)):
+                    content = json.loads(line)
+                    step = steps.running.get(content.get("job_id"))
+                    if change := steps.take(content):
                         _print(live.console, steps, *change)
+                    if content["event"] == "results" and content["study"] == study.study:
+                        _print_lines(live.console, replacement.told(jobs_of(study), view.results))
+                    if content["event"] == "run_info" or (step and step.rule.endswith(PREPARING)):
+                        view.tell_notes(live.console)
             status = process.wait()
         finally:
             if process.poll() is None:
@@ -190,6 +199,7 @@ def _run(study: Study, arguments: Sequence[str], log: Path) -> tuple[int, Path]:
                 process.wait()
             for number, handler in before.items():
                 signal.signal(number, handler)
+    view.tell_notes(console)
     content = log.read_text(encoding="utf-8", errors="replace")
     if not status and not steps.done:
         # Otherwise it was asked for something else, such as a plan.
@@ -214,6 +224,11 @@ def _print(console: Console, steps: Steps, is_done: bool, message: str) -> None:
         console.print(f"Begin: {message}", markup=False, highlight=False)
 
 
+def _print_lines(console: Console, lines: Sequence[str]) -> None:
+    for line in lines:
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
 class View:
     """The view at a terminal: the steps, and the progress of each run that is being trained."""
 
@@ -224,11 +239,18 @@ class View:
         self._progress: dict[str, Progress] = {}
         self._left: float | None = None
         self._looked = 0.0
+        self._notes: list[str] = []
 
     @property
     def results(self) -> Path:
         """The folder of the study's results."""
         return self._steps.results.get(self._study.study, Path("results") / self._study.study)
+
+    def tell_notes(self, console: Console) -> None:
+        """Print what the preparation has noted of the study's texts since it was last told."""
+        new = [note for note in notes.of_study(jobs_of(self._study), self.results) if note not in self._notes]
+        self._notes += new
+        _print_lines(console, notes.told(new))
 
     def __call__(self) -> RenderableType:
         """The view as it is now; the folders of the jobs are read every few seconds."""

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import math
+import random
 import re
+import tempfile
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
@@ -14,9 +18,9 @@ import yaml
 from preln.commands import cost
 from preln.config import StudyError, validate
 from preln.config.base import FORMS, NAMES
-from preln.corpora import CorpusError
+from preln.corpora import CorpusError, bpe, tables
 from preln.corpora.languages import language_of
-from preln.corpora.text import lines_of
+from preln.corpora.text import MOST_PIECES, Pair, Part, lines_of, screen, write_lines
 from preln.records.files import write_text
 
 PARTS = {"valid": ("valid", "dev", "val", "validation"), "test": ("test", "tst")}
@@ -27,8 +31,11 @@ UPDATES = 850
 FEWEST_PAIRS = 100
 """Smallest number of pairs: fewer leave nothing to learn after the held-out pairs."""
 MOST_EPOCHS = 50
-PIECES_A_WORD = 1.5
-"""BPE pieces in a word, about: 1.6 in English with 2,000 pieces, and fewer with more."""
+SAMPLE = 5000
+"""Pairs that are cut into pieces to see how many they are."""
+PIECES_A_CHARACTER = 2
+"""Pieces of the vocabulary for each character of the text, at least: those of many characters have few merges else."""
+MOST_VOCABULARY = 64_000
 WARMUP_SHARE = 0.4
 """The share of a run's updates in its warm-up."""
 
@@ -42,39 +49,110 @@ class TextStatistics:
 
     Attributes:
         pairs: lines in each side.
-        lengths: counts of pairs by the approximate lengths of source and target, in BPE pieces.
         tokenised: whether punctuation is separate from words.
+        vocabulary: the number of BPE pieces that suits it.
+        held_out: pairs to hold out for a part that is not given.
+        epoch_updates: about how many batches it has.
     """
 
     pairs: int
-    lengths: Counter[tuple[int, int]]
     tokenised: bool
+    vocabulary: int
+    held_out: int
+    epoch_updates: int
 
 
-def look(source: Path, target: Path) -> TextStatistics:
-    """Read both sides once.
+@dataclass(frozen=True)
+class Text:
+    """The files of one part of the user's text: two of lines, or a table with both sides.
+
+    Attributes:
+        source, target: the files; a table is both.
+        columns: of a table.
+    """
+
+    source: Path
+    target: Path
+    columns: tables.Columns | None = None
+
+    @property
+    def is_read_as_it_is(self) -> bool:
+        """Whether a study can name the files: the preparation reads lines that are not compressed."""
+        return self.columns is None and not {self.source.suffix, self.target.suffix} & set(tables.COMPRESSED)
+
+    def pairs(self) -> Iterator[Pair]:
+        """The pairs one by one.
+
+        Raises:
+            CorpusError: if a side cannot be read, or they have different numbers of lines.
+        """
+        if self.columns:
+            yield from tables.pairs(self.source, self.columns)
+            return
+        counts = [0, 0]
+        sides = (lines_of(path, "look at", unpack=True) for path in (self.source, self.target))
+        for source, target in zip_longest(*sides):
+            counts[0] += source is not None
+            counts[1] += target is not None
+            yield source or "", target or ""
+        if counts[0] != counts[1]:
+            raise CorpusError(
+                f"{self.source} has {counts[0]:,} lines and {self.target} {counts[1]:,}; give files whose lines are "
+                "translations of each other"
+            )
+
+
+def look(pairs: Iterable[Pair], missing_parts: int) -> TextStatistics:
+    """Read a text once, and cut a sample of it into pieces.
+
+    Args:
+        pairs: its pairs.
+        missing_parts: how many of valid and test are to be held out of it.
 
     Raises:
-        CorpusError: if a side cannot be read, or they have different numbers of lines.
+        CorpusError: if it cannot be read, or has no sentences.
     """
-    joined, apart = 0, 0
-    counts = [0, 0]
-    lengths = Counter[tuple[int, int]]()
-    for lines in zip_longest(lines_of(source, "look at"), lines_of(target, "look at")):
-        for side, line in enumerate(lines):
-            if line is None:
-                continue
-            counts[side] += 1
+    joined, apart, count = 0, 0, 0
+    characters: set[str] = set()
+    sample: list[Pair] = []
+    choice = random.Random(1)
+    for count, pair in enumerate(pairs, start=1):
+        for line in pair:
             joined += bool(_JOINED.search(line))
             apart += bool(_APART.search(line))
-        source_length, target_length = (round(len((line or "").split()) * PIECES_A_WORD) + 1 for line in lines)
-        lengths[source_length, target_length] += 1
-    if counts[0] != counts[1]:
-        raise CorpusError(
-            f"{source} has {counts[0]:,} lines and {target} {counts[1]:,}; give files whose lines are translations of "
-            "each other"
-        )
-    return TextStatistics(counts[0], lengths, tokenised=apart > 20 * joined)
+            characters.update(line)
+        # Every pair has the same chance to be in the sample.
+        if count <= SAMPLE:
+            sample.append(pair)
+        elif (place := choice.randrange(count)) < SAMPLE:
+            sample[place] = pair
+    if count < FEWEST_PAIRS:
+        raise CorpusError(f"{count:,} pairs of sentences; a study needs at least {FEWEST_PAIRS}")
+    tokenised = apart > 20 * joined
+    usual = 2000 if count < 30_000 else 4000 if count < 100_000 else 10_000
+    vocabulary = min(MOST_VOCABULARY, max(usual, 1000 * math.ceil(PIECES_A_CHARACTER * len(characters) / 1000)))
+    held_out = min(1000, max(10, count // 40))
+    lengths = _lengths(sample, vocabulary)
+    share = (count - missing_parts * held_out) / len(sample)
+    return TextStatistics(
+        count, tokenised, vocabulary, held_out, max(1, round(share * cost.batches(lengths, BATCH_TOKENS)))
+    )
+
+
+def _lengths(sample: list[Pair], vocabulary: int) -> Counter[tuple[int, int]]:
+    """The lengths of pairs, in pieces with the end of sentence. Marks that tokenisation would separate from their words
+    change them little."""
+    part = screen(Part(sample))
+    if not part.pairs:
+        raise CorpusError(f"no usable pair of sentences in a sample of {len(sample):,}: {part.drops}")
+    sides = [[pair[side].lower() for pair in part.pairs] for side in (0, 1)]
+    with tempfile.TemporaryDirectory() as folder:
+        files = [Path(folder) / str(side) for side in (0, 1)]
+        for file, lines in zip(files, sides, strict=True):
+            write_lines(file, lines)
+        model = bpe.train(files, vocabulary)
+    pieces = ([len(line) + 1 for line in bpe.encode(model, lines, 1)] for lines in sides)
+    return Counter(pair for pair in zip(*pieces, strict=True) if max(pair) <= MOST_PIECES + 1)
 
 
 def beside(train: Path, part: str) -> Path | None:
@@ -83,82 +161,144 @@ def beside(train: Path, part: str) -> Path | None:
     return next((path for name in names if (path := train.with_name(name)).is_file()), None)
 
 
-NO_LANGUAGES = {"txt", "tok", "raw", "bpe", "src", "tgt", "trg", "ref", "hyp"}
-"""Endings of text files that look like a language's code."""
-
-
 def language(path: Path, option: str, value: str | None) -> str:
     """The language of a file: the option's value, or else the end of the file's name, such as .nl or .nl.txt.
 
     Raises:
         StudyError: if that is not a language's code.
     """
-    endings = [ending for ending in path.name.split(".")[1:] if ending not in NO_LANGUAGES]
-    code = value or (endings[-1] if endings else "")
-    try:
-        return language_of(code).tag
-    except ValueError as error:
-        if value is not None:
+    if value is not None:
+        try:
+            return language_of(value).tag
+        except ValueError as error:
             raise StudyError(f"{option}: {error}") from None
-        raise StudyError(f"{path}: its name does not end in a language, such as .nl; give it with {option}") from None
+    endings = [ending for ending in path.name.split(".")[1:] if ending not in _NO_ENDINGS]
+    if tag := tables.language_tag(endings[-1]) if endings else None:
+        return tag
+    raise StudyError(f"{path}: its name does not end in a language, such as .nl; give it with {option}")
 
 
-def write(source: Path, target: Path, languages: tuple[str, str], out: Path) -> TextStatistics:
-    """Write a study for a laptop: the paper's two placements, with and without a warm-up.
+_NO_ENDINGS = tables.NO_LANGUAGES | {ending.removeprefix(".") for ending in tables.COMPRESSED}
+"""Endings of text files that are no language."""
+OPTIONS = ("--source-language", "--target-language")
+
+
+def read(source: Path, target: Path | None, values: tuple[str | None, str | None]) -> tuple[Text, tuple[str, str]]:
+    """The user's text in two files or a table, and the languages of source and target.
 
     Args:
-        source, target: the sides of the training text.
+        source, target: the files; a table is given alone.
+        values: the languages that the user gives.
+
+    Raises:
+        PrelnError: if the files or their languages are not clear.
+    """
+    both = [path for path in (source, target) if path and tables.is_table(path)]
+    if target is None or target == source:
+        if not both:
+            formats = ", ".join(tables.FORMATS)
+            raise StudyError(f"{source}: give its translation too, or one file with both sides ({formats})")
+        wanted = [
+            language(source, option, value) if value else None for option, value in zip(OPTIONS, values, strict=True)
+        ]
+        columns = tables.columns(source, (wanted[0], wanted[1]))
+        text, unknown = Text(source, source, columns), [code is None for code in columns.languages]
+        if any(unknown):
+            options = " and ".join(option for option, is_unknown in zip(OPTIONS, unknown, strict=True) if is_unknown)
+            raise StudyError(f"{source}: does not say the language of its columns; give it with {options}")
+        languages = columns.languages
+    elif both:
+        raise StudyError(f"{both[0]}: has both sides by its name; give it alone")
+    else:
+        text = Text(source, target)
+        languages = language(source, OPTIONS[0], values[0]), language(target, OPTIONS[1], values[1])
+    if languages[0] == languages[1]:
+        raise StudyError(
+            f"{source} and {target or source}: both are in {languages[0]}; give a text and its translation, or give "
+            "their languages with --source-language and --target-language"
+        )
+    return text, (str(languages[0]), str(languages[1]))
+
+
+def write(train: Text, languages: tuple[str, str], out: Path) -> tuple[TextStatistics, list[Path]]:
+    """Write a study for a laptop: the paper's two placements, with and without a warm-up. What the preparation does not
+    read as it is, is written to text files in data/, below the study's name.
+
+    Args:
+        train: the training text.
         languages: the languages of source and target.
         out: the file to write, after which the study is named.
 
+    Returns:
+        What the text is like, and the text files written.
+
     Raises:
-        PrelnError: if a side cannot be used, or the file exists.
+        PrelnError: if a side cannot be used, or a file is there already.
     """
     if out.exists():
         raise StudyError(f"{out}: is there already; name another file with --out")
     if not re.match(NAMES, out.stem):
         raise StudyError(f"--out {out}: the study is named after the file, whose name {FORMS[NAMES]}")
-    if languages[0] == languages[1]:
-        raise StudyError(
-            f"{source} and {target}: both are in {languages[0]}; give a text and its translation, or give their "
-            "languages with --source-language and --target-language"
-        )
-    statistics = look(source, target)
-    if statistics.pairs < FEWEST_PAIRS:
-        raise StudyError(f"{source}: {statistics.pairs:,} pairs of sentences; a study needs at least {FEWEST_PAIRS}")
-    parts = {"train": (source, target)}
+    texts = {"train": train}
     for part in PARTS:
-        source_file, target_file = beside(source, part), beside(target, part)
-        if source_file and target_file:
-            parts[part] = source_file, target_file
-    text = _text(statistics, parts, languages, out.stem)
-    validate(yaml.safe_load(text), str(out))
+        source, target = beside(train.source, part), beside(train.target, part)
+        if source and target:
+            texts[part] = Text(source, target, train.columns and tables.columns(source, train.columns.languages))
+    try:
+        statistics = look(train.pairs(), 3 - len(texts))
+    except CorpusError as error:
+        raise StudyError(f"{train.source}: {error}") from None
+    parts, written = {}, list[Path]()
+    for part, text in texts.items():
+        parts[part] = text.source, text.target
+        if not text.is_read_as_it_is:
+            source, target = (Path("data") / out.stem / f"{part}.{language}" for language in languages)
+            parts[part] = source, target
+            written += parts[part]
+    study = _text(statistics, parts, languages, _name(train.source, languages), out.stem)
+    validate(yaml.safe_load(study), str(out))
+    if existing := [path for path in written if path.exists()]:
+        raise StudyError(f"{existing[0]}: is there already; remove it, or name another study with --out")
+    for part, text in texts.items():
+        if not text.is_read_as_it_is:
+            for side, path in enumerate(parts[part]):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                write_lines(path, (pair[side] for pair in text.pairs()))
     out.parent.mkdir(parents=True, exist_ok=True)
-    write_text(out, text)
-    return statistics
+    write_text(out, study)
+    return statistics, written
+
+
+def _name(source: Path, languages: tuple[str, str]) -> str:
+    """A name for the text: that of its file, or else its languages."""
+    first = re.sub("[^a-z0-9]+", "-", source.name.split(".")[0].lower()).strip("-")
+    names = {"train", *(name for part in PARTS.values() for name in part)}
+    return first if first and first not in names else "-".join(languages).lower()
 
 
 def _text(
-    statistics: TextStatistics, parts: dict[str, tuple[Path, Path]], languages: tuple[str, str], name: str
+    statistics: TextStatistics,
+    parts: dict[str, tuple[Path, Path]],
+    languages: tuple[str, str],
+    corpus: str,
+    name: str,
 ) -> str:
-    epoch_updates = max(1, cost.batches(statistics.lengths, BATCH_TOKENS))
+    epoch_updates = statistics.epoch_updates
     epochs = min(MOST_EPOCHS, max(1, round(UPDATES / epoch_updates)))
     warmup = max(1, 10 * round(WARMUP_SHARE * epochs * epoch_updates / 10))
-    vocabulary = 2000 if statistics.pairs < 30_000 else 4000 if statistics.pairs < 100_000 else 10_000
     lines = [
         f"    {part}: {_flow({'source': str(source), 'target': str(target)})}"
         for part, (source, target) in parts.items()
     ]
     if len(parts) < 3:
         missing = " and ".join(part for part in PARTS if part not in parts)
-        held_out = min(1000, max(10, statistics.pairs // 40))
-        lines.append(f"    held_out: {held_out}  # pairs taken from train for {missing}")
+        lines.append(f"    held_out: {statistics.held_out}  # pairs taken from train for {missing}")
     return f"""\
 # {statistics.pairs:,} pairs of sentences. `preln plan` estimates the study's cost; config/README.md in preln's
 # repository lists every key.
 study: {_flow(name)}  # its results are in results/{name}/ (in a module: below its prefix)
 corpora:
-  mine:
+  {_flow(corpus)}:
     source: files
     source_language: {_flow(languages[0])}
     target_language: {_flow(languages[1])}
@@ -166,11 +306,11 @@ corpora:
     # The text {"looks tokenised" if statistics.tokenised else "is running text, for Moses if it knows the language"}.
     tokenise: {_flow(not statistics.tokenised)}
     lowercase: true  # false keeps capitals
-    vocabulary: {vocabulary}  # BPE pieces, at most
+    vocabulary: {statistics.vocabulary}  # BPE pieces, at most
 translation:
   # A small model for minutes on a laptop. config/iwslt14-50k.yaml there has the paper's size, for a GPU.
   settings:
-    corpus: mine
+    corpus: {_flow(corpus)}
     encoder_layers: 6
     decoder_layers: 6
     width: 64
@@ -185,9 +325,10 @@ translation:
     decay_period: {warmup}
   runs:
     # The paper's question: does Post-LN need the warm-up, and Pre-LN not? A list gives a run for each value.
-    - placement: [post, pre]
+    - figures: [2, 4]
+      placement: [post, pre]
       warmup: [0, {warmup}]
-      seed: 1  # [1, 2, 3] shows the spread
+      seed: [1, 2, 3]  # three seeds are the least from which a verdict holds; 1 is a third of the time
 """
 
 

@@ -25,6 +25,7 @@ from preln.config import Precision
 from preln.config.base import meant
 from preln.config.execution import RunsAGpu
 from preln.errors import PrelnError
+from preln.jobs import notes, replacement
 from preln.jobs.base import Job
 from preln.jobs.checking import Checked
 from preln.jobs.kinds import KINDS
@@ -247,6 +248,7 @@ def show(checked: Checked, path: Path, name: str, folder: Path, peak: float | No
             f"{progress.done} of the study's {len(progress.jobs)} jobs are done already, in {results}. Their time is "
             "in the sums."
         )
+    lines += [*replacement.told(checked.every, results), *notes.told(notes.of_study(checked.every, results))]
     too_large = [item.id for item in planned if item.memory > 1e9 * gpu.memory]
     if too_large:
         lines.append(

@@ -17,7 +17,8 @@ from rich.text import Text
 
 from preln.commands.progress import Progress, Section, State, bar, seconds_left, spoken
 from preln.config import Study
-from preln.jobs.kinds import KINDS
+from preln.jobs import notes
+from preln.jobs.kinds import KINDS, jobs_of
 
 WATCH_SECONDS = 5
 FILE_WIDTH = 160
@@ -144,13 +145,14 @@ def show(study: Study, results: Path, origin: Path, watch: bool) -> None:
     console = Console(width=None if sys.stdout.isatty() else FILE_WIDTH)
 
     beginning = _beginning(origin)
+    of_text = Text("\n".join(notes.told(notes.of_study(jobs_of(study), results))))
 
     def current() -> StudyProgress:
         return StudyProgress.read(study, results, time.time())
 
     def view(progress: StudyProgress) -> Group:
         bars = console.is_terminal and console.width >= WIDE
-        return Group(progress.view(bars), *([] if progress.has_begun else [beginning]))
+        return Group(progress.view(bars), *([of_text] if of_text else []), *([] if progress.has_begun else [beginning]))
 
     progress = current()
     if not watch:

@@ -98,6 +98,9 @@ def _place(path: Path | None, plain: SerializerFunctionWrapHandler, info: Serial
     return None if info.context == IDENTITY else plain(path)
 
 
+RECORDED = "recorded"
+"""The context in which a study is written beside its results: with what its texts are, which may be elsewhere then."""
+
 Copy = Annotated[LocalPath | None, WrapSerializer(_place)]
 """Where this machine has a published text, in place of a download; which is no part of what the text is."""
 

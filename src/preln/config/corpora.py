@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
+from functools import cache
+from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    Field,
+    SerializationInfo,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+    model_validator,
+)
 
+from preln.config import base
 from preln.config.base import Copy, LocalPath, Settings, later
 from preln.config.embedded import PAIRS, at_most
 from preln.corpora.languages import MOSES, language_of
@@ -79,10 +90,47 @@ class Wmt14Corpus(_Corpus):
 class TextPaths(Settings):
     """The two sides of one part of a parallel text: UTF-8, one sentence a line, line by line translations. If a side of
     a pair has no visible character, or more than 10,000 characters, the pair is left out and counted. A line of more
-    than 64 MiB is refused."""
+    than 64 MiB is refused. The text is its content: files that are moved or copied train nothing again."""
 
     source: LocalPath
     target: LocalPath
+    sha256: tuple[str, str] | None = later(
+        None, "The checksums of both files, which a study has beside its results. Without them, the files tell."
+    )
+
+    @property
+    def files(self) -> tuple[Path, Path]:
+        """Source and target."""
+        return self.source, self.target
+
+    @property
+    def checksums(self) -> tuple[str, str]:
+        """The SHA-256 of source and target."""
+        return self.sha256 or (_content(self.source), _content(self.target))
+
+    @model_serializer(mode="wrap")
+    def _by_content(self, plain: SerializerFunctionWrapHandler, info: SerializationInfo) -> Any:
+        match info.context:
+            case base.IDENTITY:
+                return dict(zip(("source", "target"), self.checksums, strict=True))
+            case base.RECORDED:
+                return {**plain(self), "sha256": list(self.checksums)}
+        return plain(self)
+
+
+def _content(path: Path) -> str:
+    """The SHA-256 of a file. Of one that is not there, its path: the study is going to be refused."""
+    try:
+        status = path.stat()
+        return _sha256(path, status.st_mtime_ns, status.st_size)
+    except OSError:
+        return str(path)
+
+
+@cache
+def _sha256(path: Path, _time: int, _size: int) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 class FilesCorpus(_Corpus):
@@ -104,6 +152,17 @@ class FilesCorpus(_Corpus):
         "SentencePiece alone. With `false`, all text is, for example because it is tokenised already.",
     )
     lowercase: bool = Field(True, description="Lower-case both sides.")
+
+    @property
+    def recorded_checksums(self) -> dict[str, str]:
+        """The SHA-256 of the files, by their dotted keys, where they are those of a study beside its results."""
+        parts = {"train": self.train, "valid": self.valid, "test": self.test}
+        return {
+            f"{name}.{side}": checksum
+            for name, paths in parts.items()
+            if paths and paths.sha256
+            for side, checksum in zip(("source", "target"), paths.sha256, strict=True)
+        }
 
     @model_validator(mode="after")
     def _two_languages(self) -> FilesCorpus:

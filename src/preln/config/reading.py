@@ -16,7 +16,7 @@ from ruamel.yaml.constructor import DuplicateKeyError
 from ruamel.yaml.error import YAMLError
 from ruamel.yaml.reader import ReaderError
 
-from preln.config.base import FORMS, meant, shown
+from preln.config.base import FORMS, RECORDED, meant, shown
 from preln.config.keys import known
 from preln.config.lines import document, line_of
 from preln.config.study import Study
@@ -184,11 +184,16 @@ def load(path: Path) -> Study:
     return validate(read(path), path)
 
 
+_UNLIKE_ITS_NUMBER = re.compile(r"[-+]?(0[0-7_]+|[1-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?)")
+"""What YAML 1.1 takes for an octal number or for one of base 60."""
+
+
 def read(path: Path) -> dict[str, Any]:
     """The content of the YAML file at `path`, in which each key stands once.
 
     Raises:
-        StudyError: if the file is missing, is no text or not YAML, or has a key twice.
+        StudyError: if the file is missing, is no text or not YAML, or has a key twice or a number that does not mean
+            what it looks like.
     """
     text = _text(path)
     try:
@@ -201,6 +206,12 @@ def read(path: Path) -> dict[str, Any]:
     except ValueError as error:
         # A value is not of the type that it has the form of, as the date 2001-99-99.
         raise StudyError(f"{path}: not YAML: {error}") from None
+    for event in yaml.parse(text, Loader=yaml.SafeLoader):
+        if isinstance(event, yaml.ScalarEvent) and event.implicit[0] and _UNLIKE_ITS_NUMBER.fullmatch(event.value):
+            line, number = event.start_mark.line + 1, yaml.safe_load(event.value)
+            raise StudyError(
+                f"{path}:{line}: {event.value}: to YAML this is {number}; write the number, or put it in quotes"
+            )
     if not isinstance(content, dict):
         value = "nothing" if content is None else shown(content)
         raise StudyError(f"{path}: holds {value}; a study has keys, of which study is the first (config/README.md)")
@@ -242,4 +253,4 @@ def is_written(study: Study, path: Path) -> bool:
 
 
 def _text_of(study: Study) -> str:
-    return yaml.safe_dump(study.model_dump(mode="json"), sort_keys=False, allow_unicode=True)
+    return yaml.safe_dump(study.model_dump(mode="json", context=RECORDED), sort_keys=False, allow_unicode=True)

@@ -7,10 +7,12 @@ shifted by a line or in another order.
 
 from __future__ import annotations
 
+import html
 import re
-from collections import Counter
-from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import chain, pairwise
+from typing import TYPE_CHECKING, TypeVar
 
 from preln.libraries import np
 
@@ -41,7 +43,36 @@ halves of a text 0.6 to 0.9."""
 OVERLAP = 0.5
 """Smallest share of the smaller of valid and test that is common to both for a warning."""
 
+WRONG_LINES = 0.005
+"""Smallest share of lines with wrong characters for a warning."""
+NO_SENTENCES = 0.5
+"""Smallest share of lines of a kind that a text of sentences does not have."""
+EVERY_LINE = 0.9
+"""Smallest share of lines that have a word in one place, for it to be none of the sentences."""
+FEW_DISTINCT = 0.05
+"""Largest share of distinct lines in a column of labels."""
+CLEARER = 0.1
+"""Smallest gain in common pairs of characters for sides to count as swapped."""
+
+NEAR = 6
+"""Letters in a row by which sentences are compared."""
+SHORTEST_NEAR = 20
+"""Letters of the shortest sentence that is compared: shorter ones recur by chance."""
+SAME = 0.6
+"""Smallest share of a sentence's letters in a row that is in one other sentence, for both to count as nearly the same:
+a changed word leaves more."""
+LEAKED, FEWEST_LEAKED = 0.05, 5
+"""Smallest share and number of a part's pairs that are nearly in train, for a warning."""
+
 _WORD = re.compile(r"[^\W\d_]+")
+_NO_LETTERS = re.compile(r"[\W\d_]+")
+_ENTITY = re.compile(r"&(?:#\d+|#[xX][\da-fA-F]+|[a-zA-Z]+\d*);")
+_MOSES_ESCAPES = frozenset(("&amp;", "&lt;", "&gt;", "&apos;", "&quot;", "&#124;", "&#91;", "&#93;"))
+_LABEL = re.compile(r"[!-~]*[\d_/@#:][!-~]*")
+_NUMBER = re.compile(r"\W*\d+\W*")
+
+Pairs = Sequence[tuple[str, str]]
+T = TypeVar("T")
 
 
 def of_sides(source: Sequence[str], target: Sequence[str]) -> list[str]:
@@ -58,6 +89,132 @@ def of_parts(valid: Collection[tuple[str, str]], test: Collection[tuple[str, str
         f"valid and test have {common:,} distinct pairs in common, of {len(valid):,} and {len(test):,}: scores of test "
         "say what those of valid say; give another text for one of them"
     ]
+
+
+def are_labels(lines: Sequence[str]) -> bool:
+    """Whether most of the lines with text are numbers, addresses or labels, and not sentences."""
+    lines = [line.strip() for line in lines if line.strip()]
+    return sum(_LABEL.fullmatch(line) is not None for line in lines) >= NO_SENTENCES * len(lines)
+
+
+def _of_column(lines: Sequence[str]) -> str | None:
+    lines = [line.strip() for line in lines if line.strip()]
+    total = len(lines)
+    if total < FEWEST:
+        return None
+    if are_labels(lines):
+        return f"most lines are numbers or labels, such as {lines[0][:40]!r}: is it a column of sentences?"
+    if (distinct := len(set(lines))) < FEW_DISTINCT * total:
+        return f"of {total:,} lines, {distinct:,} are distinct: is it a column of sentences?"
+    if (tabs := sum("\t" in line for line in lines)) > NO_SENTENCES * total:
+        return f"{tabs / total:.0%} of the lines have a tab: is it a table? `preln init` makes two text files of one"
+    for place, end in (("begin", 0), ("end", -1)):
+        words = [line.split()[end] for line in lines]
+        if (numbers := sum(_NUMBER.fullmatch(word) is not None for word in words)) > NO_SENTENCES * total:
+            return f"{numbers / total:.0%} of the lines {place} with a number; leave it out if it is none of the text"
+        word, count = Counter(words).most_common(1)[0]
+        # Sentences may often begin with one word.
+        if count > EVERY_LINE * total and _WORD.search(word) and (end or not _WORD.fullmatch(word)):
+            return (
+                f"{count / total:.0%} of the lines {place} with {word[:40]!r}; leave it out if it is none of the text"
+            )
+    return None
+
+
+def of_side(lines: Sequence[str], tokenise: bool) -> list[str]:
+    """Warnings if a side, which Moses is to `tokenise` or not, seems not to be of sentences, or is escaped, or was read
+    in a wrong encoding."""
+    doubts = (_of_column(_sample(lines)), _of_escapes(_sample(lines), tokenise), _of_encoding(_sample(lines)))
+    return [doubt for doubt in doubts if doubt]
+
+
+def _of_escapes(lines: Sequence[str], tokenise: bool) -> str | None:
+    right = frozenset() if tokenise else _MOSES_ESCAPES
+    found = [entities for line in lines if (entities := set(_ENTITY.findall(line)) - right)]
+    if len(found) < WRONG_LINES * len(lines) or not found:
+        return None
+    kinds = Counter(chain.from_iterable(found))
+    entity = kinds.most_common(1)[0][0]
+    advice = f"write {html.unescape(entity)!r} in the text"
+    if kinds.keys() <= _MOSES_ESCAPES:
+        advice += ", or give tokenise: false if Moses has tokenised it already"
+    share = len(found) / len(lines)
+    return f"{share:.1%} of the lines have escapes such as {entity}, which are read as text; {advice}"
+
+
+def _of_encoding(lines: Sequence[str]) -> str | None:
+    from ftfy.badness import is_bad
+
+    bad = [line for line in lines if "\ufffd" in line or is_bad(line)]
+    if len(bad) < WRONG_LINES * len(lines) or not bad:
+        return None
+    return (
+        f"{len(bad) / len(lines):.1%} of the lines seem to have been read in a wrong encoding, such as "
+        f"{bad[0].strip()[:60]!r}; convert the text from its own encoding, or mend it with ftfy"
+    )
+
+
+def of_swap(train: Pairs, part: Pairs) -> str | None:
+    """A warning if a part's source is in the language of train's target, and the other way round."""
+    if len(part) < FEWEST:
+        return None
+    sides = [[_characters(pair[side] for pair in _sample(text)) for side in (0, 1)] for text in (train, part)]
+    straight, crossed = (min(_common(sides[1][side], sides[0][side ^ turn]) for side in (0, 1)) for turn in (0, 1))
+    if crossed < straight + CLEARER:
+        return None
+    return "the sides seem to be swapped: source is like train's target, and target like train's source"
+
+
+def of_leak(train: Iterable[tuple[str, str]], part: Pairs) -> str | None:
+    """A warning if sentences of a part are in train too, or nearly so: but for a word, case, digits or marks."""
+    near = {
+        number for side in (0, 1) for number in _near([pair[side] for pair in part], (pair[side] for pair in train))
+    }
+    if len(near) < max(LEAKED * len(part), FEWEST_LEAKED):
+        return None
+    first = part[min(near)][0]
+    return (
+        f"{len(near):,} of {len(part):,} pairs have a side that is in train too, or nearly, such as {first[:60]!r}: "
+        "scores say how well these are remembered; leave them out of train"
+    )
+
+
+def _near(sentences: Sequence[str], text: Iterable[str]) -> Iterator[int]:
+    """The numbers of the sentences of which most letters are in one sentence of the text."""
+    places: dict[str, list[int]] = defaultdict(list)
+    wanted = {}
+    for number, sentence in enumerate(sentences):
+        letters = _letters(sentence)
+        if len(letters) >= SHORTEST_NEAR:
+            rows = {letters[start : start + NEAR] for start in range(0, len(letters) - NEAR + 1, 2)}
+            wanted[number] = SAME * len(rows)
+            for row in rows:
+                places[row].append(number)
+    for line in text:
+        letters = _letters(line)
+        rows = {letters[start : start + NEAR] for start in range(len(letters) - NEAR + 1)} & places.keys()
+        hits = Counter(chain.from_iterable(places[row] for row in rows))
+        yield from (number for number, count in hits.items() if count >= wanted[number])
+
+
+def _letters(line: str) -> str:
+    return _NO_LETTERS.sub("", line.lower())
+
+
+def _characters(lines: Iterable[str]) -> Counter[tuple[str, str]]:
+    """The pairs of characters in a row, which tell a language in every script."""
+    return Counter(chain.from_iterable(pairwise(line.lower()) for line in lines))
+
+
+def _common(first: Counter[T], second: Counter[T]) -> float:
+    """The share that two distributions have in common."""
+    totals = first.total(), second.total()
+    return sum(min(count / totals[0], second[key] / totals[1]) for key, count in first.items()) if all(totals) else 0.0
+
+
+def _sample(lines: Sequence[T]) -> Sequence[T]:
+    """At most some `LOOKED_AT` lines from all over a text."""
+    return lines[:: max(1, len(lines) // LOOKED_AT)]
 
 
 def _of_order(source: Sequence[str], target: Sequence[str]) -> str | None:
@@ -100,14 +257,12 @@ def _correlation(source: npt.NDArray[np.float64], target: npt.NDArray[np.float64
 
 
 def _of_languages(source: Sequence[str], target: Sequence[str]) -> str | None:
-    step = max(1, len(source) // LOOKED_AT)
     source_words, target_words = (
-        Counter(word for line in side[::step] for word in _WORD.findall(line.lower())) for side in (source, target)
+        Counter(word for line in _sample(side) for word in _WORD.findall(line.lower())) for side in (source, target)
     )
-    totals = [source_words.total(), target_words.total()]
-    if min(totals) < FEWEST_WORDS:
+    if min(source_words.total(), target_words.total()) < FEWEST_WORDS:
         return None
-    common = sum(min(count / totals[0], target_words[word] / totals[1]) for word, count in source_words.items())
+    common = _common(source_words, target_words)
     if common < COMMON:
         return None
     return f"{common:.0%} of the sides' words are the same: are both in one language, or the same text?"

@@ -32,6 +32,7 @@ from preln.corpora.registry import (
     TEXT_FILES,
     is_text,
 )
+from preln.records.files import sha256
 
 MOST_FILES = 100_000
 """Largest number of files in a folder that a study names, as each is an input of the job that reads it."""
@@ -55,7 +56,7 @@ def mistakes(study: Study) -> Iterator[str]:
     that are read from them; and there must be more pairs than are held out.
     """
     for name, corpus in study.corpora.items():
-        yield from _of_corpus(f"corpora.{name}", corpus)
+        yield from _of_corpus(f"corpora.{name}", corpus, Path("results") / study.study / "study.yaml")
     for name, text in study.texts.items():
         for number, source in enumerate(text.sources):
             yield from _of_source(f"texts.{name}.sources.{number}", source)
@@ -63,9 +64,9 @@ def mistakes(study: Study) -> Iterator[str]:
         yield from _of_task(f"tasks.{name}", task)
 
 
-def _of_corpus(where: str, corpus: Corpus) -> Iterator[str]:
+def _of_corpus(where: str, corpus: Corpus, recorded: Path) -> Iterator[str]:
     if isinstance(corpus, FilesCorpus):
-        yield from _of_files(where, corpus)
+        yield from _of_files(where, corpus, recorded)
     yield from _of_folder(f"{where}.folder", getattr(corpus, "folder", None), SOURCES[corpus.source].local)
 
 
@@ -84,12 +85,20 @@ def _of_task(where: str, task: Task) -> Iterator[str]:
         yield from _of_folder(f"{where}.folder", task.folder, _FOLDERS[type(task)])
 
 
-def _of_files(where: str, corpus: FilesCorpus) -> Iterator[str]:
-    """Mistakes in the user's own parallel text."""
+def _of_files(where: str, corpus: FilesCorpus, recorded: Path) -> Iterator[str]:
+    """Mistakes in the user's own parallel text. What is `recorded` of it needs no text."""
     keys: dict[tuple[int, int], str] = {}
     usable = True
+    checksums = corpus.recorded_checksums
     for key, path in corpus.local_paths.items():
+        if key in checksums and not path.exists():
+            usable = False
+            continue
         wrong = list(_of_file(f"{where}.{key}", path))
+        if not path.exists() and recorded.exists():
+            wrong = [f"{line}; recorded results stay without it: snakemake --configfile {recorded}" for line in wrong]
+        elif not wrong and key in checksums and checksums[key] != sha256(path):
+            wrong = [f"{where}.{key}: {path} is not the text of these results; remove sha256, and rename the study"]
         yield from wrong
         usable = usable and not wrong
         if not wrong:

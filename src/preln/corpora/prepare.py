@@ -7,20 +7,21 @@ import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
+from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO
 
-from preln.config import Corpus
+from preln.config import Corpus, FilesCorpus, TextPaths
 from preln.corpora import CorpusError, bpe, doubts
 from preln.corpora.published import git_blob_id
 from preln.corpora.registry import SOURCES, languages
-from preln.corpora.text import PARTS, Drops, Pair, Part, lines_of, write_lines
+from preln.corpora.text import MOST_PIECES, PARTS, Drops, Pair, Part, lines_of, write_lines
 from preln.records.files import replaced_folder, sha256, write_json
 from preln.records.prepared_stage import require_stage
 
 RECORD = "corpus.json"
-LONGEST = 1000
-"""Largest number of pieces in a sentence; fairseq's positions end at 1024."""
+MOST_UNKNOWN = 0.01
+"""Largest share of a side's characters that train may lack without a warning."""
 
 logger = logging.getLogger(__name__)
 
@@ -77,20 +78,22 @@ def prepare_bpe(text: Path, vocabulary: int, out: Path, threads: int) -> None:
     `out`/bpe.model, bpe.vocab, {train,valid,test}.{language} of pieces between spaces, and then bpe.json.
 
     The record counts pairs, pieces, characters that are unknown because train lacks them, and training pairs that were
-    skipped because a side has more than `LONGEST` pieces. `vocabulary` is the largest number of pieces; `threads`
+    skipped because a side has more than `MOST_PIECES` pieces; sides with many unknown characters are under `warnings`.
+    `vocabulary` is the largest number of pieces; `threads`
     encode.
 
     Raises:
         TextDamaged: if the text is damaged.
         CorpusError: if the vocabulary is too small for it, or a sentence in valid or test, which
-            may not be skipped, has more than `LONGEST` pieces.
+            may not be skipped, has more than `MOST_PIECES` pieces.
     """
     require_stage(text)
-    language_pair: list[str] = [*json.loads((text / RECORD).read_text(encoding="utf-8"))["languages"].values()]
+    language_pair = _prepared_languages(text)
     model = bpe.train([text / f"train.{language}" for language in language_pair], vocabulary)
     scores = bpe.pieces(model)
     known = {piece for piece, _ in scores}
     record: dict[str, Any] = {"vocabulary": vocabulary, "pieces": len(scores), "parts": {}}
+    warnings: list[str] = []
     with replaced_folder(out) as folder:
         (folder / "bpe.model").write_bytes(model)
         write_lines(folder / "bpe.vocab", (f"{piece}\t{score:g}" for piece, score in scores))
@@ -98,25 +101,74 @@ def prepare_bpe(text: Path, vocabulary: int, out: Path, threads: int) -> None:
             names = [f"{part}.{language}" for language in language_pair]
             encoded = [bpe.encode(model, lines_of(text / name, "encode"), threads) for name in names]
             counts = {"pairs": 0, "pieces": 0, "unknown_characters": 0, "too_many_pieces": 0}
+            characters, unknown = [0, 0], [0, 0]
             with _to_write([folder / name for name in names]) as sides:
                 for number, pair in enumerate(zip(*encoded, strict=True), start=1):
-                    if max(map(len, pair)) > LONGEST:
+                    if max(map(len, pair)) > MOST_PIECES:
                         if part != "train":
                             raise CorpusError(
-                                f"{text / part}.*: line {number} has {max(map(len, pair))} BPE pieces, and a model "
-                                f"reads at most {LONGEST}; shorten it or leave it out of the source"
+                                f"{_origin(text, part, number)} has {max(map(len, pair))} BPE pieces, and a model "
+                                f"reads at most {MOST_PIECES}; shorten it or leave it out"
                             )
                         counts["too_many_pieces"] += 1
                         continue
-                    for file, pieces in zip(sides, pair, strict=True):
-                        file.write(" ".join(pieces) + "\n")
+                    for side, pieces in enumerate(pair):
+                        sides[side].write(" ".join(pieces) + "\n")
                         counts["pieces"] += len(pieces)
-                        counts["unknown_characters"] += sum(len(piece) for piece in pieces if piece not in known)
+                        characters[side] += sum(map(len, pieces))
+                        unknown[side] += sum(len(piece) for piece in pieces if piece not in known)
                     counts["pairs"] += 1
+            counts["unknown_characters"] = sum(unknown)
             record["parts"][part] = counts
+            warnings += [
+                f"{_file(text, part, side)}: {unknown[side]:,} of {characters[side]:,} characters are not in train, "
+                "and unknown to every model"
+                for side in (0, 1)
+                if unknown[side] > MOST_UNKNOWN * characters[side]
+            ]
             if too_many := counts["too_many_pieces"]:
-                logger.warning("%s: left out: %s pairs of more than %d BPE pieces", part, f"{too_many:,}", LONGEST)
-        write_json(folder / "bpe.json", record)
+                logger.warning("%s: left out: %s pairs of more than %d BPE pieces", part, f"{too_many:,}", MOST_PIECES)
+        for warning in warnings:
+            logger.warning("%s", warning)
+        write_json(folder / "bpe.json", record | ({"warnings": warnings} if warnings else {}))
+
+
+def _own_files(text: Path, part: str) -> tuple[FilesCorpus, TextPaths] | None:
+    """The user's own files of which a part was made or held out; None if it is not of such files."""
+    settings = json.loads((text / RECORD).read_text(encoding="utf-8"))["settings"]
+    if settings["source"] != "files":
+        return None
+    corpus = FilesCorpus.model_validate(settings)
+    return corpus, getattr(corpus, part) or corpus.train
+
+
+def _file(text: Path, part: str, side: int) -> str:
+    """The file of a side of a part, for messages: the user's own if it is of one."""
+    own = _own_files(text, part)
+    if own is None:
+        return str(text / f"{part}.{_prepared_languages(text)[side]}")
+    held_out = "" if getattr(own[0], part) else f" ({part} is held out of it)"
+    return f"{own[1].files[side]}{held_out}"
+
+
+def _origin(text: Path, part: str, number: int) -> str:
+    """The place of a line of a prepared part, for messages: in the user's own files if it is of them."""
+    own = _own_files(text, part)
+    if own is None:
+        return f"{text / part}.*: line {number}"
+    corpus, paths = own
+    names = _prepared_languages(text)
+    preparations = [SOURCES[corpus.source].line(corpus, language) for language in names]
+    wanted = tuple(next(islice(lines_of(text / f"{part}.{language}"), number - 1, None)) for language in names)
+    for line, pair in enumerate(zip(lines_of(paths.source), lines_of(paths.target), strict=True), start=1):
+        if wanted == tuple(prepare(side) for prepare, side in zip(preparations, pair, strict=True)):
+            return f"{paths.source}, {paths.target}: line {line}"
+    raise CorpusError(f"{paths.source}, {paths.target}: not as they were when they were prepared; prepare them again")
+
+
+def _prepared_languages(text: Path) -> list[str]:
+    """The languages of source and target of a text that `prepare_text` wrote."""
+    return [*json.loads((text / RECORD).read_text(encoding="utf-8"))["languages"].values()]
 
 
 @contextmanager

@@ -7,14 +7,14 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from preln.corpora import CorpusError
-from preln.corpora.text import Drops, Pair, Part
+from preln.corpora.text import MOST_PIECES, Drops, Pair, Part
 
 
 def divide(parts: dict[str, Part], held_out: int, seed: int) -> dict[str, Part]:
     """Complete train, valid and test from train and the given parts.
 
-    A missing part becomes `held_out` distinct pairs of train, chosen by `seed`. Train loses every copy of a pair in
-    valid or test; copies are counted as dropped, pairs that moved to a part are not.
+    A missing part becomes `held_out` distinct pairs of train, chosen by `seed` of those that every model can read.
+    Train loses every copy of a pair in valid or test. These are counted as dropped, pairs that moved to a part are not.
 
     Raises:
         CorpusError: if no pair is left for train.
@@ -22,7 +22,9 @@ def divide(parts: dict[str, Part], held_out: int, seed: int) -> dict[str, Part]:
     evaluation = {name: part for name, part in parts.items() if name != "train"}
     train = _without(parts["train"], {pair for part in evaluation.values() for pair in part.pairs})
     missing = [name for name in ("valid", "test") if name not in evaluation]
-    distinct = list(dict.fromkeys(train.pairs))
+    candidates = dict.fromkeys(train.pairs)
+    # A line has at most a piece for each character, and one for its beginning.
+    distinct = [pair for pair in candidates if max(map(len, pair)) < MOST_PIECES]
     wanted = held_out * len(missing)
     if len(distinct) <= wanted:
         raise CorpusError(
@@ -31,6 +33,12 @@ def divide(parts: dict[str, Part], held_out: int, seed: int) -> dict[str, Part]:
         )
     chosen = random.Random(seed).sample(distinct, wanted)
     train = _without(train, set(chosen), moved=wanted)
+    if missing and (long := len(candidates) - len(distinct)):
+        warning = (
+            f"{long:,} pairs of train were no candidates for {' and '.join(missing)}, as a side has {MOST_PIECES:,} "
+            "characters or more: are they sentences?"
+        )
+        train = replace(train, warnings=(*train.warnings, warning))
     for number, name in enumerate(missing):
         evaluation[name] = Part(chosen[number * held_out : (number + 1) * held_out])
     return {"train": train, "valid": evaluation["valid"], "test": evaluation["test"]}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import lzma
 import re
 import stat
@@ -12,7 +14,7 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager
 from io import BufferedReader, RawIOBase
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from preln.corpora import CorpusError
 
@@ -32,6 +34,30 @@ _SIGNATURES = {
 }
 
 
+@contextmanager
+def unpacked(path: Path) -> Iterator[BufferedReader]:
+    """A file's content, unpacked if it is compressed.
+
+    Raises:
+        CorpusError: if it is damaged, or compressed in an unknown way.
+    """
+    with path.open("rb") as file:
+        kind = _compression(file.peek())
+        openers: dict[str | None, Callable[..., Any]] = {"gzip": gzip.open, "bzip2": bz2.open, "xz": lzma.open}
+        opener = openers.get(kind)
+        broken: tuple[type[Exception], ...] = BROKEN
+        if kind == "zstd":
+            from backports import zstd
+
+            opener, broken = zstd.open, (*BROKEN, zstd.ZstdError)
+        try:
+            yield BufferedReader(opener(file)) if opener else file
+        except broken as error:
+            if not opener:
+                raise
+            raise CorpusError(f"{path}: cannot be unpacked ({error}); is it whole?") from None
+
+
 def size(count: int) -> str:
     """A number of bytes in MiB."""
     return f"{count / (1 << 20):,.0f} MiB"
@@ -43,7 +69,7 @@ def require_text(head: bytes, name: object) -> None:
     Raises:
         CorpusError: if it is.
     """
-    if kind := next((kind for kind, signature in _SIGNATURES.items() if signature.match(head)), None):
+    if kind := _compression(head):
         raise CorpusError(f"{name}: compressed by {kind}, it should be text in UTF-8; unpack it first")
     # In UTF-16, European letters have a zero in one of two bytes.
     zeros = [head[parity::2].count(0) for parity in (0, 1)]
@@ -53,6 +79,10 @@ def require_text(head: bytes, name: object) -> None:
         raise CorpusError(
             f"{name}: seems to be {code}, it should be UTF-8; convert it, for example with iconv -f {code} -t UTF-8"
         )
+
+
+def _compression(head: bytes) -> str | None:
+    return next((kind for kind, signature in _SIGNATURES.items() if signature.match(head)), None)
 
 
 def lines(file: BufferedReader, name: object) -> Iterator[bytes]:

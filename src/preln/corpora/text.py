@@ -21,6 +21,9 @@ PARTS = ("train", "valid", "test")
 LONGEST_LINE = 10_000
 """Characters; a longer line is not a sentence, and would stall the tokeniser."""
 
+MOST_PIECES = 1000
+"""Largest number of BPE pieces in a sentence that a model reads; fairseq's positions end at 1024."""
+
 # A tab is white space. The C1 range stays: it occurs in the field's own prepared IWSLT14 text.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
@@ -78,8 +81,9 @@ class Part:
     """Likely mistakes in text that is used nevertheless."""
 
 
-def lines_of(path: Path, doing: str = "read") -> Iterator[str]:
+def lines_of(path: Path, doing: str = "read", unpack: bool = False) -> Iterator[str]:
     """The lines of a UTF-8 file one by one, without their line ends (`\\n` or `\\r\\n`) and without a byte order mark.
+    A compressed file is refused, or unpacked if asked.
 
     Only `\\n` ends a line: U+2028, U+0085 and their like belong to the sentence.
 
@@ -90,9 +94,13 @@ def lines_of(path: Path, doing: str = "read") -> Iterator[str]:
     number = 0
     try:
         with (
-            path.open("rb") as file,
+            streams.unpacked(path) if unpack else path.open("rb") as file,
             tqdm.tqdm(
-                total=path.stat().st_size, desc=f"{doing} {path.name}", unit="B", unit_scale=True, delay=2
+                total=None if unpack else path.stat().st_size,
+                desc=f"{doing} {path.name}",
+                unit="B",
+                unit_scale=True,
+                delay=2,
             ) as bar,
         ):
             for number, raw in enumerate(streams.lines(file, path), start=1):

@@ -182,7 +182,8 @@ def _work_together(assignment: Assignment, execution: Execution) -> None:
         name: value for name, value in os.environ.items() if name not in ("RANK", "LOCAL_RANK", "WORLD_SIZE")
     }
     environment |= {"MASTER_ADDR": socket.gethostname(), "MASTER_PORT": str(port)}
-    command = [sys.executable, "-m", "preln.fairseq_plugin.worker", str(description)]
+    # Without -P, modules of the folder in which Snakemake runs would be imported in place of Python's own.
+    command = [sys.executable, "-P", "-m", "preln.fairseq_plugin.worker", str(description)]
     processes: list[subprocess.Popen[bytes]] = []
 
     def forward_signal(number: int, frame: object) -> None:

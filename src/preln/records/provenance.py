@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import platform
 import subprocess
@@ -17,8 +18,12 @@ PACKAGES = ("preln", "torch", "fairseq-fixed", "sentencepiece", "sacrebleu", "nu
 PROCESSORS = Path("/proc/cpuinfo")
 """Where Linux says which processors there are; other systems have no such file."""
 HERE = Path(__file__).parent
-SOURCES = (":/src", ":/workflow", ":/config")
-"""The folders that numbers are made from, as git names them from the top of the working tree."""
+CODE = (":/src", ":/workflow")
+"""The folders of code, as git names them from the top of the working tree. A new file in them is a change."""
+SOURCES = (*CODE, ":/config", ":/Snakefile", ":/requirements*.txt", ":/locks")
+"""What numbers are made from."""
+
+logger = logging.getLogger(__name__)
 
 
 def versions() -> dict[str, str]:
@@ -30,9 +35,15 @@ def commit() -> dict[str, Any]:
     """The commit of this code, and whether files that git tracks differ from it: of the working tree that has it, or of
     the address from which pip installed it."""
 
+    # A hook or an alias of git sets these for its own repository.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    # The code of a clone that another user owns runs all the same.
+    program = ["git", "-c", "safe.directory=*", "-c", "core.fsmonitor=false"]
+
     def git(*arguments: str) -> str | None:
+        command = [*program, *arguments]
         try:
-            done = subprocess.run(["git", *arguments], cwd=HERE, capture_output=True, text=True, check=True)
+            done = subprocess.run(command, cwd=HERE, env=environment, capture_output=True, text=True, check=True)
         except (OSError, subprocess.CalledProcessError):
             return None
         return done.stdout.strip()
@@ -42,9 +53,12 @@ def commit() -> dict[str, Any]:
         # PEP 610: what pip says of what it did not install from an index.
         origin = json.loads(distribution("preln").read_text("direct_url.json") or "{}")
         installed = origin.get("vcs_info", {}).get("commit_id")
+        if installed is None:
+            logger.warning("%s: git knows no commit of it, so that records do not say which code made them", HERE)
         return {"commit": installed, "commit_changed": None if installed is None else False}
     changed = git("status", "--porcelain", "--untracked-files=no", "--", *SOURCES)
-    return {"commit": git("rev-parse", "HEAD"), "commit_changed": None if changed is None else bool(changed)}
+    new = git("ls-files", "--others", "--exclude-standard", "--", *CODE)
+    return {"commit": git("rev-parse", "HEAD"), "commit_changed": None if changed is None else bool(changed or new)}
 
 
 def hardware(execution: Execution) -> dict[str, Any]:

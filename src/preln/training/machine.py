@@ -75,7 +75,7 @@ def shown_gpus() -> list[str]:
     Raises:
         MachineRefused: if CUDA fails.
     """
-    process = subprocess.run([sys.executable, "-c", _LIST_GPUS], capture_output=True, text=True, check=False)
+    process = subprocess.run([sys.executable, "-P", "-c", _LIST_GPUS], capture_output=True, text=True, check=False)
     if process.returncode:
         messages = process.stderr.strip().splitlines() or ["no message"]
         raise MachineRefused(

@@ -8,14 +8,18 @@ from typing import Any
 
 from preln.errors import PrelnError
 from preln.records.prepared_stage import RECORDS, require_files, require_stage
+from preln.records.record import read_or_nothing
 
 
 def record(prepared: Path) -> dict[str, Any]:
-    """The record of a prepared parallel or English text: settings, counts and checksums."""
+    """The record of a prepared parallel or English text: settings, counts and checksums, and under `warnings` what the
+    preparation of text and pieces noted."""
     parallel, english = (prepared / "text" / name for name in RECORDS)
     path = english if english.exists() else parallel
     values: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return values
+    pieces = prepared / "bpe" / "bpe.json"
+    warnings = [*values.get("warnings", []), *(read_or_nothing(pieces).get("warnings", []) if pieces.exists() else [])]
+    return values | ({"warnings": warnings} if warnings else {})
 
 
 def require_stages(prepared: Path, record: str) -> None:

@@ -12,8 +12,8 @@ from typing import TextIO
 
 from preln.corpora import bpe
 from preln.corpora.languages import language_of
-from preln.corpora.prepare import LONGEST
 from preln.corpora.registry import SOURCES
+from preln.corpora.text import MOST_PIECES
 from preln.corpora.tokenisation import detokenise
 from preln.errors import PrelnError
 from preln.training import prepared_text
@@ -78,10 +78,10 @@ class TrainedRun:
         lines = {number: line for number, sentence in enumerate(sentences) if (line := self._preparation(sentence))}
         pieces = list(bpe.encode(self._bpe, lines.values(), 1))
         for number, sentence_pieces in zip(lines, pieces, strict=True):
-            if len(sentence_pieces) > LONGEST:
+            if len(sentence_pieces) > MOST_PIECES:
                 raise PrelnError(
                     f"sentence {first + number}: {len(sentence_pieces):,} BPE pieces, and a model reads at most "
-                    f"{LONGEST:,}; divide it"
+                    f"{MOST_PIECES:,}; divide it"
                 )
             if unknown := self._translator.unknown(sentence_pieces):
                 logger.warning(

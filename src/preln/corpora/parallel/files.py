@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from preln.config import FilesCorpus, TextPaths
+from preln.corpora import doubts
 from preln.corpora.published import Source
 from preln.corpora.split import divide
 from preln.corpora.text import Part, read_parallel, screen
@@ -23,24 +24,36 @@ def prepare(corpus: FilesCorpus, downloads: Path, processes: int) -> dict[str, P
         for name, paths in (("train", corpus.train), ("valid", corpus.valid), ("test", corpus.test))
         if paths is not None
     }
-    preparations = [_line(corpus, language) for language in (corpus.source_language, corpus.target_language)]
-    parts = {name: _prepared(name, paths, preparations, processes) for name, paths in files.items()}
-    return divide(parts, corpus.held_out, corpus.seed)
+    parts = {name: _prepared(name, paths, corpus, processes) for name, paths in files.items()}
+    divided = divide(parts, corpus.held_out, corpus.seed)
+    train = divided["train"].pairs
+    for name, paths in files.items():
+        if name != "train":
+            compared = (doubts.of_swap(train, divided[name].pairs), doubts.of_leak(train, divided[name].pairs))
+            warnings = (f"{paths.source}, {paths.target}: {doubt}" for doubt in compared if doubt)
+            divided[name] = replace(divided[name], warnings=(*divided[name].warnings, *warnings))
+    return divided
 
 
 def _line(corpus: FilesCorpus, language: str) -> LinePreparation:
     return LinePreparation(language, corpus.tokenise, corpus.lowercase, whole_words=True)
 
 
-def _prepared(name: str, paths: TextPaths, preparations: list[LinePreparation], processes: int) -> Part:
+def _prepared(name: str, paths: TextPaths, corpus: FilesCorpus, processes: int) -> Part:
+    preparations = [_line(corpus, language) for language in (corpus.source_language, corpus.target_language)]
     part = read_parallel(paths.source, paths.target)
+    warnings = [
+        f"{path}: {doubt}"
+        for side, path in enumerate(paths.files)
+        for doubt in doubts.of_side([pair[side] for pair in part.pairs], corpus.tokenise)
+    ]
     pairs = prepare_pairs(part.pairs, preparations, processes, f"prepare {name}")
     torn = [
-        f"{name}: {warning}"
+        f"{paths.files[side]}: {warning}"
         for side, preparation in enumerate(preparations)
         for warning in preparation.torn_words([pair[side] for pair in part.pairs])
     ]
-    return screen(replace(part, pairs=pairs, warnings=(*part.warnings, *torn)))
+    return screen(replace(part, pairs=pairs, warnings=(*part.warnings, *warnings, *torn)))
 
 
 SOURCE = Source(

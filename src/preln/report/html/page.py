@@ -16,6 +16,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from preln.config import Study
+from preln.jobs import notes
 from preln.pretraining.report import records as pretraining_records
 from preln.questions.base import Verdict
 from preln.questions.core import ledger
@@ -84,6 +85,7 @@ def write(study: Study, results: Path, out: Path) -> None:
         claims=ledger.CLAIMS_TABLE,
         note=ledger.NOTE,
         signs=SIGNS,
+        notes=notes.of_study(catalogue.everything, results / study.study),
         leading=leading,
         figures=figures.values(),
         tables=_tables(catalogue, results),

@@ -1,0 +1,185 @@
+"""Parallel text in one file: rows of named columns in TSV, CSV, JSON lines and TMX, also compressed."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain, islice
+from pathlib import Path
+from xml.etree import ElementTree
+
+from preln.config.base import listed
+from preln.corpora import CorpusError, doubts, streams
+from preln.corpora.languages import language_of
+from preln.corpora.text import lines_of
+
+Row = dict[str, str]
+"""Texts by the name of their column: its heading, its key or its language; without a heading, its number from 1."""
+
+SAMPLE = 1000
+"""Rows by which the columns are judged."""
+COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
+SIDES = {"source", "src", "target", "tgt", "trg", "translation"}
+"""Headings of a column of text that are no language."""
+
+NO_LANGUAGES = {"txt", "tok", "raw", "bpe", "src", "tgt", "trg", "ref", "hyp", "csv", "tsv", "tmx", "xz"}
+"""Endings and headings that look like a language's code."""
+
+_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The two columns of a table that are a parallel text, and their languages; None where the table does not say."""
+
+    source: str
+    target: str
+    languages: tuple[str | None, str | None]
+
+
+def language_tag(name: str) -> str | None:
+    """The language that an ending or a heading names; None if it names none."""
+    try:
+        return None if name in NO_LANGUAGES else language_of(name).tag
+    except ValueError:
+        return None
+
+
+def stem(path: Path) -> str:
+    """A file's name without the ending of its compression."""
+    return path.stem if path.suffix in COMPRESSED else path.name
+
+
+def is_table(path: Path) -> bool:
+    """Whether a file has both sides of a parallel text, by its name."""
+    return Path(stem(path)).suffix in _READERS
+
+
+def rows(path: Path) -> Iterator[Row]:
+    """The rows of a table one by one.
+
+    Raises:
+        CorpusError: if the file is not of the format that its name says, naming the line.
+    """
+    return _READERS[Path(stem(path)).suffix](path)
+
+
+def columns(path: Path, wanted: tuple[str | None, str | None]) -> Columns:
+    """The columns of source and target: those of the wanted languages, or else the first two that have sentences.
+
+    Raises:
+        CorpusError: if there are no two such columns.
+    """
+    sample = list(islice(rows(path), SAMPLE))
+    names = list(dict.fromkeys(chain.from_iterable(sample)))
+    texts = [name for name in names if not doubts.are_labels([row.get(name, "") for row in sample])]
+    tags = {name: tag for name in names if (tag := language_tag(name))}
+    if not tags and len(texts) > 1 and (pair := language_pair(path)):
+        tags = dict(zip(texts, pair, strict=False))
+    tagged = [name for name in texts if name in tags]
+    by_tag = {tags[name]: name for name in reversed(tagged)}
+    sides = [by_tag.get(tag) if tag else None for tag in wanted]
+    rest = iter([name for name in (tagged if len(tagged) > 1 else texts) if name not in sides])
+    source, target = (side or next(rest, None) for side in sides)
+    if source is None or target is None:
+        raise CorpusError(
+            f"{path}: has no two columns of sentences; its columns are {listed(names) or 'none'}; give a table with a "
+            "column for each side, or two text files"
+        )
+    return Columns(source, target, (wanted[0] or tags.get(source), wanted[1] or tags.get(target)))
+
+
+def language_pair(path: Path) -> tuple[str, str] | None:
+    """The languages of a name such as `train.en-de.tsv`."""
+    for part in path.name.split("."):
+        tags = [language_tag(tag) for tag in part.split("-")]
+        if len(tags) == 2 and tags[0] and tags[1]:
+            return tags[0], tags[1]
+    return None
+
+
+def pairs(path: Path, chosen: Columns) -> Iterator[tuple[str, str]]:
+    """The lines of source and target; a line end in a text becomes a space."""
+    for row in rows(path):
+        source, target = (" ".join(row.get(name, "").splitlines()) for name in (chosen.source, chosen.target))
+        yield source, target
+
+
+def _separated(path: Path, split: Callable[[Iterator[str]], Iterator[list[str]]]) -> Iterator[Row]:
+    """The rows of a TSV or CSV file, whose first row may be a heading."""
+    cells = split(lines_of(path, unpack=True))
+    first = next(cells, [])
+    headed = sum(name.lower() in SIDES or language_tag(name) is not None for name in first) > 1
+    if not headed:
+        yield _numbered(first)
+    for row in cells:
+        yield dict(zip(first, row, strict=False)) if headed else _numbered(row)
+
+
+def _numbered(cells: list[str]) -> Row:
+    return {str(number): cell for number, cell in enumerate(cells, start=1)}
+
+
+def _tabs(lines: Iterator[str]) -> Iterator[list[str]]:
+    return (line.split("\t") for line in lines)
+
+
+def _commas(lines: Iterator[str]) -> Iterator[list[str]]:
+    """The cells of CSV, which are between semicolons where commas are decimal."""
+    first = next(lines)
+    delimiter = ";" if first.count(";") > first.count(",") else ","
+    return csv.reader((f"{line}\n" for line in chain([first], lines)), delimiter=delimiter)
+
+
+def _objects(path: Path) -> Iterator[Row]:
+    """The objects of JSON lines; the texts may be in an object below, as in those of Hugging Face."""
+    for number, line in enumerate(lines_of(path, unpack=True), start=1):
+        if not line.strip():
+            continue
+        try:
+            content = json.loads(line)
+        except ValueError as error:
+            raise CorpusError(f"{path}, line {number}: not JSON: {error}") from None
+        if not isinstance(content, dict):
+            raise CorpusError(f"{path}, line {number}: must be an object, such as {{'nl': ..., 'fr': ...}}")
+        below = [value for value in content.values() if isinstance(value, dict)]
+        yield {key: text for part in (*below, content) for key, text in part.items() if isinstance(text, str)}
+
+
+def _units(path: Path) -> Iterator[Row]:
+    """The translation units of TMX."""
+    with streams.unpacked(path) as file:
+        try:
+            for _, element in ElementTree.iterparse(file):
+                if element.tag.rpartition("}")[2] == "tu":
+                    yield {
+                        variant.get(_LANG) or variant.get("lang") or "": "".join(_segment(segment)).strip()
+                        for variant in element.iterfind("{*}tuv")
+                        if (segment := variant.find("{*}seg")) is not None
+                    }
+                    element.clear()
+        except ElementTree.ParseError as error:
+            raise CorpusError(f"{path}: not TMX: {error}") from None
+
+
+def _segment(element: ElementTree.Element) -> Iterator[str]:
+    """The text of a segment without the codes of its markup."""
+    yield element.text or ""
+    for inner in element:
+        if inner.tag.rpartition("}")[2] in ("hi", "sub"):
+            yield from _segment(inner)
+        yield inner.tail or ""
+
+
+_READERS: dict[str, Callable[[Path], Iterator[Row]]] = {
+    ".tsv": partial(_separated, split=_tabs),
+    ".csv": partial(_separated, split=_commas),
+    ".jsonl": _objects,
+    ".ndjson": _objects,
+    ".tmx": _units,
+}
+FORMATS = tuple(_READERS)
+"""The endings of tables."""

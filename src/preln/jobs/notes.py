@@ -1,0 +1,64 @@
+"""What the preparation noted of a study's texts: likely mistakes in them, and pairs that were left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from preln.corpora.text import Drops
+from preln.jobs.base import Job
+from preln.jobs.results import prepared_for
+from preln.records.record import Record
+from preln.training import prepared_text
+
+MOST_LEFT_OUT = 0.01
+"""Share of a part's pairs that may be left out without a note."""
+
+
+def of_study(jobs: Iterable[Job], results: Path) -> list[str]:
+    """The notes on the texts that the jobs of a study read, once each.
+
+    Args:
+        jobs: the jobs.
+        results: the folder of the study's results. Where a text is not prepared beside it, the record of a job that has
+            read it tells.
+    """
+    texts: dict[str, dict[str, Any]] = {}
+    for job in jobs:
+        for text in job.prepared:
+            if text.record and not texts.get(text.folder):
+                texts[text.folder] = _record(job, text.folder, text.record, results)
+    return [note for record in texts.values() for note in of_text(record)]
+
+
+def _record(job: Job, folder: str, name: str, results: Path) -> dict[str, Any]:
+    prepared = prepared_for(results, folder)
+    if (prepared / "text" / name).exists():
+        return prepared_text.record(prepared)
+    content = Record(job, results / job.folder).content
+    return dict(content.get("corpus") or content.get("text") or {})
+
+
+def of_text(record: dict[str, Any]) -> list[str]:
+    """The notes in the record of a prepared text: its warnings, and the parts of the user's own text of which pairs are
+    left out."""
+    notes = list(record.get("warnings", []))
+    settings = record.get("settings", {})
+    if record.get("source") != "files":
+        return notes
+    for name, part in record["parts"].items():
+        # What is left out of train for being in valid or test is no fault of the text.
+        drops = replace(Drops(**part["drops"]), held_out=0, not_chosen=0)
+        left_out = sum(asdict(drops).values())
+        total = part["pairs"] + left_out
+        if left_out > MOST_LEFT_OUT * total:
+            files = settings[name] or settings["train"]
+            notes.append(f"{files['source']}, {files['target']}: of {total:,} pairs for {name}, left out: {drops}")
+    return notes
+
+
+def told(notes: list[str]) -> list[str]:
+    """The lines that say the notes; none where there is none."""
+    return ["About the text:", *(f"  {note}" for note in notes)] if notes else []

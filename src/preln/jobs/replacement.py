@@ -1,0 +1,64 @@
+"""The records of a study's folder that the study is about to replace: those of other settings, or of another study."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from preln.config.base import listed
+from preln.jobs.base import Job
+from preln.records import packed
+from preln.records.record import Record
+
+SHOWN = 3
+"""Settings of which a message says how they differ."""
+
+
+def told(jobs: Sequence[Job], results: Path) -> list[str]:
+    """The lines that say which records are about to be replaced, and how to keep them; none where none is.
+
+    Args:
+        jobs: the jobs of the study.
+        results: the folder of its results.
+    """
+    records = [Record(job, results / job.folder) for job in jobs]
+    other = [record for record in records if packed.exists(record.path) and record.is_of_other_settings]
+    folders = {job.folder for job in jobs}
+    # What is laid out in a folder of its own stays there.
+    dropped = [
+        path.parent.relative_to(results).as_posix()
+        for path in packed.recorded(results)
+        if not path.exists() and path.parent.relative_to(results).as_posix() not in folders
+    ]
+    keep = f"To keep both, give the study another name (`study:`), or move {results}."
+    lines = []
+    if other:
+        first = other[0]
+        difference = _difference(first.content["identity"], first.job.identity)
+        lines.append(
+            f"Records in {results} that are of other settings, and will be replaced: {len(other)}, such as "
+            f"{first.job.folder} ({difference}). {keep}"
+        )
+    if dropped:
+        lost = listed(dropped, SHOWN)
+        lines.append(f"Records in {results} of jobs that the study does not have, and will be lost: {lost}. {keep}")
+    return lines
+
+
+def _difference(before: dict[str, Any], now: dict[str, Any]) -> str:
+    """The settings that differ, with both values."""
+    flat = [_flat(identity) for identity in (before, now)]
+    keys = [key for key in dict.fromkeys([*flat[0], *flat[1]]) if flat[0].get(key) != flat[1].get(key)]
+    return listed([f"{key}: {flat[0].get(key)}, now {flat[1].get(key)}" for key in keys], SHOWN)
+
+
+def _flat(identity: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    """The values of an identity by their dotted keys."""
+    result: dict[str, Any] = {}
+    for key, value in identity.items():
+        if isinstance(value, dict):
+            result |= _flat(value, f"{prefix}{key}.")
+        else:
+            result[f"{prefix}{key}"] = value
+    return result

@@ -1,0 +1,129 @@
+"""Parallel text in one file, as people have it: which columns are the text, and what its lines are."""
+
+from __future__ import annotations
+
+import bz2
+import csv
+import gzip
+import io
+import json
+import lzma
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+import pytest
+from backports import zstd
+from hypothesis import given
+from hypothesis import strategies as st
+
+from preln.corpora import CorpusError, tables
+from preln.corpora.tables import Columns
+
+PAIRS = [(f"De kat ziet {number} honden.", f"Le chat voit {number} chiens, et dort.") for number in range(120)]
+
+
+def table(folder: Path, name: str, content: str) -> Path:
+    path = folder / name
+    path.write_text(content, encoding="utf-8")
+    return path
+
+
+def tsv(rows: Sequence[tuple[str, ...]]) -> str:
+    return "".join("\t".join(row) + "\n" for row in rows)
+
+
+def tmx(pairs: list[tuple[str, str]]) -> str:
+    units = "".join(
+        f'<tu><tuv xml:lang="nl-BE"><seg>{escape(source)}</seg></tuv><tuv xml:lang="FR"><seg>{escape(target)}</seg>'
+        "</tuv></tu>"
+        for source, target in pairs
+    )
+    return f'<?xml version="1.0"?><tmx version="1.4"><header/><body>{units}</body></tmx>'
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.nl-fr.tsv", tsv(PAIRS)),
+        ("a.tsv", tsv([("nl", "fr"), *PAIRS])),
+        ("a.tsv", tsv([("id", "fr", "nl", "score"), *((str(n), b, a, "0.9") for n, (a, b) in enumerate(PAIRS))])),
+        ("a.nl_NL-fr_FR.tsv", tsv([("12", a, "77", b) for a, b in PAIRS])),
+        ("a.csv", "nl;fr\n" + "".join(f'{a};"{b}"\n' for a, b in PAIRS)),
+        ("a.jsonl", "".join(json.dumps({"id": "x1", "translation": {"nl": a, "fr": b}}) + "\n" for a, b in PAIRS)),
+        ("a.jsonl", "\n".join(json.dumps({"nld_Latn": a, "fra_Latn": b}) for a, b in PAIRS)),
+        ("a.tmx", tmx(PAIRS)),
+    ],
+)
+def test_the_columns_of_the_languages_are_read(name: str, content: str, tmp_path: Path) -> None:
+    path = table(tmp_path, name, content)
+    columns = tables.columns(path, ("nl", "fr"))
+    assert list(tables.pairs(path, columns)) == PAIRS
+    assert columns.languages == ("nl", "fr")
+
+
+def test_the_first_two_columns_of_sentences_are_source_and_target(tmp_path: Path) -> None:
+    path = table(tmp_path, "a.tsv", tsv([(f"doc_{n}", a, b) for n, (a, b) in enumerate(PAIRS)]))
+    assert tables.columns(path, (None, None)) == Columns("2", "3", (None, None))
+
+
+def test_the_languages_that_are_wanted_choose_the_direction(tmp_path: Path) -> None:
+    path = table(tmp_path, "a.nl-fr.tsv", tsv(PAIRS))
+    assert tables.columns(path, ("fr", "nl")) == Columns("2", "1", ("fr", "nl"))
+    assert tables.columns(path, ("fr", None)) == Columns("2", "1", ("fr", "nl"))
+
+
+def test_a_table_without_two_columns_of_sentences_is_refused(tmp_path: Path) -> None:
+    path = table(tmp_path, "a.tsv", tsv([(a, str(n)) for n, (a, _) in enumerate(PAIRS)]))
+    with pytest.raises(CorpusError, match="no two columns of sentences; its columns are 1, 2"):
+        tables.columns(path, (None, None))
+
+
+def test_codes_of_markup_are_none_of_the_text(tmp_path: Path) -> None:
+    marked = tmx([("KEY", "VALUE")]).replace("KEY", "een <bpt i='1'>&lt;b></bpt><hi>dikke</hi><ept i='1'/> kat")
+    path = table(tmp_path, "a.tmx", marked)
+    assert list(tables.pairs(path, Columns("nl-BE", "FR", ("nl", "fr")))) == [("een dikke kat", "VALUE")]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.jsonl", '{"nl": "x"}\n{"nl": \n', "line 2: not JSON"),
+        ("a.jsonl", '["x"]\n', "line 1: must be an object"),
+        ("a.tmx", "<tmx><body><tu>", "not TMX"),
+    ],
+)
+def test_a_file_that_is_not_what_its_name_says_is_refused(
+    name: str, content: str, message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(CorpusError, match=message):
+        list(tables.rows(table(tmp_path, name, content)))
+
+
+PACKED: dict[str, Callable[[bytes], bytes]] = {
+    "gz": gzip.compress,
+    "bz2": bz2.compress,
+    "xz": lzma.compress,
+    "zst": zstd.compress,
+}
+
+
+@pytest.mark.parametrize("ending", PACKED)
+def test_a_compressed_table_is_the_same_table(ending: str, tmp_path: Path) -> None:
+    path = tmp_path / f"a.nl-fr.tsv.{ending}"
+    packed = PACKED[ending](tsv(PAIRS).encode())
+    path.write_bytes(packed)
+    assert list(tables.pairs(path, tables.columns(path, (None, None)))) == PAIRS
+    path.write_bytes(packed[: len(packed) // 2])
+    with pytest.raises(CorpusError, match=r"a.nl-fr.tsv.*is it whole"):
+        list(tables.rows(path))
+
+
+@given(
+    st.lists(st.tuples(*[st.text(st.characters(codec="utf-8", exclude_categories=["Cc"]), min_size=1)] * 2), min_size=1)
+)
+def test_a_quoted_cell_is_its_text(tmp_path_factory: pytest.TempPathFactory, cells: list[tuple[str, str]]) -> None:
+    written = io.StringIO()
+    csv.writer(written, lineterminator="\n", quoting=csv.QUOTE_ALL).writerows([("nl", "fr"), *cells])
+    path = table(tmp_path_factory.mktemp("quoted"), "a.csv", written.getvalue())
+    assert [(row["nl"], row["fr"]) for row in tables.rows(path)] == cells

@@ -1,0 +1,102 @@
+"""What the preparation noted of a text is said by every command that shows the study, once and with numbers."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from preln.commands.cli import app
+from preln.config import Study, load
+from preln.corpora import data, prepare
+from preln.jobs import notes
+from preln.jobs.kinds import jobs_of
+from preln.report.html import page
+from preln.training import prepared_text
+from preln.translation.runs import expand
+from tests.conftest import RUN
+from tests.made_up.translation import records_of
+
+PAIRS = data.pairs()[:1000]
+
+
+@pytest.fixture
+def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
+    """A study whose text is prepared: a third of test has no translation, and valid has letters that train lacks."""
+    monkeypatch.chdir(tmp_path)
+    parts = {
+        "train": PAIRS[200:],
+        "valid": [(source.replace("e", "ё"), target) for source, target in PAIRS[:100]],
+        "test": [(source, "" if number % 3 == 0 else target) for number, (source, target) in enumerate(PAIRS[100:190])],
+    }
+    corpus: dict[str, Any] = {"source": "files", "source_language": "de", "target_language": "en", "vocabulary": 400}
+    for name, pairs in parts.items():
+        corpus[name] = {"source": f"{name}.de", "target": f"{name}.en"}
+        for side, path in enumerate(corpus[name].values()):
+            Path(path).write_text("".join(f"{pair[side]}\n" for pair in pairs), encoding="utf-8")
+    results = Path("results/own")
+    results.mkdir(parents=True)
+    content = {
+        "study": "own",
+        "corpora": {"tiny": corpus},
+        "translation": {"settings": RUN, "runs": [{"seed": [1, 2]}]},
+    }
+    (results / "study.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
+    result = load(results / "study.yaml")
+    run = expand(result)[0]
+    folder = Path(run.prepared[0].folder)
+    prepare.prepare_text(run.corpus, Path("downloads"), folder / "text", 1)
+    prepare.prepare_bpe(folder / "text", 400, folder / "bpe", 1)
+    records_of(result, run, Path("results"), [5.0, 4.0])
+    record = json.loads((results / run.folder / "run.json").read_text(encoding="utf-8"))
+    record |= {"corpus": prepared_text.record(folder), "commit_changed": False, "versions": {}}
+    (results / run.folder / "run.json").write_text(json.dumps(record), encoding="utf-8")
+    return result
+
+
+LEFT_OUT = "test.de, test.en: of 90 pairs for test, left out: 30 with an empty side"
+
+
+def test_the_notes_have_warnings_of_every_stage_and_what_was_left_out(study: Study) -> None:
+    unknown, left_out = notes.of_study(jobs_of(study), Path("results/own"))
+    assert unknown.startswith("valid.de: ") and "characters are not in train" in unknown
+    assert left_out == LEFT_OUT
+
+
+def test_without_the_prepared_text_a_record_has_its_notes(study: Study) -> None:
+    before = notes.of_study(jobs_of(study), Path("results/own"))
+    shutil.rmtree("resources")
+    assert notes.of_study(jobs_of(study), Path("results/own")) == before
+
+
+@pytest.mark.parametrize("command", ["plan", "status", "summary"])
+def test_a_command_that_shows_the_study_says_them_once(
+    command: str, study: Study, capsys: pytest.CaptureFixture[str]
+) -> None:
+    app([command, "results/own"], standalone_mode=False)
+    assert capsys.readouterr().out.count(LEFT_OUT) == 1
+
+
+def test_programs_get_them_too(study: Study, capsys: pytest.CaptureFixture[str]) -> None:
+    app(["status", "results/own", "--json"], standalone_mode=False)
+    assert LEFT_OUT in json.loads(capsys.readouterr().out)["notes"]
+
+
+@pytest.mark.parametrize("change", [None, lambda: shutil.rmtree("resources")])
+def test_the_report_says_them_once(change: Callable[[], None] | None, study: Study) -> None:
+    if change:
+        change()
+    page.write(study, Path("results"), Path("report.html"))
+    assert Path("report.html").read_text(encoding="utf-8").count(LEFT_OUT) == 1
+
+
+def test_a_text_that_comes_with_a_source_has_no_note_of_what_its_preparation_leaves_out() -> None:
+    drops = {"unequal_lengths": 500}
+    assert (
+        notes.of_text({"source": "iwslt14", "settings": {}, "parts": {"train": {"pairs": 500, "drops": drops}}}) == []
+    )
