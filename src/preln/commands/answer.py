@@ -8,7 +8,7 @@ from pathlib import Path
 from preln.config import of_results
 from preln.jobs.results import STUDY_FILE, files_made
 from preln.questions import named
-from preln.questions.base import Answer, Question, Verdict, over_studies
+from preln.questions.base import IN_A_LINE, Answer, Question, Verdict, over_studies
 from preln.questions.core.evidence import of_folders, of_study
 
 WIDTH = 100
@@ -41,14 +41,19 @@ def _answers(question: Question, results: Path | None) -> list[str]:
     if question.reads:
         together = [folder for folder in folders if folder.name in question.reads]
         return [_of_study(" and ".join(question.reads), question.ask(of_folders(together)))]
-    found = {folder.name: question.ask(of_folders([folder])) for folder in folders}
-    parts = [_of_study(study, one) for study, one in found.items() if one.findings]
-    return [*parts, f"Over these studies: {over_studies(one.verdict for one in found.values())}."]
+    answers = {folder.name: question.ask(of_folders([folder])) for folder in folders}
+    parts = [_of_study(study, answer) for study, answer in answers.items() if answer.findings]
+    return [*parts, f"Over these studies: {over_studies(answer.verdict for answer in answers.values())}."]
 
 
-def _of_study(study: str, found: Answer) -> str:
-    lines = [f"{study}: {'; '.join(found.words) or Verdict.NOT_TESTED}"]
-    for finding in found.findings:
+def _of_study(study: str, answer: Answer) -> str:
+    words = answer.words or [str(Verdict.NOT_TESTED)]
+    lines = (
+        [f"{study}: {'; '.join(words)}"]
+        if len(words) <= IN_A_LINE
+        else [f"{study}:", *(f"  - {word}" for word in words)]
+    )
+    for finding in answer.findings:
         seeds = ", ".join(f"{value:.4g}" for value in finding.values)
         lines.append(f"  {finding.outcome}: {finding}; seeds: {seeds}")
     return "\n".join(lines)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 
-from preln.config.base import listed, meant
+from preln.config.base import meant
 from preln.discovery import defined
 from preln.errors import PrelnError
 from preln.questions.base import Question
@@ -32,4 +32,4 @@ def named(name: str) -> Question:
         if name.lower() in (question.name, question.label.lower()):
             return question
     labels = [question.label for question in QUESTIONS.values()]
-    raise PrelnError(f"no question {name}{meant(name, labels)}; there are {listed(labels)}")
+    raise PrelnError(f"no question {name}{meant(name, labels)}; there are {', '.join(labels)}")

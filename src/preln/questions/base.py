@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 KnownAs = Literal["printed", "stated", "digitised", "read-off", "unknown"]
 """How a published number is known; `preln.report.reference` says what each word means."""
+IN_A_LINE = 5
+"""Of an answer in words, the most that a reader takes in at once."""
 SEEDS = 3
 """The seeds from which on a comparison holds or fails."""
 

@@ -25,15 +25,6 @@ def measured(
     return plus_minus(row["measured"], half, f".{digits}f", f".{digits}f").replace("-", "−")
 
 
-def theorem(committed: Committed) -> str:
-    """Theorem 1's exponents of the depth, at the paper's width."""
-    rows = [
-        (PLACEMENTS[name].label, predicted, measured(committed, "depth-exponent", name, 3))
-        for name, predicted in (("post", "0"), ("pre", "−1/2"))
-    ]
-    return grid(["exponent of the last layer's gradient in the depth", "theorem 1", "measured"], rows)
-
-
 def lemmas(committed: Committed) -> str:
     """What holds of the theory."""
     relu, square, depth = "relu-square-norm", "square-norm", "depth-exponent"
