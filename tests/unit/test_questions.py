@@ -18,6 +18,7 @@ from preln.config import load, of_results
 from preln.errors import PrelnError
 from preln.questions import QUESTIONS, named
 from preln.questions.base import AGAINST, FOR, Finding, Outcome, Question, Verdict, over_studies, verdict
+from preln.questions.core import changes
 from preln.questions.core.evidence import of_study
 from preln.questions.core.ledger import FINDINGS_TABLE, make_findings
 from preln.questions.core.series import (
@@ -55,6 +56,10 @@ def test_a_question_has_everything_that_its_readers_ask_for(question: Question) 
     assert all(change.rule and change.why for change in question.changes)
     assert (question.kind == "own") == bool(question.reads)
     assert question.answer is None or question.kind == "own"
+
+
+def test_every_change_of_a_rule_is_of_a_question() -> None:
+    assert changes.load().keys() <= QUESTIONS.keys()
 
 
 @OF_QUESTIONS

@@ -142,7 +142,7 @@ def _ends(committed: Committed, study: str) -> dict[str, list[tuple[RunSettings,
 
 
 def cost(committed: Committed) -> str:
-    """What an update of each model of the bench takes beside one of Post-LN, on each processor on which it was timed:
+    """The time of an update of each model of the bench beside one of Post-LN, on each processor on which it was timed:
     the median of the rounds, the shortest and the longest."""
     record: list[dict[str, Any]] = json.loads((committed.root / "benchmarks" / "record.json").read_text("utf-8"))
     timed: dict[str, dict[str, dict[str, Any]]] = {}

@@ -25,7 +25,7 @@ def verdict(committed: Committed, label: str, study: str) -> str:
 
 
 def overall(committed: Committed, label: str) -> Verdict:
-    """What the committed studies say of a claim together."""
+    """The verdict of the committed studies on a claim together."""
     return over_studies(Verdict(committed.claims(study)["verdict"][label]) for study in committed.studies)
 
 
@@ -130,7 +130,7 @@ def questions(committed: Committed) -> str:
 
 
 def explanations(committed: Committed) -> str:
-    """What other papers say of why Post-LN needs the warm-up, with our answers."""
+    """The reasons of other papers why Post-LN needs the warm-up, with our answers."""
     texts = {
         "first-updates": "Post-LN does not fail because its last gradients are large. It fails because its first "
         "updates change the model's function too much.",
@@ -145,7 +145,7 @@ def explanations(committed: Committed) -> str:
 
 
 def rule(committed: Committed, name: str) -> str:
-    """What a question asks, who asks it, and its rule."""
+    """A question, who asks it, and its rule."""
     asked = named(name)
     parts = [
         f"- **Asked**: {asked.statement}",

@@ -21,7 +21,7 @@ EMPHASISED = {"post": "Post-LN", "pre": "**Pre-LN**"}
 
 
 def _schedule(run: pd.Series) -> str:
-    """What a table says of a schedule beside its peak rate."""
+    """A schedule in words, beside its peak rate."""
     if run["schedule"] == "linear":
         return ", linear to 0"
     if run["schedule"] == "constant":
@@ -143,7 +143,7 @@ def findings(committed: Committed) -> str:
 
 
 def rate_budgets(committed: Committed) -> str:
-    """What the paper's curve with the warm-up has where it has spent what another of its runs spends in all."""
+    """The paper's curve with the warm-up, where it has spent what another of its runs spends in all."""
     rows = []
     for point in of_the_paper():
         schedule, number = point.schedule, f"loss {point.value:.2f}"
@@ -158,7 +158,7 @@ def rate_budgets(committed: Committed) -> str:
 
 
 def own_budgets(committed: Committed) -> str:
-    """What our runs with the full warm-up have where they have spent what our runs without it spend in all."""
+    """Our runs with the full warm-up, where they have spent what our runs without it spend in all."""
     study, rows = "iwslt14-50k-cpu", []
     runs = committed.table(study, "runs").set_index("run")
     budgets = committed.table(study, "rate-budgets")
