@@ -29,7 +29,7 @@ help:
 	@echo "make test-faults      hundreds of kills, damages and full disks (20 to 45 minutes)"
 	@echo "make test-processors  the tests that compare numbers, as on other processors than this (6 minutes)"
 	@echo "make bench            speed beside that of others: benchmarks/README.md (half an hour)"
-	@echo "make gpu              the first day with a GPU: tests, speed, waits, profile; a page in build/gpu/"
+	@echo "make gpu              on a GPU: tests, speed, waits, profile; results in build/gpu/"
 	@echo "make lint             the static checks alone"
 	@echo "make docs             the site of docs/, in build/site/"
 	@echo "make weigh            words, files, lines and megabytes of this repository"
@@ -50,7 +50,7 @@ quick-test: $(READY)
 coverage: $(READY)
 	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest -m "not cluster and not slow" $(PARALLEL) --cov --cov-report term
 
-# FAULTS="--only pre-training" strikes those alone; FAULTS="--out build/faults.md" keeps the table.
+# FAULTS="--only pre-training" strikes those alone.
 test-faults: $(READY)
 	PATH="$(CURDIR)/$(BIN):$$PATH" python -m tests.faults $(FAULTS)
 

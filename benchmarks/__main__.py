@@ -18,14 +18,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from benchmarks import growth, record
+from benchmarks import record
 from benchmarks.interleaved import ROOT, Ratio, Side, ratios
 from benchmarks.record import Entry
-from preln import config
 from preln.config import Execution
 from preln.records.provenance import commit, hardware
 from preln.report.core.records import hardware_line
-from preln.translation.runs import expand
 
 ROUNDS = 7
 FEW = 3
@@ -118,12 +116,6 @@ def of_processes() -> Iterator[Entry]:
     yield _entry("two-processes-A", "one process of two threads", ratio, cores=2)
 
 
-def of_growth() -> Iterator[Entry]:
-    """The growth of cost: exponents of fitted power laws."""
-    for name, exponent in growth.exponents(FEW):
-        yield {"name": f"growth-{name}", "baseline": "the smallest", **exponent, **_provenance(1)}
-
-
 def of_launches() -> Iterator[Entry]:
     """The launches and syncs on a GPU of an update, compared with stock fairseq, and of other computations.
 
@@ -146,20 +138,6 @@ def of_launches() -> Iterator[Entry]:
             entries.append(entry | _provenance(1))
     record.refuse_risen(entries)
     yield from entries
-
-
-def of_shapes() -> Iterator[Entry]:
-    """The cost of batches with a few shapes, on a third of IWSLT14, if it is prepared."""
-    from benchmarks import shapes
-
-    study = config.load(ROOT / "config" / "iwslt14-50k.yaml")
-    folder = ROOT / expand(study)[0].prepared[0].folder / "binary"
-    if not folder.exists():
-        advice = "run `snakemake prepared --cores all --configfile config/iwslt14-50k.yaml`"
-        print(f"shapes: skipped: {folder} is missing; {advice}", flush=True)
-        return
-    for name, counts in shapes.counts(shapes.text(folder, ("de", "en"))):
-        yield {"name": name, "baseline": "fairseq's batches", **counts, **_provenance(1)}
 
 
 def of_studies() -> Iterator[Entry]:
@@ -195,9 +173,7 @@ GROUPS: dict[str, Callable[[], Iterator[Entry]]] = {
     "decode": of_decoding,
     "prepare": of_preparation,
     "two-processes": of_processes,
-    "growth": of_growth,
     "launches": of_launches,
-    "shapes": of_shapes,
     "study": of_studies,
 }
 

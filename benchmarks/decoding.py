@@ -120,8 +120,8 @@ def translator(toolkit: str, folder: Path, together: bool = True) -> Callable[[]
 def identical(folder: Path) -> float:
     """The share of sentences that both translate alike, where fairseq translates one at a time, so that its limit of
     the length is that of the sentence and not that of its batch."""
-    ours, theirs = translator("preln", folder)(), translator("stock", folder, together=False)()
-    return sum(theirs[i] == text for i, text in ours.items()) / len(ours)
+    ours, stock = translator("preln", folder)(), translator("stock", folder, together=False)()
+    return sum(stock[i] == text for i, text in ours.items()) / len(ours)
 
 
 def _fairseqs(model: Any, task: Any) -> Callable[[Any], list[list[int]]]:

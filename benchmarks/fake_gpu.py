@@ -92,7 +92,7 @@ class Seen:
 
 
 _ALLOCATIONS = {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "is_pinned", "_unsafe_view"}
-"""What is dispatched and launches nothing, beside views."""
+"""Operations that are dispatched and launch nothing, beside views."""
 _HOLDS = {"any", "all", "mul", "logical_and"}
 """The operations whose truth values hold: a batch has padding, and numbers are finite. Others do not."""
 
@@ -224,7 +224,7 @@ _CUDA: dict[str, Any] = {
     "set_rng_state": lambda *state: None,
     "synchronize": lambda *device: None,
 }
-"""What fairseq's trainer, torch's optimizers and our benchmarks ask `torch.cuda`."""
+"""Functions of `torch.cuda` that fairseq's trainer, torch's optimizers and our benchmarks call."""
 
 
 def _answer(number: Tensor) -> bool | float | int:
@@ -237,7 +237,7 @@ def _answer(number: Tensor) -> bool | float | int:
 
 
 def _waits(name: str, args: Any, options: dict[str, Any]) -> bool:
-    """Whether an operation is a copy between the CPU and the GPU for which the process waits."""
+    """True if an operation is a copy between the CPU and the GPU for which the process waits."""
     if name == "_to_copy":
         to, origin, without_waiting = options.get("device"), args[0].device, options.get("non_blocking", False)
     elif name == "copy_":

@@ -1,8 +1,8 @@
-"""The first day with a GPU: `make gpu` tests and measures on it what was only counted without one.
+"""Tests and measurements on a GPU: `make gpu`.
 
-`python -m benchmarks.gpu` goes through the parts, each in a process of its own with a time limit of its own. What a
-part found is in build/gpu/, as JSON and on the page README.md, as soon as it is there. A part that is done is not done
-again; one that failed is. `--device cpu` tries everything out on tiny models.
+`python -m benchmarks.gpu` goes through the parts, each in a separate process with a time limit, and writes the results
+of each to build/gpu/ as JSON. A part that is done is not done again; one that failed is. `--device cpu` rehearses
+everything on tiny models.
 """
 
 from __future__ import annotations
@@ -28,36 +28,32 @@ from benchmarks.fake_gpu import line_at_work
 from benchmarks.interleaved import ROOT, Side, ratios
 
 Device = Literal["cuda", "cpu"]
-Found = dict[str, Any]
+Results = dict[str, Any]
 
 MODELS: dict[Device, dict[str, str]] = {
     "cuda": {"B": "the IWSLT model", "base": "Transformer-base", "bert-base": "BERT-base"},
     "cpu": {"tiny": "a tiny Transformer", "bert-tiny": "a tiny BERT"},
 }
-"""What is timed, by the sizes of `benchmarks.samples`."""
+"""The timed models, by their sizes in `benchmarks.samples`."""
 STOCK: dict[Device, str] = {"cuda": "fp16", "cpu": "fp32"}
 PRECISIONS: dict[Device, tuple[str, ...]] = {"cuda": ("bf16", "fp16", "fp32"), "cpu": ("fp32",)}
 ROUNDS: dict[Device, int] = {"cuda": 5, "cpu": 1}
 TESTS: dict[Device, list[str]] = {
     # Without the test of this module, which would go through a rehearsal.
-    "cuda": ["tests/gpu", "--ignore", "tests/gpu/test_first_day.py"],
+    "cuda": ["tests/gpu", "--ignore", "tests/gpu/test_benchmarks_gpu.py"],
     "cpu": ["tests/gpu/test_card.py"],
 }
 REHEARSAL = "PRELN_REHEARSAL"
-"""What is set where the tests of a card are tried out on a CPU."""
+"""The environment variable that is set where the tests of a card are rehearsed on a CPU."""
 OUT: dict[Device, Path] = {"cuda": ROOT / "build" / "gpu", "cpu": ROOT / "build" / "gpu-rehearsal"}
-"""The folder of the page and the numbers."""
+"""The folder of the results."""
 PRODUCT: dict[Device, int] = {"cuda": 8192, "cpu": 256}
 """Rows of the matrices whose product shows a device's peak."""
-FASTER = {"B": 3.0, "base": 2.5, "bert-base": 1.4}
-"""How many times as fast as stock fairseq `--fp16` a model is to be, where that was set as a goal."""
-SHARE_OF_BLEU = 0.1
-"""Of an epoch, which its BLEU is to take at most."""
 KERNELS = 25
 """The slowest, which a profile lists."""
 
 
-def test(device: Device) -> Found:
+def test(device: Device) -> Results:
     """The tests of what is computed on GPUs."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "tests.xml"
@@ -72,7 +68,7 @@ def test(device: Device) -> Found:
     return {"passed": len(cases) - sum(skipped.values()), "skipped": dict(skipped)}
 
 
-def measure_speed(device: Device, size: str) -> Found:
+def measure_speed(device: Device, size: str) -> Results:
     """Training steps beside stock fairseq's, and what share of the device's peak they come to."""
     rows = []
     flops = _flops_a_unit(device, size)
@@ -89,7 +85,7 @@ def measure_speed(device: Device, size: str) -> Found:
                 **{"tokens_per_second": 1 / ratio.seconds, "tflops": reached / 1e12, "share_of_peak": reached / peak},
             }
         )
-    return {"baseline": f"stock fairseq, {STOCK[device]}", "goal": FASTER.get(size), "rows": rows}
+    return {"baseline": f"stock fairseq, {STOCK[device]}", "rows": rows}
 
 
 def _flops_a_unit(device: Device, size: str) -> float:
@@ -129,7 +125,7 @@ def _steps(device: Device, size: str, precision: str) -> Callable[[], int]:
     return rounds("preln", size, precision, Execution(gpus=int(device == "cuda")))
 
 
-def find_waits(device: Device) -> Found:
+def find_waits(device: Device) -> Results:
     """One epoch, and each line for which the process waits for the GPU, as CUDA itself sees it."""
     lines: Counter[str] = Counter()
 
@@ -144,7 +140,7 @@ def find_waits(device: Device) -> Found:
     return {"lines": dict(lines.most_common()), "metrics": metrics}
 
 
-def time_bleu(device: Device) -> Found:
+def time_bleu(device: Device) -> Results:
     """One epoch in the fastest precision, and the time of its BLEU. There is a sentence of valid or test for every ten
     pairs of train, as in IWSLT14, and all are translated."""
     metrics = _epoch(device, bleu_sentences=None, precision=PRECISIONS[device][0])
@@ -152,7 +148,7 @@ def time_bleu(device: Device) -> Found:
     return {"training": training, "bleu": bleu, "sentences": sum(metrics["bleu"]["sentences"].values())}
 
 
-def _epoch(device: Device, show_waits: bool = False, **settings: Any) -> Found:
+def _epoch(device: Device, show_waits: bool = False, **settings: Any) -> Results:
     """The metrics.json of a training of one epoch on generated text, in which CUDA warns of each wait if asked to."""
     import torch
 
@@ -171,11 +167,11 @@ def _epoch(device: Device, show_waits: bool = False, **settings: Any) -> Found:
         torch.cuda.set_sync_debug_mode("warn")
     with tempfile.TemporaryDirectory() as out:
         train_run(study, run, folder, Path(out))
-        metrics: Found = json.loads((Path(out) / "metrics.json").read_text())
+        metrics: Results = json.loads((Path(out) / "metrics.json").read_text())
     return metrics
 
 
-def find_kernels(device: Device, size: str) -> Found:
+def find_kernels(device: Device, size: str) -> Results:
     """The kernels that take most of a training step's time."""
     import torch
     from torch.profiler import ProfilerActivity, profile
@@ -208,7 +204,7 @@ def find_kernels(device: Device, size: str) -> Found:
     return {"precision": precision, "seconds": seconds, "busy": total / 1e6 / seconds, "kernels": kernels}
 
 
-def parts(device: Device) -> dict[str, tuple[Callable[[], Found], int]]:
+def parts(device: Device) -> dict[str, tuple[Callable[[], Results], int]]:
     """The parts for a device by name, each with a time limit in seconds."""
     return {
         "tests": (partial(test, device), 1200),
@@ -220,24 +216,17 @@ def parts(device: Device) -> dict[str, tuple[Callable[[], Found], int]]:
 
 
 def go_on(device: Device, out: Path) -> list[str]:
-    """Do the remaining parts, and update the page after each.
-
-    Returns:
-        The parts that failed.
-    """
+    """Do the remaining parts; returns those that failed."""
     failed = []
     out.mkdir(parents=True, exist_ok=True)
-    write_page(device, out)
     for name, (_, limit) in parts(device).items():
-        if "failed" not in _known(out, name, {"failed": "not tried yet"}):
+        if (out / f"{name}.json").exists():
             continue
         print(f"{name} ...", flush=True)
         if error := _in_process(device, out, name, limit):
-            _write(out / f"{name}.json", {"failed": error})
             print(f"{name}: {error}", flush=True)
             failed.append(name)
-        write_page(device, out)
-    print(out / "README.md")
+    print(f"the results are in {out}")
     return failed
 
 
@@ -260,108 +249,22 @@ def _in_process(device: Device, out: Path, name: str, limit: float) -> str:
 
 
 def do(device: Device, out: Path, name: str) -> None:
-    """Do a part in this process, and write what it found, and on what."""
+    """Do a part in this process, and write its results and their origin."""
     from preln.config import Execution
+    from preln.records.files import write_json
     from preln.records.provenance import commit, hardware, versions
 
     started = time.perf_counter()
     values = parts(device)[name][0]()
     origin = {"hardware": hardware(Execution(gpus=int(device == "cuda"))), "versions": versions(), **commit()}
-    _write(out / f"{name}.json", {"found": values, "seconds": round(time.perf_counter() - started, 1), **origin})
-
-
-def write_page(device: Device, out: Path) -> None:
-    """The page of what was found so far."""
-    lines = ["# The first day with a GPU" if device == "cuda" else "# A rehearsal on a CPU", ""]
-    for name in parts(device):
-        known = _known(out, name, {"failed": "not tried yet"})
-        lines += [f"## {name}", ""]
-        if "failed" in known:
-            lines += [f"Not done: {known['failed']}.", ""]
-            continue
-        hardware = known["hardware"]
-        lines += _SECTIONS[name.split("-")[0]](known["found"])
-        on = ", ".join(hardware["gpus"]) or hardware["processor"]
-        lines += ["", f"*{on}, torch {known['versions']['torch']}, {known['seconds']:.0f} seconds.*", ""]
-    (out / "README.md").write_text("\n".join(lines))
-
-
-def _of_tests(found: Found) -> list[str]:
-    skipped = [f"- skipped ({count}): {why}" for why, count in found["skipped"].items()]
-    return [
-        f"{found['passed']} passed.",
-        "",
-        *skipped,
-    ]
-
-
-def _of_speed(found: Found) -> list[str]:
-    lines = [
-        f"| preln | times as fast as {found['baseline']} | tokens a second | TFLOP/s | of a large product's |",
-        "|---|---|---|---|---|",
-    ]
-    for row in found["rows"]:
-        ratio = f"{row['ratio']:.2f} ({row['low']:.2f} to {row['high']:.2f})"
-        reached = f"{row['tokens_per_second']:,.0f} | {row['tflops']:.3g} | {row['share_of_peak']:.1%}"
-        lines.append(f"| {row['precision']} | {ratio} | {reached} |")
-    if goal := found["goal"]:
-        fastest = max(row["ratio"] for row in found["rows"])
-        lines += ["", f"The goal is {goal} times in the fastest precision: {_reached(fastest >= goal)}."]
-    return lines
-
-
-def _reached(is_reached: bool) -> str:
-    return "reached" if is_reached else "**not reached**"
-
-
-def _of_waits(found: Found) -> list[str]:
-    epoch = found["metrics"]["final"]
-    lines = [f"| `{line}` | {count} |" for line, count in found["lines"].items()]
-    return [f"An epoch of {epoch['updates']} updates.", "", "| line | waits |", "|---|---|", *lines]
-
-
-def _of_bleu(found: Found) -> list[str]:
-    share = found["bleu"] / (found["training"] + found["bleu"])
-    return [
-        f"BLEU takes {share:.1%} of an epoch. The goal is at most {SHARE_OF_BLEU:.0%}: "
-        f"{_reached(share <= SHARE_OF_BLEU)}. Training took {found['training']:.1f} seconds, and BLEU of "
-        f"{found['sentences']} sentences {found['bleu']:.1f}."
-    ]
-
-
-def _of_profile(found: Found) -> list[str]:
-    rows = [f"| `{row['name']}` | {row['calls']} | {row['ms']:.2f} | {row['share']:.1%} |" for row in found["kernels"]]
-    busy = f"In {found['precision']}. The device is busy for {found['busy']:.0%} of {found['seconds']:.3f} seconds."
-    return [busy, "", "| kernel | calls | ms | share |", "|---|---|---|---|", *rows]
-
-
-_SECTIONS: dict[str, Callable[[Found], list[str]]] = {
-    "tests": _of_tests,
-    "speed": _of_speed,
-    "waits": _of_waits,
-    "bleu": _of_bleu,
-    "profile": _of_profile,
-}
-"""The page's section on a part, by the first word of the part's name."""
-
-
-def _known(out: Path, name: str, otherwise: Found) -> Found:
-    path = out / f"{name}.json"
-    known: Found = json.loads(path.read_text()) if path.exists() else otherwise
-    return known
-
-
-def _write(path: Path, content: Found) -> None:
-    from preln.records.files import write_json
-
-    write_json(path, content)
+    write_json(out / f"{name}.json", {"results": values, "seconds": round(time.perf_counter() - started, 1), **origin})
 
 
 def main() -> None:
     """Go on with the parts, or do one of them."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.gpu", description=__doc__)
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
-    parser.add_argument("--out", type=Path, help="folder of the page and the numbers; by default in build/")
+    parser.add_argument("--out", type=Path, help="folder of the results; by default in build/")
     parser.add_argument("--part", help="do this part alone, in this process")
     arguments = parser.parse_args()
     out = arguments.out or OUT[arguments.device]

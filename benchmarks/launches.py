@@ -110,7 +110,7 @@ BEFORE = 1
 TASK_BATCH = (32, 64)
 """Pairs of a fine-tuning's batch, and their length."""
 SEARCH_LENGTH = 24
-"""Of the sentences that are translated together."""
+"""The length of the sentences that are translated together."""
 LOOKED_AT = 4
 """The step of a search that is looked at, if nothing else is said."""
 

@@ -123,7 +123,7 @@ LONGEST = (
     "test_tutorial",
     "test_module",
     "test_report_page",
-    "test_first_day",
+    "test_benchmarks_gpu",
     "test_extending",
     "test_installation",
     "test_pretraining",

@@ -9,7 +9,7 @@ import pytest
 
 
 def names(message: str, *parts: str) -> bool:
-    """Whether a line of a message names all parts: the file, the key or the line, the value, and what is allowed."""
+    """True if a line of a message names all parts: the file, the key or the line, the value, and what is allowed."""
     return any(all(part in line for part in parts) for line in message.splitlines())
 
 

@@ -1,12 +1,10 @@
-"""The campaign: all faults, their outcomes, and a table."""
+"""The campaign: all faults and their outcomes."""
 
 from __future__ import annotations
 
-import datetime
 import itertools
 import shutil
 import tempfile
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -19,9 +17,6 @@ from typing import Annotated, Literal
 import typer
 from tqdm import tqdm
 
-from preln.config import Execution
-from preln.records.files import write_text
-from preln.records.provenance import commit, hardware
 from tests.faults import faults, subjects
 from tests.faults.faults import DAMAGES, FOREIGN
 from tests.faults.jobs import Hung, copy
@@ -36,7 +31,7 @@ Verdict = Literal["equal", "refused in a line", "wrong", "not here"]
 
 @dataclass(frozen=True)
 class Fault:
-    """A fault: how it strikes a subject, and how far the subject has come by then."""
+    """A fault: the subject, what happens to it, and how far the subject has come by then."""
 
     subject: Subject
     kind: str
@@ -54,14 +49,14 @@ class Outcome:
 
     Attributes:
         fault: the fault.
-        verdict: whether the records equal those of the undisturbed run, and whether a refusal had to be followed.
-        after_the_end: whether the fault came after the command's end.
-        messages: the lines by which the commands refused to continue, and the mistake.
+        verdict: `equal` if the records equal those of the undisturbed run; `refused in a line` if they do after a
+            refusal's advice was followed; `wrong` for anything else, such as a traceback, other numbers, a process that
+            hangs, or foreign code that is executed; `not here` if the fault could not be made.
+        messages: the refusals, and the mistake.
     """
 
     fault: Fault
     verdict: Verdict
-    after_the_end: bool
     messages: tuple[str, ...]
 
 
@@ -73,22 +68,19 @@ def suffer(fault: Fault, workshop: Workshop, seed: int) -> Outcome:
     foreign = workshop.undisturbed(foreign_subject).done if foreign_subject else None
     scene = Scene(folder, fault.subject, undisturbed, Random(f"{seed} {fault}"), another=foreign)
     copy(getattr(undisturbed, fault.start), scene.workspace)
-    verdict: Verdict = "equal"
-    messages: list[str] = []
     try:
         try:
             fault.strike(scene)
             scene.settle()
         finally:
             scene.close()
-        verdict = "refused in a line" if scene.refusals else "equal"
     except Wrong as wrong:
-        verdict, messages = "wrong", [str(wrong)]
+        return Outcome(fault, "wrong", (*scene.refusals, str(wrong)))
     except Hung:
-        verdict, messages = "wrong", ["it hangs"]
+        return Outcome(fault, "wrong", (*scene.refusals, "it hangs"))
     except NotHere as reason:
-        verdict, messages = "not here", [str(reason)]
-    return Outcome(fault, verdict, scene.after_the_end, (*scene.refusals, *messages))
+        return Outcome(fault, "not here", (str(reason),))
+    return Outcome(fault, "refused in a line" if scene.refusals else "equal", tuple(scene.refusals))
 
 
 ANOTHER = {
@@ -109,8 +101,7 @@ def plan() -> list[Fault]:
         *_damaged_state(subjects.TRANSLATION, ("owner.json", "lock"), "half"),
         *_damaged_state(subjects.TRANSLATION, ("translations/*",), "half"),
         *_in_the_way(subjects.TRANSLATION),
-        *_foreign_checkpoints(subjects.TRANSLATION),
-        # Of the text it reads the record and the references; what it learns from is binary/.
+        *_foreign(subjects.TRANSLATION, f"{subjects.TRANSLATION.state}/{CHECKPOINTS}", "half"),
         *_damages(
             subjects.TRANSLATION,
             "damaged text",
@@ -125,7 +116,7 @@ def plan() -> list[Fault]:
         *_of_training(subjects.BERT, kills=10, as_files_appear=5, several=4, stops=4),
         *_damaged_state(subjects.BERT, ("record.jsonl", CHECKPOINTS), "half"),
         *_damaged_state(subjects.BERT, ("record.jsonl",), "done"),
-        *_foreign_checkpoints(subjects.BERT),
+        *_foreign(subjects.BERT, f"{subjects.BERT.state}/{CHECKPOINTS}", "half"),
         *_damages(subjects.BERT, "damaged text", ("english/binary/*.*",), "half"),
         *_of_training(subjects.BERT_BF16, kills=6, as_files_appear=2, several=3, stops=3),
         *_damaged_state(subjects.BERT_BF16, (CHECKPOINTS,), "half"),
@@ -151,26 +142,22 @@ def plan() -> list[Fault]:
         *_of_others(subjects.TASK_BINARISED, kills=1),
         *_damages(subjects.RECORDS, "damaged records", subjects.TRANSLATION.step.outputs, "fresh"),
         *_damages(subjects.BERT_RECORDS, "damaged records", subjects.BERT.step.outputs, "fresh"),
-        *_some(subjects.COMMAND_LINE, "killed", 4, faults.killed),
-        *_some(subjects.COMMAND_LINE, "told to stop", 2, faults.told_to_stop),
-        *_some(subjects.WORKFLOW, "killed", 3, faults.killed),
-        *_some(subjects.WORKFLOW, "killed as a file appears", 2, faults.killed_as_a_file_appears),
     ]
 
 
 CHECKPOINTS = "checkpoints/checkpoint*[0-9].pt"
 NOT_NEEDED = ("stopped.json", "assignment.json", "diverged.json")
-"""Files that a training may leave in its state, and that its next attempt can do without."""
+"""Files that a training may leave in its state, and that its next attempt does not need."""
 KEPT_OF_TRANSLATION = f"{subjects.TRANSLATION.state}/after-warm-up.pt"
 KEPT_OF_BERT = f"{subjects.BERT.state}/weights-{KEPT_UPDATE}.pt"
 
 
 def _of_training(subject: Subject, kills: int, as_files_appear: int, several: int, stops: int) -> Iterator[Fault]:
-    """A training is interrupted, so often in each way; is called twice; cannot write; finds what another has left."""
+    """A training is interrupted, so often in each way; is called twice; cannot write; finds a killed one's files."""
     yield from _some(subject, "killed", kills, faults.killed)
     yield from _some(subject, "killed as a file appears", as_files_appear, faults.killed_as_a_file_appears)
     yield from _some(subject, "killed several times", several, faults.killed_several_times)
-    yield from _some(subject, "told to stop", stops, faults.told_to_stop)
+    yield from _some(subject, "asked to stop", stops, faults.asked_to_stop)
     yield from _some(subject, "called twice", 2, faults.called_twice)
     yield from _some(subject, "full disk", 3, faults.full_disk)
     yield from _some(subject, "read-only folder", 1, faults.read_only)
@@ -179,9 +166,9 @@ def _of_training(subject: Subject, kills: int, as_files_appear: int, several: in
 
 
 def _of_others(subject: Subject, kills: int, disks: int = 1) -> Iterator[Fault]:
-    """A command that is not told to save is interrupted, cannot write, and finds what another has left."""
+    """A command without checkpoints is interrupted, cannot write, and finds a killed one's files."""
     yield from _some(subject, "killed", kills, faults.killed)
-    yield from _some(subject, "told to stop", 1, faults.told_to_stop)
+    yield from _some(subject, "asked to stop", 1, faults.asked_to_stop)
     yield from _some(subject, "full disk", disks, faults.full_disk)
     yield from _some(subject, "read-only folder", 1, faults.read_only)
     yield from _some(subject, "leftovers", 1, faults.leftovers)
@@ -210,19 +197,8 @@ def _damaged_state(subject: Subject, names: Iterable[str], *starts: Start) -> It
 
 
 def _in_the_way(subject: Subject) -> Iterator[Fault]:
-    for name, damage in itertools.product(NOT_NEEDED, DAMAGES):
-        if damage != "deleted":
-            strike = partial(faults.in_the_way, name=name, damage=damage)
-            yield Fault(subject, "damaged state", f"{name}, {damage}, half", "half", strike)
-
-
-def _foreign_checkpoints(subject: Subject) -> Iterator[Fault]:
-    """The newest checkpoint is foreign; or the only one is, by the name that fairseq looks for."""
-    pattern = f"{subject.state}/{CHECKPOINTS}"
-    yield from _foreign(subject, pattern, "half")
-    for content in FOREIGN:
-        strike = partial(faults.foreign, pattern=pattern, content=content, alone_as="checkpoint_last.pt")
-        yield Fault(subject, "foreign weights", f"{content}, checkpoint_last.pt", "half", strike)
+    for name in NOT_NEEDED:
+        yield Fault(subject, "damaged state", f"{name}, half", "half", partial(faults.in_the_way, name=name))
 
 
 def _foreign(subject: Subject, pattern: str, start: Start) -> Iterator[Fault]:
@@ -236,14 +212,14 @@ def _short(pattern: str) -> str:
     return pattern.split("/state/*/")[-1].removeprefix(str(Path(pattern).parent) + "/" if "results" in pattern else "")
 
 
-def sample(number: int, seed: int, allowed: Callable[[Fault], bool] = lambda fault: True) -> list[Fault]:
-    """So many of the faults, of as many subjects and kinds as there are."""
+def sample(number: int, seed: int, allowed: Callable[[Fault], bool]) -> list[Fault]:
+    """So many of the allowed faults, from as many subjects and kinds as possible."""
     chosen: list[Fault] = []
     remaining = [fault for fault in plan() if allowed(fault)]
     Random(seed).shuffle(remaining)
     while remaining and len(chosen) < number:
-        had = Counter(key for fault in chosen for key in (fault.subject.name, fault.kind))
-        chosen.append(min(remaining, key=lambda fault: had[fault.subject.name] + had[fault.kind]))
+        counts = Counter(key for fault in chosen for key in (fault.subject.name, fault.kind))
+        chosen.append(min(remaining, key=lambda fault: counts[fault.subject.name] + counts[fault.kind]))
         remaining.remove(chosen[-1])
     return chosen
 
@@ -252,110 +228,29 @@ def sample(number: int, seed: int, allowed: Callable[[Fault], bool] = lambda fau
 
 
 def campaign(
-    seed: Annotated[int, typer.Option(help="Of all that is drawn.")] = SEED,
-    only: Annotated[str, typer.Option(help="The faults whose name contains this.")] = "",
-    number: Annotated[int, typer.Option(min=0, help="So many of them, of all kinds; 0 takes all.")] = 0,
-    jobs: Annotated[int, typer.Option(min=1, help="Faults at a time, a core each.")] = 2,
-    out: Annotated[Path | None, typer.Option(help="A Markdown file for the table.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the random choices.")] = SEED,
+    only: Annotated[str, typer.Option(help="Only faults whose name contains this.")] = "",
+    jobs: Annotated[int, typer.Option(min=1, help="Faults at a time, with a core each.")] = 2,
 ) -> None:
-    """Let every fault strike, and say what became of it; fails if anything is wrong."""
-
-    def chosen(fault: Fault) -> bool:
-        return only in str(fault)
-
-    wanted = sample(number or len(plan()), seed, chosen)
-    started = time.monotonic()
+    """Let every fault strike, and count the outcomes; fails if one is wrong."""
+    wanted = [fault for fault in plan() if only in str(fault)]
+    counts: Counter[str] = Counter()
     folder = Path(tempfile.mkdtemp(prefix="undisturbed-"))
     try:
         workshop = Workshop(folder)
-        for subject in tqdm(_needed(wanted), desc="undisturbed", unit=" subjects"):
-            workshop.undisturbed(subject)
-        outcomes = list(_suffered(wanted, workshop, seed, jobs))
+        for fault in tqdm(wanted, desc="undisturbed", unit=" subjects"):
+            workshop.undisturbed(fault.subject)
+            if another := ANOTHER.get(fault.subject.name):
+                workshop.undisturbed(another)
+        with ThreadPoolExecutor(jobs) as pool, tqdm(total=len(wanted), desc="faults", smoothing=0.05) as progress:
+            for future in as_completed(pool.submit(suffer, fault, workshop, seed) for fault in wanted):
+                outcome = future.result()
+                counts[outcome.verdict] += 1
+                if outcome.verdict in ("wrong", "not here"):
+                    progress.write(f"{outcome.verdict}: {outcome.fault}: {outcome.messages[-1]}")
+                progress.update()
     finally:
         shutil.rmtree(folder)
-    text = report(outcomes, seed, time.monotonic() - started)
-    print(text)
-    if out:
-        write_text(out, text)
-    if any(outcome.verdict == "wrong" for outcome in outcomes):
+    print(f"{len(wanted)} faults, seed {seed}: " + ", ".join(f"{count} {verdict}" for verdict, count in counts.items()))
+    if counts["wrong"]:
         raise typer.Exit(1)
-
-
-def _needed(wanted: Iterable[Fault]) -> list[Subject]:
-    """The subjects of faults, and those that are foreign to them."""
-    needed = [fault.subject for fault in wanted]
-    return list(dict.fromkeys([*needed, *(ANOTHER[subject.name] for subject in needed if subject.name in ANOTHER)]))
-
-
-def _suffered(wanted: list[Fault], workshop: Workshop, seed: int, jobs: int) -> Iterator[Outcome]:
-    """The outcomes of faults, of which so many strike at a time; what is wrong is said at once."""
-    wrong = 0
-    with ThreadPoolExecutor(jobs) as pool, tqdm(total=len(wanted), desc="faults", unit="", smoothing=0.05) as progress:
-        futures = [pool.submit(suffer, fault, workshop, seed) for fault in wanted]
-        for future in as_completed(futures):
-            outcome = future.result()
-            if outcome.verdict == "wrong":
-                wrong += 1
-                progress.write(f"{outcome.fault}: {outcome.messages[-1]}")
-            progress.set_postfix(wrong=wrong)
-            progress.update()
-            yield outcome
-
-
-COLUMNS: tuple[Verdict, ...] = ("equal", "refused in a line", "wrong", "not here")
-
-
-def report(outcomes: list[Outcome], seed: int, seconds: float) -> str:
-    """The campaign's result in Markdown: how many faults of each kind ended how, and what is wrong."""
-    code, machine = commit(), hardware(Execution())
-    changed = ", with changes" if code["commit_changed"] else ""
-    order = {(fault.subject.name, fault.kind): None for fault in plan()}
-    rows = []
-    for subject, kind in order:
-        of_kind = [o for o in outcomes if (o.fault.subject.name, o.fault.kind) == (subject, kind)]
-        if of_kind:
-            rows.append(_row(subject, kind, of_kind))
-    total = _row("all", "", outcomes)
-    lines = [
-        "# Faults",
-        "",
-        _INTRODUCTION,
-        "",
-        f"{len(outcomes)} faults, seed {seed}, in {seconds / 60:.0f} minutes; commit {code['commit']}{changed}; "
-        f"{datetime.datetime.now(datetime.UTC).date()}; {machine['processor']}, {machine['cores']} cores.",
-        "",
-        "| what is disturbed | how | faults | after the end | " + " | ".join(COLUMNS) + " |",
-        "|---|---|" + "---:|" * (2 + len(COLUMNS)),
-        *rows,
-        total,
-    ]
-    if wrong := [outcome for outcome in outcomes if outcome.verdict == "wrong"]:
-        lines += ["", "Wrong:", "", *(f"- {outcome.fault}: {outcome.messages[-1]}" for outcome in wrong)]
-    if not_here := {outcome.messages[-1] for outcome in outcomes if outcome.verdict == "not here"}:
-        lines += ["", f"Not here: {'; '.join(sorted(not_here))}."]
-    return "\n".join(lines) + "\n"
-
-
-_INTRODUCTION = """\
-This page has what `make test-faults` found. Each fault disturbs a small study of its own. Then the same commands are
-called again, and their records are compared with those of an undisturbed run on the same machine.
-
-- *After the end*: how many of the faults came when the command had already ended. The columns to the right count these
-  too.
-- *Equal*: the records are the same to the byte, except for times.
-- *Refused in a line*: a command ended with one line, which says what is wrong and what to do. After that was done, all
-  was equal.
-- *Wrong*: anything else, such as a traceback, other numbers, a process that hangs, or foreign code that is executed.
-- *Not here*: the fault could not be made.
-
-*Told to stop* is a signal, as from Slurm. *Called twice*: a second command comes while the first one works, and the
-first is killed. *Leftovers* are temporary files of a killed command. *Foreign weights*: another run's weights, or a
-file with code, stands in their place. An empty cell is a zero. `tests/faults/` has the faults; `python -m tests.faults
---only TEXT` repeats those whose name has this text."""
-
-
-def _row(subject: str, kind: str, outcomes: list[Outcome]) -> str:
-    verdicts = Counter(outcome.verdict for outcome in outcomes)
-    after = sum(outcome.after_the_end for outcome in outcomes)
-    counts = (len(outcomes), after, *(verdicts[verdict] for verdict in COLUMNS))
-    return f"| {subject} | {kind} | {' | '.join(str(count or '') for count in counts)} |"

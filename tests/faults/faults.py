@@ -1,10 +1,9 @@
-"""What goes wrong: a process is killed or told to stop, a file is damaged, lost or foreign, the disk is full or cannot
-be written to, an earlier process has left something. What is not said, the scene draws."""
+"""Faults: a process is killed or asked to stop; a file is damaged, missing or foreign; the disk is full or read-only; a
+killed process has left files. The scene's random choices decide the rest."""
 
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import pickle
 import shutil
@@ -25,40 +24,40 @@ from tests.faults.scenes import EXECUTED, NotHere, Scene
 
 
 def killed(scene: Scene, times: int = 1, number: int = signal.SIGKILL) -> None:
-    """The command is killed on its way, and so often again when it was begun again."""
+    """The command is killed on its way, so many times."""
     for _ in range(times):
         job = scene.start()
-        scene.after_the_end |= not scene.on_the_way(job, share=1 / times)
+        scene.wait_on_the_way(job, share=1 / times)
         scene.interrupt(job, number)
 
 
 def killed_several_times(scene: Scene) -> None:
-    """The command is killed twice to four times."""
+    """The command is killed two to four times."""
     killed(scene, times=scene.random.randint(2, 4))
 
 
 def killed_as_a_file_appears(scene: Scene) -> None:
-    """The command is killed as soon as one of its files is there, or the beginning of one."""
+    """The command is killed as soon as one of its files appears."""
     pattern = scene.random.choice(scene.subject.appearing)
     before = set(scene.workspace.glob(pattern))
     job = scene.start()
-    scene.after_the_end = not scene.reaches(job, lambda: not before.issuperset(scene.workspace.glob(pattern)))
+    scene.wait_until(job, lambda: not before.issuperset(scene.workspace.glob(pattern)))
     scene.interrupt(job)
 
 
-def told_to_stop(scene: Scene) -> None:
-    """The command is told to stop, as Slurm does."""
+def asked_to_stop(scene: Scene) -> None:
+    """The command gets a signal to stop, as from Slurm."""
     killed(scene, number=scene.random.choice([signal.SIGTERM, signal.SIGUSR1]))
 
 
 def called_twice(scene: Scene) -> None:
-    """The command is called while it is at work, and the first one is killed."""
+    """The command is called a second time while it works, and the first one is killed."""
     first = scene.start()
-    scene.after_the_end = not scene.on_the_way(first, share=0.5)
+    scene.wait_on_the_way(first, share=0.5)
     second = scene.start()
     scene.interrupt(first)
-    if second.wait():
-        scene.heed(second)
+    second.wait()
+    scene.heed(second)
 
 
 # Files
@@ -88,12 +87,12 @@ def delete(path: Path, random: Random) -> None:
 
 
 def other_json(path: Path, random: Random) -> None:
-    """Put other JSON in the file's place."""
+    """Replace the file by other JSON."""
     path.write_text(random.choice(["5", "null", "[]", "{}", '"text"', '{"epoch": 1}', '[{"updates": 3}]']) + "\n")
 
 
 def not_utf8(path: Path, random: Random) -> None:
-    """Put bytes into the file that are no text."""
+    """Insert bytes that are not UTF-8."""
     content = path.read_bytes()
     place = random.randrange(len(content) + 1)
     path.write_bytes(content[:place] + b"\xff\xfe\x80" + content[place:])
@@ -110,18 +109,17 @@ DAMAGES: dict[str, Callable[[Path, Random], None]] = {
 
 
 def damaged(scene: Scene, pattern: str, damage: str, every: bool = False) -> None:
-    """A file of the pattern is damaged, or every one."""
-    # Without its manifest, a folder is as one was before there were manifests, and is used as it is.
+    """A file that matches the pattern is damaged, or all of them are."""
+    # A folder without a manifest is one from before there were manifests, and is used as it is.
     paths = [path for path in scene.files(pattern) if damage != "deleted" or path.name != MANIFEST]
     for path in paths if every else [scene.random.choice(paths)]:
         DAMAGES[damage](path, scene.random)
 
 
-def in_the_way(scene: Scene, name: str, damage: str) -> None:
-    """A file that no training needs is in the state, and damaged."""
+def in_the_way(scene: Scene, name: str) -> None:
+    """A damaged file that no training needs lies in the state."""
     for state in scene.workspace.glob(scene.subject.state):
-        (state / name).write_text(json.dumps({"update": 3}))
-        DAMAGES[damage](state / name, scene.random)
+        (state / name).write_bytes(b'{"update": 3')
 
 
 class Code:
@@ -144,12 +142,10 @@ FOREIGN = (
 )
 
 
-def foreign(scene: Scene, pattern: str, content: str, alone_as: str | None = None) -> None:
-    """Foreign content replaces the newest file of the pattern, or all of them under another name."""
-    paths = sorted(scene.files(pattern), key=lambda path: path.stat().st_mtime_ns)
-    path = paths[-1] if alone_as is None else paths[-1].with_name(alone_as)
-    for old in paths[-1:] if alone_as is None else paths:
-        old.unlink()
+def foreign(scene: Scene, pattern: str, content: str) -> None:
+    """Foreign content replaces the newest file that matches the pattern."""
+    path = max(scene.files(pattern), key=lambda file: file.stat().st_mtime_ns)
+    path.unlink()
     code = Code(f"touch '{scene.workspace / EXECUTED}'")
     match content:
         case "a pickle with code":
@@ -171,8 +167,8 @@ def foreign(scene: Scene, pattern: str, content: str, alone_as: str | None = Non
 
 
 def full_disk(scene: Scene) -> None:
-    """The disk is full from a moment on; then there is space again. Where no disk can be mounted, no file can grow any
-    more."""
+    """The disk is full from a random moment, and later has space again; where no disk can be mounted, files cannot grow
+    beyond a limit."""
     try:
         scene.mount()
     except NotHere:
@@ -181,18 +177,18 @@ def full_disk(scene: Scene) -> None:
         job.wait()
     else:
         job = scene.start()
-        scene.on_the_way(job)
+        scene.wait_on_the_way(job)
         filler = scene.workspace / "filler"
         with contextlib.suppress(OSError), open(filler, "wb", buffering=0) as file:
             while file.write(bytes(4096)):
                 pass
         job.wait()
         filler.unlink()
-    scene.ended(job)
+    scene.heed(job)
 
 
 def read_only(scene: Scene) -> None:
-    """The folder cannot be written to; then it can again."""
+    """The folder is read-only, and later writable again."""
     try:
         scene.mount()
     except NotHere:
@@ -208,15 +204,15 @@ def read_only(scene: Scene) -> None:
         job = scene.start()
         job.wait()
         subprocess.run(["mount", "-o", "remount,rw", str(scene.workspace)], check=True)
-    scene.ended(job)
+    scene.heed(job)
 
 
 # Leftovers
 
 
 def leftovers(scene: Scene) -> None:
-    """An earlier process of the same number was killed as it wrote each of the command's files."""
+    """An earlier process with the same PID was killed while it wrote each of the command's files."""
     state = (str(path.relative_to(scene.workspace)) for path in scene.workspace.glob(f"{scene.subject.state}/*.*"))
     job = scene.start(circumstances=Circumstances(leftovers=(*scene.subject.step.outputs, *state)))
-    if job.wait():
-        scene.heed(job)
+    job.wait()
+    scene.heed(job)

@@ -1,5 +1,5 @@
-"""Commands as processes that can be killed. Those of `preln` are copies of a process that has imported everything, so
-that a job takes a second and not ten; others are started as a shell would."""
+"""Commands of `preln` as processes that can be killed: copies of a process that has imported everything, so that a job
+takes a second and not ten."""
 
 from __future__ import annotations
 
@@ -9,27 +9,20 @@ import os
 import resource
 import shutil
 import signal
-import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from tqdm import tqdm
 
-PRELN = "preln"
-"""The first word of the commands that are such copies."""
-
-SHELL = "sh"
-"""The first word of a command of several processes, which are killed together."""
-
 LONGEST_SECONDS = 300.0
-"""A net for what hangs; on an idle core no job takes more than twenty."""
+"""The time after which a job hangs; on an idle core none takes more than twenty."""
 
 MOST_MEMORY = 8 << 30
-"""Bytes that a job may ask for: one that reads a file without an end must not take the machine's."""
+"""Bytes that a job may allocate: one that reads a file without end must not take the machine's."""
 
 _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload(
@@ -79,47 +72,39 @@ class Job:
         self, command: Sequence[str], folder: Path, output: Path, circumstances: Circumstances | None = None
     ) -> None:
         self.output = output
-        self._code: Callable[[], int | None]
         self._deadline = time.monotonic() + LONGEST_SECONDS
         self._drain: threading.Thread | None = None
         output.touch()
         circumstances = circumstances or Circumstances()
-        if command[0] == PRELN:
-            if circumstances.largest_file is not None:
-                # The limit on files must not apply to the output.
-                output = output.with_suffix(".pipe")
-                os.mkfifo(output)
-                self._drain = threading.Thread(target=_copy_pipe, args=(output, self.output), daemon=True)
-                self._drain.start()
-            process = _CONTEXT.Process(target=_preln, args=(list(command), folder, output, circumstances))
-            with _LOCK:
-                process.start()
-            self._code = lambda: process.exitcode
-            assert process.pid is not None
-            self.number = process.pid
-        else:
-            started = _shell(command, folder, output)
-            self._code = started.poll
-            self.number = started.pid
+        if circumstances.largest_file is not None:
+            # The limit on files must not apply to the output.
+            output = output.with_suffix(".pipe")
+            os.mkfifo(output)
+            self._drain = threading.Thread(target=_copy_pipe, args=(output, self.output), daemon=True)
+            self._drain.start()
+        self._process = _CONTEXT.Process(target=_preln, args=(list(command), folder, output, circumstances))
+        with _LOCK:
+            self._process.start()
 
     @property
     def code(self) -> int | None:
         """Its return code, or minus the signal that killed it; None while it is running.
 
         Raises:
-            Hung: if it has run for too long, when it is killed.
+            Hung: if it has run for too long; it is killed then.
         """
         with _LOCK:
-            code = self._code()
+            code = self._process.exitcode
         if code is None and time.monotonic() > self._deadline:
-            self.send(signal.SIGKILL, to_its_children=True)
+            self.send(signal.SIGKILL)
             raise Hung
         return code
 
-    def send(self, number: int, to_its_children: bool = False) -> None:
+    def send(self, number: int) -> None:
         """Send it a signal, unless it has ended."""
+        assert self._process.pid is not None
         with contextlib.suppress(ProcessLookupError):
-            (os.killpg if to_its_children else os.kill)(self.number, number)
+            os.kill(self._process.pid, number)
 
     def wait(self) -> int:
         """Wait for its end.
@@ -143,20 +128,8 @@ def _copy_pipe(pipe: Path, to: Path) -> None:
         shutil.copyfileobj(source, target)
 
 
-def _shell(command: Sequence[str], folder: Path, output: Path) -> subprocess.Popen[bytes]:
-    # The copy of the code that a workflow is run in is its own.
-    code = folder / "src"
-    environment = {
-        **os.environ,
-        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-        **({"PYTHONPATH": str(code)} if code.exists() else {}),
-    }
-    with open(output, "ab") as file:
-        return subprocess.Popen(command, cwd=folder, env=environment, stdout=file, stderr=file, start_new_session=True)
-
-
 def _preln(command: list[str], folder: Path, output: Path, circumstances: Circumstances) -> None:
-    """Be the command: its words, its folder, its output, a session of its own."""
+    """Run a command of `preln` in this process, in a session of its own."""
     os.setsid()
     os.chdir(folder)
     resource.setrlimit(resource.RLIMIT_DATA, (MOST_MEMORY, MOST_MEMORY))
@@ -169,14 +142,14 @@ def _preln(command: list[str], folder: Path, output: Path, circumstances: Circum
         resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
     # Its lock is the machine's, and a kill would leave it behind.
     tqdm.set_lock(threading.RLock())
-    sys.argv = command
+    sys.argv = ["preln", *command]
     from preln.commands.cli import main
 
     main()
 
 
 def leave_partial(path: Path, process: int) -> None:
-    """Leave beside a file or a folder what a process of the number would have of it when it is killed."""
+    """Leave beside a file or folder what a process with this PID leaves of it when it is killed."""
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.suffix:
         path.with_name(f".{path.stem}.{process}{path.suffix}").write_bytes(b"half")

@@ -14,7 +14,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from tests.faults.jobs import SHELL, Circumstances, Job, copy
+from tests.faults.jobs import Circumstances, Job, copy
 from tests.faults.subjects import Step, Subject, records
 
 EXECUTED = "EXECUTED"
@@ -38,7 +38,7 @@ class Wrong(Exception):
 
 
 class NotHere(Exception):
-    """This machine, or this scene, cannot have the fault; the message says why."""
+    """The fault cannot be made on this machine; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -46,12 +46,12 @@ class Undisturbed:
     """A subject without faults.
 
     Attributes:
-        fresh: a workspace in which all but its command was run.
-        half: one in which its command was told to stop on its way; like `fresh` where it leaves nothing to go on from.
-        done: one in which all was run.
-        records: what is found in that.
-        growth: bytes that its place and its output grow by.
-        seconds: that its command took.
+        fresh: a workspace in which all commands but its own were run.
+        half: one in which its command was stopped on its way; like `fresh` where it leaves nothing to continue from.
+        done: one in which all were run.
+        records: the records in `done`.
+        growth: bytes that its folder and its output grow by.
+        seconds: the duration of its command.
     """
 
     fresh: Path
@@ -63,16 +63,16 @@ class Undisturbed:
 
 
 class Workshop:
-    """The undisturbed ends of subjects, which are made when they are asked for.
+    """Undisturbed subjects, which are made when they are first needed.
 
     Args:
-        folder: where they are.
-        given: folders of a workspace that are prepared already, by the subject whose end they are.
+        folder: the folder of their workspaces.
+        prepared: folders that are prepared already, by the subject that prepares them.
     """
 
-    def __init__(self, folder: Path, given: dict[Subject, dict[str, Path]] | None = None) -> None:
+    def __init__(self, folder: Path, prepared: dict[Subject, dict[str, Path]] | None = None) -> None:
         self._folder = folder
-        self._given = given or {}
+        self._prepared = prepared or {}
         self._made: dict[Subject, Undisturbed] = {}
 
     def undisturbed(self, subject: Subject) -> Undisturbed:
@@ -84,35 +84,33 @@ class Workshop:
     def _make(self, subject: Subject) -> Undisturbed:
         folder = self._folder / subject.name.replace(" ", "-")
         fresh, half, done = (folder / name for name in ("fresh", "half", "done"))
-        fresh.mkdir(parents=True)
-        subject.ready(fresh)
-        if subject in self._given:
-            for name, prepared in self._given[subject].items():
-                copy(prepared, fresh / name)
+        subject.write_study(fresh)
+        if subject in self._prepared:
+            for name, stages in self._prepared[subject].items():
+                copy(stages, fresh / name)
             return Undisturbed(fresh, fresh, fresh, records(fresh), 0, 0.0)
-        for before in subject.after:
-            copy(self.undisturbed(before).done, fresh)
+        for previous in subject.after:
+            copy(self.undisturbed(previous).done, fresh)
         copy(fresh, done)
-        before_it = size(done / subject.step.place)
+        size_before = size(done / subject.step.place)
         started = time.monotonic()
-        job = Job(subject.step.command, done, folder / "said.txt")
+        job = Job(subject.step.command, done, folder / "output.txt")
         assert job.wait() == 0, job.text()
         seconds = time.monotonic() - started
-        growth = size(done / subject.step.place) - before_it + size(job.output)
-        content = records(done)
+        growth = size(done / subject.step.place) - size_before + size(job.output)
         copy(fresh, half)
-        if subject.step.goes_on:
-            wanted = before_it + HALF * growth
+        if subject.step.continues:
+            wanted = size_before + HALF * growth
             job = Job(subject.step.command, half, folder / "stopped.txt")
             while job.code is None and size(half / subject.step.place) + size(job.output) < wanted:
                 time.sleep(LOOK_SECONDS)
             job.send(signal.SIGTERM)
             job.wait()
-        return Undisturbed(fresh, half, done, content, growth, seconds)
+        return Undisturbed(fresh, half, done, records(done), growth, seconds)
 
 
 def size(path: Path) -> int:
-    """Bytes of a file, or of what a folder holds without weights, whose size says nothing of how far a job is."""
+    """Bytes of a file, or of a folder without weights, whose size does not tell how far a job is."""
     if path.is_file():
         return path.stat().st_size
     total = 0
@@ -131,13 +129,12 @@ class Scene:
     """A workspace in which something goes wrong.
 
     Attributes:
-        folder: its folder; the workspace is in it, beside what the jobs say.
-        subject: whose command is disturbed.
-        undisturbed: how that is without faults.
-        random: what draws all that is not said.
-        another: a workspace with the same of another seed; None where none is needed.
-        after_the_end: whether what should have come on the way came after the end.
-        refusals: the lines by which jobs have refused to go on.
+        folder: the scene's folder, with the workspace and the jobs' outputs.
+        subject: the subject that is disturbed.
+        undisturbed: the subject without faults.
+        random: the source of random choices.
+        another: a workspace of the same commands with another seed; None if none is needed.
+        refusals: the lines by which jobs have refused to continue.
     """
 
     folder: Path
@@ -145,7 +142,6 @@ class Scene:
     undisturbed: Undisturbed
     random: Random
     another: Path | None = None
-    after_the_end: bool = False
     refusals: list[str] = field(default_factory=list)
     _jobs: list[Job] = field(default_factory=list)
     _is_mounted: bool = False
@@ -156,7 +152,7 @@ class Scene:
         return self.folder / "workspace"
 
     def files(self, pattern: str) -> list[Path]:
-        """The files of the workspace that a pattern names.
+        """The files of the workspace that match a pattern.
 
         Raises:
             NotHere: if there are none.
@@ -167,44 +163,38 @@ class Scene:
         return paths
 
     def start(self, step: Step | None = None, circumstances: Circumstances | None = None) -> Job:
-        """Start a command, the subject's own unless another is given."""
-        output = self.folder / f"said-{len(self._jobs)}.txt"
+        """Start a command, by default the subject's own."""
+        output = self.folder / f"output-{len(self._jobs)}.txt"
         job = Job((step or self.subject.step).command, self.workspace, output, circumstances)
         self._jobs.append(job)
         return job
 
-    def reaches(self, job: Job, moment: Callable[[], bool]) -> bool:
-        """Wait for a moment in a job; whether it came before the job's end."""
-        while not moment():
-            if job.code is not None:
-                return False
+    def wait_until(self, job: Job, moment: Callable[[], bool]) -> None:
+        """Wait for a moment in a job, or for its end."""
+        while job.code is None and not moment():
             time.sleep(LOOK_SECONDS)
-        return job.code is None
 
-    def on_the_way(self, job: Job, share: float = 1.0) -> bool:
-        """Wait until so much has grown as is drawn, at most a share of all, and then a drawn while; whether that was
-        before the job's end."""
+    def wait_on_the_way(self, job: Job, share: float = 1.0) -> None:
+        """Wait until a random part of the output, at most this share of it, is written, and then for a random time."""
         place = self.workspace / self.subject.step.place
         wanted = size(place) + self.random.uniform(0, share) * self.undisturbed.growth
         pause = self.random.choice([0, self.random.uniform(0, self.undisturbed.seconds / 4)])
-        if not self.reaches(job, lambda: size(place) + size(job.output) >= wanted):
-            return False
+        self.wait_until(job, lambda: size(place) + size(job.output) >= wanted)
         time.sleep(pause)
-        return job.code is None
 
     def interrupt(self, job: Job, number: int = signal.SIGKILL) -> None:
-        """Interrupt a job, and wait for its end.
+        """Send a job a signal, and wait for its end.
 
         Raises:
-            Wrong: if it was told to stop and ends with a traceback.
+            Wrong: if it was asked to stop and ends with a traceback.
         """
-        job.send(number, to_its_children=self.subject.step.command[0] == SHELL)
+        job.send(number)
         job.wait()
         if number != signal.SIGKILL:
             require_no_traceback(job)
 
     def mount(self) -> None:
-        """Put the workspace, with what is in it, on a small disk of its own.
+        """Move the workspace to a small disk of its own.
 
         Raises:
             NotHere: if this process may not.
@@ -221,47 +211,37 @@ class Scene:
             raise NotHere("only root can mount a disk")
 
     def heed(self, job: Job) -> None:
-        """Do what a job that has refused to go on says.
+        """Do what a job that refused to continue asks for; nothing if it did not refuse.
 
         Raises:
-            Wrong: if it does not say it in one line with the name of a file.
+            Wrong: if it does not ask for it in one line with the name of a file.
         """
+        if not job.code:
+            return
         line = refusal(job)
         if line in self.refusals:
-            raise Wrong(f"what it says does not help: {line}")
+            raise Wrong(f"the advice does not help: {line}")
         self.refusals.append(line)
-        # The line begins with what it is about.
+        # The line begins with the file.
         about = self.workspace / _PATH.findall(line)[0]
         if match := _REMOVE.search(line):
             self._remove(about if match[1] == "it" else self.workspace / match[1].rstrip(".,;:"))
         elif _PREPARE.search(line):
             self._remove(about.parent)
 
-    def ended(self, job: Job) -> None:
-        """Note how a job ended that was disturbed and has ended by itself: as if nothing had been, or refusing to go
-        on.
-
-        Raises:
-            Wrong: as `heed`.
-        """
-        if job.code:
-            self.heed(job)
-        else:
-            self.after_the_end = True
-
     def _remove(self, path: Path) -> None:
         if not Path(os.path.abspath(path)).is_relative_to(self.workspace):
-            raise Wrong(f"it says to remove {path}")
+            raise Wrong(f"the advice is to remove {path}")
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
         else:
             path.unlink(missing_ok=True)
 
     def settle(self) -> None:
-        """Call the same commands again until they are done, and do what they say where they refuse.
+        """Call the same commands again until they are done, heed their refusals, and compare the records.
 
         Raises:
-            Wrong: if they do not come to an end, or to another.
+            Wrong: if a command fails otherwise, or the records differ from the undisturbed ones.
         """
         while job := self._failed():
             self.heed(job)
@@ -270,8 +250,8 @@ class Scene:
             raise Wrong(f"other records: {', '.join(different)}")
 
     def _failed(self) -> Job | None:
-        """Call the commands as a workflow would, those before the subject's own where their outputs are gone; the one
-        that failed."""
+        """Call the commands as a workflow would, those before the subject's own where their outputs are missing; return
+        the one that failed."""
         again = False
         for step in self.subject.steps:
             if again or step is self.subject.step or not all((self.workspace / path).exists() for path in step.outputs):
@@ -283,13 +263,13 @@ class Scene:
         return None
 
     def close(self) -> None:
-        """End what is still at work, and remove the workspace.
+        """End the remaining jobs, and remove the workspace.
 
         Raises:
             Wrong: if foreign code was executed.
         """
         for job in self._jobs:
-            job.send(signal.SIGKILL, to_its_children=True)
+            job.send(signal.SIGKILL)
         executed = (self.workspace / EXECUTED).exists()
         if self._is_mounted:
             subprocess.run(["umount", "--lazy", str(self.workspace)], check=True)
@@ -299,10 +279,10 @@ class Scene:
 
 
 def refusal(job: Job) -> str:
-    """The line by which a job that has failed says why, and what to do.
+    """The line by which a job that failed says why and what to do.
 
     Raises:
-        Wrong: if there is none, more than one, a traceback, or no file is named.
+        Wrong: if there is none or more than one, or it names no file, or there is a traceback.
     """
     require_no_traceback(job)
     lines = [line for line in re.split(r"[\r\n]+", job.text()) if line.startswith(LINE)]
@@ -315,10 +295,10 @@ def refusal(job: Job) -> str:
 
 
 def require_no_traceback(job: Job) -> None:
-    """See that a job said what it had to say without a traceback.
+    """Check a job's output.
 
     Raises:
-        Wrong: if not.
+        Wrong: if it has a traceback.
     """
     text = job.text()
     if "Traceback (most recent call last)" in text:

@@ -5,12 +5,8 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-import pickle
-import sys
-import zipfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from io import StringIO
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +17,6 @@ from preln.config import EmbeddedCorpus, EmbeddedTask, EnglishText, Study, valid
 from preln.pretraining import runs as pretrainings
 from preln.translation.runs import expand
 from tests.conftest import CORPUS, PRETRAINING, TASK, TEXT, bert_content, study_content
-from tests.faults.jobs import PRELN, SHELL
-from tests.workflow.conftest import copy_repository
 
 RESULTS = "results/tiny"
 PREPARED = ("corpus", "english", "task", "resources")
@@ -35,28 +29,16 @@ class Step:
     """A command of the workflow, called in a workspace.
 
     Attributes:
-        command: its words.
+        command: the arguments of `preln`.
         outputs: the files or folders that it makes.
         place: the folder whose growth tells how far it is.
-        goes_on: whether it leaves something on its way that it goes on from.
+        continues: whether it continues from what it leaves on its way.
     """
 
     command: tuple[str, ...]
     outputs: tuple[str, ...]
     place: str
-    goes_on: bool = False
-
-
-def _with_study(folder: Path) -> None:
-    """Make a workspace: a study of which nothing is computed."""
-    path = folder / RESULTS / "study.yaml"
-    path.parent.mkdir(parents=True)
-    path.write_text(json.dumps(content()), encoding="utf-8")
-
-
-def _with_workflow(folder: Path) -> None:
-    """Make a workspace with the workflow, and a study of one training."""
-    copy_repository(folder).write_study(TRAINING)
+    continues: bool = False
 
 
 @dataclass(frozen=True)
@@ -64,28 +46,32 @@ class Subject:
     """A command that is disturbed.
 
     Attributes:
-        name: what the table calls it.
+        name: for the report.
         step: the command that is disturbed.
-        after: the subjects whose undisturbed ends it begins with.
-        appearing: the files that its command makes on the way, as patterns.
-        ready: what makes a workspace of an empty folder.
+        after: the subjects whose results it needs.
+        appearing: patterns of the files that its command makes on the way.
     """
 
     name: str
     step: Step
     after: tuple[Subject, ...] = ()
     appearing: tuple[str, ...] = ()
-    ready: Callable[[Path], None] = _with_study
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """All commands up to its own, in the order in which a workflow would run them."""
-        return (*dict.fromkeys(step for before in self.after for step in before.steps), self.step)
+        """All commands up to its own, in the order of a workflow."""
+        return (*dict.fromkeys(step for previous in self.after for step in previous.steps), self.step)
 
     @property
     def state(self) -> str:
         """A pattern for a training's state."""
         return f"{self.step.place}/state/*"
+
+    def write_study(self, folder: Path) -> None:
+        """Write the study to a new workspace."""
+        path = folder / RESULTS / "study.yaml"
+        path.parent.mkdir(parents=True)
+        path.write_text(json.dumps(content()), encoding="utf-8")
 
 
 TRAINING: dict[str, Any] = {
@@ -117,7 +103,7 @@ KEPT_UPDATE = 6
 
 @functools.cache
 def content() -> dict[str, Any]:
-    """The study's file: every training, the fine-tuning of one checkpoint, and the gradients after a warm-up."""
+    """The study's file: all trainings, the fine-tuning of a checkpoint, and the gradients after a warm-up."""
     runs = [{**TRAINING, **changes} for changes in TRANSLATIONS.values()]
     described = study_content(*runs, execution={"log_interval": 1})
     post = expand(validate(described, "study"))[0]
@@ -132,7 +118,7 @@ def study() -> Study:
 
 
 def _prepare(command: str, out: str, *options: str) -> Step:
-    return Step((PRELN, command, *options, "--out", out), (out,), str(Path(out).parent))
+    return Step((command, *options, "--out", out), (out,), str(Path(out).parent))
 
 
 DOWNLOADS = ("--downloads", "downloads")
@@ -192,10 +178,10 @@ _OF_STATE = ("checkpoints/*.pt.tmp", "checkpoints/checkpoint*", "record.jsonl", 
 def _training(name: str, command: str, room: str, run: str, prepared: str, after: Subject, *appearing: str) -> Subject:
     folder = f"{RESULTS}/{room}/{run}"
     step = Step(
-        (PRELN, command, RESULTS, run, "--prepared", prepared, "--out", folder),
+        (command, RESULTS, run, "--prepared", prepared, "--out", folder),
         tuple(f"{folder}/{name}" for name in OF_TRAINING),
         folder,
-        goes_on=True,
+        continues=True,
     )
     return Subject(
         name,
@@ -223,7 +209,6 @@ FINETUNING = Subject(
     "fine-tuning",
     Step(
         (
-            PRELN,
             "finetune",
             RESULTS,
             _FINETUNING,
@@ -238,7 +223,7 @@ FINETUNING = Subject(
         ),
         tuple(f"{RESULTS}/finetuning/{_FINETUNING}/{name}" for name in ("run.json", "scores.csv")),
         f"{RESULTS}/finetuning/{_FINETUNING}",
-        goes_on=True,
+        continues=True,
     ),
     (BERT, TASK_BINARISED),
     (f"{RESULTS}/finetuning/*/state/*/record.jsonl", f"{RESULTS}/finetuning/*/*scores*"),
@@ -248,7 +233,6 @@ THEORY = Subject(
     "theory",
     Step(
         (
-            PRELN,
             "measure",
             RESULTS,
             Path(_PART).name,
@@ -271,42 +255,13 @@ def _table(name: str, of: Subject) -> Subject:
     out = f"{RESULTS}/tables/{name}.csv"
     return Subject(
         f"records of {of.name}",
-        Step((PRELN, "table", RESULTS, name, "--out", out), (out,), f"{RESULTS}/tables"),
+        Step(("table", RESULTS, name, "--out", out), (out,), f"{RESULTS}/tables"),
         (of,),
     )
 
 
 RECORDS = _table("runs", TRANSLATION)
 BERT_RECORDS = _table("pretraining", BERT)
-COMMAND_LINE = replace(
-    TRANSLATION,
-    name="translation, from the shell",
-    step=replace(TRANSLATION.step, goes_on=False, command=(sys.executable, "-m", *TRANSLATION.step.command)),
-)
-
-_WORKFLOW_TEXT = Subject(
-    "text, by Snakemake",
-    Step((SHELL, "-c", "exec snakemake --cores 1 prepared"), ("resources",), "resources"),
-    ready=_with_workflow,
-)
-WORKFLOW = Subject(
-    "translation, by Snakemake",
-    replace(
-        TRANSLATION.step,
-        goes_on=False,
-        # A user's command after a kill.
-        command=(
-            SHELL,
-            "-c",
-            'snakemake --cores 1 --unlock && exec snakemake --cores 1 --rerun-incomplete "$@"',
-            SHELL,
-            *TRANSLATION.step.outputs,
-        ),
-    ),
-    (_WORKFLOW_TEXT,),
-    TRANSLATION.appearing,
-    _with_workflow,
-)
 
 
 def records(workspace: Path) -> dict[str, Any]:
@@ -318,42 +273,42 @@ def _records(workspace: Path) -> Iterator[tuple[Path, Any]]:
     for path in sorted(path for folder in PREPARED for path in workspace.glob(f"{folder}/**/*")):
         hidden = any(part.startswith(".") for part in path.relative_to(workspace).parts)
         if not path.is_dir() and not hidden and path.name != "preprocess.log":
-            yield path, _digest(path)
+            yield path, _readable(path, _digest)
     for path in sorted(workspace.glob("results/*/**/*")):
         # A state's name depends on the text; a state with another name may have the same content.
         if path.name.startswith(".") or "state" in path.parts or path.is_dir():
             continue
-        match path.name:
-            case "run.json":
-                record = _json(path)
-                yield path, {key: record.get(key) for key in ("id", "study", "identity", "corpus", "text", "task")}
-                yield from _of_state(path.parent, str(record.get("state")))
-            case "metrics.json":
-                yield path, _without_times(_json(path))
-            case _ if path.suffix == ".csv":
-                yield path, _table_without_times(path)
+        if path.name == "run.json":
+            record = _readable(path, _json)
+            yield path, {key: record.get(key) for key in ("id", "study", "identity", "corpus", "text", "task")}
+            state = path.parent / "state" / str(record.get("state"))
+            # The translations and the kept weights.
+            for file in sorted(state.glob("translations/[!.]*")):
+                yield state.parent / "translations" / file.name, _readable(file, _digest)
+            for file in sorted(state.glob("[!.]*.pt")):
+                yield state.parent / file.name, _readable(file, _weights)
+        elif path.name == "metrics.json":
+            yield path, _without_times(_readable(path, _json))
+        elif path.suffix == ".csv":
+            yield path, _readable(path, _table_without_times)
 
 
-def _of_state(folder: Path, state: str) -> Iterator[tuple[Path, Any]]:
-    """The translations and the kept weights of a state."""
-    for path in sorted((folder / "state" / state).glob("translations/[!.]*")):
-        yield folder / "state" / "translations" / path.name, _digest(path)
-    for path in sorted((folder / "state" / state).glob("[!.]*.pt")):
-        yield folder / "state" / path.name, _weights(path)
+def _readable(path: Path, read: Callable[[Path], Any]) -> Any:
+    """A file's value, or the error of a file that is damaged or not regular."""
+    if path.is_symlink() or not path.is_file():
+        return {"error": "no file"}
+    try:
+        return read(path)
+    except Exception as error:
+        return {"error": str(error)}
 
 
 def _digest(path: Path) -> str:
-    if path.is_symlink() or not path.is_file():
-        return "no file"
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def _json(path: Path) -> dict[str, Any]:
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        return {"id": str(error)}
-    return content if isinstance(content, dict) else {"id": content}
+    return dict(json.loads(path.read_text(encoding="utf-8")))
 
 
 def _without_times(value: Any) -> Any:
@@ -363,26 +318,17 @@ def _without_times(value: Any) -> Any:
 
 
 def _table_without_times(path: Path) -> str:
-    """A table as text, without the columns of times and of where they were taken."""
-    try:
-        table = pd.read_csv(StringIO(path.read_text(encoding="utf-8")), dtype=str)
-    except ValueError as error:
-        return str(error)
+    """A table as text, without the columns of times and their origin."""
+    table = pd.read_csv(path, dtype=str)
     return str(table.drop(columns=[*TIMES, "commit", "hardware"], errors="ignore").to_csv(index=False))
 
 
 def _weights(path: Path) -> str:
     """A checksum of a file's weights, without their metadata."""
-    if path.is_symlink() or not path.is_file():
-        return "no file"
-    try:
-        content = torch.load(path, map_location="cpu", weights_only=True)
-        digest = hashlib.sha256()
-        for name, tensor in sorted(_tensors(content)):
-            digest.update(name.encode() + tensor.contiguous().view(torch.uint8).numpy().tobytes())
-        return digest.hexdigest()
-    except (RuntimeError, EOFError, ValueError, OSError, pickle.UnpicklingError, zipfile.BadZipFile) as error:
-        return f"damaged: {error}"
+    digest = hashlib.sha256()
+    for name, tensor in sorted(_tensors(torch.load(path, map_location="cpu", weights_only=True))):
+        digest.update(name.encode() + tensor.contiguous().view(torch.uint8).numpy().tobytes())
+    return digest.hexdigest()
 
 
 def _tensors(value: Any, name: str = "") -> Iterator[tuple[str, torch.Tensor]]:

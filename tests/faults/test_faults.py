@@ -12,8 +12,7 @@ from tests.faults.scenes import Workshop
 
 
 def is_quick(fault: Fault) -> bool:
-    """Whether a fault needs no more than a few seconds: fairseq need not binarise again, nothing is imported anew, and
-    no other run's weights are needed."""
+    """True if a fault takes a few seconds: no text is prepared again, and no other run's weights are needed."""
     trained = {subjects.TRANSLATION, subjects.BERT, subjects.FINETUNING, subjects.THEORY, subjects.RECORDS}
     return (
         fault.subject in trained | {subjects.TEXT_OF_CORPUS, subjects.PIECES, subjects.BF16}
@@ -38,7 +37,7 @@ def workshop(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", sample(12, SEED, is_quick), ids=str)
-def test_after_a_fault_the_same_command_ends_as_if_nothing_had_been_or_says_what_to_do(
+def test_after_a_fault_the_same_command_gives_the_same_records_or_says_what_to_do(
     fault: Fault, workshop: Workshop
 ) -> None:
     outcome = suffer(fault, workshop, SEED)
@@ -49,4 +48,4 @@ def test_after_a_fault_the_same_command_ends_as_if_nothing_had_been_or_says_what
 
 def test_the_campaign_has_each_fault_once() -> None:
     names = [str(fault) for fault in plan()]
-    assert len(names) == len(set(names)) >= 200
+    assert len(names) == len(set(names)) >= 150

@@ -28,7 +28,7 @@ from tests.moments import NewHold, in_epoch
 from tests.trainings import finish, kill_at
 
 REHEARSAL = gpu.REHEARSAL in os.environ
-"""Whether the tests are tried out on the CPU, which takes the card's place."""
+"""True if the tests are rehearsed on a CPU."""
 
 pytestmark = [
     pytest.mark.slow,
@@ -97,8 +97,8 @@ def test_a_short_training_has_the_losses_of_the_cpu(precision: str, placement: s
 def test_a_short_pre_training_has_the_losses_of_the_cpu(precision: str, placement: str) -> None:
     changes = {"placement": placement, "dropout": 0.0}
     on_cpu, on_card = (
-        trained(masked_trainer("preln", "bert-tiny", its, Execution(gpus=gpus), changes), of_masked_words())
-        for its, gpus in (("fp32", 0), (precision, GPUS))
+        trained(masked_trainer("preln", "bert-tiny", kind, Execution(gpus=gpus), changes), of_masked_words())
+        for kind, gpus in (("fp32", 0), (precision, GPUS))
     )
     require_near(on_card, on_cpu, precision)
 

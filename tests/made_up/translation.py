@@ -14,7 +14,7 @@ from preln.translation.runs import Run, expand
 
 POST = {"placement": "post", "optimizer": "adam", "learning_rate": 1e-3, "schedule": "inverse-sqrt"}
 ADAM = {"figures": [2], **POST}
-SIGNATURES = {"tokenised": "nrefs:1|tok:none", "sacrebleu": "nrefs:1|tok:13a"}
+SIGNATURES = {"tokenised": "nrefs:1|tok:none", "sacrebleu": "nrefs:1|tok:13a", "chrf": "nrefs:1|nc:6"}
 
 
 def small_study(*entries: dict[str, Any], **changes: Any) -> tuple[Study, list[Run]]:

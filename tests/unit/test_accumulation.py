@@ -9,7 +9,6 @@ import pytest
 import torch
 from fairseq.logging import metrics
 
-from benchmarks.accumulation import in_parts
 from preln.config import Execution
 from preln.fairseq_plugin import options
 from tests.conftest import settings
@@ -17,7 +16,22 @@ from tests.models import trainer
 
 pytestmark = pytest.mark.slow
 
-UPDATES = 5
+UPDATES, PARTS = 5, 4
+
+
+def in_parts(batch: dict[str, Any]) -> list[dict[str, Any]]:
+    """A batch in parts of as many sentences each, without the collator's notes, which are about the whole."""
+    tensors = {key: value for key, value in batch["net_input"].items() if isinstance(value, torch.Tensor)}
+    return [
+        {
+            "net_input": {key: value[rows] for key, value in tensors.items()},
+            "target": batch["target"][rows],
+            "nsentences": len(rows),
+            # 1 is padding in fairseq's dictionaries.
+            "ntokens": int(batch["target"][rows].ne(1).sum()),
+        }
+        for rows in torch.arange(len(batch["target"])).chunk(PARTS)
+    ]
 
 
 def train(prepared: Path, state: Path, precision: str, parts: bool) -> tuple[list[tuple[float, float]], torch.Tensor]:

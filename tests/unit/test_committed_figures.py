@@ -49,11 +49,11 @@ def is_within(figure: Figure, box: Bbox) -> bool:
 def faults(figure: Figure) -> list[str]:
     """The pairs of texts that overlap, and the texts that are not whole in the figure."""
     placed = boxes(figure)
-    found = [f"{text!r} is outside" for text, box in placed if not is_within(figure, box)]
+    outside = [f"{text!r} is outside" for text, box in placed if not is_within(figure, box)]
     low, high = (np.array([getattr(box, end) for _, box in placed]) for end in ("min", "max"))
     shared = np.minimum(high[:, None], high) - np.maximum(low[:, None], low)
     pairs = np.argwhere(np.triu((shared > TOUCH).all(axis=2), 1))
-    return found + [f"{placed[one][0]!r} lies on {placed[other][0]!r}" for one, other in pairs]
+    return outside + [f"{placed[first][0]!r} lies on {placed[second][0]!r}" for first, second in pairs]
 
 
 @pytest.mark.parametrize("picture", PICTURES, ids=lambda path: f"{path.parts[-3]}-{path.stem}")

@@ -48,7 +48,7 @@ def test_a_committed_study_is_whole_and_its_records_are_its_own(path: Path) -> N
     runs = expand(study)
     measured = measurement_jobs.expand(study, runs)
     bert = pretraining_records.SOURCE.load(study, pretraining_records.SOURCE.jobs(study), RESULTS)
-    assert set(records.summary(study, runs, RESULTS)["run"]) == {run.id for run in runs}
+    assert set(records.load(study, runs, RESULTS).summary["run"]) == {run.id for run in runs}
     assert set(theory_records.load(study, measured, RESULTS).table["part"]) == {part.id for part in measured}
     assert bert.metrics.keys() == {run.id for run in bert.runs}
     assert bert.done == {job.id for job in bert.jobs}

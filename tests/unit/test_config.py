@@ -49,12 +49,6 @@ def test_an_unknown_key_is_named_with_its_file() -> None:
     assert message.startswith("my.yaml: epocs: unknown key; allowed: study, description, ")
 
 
-def test_an_unknown_key_of_a_corpus_is_named() -> None:
-    content = study_content()
-    content["corpora"] = {"tiny": {"source": "embedded", "pears": 3}}
-    assert "corpora.tiny.pears: unknown key" in refusal(content)
-
-
 @pytest.mark.parametrize(
     ("source", "messages"),
     [
@@ -186,11 +180,6 @@ def test_a_guess_is_one_of_the_names_that_are_known(wrong: str, known: list[str]
     assert nearest(wrong, known) in {None, *known}
 
 
-def test_every_wrong_key_is_told_at_once() -> None:
-    content = study_content(execution={"cpus": 0, "gpus": -1})
-    assert len(refusal(content).splitlines()) == 2
-
-
 def test_a_study_needs_a_run() -> None:
     content = study_content()
     content["translation"]["runs"] = []
@@ -267,28 +256,10 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
         load(tmp_path / "missing.yaml")
 
 
-def test_a_file_that_is_not_yaml_is_named(tmp_path: Path) -> None:
-    (tmp_path / "broken.yaml").write_text("study: [", encoding="utf-8")
-    with refused(StudyError, "broken.yaml:1: ", "YAML"):
-        load(tmp_path / "broken.yaml")
-
-
-def test_a_key_that_is_given_twice_is_named_with_its_line(tmp_path: Path) -> None:
-    (tmp_path / "twice.yaml").write_text("study: one\ncorpora: {}\nstudy: two\n", encoding="utf-8")
-    with refused(StudyError, "twice.yaml:3: ", "YAML", "duplicate key", "study"):
-        load(tmp_path / "twice.yaml")
-
-
 def test_a_key_that_is_taken_over_from_another_section_may_be_given_anew(tmp_path: Path) -> None:
     text = "first: {deep: &b {<<: {key: 1}, key: 2}}\nsecond: {<<: *b, key: 3}\n"
     (tmp_path / "merged.yaml").write_text(text, encoding="utf-8")
     assert read(tmp_path / "merged.yaml") == {"first": {"deep": {"key": 2}}, "second": {"key": 3}}
-
-
-def test_a_file_that_is_not_utf_8_is_named_with_its_line(tmp_path: Path) -> None:
-    (tmp_path / "latin.yaml").write_bytes("study: one\ndescription: café\n".encode("latin-1"))
-    with refused(StudyError, "latin.yaml:2: ", "UTF-8"):
-        load(tmp_path / "latin.yaml")
 
 
 def test_a_list_without_a_value_is_refused_for_it_would_make_no_run() -> None:
@@ -312,11 +283,6 @@ def test_a_value_that_training_would_refuse_is_refused_before(wrong: dict[str, A
 
 def test_every_setting_of_a_run_is_described() -> None:
     assert all(field.description for field in RunSettings.model_fields.values())
-
-
-@pytest.mark.parametrize("path", sorted(Path("config").glob("*.yaml")), ids=lambda path: path.name)
-def test_the_studies_that_come_along_are_right(path: Path) -> None:
-    load(path)
 
 
 def test_a_study_that_is_written_is_read_back(tmp_path: Path) -> None:

@@ -210,12 +210,6 @@ def test_prepared_train_and_valid_are_cleaned_and_test_is_not(tmp_path: Path) ->
     assert len(parts["test"].pairs) == 2
 
 
-def test_a_folder_that_lacks_a_part_is_refused(tmp_path: Path) -> None:
-    (prepared(tmp_path) / "valid.en").unlink()
-    with pytest.raises(CorpusError, match=r"lacks valid\.en; .* de-en\.tgz, or tokenised text"):
-        iwslt14.read_prepared(tmp_path)
-
-
 def subset(name: str, pairs: list[Pair], folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A list of the pairs' hashes takes the place of those of the package."""
     (folder / f"{name}.txt").write_text("".join(f"{subsets.pair_hash(pair)}\n" for pair in pairs), encoding="ascii")

@@ -18,7 +18,6 @@ from preln.corpora.text import (
     Part,
     lines_of,
     read_parallel,
-    require_distinct,
     screen,
     unusable,
     write_lines,
@@ -191,19 +190,6 @@ def test_lines_that_are_written_are_read_back(tmp_path_factory: pytest.TempPathF
     lines[0] = lines[0].lstrip("\ufeff")
     write_lines(path, lines)
     assert list(lines_of(path)) == lines
-
-
-def test_a_file_given_twice_is_refused(tmp_path: Path) -> None:
-    path = file(tmp_path, "a", b"x\n")
-    (tmp_path / "link").symlink_to(path)
-    with pytest.raises(CorpusError, match=r"valid\.target: .* is the same file as train\.source"):
-        require_distinct(
-            {
-                "train.source": path,
-                "train.target": file(tmp_path, "b", b"x\n"),
-                "valid.target": tmp_path / "link",
-            }
-        )
 
 
 def test_a_failure_leaves_the_former_file(tmp_path: Path) -> None:

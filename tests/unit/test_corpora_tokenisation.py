@@ -1,4 +1,7 @@
-"""Tokenised lines as Moses's Perl scripts give them, and the way back."""
+"""Tokenised lines as Moses's Perl scripts give them, and the way back, in every script."""
+
+import re
+import unicodedata
 
 import pytest
 from hypothesis import given
@@ -53,5 +56,80 @@ def test_several_processes_give_the_lines_of_one_in_order() -> None:
     assert map_lines(preparation, lines, 2, "") == map_lines(preparation, lines, 1, "")
 
 
-def test_a_language_without_rules_of_its_own_is_tokenised() -> None:
-    assert LinePreparation("xyz")("A, b.") == "a , b ."
+@pytest.mark.parametrize(
+    ("language", "line"),
+    [
+        ("th", "น้ำอยู่ที่นี่ครับ"),
+        ("km", "ខ្ញុំស្រឡាញ់ឆ្មា។"),
+        ("hi", "नमस्ते, दुनिया।"),
+        ("ar", "مَرْحَبًا بِالْعَالَم؟"),
+        ("zh", "你好，世界。 再见。"),
+        ("kor", "나는 고양이를 좋아한다."),
+        ("uk", "Об'єкт: п'ять."),
+    ],
+)
+def test_text_that_moses_does_not_know_stays_as_it_is(language: str, line: str) -> None:
+    assert LinePreparation(language, lowercase=False)(line) == line
+    assert detokenise(line, language) == line
+
+
+@pytest.mark.parametrize(
+    ("language", "line", "tokenised"),
+    [
+        ("lt", "Ė́ žodis.", "Ė́ žodis ."),
+        ("nl", "De auto's, 's ochtends.", "De auto&apos;s , &apos; s ochtends ."),
+        ("fi", "EU:ssa, vaa'an.", "EU:ssa , vaa&apos;an ."),
+        ("ca", "El col·legi.", "El col·legi ."),
+        ("de", "Schiff\u00adfahrt um 10:30.", "Schiff\u00adfahrt um 10:30 ."),
+        ("en", "I don’t eat ผัดไทยน้ำ.", "I don’t eat ผัดไทยน้ำ ."),
+        ("fr", "L'été : oui.", "L&apos; été : oui ."),
+    ],
+)
+def test_words_of_ones_own_text_stay_whole(language: str, line: str, tokenised: str) -> None:
+    prepared = LinePreparation(language, lowercase=False, whole_words=True)(unicodedata.normalize("NFD", line))
+    assert prepared == tokenised
+    assert detokenise(prepared, language) == line
+
+
+LETTERS = {
+    "th": "กขคงจน" + "\u0e31\u0e34\u0e38\u0e48\u0e49\u0e33",
+    "km": "កខគស" + "\u17d2\u17bb\u17b6\u17c6",
+    "hi": "कखगनम" + "\u093f\u0940\u094d\u0902\u093c",
+    "ar": "ابتثسل" + "\u064e\u0651\u0652",
+    "he": "אבגדש" + "\u05b0\u05c1",
+    "ka": "აბგდე",
+    "am": "ሀለሐመሠ",
+    "ko": "나는고양이" + "\u1112\u1161\u11ab",
+    "zh": "我喜欢猫世界",
+    "ja": "私はネコが好きデスー",
+    "vi": "aăâơưđ" + "\u0301\u0323",
+    "uk": "абвгґї" + "'\u0301",
+    "ru": "абвгдё" + "\u0301²",
+    "el": "αβγδές" + "\u0314",
+    "fi": "aäokst:" + "'’²",
+    "nl": "aëokst'" + "\u0301\u0331",
+}
+
+
+@given(st.sampled_from(sorted(LETTERS)), st.data())
+def test_a_line_has_its_words_and_spaces_again(language: str, data: st.DataObject) -> None:
+    letters = LETTERS[language]
+    word = st.text(letters, min_size=1, max_size=6).filter(lambda word: re.fullmatch(r"[^\W_](.*[^\W_])?", word))
+    word = word.filter(lambda word: not re.search("['’:]{2}", word))
+    words = data.draw(st.lists(word, min_size=1, max_size=6))
+    stops = data.draw(st.lists(st.sampled_from([" ", ", ", "? ", " (", "! ", ") "]), min_size=6, max_size=6))
+    line = "".join(word + stop for word, stop in zip(words, stops, strict=False))
+    line = data.draw(st.sampled_from([line, unicodedata.normalize("NFD", line)]))
+
+    undone = detokenise(LinePreparation(language, lowercase=False, whole_words=True)(line), language)
+
+    composed = unicodedata.normalize("NFC", line)
+    assert re.split(r"[\s,?!()]+", undone.strip(" ,?!()")) == re.split(r"[\s,?!()]+", composed.strip(" ,?!()"))
+
+
+def test_words_that_moses_takes_apart_are_told() -> None:
+    preparation = LinePreparation("en", whole_words=True)
+    (warning,) = preparation.torn_words(["He said so."] * 50 + ["It is 漢字 です in Japanese."])
+    assert warning.startswith("en: Moses takes words apart, or joins them, in 2% of the lines, such as 漢字;")
+    assert not preparation.torn_words(["It's 10:30, isn't it?"] * 50)
+    assert not LinePreparation("en", tokenise=False).torn_words(["it &apos;s 漢字 です"])

@@ -38,7 +38,7 @@ def test_it_is_figure_4s_contrast_of_the_papers_model_on_one_gpu_each() -> None:
 def test_the_warm_up_the_decay_and_the_drop_are_at_the_papers_shares_of_a_run(tmp_path: Path) -> None:
     planned = items(check_file(STUDY), GPUS["l4"], tmp_path)
     _, warm, pre = expand(check_file(STUDY).study)
-    assert warm.settings.warmup / (planned[1].updates or 0) == pytest.approx(4000 / (15 * 1100), rel=0.1)
+    assert warm.settings.warmup / (planned[1].estimate.updates or 0) == pytest.approx(4000 / (15 * 1100), rel=0.1)
     assert (pre.settings.drop_epoch or 0) / pre.settings.epochs == pytest.approx(8 / 15, rel=0.1)
 
 

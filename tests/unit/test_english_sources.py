@@ -18,7 +18,6 @@ from pydantic import TypeAdapter, ValidationError
 from preln.config import TextSource
 from preln.config.pretraining_texts import WIKIPEDIA_VERSION
 from preln.corpora import CorpusError, data
-from preln.corpora.english import sources
 from preln.corpora.english.sources import (
     by_blank_line,
     by_count,
@@ -104,26 +103,6 @@ def test_a_dump_that_is_cut_off_is_refused_by_name(tmp_path: Path) -> None:
     (tmp_path / "pages.xml").write_text("<mediawiki><page>")
     with pytest.raises(CorpusError, match=r"pages\.xml: cannot be read as a dump"):
         list(wikipedia(tmp_path / "pages.xml"))
-
-
-def test_a_page_that_does_not_fit_into_memory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sources, "MOST_IN_MEMORY", 1 << 18)
-    dump = tmp_path / "pages.xml.bz2"
-    pages = page(0, "An article.") * 5000
-    dump.write_bytes(bz2.compress(f"<mediawiki>{pages}</mediawiki>".encode()))
-    assert len(list(wikipedia(dump))) == 5000, "however long the dump is"
-    dump.write_bytes(bz2.compress(f"<mediawiki>{page(0, 'A' * (1 << 19))}</mediawiki>".encode()))
-    with pytest.raises(CorpusError, match=r"pages\.xml\.bz2: a page of more than .*, the most that is held"):
-        list(wikipedia(dump))
-
-
-def test_an_article_that_wikipedia_would_not_have_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sources, "LONGEST_ARTICLE", 10)
-    (tmp_path / "pages.xml").write_text(f"<mediawiki>{page(0, 'A' * 10)}{page(0, 'A' * 11)}</mediawiki>")
-    found = wikipedia(tmp_path / "pages.xml")
-    assert next(found) == "A" * 10
-    with pytest.raises(CorpusError, match=r"pages\.xml: the article 'T' has 11 characters, and at most 10 are read"):
-        next(found)
 
 
 def test_markup_is_stripped_to_paragraphs() -> None:
@@ -230,6 +209,12 @@ def test_a_local_folder_takes_the_place_of_the_download(tmp_path: Path) -> None:
     assert articles == [["Text ."], ["More ."]]
     books = list(documents_of(source(source="bookcorpus", folder=tmp_path / "p1.txt", lines=10), tmp_path / "no"))
     assert [len(book) for book in books] == [10, 10, 5]
+
+
+def test_accents_of_ones_own_text_are_composed(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("A cafe\u0301.\n", encoding="utf-8")
+    source = TypeAdapter(TextSource).validate_python({"source": "files", "path": tmp_path, "documents": "file"})
+    assert list(documents_of(source, tmp_path)) == [["A café."]]
 
 
 def test_the_markup_of_wikipedia_is_left_to_the_processes(tmp_path: Path) -> None:

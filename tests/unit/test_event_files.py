@@ -51,7 +51,7 @@ Curves = dict[tuple[str, str], list[tuple[int, float]]]
 
 
 def read(folder: Path) -> Curves:
-    """What TensorBoard reads in a folder: of each part and quantity the updates and values; times are left out."""
+    """The updates and values of each part and quantity that TensorBoard reads in a folder, without times."""
     from tensorboard.backend.event_processing.event_multiplexer import EventMultiplexer
 
     multiplexer = EventMultiplexer().AddRunsFromDirectory(str(folder))
@@ -116,19 +116,6 @@ def test_a_training_that_was_told_to_stop_has_them_too(
     assert len(read(tmp_path / run.id)["train", "loss"]) == 2
     finish(tmp_path, run, prepared)
     assert read(tmp_path / run.id) == read(watched[0] / watched[1].id)
-
-
-@pytest.mark.slow
-def test_updates_that_an_attempt_repeats_unwatched_are_forgotten(hold: NewHold, prepared: Path, tmp_path: Path) -> None:
-    pytest.importorskip("tensorboard", reason="tensorboard is not installed (requirements-watch.txt)")
-    for is_watched, epoch in ((True, 2), (False, 3)):
-        _, run = write_study(tmp_path, execution=WATCHED | {"tensorboard": is_watched})
-        kill_at([in_epoch(epoch)], hold, tmp_path, run, prepared)
-    write_study(tmp_path, execution=WATCHED)
-    finish(tmp_path, run, prepared)
-    first, second, third = pd.read_csv(tmp_path / run.id / "curve.csv")["updates"]
-    updates = [update for update, _ in read(tmp_path / run.id)["train_inner", "loss"]]
-    assert updates == [*range(1, first + 1), *range(second + 1, third + 1)]
 
 
 @pytest.mark.slow

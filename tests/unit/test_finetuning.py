@@ -151,13 +151,13 @@ def test_it_begins_with_the_checkpoints_weights_and_a_new_head(
     weights: Path, prepared_task: Path, tmp_path: Path
 ) -> None:
     _, job = study_and_job()
-    one, other = (model_of(job.run.settings, weights, prepared_task, tmp_path, seed) for seed in (1, 2))
+    first, second = (model_of(job.run.settings, weights, prepared_task, tmp_path, seed) for seed in (1, 2))
     kept = kept_weights(weights)
-    state = one.state_dict()
+    state = first.state_dict()
     assert all(torch.equal(state[name], value) for name, value in kept.items())
     assert all(name.startswith("classification_heads.") for name in state.keys() - kept.keys())
     head = "classification_heads.sentence_classification_head.out_proj.weight"
-    assert not torch.equal(state[head], other.state_dict()[head])
+    assert not torch.equal(state[head], second.state_dict()[head])
 
 
 def test_scores_are_what_counting_the_answers_gives(weights: Path, prepared_task: Path, tmp_path: Path) -> None:

@@ -92,7 +92,7 @@ def test_a_second_run_of_a_study_leaves_the_log_of_the_first_alone(tmp_path: Pat
     assert log.read_text() == other.read_text()
 
 
-def test_a_running_training_has_a_bar_and_its_time_left(tmp_path: Path) -> None:
+def test_a_running_training_has_its_label_a_bar_its_score_and_its_time_left(tmp_path: Path) -> None:
     study = validate(study_content({"epochs": 4}), "my.yaml")
     (run,) = expand(study)
     now = time.time()
@@ -110,5 +110,6 @@ def test_a_running_training_has_a_bar_and_its_time_left(tmp_path: Path) -> None:
     head, of_training, of_drawing = shown.get().splitlines()
     assert head.startswith("0 of 5 steps done in 0:00:0")
     # An epoch and a half of four, at 50 seconds an epoch.
-    assert of_training.split()[2:5] == ["━━━━╸", "0:02:05", "left"]
+    assert of_training.split()[:5] == ["Train", "Pre-LN,", "seed", "1", "━━━━╸"]
+    assert "train 7.50, valid 8.00, BLEU 1.25  0:02:05 left" in of_training
     assert of_drawing.split()[:4] == ["Draw", "figure", "2", "since"]

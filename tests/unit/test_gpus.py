@@ -1,4 +1,4 @@
-"""What a computation does on GPUs, as far as it can be seen without one."""
+"""Computations on GPUs, as far as they can be tested without one."""
 
 from __future__ import annotations
 
@@ -134,12 +134,6 @@ def test_a_probe_has_no_attention_by_cudnn_and_no_tf32(otherwise: None, prepared
     assert has_plain_products_and_no_attention_by_cudnn()
 
 
-class OnGpu(nn.Parameter):
-    """A parameter that says that it is on a GPU."""
-
-    is_cuda = True
-
-
 @pytest.fixture
 def own_metrics() -> Iterator[None]:
     """fairseq's metrics, which are of the whole process, without those of other tests; they are left as empty."""
@@ -149,19 +143,14 @@ def own_metrics() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("own_metrics")
-@pytest.mark.parametrize("on_gpu", [False, True], ids=["on a CPU", "on a GPU"])
 @pytest.mark.parametrize("precision", [torch.float32, torch.bfloat16, torch.float16], ids=str)
-def test_translations_are_made_in_fp32(precision: torch.dtype, on_gpu: bool, prepared: Path, tmp_path: Path) -> None:
+def test_translations_are_made_in_fp32(precision: torch.dtype, prepared: Path, tmp_path: Path) -> None:
     arguments = options.translation(
         settings(), prepared / "binary", prepared / "text", ("de", "en"), tmp_path, Execution()
     )
     cfg = configuration(arguments, "fp32")
     task = tasks.setup_task(cfg.task)
     model = task.build_model(cfg.model).to(precision)
-    if on_gpu:
-        for module in model.modules():
-            for name, parameter in module.named_parameters(recurse=False):
-                setattr(module, name, OnGpu(parameter.detach()))
     translators: list[nn.Module] = []
     task._translate = lambda subset, epoch, translator: translators.append(translator)
     with metrics.aggregate("train", new_root=True):
@@ -257,4 +246,4 @@ def test_a_record_names_the_gpus_of_all_nodes_and_plan_divides_its_speed_by_them
     write_json(folder / "run.json", origin)
     pd.DataFrame({"tokens_per_second": [3000.0]}).to_csv(folder / "curve.csv", index=False)
     first = plan.items(check(study.model_dump(), "study"), plan.GPUS["h100"], tmp_path)[0]
-    assert first.tokens and first.hours == pytest.approx(first.tokens / 1500 / 3600)
+    assert first.estimate.tokens and first.hours == pytest.approx(first.estimate.tokens / 1500 / 3600)

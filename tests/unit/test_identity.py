@@ -162,6 +162,8 @@ def another(model: type[BaseModel], key: str, value: Any) -> Any:
     if words := choices(model.model_fields[key].annotation):
         return next(word for word in words if word != value)
     match value:
+        case _ if key.endswith("_language"):
+            return "sv"
         case bool():
             return not value
         case str() | Path():

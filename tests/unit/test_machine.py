@@ -76,10 +76,10 @@ class Machine:
     def started(self, gpus: int = 1, runs: int = 1, **environment: str) -> tuple[subprocess.Popen[str], str]:
         """Such a process, and the GPUs that it has."""
         process = self.start(gpus, runs, **environment)
-        return process, said(process)
+        return process, next_line(process)
 
 
-def said(process: subprocess.Popen[str]) -> str:
+def next_line(process: subprocess.Popen[str]) -> str:
     """The next line of a process: that it waits for GPUs, or those that it has, as CUDA_VISIBLE_DEVICES."""
     assert process.stdout
     return process.stdout.readline().strip()
@@ -100,7 +100,7 @@ def with_gpus(tmp_path: Path) -> Iterator[Callable[[int], Machine]]:
         return machines[-1]
 
     yield built
-    for process in (process for one in machines for process in one.processes):
+    for process in (process for machine_with_gpus in machines for process in machine_with_gpus.processes):
         with process:
             process.kill()
 
@@ -108,43 +108,43 @@ def with_gpus(tmp_path: Path) -> Iterator[Callable[[int], Machine]]:
 def test_each_of_four_processes_has_a_gpu_of_its_own(with_gpus: Callable[[int], Machine]) -> None:
     four = with_gpus(4)
     started = [four.start() for _ in range(4)]
-    assert sorted(map(said, started)) == ["0", "1", "2", "3"]
+    assert sorted(map(next_line, started)) == ["0", "1", "2", "3"]
 
 
 def test_a_process_that_finds_all_gpus_taken_says_so_once_and_waits_for_the_end_of_another(
     with_gpus: Callable[[int], Machine],
 ) -> None:
     two = with_gpus(2)
-    (first, _), (second, its) = two.started(), two.started()
+    (first, _), (second, gpu) = two.started(), two.started()
     third = two.start()
     files = [str(two.folder / f"preln-gpu-{gpu}-*.lock") for gpu in two.gpus]
-    assert said(third) == WAITS.format(1, 2) + ", ".join(files)
+    assert next_line(third) == WAITS.format(1, 2) + ", ".join(files)
     second.communicate()
-    assert said(third) == its
+    assert next_line(third) == gpu
     first.communicate()
     assert third.communicate()[0] == ""
 
 
 def test_a_process_that_is_killed_leaves_its_gpu_to_others(with_gpus: Callable[[int], Machine]) -> None:
-    one = with_gpus(1)
-    first, _ = one.started()
-    second = one.start()
-    assert said(second).startswith(WAITS.format(1, 1))
+    single = with_gpus(1)
+    first, _ = single.started()
+    second = single.start()
+    assert next_line(second).startswith(WAITS.format(1, 1))
     first.send_signal(signal.SIGKILL)
-    assert said(second) == "0"
+    assert next_line(second) == "0"
 
 
 def test_processes_that_want_several_gpus_have_all_of_them_or_none(with_gpus: Callable[[int], Machine]) -> None:
     three = with_gpus(3)
-    (first, its), (_, another) = three.started(2), three.started(1)
-    assert (its, another) == ("0,1", "2")
+    (first, pair), (_, third_gpu) = three.started(2), three.started(1)
+    assert (pair, third_gpu) == ("0,1", "2")
     second = three.start(2)
-    assert said(second).startswith(WAITS.format(2, 3))
+    assert next_line(second).startswith(WAITS.format(2, 3))
     # While it waits it holds none, not even the one that is free now.
     three.processes[1].communicate()
     assert three.started(1)[1] == "2"
     first.communicate()
-    assert said(second) == "0,1"
+    assert next_line(second) == "0,1"
 
 
 def test_no_two_processes_wait_for_each_others_gpus(with_gpus: Callable[[int], Machine]) -> None:
@@ -162,18 +162,18 @@ def test_runs_that_share_gpus_fill_one_after_the_other(with_gpus: Callable[[int]
 
 
 def test_a_run_that_shares_no_gpu_waits_until_a_whole_one_is_free(with_gpus: Callable[[int], Machine]) -> None:
-    one = with_gpus(1)
-    (first, _), (second, _) = one.started(runs=4), one.started(runs=4)
-    alone = one.start()
-    assert said(alone).startswith(WAITS.format(1, 1))
+    single = with_gpus(1)
+    (first, _), (second, _) = single.started(runs=4), single.started(runs=4)
+    alone = single.start()
+    assert next_line(alone).startswith(WAITS.format(1, 1))
     # It holds no part while it waits.
-    third, its = one.started(runs=2)
-    assert its == "0"
+    third, gpu = single.started(runs=2)
+    assert gpu == "0"
     for process in (first, second, third):
         process.communicate()
-    assert said(alone) == "0"
-    fourth = one.start(runs=4)
-    assert said(fourth).startswith(WAITS.format(1, 1))
+    assert next_line(alone) == "0"
+    fourth = single.start(runs=4)
+    assert next_line(fourth).startswith(WAITS.format(1, 1))
 
 
 def test_runs_of_several_gpus_share_none() -> None:
@@ -211,14 +211,14 @@ def test_the_processes_of_one_computation_are_shown_its_gpus(with_gpus: Callable
 
 
 def test_a_lock_is_every_users(with_gpus: Callable[[int], Machine]) -> None:
-    one = with_gpus(1)
+    single = with_gpus(1)
     before = os.umask(0o077)
     try:
-        one.started()
+        single.started()
     finally:
         os.umask(before)
-    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in one.folder.glob("*.lock")}
-    parts = {f"preln-gpu-{one.gpus[0]}-{part}.lock": 0o666 for part in range(machine.PARTS)}
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in single.folder.glob("*.lock")}
+    parts = {f"preln-gpu-{single.gpus[0]}-{part}.lock": 0o666 for part in range(machine.PARTS)}
     assert modes == {**parts, "preln-gpus.lock": 0o666}
 
 
@@ -229,7 +229,7 @@ def test_without_gpus_nothing_is_claimed_and_cuda_not_asked(monkeypatch: pytest.
     assert not list(tmp_path.iterdir())
 
 
-def test_locks_that_cannot_be_made_are_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_locks_that_cannot_be_made_are_next_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(machine, "LOCKS", tmp_path / "file" / "folder")
     monkeypatch.setattr(machine, "shown_gpus", lambda: ["a-gpu"])
     (tmp_path / "file").write_text("no folder")

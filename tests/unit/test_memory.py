@@ -6,13 +6,8 @@ import ctypes
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
-
-from preln.fairseq_plugin.recorded_task import GuardedTask
-from preln.fused import memory
 
 MEGABYTE = 2**20
 PROCESS = """
@@ -36,8 +31,8 @@ for _ in range(made):
     large.append(libc.malloc(2**20))
     ctypes.memset(large[-1], 1, 2**20)
     small.append(libc.malloc(200))
-for one in large[:freed]:
-    libc.free(one)
+for piece in large[:freed]:
+    libc.free(piece)
 if mapped:
     with open(file, "wb") as binary:
         binary.truncate(mapped * 2**20)
@@ -87,11 +82,3 @@ def test_a_process_keeps_what_it_will_need_again(tmp_path: Path, made: int, free
     assert before > made
     # The kernel may take pages of a file at any time.
     assert after > before - 100
-
-
-def test_every_update_ends_by_giving_back_what_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    steps: list[str] = []
-    monkeypatch.setattr(memory, "give_back", lambda: steps.append("given back"))
-    task: Any = SimpleNamespace(_copies=SimpleNamespace(step=lambda: steps.append("updated")))
-    GuardedTask.optimizer_step(task, None, None, 0)
-    assert steps == ["updated", "given back"]

@@ -133,7 +133,7 @@ def test_a_study_that_is_there_is_not_overwritten(texts: Path) -> None:
 @pytest.mark.parametrize(
     ("target", "options", "said"),
     [
-        ("train.fr", ["--target-language", "French"], "--target-language French: must be two or three lower-case"),
+        ("train.fr", ["--target-language", "French"], "--target-language: French names no language"),
         ("train.nl", [], "both are in nl; give a text and its translation"),
         ("train.fr", ["--out", "My_Study.yaml"], "named after the file, whose name must be of lower-case letters"),
     ],

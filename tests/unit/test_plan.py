@@ -33,7 +33,7 @@ def write_speed(results: Path, identity: dict[str, Any], gpus: list[str], speeds
 def test_a_pre_training_is_its_updates_of_its_batches(tmp_path: Path) -> None:
     study = check(bert_content({**BASE, "accumulate": 2}), "my.yaml")
     first = items(study, GPU, tmp_path)[0]
-    assert (first.updates, first.tokens) == (12, 12 * 2 * 256 * 512)
+    assert (first.estimate.updates, first.estimate.tokens) == (12, 12 * 2 * 256 * 512)
     known = cost.pretraining(expand(study.study)[0].settings, 300)
     assert first.flops == pytest.approx(12 * 2 * 256 * 512 * known.flops_per_token)
 
@@ -104,7 +104,7 @@ def test_a_translations_tokens_are_counted_once_its_text_is_prepared_also_where_
     run = items(study, GPU, tmp_path)[0]
     # Three pieces and the end of a sentence, three times. Of 85 sentences of six source pieces that fit into a batch of
     # 512 tokens, it has 80. Of the ten left, two are in no batch.
-    assert (run.tokens, run.updates) == (3 * 90 * 4, 3 * 2)
+    assert (run.estimate.tokens, run.estimate.updates) == (3 * 90 * 4, 3 * 2)
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_a_translations_tokens_are_counted_once_its_text_is_prepared_also_where_
 def test_a_part_of_iwslt14_is_planned_by_its_pairs(chosen: dict[str, Any], share: float, tmp_path: Path) -> None:
     def tokens(**corpus: Any) -> int:
         study = check(study_content(corpora={"tiny": {"source": "iwslt14", **corpus}}), "my.yaml")
-        return int(items(study, GPU, tmp_path)[0].tokens or 0)
+        return int(items(study, GPU, tmp_path)[0].estimate.tokens or 0)
 
     assert tokens(**chosen) == pytest.approx(share * tokens(), rel=1e-3)
 
@@ -156,8 +156,8 @@ def test_a_corpus_that_is_cut_has_fewer_updates(tmp_path: Path) -> None:
         content = study_content({"epochs": 2})
         content["corpora"]["tiny"] = {"source": "iwslt14", "vocabulary": 4000, **corpus}
         (item,) = items(check(content, "my.yaml"), GPUS["a100"], tmp_path)
-        assert item.updates is not None
-        return item.updates
+        assert item.estimate.updates is not None
+        return item.estimate.updates
 
     assert updates(pairs=16024) == pytest.approx(updates() / 10, rel=0.01)
 

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +23,10 @@ from preln.pretraining import training
 from preln.pretraining.curve import COLUMNS
 from preln.pretraining.runs import PretrainingRun, expand
 from tests.conftest import TEXT, MakeOnce, bert_content, overflow_validations, prepare_english
-from tests.moments import Hold, NewHold, after_update, before_file
+from tests.moments import NewHold, after_update, before_file
+from tests.trainings import finish, kill_at, logged, metrics, numbers, start
 
 pytestmark = pytest.mark.slow
-
-TIMES = ["tokens_per_second", "seconds"]
 
 
 def task_of(prepared: Path, **changes: Any) -> Any:
@@ -86,10 +82,10 @@ def test_every_epoch_has_masks_of_its_own(prepared_text: Path) -> None:
 
 
 def test_every_run_is_validated_on_the_same_masks(prepared_text: Path) -> None:
-    one, other = (task_of(prepared_text, seed=seed) for seed in (1, 2))
+    first, second = (task_of(prepared_text, seed=seed) for seed in (1, 2))
     for key in ("read", "target"):
-        np.testing.assert_array_equal(batch(one, "valid")[key], batch(other, "valid")[key])
-    assert (batch(one, "train")["target"] != batch(other, "train")["target"]).any()
+        np.testing.assert_array_equal(batch(first, "valid")[key], batch(second, "valid")[key])
+    assert (batch(first, "train")["target"] != batch(second, "train")["target"]).any()
 
 
 def test_a_sequence_is_the_next_tokens_of_the_text(prepared_text: Path) -> None:
@@ -111,38 +107,6 @@ def write_study(folder: Path, **changes: Any) -> tuple[Study, PretrainingRun]:
     (folder / "study.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
     study = validate(content, "study.yaml")
     return study, expand(study)[0]
-
-
-def start(folder: Path, run: PretrainingRun, prepared: Path, hold: Hold | None = None) -> subprocess.Popen[bytes]:
-    command = [
-        sys.executable,
-        "-m",
-        "preln",
-        "pretrain",
-        str(folder),
-        run.id,
-        "--prepared",
-        str(prepared),
-        "--out",
-        str(folder / run.id),
-    ]
-    environment = hold.environment(os.environ) if hold else None
-    with open(folder / "output.log", "ab") as output:
-        return subprocess.Popen(command, stdout=output, stderr=output, env=environment)
-
-
-def finish(folder: Path, run: PretrainingRun, prepared: Path) -> None:
-    assert start(folder, run, prepared).wait() == 0, (folder / "output.log").read_text()[-3000:]
-
-
-def numbers(folder: Path, run: PretrainingRun) -> str:
-    """curve.csv as it stands, but for its times."""
-    return pd.read_csv(folder / run.id / "curve.csv", dtype=str).drop(columns=TIMES).to_csv()
-
-
-def metrics(folder: Path, run: PretrainingRun) -> dict[str, Any]:
-    values: dict[str, Any] = json.loads((folder / run.id / "metrics.json").read_text())
-    return values
 
 
 def state_of(folder: Path, run: PretrainingRun) -> Path:
@@ -194,19 +158,6 @@ def test_the_run_tells_where_its_numbers_come_from(uninterrupted: tuple[Path, Pr
     assert metrics(folder, run)["updates"] == 12
 
 
-def _text(path: Path) -> str:
-    return path.read_text(errors="replace") if path.exists() else ""
-
-
-def kill_at(moments: list[Hold], folder: Path, run: PretrainingRun, prepared: Path) -> None:
-    """Start the training as often as there are moments, and kill it at each."""
-    for moment in moments:
-        process = start(folder, run, prepared, moment)
-        moment.wait(process)
-        process.kill()
-        process.wait()
-
-
 @pytest.mark.parametrize(
     "moments",
     [
@@ -225,14 +176,14 @@ def test_a_killed_training_ends_with_the_numbers_of_an_uninterrupted_one(
     tmp_path: Path,
 ) -> None:
     _, run = write_study(tmp_path)
-    kill_at([hold(moment) for moment in moments], tmp_path, run, prepared_text)
+    kill_at(moments, hold, tmp_path, run, prepared_text)
     finish(tmp_path, run, prepared_text)
     assert numbers(tmp_path, run) == numbers(*uninterrupted)
     for update in (4, 12):
-        one, other = (
+        killed, whole = (
             kept_weights(state_of(folder, run) / weights_name(update)) for folder in (tmp_path, uninterrupted[0])
         )
-        assert all(torch.equal(one[name], other[name]) for name in other)
+        assert all(torch.equal(killed[name], whole[name]) for name in whole)
 
 
 @pytest.fixture(scope="session")
@@ -240,10 +191,10 @@ def short_text(make_once: MakeOnce, prepared_text: Path) -> Path:
     """A text of some 120 sequences, so that an epoch takes a moment."""
 
     def fill(folder: Path) -> None:
-        documents = _text(prepared_text / "text" / "train.txt").splitlines()[:240]
+        documents = logged(prepared_text / "text" / "train.txt").splitlines()[:240]
         (folder / "mine.txt").write_text("\n\n".join(documents), encoding="utf-8")
-        mine = {"source": "files", "path": str(folder / "mine.txt"), "documents": "blank-line"}
-        prepare_english({**TEXT, "sources": [mine]}, folder)
+        source = {"source": "files", "path": str(folder / "mine.txt"), "documents": "blank-line"}
+        prepare_english({**TEXT, "sources": [source]}, folder)
 
     return make_once("a short text", fill)
 
@@ -259,10 +210,10 @@ def test_a_training_that_is_killed_goes_on_into_the_same_next_epoch(
     changes = {**EIGHT, "updates": 10, "validate_every": 2}
     for name in ("whole", "killed"):
         _, run = write_study(tmp_path / name, **changes)
-    kill_at([hold(after_update(7))], tmp_path / "killed", run, short_text)
+    kill_at([after_update(7)], hold, tmp_path / "killed", run, short_text)
     for name in ("whole", "killed"):
         finish(tmp_path / name, run, short_text)
-    assert '"epoch": 2' in _text(state_of(tmp_path / "whole", run) / "training.log")
+    assert '"epoch": 2' in logged(state_of(tmp_path / "whole", run) / "training.log")
     assert numbers(tmp_path / "killed", run) == numbers(tmp_path / "whole", run)
 
 
@@ -272,11 +223,11 @@ def test_a_training_whose_validations_end_epochs_goes_on_from_the_last_one(
 ) -> None:
     for name in ("whole", "killed"):
         _, run = write_study(tmp_path / name, **epoch, updates=8, validate_every=2)
-    kill_at([hold(after_update(7))], tmp_path / "killed", run, short_text)
+    kill_at([after_update(7)], hold, tmp_path / "killed", run, short_text)
     for name in ("whole", "killed"):
         finish(tmp_path / name, run, short_text)
     assert numbers(tmp_path / "killed", run) == numbers(tmp_path / "whole", run)
-    attempts = [json.loads(line) for line in _text(state_of(tmp_path / "killed", run) / "attempts.jsonl").splitlines()]
+    attempts = [json.loads(line) for line in logged(state_of(tmp_path / "killed", run) / "attempts.jsonl").splitlines()]
     assert [attempt["updates_before"] for attempt in attempts] == [0, 6]
     assert training.trained(run, short_text, tmp_path / "whole" / run.id).moment.update == 8
     assert len(list(state_of(tmp_path / "whole", run).glob("checkpoints/checkpoint_*_*.pt"))) == 2

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -20,7 +21,7 @@ from preln.questions.base import Verdict
 from preln.questions.core import ledger
 from preln.questions.core.evidence import Evidence, Recorded, of_study
 from preln.report.core import forms
-from preln.theory.report.tables import Row
+from preln.theory.report.tables import COLUMNS
 from preln.translation.report import records as translation_records
 from preln.translation.runs import Run, expand
 
@@ -42,7 +43,7 @@ class World:
     bleu: Callable[[Run], float]
     bert: Callable[[PretrainingRun, int], float]
     accuracy: Callable[[PretrainingRun, int], float]
-    theory: list[Row]
+    theory: list[dict[str, Any]]
 
     def verdict(self, claim: str) -> tuple[str, str]:
         """The verdict on a claim's direction, and that on its value."""
@@ -78,7 +79,7 @@ class World:
             progress="",
             origin=(),
         )
-        theory = pd.DataFrame([asdict(row) for row in self.theory], columns=[*Row.__dataclass_fields__])
+        theory = pd.DataFrame(self.theory, columns=COLUMNS)
         summary = [(run.id, "finished", 1e6, run.settings.warmup, GUESS) for run in runs]
         trained = translation_records.Records(
             tuple(runs),
@@ -135,11 +136,12 @@ def accuracy(run: PretrainingRun, update: int) -> float:
 
 def row(
     name: str, placement: str, value: float, low: float = math.nan, high: float = math.nan, of: str = "exact"
-) -> Row:
+) -> dict[str, Any]:
     """A measurement of ten seeds."""
     values = tuple(value + 0.0001 * seed for seed in range(10))
     numbers = value, value - 0.001, value + 0.001, 10
-    return Row(name, placement, "decoder", of, "", "all layers", placement, *numbers, low, high, "", values)
+    model = name, placement, "decoder", of, "", "all layers", placement
+    return dict(zip(COLUMNS, (*model, *numbers, low, high, "", values), strict=True))
 
 
 THEORY = [
@@ -177,7 +179,7 @@ def test_the_papers_own_numbers_agree_with_it(claim: str) -> None:
 def with_theory(value: float, *names: str) -> World:
     """A world in which every measurement of some quantities is another."""
     values = tuple(value + 0.0001 * seed for seed in range(10))
-    return replace(PAPER, theory=[replace(row, values=values) if row.id in names else row for row in THEORY])
+    return replace(PAPER, theory=[row | {"values": values} if row["id"] in names else row for row in THEORY])
 
 
 def short(run: Run, rate: float) -> bool:

@@ -53,16 +53,18 @@ def records(study: Study, results: Path) -> Any:
 
 def test_the_exponents_are_those_of_the_first_update_by_depth(traced: tuple[Study, Path]) -> None:
     for number, expected in ((STEP, {"post": 0.5, "pre": 0.0}), (GRADIENT, {"post": 0.0, "pre": 0.5})):
-        found = values(records(*traced), number)
-        assert {name: slope(mine, DEPTHS).mean for name, mine in found.groupby("placement")} == pytest.approx(expected)
+        points = values(records(*traced), number)
+        assert {name: slope(curve, DEPTHS).mean for name, curve in points.groupby("placement")} == pytest.approx(
+            expected
+        )
 
 
 def test_an_exponent_is_of_seeds_that_have_every_depth(traced: tuple[Study, Path]) -> None:
     study, results = traced
     last = expand(study)[-1]
     (results / study.study / last.folder / "run.json").unlink()
-    found = values(records(study, results), STEP)
-    counts = {name: slope(mine, DEPTHS).n for name, mine in found.groupby("placement")}
+    points = values(records(study, results), STEP)
+    counts = {name: slope(curve, DEPTHS).n for name, curve in points.groupby("placement")}
     assert counts == {"post": 2, "pre": 1}
 
 

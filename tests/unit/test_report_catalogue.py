@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,7 @@ def test_every_figure_and_table_of_the_report_is_in_the_catalogue() -> None:
 
 
 def test_two_figures_of_one_name_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    twice = {"preln.report.one": [FIGURES["2"]], "preln.report.another": [FIGURES["2"]]}
+    twice = {"preln.report.one": [FIGURES["2"]], "preln.report.another": [replace(FIGURES["2"])]}
     monkeypatch.setattr(catalogue, "_declared", lambda: twice)
     with pytest.raises(PrelnError, match="preln.report.another: another module has a figure of the name '2' already"):
         catalogue._all(Figure)
@@ -59,8 +60,8 @@ def test_two_figures_of_one_name_are_refused(monkeypatch: pytest.MonkeyPatch) ->
 def test_a_figure_is_made_from_the_records_of_the_jobs_that_it_shows() -> None:
     content, runs = study()
     shown = Catalogue(content)
-    other = {"placement": "post", "figures": [6]}
-    two = Catalogue(validate(study_content({"figures": [4]}, other), "my.yaml"))
+    second = {"placement": "post", "figures": [6]}
+    two = Catalogue(validate(study_content({"figures": [4]}, second), "my.yaml"))
 
     expected = [f"translation/{run.id}/{name}" for run in runs for name in ("run.json", "curve.csv", "metrics.json")]
     assert shown.records(FIGURES["4"]) == expected
@@ -80,20 +81,20 @@ def test_the_files_of_a_study_have_the_records_and_every_figure_and_table() -> N
 
 @pytest.mark.parametrize("kind", ["figure", "table"])
 def test_what_a_study_has_not_is_refused_with_what_it_has(kind: str) -> None:
-    mine = Catalogue(study()[0])
+    of_study = getattr(Catalogue(study()[0]), kind)
     with pytest.raises(PrelnError, match=rf"^{kind} theory: study \w+ has nothing that it shows; allowed: .*runs"):
-        getattr(mine, kind)("theory")
+        of_study("theory")
     with pytest.raises(PrelnError, match=rf"^{kind} colours: not known; allowed: .*runs"):
-        getattr(mine, kind)("colours")
+        of_study("colours")
 
 
 @pytest.mark.parametrize("kind", ["figure", "table"])
 def test_of_those_that_a_study_has_the_nearest_is_guessed(kind: str) -> None:
-    mine = Catalogue(study(first_updates={"settings": RUN, "runs": [{}]})[0])
+    catalogue = Catalogue(study(first_updates={"settings": RUN, "runs": [{}]})[0])
     with pytest.raises(
         PrelnError, match=rf"^{kind} fist-updates: not known \(did you mean first-updates\?\); allowed: .*runs"
     ):
-        getattr(mine, kind)("fist-updates")
+        getattr(catalogue, kind)("fist-updates")
 
 
 @pytest.mark.parametrize(
@@ -127,7 +128,7 @@ def test_figures_are_made_again_when_the_code_or_the_data_of_the_report_changes(
     versions = [code_version.__wrapped__()]
     for changed in (
         "report/core/style.py",
-        "translation/report/figure_2.py",
+        "translation/report/paper_figures.py",
         "theory/closed_forms.py",
         "report/html/page.css",
     ):

@@ -20,9 +20,9 @@ from preln.jobs.prepared import text_id
 from preln.records.files import append_json, write_json
 from preln.records.recording import RecordError
 from preln.training.state import RunState
-from preln.translation.bleu import p_value
 from preln.translation.curve import COLUMNS
 from preln.translation.runs import expand
+from preln.translation.scores import p_value
 from tests.made_up.results import write_results
 
 pytestmark = pytest.mark.numbers
@@ -170,9 +170,10 @@ def test_the_bootstrap_tells_a_system_that_translates_from_one_that_does_not() -
     shuffled = [" ".join(words.sample(line.split(), 12)) for line in references]
     pairs = list(enumerate(zip(references, shuffled, strict=True)))
     odd, even = ([pair[(number + shift) % 2] for number, pair in pairs] for shift in (0, 1))
-    assert p_value(references, shuffled, references) < 0.01
-    assert p_value(odd, even, references) > 0.05
-    assert p_value(odd, odd, references) == 1.0
+    for metric in ("bleu", "chrf"):
+        assert p_value(metric, references, shuffled, references, "en") < 0.01
+        assert p_value(metric, odd, even, references, "en") > 0.05
+        assert p_value(metric, odd, odd, references, "en") == 1.0
 
 
 def write_translations(results: Path, lines: list[str], text: str) -> None:
@@ -216,6 +217,25 @@ def test_bleu_of_one_seed_is_compared_by_the_translations_that_the_records_are_o
     (prepared / "test.en").write_text(text)
     (result,) = (one for one in compare(one, two).numbers if one.quantity == "test_bleu")
     assert (result.p < 0.01) if now == "as they were" else math.isnan(result.p)
+
+
+def with_chrf(results: Path, chrf: float) -> Path:
+    """The results, with chrF in their records."""
+    for path in results.rglob("metrics.json"):
+        metrics = json.loads(path.read_text())
+        metrics["final"]["test_chrf"] = chrf
+        path.write_text(json.dumps(metrics))
+    return results
+
+
+def test_chrf_is_compared_where_both_studies_have_it(tmp_path: Path) -> None:
+    older, one, two = (write_results(tmp_path / name, {"pre": {1: 4.0}}) for name in ("older", "one", "two"))
+    with_chrf(one, 50.0)
+    compared = compare(one, with_chrf(two, 48.0))
+    assert {found.quantity: found.verdict for found in compared.numbers}["test_chrf"] == "worse"
+    compared = compare(older, two)
+    assert "test_chrf" not in {found.quantity for found in compared.numbers}
+    assert not compared.alone
 
 
 def test_a_copy_is_read_where_it_is(tmp_path: Path) -> None:

@@ -120,9 +120,9 @@ def test_a_run_that_diverged_is_drawn_to_its_last_epoch_with_a_cross_on_the_edge
     figure = drawn(name, study, runs, tmp_path)
     loss, bleu = figure.axes
 
-    assert [points(one) for one in loss.lines if one.get_marker() == "x"] == [[(234, 1.0)]], "the upper edge"
-    assert [points(one) for one in bleu.lines if one.get_marker() == "x"] == [[(234, 0.0)]], "the lower edge"
-    assert [(100, 6.0), (200, 7.0)] in [points(one) for one in loss.lines]
+    assert [points(line) for line in loss.lines if line.get_marker() == "x"] == [[(234, 1.0)]], "the upper edge"
+    assert [points(line) for line in bleu.lines if line.get_marker() == "x"] == [[(234, 0.0)]], "the lower edge"
+    assert [(100, 6.0), (200, 7.0)] in [points(line) for line in loss.lines]
     assert "diverged at update 234" in texts(figure)
 
 
@@ -292,7 +292,9 @@ def test_a_number_of_the_papers_text_has_one_marker_in_panel_and_legend(tmp_path
     legend = dict(
         zip((text.get_text() for text in figure.legends[0].get_texts()), figure.legends[0].legend_handles, strict=True)
     )
-    in_legend = [one.get_marker() for name, one in legend.items() if "(stated)" in name and isinstance(one, Line2D)]
+    in_legend = [
+        handle.get_marker() for name, handle in legend.items() if "(stated)" in name and isinstance(handle, Line2D)
+    ]
     grey = [[line for line in panel.get_lines() if line.get_color() == "0.45"] for panel in (losses, bleu)]
     assert [lines[-1].get_marker() for lines in grey] == in_legend
     assert len(set(in_legend)) == 2
@@ -388,5 +390,6 @@ def test_seeds_look_the_same_and_curves_look_different_even_without_colour(grid:
     assert set(look) == {series(run.settings) for run in runs}
     in_grey = [(style.marker, style.filling, style.line) for style in look.values()]
     assert len(set(in_grey)) == len(in_grey)
-    own = [tuple(one.values()) for one in looks([run.settings for run in runs]).values()]
-    assert len(set(own)) == len(own) == len(look)
+    # A study of more than 48 curves has no figure of its own runs.
+    own = [tuple(curve.values()) for curve in looks(list(look)[:48]).values()]
+    assert len(set(own)) == len(own) == len(list(look)[:48])

@@ -44,30 +44,30 @@ def of(tmp_path: Path, loss: Callable[[float, int, int], float | None], **change
 def test_a_run_fails_that_diverges_or_hardly_beats_the_constant_guess(
     tmp_path: Path, loss: float | None, failed: int
 ) -> None:
-    _, _, (a_map,) = of(tmp_path, lambda rate, warmup, seed: loss)
-    assert {cell.failed for cell in a_map.cells.values()} == {failed}
+    _, _, (drawn,) = of(tmp_path, lambda rate, warmup, seed: loss)
+    assert {cell.failed for cell in drawn.cells.values()} == {failed}
 
 
 @pytest.mark.parametrize(("failing", "trains"), [(0, True), (1, True), (2, False), (3, False)])
 def test_a_rate_trains_of_which_at_most_a_third_of_the_seeds_fail(tmp_path: Path, failing: int, trains: bool) -> None:
-    _, _, (a_map,) = of(tmp_path, lambda rate, warmup, seed: STUCK if seed <= failing else LEARNED, seed=[1, 2, 3])
-    assert {cell.trains for cell in a_map.cells.values()} == {trains}
+    _, _, (drawn,) = of(tmp_path, lambda rate, warmup, seed: STUCK if seed <= failing else LEARNED, seed=[1, 2, 3])
+    assert {cell.trains for cell in drawn.cells.values()} == {trains}
 
 
 def test_the_limit_is_the_largest_rate_that_trains_while_a_lower_one_does(tmp_path: Path) -> None:
     trains = {0: [1e-4], 50: [1e-4, 1e-2]}
-    _, _, (a_map,) = of(tmp_path, lambda rate, warmup, seed: LEARNED if rate in trains[warmup] else STUCK)
-    assert [a_map.limit(warmup) for warmup in WARMUPS] == [None, 1e-2]
+    _, _, (drawn,) = of(tmp_path, lambda rate, warmup, seed: LEARNED if rate in trains[warmup] else STUCK)
+    assert [drawn.limit(warmup) for warmup in WARMUPS] == [None, 1e-2]
 
 
 def test_the_loss_of_a_cell_is_the_mean_of_what_ended(tmp_path: Path) -> None:
-    _, _, (a_map,) = of(tmp_path, lambda rate, warmup, seed: {1: 4.0, 2: 5.0, 3: None}[seed], seed=[1, 2, 3])
-    assert {cell.loss for cell in a_map.cells.values()} == {4.5}
+    _, _, (drawn,) = of(tmp_path, lambda rate, warmup, seed: {1: 4.0, 2: 5.0, 3: None}[seed], seed=[1, 2, 3])
+    assert {cell.loss for cell in drawn.cells.values()} == {4.5}
 
 
 def test_each_model_has_a_map_of_its_own(tmp_path: Path) -> None:
-    _, _, every = of(tmp_path, lambda rate, warmup, seed: LEARNED, placement=["post", "pre"], batch_tokens=[512, 1024])
-    assert [a_map.name for a_map in every] == [
+    _, _, models = of(tmp_path, lambda rate, warmup, seed: LEARNED, placement=["post", "pre"], batch_tokens=[512, 1024])
+    assert [model.name for model in models] == [
         *("Post-LN, batch tokens 512", "Post-LN, batch tokens 1024"),
         *("Pre-LN, batch tokens 512", "Pre-LN, batch tokens 1024"),
     ]
@@ -103,18 +103,19 @@ def noted(study: Study, records: Any) -> str:
 
 
 @pytest.mark.parametrize(
-    ("seeds", "note"), [([1], "One seed a cell. ×: it fails."), ([1, 2], "Up to 2 seeds a cell. ×n: n of them fail.")]
+    ("seeds", "sentence"),
+    [([1], "One seed a cell. ×: it fails."), ([1, 2], "Up to 2 seeds a cell. ×n: n of them fail.")],
 )
-def test_the_note_says_how_many_seeds_a_cell_has(tmp_path: Path, seeds: list[int], note: str) -> None:
+def test_the_note_says_how_many_seeds_a_cell_has(tmp_path: Path, seeds: list[int], sentence: str) -> None:
     study, records, _ = of(tmp_path, lambda rate, warmup, seed: LEARNED, seed=seeds)
-    assert noted(study, records).endswith(f" updates. {note}")
+    assert noted(study, records).endswith(f" updates. {sentence}")
 
 
-@pytest.mark.parametrize(("longest", "note"), [(564, "after 564 updates"), (576, "after 564 to 576 updates")])
-def test_the_note_says_the_fewest_and_the_most_updates(tmp_path: Path, longest: int, note: str) -> None:
+@pytest.mark.parametrize(("longest", "sentence"), [(564, "after 564 updates"), (576, "after 564 to 576 updates")])
+def test_the_note_says_the_fewest_and_the_most_updates(tmp_path: Path, longest: int, sentence: str) -> None:
     study, records, _ = of(tmp_path, lambda rate, warmup, seed: LEARNED)
     records.summary["updates"] = [564] * (len(records.summary) - 1) + [longest]
-    assert note in noted(study, records)
+    assert sentence in noted(study, records)
 
 
 def test_the_table_has_the_limit_and_the_best_rate_of_each_warm_up(tmp_path: Path) -> None:

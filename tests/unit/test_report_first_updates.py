@@ -11,11 +11,9 @@ import pytest
 from matplotlib.figure import Figure
 
 from preln.config import Study, validate
-from preln.records import recording
 from preln.report.catalogue import Catalogue
 from preln.report.core import forms
 from preln.report.core.figure import NothingDone
-from preln.theory.report import traces
 from preln.theory.report.figure_first_updates import QUANTITIES
 from preln.theory.status import trace
 from preln.theory.trace_jobs import TraceJob, expand
@@ -44,8 +42,8 @@ def composed(study: Study, results: Path) -> Figure:
 
 def table(study: Study, results: Path) -> forms.Content:
     catalogue = Catalogue(study)
-    found = catalogue.table("first-updates")
-    made: forms.Content = found.make(study, catalogue.load(found, results))
+    entry = catalogue.table("first-updates")
+    made: forms.Content = entry.make(study, catalogue.load(entry, results))
     return made
 
 
@@ -99,8 +97,8 @@ def test_the_table_has_the_numbers_of_each_series_over_its_seeds(traced: tuple[S
     study, _, results = traced
     full = table(study, results).full
     assert len(full["runs"].unique()) == 4
-    mine = full[full["runs"] == full["runs"].iloc[0]].set_index("quantity")
-    means = mine["mean"].to_dict()
+    curve = full[full["runs"] == full["runs"].iloc[0]].set_index("quantity")
+    means = curve["mean"].to_dict()
     assert means == pytest.approx(
         {
             # Of the first ten updates, and not of all.
@@ -108,7 +106,7 @@ def test_the_table_has_the_numbers_of_each_series_over_its_seeds(traced: tuple[S
             **{"last_gradient": 2.0, "gradient_ratio": 4.0, "sharpness": 10.0, "largest_sharpness": 22.0},
         }
     )
-    assert set(mine["seeds"]) == {2}
+    assert set(curve["seeds"]) == {2}
 
 
 def test_the_figure_and_the_table_say_how_much_is_done_and_what_diverged(tmp_path: Path) -> None:
@@ -121,18 +119,6 @@ def test_the_figure_and_the_table_say_how_much_is_done_and_what_diverged(tmp_pat
     assert title in texts(composed(study, tmp_path))
     losses = table(study, tmp_path).full.query("quantity == 'loss'")
     assert losses["seeds"].tolist() == [1]
-
-
-def test_a_trace_that_is_cut_off_or_of_other_settings_is_refused(traced: tuple[Study, list[TraceJob], Path]) -> None:
-    study, jobs, results = traced
-    longer = validate(content(GRID, updates=UPDATES + 1), "my.yaml")
-    with pytest.raises(recording.RecordError, match=r"made with other settings \(updates was 12, is 13\)"):
-        traces.load(longer, expand(longer), results)
-    path = results / "tiny" / "first-updates" / jobs[0].id / "updates.csv"
-    lines = path.read_text().splitlines(keepends=True)
-    path.write_text("".join(lines[:-1]))
-    with pytest.raises(recording.RecordError, match="damaged: its checksum is another"):
-        traces.load(study, jobs, results)
 
 
 def test_the_status_counts_the_traces_that_are_done(traced: tuple[Study, list[TraceJob], Path]) -> None:

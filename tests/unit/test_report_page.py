@@ -82,8 +82,8 @@ def test_of_a_study_that_tests_claims_it_begins_with_them_and_ends_with_the_pape
 
 def test_a_file_that_a_user_may_not_have_is_named_as_in_prelns_repository(tmp_path: Path) -> None:
     text = re.sub("<.*?>", "", written(tmp_path, WITHOUT_WARMUP, WITH_WARMUP))
-    places = re.findall(r"\b(?:src|docs)/[\w/-]+\.\w+\s+(.{21})", text)
-    assert places and set(places) == {"in preln's repository"}
+    endings = re.findall(r"\b(?:src|docs)/[\w/-]+\.\w+\s+(.{21})", text)
+    assert endings and set(endings) == {"in preln's repository"}
 
 
 def test_the_share_of_translating_is_of_the_runs_that_recorded_it_for_each_epoch(tmp_path: Path) -> None:

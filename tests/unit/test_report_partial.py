@@ -23,7 +23,7 @@ def results(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("command", "said"),
+    ("command", "sentence"),
     [
         (("table", "runs"), "10 of 11 jobs are done; the others may change what is shown."),
         (("figure", "4"), "3 of 4 jobs are done; the others may change what is shown."),
@@ -33,14 +33,14 @@ def results(tmp_path: Path) -> Path:
     ids=["table", "figure", "report", "all are done"],
 )
 def test_what_is_shown_says_how_many_of_its_jobs_are_done_where_not_all_are(
-    command: tuple[str, ...], said: str, results: Path, tmp_path: Path
+    command: tuple[str, ...], sentence: str, results: Path, tmp_path: Path
 ) -> None:
     name, *which = command
     suffix = {"table": "csv", "figure": "png", "report": "html"}[name]
 
     outcome = CliRunner().invoke(app, [name, str(results), *which, "--out", str(tmp_path / f"out.{suffix}")])
 
-    assert (outcome.exit_code, outcome.stderr.strip()) == (0, said)
+    assert (outcome.exit_code, outcome.stderr.strip()) == (0, sentence)
 
 
 def test_a_table_of_a_part_of_the_jobs_has_how_many_they_are(results: Path, tmp_path: Path) -> None:

@@ -70,8 +70,10 @@ def test_the_best_rate_has_the_lowest_loss_of_those_that_train(tmp_path: Path) -
     ends = {1e-4: 6.0, 1e-3: 4.5, 1e-2: None}
     study, _ = bench(tmp_path, lambda run: ends[run.settings.learning_rate])
     row = table(study, tmp_path).loc[("Peri-LN", 0)]
-    found = [row[name] for name in ("best_rate", "best_valid_loss", "lowest_rate", "highest_rate", "training", "rates")]
-    assert found == [1e-3, 4.5, 1e-4, 1e-3, 2, 3]
+    values = [
+        row[name] for name in ("best_rate", "best_valid_loss", "lowest_rate", "highest_rate", "training", "rates")
+    ]
+    assert values == [1e-3, 4.5, 1e-4, 1e-3, 2, 3]
 
 
 def test_a_model_that_trains_at_no_rate_has_no_best_one(tmp_path: Path) -> None:
@@ -169,8 +171,10 @@ def test_a_bench_of_which_nothing_is_done_has_an_empty_table(tmp_path: Path) -> 
 
 def test_a_panel_has_a_line_for_each_warm_up_in_the_colour_of_its_placement(tmp_path: Path) -> None:
     study, _ = bench(tmp_path, lambda run: 5.0 if run.settings.warmup else 6.0)
-    mine = [line for line in drawn(study, tmp_path)["Peri-LN"].lines if line.get_color() == PLACEMENTS["peri"].colour]
-    without, with_it = (line for line in mine if line.get_marker() != "x")
+    coloured = [
+        line for line in drawn(study, tmp_path)["Peri-LN"].lines if line.get_color() == PLACEMENTS["peri"].colour
+    ]
+    without, with_it = (line for line in coloured if line.get_marker() != "x")
     assert points(without) == [(rate, 6.0) for rate in RATES]
     assert points(with_it) == [(rate, 5.0) for rate in RATES]
     assert (without.get_markerfacecolor(), with_it.get_markerfacecolor()) == ("white", PLACEMENTS["peri"].colour)

@@ -34,8 +34,8 @@ def test_a_warm_up_sums_to_a_triangle(warmup: int) -> None:
 @given(st.integers(1, 2000))
 def test_a_decay_from_the_first_update_on_sums_to_two_roots(updates: int) -> None:
     # 2 sqrt(n) - 2 < sum of 1/sqrt(t) < 2 sqrt(n) - 1
-    found = sum_of_rates(inverse_sqrt(0), updates) / 2.0
-    assert 2 * math.sqrt(updates) - 2 < found <= 2 * math.sqrt(updates) - 1 + 1e-9
+    total = sum_of_rates(inverse_sqrt(0), updates) / 2.0
+    assert 2 * math.sqrt(updates) - 2 < total <= 2 * math.sqrt(updates) - 1 + 1e-9
 
 
 @given(st.integers(1, 100))
@@ -49,14 +49,14 @@ def test_a_line_to_zero_sums_to_half_of_its_length(updates: int) -> None:
 
 
 def test_a_rate_that_drops_sums_to_both_of_its_parts() -> None:
-    (found,) = spent_by(Constant(2.0, 0, 3, 0.1), (50,), drop_update=30)
-    assert found == pytest.approx(2.0 * 30 + 0.2 * 20)
+    (total,) = spent_by(Constant(2.0, 0, 3, 0.1), (50,), drop_update=30)
+    assert total == pytest.approx(2.0 * 30 + 0.2 * 20)
 
 
 def test_a_curve_is_read_on_straight_lines_and_not_beyond_its_ends() -> None:
     spent, values = [1.0, 3.0, 4.0], [10.0, 20.0, 50.0]
-    found = [read_at(spent, values, budget) for budget in (1.0, 2.0, 3.0, 3.5, 4.0, 9.0)]
-    assert found == [10.0, 15.0, 20.0, 35.0, 50.0, 50.0]
+    readings = [read_at(spent, values, budget) for budget in (1.0, 2.0, 3.0, 3.5, 4.0, 9.0)]
+    assert readings == [10.0, 15.0, 20.0, 35.0, 50.0, 50.0]
     assert math.isnan(read_at(spent, values, 0.9))
 
 
@@ -67,8 +67,8 @@ def test_of_a_straight_curve_every_point_is_read(share: float) -> None:
 
 def test_the_papers_curve_has_the_numbers_of_runs_that_spend_as_much() -> None:
     read = {
-        (one.schedule.warmup, one.schedule.learning_rate, getattr(one.schedule, "anchor", "")): one
-        for one in of_the_paper()
+        (reading.schedule.warmup, reading.schedule.learning_rate, getattr(reading.schedule, "anchor", "")): reading
+        for reading in of_the_paper()
     }
     # T = 500 at 5e-4 spends 0.125 + 2 x 5e-4 sqrt(500) (sqrt(16500) - sqrt(500)); with T = 4000 the same is spent at
     # update ((2.497 - 1) / (1e-3 sqrt(4000)) + sqrt(4000))^2, some 7,560, in the seventh epoch.
@@ -84,15 +84,16 @@ def test_the_papers_curve_has_the_numbers_of_runs_that_spend_as_much() -> None:
 
 @pytest.mark.parametrize("rate", [5e-4, 1e-3])
 def test_within_the_warm_up_the_sum_grows_as_the_square_of_the_updates(rate: float) -> None:
-    (one,) = [
-        one
-        for one in of_the_paper()
-        if (one.schedule.warmup, one.schedule.learning_rate, getattr(one.schedule, "anchor", "")) == (0, rate, "warmup")
+    (reading,) = [
+        reading
+        for reading in of_the_paper()
+        if (reading.schedule.warmup, reading.schedule.learning_rate, getattr(reading.schedule, "anchor", ""))
+        == (0, rate, "warmup")
     ]
     # The warm-up's sum after t updates is 5e-4 t (t + 1) / 2 / 4000.
-    assert one.epoch * 1100 == pytest.approx(math.sqrt(2 * 4000 * one.budget / 5e-4), abs=1)
+    assert reading.epoch * 1100 == pytest.approx(math.sqrt(2 * 4000 * reading.budget / 5e-4), abs=1)
     # The curve has 1.8 after one epoch and 9.3 after two, each to within a fifth.
-    assert one.value == pytest.approx(1.8 + (one.epoch - 1) * 7.5, abs=0.01)
+    assert reading.value == pytest.approx(1.8 + (reading.epoch - 1) * 7.5, abs=0.01)
 
 
 def test_a_run_is_set_beside_the_warmed_up_one_where_that_has_spent_as_much(tmp_path: Path) -> None:
@@ -126,14 +127,14 @@ def test_a_study_without_a_warm_up_has_no_such_table() -> None:
 
 
 def test_the_erratum_says_what_is_computed() -> None:
-    (said,) = [one.evidence for one in errata.load() if "8.45" in one.statement]
-    for one in of_the_paper():
-        if getattr(one.schedule, "anchor", "") == "warmup" and one.paper != 2.77:
-            assert f"{one.value:.1f} ({one.low:.1f} to {one.high:.1f})" in said
-        if one.quantity == "valid_loss":
-            assert f"the fixed 1e-4 loss {one.value:.2f}," in said
+    (evidence,) = [erratum.evidence for erratum in errata.load() if "8.45" in erratum.statement]
+    for reading in of_the_paper():
+        if getattr(reading.schedule, "anchor", "") == "warmup" and reading.paper != 2.77:
+            assert f"{reading.value:.1f} ({reading.low:.1f} to {reading.high:.1f})" in evidence
+        if reading.quantity == "valid_loss":
+            assert f"the fixed 1e-4 loss {reading.value:.2f}," in evidence
     recorded = pd.read_csv("results/iwslt14-50k-cpu/tables/rate-budgets.csv").set_index("run")
     fixed = recorded.loc["post-adam-lr1e-4-const-s1"]
     assert f"ends {fixed['reference_valid_loss'] - fixed['valid_loss']:.2f} bits below its reading" in " ".join(
-        said.split()
+        evidence.split()
     )

@@ -13,7 +13,7 @@ import pytest
 from preln.records import recording
 from preln.records.recording import RecordError
 from preln.report.core.records import own
-from preln.translation.report.records import curves, summary
+from preln.translation.report.records import load
 from tests.made_up.translation import records_of, small_study
 
 
@@ -22,7 +22,7 @@ def test_curves_have_a_row_for_each_run_and_epoch_with_settings_and_numbers(tmp_
     for run in runs:
         records_of(study, run, tmp_path, [6.0, 5.0])
 
-    frame = curves(study, runs, tmp_path)
+    frame = load(study, runs, tmp_path).curves
 
     assert list(zip(frame["run"], frame["epoch"], strict=True)) == [(r.id, e) for r in runs for e in (1, 2)]
     assert frame["valid_loss"].tolist() == [6.0, 5.0] * len(runs)
@@ -33,7 +33,7 @@ def test_the_peak_rate_and_the_rate_at_the_end_of_an_epoch_are_two_columns(tmp_p
     study, runs = small_study()
     records_of(study, runs[0], tmp_path, [6.0])
 
-    row = curves(study, runs, tmp_path).iloc[0]
+    row = load(study, runs, tmp_path).curves.iloc[0]
 
     assert (row["learning_rate"], row["rate"]) == (1e-3, 7e-5)
 
@@ -43,23 +43,23 @@ def test_runs_without_metrics_are_absent(tmp_path: Path) -> None:
     records_of(study, runs[0], tmp_path, [6.0])
     (tmp_path / study.study / runs[1].folder).mkdir(parents=True)
 
-    assert summary(study, runs, tmp_path)["run"].tolist() == [runs[0].id]
-    assert set(curves(study, runs, tmp_path)["run"]) == {runs[0].id}
+    assert load(study, runs, tmp_path).summary["run"].tolist() == [runs[0].id]
+    assert set(load(study, runs, tmp_path).curves["run"]) == {runs[0].id}
 
 
 def test_no_run_at_all_gives_empty_frames_with_their_columns(tmp_path: Path) -> None:
     study, runs = small_study()
 
-    assert "valid_loss" in curves(study, runs, tmp_path)
-    assert "status" in summary(study, runs, tmp_path)
-    assert len(summary(study, runs, tmp_path)) == 0
+    assert "valid_loss" in load(study, runs, tmp_path).curves
+    assert "status" in load(study, runs, tmp_path).summary
+    assert len(load(study, runs, tmp_path).summary) == 0
 
 
 def test_final_is_the_last_epoch_and_best_the_lowest_loss(tmp_path: Path) -> None:
     study, runs = small_study()
     records_of(study, runs[0], tmp_path, [6.0, 4.0, 5.0])
 
-    row = summary(study, runs, tmp_path).iloc[0]
+    row = load(study, runs, tmp_path).summary.iloc[0]
 
     assert (row["final_epoch"], row["final_valid_loss"]) == (3, 5.0)
     assert (row["best_epoch"], row["best_valid_loss"]) == (2, 4.0)
@@ -69,9 +69,9 @@ def test_a_run_that_diverged_in_its_first_epoch_has_a_row_in_the_summary_alone(t
     study, runs = small_study()
     records_of(study, runs[0], tmp_path, [], diverged={"update": 81, "epoch": 1, "reason": "loss is nan"})
 
-    row = summary(study, runs, tmp_path).iloc[0]
+    row = load(study, runs, tmp_path).summary.iloc[0]
 
-    assert curves(study, runs, tmp_path).empty
+    assert load(study, runs, tmp_path).curves.empty
     assert (row["status"], row["diverged_update"]) == ("diverged", 81)
     assert pd.isna(row["final_valid_loss"])
 
@@ -84,7 +84,7 @@ def test_a_damaged_record_is_refused_by_name(tmp_path: Path, name: str, content:
     (tmp_path / study.study / runs[0].folder / name).write_text(content)
 
     with pytest.raises(RecordError, match=name):
-        summary(study, runs, tmp_path)
+        load(study, runs, tmp_path)
 
 
 @pytest.mark.parametrize("name", ["run.json", "curve.csv"])
@@ -94,7 +94,7 @@ def test_a_missing_record_of_a_run_that_is_done_is_refused_by_name(tmp_path: Pat
     (tmp_path / study.study / runs[0].folder / name).unlink()
 
     with pytest.raises(RecordError, match=name):
-        curves(study, runs, tmp_path)
+        load(study, runs, tmp_path)
 
 
 def test_text_among_the_numbers_is_refused(tmp_path: Path) -> None:
@@ -104,7 +104,7 @@ def test_text_among_the_numbers_is_refused(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace("6.5", "lots"))
 
     with pytest.raises(RecordError, match=r"curve.csv: not numbers in .*valid_loss"):
-        curves(study, runs, tmp_path)
+        load(study, runs, tmp_path)
 
 
 def test_records_of_other_settings_are_refused(tmp_path: Path) -> None:
@@ -116,7 +116,7 @@ def test_records_of_other_settings_are_refused(tmp_path: Path) -> None:
     path.write_text(json.dumps(record))
 
     with pytest.raises(RecordError, match=r"run.json: made with other settings \(width was 64, is 128\)"):
-        summary(study, runs, tmp_path)
+        load(study, runs, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_a_curve_that_does_not_end_as_its_metrics_is_refused(
     path.write_text("".join(change(path.read_text().splitlines(keepends=True))))
 
     with pytest.raises(RecordError, match=r"curve.csv: does not end as metrics.json beside it says; .* or remove it"):
-        curves(study, runs, tmp_path)
+        load(study, runs, tmp_path)
 
 
 def test_runs_on_one_corpus_are_of_one_text(tmp_path: Path) -> None:
@@ -144,7 +144,7 @@ def test_runs_on_one_corpus_are_of_one_text(tmp_path: Path) -> None:
 
     message = rf"is of another text than {runs[0].id} \(test\.en of corpus embedded differ\)"
     with pytest.raises(RecordError, match=message):
-        summary(study, runs, tmp_path)
+        load(study, runs, tmp_path)
 
 
 @pytest.mark.parametrize(

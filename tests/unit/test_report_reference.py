@@ -24,13 +24,13 @@ POST_ADAM = {"corpus": "iwslt14", "placement": "post", "optimizer": "adam", "sch
     ],
 )
 def test_numbers_of_the_text(figure: int, quantity: str, series: str, value: float | None) -> None:
-    found = [
+    values = [
         entry.y
         for entry in load()
         if (entry.figure, entry.quantity, entry.series) == (figure, quantity, series) and entry.statement
     ]
 
-    assert found == [value]
+    assert values == [value]
 
 
 def test_exact_numbers_are_printed_and_round_words_are_stated() -> None:

@@ -52,17 +52,17 @@ def test_it_lies_between_zero_and_all_that_can_be_lost(curve: dict[float, float]
 def test_neither_the_unit_of_the_rate_nor_a_constant_in_the_loss_changes_it(
     curve: dict[float, float], factor: float, constant: float
 ) -> None:
-    other = {factor * rate: loss + constant for rate, loss in curve.items()}
-    assume(len(other) == len(curve))
-    assert sensitivity(other, START + constant) == pytest.approx(sensitivity(curve, START), abs=1e-6)
+    moved = {factor * rate: loss + constant for rate, loss in curve.items()}
+    assume(len(moved) == len(curve))
+    assert sensitivity(moved, START + constant) == pytest.approx(sensitivity(curve, START), abs=1e-6)
 
 
 @given(st.floats(1e-5, 1e-3), st.floats(1e-2, 1.0), st.floats(0, START), st.floats(0, START), st.floats(0.1, 0.9))
 def test_a_rate_whose_loss_lies_on_the_line_between_its_neighbours_changes_nothing(
-    low: float, high: float, one: float, other: float, share: float
+    low: float, high: float, first: float, last: float, share: float
 ) -> None:
-    between = {low ** (1 - share) * high**share: one + share * (other - one)}
-    ends = {low: one, high: other}
+    between = {low ** (1 - share) * high**share: first + share * (last - first)}
+    ends = {low: first, high: last}
     assert sensitivity(ends | between, START) == pytest.approx(sensitivity(ends, START), abs=1e-9)
 
 

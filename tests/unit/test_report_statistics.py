@@ -22,9 +22,9 @@ def test_an_interval_of_ten_has_the_tabulated_factor() -> None:
 
 
 def test_a_single_value_has_no_interval() -> None:
-    found = estimate([2.0])
-    assert found.mean == 2
-    assert math.isnan(found.low)
+    single = estimate([2.0])
+    assert single.mean == 2
+    assert math.isnan(single.low)
     assert interval([2.0]) == (2.0, 2.0)
 
 
@@ -36,8 +36,8 @@ def test_a_single_value_has_no_interval() -> None:
 def test_an_estimate_has_the_same_digits_in_whatever_order_its_values_are_summed(
     orders: tuple[list[float], list[float]],
 ) -> None:
-    one, other = orders
-    assert estimate(one) == estimate(other)
+    first, second = orders
+    assert estimate(first) == estimate(second)
 
 
 @given(st.floats(-3, 3), st.floats(0.01, 100))

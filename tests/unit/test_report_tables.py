@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import math
 import re
 from pathlib import Path
@@ -16,7 +17,7 @@ from markdown_it import MarkdownIt
 from preln.config import Study
 from preln.errors import PrelnError
 from preln.report.core import forms
-from preln.report.core.forms import Content
+from preln.report.core.forms import MISSING, Content
 from preln.translation.report import tables
 from preln.translation.report.records import load
 from preln.translation.runs import Run
@@ -68,20 +69,6 @@ def test_the_csv_has_the_values_of_the_records_and_the_settings_that_vary(tmp_pa
     assert rows[0]["tokens_per_second"] == "2000.5"
 
 
-@pytest.mark.parametrize("suffix", ["csv", "md", "tex"])
-def test_a_changed_record_changes_the_table(tmp_path: Path, suffix: str) -> None:
-    study, runs = small_study()
-    out = tmp_path / f"runs.{suffix}"
-    records_of(study, runs[0], tmp_path, [6.0], bleu=12.34)
-    write(study, runs, tmp_path, [out])
-    before = out.read_text()
-    records_of(study, runs[0], tmp_path, [6.0], bleu=23.45)
-    write(study, runs, tmp_path, [out])
-
-    assert "12.34" in before and "23.45" not in before
-    assert "23.45" in out.read_text() and "12.34" not in out.read_text()
-
-
 def test_the_readable_forms_are_rounded_and_carry_the_signatures(tmp_path: Path) -> None:
     study, runs = small_study()
     records_of(study, runs[0], tmp_path, [5.98765])
@@ -94,6 +81,41 @@ def test_the_readable_forms_are_rounded_and_carry_the_signatures(tmp_path: Path)
     assert "1e-3" in text
     assert "nrefs:1|tok:none" in text and "nrefs:1|tok:13a" in text
     assert "50 sentences of valid and 40 of test" in text
+
+
+def without_chrf(folder: Path) -> None:
+    """Make a run's record one that was made before chrF was recorded."""
+    curve = pd.read_csv(folder / "curve.csv")
+    curve.drop(columns=["valid_chrf", "test_chrf"]).to_csv(folder / "curve.csv", index=False)
+    metrics = json.loads((folder / "metrics.json").read_text())
+    for epoch in ("final", "best"):
+        del metrics[epoch]["valid_chrf"], metrics[epoch]["test_chrf"]
+    del metrics["bleu"]["chrf"]
+    (folder / "metrics.json").write_text(json.dumps(metrics))
+
+
+def test_chrf_stands_beside_bleu_where_it_is_recorded(tmp_path: Path) -> None:
+    study, runs = small_study()
+    for run in runs:
+        records_of(study, run, tmp_path, [6.0])
+    without_chrf(tmp_path / study.study / runs[0].folder)
+
+    content = made(study, runs, tmp_path)
+
+    assert content.text["Test chrF"].tolist() == [MISSING, "1.00"]
+    assert "chrF: nrefs:1|nc:6." in content.notes
+    assert content.full["final_test_chrf"].isna().tolist() == [True, False]
+
+
+def test_records_from_before_chrf_have_none(tmp_path: Path) -> None:
+    study, runs = small_study()
+    for run in runs:
+        records_of(study, run, tmp_path, [6.0])
+        without_chrf(tmp_path / study.study / run.folder)
+
+    content = made(study, runs, tmp_path)
+
+    assert not [name for name in (*content.full, *content.text, *content.notes) if "chrf" in name.lower()]
 
 
 def test_a_run_that_diverged_at_once_is_a_row_with_its_update(tmp_path: Path) -> None:

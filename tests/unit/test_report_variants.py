@@ -28,10 +28,10 @@ def records(study: Study, results: Path) -> Any:
 
 
 def test_it_has_the_first_and_the_last_layer_of_each_variant_at_the_least_depth(study: Study, tmp_path: Path) -> None:
-    found = values(records(study, tmp_path))
-    assert set(found["variant"]) == {"", "no-dropout"}
+    gradients = values(records(study, tmp_path))
+    assert set(gradients["variant"]) == {"", "no-dropout"}
     # Gradients double with each of six layers, whatever the seed.
-    bars = found[found["variant"] == "no-dropout"].pivot_table(
+    bars = gradients[gradients["variant"] == "no-dropout"].pivot_table(
         index=["placement", "seed"], columns="end", values="value"
     )
     assert (bars["last"] / bars["first"]).tolist() == pytest.approx([32.0] * len(bars))

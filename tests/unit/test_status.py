@@ -272,16 +272,6 @@ def test_where_a_folder_holds_no_results_those_that_there_are_are_named(
     assert refused(asked) == f"preln: {asked}: holds no results; {hint}\n"
 
 
-def test_the_summary_of_a_study_that_was_never_run_says_what_makes_its_results(in_a_folder: Path) -> None:
-    (in_a_folder / "config" / "first.yaml").write_text("study: mine\n", encoding="utf-8")
-    (in_a_folder / "results" / "mint").mkdir(parents=True)
-    (in_a_folder / "results" / "mint" / "study.yaml").touch()
-    output = subprocess.run(
-        [*STATUS[:-1], "summary", "results/mine"], capture_output=True, text=True, check=False
-    ).stderr
-    assert output == "preln: results/mine: holds no results; `preln run config/first.yaml` makes them\n"
-
-
 def test_beside_the_results_of_others_a_study_that_was_never_run_is_shown_from_its_file(in_a_folder: Path) -> None:
     (in_a_folder / "results" / "other").mkdir(parents=True)
     (in_a_folder / "results" / "other" / "study.yaml").touch()

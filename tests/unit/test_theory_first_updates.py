@@ -28,8 +28,8 @@ pytestmark = pytest.mark.slow
 UPDATES = 12
 
 
-def columns(found: pd.DataFrame, prefix: str) -> list[str]:
-    return [name for name in map(str, found.columns) if name.startswith(prefix)]
+def columns(table: pd.DataFrame, prefix: str) -> list[str]:
+    return [name for name in map(str, table.columns) if name.startswith(prefix)]
 
 
 def probe(run: RunSettings, prepared: Path) -> Probe:
@@ -58,10 +58,10 @@ def test_the_updates_are_those_of_the_training(changes: dict[str, Any], prepared
     norms = result[columns(result, "gradient_norm.")].to_numpy()
     for update in range(1, UPDATES + 1):
         gradient = float(np.linalg.norm(norms[update]))
-        said = next(line for line in logged if int(line["num_updates"]) == update)
+        line = next(line for line in logged if int(line["num_updates"]) == update)
         clip = run.settings.clip_norm or math.inf
         # The log has the norm before it is clipped, to three digits.
-        assert gradient == pytest.approx(min(float(said["gnorm"]), clip), abs=2e-3, rel=2e-3)
+        assert gradient == pytest.approx(min(float(line["gnorm"]), clip), abs=2e-3, rel=2e-3)
 
 
 def test_an_update_at_rate_zero_changes_nothing(prepared: Path) -> None:

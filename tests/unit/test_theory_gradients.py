@@ -176,9 +176,9 @@ def test_hidden_states_are_measured_without_padding(placement: str, prepared: Pa
 def test_unpacked_projections_are_larger_by_the_root_of_two_and_nothing_else_changes(prepared: Path) -> None:
     usual, unpacked = (probe(settings(), prepared) for _ in range(2))
     VARIED_WEIGHTS["unpacked-projections"](unpacked)
-    for one, other in zip(usual.matrices(), unpacked.matrices(), strict=True):
-        factor = math.sqrt(2) if one.name.removeprefix("cross-") in ("Q", "K", "V") else 1
-        torch.testing.assert_close(other.weight, factor * one.weight)
+    for joint, separate in zip(usual.matrices(), unpacked.matrices(), strict=True):
+        factor = math.sqrt(2) if joint.name.removeprefix("cross-") in ("Q", "K", "V") else 1
+        torch.testing.assert_close(separate.weight, factor * joint.weight)
     width = settings().width
     bound = math.sqrt(6 / (width + width))
     assert float(unpacked.model.encoder.layers[0].self_attn.q_proj.weight.detach().abs().max()) == pytest.approx(

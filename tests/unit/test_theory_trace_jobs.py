@@ -39,8 +39,8 @@ def test_a_study_without_the_section_has_no_traces() -> None:
 
 
 def test_a_trace_is_computed_in_fp32_and_by_one_process() -> None:
-    said = {**content({"precision": "bf16"}), "execution": {"processes": 4, "cpus": 2}}
-    (job,) = expand(validate(said, "my.yaml"))
+    settings = {**content({"precision": "bf16"}), "execution": {"processes": 4, "cpus": 2}}
+    (job,) = expand(validate(settings, "my.yaml"))
     assert job.settings.precision == "fp32"
     assert (job.execution.processes, job.execution.cpus) == (1, 2)
 

@@ -28,7 +28,7 @@ from preln.translation.training import state_of, train_run
 from preln.translation.unigram_baseline import of_prepared
 from tests.conftest import overflow_validations, study_content
 from tests.moments import PATIENCE, NewHold, before_file, in_epoch, wait
-from tests.trainings import TIMES, finish, kill_at, numbers, start, write_study
+from tests.trainings import TIMES, finish, kill_at, logged, metrics, numbers, start, write_study
 
 pytestmark = pytest.mark.slow
 
@@ -38,11 +38,6 @@ COLLATING_AHEAD = [
     "from preln.config import Execution; Execution.collators = property(lambda self: 1); import preln.__main__",
 ]
 """Python's arguments for a training on a CPU whose batches another process collates, as is done for GPUs."""
-
-
-def metrics(folder: Path, run: Run) -> dict[str, Any]:
-    values: dict[str, Any] = json.loads((folder / run.id / "metrics.json").read_text())
-    return values
 
 
 @pytest.fixture(scope="module")
@@ -120,10 +115,6 @@ def test_the_run_tells_where_its_numbers_come_from(uninterrupted: tuple[Path, Ru
     assert len(record["attempts"]) == 1
 
 
-def _text(path: Path) -> str:
-    return path.read_text(errors="replace") if path.exists() else ""
-
-
 @pytest.mark.parametrize(
     "moments",
     [
@@ -159,27 +150,27 @@ def test_a_finished_training_is_not_done_again(uninterrupted: tuple[Path, Run], 
 def test_another_text_begins_anew_and_the_same_in_another_place_does_not(prepared: Path, tmp_path: Path) -> None:
     _, run = write_study(tmp_path)
     before = state_of(run, prepared, tmp_path)
-    other = tmp_path / "prepared"
-    shutil.copytree(prepared, other)
-    path = other / "text" / "corpus.json"
+    elsewhere = tmp_path / "prepared"
+    shutil.copytree(prepared, elsewhere)
+    path = elsewhere / "text" / "corpus.json"
     record = json.loads(path.read_text())
     write_json(path, {**record, "settings": {**record["settings"], "folder": "elsewhere"}})
-    assert state_of(run, other, tmp_path) == before
+    assert state_of(run, elsewhere, tmp_path) == before
     record["parts"]["valid"]["files"]["valid.de"]["sha256"] = "another"
     write_json(path, record)
-    assert state_of(run, other, tmp_path) != before
+    assert state_of(run, elsewhere, tmp_path) != before
 
 
 @pytest.mark.parametrize("changed", ["bpe/bpe.model", "binary/dict.de.txt"])
 def test_other_pieces_begin_anew(changed: str, prepared: Path, tmp_path: Path) -> None:
     _, run = write_study(tmp_path)
     before = state_of(run, prepared, tmp_path)
-    other = tmp_path / "prepared"
-    shutil.copytree(prepared, other)
-    assert state_of(run, other, tmp_path) == before
-    with open(other / changed, "ab") as file:
+    copied = tmp_path / "prepared"
+    shutil.copytree(prepared, copied)
+    assert state_of(run, copied, tmp_path) == before
+    with open(copied / changed, "ab") as file:
         file.write(b"\n")
-    assert state_of(run, other, tmp_path) != before
+    assert state_of(run, copied, tmp_path) != before
 
 
 def test_other_settings_begin_anew(prepared: Path, tmp_path: Path) -> None:
@@ -213,19 +204,18 @@ def test_each_optimizer_schedule_and_precision_trains(changes: dict[str, Any], p
     assert metrics(tmp_path, run)["status"] == "finished"
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGUSR1])
 def test_a_training_that_is_told_to_stop_goes_on_inside_the_epoch_with_the_same_numbers(
-    number: int, hold: NewHold, uninterrupted: tuple[Path, Run], prepared: Path, tmp_path: Path
+    hold: NewHold, uninterrupted: tuple[Path, Run], prepared: Path, tmp_path: Path
 ) -> None:
     _, run = write_study(tmp_path)
     process = start(tmp_path, run, prepared, training_hold := hold(in_epoch(2)))
     training_hold.wait(process)
-    process.send_signal(number)
+    process.send_signal(signal.SIGUSR1)
     assert process.wait(PATIENCE) == 1
     (state,) = (tmp_path / run.id / "state").glob("*")
     (checkpoint,) = (state / "checkpoints").glob("checkpoint_2_*.pt")
     update = checkpoint.stem.split("_")[-1]
-    assert f"stopped on request after update {update}" in _text(tmp_path / "output.log")
+    assert f"stopped on request after update {update}" in logged(tmp_path / "output.log")
     finish(tmp_path, run, prepared)
     assert numbers(tmp_path, run) == numbers(*uninterrupted)
     assert not (state / "stopped.json").exists()
@@ -271,11 +261,10 @@ def accumulated(tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> tup
     return folder, run
 
 
-@pytest.mark.parametrize("processes", [2, 4])
 def test_processes_are_one_with_accumulation_to_rounding(
-    processes: int, accumulated: tuple[Path, Run], prepared: Path, tmp_path: Path
+    accumulated: tuple[Path, Run], prepared: Path, tmp_path: Path
 ) -> None:
-    _, run = write_study(tmp_path, processes, **SHARED)
+    _, run = write_study(tmp_path, 4, **SHARED)
     finish(tmp_path, run, prepared)
     assert run.identity == accumulated[1].identity
     pd.testing.assert_frame_equal(losses(tmp_path, run), losses(*accumulated), rtol=1e-3)
@@ -291,7 +280,7 @@ def test_processes_that_are_told_to_stop_do_so_together_and_go_on_with_the_same_
     training_hold.wait(process)
     process.send_signal(signal.SIGTERM)
     assert process.wait(PATIENCE) == 1
-    assert "stopped on request after update" in _text(tmp_path / "stopped" / "output.log")
+    assert "stopped on request after update" in logged(tmp_path / "stopped" / "output.log")
     for name in ("whole", "stopped"):
         finish(tmp_path / name, run, prepared)
     assert numbers(tmp_path / "whole", run) == numbers(tmp_path / "stopped", run)
@@ -327,7 +316,7 @@ def test_a_full_disk_leaves_the_last_checkpoint_whole_and_the_run_goes_on_after(
     training_hold.let_go()
     assert process.wait(PATIENCE) == 1
     (small_disk / "filler").unlink()
-    assert "the disk is full" in _text(small_disk / "output.log")
+    assert "the disk is full" in logged(small_disk / "output.log")
     (state,) = (small_disk / run.id / "state").glob("*")
     assert newest_checkpoint(state / "checkpoints") is not None
     assert not list((state / "checkpoints").glob("*.tmp"))
@@ -349,12 +338,12 @@ def test_processes_end_with_the_one_that_started_them(hold: NewHold, prepared: P
 def children(process: subprocess.Popen[bytes]) -> list[int]:
     """The processes that it has begun and that run, Linux's numbers for them."""
     threads = Path(f"/proc/{process.pid}/task").glob("*/children")
-    return [child for each in threads for child in map(int, _text(each).split()) if runs(child)]
+    return [child for each in threads for child in map(int, logged(each).split()) if runs(child)]
 
 
 def runs(process: int) -> bool:
-    """Whether it runs: what has ended and nobody has asked for has no command line any more."""
-    return bool(_text(Path(f"/proc/{process}/cmdline")))
+    """True if a process runs: one that has ended has no command line."""
+    return bool(logged(Path(f"/proc/{process}/cmdline")))
 
 
 def test_batches_that_another_process_collates_ahead_change_no_number(
@@ -384,7 +373,7 @@ def test_a_training_whose_processes_are_all_told_to_stop_keeps_its_collators_unt
             os.kill(collator, number)
     process.send_signal(signal.SIGTERM)
     assert process.wait(PATIENCE) == 1
-    assert "stopped on request after update" in _text(tmp_path / "output.log")
+    assert "stopped on request after update" in logged(tmp_path / "output.log")
     assert not any(map(runs, collators))
     finish(tmp_path, run, prepared, COLLATING_AHEAD)
     assert numbers(tmp_path, run) == numbers(*uninterrupted)
@@ -428,11 +417,10 @@ def save(folder: Path, name: str, **content: Any) -> Path:
     ("content", "reason"),
     [
         ({"model": {}, "extra": Foreign()}, r"it holds more than tensors and settings \(tests\.unit\S+Foreign\)"),
-        ({"model": {}}, "it belongs to another run"),
         ({"extra_state": {"Recorded": {"state": "another"}}}, "it belongs to another run"),
         ([1, 2], "it belongs to another run"),
     ],
-    ids=["a foreign object", "a model alone", "another run's", "a list"],
+    ids=["a foreign object", "another run's", "a list"],
 )
 def test_a_foreign_checkpoint_is_refused_in_a_line_with_what_to_do(content: Any, reason: str, tmp_path: Path) -> None:
     save(tmp_path, "checkpoint2.pt")
@@ -442,13 +430,7 @@ def test_a_foreign_checkpoint_is_refused_in_a_line_with_what_to_do(content: Any,
     assert "\n" not in str(refused.value) and "weights_only" not in str(refused.value)
 
 
-def test_a_checkpoint_that_fairseq_would_load_unasked_is_refused(tmp_path: Path) -> None:
-    torch.save({"model": {}}, tmp_path / "checkpoint_last.pt")
-    with pytest.raises(CheckpointRefused, match="checkpoint_last.pt: refused"):
-        newest_checkpoint(tmp_path)
-
-
-@pytest.mark.parametrize("target", ["/dev/zero", "/dev/null", "nowhere", "."])
+@pytest.mark.parametrize("target", ["/dev/zero", "nowhere"])
 def test_what_is_no_file_is_no_checkpoint(target: str, tmp_path: Path) -> None:
     save(tmp_path, "checkpoint1.pt")
     (tmp_path / "checkpoint2.pt").symlink_to(target)
@@ -462,13 +444,14 @@ def test_names_of_other_files_are_no_checkpoints(tmp_path: Path) -> None:
     assert newest_checkpoint(tmp_path) is None
 
 
-def test_a_checkpoint_with_a_flipped_bit_gives_way_to_the_one_before_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("damage", ["a flipped bit", "cut off"])
+def test_a_damaged_checkpoint_gives_way_to_the_one_before_it(damage: str, tmp_path: Path) -> None:
     for epoch in (1, 2):
         save(tmp_path, f"checkpoint{epoch}.pt", model=torch.zeros(100))
     damaged = bytearray((tmp_path / "checkpoint2.pt").read_bytes())
     weights = damaged.index(bytes(400))
     damaged[weights + 200] ^= 1
-    (tmp_path / "checkpoint2.pt").write_bytes(damaged)
+    (tmp_path / "checkpoint2.pt").write_bytes(damaged if damage == "a flipped bit" else damaged[:weights])
     assert newest_checkpoint(tmp_path) == tmp_path / "checkpoint1.pt"
 
 
@@ -478,13 +461,6 @@ def test_a_checkpoint_inside_an_epoch_is_older_than_that_of_its_end(tmp_path: Pa
     assert newest_checkpoint(tmp_path) == tmp_path / "checkpoint_3_25.pt"
     save(tmp_path, "checkpoint3.pt")
     assert newest_checkpoint(tmp_path) == tmp_path / "checkpoint3.pt"
-
-
-def test_a_truncated_checkpoint_gives_way_to_the_one_before_it(tmp_path: Path) -> None:
-    save(tmp_path, "checkpoint1.pt", model=torch.zeros(100))
-    whole = (tmp_path / "checkpoint1.pt").read_bytes()
-    (tmp_path / "checkpoint2.pt").write_bytes(whole[: len(whole) // 2])
-    assert newest_checkpoint(tmp_path) == tmp_path / "checkpoint1.pt"
 
 
 @pytest.mark.parametrize(

@@ -60,8 +60,10 @@ def test_alternatives_come_in_the_order_of_their_scores(trained: Trained, prepar
     _, runs, folder = trained
     for hypotheses in TrainedRun(runs[0], folder, prepared).translate(lines(prepared), alternatives=3):
         assert len(hypotheses) == 3
-        assert [one.score for one in hypotheses] == sorted((one.score for one in hypotheses), reverse=True)
-        assert len({one.text for one in hypotheses}) > 1
+        assert [translation.score for translation in hypotheses] == sorted(
+            (translation.score for translation in hypotheses), reverse=True
+        )
+        assert len({translation.text for translation in hypotheses}) > 1
 
 
 @pytest.mark.slow

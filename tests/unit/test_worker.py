@@ -1,4 +1,4 @@
-"""A process of several that train a run together: as it begins, and where the system is not Linux."""
+"""A process of several that train a run together, as it begins."""
 
 from __future__ import annotations
 
@@ -14,26 +14,15 @@ from preln.fairseq_plugin.interruption import SIGNALS, Interruption
 from preln.fairseq_plugin.worker import STARTED_BY
 from tests.moments import PATIENCE, wait
 
-# The platform is changed once torch is imported, which is another one there.
-ELSEWHERE = """
-import ctypes, os, runpy, sys
-import preln.fairseq_plugin.launch
-os.environ["RANK"] = "0"
-sys.platform = "darwin"
-ctypes.CDLL = lambda name: object()
-sys.argv = ["worker", sys.argv[1]]
-runpy.run_module("preln.fairseq_plugin.worker", run_name="__main__")
-"""
-
 
 def catches(process: int, number: int) -> bool:
-    """Whether a process has a handler of a signal."""
+    """True if a process has a handler for a signal."""
     status = dict(line.split(":", 1) for line in Path(f"/proc/{process}/status").read_text().splitlines())
     return bool(int(status["SigCgt"], 16) >> (number - 1) & 1)
 
 
 def reads(fifo: Path) -> bool:
-    """Whether somebody reads it; he then finds nothing."""
+    """True if a process reads the pipe, which is empty."""
     try:
         os.close(os.open(fifo, os.O_WRONLY | os.O_NONBLOCK))
     except OSError:
@@ -49,13 +38,13 @@ def test_a_worker_that_is_told_to_stop_before_its_training_begins_does_not_die_o
     os.mkfifo(assignment := tmp_path / "assignment.json")
     command = [sys.executable, "-m", "preln.fairseq_plugin.worker", str(assignment)]
     worker = subprocess.Popen(command, env={**os.environ, "RANK": "0"}, stderr=subprocess.PIPE, text=True)
-    wait(lambda: all(catches(worker.pid, one) for one in SIGNALS))
+    wait(lambda: all(catches(worker.pid, stop) for stop in SIGNALS))
     worker.send_signal(number)
     wait(lambda: worker.poll() is not None or reads(assignment))
     assert "JSONDecodeError" in worker.communicate(timeout=PATIENCE)[1]
 
 
-def test_a_worker_whose_parent_died_before_it_began_ends_at_once(tmp_path: Path) -> None:
+def test_a_worker_whose_parent_died_before_it_began_ends(tmp_path: Path) -> None:
     (parent := subprocess.Popen([sys.executable, "-c", ""])).wait()
     os.mkfifo(assignment := tmp_path / "assignment.json")
     command = [sys.executable, "-m", "preln.fairseq_plugin.worker", str(assignment)]
@@ -71,22 +60,3 @@ def test_what_was_told_before_a_training_is_heeded_in_it_and_not_in_the_next() -
         assert own.requested
     with own.heeded(object()):
         assert not own.requested
-
-
-def test_where_the_system_has_no_prctl_a_worker_reads_its_assignment_without_it(tmp_path: Path) -> None:
-    assignment = tmp_path / "assignment.json"
-    command = [sys.executable, "-c", ELSEWHERE, str(assignment)]
-    outcome = subprocess.run(command, capture_output=True, text=True, check=False)
-    # It gets as far as the description of its assignment, which is not there.
-    assert outcome.stderr.strip().endswith(f"No such file or directory: '{assignment}'"), outcome.stderr
-
-
-def test_there_it_ends_soon_after_the_process_that_started_it(tmp_path: Path) -> None:
-    os.mkfifo(assignment := tmp_path / "assignment.json")
-    start = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {ELSEWHERE!r}, {str(assignment)!r}])"
-    starter = subprocess.Popen([sys.executable, "-c", start], stdout=subprocess.PIPE)
-    # This waits until the worker reads its assignment, of which no more comes.
-    with assignment.open("w"):
-        starter.kill()
-        # The worker has this output too, so it is open until both have ended.
-        starter.communicate(timeout=PATIENCE)

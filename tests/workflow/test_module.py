@@ -147,7 +147,7 @@ def test_a_module_with_a_prefix_is_planned_run_and_asked_for_from_the_users_fold
         outcome = user.run(*run)
         assert outcome.code == 0, outcome.output
         assert ("Nothing to do" in outcome.output) == again
-        page, _, finding = outcome.output.splitlines()[-3:]
+        finding, page, _ = outcome.output.splitlines()[-3:]
         assert page == "All of it on one page: norms/results/tiny/report.html"
         assert finding.startswith("This study tests none of the paper's 16 claims")
 

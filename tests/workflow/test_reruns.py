@@ -81,7 +81,7 @@ def test_a_run_that_is_removed_renews_its_figures_and_the_tables(again: Workspac
 
 
 def test_the_reports_code_makes_figures_tables_and_the_page_again(again: Workspace) -> None:
-    again.edit("src/preln/translation/report/figure_4.py", lambda code: code + "\nADDED = 1\n")
+    again.edit("src/preln/translation/report/paper_figures.py", lambda code: code + "\nADDED = 1\n")
     outcome = again.snakemake("--dry-run")
     assert outcome.jobs.keys() == {"draw_figure", "write_table", "judge_claims", "write_report"}
     assert not outcome.computed

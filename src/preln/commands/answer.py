@@ -1,4 +1,4 @@
-"""What a study, or the committed ones, say to a question."""
+"""The answers of a study, or of the committed ones, to a question."""
 
 from __future__ import annotations
 

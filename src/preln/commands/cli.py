@@ -9,11 +9,11 @@ import shlex
 import sys
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Annotated, Any, NoReturn, Protocol, TypeVar
+from typing import Annotated, Any, NoReturn, TypeVar
 
 import typer
 from pydantic import TypeAdapter, ValidationError
@@ -39,9 +39,24 @@ StudyFile = Annotated[Path, typer.Argument(metavar="STUDY", help="A study file, 
 ResultsOf = Annotated[
     Path, typer.Argument(metavar="RESULTS", help="The folder of a study's results, such as results/quick.")
 ]
-CorpusJson = Annotated[str, typer.Option("--corpus", help="A corpus's settings, as JSON.")]
 Downloads = Annotated[Path, typer.Option(help="Folder of the downloads.")]
 Out = Annotated[Path, typer.Option("--out", help="Where the result is written.")]
+Prepared = Annotated[Path, typer.Option(help="Folder of the prepared text.")]
+PreparedOrFound = Annotated[
+    Path | None, typer.Option(help="Folder of the prepared text; by default that of the workflow.")
+]
+Command = TypeVar("Command", bound=Callable[..., None])
+
+
+def _stage(*names: str) -> Callable[[Command], Command]:
+    """Register a stage of the workflow, which may have several names."""
+
+    def register(command: Command) -> Command:
+        for name in names:
+            app.command(name, rich_help_panel=STAGE)(command)
+        return command
+
+    return register
 
 
 SNAKEFILES = [Path("Snakefile"), Path("workflow/Snakefile")]
@@ -49,7 +64,7 @@ SNAKEFILES = [Path("Snakefile"), Path("workflow/Snakefile")]
 
 
 class Form(StrEnum):
-    """What is exported, and for which software."""
+    """The forms of an export."""
 
     HUGGINGFACE = "huggingface"
     TENSORBOARD = "tensorboard"
@@ -74,7 +89,7 @@ def _common(
 
 def main() -> None:
     """Run the command line; what users can mend is said in a line or two, without a traceback."""
-    # On a full disk, a log tells with a traceback for each line that it cannot be written.
+    # Don't print a logging traceback per line when the disk is full.
     logging.raiseExceptions = False
     if isinstance(sys.stdout, TextIOWrapper) and sys.stdout.isatty():
         # A terminal may not have each of our signs. What is written to files and to programs is UTF-8.
@@ -88,12 +103,12 @@ def main() -> None:
     except (PermissionError, IsADirectoryError, NotADirectoryError, FileExistsError) as error:
         _end(f"{error.filename}: {error.strerror}")
     except ModuleNotFoundError as error:
-        if what := libraries.missing(error):
-            _end(what)
+        if hint := libraries.missing(error):
+            _end(hint)
         raise
     except Exception as error:
-        if found := not_written(error):
-            _end(str(found))
+        if refusal := not_written(error):
+            _end(str(refusal))
         raise
 
 
@@ -191,22 +206,10 @@ def run_study(
     if status:
         sys.exit(status)
     if (results / REPORT).exists():
-        _say_finding(content, results.parent)
+        from preln.commands import conclusion
 
-
-def _say_finding(study: Study, results: Path) -> None:
-    """What a study found, and where to look."""
-    from preln.questions.core import ledger
-    from preln.report.catalogue import REPORT, Catalogue
-
-    entries = ledger.judge(Catalogue(study).load(ledger.CLAIMS_TABLE, results))
-    finding = ledger.finding(entries)
-    places = [
-        f"All of it on one page: {results / study.study / REPORT}",
-        f"The tables: preln summary {results / study.study}",
-    ]
-    # Of a study that tests no claim, the paper is the last thing to say.
-    print(*([finding, *places] if ledger.tested(entries) else [*places, finding]), sep="\n")
+        print(*conclusion.lines(content, results.parent), sep="\n")
+        print(f"The tables: preln summary {results}")
 
 
 @app.command(rich_help_panel=STUDY)
@@ -244,19 +247,21 @@ def status(
 
 @app.command(rich_help_panel=STUDY)
 def summary(results: ResultsOf) -> None:
-    """Print the tables of what is done, the verdicts on the paper's claims, and where the figures are."""
-    from preln.report.catalogue import REPORT, Catalogue
+    """Print what a study found, the tables of what is done, and where the figures are."""
+    from preln.commands import conclusion
+    from preln.questions.core.ledger import CLAIMS_TABLE
+    from preln.report.catalogue import Catalogue
     from preln.report.core import forms
 
     folder, study = read_results(results)
     catalogue = Catalogue(study)
+    print(*conclusion.lines(study, folder.parent), sep="\n")
     for written in catalogue.tables.values():
-        print(forms.plain(written.make(study, catalogue.load(written, folder.parent))))
+        if written is not CLAIMS_TABLE:
+            print(forms.plain(written.make(study, catalogue.load(written, folder.parent))))
     for picture in catalogue.pictures():
         if (folder / picture).exists():
             print(folder / picture)
-    if (folder / REPORT).exists():
-        print(f"All of it on one page: {folder / REPORT}")
 
 
 @app.command(rich_help_panel=STUDY)
@@ -272,9 +277,9 @@ def compare(
     for folder in folders:
         # It says what was meant by a misspelt name.
         read_results(folder)
-    found = compare(*folders)
-    print(text(found))
-    if found.is_worse:
+    comparison = compare(*folders)
+    print(text(comparison))
+    if comparison.is_worse:
         raise typer.Exit(1)
 
 
@@ -390,9 +395,7 @@ def translate(
     beam: Annotated[int | None, typer.Option(min=1, max=100, help="Hypotheses kept; by default the run's.")] = None,
     alternatives: Annotated[int, typer.Option(min=1, max=100, help="Translations of each sentence.")] = 1,
     scores: Annotated[bool, typer.Option("--scores", help="Show the score of each: see the quick start.")] = False,
-    prepared: Annotated[
-        Path | None, typer.Option(help="Folder of the prepared corpus; by default that of the workflow.")
-    ] = None,
+    prepared: PreparedOrFound = None,
 ) -> None:
     """Translate sentences of running text with trained runs of a study. They are prepared as the study's text was."""
     # Standard output is for translations alone, and fairseq's import would log there.
@@ -437,9 +440,7 @@ def export(
             autocompletion=completion.all_runs,
         ),
     ] = None,
-    prepared: Annotated[
-        Path | None, typer.Option(help="Of a model: folder of the prepared text; by default that of the workflow.")
-    ] = None,
+    prepared: PreparedOrFound = None,
     licence: Annotated[
         str | None,
         typer.Option(help="Of an RO-Crate, which must have one: an SPDX identifier such as CC-BY-4.0, or an address."),
@@ -462,18 +463,13 @@ def export(
                 f"--to {to}: an RO-Crate must say under which licence the results are; add --licence with an SPDX "
                 "identifier such as CC-BY-4.0, or with an address"
             )
-        _export_study(results, licence, out)
+        from preln.export import crate
+
+        folder, study = read_results(results)
+        crate.export(study, folder, licence, out)
     else:
         _export_curves(results, run, to, out)
     print(out)
-
-
-def _export_study(results: Path, licence: str, out: Path) -> None:
-    """Write all results of a study for an archive."""
-    from preln.export import crate
-
-    folder, study = read_results(results)
-    crate.export(study, folder, licence, out)
 
 
 def _export_model(results: Path, run: str, out: Path, prepared: Path | None) -> None:
@@ -503,9 +499,8 @@ def _export_curves(results: Path, run: str | None, to: Form, out: Path) -> None:
         _find(jobs, run, "run")
         # A trace has the id of its run.
         jobs = [job for job in jobs if job.id == run]
-    found = curves.load(study, folder.parent, jobs)
     write = {Form.CSV: curves.to_csv, Form.TENSORBOARD: curves.to_tensorboard}[to]
-    write(found, out)
+    write(curves.load(study, folder.parent, jobs), out)
 
 
 @app.command(rich_help_panel=STAGE)
@@ -518,114 +513,77 @@ def download(
     fetch(registered(name), out)
 
 
-@app.command(rich_help_panel=STAGE)
+@_stage("prepare-text", "prepare-english", "prepare-task")
 def prepare_text(
-    corpus: CorpusJson,
     downloads: Downloads,
     out: Out,
+    corpus: Annotated[str | None, typer.Option(help="A parallel corpus's settings, as JSON.")] = None,
+    text: Annotated[str | None, typer.Option(help="An English text's settings, as JSON.")] = None,
+    task: Annotated[str | None, typer.Option(help="A task's settings, as JSON; with --model, --longest.")] = None,
+    model: Annotated[Path | None, typer.Option(help="The BPE model of the text that is pre-trained on.")] = None,
+    longest: Annotated[int | None, typer.Option(help="Tokens that the pre-trained models read.")] = None,
     processes: Annotated[int, typer.Option(min=1, help="Processes that tokenise.")] = 1,
 ) -> None:
-    """Make tokenised train, valid and test text of a corpus."""
-    from preln.corpora import prepare
+    """Make train, valid and test of a corpus, sentences of an English text, or pieces of a task's pairs."""
+    if corpus:
+        from preln.corpora import prepare
 
-    prepare.prepare_text(_settings("--corpus", Corpus, corpus), downloads, out, processes)
+        prepare.prepare_text(_settings("--corpus", Corpus, corpus), downloads, out, processes)
+    elif text:
+        from preln.corpora.english import prepare as english
+
+        english.prepare_text(_settings("--text", EnglishText, text), downloads, out, processes)
+    elif task and model and longest:
+        from preln.corpora import tasks
+
+        tasks.prepare_task(_settings("--task", Task, task), downloads, model, longest, out)
+    else:
+        raise PrelnError("give --corpus, --text, or --task with --model and --longest")
 
 
-@app.command(rich_help_panel=STAGE)
+@_stage("prepare-bpe", "prepare-english-bpe")
 def prepare_bpe(
-    text: Annotated[Path, typer.Option(help="Folder of the tokenised text.")],
-    vocabulary: Annotated[int, typer.Option(help="Size of the joint vocabulary.")],
+    text: Annotated[Path, typer.Option(help="Folder of the tokenised text or of the sentences.")],
+    vocabulary: Annotated[int, typer.Option(help="Size of the vocabulary, which two languages share.")],
     out: Out,
     threads: Annotated[int, typer.Option(min=1, help="Threads that encode.")] = 1,
 ) -> None:
-    """Train a joint BPE model and split the text into its pieces."""
+    """Train a BPE model on a text and split the text into its pieces."""
     from preln.corpora import prepare
+    from preln.corpora.english import prepare as english
 
-    prepare.prepare_bpe(text, vocabulary, out, threads)
+    is_english = (text / "text.json").exists()
+    (english.prepare_pieces if is_english else prepare.prepare_bpe)(text, vocabulary, out, threads)
 
 
-@app.command(rich_help_panel=STAGE)
+@_stage("binarise", "binarise-english", "binarise-task")
 def binarise(
     pieces: Annotated[Path, typer.Option(help="Folder of the BPE pieces.")],
-    source: Annotated[str, typer.Option(help="Source language.")],
-    target: Annotated[str, typer.Option(help="Target language.")],
     out: Out,
+    source: Annotated[str | None, typer.Option(help="Source language of a parallel text.")] = None,
+    target: Annotated[str | None, typer.Option(help="Target language of a parallel text.")] = None,
+    dictionary: Annotated[
+        Path | None, typer.Option(help="Of a task: the dictionary of the text that is pre-trained on.")
+    ] = None,
 ) -> None:
-    """Binarise the pieces of parallel text for fairseq."""
-    from preln.fairseq_plugin.binarise import binarise as binarise_pieces
-
-    binarise_pieces(pieces, source, target, out)
-
-
-@app.command(rich_help_panel=STAGE)
-def prepare_english(
-    text: Annotated[str, typer.Option("--text", help="A text's settings, as JSON.")],
-    downloads: Downloads,
-    out: Out,
-    processes: Annotated[int, typer.Option(min=1, help="Processes that prepare documents.")] = 1,
-) -> None:
-    """Make sentences of train and valid of English documents."""
-    from preln.corpora.english import prepare
-
-    prepare.prepare_text(_settings("--text", EnglishText, text), downloads, out, processes)
-
-
-@app.command(rich_help_panel=STAGE)
-def prepare_english_bpe(
-    text: Annotated[Path, typer.Option(help="Folder of the sentences.")],
-    vocabulary: Annotated[int, typer.Option(help="Size of the vocabulary.")],
-    out: Out,
-    threads: Annotated[int, typer.Option(min=1, help="Threads that encode.")] = 1,
-) -> None:
-    """Train a BPE model on English sentences and split them into its pieces."""
-    from preln.corpora.english import prepare
-
-    prepare.prepare_pieces(text, vocabulary, out, threads)
-
-
-@app.command(rich_help_panel=STAGE)
-def binarise_english(
-    pieces: Annotated[Path, typer.Option(help="Folder of the BPE pieces.")],
-    out: Out,
-) -> None:
-    """Binarise the pieces of English sentences for fairseq."""
+    """Binarise the pieces of a parallel text, an English text or a task for fairseq."""
     from preln.fairseq_plugin import binarise
 
-    binarise.binarise_english(pieces, out)
-
-
-@app.command(rich_help_panel=STAGE)
-def prepare_task(
-    task: Annotated[str, typer.Option("--task", help="A task's settings, as JSON.")],
-    downloads: Downloads,
-    model: Annotated[Path, typer.Option(help="The BPE model of the text that the models are pre-trained on.")],
-    longest: Annotated[int, typer.Option(help="Tokens that the models read.")],
-    out: Out,
-) -> None:
-    """Check a task's pairs of sentences and split them into the pieces of a text's BPE model."""
-    from preln.corpora import tasks
-
-    read: Task = _settings("--task", Task, task)
-    tasks.prepare_task(read, downloads, model, longest, out)
-
-
-@app.command(rich_help_panel=STAGE)
-def binarise_task(
-    pieces: Annotated[Path, typer.Option(help="Folder of the task's pieces.")],
-    dictionary: Annotated[Path, typer.Option(help="The dictionary of the text that the models are pre-trained on.")],
-    out: Out,
-) -> None:
-    """Binarise a task's pieces for fairseq."""
-    from preln.fairseq_plugin import binarise
-
-    binarise.binarise_task(pieces, dictionary, out)
+    if (source is None) != (target is None):
+        raise PrelnError("--source and --target: give both, or neither")
+    if source and target:
+        binarise.binarise(pieces, source, target, out)
+    elif dictionary:
+        binarise.binarise_task(pieces, dictionary, out)
+    else:
+        binarise.binarise_english(pieces, out)
 
 
 @app.command(rich_help_panel=STAGE)
 def train(
     study: StudyFile,
     run: Annotated[str, typer.Argument(metavar="RUN", help="The id of a run of the study.")],
-    prepared: Annotated[Path, typer.Option(help="Folder of the prepared corpus.")],
+    prepared: Prepared,
     out: Out,
 ) -> None:
     """Train one run, or go on with it, and write its records."""
@@ -638,7 +596,7 @@ def train(
 def pretrain(
     study: StudyFile,
     run: Annotated[str, typer.Argument(metavar="RUN", help="The id of a pre-training run of the study.")],
-    prepared: Annotated[Path, typer.Option(help="Folder of the prepared text.")],
+    prepared: Prepared,
     out: Out,
 ) -> None:
     """Pre-train one run, or go on with it, and write its records."""
@@ -651,7 +609,7 @@ def pretrain(
 def finetune(
     study: StudyFile,
     finetuning: Annotated[str, typer.Argument(metavar="FINETUNING", help="The id of a fine-tuning of the study.")],
-    prepared: Annotated[Path, typer.Option(help="Folder of the prepared text.")],
+    prepared: Prepared,
     task: Annotated[Path, typer.Option(help="Folder of the prepared task.")],
     runs: Annotated[Path, typer.Option(help="Folder of the study's pre-training runs.")],
     out: Out,
@@ -682,7 +640,7 @@ def measure(
 def trace(
     study: StudyFile,
     run: Annotated[str, typer.Argument(metavar="RUN", help="The id of a run of the study's first_updates.")],
-    prepared: Annotated[Path, typer.Option(help="Folder of the prepared corpus.")],
+    prepared: Prepared,
     out: Out,
 ) -> None:
     """Trace the first updates of one run, and write its records."""
@@ -700,15 +658,7 @@ def write_records(study: StudyFile, out: Out) -> None:
     packed.pack(out, {job.folder: job.records for job in jobs_of(load(study_file(study)))})
 
 
-class _Identified(Protocol):
-    @property
-    def id(self) -> str: ...
-
-
-Found = TypeVar("Found", bound=_Identified)
-
-
-def _find(choices: Sequence[Found], wanted: str, kind: str) -> Found:
+def _find(choices: Sequence[Any], wanted: str, kind: str) -> Any:
     """The job with the id.
 
     Raises:

@@ -27,11 +27,14 @@ from preln.translation.training import tested
 
 SIGNIFICANT = 0.05
 """The p-value below which a difference is significant."""
-NOTICEABLE = {"valid_loss": 0.05, "test_bleu": 1.0, "accuracy": 0.02}
+NOTICEABLE = {"valid_loss": 0.05, "test_bleu": 1.0, "test_chrf": 1.0, "accuracy": 0.02}
 """The smallest difference that counts if no p-value is known: bits a token, percent, and a fraction."""
 
-LOWER_IS_BETTER = {"valid_loss": True, "test_bleu": False, "accuracy": False}
-"""Whether a lower value is the better one."""
+LOWER_IS_BETTER = {"valid_loss": True, "test_bleu": False, "test_chrf": False, "accuracy": False}
+"""A lower value is the better one."""
+
+_SCORES = {"test_bleu": "bleu", "test_chrf": "chrf"}
+"""The metrics of the translations by quantity."""
 
 Numbers = dict[tuple[str, str], dict[int, float]]
 """Each seed's value, by the runs' name without the seed, and by quantity."""
@@ -43,7 +46,7 @@ class Difference:
 
     Attributes:
         what: the runs: their varying settings, and the task and update of a fine-tuning.
-        quantity: `valid_loss` (bits a token), `test_bleu` (percent) or `accuracy` (a fraction).
+        quantity: `valid_loss` (bits a token), `test_bleu` or `test_chrf` (percent), or `accuracy` (a fraction).
         before, after: means over the seeds; if one side has a single seed, only that seed's values.
         seeds: the number of seeds of each study.
         p: from Welch's t-test over seeds; for a single seed, from the paired bootstrap over the test sentences, if the
@@ -81,7 +84,7 @@ class Comparison:
 
     @property
     def is_worse(self) -> bool:
-        """Whether any number is worse."""
+        """Any number is worse."""
         return any(difference.verdict == "worse" for difference in self.numbers)
 
 
@@ -105,10 +108,12 @@ def compare(before: Path, after: Path) -> Comparison:
         raise RecordError(f"{before} and {after}: no run is finished in both; runs are matched by name")
     for key in dict.fromkeys([*first, *second]):
         if key in first and key in second:
-            bootstrap = partial(_bootstrap, (before, after), runs, key[0]) if key[1] == "test_bleu" else None
+            name, quantity = key
+            bootstrap = partial(_bootstrap, (before, after), runs, name, quantity) if quantity in _SCORES else None
             diverged = first_diverged[key[0]], second_diverged[key[0]]
             numbers.append(_difference(*key, first[key], second[key], diverged, bootstrap, hardware_differs))
-        else:
+        elif key[1] != "test_chrf":
+            # Only one of the studies may have chrF, and what is alone has BLEU too.
             alone.append(f"{', '.join(key)}: only in {before if key in first else after}")
     settings = list(_changed(*(flat(study.model_dump(mode="json")) for study in studies)))
     texts = [_texts(study, folder) for study, folder in zip(studies, (before, after), strict=True)]
@@ -147,8 +152,8 @@ def text(comparison: Comparison) -> str:
     undecided = f", and {counts['undecided']} undecided" if counts["undecided"] else ""
     parts.append(
         f"{counts['worse']} of {len(comparison.numbers)} numbers are worse{undecided}: a larger share of the seeds "
-        f"diverged; or else p < {SIGNIFICANT} over seeds, or over BLEU's sentences for a single seed; or, without a p, "
-        f"by {NOTICEABLE['valid_loss']} bits of loss, {NOTICEABLE['test_bleu']:g} of BLEU or "
+        f"diverged; or else p < {SIGNIFICANT} over seeds, or over test's sentences for a single seed; or, without a p, "
+        f"by {NOTICEABLE['valid_loss']} bits of loss, {NOTICEABLE['test_bleu']:g} of BLEU or chrF, or "
         f"{NOTICEABLE['accuracy']:.0%} of accuracy. If one side has a single seed, only that seed is compared."
     )
     return "\n\n".join(parts)
@@ -240,14 +245,17 @@ def _difference(
     return Difference(name, quantity, mean_before, mean_after, f"{len(before)}, {len(after)}", p, verdict)
 
 
-def _bootstrap(results: tuple[Path, Path], runs: Sequence[Mapping[str, Run]], name: str, seed: int) -> float:
+def _bootstrap(
+    results: tuple[Path, Path], runs: Sequence[Mapping[str, Run]], name: str, quantity: str, seed: int
+) -> float:
     """The p-value of the paired bootstrap over a run's last translations in both studies; NaN if these are missing, or
     not of the same text."""
     pair = [study_runs[f"{name}-s{seed}"] for study_runs in runs]
     folders = [folder / run.folder for folder, run in zip(results, pair, strict=True)]
     run = pair[1]
     (corpus,) = run.prepared
-    test = f"test.{languages(run.corpus)[1]}"
+    language = languages(run.corpus)[1]
+    test = f"test.{language}"
     text = results[1].resolve().parent.parent / corpus.folder / "text" / test
     tests = {checksums(read(folder / RUN).get("corpus", {})).get(test) for folder in folders}
     first, second = (tested(folder, run.settings.epochs) for folder, run in zip(folders, pair, strict=True))
@@ -256,9 +264,9 @@ def _bootstrap(results: tuple[Path, Path], runs: Sequence[Mapping[str, Run]], na
     references = text.read_text(encoding="utf-8").splitlines()
     if len(first) != len(second):
         return math.nan
-    from preln.translation.bleu import p_value
+    from preln.translation.scores import p_value
 
-    return p_value(first, second, references[: len(first)])
+    return p_value(_SCORES[quantity], first, second, references[: len(first)], language)
 
 
 def _changed(before: dict[str, str], after: dict[str, str]) -> Iterator[tuple[str, str, str]]:

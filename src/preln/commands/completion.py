@@ -54,17 +54,11 @@ def _tables(study: Study) -> Iterable[str]:
     return Catalogue(study).tables
 
 
-translations = _of_study(_translations)
-"""The ids of the translation runs."""
+translations, all_runs = _of_study(_translations), _of_study(_all_runs)
+"""The ids of the translation runs, and of all trained and traced runs."""
 
-all_runs = _of_study(_all_runs)
-"""The ids of all trained and traced runs."""
-
-figures = _of_study(_figures)
-"""The names of the figures."""
-
-tables = _of_study(_tables)
-"""The names of the tables."""
+figures, tables = _of_study(_figures), _of_study(_tables)
+"""The names of the figures and of the tables."""
 
 
 def questions() -> list[str]:

@@ -25,11 +25,15 @@ from rich.text import Text
 from preln.commands.progress import Progress, bar, seconds_left, spoken
 from preln.commands.status import WATCH_SECONDS, StudyProgress
 from preln.config import Study
+from preln.jobs.grid import series
+from preln.jobs.kinds import KINDS
 from preln.libraries import filelock
+from preln.report.core.labels import names
 
 _TARGETS = ("default", "all", "prepared")
 """Rules that make nothing; a module's may have a name before it, as `preln_all`."""
 NOTHING = "Nothing to do: all of it is made and up to date."
+STOPPED = "Stopped. The same command goes on from here."
 SHOWN = 20
 """Lines of the log that are shown when the workflow fails and no line says why."""
 
@@ -157,7 +161,11 @@ def _run(study: Study, arguments: Sequence[str], log: Path) -> tuple[int, Path]:
         )
         os.close(writer)
 
+        stopped = False
+
         def interrupt(*_: object) -> None:
+            nonlocal stopped
+            stopped = True
             # Snakemake waits for its jobs unless they are interrupted too. It may have ended by now.
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGINT)
@@ -187,7 +195,9 @@ def _run(study: Study, arguments: Sequence[str], log: Path) -> tuple[int, Path]:
         # Otherwise it was asked for something else, such as a plan.
         is_made = steps.is_started and not steps.total
         console.print(NOTHING if is_made else content, markup=False, highlight=False)
-    if status:
+    if status and stopped:
+        console.print(STOPPED, markup=False)
+    elif status:
         lines = content.splitlines()
         why = [line for line in lines if line.startswith("preln: ")] or lines[-SHOWN:]
         console.print(*dict.fromkeys(why), f"The workflow failed; all that it said is in {log}", sep="\n", markup=False)
@@ -205,12 +215,14 @@ def _print(console: Console, steps: Steps, is_done: bool, message: str) -> None:
 
 
 class View:
-    """What is shown at a terminal: the steps, and how far each run is that is being trained."""
+    """The view at a terminal: the steps, and the progress of each run that is being trained."""
 
     def __init__(self, study: Study, steps: Steps) -> None:
         self._study, self._steps = study, steps
         self._began = time.time()
+        self._labels = _labels(study)
         self._progress: dict[str, Progress] = {}
+        self._left: float | None = None
         self._looked = 0.0
 
     @property
@@ -223,18 +235,34 @@ class View:
         now = time.time()
         if now > self._looked + WATCH_SECONDS:
             # A trace has the id of its run, so keep only the jobs that run.
-            jobs = StudyProgress.read(self._study, self.results, now).jobs
-            self._progress = {row.id: row for row in jobs if row.is_running}
+            progress = StudyProgress.read(self._study, self.results, now)
+            self._progress = {row.id: row for row in progress.jobs if row.is_running}
+            self._left = progress.left
             self._looked = now
-        left = self._steps.seconds_left(now)
+        left = self._steps.seconds_left(now) or self._left
         head = f"{self._steps.done} of {self._steps.total or '?'} steps done in {spoken(now - self._began)}"
         if left is not None:
             head += f", about {spoken(left)} left"
         table = Table.grid(padding=(0, 2))
         for step in list(self._steps.running.values()):
             # The message of a training ends with the id of its run.
-            at = self._progress.get(step.message.rpartition(" ")[2])
+            verb, _, name = step.message.rpartition(" ")
+            at = self._progress.get(name)
             done = bar(at.share) if at else ""
+            scores = {} if at is None else {key: value for key, value in at.scores.items() if value is not None}
+            so_far = ", ".join(f"{heading} {value:.2f}" for heading, value in scores.items())
+            message = f"{verb} {self._labels[name]}" if name in self._labels else step.message
             rest = f"{spoken(at.left)} left" if at and at.left is not None else ""
-            table.add_row("  " + step.message, done, rest, f"since {spoken(now - step.began)}")
+            table.add_row("  " + message, done, so_far, rest, f"since {spoken(now - step.began)}")
         return Group(Text(head), table)
+
+
+def _labels(study: Study) -> dict[str, str]:
+    """The trainings of a study by id, in words, such as `Post-LN, warm-up 400, seed 1`."""
+    found: dict[str, str] = {}
+    for kind in KINDS.values():
+        jobs = kind.expand(study, "study") if kind.trained else []
+        if jobs:
+            called, _ = names([series(job.settings) for job in jobs], always={"placement"})
+            found |= {job.id: f"{called[series(job.settings)]}, seed {job.settings.seed}" for job in jobs}
+    return found

@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import TypeAdapter, ValidationError
 
 from preln.commands import cost
 from preln.config import StudyError, validate
-from preln.config.base import FORMS, LANGUAGES, NAMES
-from preln.config.corpora import Language
+from preln.config.base import FORMS, NAMES
 from preln.corpora import CorpusError
+from preln.corpora.languages import language_of
 from preln.corpora.text import lines_of
 from preln.records.files import write_text
 
@@ -97,13 +96,11 @@ def language(path: Path, option: str, value: str | None) -> str:
     endings = [ending for ending in path.name.split(".")[1:] if ending not in NO_LANGUAGES]
     code = value or (endings[-1] if endings else "")
     try:
-        return str(TypeAdapter(Language).validate_python(code))
-    except ValidationError:
+        return language_of(code).tag
+    except ValueError as error:
         if value is not None:
-            raise StudyError(f"{option} {value}: {FORMS[LANGUAGES]}") from None
-        raise StudyError(
-            f"{path}: its name does not end in a language, such as .nl; give it with {option}, in two or three letters"
-        ) from None
+            raise StudyError(f"{option}: {error}") from None
+        raise StudyError(f"{path}: its name does not end in a language, such as .nl; give it with {option}") from None
 
 
 def write(source: Path, target: Path, languages: tuple[str, str], out: Path) -> TextStatistics:
@@ -166,7 +163,7 @@ corpora:
     source_language: {_flow(languages[0])}
     target_language: {_flow(languages[1])}
 {chr(10).join(lines)}
-    # The text {"looks tokenised already" if statistics.tokenised else "is running text, which Moses tokenises"}.
+    # The text {"looks tokenised" if statistics.tokenised else "is running text, for Moses if it knows the language"}.
     tokenise: {_flow(not statistics.tokenised)}
     lowercase: true  # false keeps capitals
     vocabulary: {vocabulary}  # BPE pieces, at most

@@ -115,31 +115,30 @@ class Item:
 
     Attributes:
         id: the job's id.
-        updates, tokens: totals over all epochs.
-        flops: operations.
-        memory: bytes on one GPU.
+        estimate: its length, and the cost of its model.
         hours: on one GPU.
         core_hours: on one core of a CPU.
         measured, core_measured: whether the hours are from a measured speed.
-        updates_estimated: whether batches were not counted but assumed to be full.
-        after: the job that it waits for.
-        warmup: updates in its warm-up.
         busy: share of its time in which the GPU computes, if its speed is not measured.
     """
 
     id: str
-    updates: int | None
-    tokens: float | None
-    flops: float | None
-    memory: float
-    hours: float | None
-    core_hours: float | None
+    estimate: Estimate
+    hours: float | None = None
+    core_hours: float | None = None
     measured: bool = False
     core_measured: bool = False
-    updates_estimated: bool = False
-    after: str | None = None
-    warmup: int = 0
     busy: float | None = None
+
+    @property
+    def flops(self) -> float | None:
+        """Operations of the whole job."""
+        return None if self.estimate.tokens is None else self.estimate.tokens * self.estimate.cost.flops_per_token
+
+    @property
+    def memory(self) -> float:
+        """Bytes on one GPU."""
+        return self.estimate.cost.memory
 
 
 def items(checked: Checked, gpu: Gpu, folder: Path) -> list[Item]:
@@ -162,30 +161,24 @@ def items(checked: Checked, gpu: Gpu, folder: Path) -> list[Item]:
 def critical_path(planned: Iterable[Item]) -> float:
     """Hours of the longest chain of dependent jobs, a lower bound with one GPU for each job."""
     hours = {item.id: item.hours or 0.0 for item in planned}
-    return max((hours[item.id] + hours.get(item.after or "", 0.0) for item in planned), default=0.0)
+    return max((hours[item.id] + hours.get(item.estimate.after or "", 0.0) for item in planned), default=0.0)
 
 
 def _item(job: Job, estimate: Estimate, gpu: Gpu, speed: float | None, core_speed: float | None) -> Item:
     """The cost of a job; the recorded speeds of its model, if any, are in tokens a second."""
     if estimate.updates is None or estimate.tokens is None:
-        return Item(job.id, None, None, None, estimate.cost.memory, None, None)
+        return Item(job.id, estimate)
     flops = estimate.tokens * estimate.cost.flops_per_token
     computing = flops / (UTILISATION * gpu.peak(estimate.precision))
     seconds = max(computing, estimate.updates / UPDATES_A_SECOND)
     core_seconds = flops / CORE.get(estimate.precision, CORE["fp32"])
     return Item(
-        id=job.id,
-        updates=estimate.updates,
-        tokens=estimate.tokens,
-        flops=flops,
-        memory=estimate.cost.memory,
+        job.id,
+        estimate,
         hours=(estimate.tokens / speed if speed else seconds) / 3600,
         core_hours=(estimate.tokens / core_speed if core_speed else core_seconds) / 3600,
         measured=speed is not None,
         core_measured=core_speed is not None,
-        updates_estimated=not estimate.is_counted,
-        after=estimate.after,
-        warmup=estimate.warmup,
         busy=None if speed else computing / seconds,
     )
 
@@ -261,17 +254,17 @@ def show(checked: Checked, path: Path, name: str, folder: Path, peak: float | No
             f"{too_large[0]}. Make the batch smaller and `accumulate` larger, or name a larger GPU with --gpu."
         )
     lines.append("Translating, validating, the theory and traces of first updates are not in it.")
-    if any(item.updates_estimated for item in planned):
+    if not all(item.estimate.is_counted for item in planned if item.hours is not None):
         lines.append(
             "Updates of translation are estimates until the text is prepared: batches are not quite full. There may "
             "be up to 50% more."
         )
-    unfinished = [item for item in planned if item.updates is not None and 0 < item.updates <= item.warmup]
+    unfinished = [item for item in planned if 0 < (item.estimate.updates or 0) <= item.estimate.warmup]
     if unfinished:
-        first = unfinished[0]
+        first, estimate = unfinished[0].id, unfinished[0].estimate
         lines.append(
-            f"Runs that end within their warm-up: {len(unfinished)}. {first.id} has a warm-up of {first.warmup:,} and "
-            f"{first.updates:,} updates. Let it train for more epochs, or make `warmup` shorter."
+            f"Runs that end within their warm-up: {len(unfinished)}. {first} has a warm-up of {estimate.warmup:,} and "
+            f"{estimate.updates:,} updates. Let it train for more epochs, or make `warmup` shorter."
         )
     execution = checked.study.execution
     if execution.gpus == 1 and execution.runs_a_gpu == 1 and (share := _sharing(planned, gpu)):
@@ -348,11 +341,15 @@ def _table(planned: list[Item], gpu: Gpu) -> Table:
     for item in planned:
         result.add_row(
             item.id,
-            "?" if item.updates is None else f"{item.updates:,}",
-            "?" if item.tokens is None else f"{item.tokens:.2e}",
-            "?" if item.flops is None else f"{item.flops:.2e}",
+            _number(item.estimate.updates, ","),
+            _number(item.estimate.tokens, ".2e"),
+            _number(item.flops, ".2e"),
             f"{item.memory / 1e9:.1f}",
-            "?" if item.hours is None else f"{item.hours:,.2f}{'*' * item.measured}",
-            "?" if item.core_hours is None else f"{item.core_hours:,.2f}{'*' * item.core_measured}",
+            _number(item.hours, ",.2f") + "*" * item.measured,
+            _number(item.core_hours, ",.2f") + "*" * item.core_measured,
         )
     return result
+
+
+def _number(value: float | None, form: str) -> str:
+    return "?" if value is None else f"{value:{form}}"

@@ -86,12 +86,12 @@ class Progress:
 
     @property
     def is_done(self) -> bool:
-        """Whether nothing is left to do, however it ended."""
+        """Nothing is left to do, however it ended."""
         return self.state in (State.FINISHED, State.DIVERGED, State.NOT_REACHED)
 
     @property
     def is_running(self) -> bool:
-        """Whether a process is at work on it."""
+        """A process is at work on it."""
         return self.state in (State.TRAINING, State.FINE_TUNING)
 
     @property

@@ -55,7 +55,7 @@ class StudyProgress:
 
     @property
     def has_begun(self) -> bool:
-        """Whether any job has started."""
+        """Any job has started."""
         return any(row.state is not State.WAITING for row in self.jobs)
 
     @property

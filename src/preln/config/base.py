@@ -1,4 +1,4 @@
-"""What every section of a study is made of: strict settings, names, paths of this machine, and checks of lists."""
+"""The parts of every section of a study: strict settings, names, paths of this machine, and checks of lists."""
 
 from __future__ import annotations
 
@@ -23,22 +23,21 @@ from pydantic import (
 
 from preln.values import NAME
 
-NAMES, LANGUAGES, DATES = f"^{NAME}$", r"^[a-z]{2,3}$", r"^\d{8}$"
+NAMES, DATES = f"^{NAME}$", r"^\d{8}$"
 FORMS = {
     NAMES: "must be of lower-case letters, digits and hyphens, and not begin with a hyphen, such as my-study",
-    LANGUAGES: "must be two or three lower-case letters, such as nl",
     DATES: "must be eight digits, such as 20260101",
 }
-"""What a text of a study must be, by the regular expression that it must match."""
+"""The form of a text in words, by the regular expression that it must match."""
 
 Name = Annotated[str, Field(pattern=NAMES, max_length=64)]
 """Folders and files have it in their names, which are no longer than 255 bytes."""
 
 MOST_UPDATES = 100_000_000
-"""Of a run; the paper's longest has a million."""
+"""Largest number of updates of a run; the paper's longest has a million."""
 
 WIDEST = 65_536
-"""Of what a model may have as its width."""
+"""Largest model width."""
 
 Number = TypeVar("Number", int, float)
 
@@ -74,7 +73,7 @@ def _plain(name: str) -> str:
 
 
 def meant(wrong: str, known: Iterable[object]) -> str:
-    """What a message says behind a wrong name: the one that was meant, as a question, or nothing where none is near."""
+    """The hint behind a wrong name in a message: the nearest known name, as a question; empty if none is near."""
     near = nearest(wrong, known)
     return f" (did you mean {near}?)" if near else ""
 
@@ -104,10 +103,10 @@ Copy = Annotated[LocalPath | None, WrapSerializer(_place)]
 
 
 def of_whole_heads(width: int, heads: int) -> list[str]:
-    """What is wrong with a width that its attention heads cannot share: a line that begins with the key, or none."""
+    """A line that begins with the key if attention heads cannot share a width; none otherwise."""
     if not (over := width % heads):
         return []
-    near = " and ".join(str(one) for one in (width - over, width - over + heads) if one)
+    near = " and ".join(str(multiple) for multiple in (width - over, width - over + heads) if multiple)
     return [f"width: {width} is no multiple of heads, of which there are {heads}; {near} would be"]
 
 
@@ -180,8 +179,8 @@ class Settings(BaseModel):
 
     @property
     def identity(self) -> dict[str, Any]:
-        """What the section says as plain JSON values, but for where this machine has a published text: a run on it is
-        the same run wherever the text lies."""
+        """The section as plain JSON values, without the place of a published text on this machine: a run on it is the
+        same run wherever the text lies."""
         return self.model_dump(mode="json", context=IDENTITY)
 
     @property
@@ -196,8 +195,8 @@ def _paths(value: object, *keys: str) -> Iterator[tuple[str, Path]]:
         case Path():
             yield ".".join(keys), value
         case Settings() | dict():
-            for key, one in dict(value).items():
-                yield from _paths(one, *keys, key)
+            for key, entry in dict(value).items():
+                yield from _paths(entry, *keys, key)
         case tuple():
-            for number, one in enumerate(value):
-                yield from _paths(one, *keys, str(number))
+            for number, entry in enumerate(value):
+                yield from _paths(entry, *keys, str(number))

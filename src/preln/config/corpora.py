@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
-from preln.config.base import LANGUAGES, Copy, LocalPath, Settings, later
+from preln.config.base import Copy, LocalPath, Settings, later
 from preln.config.embedded import PAIRS, at_most
+from preln.corpora.languages import MOSES, language_of
 
-Language = Annotated[str, Field(pattern=LANGUAGES)]
+LanguageCode = Annotated[
+    str,
+    AfterValidator(lambda code: language_of(code).tag),
+    Field(
+        description="A code of ISO 639, such as nl or deu, with a script or a region if there is more than one: pt-PT, "
+        "zho_Hant, zh-TW."
+    ),
+]
 
 
 class _Corpus(Settings):
@@ -83,14 +91,18 @@ class FilesCorpus(_Corpus):
     same text."""
 
     source: Literal["files"]
-    source_language: Language
-    target_language: Language
+    source_language: LanguageCode
+    target_language: LanguageCode
     train: TextPaths
     valid: TextPaths | None = Field(None, description="Without it, `held_out` pairs of train.")
     test: TextPaths | None = Field(None, description="Without it, `held_out` pairs of train.")
     held_out: int = Field(1000, ge=1, le=1_000_000, description="Pairs taken from train for a part that is not given.")
     seed: int = Field(1, ge=0, lt=2**31, description="Seed of the held-out choice.")
-    tokenise: bool = Field(True, description="Moses tokenisation. False if the text is already tokenised.")
+    tokenise: bool = Field(
+        True,
+        description=f"Moses tokenises {', '.join(MOSES.values())}. Text in other languages is left as it is, for "
+        "SentencePiece alone. With `false`, all text is, for example because it is tokenised already.",
+    )
     lowercase: bool = Field(True, description="Lower-case both sides.")
 
     @model_validator(mode="after")
@@ -98,6 +110,13 @@ class FilesCorpus(_Corpus):
         if self.source_language == self.target_language:
             raise ValueError(f"target_language: {self.target_language} is the source language too")
         return self
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """As of every section, with the languages that are not tokenised; Moses tore their words once."""
+        languages = (self.source_language, self.target_language)
+        untokenised = [code for code in languages if self.tokenise and language_of(code).moses is None]
+        return super().identity | ({"untokenised": untokenised} if untokenised else {})
 
 
 Corpus = Annotated[EmbeddedCorpus | Iwslt14Corpus | Wmt14Corpus | FilesCorpus, Field(discriminator="source")]

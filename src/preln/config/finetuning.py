@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field, model_validator
 from preln.config.base import Name, Settings, ascending, distinct
 
 MOST_POINTS = 1000
-"""Of a fine-tuning's grid, each of which is done with each seed; the paper's has 60."""
+"""Largest number of points of a fine-tuning's grid, each done with each seed; the paper's has 60."""
 
 
 class GridPoint(Settings):

@@ -1,4 +1,4 @@
-"""What the grids of translation and of pre-training share."""
+"""Grids: the settings that runs share, and lines with settings of their own."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from preln.config.base import Settings
 from preln.placements import PLACEMENTS
 
 MOST_RUNS = 100_000
-"""Of a grid."""
+"""Largest number of runs of a grid."""
 
 if TYPE_CHECKING:
     Placement = str
 else:
     Placement = Literal[*PLACEMENTS]
-_EACH = ", ".join(f"`{name}` ({one.label}: {one.source})" for name, one in PLACEMENTS.items())
+_EACH = ", ".join(f"`{name}` ({placement.label}: {placement.source})" for name, placement in PLACEMENTS.items())
 PLACEMENT = f"Where LayerNorm stands: {_EACH}."
-"""What a study's keys say of it."""
+"""The description of the key in a study."""
 NORM = "What the placement normalises by. `layer`: LayerNorm. `rms`: RMSNorm (Zhang and Sennrich, 2019)."
 QK_NORM = (
     "QK-norm (Henry et al., 2020): queries and keys have length 1 in each head; a learnt factor takes the place of "
     "1/sqrt(d), where d is the width of a head."
 )
-"""What they say of the two options that every placement has."""
+"""The descriptions of the two options that every placement has."""
 
 Precision = Literal["fp32", "bf16", "fp16"]
 

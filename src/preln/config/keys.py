@@ -34,11 +34,11 @@ def known(kind: Any, place: Sequence[int | str]) -> list[str]:
         branches = [part for part in parts if part is not NoneType]
         if len(branches) == 1:
             return known(branches[0], place)
-        return [key for one in branches if place and _is(one, place[0]) for key in known(one, place[1:])]
+        return [key for branch in branches if place and _is(branch, place[0]) for key in known(branch, place[1:])]
     return []
 
 
 def _is(kind: Any, branch: int | str) -> bool:
-    """Whether a section is that branch of a union: one of its keys has the branch's name as its only value."""
+    """A section is that branch of a union: one of its keys has the branch's name as its only value."""
     fields = kind.model_fields.values() if isinstance(kind, type) and issubclass(kind, BaseModel) else ()
     return any(get_args(field.annotation) == (branch,) for field in fields)

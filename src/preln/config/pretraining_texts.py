@@ -62,10 +62,8 @@ class BookcorpusSource(_ArchiveSource):
 
 
 class TextFilesSource(Settings):
-    """English text of your own, in UTF-8. Three things are refused: a document, or a line of one, that takes more than
-    64 MiB of memory; an encrypted archive; an archive that expands to more than 64 MiB and also to more than 100 times
-    its size. If links in an archive lead to a text, the text is read once, and the job's output says so. A link to
-    something that is not read is refused, and so is a linked folder in a folder."""
+    """English text of your own, in UTF-8. What is refused: a document, or a line of one, that takes more than 64 MiB of
+    memory, an encrypted archive, a link to a text in an archive, and a linked folder in a folder."""
 
     source: Literal["files"]
     path: LocalPath = Field(description="A text file, an archive, or a folder of both.")

@@ -24,7 +24,7 @@ from preln.errors import PrelnError
 from preln.records.files import write_text
 
 MOST_LINES = 50
-"""Of a message."""
+"""Most lines of a message."""
 
 
 @dataclass(frozen=True)
@@ -61,8 +61,8 @@ Origin = Path | str
 
 
 def placed(origin: Origin, told: Iterable[str]) -> list[Mistake]:
-    """What is wrong with a study, behind its place: `my.yaml:12: ` for line 12 of a file. Each line that is told begins
-    with the dotted key."""
+    """The mistakes in a study, each behind its place: `my.yaml:12: ` for line 12 of a file. The lines begin with the
+    dotted key."""
     lines = list(told)
     if not lines or isinstance(origin, str):
         return [Mistake(f"{origin}: {line}") for line in lines]
@@ -106,36 +106,39 @@ def describe(error: ValidationError, content: Any, kind: Any) -> list[str]:
     allowed."""
     lines = []
     for problem in error.errors(include_url=False):
-        if problem["type"] == "too_short" and len(problem["input"]) >= problem["ctx"]["min_length"]:
+        value, context = problem["input"], problem.get("ctx", {})
+        if problem["type"] == "too_short" and len(value) >= context["min_length"]:
             # Long enough, but for the items that are wrong, of which each has a line of its own.
             continue
         where = _where(problem, content)
-        message = problem["msg"].removeprefix("Value error, ")
-        if problem["type"] == "extra_forbidden":
-            *section, key = problem["loc"]
-            allowed = known(kind, section)
-            message = f"unknown key{meant(str(key), allowed) or '; allowed: ' + ', '.join(allowed)}"
-        elif problem["type"] == "missing":
-            message = "missing"
-        elif problem["type"] == "tuple_type":
-            message = f"{shown(problem['input'])}: must be a list"
-        elif problem["type"] in ("dict_type", "model_type", "model_attributes_type"):
-            message = f"{shown(problem['input'])}: must have keys of its own"
-        elif problem["type"] == "too_short":
-            message = f"needs {problem['ctx']['min_length']} or more"
-        elif problem["type"] in ("int_type", "int_parsing"):
-            message = f"{shown(problem['input'])}: must be a whole number, such as 1000"
-        elif problem["type"] == "string_type" and isinstance(problem["input"], bool | int | float):
-            # YAML takes no, off, yes and on for truth values, and 2024 for a number.
-            message = f"{shown(problem['input'])}: must be text; put what you wrote in quotes"
-        elif problem["type"] == "string_pattern_mismatch":
-            message = f"{shown(problem['input'])}: {FORMS[problem['ctx']['pattern']]}"
-        elif problem["type"] == "union_tag_invalid":
-            tag, allowed = problem["ctx"]["tag"], problem["ctx"]["expected_tags"]
-            message = f"{shown(tag)}{_guess(tag, allowed)}: Input should be one of {allowed}"
-        elif not isinstance(problem["input"], dict | list | tuple | BaseModel):
-            value, allowed = problem["input"], problem.get("ctx", {}).get("expected", "")
-            message = f"{shown(value)}{_guess(value, allowed) if isinstance(value, str) else ''}: {message}"
+        match problem["type"]:
+            case "extra_forbidden":
+                *section, key = problem["loc"]
+                allowed = known(kind, section)
+                message = f"unknown key{meant(str(key), allowed) or '; allowed: ' + ', '.join(allowed)}"
+            case "missing":
+                message = "missing"
+            case "tuple_type":
+                message = f"{shown(value)}: must be a list"
+            case "dict_type" | "model_type" | "model_attributes_type":
+                message = f"{shown(value)}: must have keys of its own"
+            case "too_short":
+                message = f"needs {context['min_length']} or more"
+            case "int_type" | "int_parsing":
+                message = f"{shown(value)}: must be a whole number, such as 1000"
+            case "string_type" if isinstance(value, bool | int | float):
+                # YAML takes no, off, yes and on for truth values, and 2024 for a number.
+                message = f"{shown(value)}: must be text; put what you wrote in quotes"
+            case "string_pattern_mismatch":
+                message = f"{shown(value)}: {FORMS[context['pattern']]}"
+            case "union_tag_invalid":
+                tag, tags = context["tag"], context["expected_tags"]
+                message = f"{shown(tag)}{_guess(tag, tags)}: Input should be one of {tags}"
+            case _:
+                message = problem["msg"].removeprefix("Value error, ")
+                if not isinstance(value, dict | list | tuple | BaseModel):
+                    guess = _guess(value, context.get("expected", "")) if isinstance(value, str) else ""
+                    message = f"{shown(value)}{guess}: {message}"
         lines += [f"{where}: {line}" if where else line for line in message.split("\n")]
     return lines
 
@@ -234,7 +237,7 @@ def write(study: Study, path: Path) -> None:
 
 
 def is_written(study: Study, path: Path) -> bool:
-    """Whether the file at `path` is what `write` makes of the study."""
+    """The file at `path` is what `write` makes of the study."""
     return path.is_file() and path.read_bytes() == _text_of(study).encode()
 
 

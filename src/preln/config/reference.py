@@ -35,11 +35,11 @@ A study is one YAML file. `config.yaml` is the default. `snakemake --cores all -
 another in its place.
 
 A study may have unknown keys, wrong values or impossible combinations. It may name files and folders that are not
-what they must be. Then the workflow stops before any job, with a line for each problem. `preln plan
-config/paper.yaml` says the same. Each names the file, its line and the key: `config/paper.yaml:12:
-translation.runs.0.warmup: ...`. If Snakemake merges several files, or a file with `--config`, it names no line. If a
-file is not YAML, `preln plan` names the line, which Snakemake does not do for a `--configfile`. If a text cannot be
-used, the job that reads it stops.
+what they must be. Then the workflow stops before any job, with a line for each problem: first those of keys and
+values; if there are none, those of combinations and files. `preln plan config/paper.yaml` says the same. Each names
+the file, its line and the key: `config/paper.yaml:12: translation.runs.0.warmup: ...`. If Snakemake merges several
+files, or a file with `--config`, it names no line. If a file is not YAML, `preln plan` names the line, which Snakemake
+does not do for a `--configfile`. If a text cannot be used, the job that reads it stops.
 
 Paths are from the folder in which Snakemake runs. `~` is your home.
 
@@ -103,7 +103,7 @@ def _row(name: str, field: FieldInfo) -> str:
 
 
 def _value(field: FieldInfo) -> str:
-    """What a key takes: its type as the YAML file has it, and its bounds."""
+    """The values of a key: its type as the YAML file has it, and its bounds."""
     annotation = field.annotation
     if get_args(annotation)[1:] == (NoneType,):
         # A key that may be left out is described by what it takes when it is there.

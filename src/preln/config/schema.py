@@ -21,8 +21,8 @@ GRIDS: tuple[type[Grid[Any]], ...] = (Translation, FirstUpdates, Pretraining)
 def schema() -> dict[str, Any]:
     """The schema of a study file. The settings of a grid and its entries, which the data model takes as they come and
     checks together, are written out: an entry takes a value or a list of values of each."""
-    found = Study.model_json_schema()
-    definitions = found["$defs"]
+    study = Study.model_json_schema()
+    definitions = study["$defs"]
     for grid in GRIDS:
         (entry, _) = get_args(grid.model_fields["runs"].annotation)
         of_run = grid.run.model_json_schema()
@@ -32,7 +32,7 @@ def schema() -> dict[str, Any]:
         definitions[grid.__name__]["properties"]["settings"] |= {"properties": settings, "additionalProperties": False}
         definitions[entry.__name__]["properties"] |= lists
         definitions[entry.__name__]["additionalProperties"] = False
-    return found
+    return study
 
 
 def _without_default(value: dict[str, Any]) -> dict[str, Any]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from pydantic import Field, ValidationError, ValidationInfo, model_validator
+from pydantic import Field, model_validator
 
 from preln.config.base import Name, Settings, later, listed, meant
 from preln.config.corpora import Corpus
@@ -16,15 +14,6 @@ from preln.config.pretraining_texts import EnglishText
 from preln.config.tasks import Task
 from preln.config.theory import Theory
 from preln.config.translation import Translation
-
-_IN_PLACE: dict[str, dict[str, Any]] = {
-    "corpora": {"source": "embedded"},
-    "texts": {"sources": [{"source": "embedded"}]},
-    "tasks": {"source": "embedded"},
-}
-"""What stands for a section by a name that is wrong: runs name it, and are checked all the same."""
-
-_IN_PART = "in part"
 
 
 class Study(Settings):
@@ -57,9 +46,7 @@ class Study(Settings):
     execution: Execution = Field(default_factory=lambda: Execution())
 
     @model_validator(mode="after")
-    def _complete(self, info: ValidationInfo) -> Study:
-        if info.context == _IN_PART:
-            return self
+    def _complete(self) -> Study:
         problems: list[str] = []
         if self.paper_settings and self.paper_curves:
             problems.append("paper_curves: paper_settings draws the paper's curves already; give one of them")
@@ -75,32 +62,3 @@ class Study(Settings):
         if problems:
             raise ValueError("\n".join(problems))
         return self
-
-
-def right_part(content: Any) -> tuple[Study | None, set[str]]:
-    """What of a wrong study is right, so that this is checked too, and the sections that are wrong.
-
-    A corpus, a text or a task that is wrong has another in its place; any other section that is wrong is left out. None
-    where there are no sections at all.
-    """
-    wrong: set[str] = set()
-    if not isinstance(content, dict):
-        return None, wrong
-    rest = dict(content)
-    try:
-        return Study.model_validate(rest, context=_IN_PART), wrong
-    except ValidationError as error:
-        places = [problem["loc"] for problem in error.errors(include_url=False)]
-    for section, *keys in places:
-        wrong.add(str(section))
-        named = rest.get(section)
-        if section in _IN_PLACE and isinstance(named, dict) and keys and keys[0] in named:
-            rest[section] = {**named, keys[0]: _IN_PLACE[section]}
-            if keys[-1] == "[key]":
-                del rest[section][keys[0]]
-        else:
-            rest.pop(section, None)
-    try:
-        return Study.model_validate({"study": "study", **rest}, context=_IN_PART), wrong
-    except ValidationError:
-        return None, wrong

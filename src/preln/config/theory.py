@@ -19,7 +19,7 @@ VARIANTS = {
     "them, where it now takes torch's smaller default",
     "fairseq-feed-forward": "that default, for runs whose `initialisation` is `xavier`",
 }
-"""What the paper leaves open about figure 3, by the name that a study uses."""
+"""The choices that the paper leaves open about figure 3, by the name that a study uses."""
 
 
 def _known_variant(value: str) -> str:

@@ -56,7 +56,8 @@ class RunSettings(Settings):
     clip_norm: float = Field(0.0, ge=0, le=100_000, description="Gradient norm is clipped to this; 0 does not clip.")
     learning_rate: float = Field(gt=0, le=10, description="The peak rate (lr_max).")
     schedule: ScheduleName = Field(
-        description=f"{', '.join(one.about for one in schedules.SCHEDULES.values())}; each after an optional warm-up."
+        description=", ".join(schedule.about for schedule in schedules.SCHEDULES.values())
+        + "; each after an optional warm-up."
     )
     warmup: int = Field(0, ge=0, le=MOST_UPDATES, description="Updates of linear warm-up (Eq. 1); 0 is none.")
     anchor: Anchor = Field(

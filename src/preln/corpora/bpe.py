@@ -53,12 +53,7 @@ def train(texts: Sequence[Path], vocabulary: int, coverage: float = 1.0, most_se
 def _counted(texts: Sequence[Path], coverage: float) -> tuple[int, set[str]]:
     """The number of sentences, and the most frequent characters that cover a share of the text."""
     sentences, common = 0, set[str]()
-    if coverage == 1.0:
-        for sentence in _sentences(texts):
-            common.update(sentence)
-            sentences += 1
-        return sentences, common
-    characters: Counter[str] = Counter()
+    characters = Counter[str]()
     for sentence in _sentences(texts):
         characters.update(sentence)
         sentences += 1

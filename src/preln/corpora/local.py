@@ -12,7 +12,6 @@ from preln.config import (
     BookcorpusSource,
     Corpus,
     FilesCorpus,
-    Iwslt14Corpus,
     MrpcTask,
     RteTask,
     Study,
@@ -23,7 +22,6 @@ from preln.config import (
     WikitextSource,
 )
 from preln.config.base import Settings, listed
-from preln.corpora.parallel import iwslt14
 from preln.corpora.registry import (
     ARCHIVE_ENDINGS,
     GLUES_DEV_IDS,
@@ -34,7 +32,6 @@ from preln.corpora.registry import (
     TEXT_FILES,
     is_text,
 )
-from preln.corpora.subsets import SIZES
 
 MOST_FILES = 100_000
 """Largest number of files in a folder that a study names, as each is an input of the job that reads it."""
@@ -43,14 +40,6 @@ LOOKED_AT = 64 * 2**20
 """Bytes of a text that are read to count its lines; a longer text is assumed to have enough."""
 
 _IN_BRACES = re.compile(r"\{.*\}")
-
-_KINDS = {
-    stat.S_IFDIR: "a folder",
-    stat.S_IFIFO: "a pipe",
-    stat.S_IFSOCK: "a socket",
-    stat.S_IFCHR: "a device",
-    stat.S_IFBLK: "a device",
-}
 
 _FOLDERS: dict[type[Settings], tuple[tuple[tuple[str, ...], ...], ...]] = {
     MrpcTask: (((MRPC_PAIRS.name,), (MRPC_DEV_IDS.name, GLUES_DEV_IDS)),),
@@ -78,8 +67,6 @@ def _of_corpus(where: str, corpus: Corpus) -> Iterator[str]:
     if isinstance(corpus, FilesCorpus):
         yield from _of_files(where, corpus)
     yield from _of_folder(f"{where}.folder", getattr(corpus, "folder", None), SOURCES[corpus.source].local)
-    if isinstance(corpus, Iwslt14Corpus):
-        yield from _of_iwslt14(where, corpus)
 
 
 def _of_source(where: str, source: TextSource) -> Iterator[str]:
@@ -120,25 +107,13 @@ def _of_files(where: str, corpus: FilesCorpus) -> Iterator[str]:
         )
 
 
-def _of_iwslt14(where: str, corpus: Iwslt14Corpus) -> Iterator[str]:
-    """Mistakes in the number of pairs."""
-    if corpus.pairs is None:
-        return
-    prepared = corpus.folder / "train.de" if corpus.folder and not (corpus.folder / "de-en.tgz").exists() else None
-    available: int | None = SIZES[corpus.subset] if corpus.subset else iwslt14.PAIRS
-    if prepared is not None and not corpus.subset:
-        available = _few_lines(prepared, corpus.pairs - 1) if prepared.is_file() else None
-    if available is not None and corpus.pairs > available:
-        yield f"{where}.pairs: {corpus.pairs:,} of {available:,} pairs of train; leave it out to train on all"
-
-
 def _of_file(key: str, path: Path) -> Iterator[str]:
     """Mistakes in a file."""
     status = _status(path)
     if isinstance(status, str):
         yield f"{key}: {path}{status}"
     elif not stat.S_ISREG(status.st_mode):
-        yield f"{key}: {path} is {_KINDS.get(stat.S_IFMT(status.st_mode), 'special')}; give a regular file"
+        yield f"{key}: {path} is no regular file; give a file of text"
     elif not os.access(path, os.R_OK):
         yield f"{key}: {path} cannot be read (Permission denied)"
     elif not status.st_size:
@@ -214,7 +189,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _is_read(file: Path) -> bool:
-    """Whether a file in a folder is read, as text or an archive."""
+    """A file in a folder is read, as text or an archive."""
     return file.name.endswith(ARCHIVE_ENDINGS) or is_text(file.name)
 
 

@@ -82,11 +82,11 @@ def prepare_bpe(text: Path, vocabulary: int, out: Path, threads: int) -> None:
 
     Raises:
         TextDamaged: if the text is damaged.
-        CorpusError: if the text is missing, the vocabulary is too small for it, or a sentence in valid or test, which
+        CorpusError: if the vocabulary is too small for it, or a sentence in valid or test, which
             may not be skipped, has more than `LONGEST` pieces.
     """
     require_stage(text)
-    language_pair = _prepared_languages(text)
+    language_pair: list[str] = [*json.loads((text / RECORD).read_text(encoding="utf-8"))["languages"].values()]
     model = bpe.train([text / f"train.{language}" for language in language_pair], vocabulary)
     scores = bpe.pieces(model)
     known = {piece for piece, _ in scores}
@@ -130,16 +130,6 @@ def _parts(corpus: Corpus, downloads: Path, processes: int) -> Mapping[str, Iter
     """Train, valid and test, tokenised, each in pieces that fit into memory."""
     parts = SOURCES[corpus.source].prepare(corpus, downloads, processes)
     return {name: [part] if isinstance(part, Part) else part for name, part in parts.items()}
-
-
-def _prepared_languages(text: Path) -> tuple[str, str]:
-    """The languages of a text that `prepare_text` wrote."""
-    path = text / RECORD
-    try:
-        names = json.loads(path.read_text(encoding="utf-8"))["languages"]
-        return names["source"], names["target"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise CorpusError(f"{path}: not the record of a prepared corpus ({error}); prepare the text again") from None
 
 
 def _checksums(path: Path, published: Mapping[str, str]) -> dict[str, Any]:

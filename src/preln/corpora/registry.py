@@ -1,10 +1,9 @@
-"""What is known of what others publish: addresses and checksums of downloads; titles, origins, licences of sources."""
+"""Published files: addresses and checksums of downloads; titles, origins and licences of sources."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from pathlib import PurePosixPath
-from typing import get_args
 
 from preln.config import (
     BookcorpusSource,
@@ -21,7 +20,6 @@ from preln.config.corpora import CORPORA
 from preln.corpora import parallel
 from preln.corpora.published import Download, Source
 from preln.discovery import defined
-from preln.errors import PrelnError
 
 TEXT_ENDINGS = (".txt", ".raw", ".tokens")
 ARCHIVE_ENDINGS = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
@@ -30,28 +28,8 @@ TEXT_FILES = f"{', '.join(TEXT_ENDINGS)}, and archives of them ({', '.join(ARCHI
 """Both, as messages have them."""
 
 
-def require_alike(sources: Collection[str], settings: Collection[str]) -> None:
-    """See that every source of parallel text has both its module and its settings.
-
-    Raises:
-        PrelnError: if one is missing.
-    """
-    for name in sorted({*settings} - {*sources}):
-        raise PrelnError(
-            f"src/preln/config/corpora.py: the source {name!r} has no module; add one to src/preln/corpora/parallel/, "
-            f"whose SOURCE has name={name!r}"
-        )
-    for name in sorted({*sources} - {*settings}):
-        raise PrelnError(
-            f"src/preln/corpora/parallel/: the SOURCE of name {name!r} has no settings; give a class of the union "
-            f"Corpus in src/preln/config/corpora.py the source {name!r}"
-        )
-
-
 SOURCES: Mapping[str, Source] = defined(parallel, "SOURCE")
 """The sources of parallel text by the name that a study gives under `source`."""
-
-require_alike(SOURCES, [name for corpus in CORPORA for name in get_args(corpus.model_fields["source"].annotation)])
 
 BOOKCORPUS = Download(
     "https://storage.googleapis.com/huggingface-nlp/datasets/bookcorpus/bookcorpus.tar.bz2",
@@ -105,7 +83,7 @@ DOWNLOADS: Mapping[str, Download] = {
 """The files whose content is known, by name."""
 
 DUMPS = "https://dumps.wikimedia.org/enwiki"
-"""Where the dumps of the English Wikipedia are, each with a list of checksums beside it."""
+"""The address of the dumps of the English Wikipedia, each with a list of checksums beside it."""
 
 
 def wikipedia_dump(date: str) -> str:
@@ -114,7 +92,7 @@ def wikipedia_dump(date: str) -> str:
 
 
 def is_text(name: str) -> bool:
-    """Whether a file in a folder or an archive is one of text; other systems leave files of their own beside them."""
+    """A file in a folder or an archive is one of text; other systems leave files of their own beside them."""
     path = PurePosixPath(name)
     return path.suffix in TEXT_ENDINGS and not path.name.startswith(".")
 
@@ -141,6 +119,6 @@ def languages(corpus: Corpus) -> tuple[str, str]:
     """Source and target language of a corpus."""
     if isinstance(corpus, FilesCorpus):
         return corpus.source_language, corpus.target_language
-    found = SOURCES[corpus.source].languages
-    assert found is not None, f"{corpus.source}: its module in preln.corpora.parallel says no languages"
-    return found
+    published = SOURCES[corpus.source].languages
+    assert published is not None, f"{corpus.source}: its module in preln.corpora.parallel says no languages"
+    return published

@@ -1,35 +1,26 @@
-"""Files and archives' members as streams, with at most `MOST_IN_MEMORY` bytes in memory at a time."""
+"""Files and archives' members as streams."""
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import logging
 import lzma
-import posixpath
 import re
 import stat
 import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Generator, Iterator
-from dataclasses import dataclass
-from io import BufferedReader
+from contextlib import closing, contextmanager
+from io import BufferedReader, RawIOBase
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import cast
 
 from preln.corpora import CorpusError
 
 MOST_IN_MEMORY = 64 << 20
-"""Largest size in bytes of a line, a document or an archive's header; longer ones are refused before they are read."""
-
-MOST_EXPANSION = 100
-"""Largest size of a text relative to its archive. Compressed text expands to 3 to 10 times its size."""
+"""Largest size in bytes of a line or a document; longer ones are refused before they are read."""
 
 BROKEN = (EOFError, OSError, tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, NotImplementedError)
 """Errors from reading an archive that is cut off, damaged, or compressed in an unknown way."""
-
-logger = logging.getLogger(__name__)
 
 _SIGNATURES = {
     "gzip": re.compile(rb"\x1f\x8b"),
@@ -39,7 +30,6 @@ _SIGNATURES = {
     "7z": re.compile(rb"7z\xbc\xaf\x27\x1c"),
     "zstd": re.compile(rb"\x28\xb5\x2f\xfd"),
 }
-_OPENERS: dict[str | None, Callable[[IO[bytes]], Any]] = {"gzip": gzip.open, "bzip2": bz2.open, "xz": lzma.open}
 
 
 def size(count: int) -> str:
@@ -53,7 +43,7 @@ def require_text(head: bytes, name: object) -> None:
     Raises:
         CorpusError: if it is.
     """
-    if kind := _compression(head):
+    if kind := next((kind for kind, signature in _SIGNATURES.items() if signature.match(head)), None):
         raise CorpusError(f"{name}: compressed by {kind}, it should be text in UTF-8; unpack it first")
     # In UTF-16, European letters have a zero in one of two bytes.
     zeros = [head[parity::2].count(0) for parity in (0, 1)]
@@ -90,138 +80,55 @@ def lines(file: BufferedReader, name: object) -> Iterator[bytes]:
 
 
 def members(archive: Path, wanted: Callable[[str], bool]) -> Generator[tuple[str, BufferedReader], None, None]:
-    """The wanted members of a zip or tar archive, in order, with printable names. A member can be read until the next
-    one is requested. Nothing is unpacked to disk.
-
-    Links in the archive are not followed, as the text that they lead to is read under its own name; a warning lists
-    them.
+    """The wanted members of a zip or tar archive, in order. A member can be read until the next one is requested.
+    Nothing is unpacked to disk.
 
     Raises:
-        CorpusError: if the archive is damaged, or if a wanted member is encrypted, expands to more than
-            `MOST_EXPANSION` times the archive and more than `MOST_IN_MEMORY`, or links to a member that is not read.
+        CorpusError: if the archive is damaged, or a wanted member is encrypted or a link.
     """
-    expanded = 0
-    read: set[str] = set()
-    links: dict[str, str] = {}
     try:
-        most = max(MOST_IN_MEMORY, MOST_EXPANSION * archive.stat().st_size)
-        for member in _of_zip(archive) if archive.suffix == ".zip" else _of_tar(archive):
-            if not wanted(member.name):
-                continue
-            name = printable(member.name)
-            if member.encrypted:
-                raise CorpusError(f"{archive}: {name} is encrypted; unpack the archive, and give what was in it")
-            if (target := member.link_to()) is not None:
-                links[name] = target
-                continue
-            expanded += member.size
-            if expanded > most:
-                raise CorpusError(
-                    f"{archive}: {name}: up to its end the archive expands to {size(expanded)}, which is more than "
-                    f"{MOST_EXPANSION} times its size; text is not compressed so much: look into the archive, and give "
-                    "what was in it as files if it is right"
-                )
-            read.add(posixpath.normpath(member.name))
-            with member.open() as content:
-                yield name, content
+        for name, file in _of_zip(archive, wanted) if archive.suffix == ".zip" else _of_tar(archive, wanted):
+            if file is None:
+                raise CorpusError(f"{archive}: {name} is a link; unpack the archive, and give what was in it")
+            with file:
+                yield name, file
     except BROKEN as error:
         raise CorpusError(f"{archive}: cannot be read as an archive ({error}); is it whole?") from None
-    descriptions = [f"{name} (to {printable(target)})" for name, target in links.items()]
-    if lost := [text for text, target in zip(descriptions, links.values(), strict=True) if target not in read]:
-        raise CorpusError(
-            f"{archive}: {len(lost)} links lead to what is not read here: {_first(lost)}; unpack the archive, and give "
-            "what was in it"
-        )
-    if links:
-        logger.warning(
-            "%s: skipped %d links to texts that are read once: %s", archive, len(links), _first(descriptions)
-        )
+    except RuntimeError as error:  # an encrypted member
+        raise CorpusError(f"{archive}: {error}; unpack the archive, and give what was in it") from None
 
 
-def printable(name: str) -> str:
-    """A name from an archive; with escapes if it has control characters or is not Unicode."""
-    return name if name.isprintable() else ascii(name)
+@contextmanager
+def member(archive: Path, name: str) -> Iterator[BufferedReader]:
+    """A member of an archive by its name, in any of its folders; the rest of the archive is not read.
+
+    Raises:
+        CorpusError: as `members`, if reading it fails, or if there is no such member.
+    """
+    try:
+        with closing(members(archive, lambda path: path == name or path.endswith(f"/{name}"))) as matches:
+            for _, file in matches:
+                yield file
+                return
+    except BROKEN as error:
+        raise CorpusError(f"{archive}: {name} cannot be read ({error}); download it again") from None
+    raise CorpusError(f"{archive}: lacks {name}; download it again")
 
 
-@dataclass(frozen=True)
-class _Member:
-    """A member of an archive, not yet opened."""
-
-    name: str
-    size: int
-    open: Callable[[], BufferedReader]
-    encrypted: bool = False
-    link_to: Callable[[], str | None] = lambda: None
-    """The path in the archive that a link leads to; None if the member is not a link."""
-
-
-def _of_zip(archive: Path) -> Iterator[_Member]:
+def _of_zip(archive: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, BufferedReader | None]]:
+    """The wanted members by name; None for a link."""
     with zipfile.ZipFile(archive) as opened:
         for info in opened.infolist():
-            if info.is_dir():
-                continue
-
-            def content(info: zipfile.ZipInfo = info) -> BufferedReader:
-                return BufferedReader(opened.open(info))  # type: ignore[arg-type]  # it reads as a raw stream does
-
-            def target(info: zipfile.ZipInfo = info) -> str | None:
-                if not stat.S_ISLNK(info.external_attr >> 16):
-                    return None
-                with content(info) as link:
-                    return _target(info.filename, link.read(4096).decode("utf-8", "replace"))
-
-            yield _Member(info.filename, info.file_size, content, bool(info.flag_bits & 0x1), target)
+            if wanted(info.filename) and not info.is_dir():
+                is_link = stat.S_ISLNK(info.external_attr >> 16)
+                yield info.filename, None if is_link else BufferedReader(cast(RawIOBase, opened.open(info)))
 
 
-def _of_tar(archive: Path) -> Iterator[_Member]:
-    with archive.open("rb") as file:
-        kind = _compression(file.peek())
-        opener = _OPENERS.get(kind)
-        with (
-            opener(file) if opener else file as stream,
-            tarfile.open(fileobj=cast(Any, _Steps(stream, archive)), mode="r:") as tar,
-        ):
-            for member in tar:
-                # tarfile's list of millions of members would fill the memory.
-                tar.members = []  # type: ignore[attr-defined]
-
-                def content(member: tarfile.TarInfo = member) -> BufferedReader:
-                    return cast(BufferedReader, tar.extractfile(member))
-
-                def target(member: tarfile.TarInfo = member) -> str | None:
-                    if member.issym():
-                        return _target(member.name, member.linkname)
-                    return posixpath.normpath(member.linkname) if member.islnk() else None
-
-                if member.isfile() or member.issym() or member.islnk():
-                    yield _Member(member.name, member.size, content, link_to=target)
-
-
-class _Steps:
-    """The stream of a tar archive that refuses oversized headers, whose length may be given as gigabytes."""
-
-    def __init__(self, stream: IO[bytes], archive: Path) -> None:
-        self._stream = stream
-        self._archive = archive
-        self.seek, self.tell, self.seekable = stream.seek, stream.tell, stream.seekable
-
-    def read(self, count: int) -> bytes:
-        if count > MOST_IN_MEMORY:
-            raise CorpusError(
-                f"{self._archive}: has a header of {size(count)}, and at most {size(MOST_IN_MEMORY)} are held in "
-                "memory; is it an archive of text?"
-            )
-        return self._stream.read(count)
-
-
-def _compression(head: bytes) -> str | None:
-    return next((kind for kind, signature in _SIGNATURES.items() if signature.match(head)), None)
-
-
-def _target(link: str, leads_to: str) -> str:
-    """The path in the archive that a symbolic link leads to."""
-    return posixpath.normpath(posixpath.join(posixpath.dirname(link), leads_to))
-
-
-def _first(names: list[str]) -> str:
-    return ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
+def _of_tar(archive: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, BufferedReader | None]]:
+    """The wanted members by name; None for a link."""
+    with tarfile.open(archive) as tar:
+        for member in tar:
+            # tarfile's list of millions of members would fill the memory.
+            tar.members = []  # type: ignore[attr-defined]
+            if wanted(member.name) and not member.isdir():
+                yield member.name, cast(BufferedReader, tar.extractfile(member)) if member.isfile() else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from io import BufferedReader
 from pathlib import Path
@@ -17,7 +17,7 @@ from preln.config import EmbeddedTask, MrpcTask, RteTask, Task
 from preln.corpora import CorpusError, data, streams
 from preln.corpora.english.sentences import normalised
 from preln.corpora.registry import GLUES_DEV_IDS, MRPC_DEV_IDS, MRPC_PAIRS, RTE
-from preln.corpora.streams import BROKEN, members
+from preln.corpora.streams import member
 from preln.corpora.text import unusable, write_lines
 from preln.records.files import replaced_folder, write_json
 from preln.records.prepared_stage import require_stage
@@ -47,7 +47,7 @@ Parts = dict[str, list[SentencePair]]
 
 @dataclass
 class Counts:
-    """What a part holds, how many of its pairs are positive, and how many were shortened."""
+    """The pairs of a part, those of them that are positive, and those that were shortened."""
 
     pairs: int = 0
     positive: int = 0
@@ -128,15 +128,15 @@ def mrpc(pairs: Path, dev_ids: Path) -> Parts:
         wanted = [fields for _, fields in _rows(dev_ids, file, 2)]
     held = {tuple(ids) for ids in wanted}
     parts: Parts = {"train": [], "dev": []}
-    found = set()
+    dev = set()
     with _opened(pairs) as file:
         for where, fields in _rows(pairs, file, len(MRPC_COLUMNS), MRPC_COLUMNS):
             label, *ids, first, second = fields
             pair = _pair(where, first, second, label, MRPC_LABELS)
             if tuple(ids) in held:
-                found.add(tuple(ids))
+                dev.add(tuple(ids))
             parts["dev" if tuple(ids) in held else "train"].append(pair)
-    if missing := held - found:
+    if missing := held - dev:
         raise CorpusError(
             f"{dev_ids}: {len(missing)} of its pairs are not in {pairs}, such as {' '.join(min(missing))}"
         )
@@ -149,14 +149,14 @@ def rte(folder: Path, part: str) -> list[SentencePair]:
     Raises:
         CorpusError: if the file is missing or malformed.
     """
-    archive, member = folder / RTE.name, f"RTE/{part}.tsv"
-    with _member(archive, member) if archive.exists() else _opened(folder / f"{part}.tsv") as file:
-        name = archive / member if archive.exists() else folder / f"{part}.tsv"
+    archive, name = folder / RTE.name, f"RTE/{part}.tsv"
+    with member(archive, name) if archive.exists() else _opened(folder / f"{part}.tsv") as file:
+        path = archive / name if archive.exists() else folder / f"{part}.tsv"
         pairs = [
             _pair(where, first, second, label, RTE_LABELS)
-            for where, (_, first, second, label) in _rows(name, file, len(RTE_COLUMNS), RTE_COLUMNS)
+            for where, (_, first, second, label) in _rows(path, file, len(RTE_COLUMNS), RTE_COLUMNS)
         ]
-    return _not_empty({part: pairs}, name)[part]
+    return _not_empty({part: pairs}, path)[part]
 
 
 def _embedded(task: EmbeddedTask) -> Parts:
@@ -175,18 +175,6 @@ def _opened(path: Path) -> Iterator[BufferedReader]:
         raise CorpusError(
             f"{path}: cannot be read ({error.strerror}); the task's `folder` must hold the official files"
         ) from None
-
-
-@contextmanager
-def _member(archive: Path, name: str) -> Iterator[BufferedReader]:
-    try:
-        with closing(members(archive, lambda path: path == name)) as found:
-            for _, file in found:
-                yield file
-                return
-    except BROKEN as error:
-        raise CorpusError(f"{archive}: without a readable {name} ({error}); download it again") from None
-    raise CorpusError(f"{archive}: without a readable {name}; download it again")
 
 
 def _rows(

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from functools import cache
-from itertools import combinations
 from pathlib import Path
 
 from preln.corpora import CorpusError, doubts, streams
@@ -50,24 +49,16 @@ _REASONS = {
 
 @dataclass(frozen=True)
 class Drops:
-    """Sentence pairs dropped from a part of a corpus, counted by the first reason."""
+    """Sentence pairs dropped from a part of a corpus, counted by the first of `_REASONS`."""
 
     empty: int = 0
-    """A side has no visible character, or has none after tokenisation."""
     control_characters: int = 0
-    """A side holds NUL or another ASCII control character."""
     reserved_symbols: int = 0
-    """A side holds SentencePiece's own U+2581 or U+2585, or `<s>`, `<pad>`, `</s>` or `<unk>`."""
     too_many_characters: int = 0
-    """A side exceeds `LONGEST_LINE` characters."""
     too_many_words: int = 0
-    """A side exceeds the corpus's limit on words."""
     unequal_lengths: int = 0
-    """The sides' word counts differ by more than the corpus's ratio."""
     held_out: int = 0
-    """A pair of train, and each copy of it, is also in valid or test."""
     not_chosen: int = 0
-    """The study does not ask for a pair of train."""
 
     def __add__(self, other: Drops) -> Drops:
         return Drops(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
@@ -194,17 +185,6 @@ def evaluation_segments(text: str) -> list[str]:
     """The sentences in a development or test set's XML or SGML file; a typographic apostrophe becomes `'`."""
     segments = (_SEGMENT.search(line) for line in text.split("\n"))
     return [segment.group(1).replace("’", "'") for segment in segments if segment]
-
-
-def require_distinct(files: Mapping[str, Path]) -> None:
-    """Check that no file is given under two of the names (`train.source`, `valid.target`, ...).
-
-    Raises:
-        CorpusError: if two names lead to the same file, also by different paths.
-    """
-    for (first_name, first), (second_name, second) in combinations(files.items(), 2):
-        if first.exists() and second.exists() and first.samefile(second):
-            raise CorpusError(f"{second_name}: {second} is the same file as {first_name}; give each its own file")
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:

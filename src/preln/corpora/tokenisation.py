@@ -1,21 +1,24 @@
 """Tokenising a line, and turning it back into running text.
 
-Tokenisation is Moses's (through sacremoses, no Perl), with its escapes (`&apos;`, `&quot;`, ...), followed by
-lower-casing. On the IWSLT14 test set, every line equals the Perl scripts' output.
+Moses (through sacremoses, no Perl) tokenises the languages that it knows, with its escapes (`&apos;`, `&quot;`, ...).
+Lines of other languages are left as they are, for SentencePiece alone (`preln.corpora.languages`). On the IWSLT14 test
+set, every line equals the Perl scripts' output.
 """
 
 from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
+from preln.corpora.languages import language_of
 from preln.corpora.text import Pair
-from preln.libraries import tqdm
+from preln.libraries import regex, tqdm
 
 if TYPE_CHECKING:
     from sacremoses import MosesDetokenizer, MosesTokenizer
@@ -23,34 +26,76 @@ if TYPE_CHECKING:
 _CHUNK = 1000
 """Lines in a process's task: enough to outweigh the cost of sending them."""
 
+_CHECKED = 1000
+"""Lines of a text that are prepared and undone, from all over it."""
+
+_TORN = 0.01
+"""Smallest share of lines with torn words for a warning."""
+
 # The Perl tokeniser splits a line's final full stop from any word; sacremoses does not split it from an abbreviation.
 _GLUED_FULL_STOP = re.compile(r"([^\s.])\.$")
+
+# Of a word, as in Unicode's own division of text into words (UAX 29).
+_LETTERS = r"\p{Alnum}\p{M}\p{N}"
+_JOINERS = r"'’·:\p{Cf}"
 
 
 @dataclass(frozen=True)
 class LinePreparation:
-    """The preparation of a line in one language, which can be pickled."""
+    """The preparation of a line in one language, which can be pickled.
+
+    Attributes:
+        language: a code of the language.
+        tokenise: whether Moses tokenises the line, if it knows the language.
+        lowercase: whether capitals become small letters.
+        whole_words: whether accents are composed (NFC), and Moses leaves marks, and the apostrophes and colons between
+            letters for which it has no rule, in their words. Published texts, whose checksums are known, go without.
+    """
 
     language: str
     tokenise: bool = True
     lowercase: bool = True
+    whole_words: bool = False
+
+    @property
+    def is_by_moses(self) -> bool:
+        """Moses tokenises the line."""
+        return self.tokenise and language_of(self.language).moses is not None
 
     def __call__(self, line: str) -> str:
         """Prepare a line; words are separated by single spaces, and all Unicode white space counts as space."""
-        if self.tokenise:
-            line = _tokeniser(self.language).tokenize(line, escape=True, return_str=True)
+        if self.whole_words:
+            line = unicodedata.normalize("NFC", line)
+        if self.is_by_moses:
+            line = _tokeniser(self.language, self.whole_words).tokenize(line, escape=True, return_str=True)
         if self.lowercase:
-            line = line.lower()
+            line = language_of(self.language).lower(line)
         line = " ".join(line.split())
-        return _GLUED_FULL_STOP.sub(r"\1 .", line) if self.tokenise else line
+        return _GLUED_FULL_STOP.sub(r"\1 .", line) if self.is_by_moses else line
 
-    def undo(self, line: str) -> str:
-        """Running text from a prepared line; its case is kept."""
-        return detokenise(line, self.language) if self.tokenise else line
+    def torn_words(self, lines: Sequence[str]) -> list[str]:
+        """A warning if words of many lines are not the same once the lines are prepared and undone."""
+        if not self.is_by_moses:
+            return []
+        sample = lines[:: max(1, len(lines) // _CHECKED)]
+        as_is = replace(self, tokenise=False)
+        words = [(_words(as_is(line)), _words(detokenise(self(line), self.language))) for line in sample]
+        torn = [(before, after) for before, after in words if before != after]
+        if len(torn) < _TORN * max(1, len(sample)):
+            return []
+        before, after = torn[0]
+        example = next((word for word in before if word not in after), " ".join(before))
+        return [
+            f"{self.language}: Moses takes words apart, or joins them, in {len(torn) / len(sample):.0%} of the lines, "
+            f"such as {example}; with `tokenise: false`, SentencePiece alone reads them as they are"
+        ]
 
 
 def detokenise(line: str, language: str) -> str:
-    """Running text from a tokenised line: escapes undone, punctuation attached, case kept."""
+    """Running text from a prepared line: of a language that Moses tokenises, escapes are undone and punctuation is
+    attached."""
+    if not language_of(language).moses:
+        return line
     detokenised: str = _detokeniser(language).detokenize(line.split(), return_str=True, unescape=True)
     return detokenised
 
@@ -77,15 +122,26 @@ def prepare_pairs(
 
 
 @cache
-def _tokeniser(language: str) -> MosesTokenizer:
+def _tokeniser(language: str, whole_words: bool) -> MosesTokenizer:
     # Importing sacremoses takes half a second.
     from sacremoses import MosesTokenizer
 
-    return MosesTokenizer(language)
+    tokeniser = MosesTokenizer(language_of(language).moses)
+    if whole_words:
+        joined = rf"(?<=[{_LETTERS}])[{_JOINERS}](?=[{_LETTERS}])"
+        tokeniser.PAD_NOT_ISALNUM = regex.compile(rf"(?!{joined})([^{_LETTERS}\s.'`,-])"), r" \1 "
+        tokeniser.NON_SPECIFIC_APOSTROPHE = regex.compile(rf"(?!{joined})'"), " ' "
+    return tokeniser
 
 
 @cache
 def _detokeniser(language: str) -> MosesDetokenizer:
     from sacremoses import MosesDetokenizer
 
-    return MosesDetokenizer(language)
+    return MosesDetokenizer(language_of(language).moses)
+
+
+def _words(line: str) -> list[str]:
+    """The words of running text."""
+    words: list[str] = regex.findall(rf"[{_LETTERS}]+(?:[{_JOINERS}]+[{_LETTERS}]+)*", line)
+    return words

@@ -95,7 +95,8 @@ def _of_translation(run: Run, record: dict[str, Any], metrics: dict[str, Any]) -
         "layers": f"{run.settings.encoder_layers} + {run.settings.decoder_layers}",
         "results": f"After {metrics['updates']:,} updates, the validation loss is {final['valid_loss']:.3f} "
         f"(label-smoothed). BLEU on {bleu['sentences']['test']:,} test sentences is {final['test_bleu']:.2f} "
-        f"(`{bleu['tokenised']}`).",
+        f"(`{bleu['tokenised']}`)"
+        + (f", and chrF {final['test_chrf']:.2f} (`{bleu['chrf']}`)." if bleu.get("chrf") else "."),
         "text": f"{corpus['title']}: {pairs:,} pairs of sentences. Origin: {corpus['origin']}.",
         "licence": f"Licence of the text: {corpus['licence']}. It may bind these weights too.",
         "auto": "Seq2SeqLM",
@@ -108,14 +109,14 @@ def _prepared(run: Run, source: str) -> str:
     """A note on the tokenizer's input: text as the study prepared it."""
     preparation = SOURCES[run.corpus.source].line(run.corpus, source)
     lower = ", in lower case" if preparation.lowercase else ""
-    if preparation.tokenise:
+    if preparation.is_by_moses:
         return (
             f"The tokenizer takes text that Moses (sacremoses) has tokenised{lower}. `preln translate` takes running "
             "text, prepares it so, and gives running text back."
         )
     return (
-        f"The study did not tokenise its text (`tokenise: false`). So the tokenizer takes text as its files had it"
-        f"{lower}, and the model writes such text."
+        f"The study did not tokenise its text. So the tokenizer takes text as its files had it{lower}, and the model "
+        "writes such text."
     )
 
 

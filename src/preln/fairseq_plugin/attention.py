@@ -41,7 +41,8 @@ def attention(
     else:
         projected, of_source = project(module, h, "q"), project(module, source, "kv")
     p = module.dropout_module.p if module.training else 0.0
-    return _joined(module, inside(attend(projected, of_source, seen, module.num_heads, causal, p)))
+    heads = inside(attend(projected, of_source, seen, module.num_heads, causal, p))
+    return linear(heads, module.out_proj.weight, module.out_proj.bias)
 
 
 def attention_of_the_last(state: Any, module: Any, h: Tensor, inside: Callable[[Tensor], Tensor] = as_it_is) -> Tensor:
@@ -54,11 +55,7 @@ def attention_of_the_last(state: Any, module: Any, h: Tensor, inside: Callable[[
     if kept := module.get_incremental_state(state, "attn_state"):
         seen = torch.cat([kept["prev_key"], seen], dim=1)
     module.set_incremental_state(state, "attn_state", {"prev_key": seen})
-    return _joined(module, inside(attend(query, seen, None, module.num_heads, False, 0.0)))
-
-
-def _joined(module: Any, heads: Tensor) -> Tensor:
-    """The heads' output, mapped by W^O."""
+    heads = inside(attend(query, seen, None, module.num_heads, False, 0.0))
     return linear(heads, module.out_proj.weight, module.out_proj.bias)
 
 

@@ -33,6 +33,7 @@ WEIGHTS = "weights"
 """The key of kept weights in their file."""
 
 _TRAINS_AGAIN = "and run the same command, which trains up to there again"
+_GOES_BACK = "to continue from the checkpoint before it"
 _NAME = re.compile(r"checkpoint(?:(?P<ended>\d+)|_(?P<epoch>\d+)_(?P<update>\d+))\.pt")
 _FOREIGN = re.compile(r"GLOBAL (\S+)")
 
@@ -50,7 +51,7 @@ class Moment:
 
     @property
     def is_inside_epoch(self) -> bool:
-        """Whether the epoch was still running."""
+        """True if the epoch was still running."""
         return math.isfinite(self.update)
 
     @property
@@ -79,17 +80,13 @@ def newest_checkpoint(folder: Path) -> Path | None:
     """The newest intact checkpoint in a state's folder of checkpoints. Damaged ones are skipped with a warning.
 
     Raises:
-        CheckpointRefused: if the newest intact one belongs to another run or holds a foreign object, or if there is a
-            checkpoint that fairseq would prefer to all of ours.
+        CheckpointRefused: if the newest intact one belongs to another run or holds a foreign object.
     """
-    last = folder / "checkpoint_last.pt"
-    if last.exists() or last.is_symlink():
-        raise CheckpointRefused(f"{last}: refused: preln writes no checkpoint of this name; move it away")
     for path in checkpoints(folder):
         try:
             content = _content(path)
         except pickle.UnpicklingError as error:
-            raise _holds_more(path, error, "to continue from the checkpoint before it") from None
+            raise _refused(path, _foreign_object(error), _GOES_BACK) from None
         except MemoryError:
             raise
         # A damaged file can raise any error.
@@ -97,9 +94,7 @@ def newest_checkpoint(folder: Path) -> Path | None:
             logger.warning("%s is damaged (%s); trying the one before it", path, error)
             continue
         if not _is_of(content, folder.parent.name):
-            raise CheckpointRefused(
-                f"{path}: refused: it belongs to another run; move it away to continue from the checkpoint before it"
-            )
+            raise _refused(path, "it belongs to another run", _GOES_BACK)
         return path
     return None
 
@@ -173,7 +168,7 @@ def copy_until(update: int, state: RunState, target: RunState) -> None:
 
 
 def is_whole(weights: Path) -> bool:
-    """Whether a file of kept weights is intact."""
+    """True if a file of kept weights is intact."""
     try:
         _check(weights)
     except MemoryError:
@@ -197,13 +192,13 @@ def kept_weights(path: Path, device: torch.device | str = "cpu") -> dict[str, Te
         CheckpointRefused: if they are damaged or belong to another state.
     """
     if not is_whole(path):
-        raise CheckpointRefused(f"{path}: refused: it is damaged; move it away {_TRAINS_AGAIN}")
+        raise _refused(path, "it is damaged")
     try:
         content = torch.load(path, map_location=device, weights_only=True)
     except pickle.UnpicklingError as error:
-        raise _holds_more(path, error, _TRAINS_AGAIN) from None
+        raise _refused(path, _foreign_object(error)) from None
     if not isinstance(content, dict) or content.get(STATE_KEY) != path.parent.name or WEIGHTS not in content:
-        raise CheckpointRefused(f"{path}: refused: it belongs to another run; move it away {_TRAINS_AGAIN}")
+        raise _refused(path, "it belongs to another run")
     weights: dict[str, Tensor] = content[WEIGHTS]
     return weights
 
@@ -219,9 +214,7 @@ def load_weights(model: Any, path: Path, device: torch.device | str = "cpu") -> 
         model.load_state_dict(weights, strict=True)
     # The weights may be of any type, or have other names or shapes.
     except (AttributeError, KeyError, RuntimeError, TypeError, ValueError):
-        raise CheckpointRefused(
-            f"{path}: refused: it does not hold the weights of this run's model; move it away {_TRAINS_AGAIN}"
-        ) from None
+        raise _refused(path, "it does not hold the weights of this run's model") from None
 
 
 def _content(checkpoint: Path) -> dict[str, Any]:
@@ -242,19 +235,20 @@ def _updates(content: dict[str, Any]) -> int:
 
 
 def _is_of(content: Any, state: str) -> bool:
-    """Whether a checkpoint's content belongs to the state with this name."""
+    """True if a checkpoint's content belongs to the state with this name."""
     extra = content.get("extra_state") if isinstance(content, dict) else None
     entries = extra.values() if isinstance(extra, dict) else ()
     return any(isinstance(entry, dict) and entry.get(STATE_KEY) == state for entry in entries)
 
 
-def _holds_more(path: Path, error: pickle.UnpicklingError, next_step: str) -> CheckpointRefused:
-    """The refusal of a file with a foreign object; torch's own message explains how to load it nevertheless."""
+def _refused(path: Path, reason: str, next_step: str = _TRAINS_AGAIN) -> CheckpointRefused:
+    return CheckpointRefused(f"{path}: refused: {reason}; move it away {next_step}")
+
+
+def _foreign_object(error: pickle.UnpicklingError) -> str:
+    """The reason to refuse a file; torch's own message explains how to load it nevertheless."""
     match = _FOREIGN.search(str(error))
-    name = f" ({match[1]})" if match else ""
-    return CheckpointRefused(
-        f"{path}: refused: it holds more than tensors and settings{name}; move it away {next_step}"
-    )
+    return f"it holds more than tensors and settings{f' ({match[1]})' if match else ''}"
 
 
 def _check(checkpoint: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from pathlib import Path
 
 from preln import libraries
@@ -13,39 +12,30 @@ from preln.fairseq_plugin.options import EVENT_FILES
 MEANS = "train"
 """The folder of event files with the means over each epoch."""
 
-logger = logging.getLogger(__name__)
-
 
 class EventFilesRefused(PrelnError):
     """Event files are requested, and TensorBoard is not installed."""
 
 
-def prepare(state: Path, checkpoint: Path | None, wanted: bool) -> None:
+def prepare(state: Path, checkpoint: Path | None) -> None:
     """Purge from TensorBoard the values that the last attempt logged and the next one computes again.
 
     Args:
         state: the folder of the training's state.
         checkpoint: the intact checkpoint from which it continues; None at the beginning.
-        wanted: whether the next attempt writes event files.
 
     Raises:
-        EventFilesRefused: if they are wanted and TensorBoard is not installed.
+        EventFilesRefused: if TensorBoard is not installed.
     """
-    parts = list((state / EVENT_FILES).glob("*"))
-    if not parts and not wanted:
-        return
     # TensorBoard is an optional extra.
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ModuleNotFoundError as error:
-        if wanted:
-            reason = libraries.missing(error) or error
-            raise EventFilesRefused(f"execution.tensorboard: {reason}; or set it to false") from error
-        logger.warning("%s: left unchanged: TensorBoard is not installed", state / EVENT_FILES)
-        return
+        reason = libraries.missing(error) or error
+        raise EventFilesRefused(f"execution.tensorboard: {reason}; or set it to false") from error
     updates, inside_epoch = place_of(checkpoint) if checkpoint else (0, False)
     # A training that is stopped inside an epoch logs, after its checkpoint, the means over the part of the epoch so
     # far; at the end of the epoch it logs those over the whole of it.
-    for part in parts:
+    for part in (state / EVENT_FILES).glob("*"):
         purge = updates if inside_epoch and part.name == MEANS else updates + 1
         SummaryWriter(str(part), purge_step=purge).close()

@@ -21,7 +21,7 @@ NEVER = 10**9
 
 @dataclass
 class Interruption:
-    """Whether this process was asked to stop, and the update after which its training stopped."""
+    """A request to stop this process, and the update after which its training stopped."""
 
     requested: bool = False
     stopped_after: int | None = None
@@ -40,7 +40,7 @@ class Interruption:
             cfg.checkpoint.save_interval = 1
 
     def save_where_an_epoch_ends(self, wanted: bool) -> None:
-        """Whether fairseq writes a checkpoint at an update that ends an epoch, where it counts epochs, not updates."""
+        """Switch checkpoints at the ends of epochs on or off, for a training whose checkpoints are by updates."""
         if self._configuration is not None:
             self._configuration.checkpoint.save_interval = 1 if wanted else NEVER
 

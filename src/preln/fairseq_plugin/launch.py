@@ -95,7 +95,8 @@ def train(arguments: list[str], precision: Precision, state: RunState, execution
     # By default, fairseq would look for a checkpoint of its own.
     checkpoint = newest_checkpoint(state.checkpoints)
     arguments = [*arguments, "--restore-file", str(checkpoint or os.devnull)]
-    event_files.prepare(folder, checkpoint, wanted="--tensorboard-logdir" in arguments)
+    if "--tensorboard-logdir" in arguments:
+        event_files.prepare(folder, checkpoint)
     assignment = Assignment(arguments, precision, str(folder), execution.cpus)
     if execution.workers == 1:
         work(assignment)
@@ -126,8 +127,7 @@ def work(assignment: Assignment, is_one_of_several: bool = False) -> None:
     set_up_cuda()
     memory.keep()
     if "--cpu" in arguments:
-        loops = f"compiled loops for {native.LEVEL}" if native.compiled() else "PyTorch alone: no loops were compiled"
-        logger.info("%d thread(s), %s", assignment.cpus, loops)
+        logger.info("%d thread(s), loops: %s", assignment.cpus, native.loops())
     allow_settings()
     try:
         # Without checkpoints, there is nothing to save at a signal.

@@ -15,7 +15,7 @@ from torch import Tensor
 
 
 def in_half_precision(optimizer: Any) -> bool:
-    """Whether an optimizer of fairseq's trainer has masters."""
+    """True if an optimizer of fairseq's trainer has masters."""
     return isinstance(optimizer, FP16Optimizer)
 
 

@@ -3,6 +3,7 @@ and it waits for a GPU several times an update to check the gradient norm."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, List
 
 import torch
@@ -57,15 +58,17 @@ class _FusedAdam(torch.optim.AdamW):
 
 
 class _TorchOptimizer(FairseqOptimizer):
-    """An optimizer of torch behind fairseq's interface."""
+    """An optimizer of torch behind fairseq's interface.
+
+    Attributes:
+        kind: makes torch's optimizer.
+    """
+
+    kind: Callable[..., torch.optim.Optimizer]
 
     def __init__(self, cfg: OptimizerConfig, params: Iterable[torch.nn.Parameter]) -> None:
         super().__init__(cfg)
-        self._optimizer = self.build(params, **self.optimizer_config)
-
-    def build(self, params: Iterable[torch.nn.Parameter], **options: Any) -> torch.optim.Optimizer:
-        """Build torch's optimizer."""
-        raise NotImplementedError
+        self._optimizer = self.kind(params, **self.optimizer_config)
 
     @property
     def optimizer_config(self) -> dict[str, Any]:
@@ -110,24 +113,18 @@ class _WithMoments(_TorchOptimizer):
 class Adam(_WithMoments):
     """The update of fairseq's Adam."""
 
-    def build(self, params: Iterable[torch.nn.Parameter], **options: Any) -> torch.optim.Optimizer:
-        """torch's AdamW, fused."""
-        return _FusedAdam(params, **options)
+    kind = _FusedAdam
 
 
 @register_optimizer("preln_radam", dataclass=AdamConfig)
 class RAdam(_WithMoments):
-    """Rectified Adam."""
+    """Rectified Adam, with weight decay as Adam has it."""
 
-    def build(self, params: Iterable[torch.nn.Parameter], **options: Any) -> torch.optim.Optimizer:
-        """torch's RAdam, with weight decay as Adam has it."""
-        return torch.optim.RAdam(params, decoupled_weight_decay=True, **options)
+    kind = partial(torch.optim.RAdam, decoupled_weight_decay=True)
 
 
 @register_optimizer("preln_sgd", dataclass=OptimizerConfig)
 class SGD(_TorchOptimizer):
     """Stochastic gradient descent, without momentum."""
 
-    def build(self, params: Iterable[torch.nn.Parameter], **options: Any) -> torch.optim.Optimizer:
-        """torch's SGD, which fairseq's wraps too."""
-        return torch.optim.SGD(params, **options)
+    kind = torch.optim.SGD

@@ -70,9 +70,7 @@ def translation(
             keep_interval_updates=1,
         ),
         *(_moments(settings) if settings.optimizer != "sgd" else []),
-        *_run(settings, state),
-        *_output(RunState(state), execution),
-        *_process(settings.accumulate, settings.precision, execution.workers, execution.collators, execution),
+        *_recorded(settings, RunState(state), execution),
     ]
 
 
@@ -103,9 +101,7 @@ def pretraining(
         ),
         *_bert(settings),
         *_adam(settings, settings.learning_rate, settings.warmup, settings.updates),
-        *_run(settings, state),
-        *_output(RunState(state), execution),
-        *_process(settings.accumulate, settings.precision, execution.workers, execution.collators, execution),
+        *_recorded(settings, RunState(state), execution),
     ]
 
 
@@ -159,7 +155,7 @@ def finetuning(
         *_adam(settings, point.learning_rate, round(WARMUP_SHARE * updates), updates),
         *_run(settings, state),
         # A collator starts again in each epoch, for which these are too short.
-        *_process(1, settings.precision, 1, 0, execution),
+        *_process(1, settings.precision, execution.alone, collators=0),
     ]
 
 
@@ -203,9 +199,9 @@ def _adam(settings: PretrainingSettings, peak: float, warmup: int, updates: int)
     return [*_arguments(optimizer="preln_adam", weight_decay=settings.weight_decay), *_moments(settings), *schedule]
 
 
-def _output(state: RunState, execution: Execution) -> list[str]:
-    """The files of checkpoints, the log and the event files."""
-    return _arguments(
+def _recorded(settings: RunSettings | PretrainingSettings, state: RunState, execution: Execution) -> list[str]:
+    """The run, the files of checkpoints, the log and the event files, and the process."""
+    output = _arguments(
         save_dir=state.checkpoints,
         no_last_checkpoints=True,
         log_format="json",
@@ -213,18 +209,20 @@ def _output(state: RunState, execution: Execution) -> list[str]:
         log_interval=execution.log_interval,
         tensorboard_logdir=state.folder / EVENT_FILES if execution.tensorboard else None,
     )
+    process = _process(settings.accumulate, settings.precision, execution, execution.collators)
+    return [*_run(settings, state.folder), *output, *process]
 
 
-def _process(accumulate: int, precision: Precision, workers: int, collators: int, execution: Execution) -> list[str]:
+def _process(accumulate: int, precision: Precision, execution: Execution, collators: int) -> list[str]:
     """The hardware and the precision; bf16 is set by the launch."""
     on_cpu = execution.gpus == 0
     return _arguments(
         user_dir=USER_DIR,
-        update_freq=accumulate // workers,
+        update_freq=accumulate // execution.workers,
         num_workers=collators,
         # A training that ends inside an epoch would kill fairseq's thread that prepares batches, and crash.
         data_buffer_size=0,
-        distributed_world_size=workers,
+        distributed_world_size=execution.workers,
         # Every process reads the checkpoint: torch refuses to unpickle one that another process broadcasts.
         load_checkpoint_on_all_dp_ranks=True,
         cpu=on_cpu,

@@ -40,7 +40,9 @@ class GuardedTask(FairseqTask):
             FloatingPointError: if a gradient is not finite, when fairseq looks for the layer at fault.
         """
         position.update = update_num + 1
-        if self._copies is None and masters.in_half_precision(optimizer) and not _is_reduced_later(model):
+        # Such a model's processes exchange gradients after the backward pass, not within it.
+        reduced_later = hasattr(model, "all_reduce_grads")
+        if self._copies is None and masters.in_half_precision(optimizer) and not reduced_later:
             self._copies = masters.Copies(optimizer)
         try:
             results = super().train_step(sample, model, criterion, optimizer, update_num, ignore_grad)
@@ -214,7 +216,12 @@ class RecordedTask(GuardedTask):
 
 def on_cpu(logging_outputs: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The workers' logs with their scalar tensors on the CPU, in a single copy, since each copy waits for the GPU."""
-    places = [(i, key) for i, log in enumerate(logging_outputs) for key in log if _is_elsewhere(log[key])]
+    places = [
+        (i, key)
+        for i, log in enumerate(logging_outputs)
+        for key, value in log.items()
+        if isinstance(value, Tensor) and value.device.type != "cpu"
+    ]
     if not places:
         return logging_outputs
     copied = torch.stack([logging_outputs[i][key] for i, key in places]).cpu().unbind()
@@ -222,15 +229,6 @@ def on_cpu(logging_outputs: list[dict[str, Any]]) -> list[dict[str, Any]]:
     for (i, key), number in zip(places, copied, strict=True):
         logs[i][key] = number
     return logs
-
-
-def _is_elsewhere(value: Any) -> bool:
-    return isinstance(value, Tensor) and value.device.type != "cpu"
-
-
-def _is_reduced_later(model: Any) -> bool:
-    """Whether a training's processes exchange gradients after the backward pass, not within it."""
-    return hasattr(model, "all_reduce_grads")
 
 
 def summed(logging_outputs: list[dict[str, Any]], key: str) -> float:

@@ -136,7 +136,6 @@ class PlacedEncoder(TransformerEncoderBase):
         src_tokens: Tensor,
         src_lengths: Tensor | None = None,
         return_all_hiddens: bool = False,
-        token_embeddings: Tensor | None = None,
         padded: bool | None = None,
     ) -> dict[str, list[Tensor]]:
         """Encode tokens; unlike fairseq's, without asking a GPU in each layer whether there is padding.
@@ -145,7 +144,6 @@ class PlacedEncoder(TransformerEncoderBase):
             src_tokens: of shape (batch, length).
             src_lengths: unused.
             return_all_hiddens: whether `encoder_states` holds the hidden states before and after each layer.
-            token_embeddings: used in place of the tokens' embeddings.
             padded: whether there is padding; None if unknown.
 
         Returns:
@@ -155,7 +153,7 @@ class PlacedEncoder(TransformerEncoderBase):
         padding = src_tokens.eq(self.padding_idx)
         if padded is None:
             padded = bool(padding.any())
-        x, embedded = self.forward_embedding(src_tokens, token_embeddings)
+        x, embedded = self.forward_embedding(src_tokens)
         seen = None
         if padded:
             x = x * (1 - padding.unsqueeze(-1).type_as(x))

@@ -27,7 +27,7 @@ from preln.fairseq_plugin.divergence import position, require_finite
 from preln.fairseq_plugin.recorded_task import RecordedTask, rank_and_world
 from preln.records.files import write_text
 from preln.training.state import RunState
-from preln.translation import bleu
+from preln.translation import scores
 
 SUBSETS = ("valid", "test")
 AFTER_WARMUP_WEIGHTS = "after-warm-up.pt"
@@ -133,7 +133,7 @@ class RecordedTranslation(RecordedTask, TranslationTask):
         ]
 
     def _translate(self, subset: str, epoch: int, model: Any) -> None:
-        """Translate the subset by beam search, write the translations, and record their BLEU and the time."""
+        """Translate the subset by beam search, write the translations, and record their scores and the time."""
         started = time.perf_counter()
         dataset = self.dataset(subset)
         sentences = min(len(dataset), self.settings.bleu_sentences or len(dataset))
@@ -160,18 +160,20 @@ class RecordedTranslation(RecordedTask, TranslationTask):
         language = self.cfg.target_lang
         with open(Path(self.cfg.references) / f"{subset}.{language}", encoding="utf-8", newline="\n") as lines:
             references = [line.rstrip("\n") for line, _ in zip(lines, range(sentences), strict=False)]
-        score = bleu.score(hypotheses, references, language)
+        score = scores.score(hypotheses, references, language)
         text = "\n".join(hypotheses) + "\n"
         if rank == 0:
             write_text(self.run_state.translations(subset, epoch), text)
         self._record(
             subset,
-            bleu=score.tokenised,
+            bleu=score.bleu,
             sacrebleu=score.sacrebleu,
+            chrf=score.chrf,
             sentences=sentences,
             translations=hashlib.sha256(text.encode()).hexdigest(),
-            tokenised_signature=score.tokenised_signature,
+            tokenised_signature=score.bleu_signature,
             sacrebleu_signature=score.sacrebleu_signature,
+            chrf_signature=score.chrf_signature,
             seconds=time.perf_counter() - started,
         )
 

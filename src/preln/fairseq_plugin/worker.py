@@ -1,6 +1,5 @@
 """A process of a distributed training; it is started with its assignment, and ends with the process that started it."""
 
-import ctypes
 import json
 import logging
 import os
@@ -15,9 +14,6 @@ from preln.fairseq_plugin.interruption import SIGNALS, interruption
 
 STARTED_BY = "PRELN_STARTED_BY"
 """The environment variable with the number of the process that started this one, on one node."""
-
-PR_SET_PDEATHSIG = 1
-"""Linux's `prctl` option for a signal at the parent's death."""
 
 FROM_SLURM = {"RANK": "SLURM_PROCID", "LOCAL_RANK": "SLURM_LOCALID", "WORLD_SIZE": "SLURM_NTASKS"}
 """torch's environment variables, and srun's for the same values. On one node, the parent sets torch's."""
@@ -35,13 +31,7 @@ if __name__ == "__main__":
     for number in SIGNALS:
         signal.signal(number, interruption.request)
     parent = int(os.environ.get(STARTED_BY, os.getppid()))
-    # prctl exists on Linux only.
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != parent:
-            sys.exit(1)
-    else:
-        threading.Thread(target=end_with, args=(parent,), daemon=True).start()
+    threading.Thread(target=end_with, args=(parent,), daemon=True).start()
     from preln.fairseq_plugin.launch import Assignment, work
 
     if "RANK" not in os.environ:

@@ -10,6 +10,8 @@ from pathlib import Path
 _TRIM_THRESHOLD, _MMAP_MAX = -1, -4
 """glibc's parameters for `mallopt` (malloc.h)."""
 _NEVER = 2**31 - 1
+_USED, _FREE = 7, 8
+"""The places of `uordblks` and `fordblks`, the bytes in use and the free ones, in glibc's `struct mallinfo2`."""
 _SPARE = 2**30
 """Free bytes that are always kept."""
 
@@ -43,26 +45,12 @@ def give_back() -> None:
     # Mapped files are not malloc's memory, and pages that were returned still count as free there.
     pages = map(int, Path("/proc/self/statm").read_text(encoding="ascii").split()[1:3])
     resident, shared = (number * os.sysconf("SC_PAGE_SIZE") for number in pages)
-    free = min(info.fordblks, resident - shared - info.uordblks)
-    if free > max(info.uordblks, _SPARE):
+    used, free = info.sizes[_USED], info.sizes[_FREE]
+    if min(free, resident - shared - used) > max(used, _SPARE):
         libc.malloc_trim(0)
 
 
 class _Mallinfo(ctypes.Structure):
-    """glibc's `struct mallinfo2` (malloc.h); `uordblks` are the bytes in use, `fordblks` the free ones."""
+    """glibc's `struct mallinfo2` (malloc.h)."""
 
-    _fields_ = [
-        (name, ctypes.c_size_t)
-        for name in (
-            "arena",
-            "ordblks",
-            "smblks",
-            "hblks",
-            "hblkhd",
-            "usmblks",
-            "fsmblks",
-            "uordblks",
-            "fordblks",
-            "keepcost",
-        )
-    ]
+    _fields_ = (("sizes", ctypes.c_size_t * 10),)

@@ -75,18 +75,13 @@ LEVEL = torch.backends.cpu.get_cpu_capability()
 _LIBRARY = _load(LEVEL)
 
 
-def compiled() -> bool:
-    """Whether the compiled loops are available."""
-    return _LIBRARY is not None
-
-
 def loops() -> str:
     """The implementation on a CPU: the level that the loops were compiled for, or PyTorch."""
-    return LEVEL if compiled() else "PyTorch"
+    return "PyTorch" if _LIBRARY is None else LEVEL
 
 
 def takes(*tensors: Tensor) -> bool:
-    """Whether the compiled loops are available and support the tensors, which have one type."""
+    """True if the compiled loops are available and support the tensors, which have one type."""
     return _LIBRARY is not None and all(x.device.type == "cpu" and x.dtype in _TYPES for x in tensors)
 
 

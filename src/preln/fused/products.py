@@ -17,7 +17,7 @@ from torch.nn import functional
 
 
 def is_slow_at_bf16(processor: Mapping[str, Any]) -> bool:
-    """Whether a processor multiplies matrices more slowly in bf16 than in fp32, by torch's description of it.
+    """True if a processor multiplies matrices more slowly in bf16 than in fp32, by torch's description of it.
 
     False if it is unknown: not x86, or described by an older torch.
     """
@@ -30,7 +30,7 @@ def is_slow_at_bf16(processor: Mapping[str, Any]) -> bool:
 
 # Older versions of torch lack `get_capabilities`.
 IN_FP32 = is_slow_at_bf16(torch.cpu.get_capabilities() if hasattr(torch.cpu, "get_capabilities") else {})
-"""Whether products in bf16 are computed in fp32 on this processor."""
+"""True if products in bf16 are computed in fp32 on this processor."""
 
 
 def factor(x: Tensor) -> Tensor:

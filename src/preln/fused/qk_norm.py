@@ -22,16 +22,10 @@ class QKNorm(nn.Module):
     def forward(self, projected: Tensor, names: str) -> Tensor:
         """Normalise projections side by side, of shape (..., width times their number), for an attention that divides
         scores by sqrt(d). `names` names the projections, such as qkv; values are unchanged."""
-        parts = projected.chunk(len(names), dim=-1)
-        return torch.cat([getattr(self, f"_{name}")(part) for name, part in zip(names, parts, strict=True)], dim=-1)
-
-    def _q(self, query: Tensor) -> Tensor:
-        scaled: Tensor = self._k(query) * (self.scale * self._root)
-        return scaled
-
-    def _k(self, key: Tensor) -> Tensor:
-        heads = key.unflatten(-1, (self._heads, -1))  # type: ignore[no-untyped-call]
-        return functional.normalize(heads, dim=-1).flatten(-2)
-
-    def _v(self, value: Tensor) -> Tensor:
-        return value
+        parts = []
+        for name, part in zip(names, projected.chunk(len(names), dim=-1), strict=True):
+            if name in "qk":
+                heads = part.unflatten(-1, (self._heads, -1))  # type: ignore[no-untyped-call]
+                part = functional.normalize(heads, dim=-1).flatten(-2)
+            parts.append(part * (self.scale * self._root) if name == "q" else part)
+        return torch.cat(parts, dim=-1)

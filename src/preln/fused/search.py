@@ -129,7 +129,7 @@ def _attend(query: Tensor, projected: Tensor, mask: Tensor, heads: int) -> Tenso
 
 
 def _compiled(x: Tensor, head: int) -> bool:
-    """Whether the compiled loops, which need heads of whole lanes, support `x`."""
+    """True if the compiled loops, which need heads of whole lanes, support `x`."""
     return native.takes(x) and x.dtype == torch.float32 and head % native.LANES == 0
 
 

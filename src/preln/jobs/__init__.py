@@ -1,1 +1,1 @@
-"""What a study asks for, and what is part of each job's identity."""
+"""The jobs that a study asks for, and the identity of each."""

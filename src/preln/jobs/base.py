@@ -1,4 +1,4 @@
-"""What a study's jobs have in common: a run, a fine-tuning, a measurement of the theory, a trace of first updates."""
+"""The jobs of a study: a run, a fine-tuning, a measurement of the theory, a trace of first updates."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -110,10 +110,11 @@ class GridKind(Generic[T]):
         for number, entry in enumerate(grid.runs):
             where = f"{section}.runs.{number}"
             execution = _execution(entry, study, where, wrong)
-            for settings in combinations(self.settings, grid.settings, entry.own, where, wrong):
+            for settings in _combinations(self.settings, grid.settings, entry.own, where, wrong):
                 text = getattr(settings, self.text)
                 if text not in texts:
-                    wrong.append(undefined(f"{where}.{self.text}", text, texts))
+                    hint = f"{meant(text, texts)}; defined: {listed(texts) or 'none'}"
+                    wrong.append(f"{where}.{self.text}: {text!r} is not defined{hint}")
                     continue
                 run_id = self.run_id(settings, grid.settings, study)
                 run = new_run(run_id, settings, texts[text], entry, execution)
@@ -124,18 +125,11 @@ class GridKind(Generic[T]):
         return list(runs.values())
 
 
-def combinations(
+def _combinations(
     model: type[S], common: Mapping[str, Any], own: Mapping[str, Any], where: str, wrong: list[str]
 ) -> list[S]:
-    """The settings of each run of a grid's entry, in the order of the file: of an entry with lists, every combination.
-
-    Args:
-        model: of the settings.
-        common: the settings that all entries share, as the file has them.
-        own: the entry's own.
-        where: the entry stands, for messages.
-        wrong: takes a line for each thing that is wrong with a combination, which is then left out.
-    """
+    """The settings of each run of an entry, in the order of the file: of lists, every combination. `wrong` takes a line
+    for each mistake in a combination, which is then left out; `where` is the entry's place for such lines."""
     axes = [value if isinstance(value, list | tuple) else [value] for value in own.values()]
     runs = []
     for values in itertools.product(*axes):
@@ -194,11 +188,6 @@ def _misfits(
 def differing_keys(first: BaseModel, second: BaseModel) -> list[str]:
     """The settings in which two runs of a kind differ."""
     return [key for key in type(first).model_fields if getattr(first, key) != getattr(second, key)]
-
-
-def undefined(where: str, name: str, defined: Collection[str]) -> str:
-    """A line that a section does not define what a run names."""
-    return f"{where}: {name!r} is not defined{meant(name, defined)}; defined: {listed(defined) or 'none'}"
 
 
 def series(settings: S) -> S:

@@ -1,15 +1,14 @@
-"""What a kind of jobs tells the commands and the workflow of itself."""
+"""The description of a kind of jobs, for the commands and the workflow."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from preln.config import Origin, Study
 from preln.jobs.base import Job
-from preln.jobs.grid import GridKind
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -27,7 +26,7 @@ class Number:
 
     Attributes:
         name: the job's, without the seed.
-        quantity: `valid_loss`, `test_bleu` or `accuracy`.
+        quantity: `valid_loss`, `test_bleu`, `test_chrf` or `accuracy`.
         seed: the seed.
         value: None if the run diverged before it had one.
         diverged: whether the run diverged.
@@ -47,9 +46,7 @@ class Kind(Generic[J]):
     Attributes:
         name: the folder of a study's results in which each of them has a folder.
         title: what they are called, in the plural.
-        sections: the sections of a study that must be right to expand them; the first has their grid.
         expand: makes the jobs of a study; raises StudyError for jobs that are impossible.
-        grid: how the grid makes runs; None if they have no grid.
         unit: what their progress is counted in.
         digits: of the progress.
         headings: of their scores.
@@ -65,11 +62,9 @@ class Kind(Generic[J]):
 
     name: str
     title: str
-    sections: tuple[str, ...]
     expand: Callable[[Study, Origin], Sequence[J]]
     unit: str
     progress: Callable[[J, Path, float], Progress]
-    grid: GridKind[Any] | None = None
     digits: int = 0
     headings: tuple[str, ...] = ()
     estimates: Callable[[Sequence[J], Path], list[Estimate]] | None = None

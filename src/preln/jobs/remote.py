@@ -1,4 +1,4 @@
-"""What a cluster's jobs need of the environment that submits them."""
+"""The environment that submits a cluster's jobs."""
 
 from __future__ import annotations
 

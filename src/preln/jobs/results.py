@@ -19,21 +19,17 @@ def study_file(path: Path) -> Path:
     Raises:
         StudyError: if there is none; the message names the file of a study of this name, or those that there are.
     """
-    # A path that the system refuses, such as one that is too long, is no folder; `Path.is_dir` would raise.
-    found = path / STUDY_FILE if os.path.isdir(path) else path
+    # `Path.is_dir` would raise for a path that is too long.
+    file = path / STUDY_FILE if os.path.isdir(path) else path
     try:
-        os.lstat(found)
+        os.lstat(file)
     except OSError as error:
-        raise StudyError(f"{found}: cannot be read ({error.strerror}){_hint(path)}") from None
-    return found
-
-
-def _hint(path: Path) -> str:
-    """Which study may be meant by a path at which there is none."""
-    if named := study_named(path.stem):
-        return f"; the study {path.stem} is in {named}"
-    known = sorted(map(str, Path("config").glob("*.yaml")))
-    return meant(str(path), known) or (f"; there are {listed(known)}" if known else "")
+        known = sorted(map(str, Path("config").glob("*.yaml")))
+        named = study_named(path.stem)
+        hint = f"; the study {path.stem} is in {named}" if named else meant(str(path), known)
+        hint = hint or (f"; there are {listed(known)}" if known else "")
+        raise StudyError(f"{file}: cannot be read ({error.strerror}){hint}") from None
+    return file
 
 
 def of_folder(results: Path) -> Path:
@@ -52,19 +48,13 @@ def read_results(results: Path) -> tuple[Path, Study]:
     try:
         study = of_results(path)
     except NoResults as error:
-        found = [other.parent for other in files_made(f"results/*/{STUDY_FILE}", Path())]
-        if not found:
+        folders = {file.parent.name: file.parent for file in files_made(f"results/*/{STUDY_FILE}", Path())}
+        if not folders:
             raise
-        name = path.parent.name
-        names = [other.name for other in found]
-        near = nearest(name, names)
-        places = " or ".join(str(other) for other in found if other.name == near)
-        if name not in names and (asked := study_named(name)):
-            hint = f"`preln run {asked}` makes them"
-        else:
-            hint = f"did you mean {places}?" if near else f"there are results in {listed(found)}"
+        near = nearest(path.parent.name, folders)
+        hint = f"did you mean {folders[near]}?" if near else f"there are results in {listed(folders.values())}"
         # A study that has not begun is shown from its file (`status`). One of this very name has begun elsewhere.
-        kind = StudyError if name in names else NoResults
+        kind = StudyError if path.parent.name in folders else NoResults
         raise kind(f"{path.parent}: holds no results; {hint}") from error
     return path.resolve().parent, study
 
@@ -81,11 +71,11 @@ def study_named(study: str) -> Path | None:
 def files_made(path: str, folder: Path) -> list[Path]:
     """The files that a workflow in `folder` has made, by the path (or pattern) that the rules give them: in the folder
     itself first, then up to two folders below it, where a module with a prefix has its files."""
-    return [found for depth in ("", "*/", "*/*/") for found in sorted(folder.glob(depth + path))]
+    return [made for depth in ("", "*/", "*/*/") for made in sorted(folder.glob(depth + path))]
 
 
 def prepared_for(results: Path, path: str) -> Path:
-    """What the workflow made for the results of a study: below the folder that has `results/`, which may be that of a
-    module's prefix, and otherwise below the current one."""
-    found = results.parent.parent / path
-    return found if found.exists() else Path(path)
+    """A path that the workflow made for the results of a study: below the folder that has `results/`, which may be that
+    of a module's prefix, and otherwise below the current one."""
+    below = results.parent.parent / path
+    return below if below.exists() else Path(path)

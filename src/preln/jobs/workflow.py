@@ -1,4 +1,4 @@
-"""What the workflow's rules ask about a study's jobs: their records, their inputs, and what a cluster gives them.
+"""The records of a study's jobs, their inputs, and their resources on a cluster, for the workflow's rules.
 
 A path is that of the rules, relative to the folder in which Snakemake runs. Where the workflow is a module of another,
 the rules' files may be elsewhere: `located` tells where.
@@ -74,8 +74,8 @@ def local_files(wanted: Settings) -> list[Path]:
 
 
 def _named_and_below(wanted: Settings) -> list[Path]:
-    """What of this machine a study names for them, and all that lies below it."""
-    return [found for path in wanted.local_paths.values() for found in (path, *sorted(path.rglob("*")))]
+    """The paths of this machine that a study names for them, and everything below."""
+    return [entry for path in wanted.local_paths.values() for entry in (path, *sorted(path.rglob("*")))]
 
 
 def downloads(wanted: Corpus | TextSource | Task) -> list[str]:
@@ -99,7 +99,7 @@ def prepared_options(job: Job, located: Located = str) -> list[str]:
 
 
 def cluster_resources(execution: Execution, attempt: int) -> dict[str, Any]:
-    """What a cluster gives a job at its attempt of this number, which counts from 1. What is None is not asked for."""
+    """The resources of a job on a cluster at its attempt of this number, from 1; None is not asked for."""
     several = execution.nodes > 1
     # On one node a job is one task of Slurm's, which starts its processes; on several, srun starts them.
     return {

@@ -10,7 +10,7 @@ from preln.config import Study
 from preln.jobs.grid import series_name
 from preln.jobs.kind import Kind, Number
 from preln.pretraining.estimates import estimates, finetuning_estimates
-from preln.pretraining.runs import GRID, FinetuningJob, PretrainingRun, expand, finetunings
+from preln.pretraining.runs import FinetuningJob, PretrainingRun, expand, finetunings
 from preln.pretraining.status import finetuning, pretraining
 
 if TYPE_CHECKING:
@@ -60,9 +60,7 @@ def _trained(run: PretrainingRun, prepared: Path, folder: Path) -> TrainedModel:
 PRETRAINING = Kind(
     name=PretrainingRun.kind,
     title="pre-trainings",
-    sections=("pretraining",),
     expand=expand,
-    grid=GRID,
     unit="update",
     headings=("train", "valid"),
     progress=pretraining,
@@ -75,7 +73,6 @@ PRETRAINING = Kind(
 FINETUNING = Kind(
     name=FinetuningJob.kind,
     title="checkpoints' fine-tunings",
-    sections=("finetuning", "pretraining", "tasks"),
     expand=finetunings,
     unit="fine-tuning",
     headings=("accuracy",),

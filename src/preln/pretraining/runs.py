@@ -157,8 +157,6 @@ def finetunings(study: Study, origin: Origin = "study") -> list[FinetuningJob]:
     jobs = [
         FinetuningJob(run, update, task, study.tasks[task], points, grid.fixed, grid.seeds)
         for task in grid.tasks
-        # `Study` refuses others; a study that is refused is expanded all the same, to report all mistakes at once.
-        if task in study.tasks
         for run in runs
         for update in study.pretraining.checkpoints
     ]

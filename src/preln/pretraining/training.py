@@ -6,16 +6,13 @@ import itertools
 import logging
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from preln.config import Study
-from preln.libraries import pd
 from preln.pretraining.curve import curve, read_validations
 from preln.pretraining.runs import PretrainingRun
 from preln.records import recording
-from preln.records.files import replaced
 from preln.records.record import checksums
-from preln.training import prepared_text
+from preln.training import prepared_text, records
 from preln.training.state import RunState
 from preln.training.training import KeptWeights, TrainedModel, Training
 
@@ -106,30 +103,10 @@ def write_records(study: Study, run: PretrainingRun, prepared: Path, state: RunS
     Raises:
         RecordLost: if a validation is missing from its record.
     """
-    record = read_validations(state)
-    diverged = state.divergence()
-    every = run.settings.validate_every
+    record, diverged, every = read_validations(state), state.divergence(), run.settings.validate_every
     if not diverged:
         state.require_recorded("updates", range(every, run.settings.updates + 1, every), record)
     rows = curve(record)
-    with replaced(state.job / "curve.csv") as table:
-        rows.to_csv(table, index=False)
+    parameters = record[max(record)]["parameters"] if record else None
     origin = {**state.origin(study, run.id, run.identity), "text": prepared_text.record(prepared)}
-    recording.write(state.job, origin, ["curve.csv"], metrics(run, record, rows, diverged))
-
-
-def metrics(
-    run: PretrainingRun, record: dict[int, dict[str, Any]], rows: pd.DataFrame, diverged: dict[str, Any] | None
-) -> dict[str, Any]:
-    """A run's results: its status, and its last and best validations."""
-    validations = recording.rows(rows)
-    return {
-        "id": run.id,
-        "status": "diverged" if diverged else "finished",
-        "diverged": diverged,
-        "updates": validations[-1]["updates"] if validations else 0,
-        "parameters": record[max(record)]["parameters"] if record else None,
-        "final": validations[-1] if validations else None,
-        "best": min(validations, key=lambda row: row["valid_loss"]) if validations else None,
-        "seconds": round(sum(row["seconds"] for row in validations), 1),
-    }
+    records.write(state, origin, rows, records.metrics(run.id, recording.rows(rows), parameters, diverged))

@@ -1,1 +1,1 @@
-"""What is on disk: files, records, and where they came from."""
+"""Files and records on disk, and where they came from."""

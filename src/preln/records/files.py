@@ -20,7 +20,7 @@ SEAL = "sha256"
 MANIFEST = "manifest.json"
 """The file in a folder with the SHA-256 of each of its other files."""
 DAMAGED = ".damaged"
-"""What follows the name of a damaged file that was set aside."""
+"""The suffix of a damaged file that was quarantined."""
 
 UNWRITTEN = {
     errno.ENOSPC: "the disk is full: make space",
@@ -35,11 +35,11 @@ class Damaged(PrelnError):
 
 
 class NotWritten(PrelnError):
-    """What could not be written, for the disk is full or may not be written to."""
+    """A file that could not be written, because the disk is full or read-only."""
 
 
 def not_written(error: BaseException | None, where: Path | None = None) -> NotWritten | None:
-    """What to say of an error, if it, or one that led to it, is that of a full or a read-only disk; `where` is named if
+    """The message on an error, if it, or one that led to it, is that of a full or a read-only disk; `where` is named if
     the error names no file."""
     for cause in _causes(error):
         if isinstance(cause, OSError) and cause.errno in UNWRITTEN:
@@ -118,7 +118,7 @@ def _beside(path: Path) -> Iterator[Path]:
     """An empty folder beside `path`, which is removed unless it was renamed."""
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.{os.getpid()}")
-    # Of a process that was killed, and whose number this one has.
+    # Left by a killed process that had our PID.
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir()
     try:
@@ -265,9 +265,9 @@ def _line(value: dict[str, Any]) -> bytes:
 def _lines(path: Path) -> list[tuple[int, dict[str, Any] | None]]:
     """The lines of a file by their numbers, with None for what is damaged; without an end that was cut off."""
     *lines, end = path.read_bytes().split(b"\n") if path.exists() else [b""]
-    found = [(number, unsealed(line)) for number, line in enumerate(lines, start=1)]
+    values = [(number, unsealed(line)) for number, line in enumerate(lines, start=1)]
     last = unsealed(end)
-    return found if last is None else [*found, (len(lines) + 1, last)]
+    return values if last is None else [*values, (len(lines) + 1, last)]
 
 
 def set_aside(path: Path) -> Path:

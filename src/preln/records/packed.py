@@ -49,14 +49,17 @@ def read_bytes(path: Path) -> bytes:
 
 
 def exists(path: Path) -> bool:
-    """Whether a job's file is in its folder, or in the file of its study."""
-    return path.exists() or (len(path.parents) > 2 and _has(path.parents[2], _name(path.parent), path.name))
+    """A job's file is in its folder, or in the file of its study."""
+    if path.exists() or len(path.parents) < 3:
+        return path.exists()
+    study, job = _study(path.parents[2]), _name(path.parent)
+    return job in study.jobs and (path.name in study.jobs[job] or job in study.rows(path.name))
 
 
 def recorded(results: Path) -> list[Path]:
     """The run.json of each job that is recorded in the results of a study, in either form."""
     laid_out = {_name(path.parent): path for path in sorted(results.glob(f"*/*/{RUN}"))}
-    return list(({job: results / job / RUN for job in _lines(results)} | laid_out).values())
+    return list(({job: results / job / RUN for job in _study(results).jobs} | laid_out).values())
 
 
 def lay_out(folder: Path) -> None:
@@ -65,11 +68,11 @@ def lay_out(folder: Path) -> None:
     Raises:
         FileNotFoundError: if the job is not in it.
     """
-    results, job = folder.parents[1], _name(folder)
-    if job not in _lines(results):
-        raise FileNotFoundError(2, f"has no {job}", str(results / FILE))
-    for name in dict.fromkeys([*_lines(results)[job], *LONG_TABLES]):
-        text = _text_of(results, job, name)
+    study, job = _study(folder.parents[1]), _name(folder)
+    if job not in study.jobs:
+        raise FileNotFoundError(2, f"has no {job}", str(folder.parents[1] / FILE))
+    for name in dict.fromkeys([*study.jobs[job], *LONG_TABLES]):
+        text = study.text(job, name)
         if text is not None:
             write_text(folder / name, text)
 
@@ -107,7 +110,7 @@ def _contents(folder: Path, names: Iterable[str]) -> Files:
 
 
 def _values(files: Files, tables: Mapping[str, LongTable | None]) -> dict[str, Any]:
-    """What the line of a job has of its files: of one that stands in a long table, its columns, where it lacks some."""
+    """The line of a job, without the job: its files; of one in a long table, its columns if it lacks some."""
     values: dict[str, Any] = {}
     for name, text in files.items():
         head, _, rows = text.partition("\n")
@@ -228,9 +231,49 @@ def _csv(rows: Iterable[list[str]]) -> list[str]:
     return text.getvalue().split("\n")[:-1]
 
 
+class _Study:
+    """The file of a study, with its long tables.
+
+    Attributes:
+        jobs: the content of each job's line, by its folder.
+    """
+
+    def __init__(self, results: Path) -> None:
+        self._results = results
+        self._tables: dict[str, LongTable] = {}
+        self.jobs: dict[str, dict[str, Any]] = {}
+        if not (results / FILE).is_file():
+            return
+        head, *lines = [json.loads(line) for line in _rows(results / FILE)]
+        blocks = head[_BLOCKS]
+        for line in lines:
+            job = line.pop(_JOB)
+            if isinstance(line.get(RUN), dict):
+                line[RUN] = {
+                    key: blocks[value[_BLOCK]] if isinstance(value, dict) and value.keys() == {_BLOCK} else value
+                    for key, value in line[RUN].items()
+                }
+            self.jobs[job] = line
+
+    def rows(self, name: str) -> dict[str, list[str]]:
+        """The rows of each job in a long table; none of another file."""
+        if name not in LONG_TABLES or not (self._results / name).is_file():
+            return {}
+        if name not in self._tables:
+            self._tables[name] = LongTable.read(_rows(self._results / name))
+        return self._tables[name].rows
+
+    def text(self, job: str, name: str) -> str | None:
+        """The text of a job's file; None if there is none."""
+        value = self.jobs.get(job, {}).get(name)
+        if job in self.jobs and job in self.rows(name):
+            return self._tables[name].of_job(job, value[_COLUMNS] if value else None)
+        return None if value is None else _text(value)
+
+
 def _packed_text(path: Path) -> str | None:
-    """The text of a job's file by the file of its study; None where that has none."""
-    return _text_of(path.parents[2], _name(path.parent), path.name) if len(path.parents) > 2 else None
+    """The text of a job's file in the file of its study; None if there is none."""
+    return _study(path.parents[2]).text(_name(path.parent), path.name) if len(path.parents) > 2 else None
 
 
 def _name(folder: Path) -> str:
@@ -238,69 +281,20 @@ def _name(folder: Path) -> str:
     return f"{folder.parent.name}/{folder.name}"
 
 
-def _has(results: Path, job: str, name: str) -> bool:
-    """Whether the file of a study has a file of a job."""
-    line = _lines(results).get(job)
-    return line is not None and (name in line or job in _rows_of(results, name))
+def _study(results: Path) -> _Study:
+    """The file of a study, which is read again when it or a long table has changed."""
+    paths = [path for name in (FILE, *LONG_TABLES) if (path := results / name).is_file()]
+    return _read(results, *((status.st_mtime_ns, status.st_size) for status in map(Path.stat, paths)))
 
 
-def _rows_of(results: Path, name: str) -> dict[str, list[str]]:
-    """The rows of each job in a long table; none of another file."""
-    table = _table(results / name) if name in LONG_TABLES else None
-    return table.rows if table else {}
-
-
-def _text_of(results: Path, job: str, name: str) -> str | None:
-    """The text of a file of a job in the file of a study; None where that has none."""
-    if not _has(results, job, name):
-        return None
-    value = _lines(results)[job].get(name)
-    table = _table(results / name) if job in _rows_of(results, name) else None
-    return table.of_job(job, value[_COLUMNS] if value else None) if table else _text(value)
-
-
-def _lines(results: Path) -> dict[str, dict[str, Any]]:
-    """What the file of a study has of each job, by its folder."""
-    path = results / FILE
-    return _read_lines(path, *_age(path)) if path.is_file() else {}
-
-
-def _table(path: Path) -> LongTable | None:
-    """The long table in a file; None where there is none."""
-    return _read_table(path, *_age(path)) if path.is_file() else None
-
-
-def _age(path: Path) -> tuple[int, int]:
-    status = path.stat()
-    return status.st_mtime_ns, status.st_size
+@lru_cache(maxsize=32)
+def _read(results: Path, *_ages: tuple[int, int]) -> _Study:
+    return _Study(results)
 
 
 def _rows(path: Path) -> list[str]:
     """The lines of a file. `str.splitlines` would split at more signs than those that end a line."""
     return path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
-
-
-@lru_cache(maxsize=32)
-def _read_lines(path: Path, _time: int, _size: int) -> dict[str, dict[str, Any]]:
-    lines = [json.loads(line) for line in _rows(path)]
-    blocks = lines[0][_BLOCKS] if lines else {}
-
-    def whole(value: Any) -> Any:
-        is_block = isinstance(value, dict) and value.keys() == {_BLOCK}
-        return blocks[value[_BLOCK]] if is_block else value
-
-    jobs = {}
-    for line in lines[1:]:
-        job = line.pop(_JOB)
-        if isinstance(line.get(RUN), dict):
-            line[RUN] = {key: whole(value) for key, value in line[RUN].items()}
-        jobs[job] = line
-    return jobs
-
-
-@lru_cache(maxsize=8)
-def _read_table(path: Path, _time: int, _size: int) -> LongTable:
-    return LongTable.read(_rows(path))
 
 
 if __name__ == "__main__":

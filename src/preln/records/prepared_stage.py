@@ -61,7 +61,7 @@ def damaged_files(stage: Path, is_used: Callable[[str], bool] = any_file) -> lis
 
 
 def has_checksum(path: Path, checksum: str) -> bool:
-    """Whether there is a file of this SHA-256."""
+    """There is a file of this SHA-256."""
     return path.is_file() and sha256(path) == checksum
 
 

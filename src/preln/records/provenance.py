@@ -18,7 +18,7 @@ PROCESSORS = Path("/proc/cpuinfo")
 """Where Linux says which processors there are; other systems have no such file."""
 HERE = Path(__file__).parent
 SOURCES = (":/src", ":/workflow", ":/config")
-"""What numbers are made from, as git names it from the top of the working tree."""
+"""The folders that numbers are made from, as git names them from the top of the working tree."""
 
 
 def versions() -> dict[str, str]:
@@ -48,7 +48,7 @@ def commit() -> dict[str, Any]:
 
 
 def hardware(execution: Execution) -> dict[str, Any]:
-    """What the numbers were computed on."""
+    """The processor and the GPUs that computed."""
     import torch
 
     from preln.fused import native, products

@@ -34,18 +34,18 @@ class Record:
 
     @property
     def content(self) -> dict[str, Any]:
-        """That record; empty where there is none, or it is damaged."""
+        """Its run.json; empty if there is none, or it is damaged."""
         return read_or_nothing(self.path) if packed.exists(self.path) else {}
 
     @property
     def is_current(self) -> bool:
-        """Whether all files are there and of the settings that the study has now."""
+        """All files are there and of the settings that the study has now."""
         is_whole = all(packed.exists(self.folder / name) for name in self.job.records)
         return is_whole and self.content.get("identity") == _as_recorded(self.job.identity)
 
     @property
     def is_of_other_settings(self) -> bool:
-        """Whether the record says that it is of other settings than the study has now."""
+        """The record says that it is of other settings than the study has now."""
         content = self.content
         return "identity" in content and content["identity"] != _as_recorded(self.job.identity)
 
@@ -55,8 +55,7 @@ class Record:
         return damaged_beside(self.path)
 
     def is_of_text(self, text: Path, sources: Iterable[Path]) -> bool:
-        """Whether the job has read the prepared text whose record is `text`, and this is made of the sources as they
-        are."""
+        """The job has read the prepared text whose record is `text`, and this is made of the sources as they are."""
         if not text.exists() or any(source.stat().st_mtime > text.stat().st_mtime for source in sources):
             return False
         content = self.content

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from preln.errors import PrelnError
 from preln.records import packed
-from preln.records.files import SEAL, json_text, sealed, sha256, unsealed, write_json, write_text
+from preln.records.files import SEAL, json_text, sealed, sha256, unsealed, write_json
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -40,20 +40,18 @@ def write(folder: Path, record: dict[str, Any], tables: Iterable[str], metrics: 
         metrics: the content of metrics.json, which comes last, for a run with metrics counts as done.
     """
     files = {name: sha256(folder / name) for name in tables}
-    if metrics is None:
-        write_json(folder / RUN, sealed({**record, FILES: files}))
-        return
-    text = json_text(metrics)
-    files[METRICS] = hashlib.sha256(text.encode()).hexdigest()
+    if metrics is not None:
+        files[METRICS] = hashlib.sha256(json_text(metrics).encode()).hexdigest()
     write_json(folder / RUN, sealed({**record, FILES: files}))
-    write_text(folder / METRICS, text)
+    if metrics is not None:
+        write_json(folder / METRICS, metrics)
 
 
 def rows(table: DataFrame) -> list[dict[str, Any]]:
     """The rows of a table for JSON: numbers to the last digit, which pandas' own JSON cuts, and None for what is
     missing."""
-    found = table.astype(object).where(table.notna(), None).to_dict(orient="records")
-    return [{str(name): value for name, value in row.items()} for row in found]
+    values = table.astype(object).where(table.notna(), None).to_dict(orient="records")
+    return [{str(name): value for name, value in row.items()} for row in values]
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -90,18 +88,18 @@ def read_metrics(folder: Path) -> dict[str, Any]:
 def damaged_beside(path: Path) -> Path | None:
     """The first file that is not as a run.json, the file `path`, says: itself, or one beside it. None if there is none;
     older records have no checksums."""
-    if not packed.exists(path):
-        return None
-    content = packed.read_bytes(path)
     try:
+        content = packed.read_bytes(path)
         record = json.loads(content)
+    except FileNotFoundError:
+        return None
     except (ValueError, RecursionError):
         return path
     return _damaged(path, content, record) if isinstance(record, dict) else path
 
 
 def _damaged(path: Path, content: bytes, record: dict[str, Any]) -> Path | None:
-    """The same, of a run.json that is read."""
+    """The first file that is not as it was written, of a run.json with this content and value."""
     if SEAL not in record:
         return None
     if unsealed(content) is None:

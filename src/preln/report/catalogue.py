@@ -25,7 +25,7 @@ from preln.report.core.figure import Figure
 from preln.report.core.table import Table
 
 REPORT = "report.html"
-LEADING = ("4", "placements", "failure-map", "runs", "pretraining", "theory", "first-updates")
+LEADING = ("finding", "4", "placements", "failure-map", "runs", "pretraining", "theory", "first-updates")
 """The figures of which the first that a study has is the picture of what it found."""
 
 _DATA = (".csv", ".yaml", ".j2", ".css", ".js")
@@ -38,13 +38,13 @@ E = TypeVar("E", bound=Entry[Any])
 
 @cache
 def _declared() -> dict[str, list[Entry[Any]]]:
-    """What each module of the subjects declares."""
-    found = {}
-    for subject in _SUBJECTS:
-        for module in pkgutil.iter_modules([str(_SOURCE / subject.replace(".", "/"))]):
-            name = f"preln.{subject}.{module.name}"
-            found[name] = [value for value in vars(import_module(name)).values() if isinstance(value, Entry)]
-    return found
+    """The entries that each module of the subjects declares."""
+    names = [
+        f"preln.{subject}.{module.name}"
+        for subject in _SUBJECTS
+        for module in pkgutil.iter_modules([str(_SOURCE / subject.replace(".", "/"))])
+    ]
+    return {name: [value for value in vars(import_module(name)).values() if isinstance(value, Entry)] for name in names}
 
 
 def _all(kind: type[E]) -> dict[str, E]:
@@ -53,20 +53,21 @@ def _all(kind: type[E]) -> dict[str, E]:
     Raises:
         PrelnError: if two have one name, for each would write the other's files.
     """
-    found: dict[str, E] = {}
+    by_name: dict[str, E] = {}
     for module, entries in _declared().items():
         for entry in entries:
-            if isinstance(entry, kind):
-                if entry.name in found:
-                    what = kind.__name__.lower()
-                    raise PrelnError(f"{module}: another module has a {what} of the name {entry.name!r} already")
-                found[entry.name] = entry
-    return found
+            if isinstance(entry, kind) and by_name.setdefault(entry.name, entry) is not entry:
+                noun = kind.__name__.lower()
+                raise PrelnError(f"{module}: another module has a {noun} of the name {entry.name!r} already")
+    return by_name
 
 
 # The paper's figures come first, by their numbers.
 FIGURES: dict[str, Figure[Any]] = dict(sorted(_all(Figure).items()))
-TABLES: dict[str, Table[Any]] = _all(Table)
+# The runs come first, and a heuristic last.
+TABLES: dict[str, Table[Any]] = dict(
+    sorted(_all(Table).items(), key=lambda entry: {"runs": -1, "rate-budgets": 1}.get(entry[0], 0))
+)
 
 
 class Catalogue:
@@ -100,12 +101,14 @@ class Catalogue:
         """
         return self._of_name("table", name, TABLES, self.tables)
 
-    def _of_name(self, kind: str, name: str, every: dict[str, E], mine: dict[str, E]) -> E:
-        if name not in mine:
-            why = f"study {self.study.study} has nothing that it shows" if name in every else "not known"
-            guess = "" if name in every else meant(name.removeprefix(f"{kind}-"), mine)
-            raise PrelnError(f"{kind} {name}: {why}{guess}; allowed: {', '.join(mine)}")
-        return mine[name]
+    def _of_name(self, kind: str, name: str, declared: dict[str, E], shown: dict[str, E]) -> E:
+        if name in shown:
+            return shown[name]
+        if name in declared:
+            why = f"study {self.study.study} has nothing that it shows"
+        else:
+            why = f"not known{meant(name.removeprefix(f'{kind}-'), shown)}"
+        raise PrelnError(f"{kind} {name}: {why}; allowed: {', '.join(shown)}")
 
     def jobs(self, entry: Entry[Any]) -> list[Any]:
         """The jobs that a figure or a table shows."""
@@ -134,7 +137,7 @@ class Catalogue:
         return [file for job in self.jobs(entry) for file in job.files]
 
     def progress(self, jobs: Collection[Job], results: Path) -> str:
-        """How many of these jobs have all of their records, in a sentence; nothing where all have."""
+        """A sentence that counts those of the jobs that have all of their records; empty where all have."""
         folder = results / self.study.study
         done = sum(all(packed.exists(folder / file) for file in job.files) for job in jobs)
         return "" if done == len(jobs) else f"{done} of {len(jobs)} jobs are done; the others may change what is shown."

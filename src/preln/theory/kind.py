@@ -13,15 +13,14 @@ from preln.theory.measurement_jobs import ExactJob, MeasurementJob
 from preln.theory.status import measurement, trace
 from preln.theory.trace_jobs import TraceJob
 from preln.translation import runs
-from preln.translation.runs import GRID
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 
 def _measurements(study: Study, origin: Origin) -> list[MeasurementJob]:
-    """The measurements of a study's theory. `Study` refuses gradients without translation runs."""
-    if study.theory is None or (study.theory.gradients and not study.translation):
+    """The measurements of a study's theory."""
+    if study.theory is None:
         return []
     return measurement_jobs.expand(study, runs.expand(study, origin), origin)
 
@@ -36,7 +35,6 @@ def _curves(study: Study, jobs: Sequence[TraceJob], results: Path) -> DataFrame:
 THEORY = Kind(
     name=ExactJob.kind,
     title="measurements of the theory",
-    sections=("theory", "translation"),
     expand=_measurements,
     unit="seed",
     progress=measurement,
@@ -45,9 +43,7 @@ THEORY = Kind(
 FIRST_UPDATES = Kind(
     name=TraceJob.kind,
     title="traces of first updates",
-    sections=("first_updates",),
     expand=trace_jobs.expand,
-    grid=GRID,
     unit="update",
     progress=trace,
     curves=_curves,

@@ -25,24 +25,9 @@ THEORY_VERSION = 1
 Not raised when the weights that a run in half precision keeps after its warm-up became the fp32 masters instead of
 their roundings; docs/theory.md names the committed measurement of rounded weights."""
 
-NOT_AT_INITIALISATION = {
-    "optimizer",
-    "beta1",
-    "beta2",
-    "epsilon",
-    "weight_decay",
-    "clip_norm",
-    "learning_rate",
-    "schedule",
-    "warmup",
-    "epochs",
-    "accumulate",
-    "precision",
-    "beam",
-    "length_penalty",
-    "bleu_sentences",
-    *schedules.SETTINGS,
-}
+_OPTIMIZER = {"optimizer", "beta1", "beta2", "epsilon", "weight_decay", "clip_norm", "accumulate", "precision"}
+_RATE = {"learning_rate", "schedule", "warmup", "epochs", *schedules.SETTINGS}
+NOT_AT_INITIALISATION = _OPTIMIZER | _RATE | {"beam", "length_penalty", "bleu_sentences"}
 """A run's settings that do not affect its gradients before training. All other settings, also future ones, do: one that
 is missing here costs a measurement, but never reuses an outdated one."""
 

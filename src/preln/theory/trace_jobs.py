@@ -12,15 +12,7 @@ from preln.records import recording
 from preln.theory.measurement_jobs import THEORY_VERSION
 from preln.translation.runs import PREPARATION_VERSION, Run, runs_of
 
-NOT_IN_A_TRACE = {
-    "epochs",
-    "drop_epoch",
-    "drop_factor",
-    "precision",
-    "beam",
-    "length_penalty",
-    "bleu_sentences",
-}
+NOT_IN_A_TRACE = {"epochs", "drop_epoch", "drop_factor", "precision", "beam", "length_penalty", "bleu_sentences"}
 """A run's settings that do not affect its trace, which ends in the first epoch, is in fp32, and translates nothing. All
 other settings, also future ones, are part of its identity."""
 

@@ -23,12 +23,17 @@ COLUMNS = [
     "test_bleu",
     "valid_sacrebleu",
     "test_sacrebleu",
+    "valid_chrf",
+    "test_chrf",
     "tokens_per_second",
     "seconds",
 ]
 """Columns of curve.csv. Losses are in bits a token (base 2), `loss` with label smoothing and `nll_loss` without; BLEU
-is in percent. The learning rate is that of the update after the epoch, as fairseq logs it; the gradient norm is the
-mean before clipping; the last two are times and differ between machines."""
+and chrF are in percent. The learning rate is that of the update after the epoch, as fairseq logs it; the gradient norm
+is the mean before clipping; the last two are times and differ between machines."""
+
+ADDED = frozenset({"valid_chrf", "test_chrf"})
+"""Columns that older records lack."""
 
 
 def read_epochs(state: RunState) -> dict[int, dict[str, Any]]:
@@ -44,12 +49,12 @@ def read_epochs(state: RunState) -> dict[int, dict[str, Any]]:
         for key, value in entry.items():
             name = f"train_{key}" if part == "train" and key in ("loss", "nll_loss") else f"{prefix}{key}"
             epochs.setdefault(epoch, {})[name] = value
-    needed = set(COLUMNS) - {"epoch"}
+    needed = set(COLUMNS) - ADDED - {"epoch"}
     return {epoch: values for epoch, values in sorted(epochs.items()) if needed <= values.keys()}
 
 
 def has_translations(state: RunState, subset: str, epoch: int, values: dict[str, Any]) -> bool:
-    """Whether the translations after an epoch are those that were scored, by the checksum in the epoch's recorded
+    """True if the translations after an epoch are those that were scored, by the checksum in the epoch's recorded
     `values`."""
     path = state.translations(subset, epoch)
     return path.is_file() and sha256(path) == values.get(f"{subset}_translations")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ from preln.config import Study
 from preln.jobs.grid import series_name
 from preln.jobs.kind import Kind, Number
 from preln.translation.estimates import estimates
-from preln.translation.runs import GRID, Run, expand
+from preln.translation.runs import Run, expand
 from preln.translation.status import progress
 
 if TYPE_CHECKING:
@@ -20,22 +21,23 @@ if TYPE_CHECKING:
 
 
 def _numbers(study: Study, runs: Sequence[Run], results: Path) -> Iterator[Number]:
-    """The last losses and BLEU."""
-    from preln.translation.report.records import summary
+    """The last losses, BLEU and, where it is recorded, chrF."""
+    from preln.translation.report.records import load
 
     by_id = {run.id: run for run in runs}
-    for row in summary(study, runs, results).to_dict("records"):
+    for row in load(study, runs, results).summary.to_dict("records"):
         run, diverged = by_id[row["run"]], row["status"] == "diverged"
-        for quantity in ("valid_loss", "test_bleu"):
-            value = None if diverged else float(row[f"final_{quantity}"])
-            yield Number(series_name(run), quantity, run.settings.seed, value, diverged)
+        for quantity in ("valid_loss", "test_bleu", "test_chrf"):
+            value = None if diverged else float(row.get(f"final_{quantity}", math.nan))
+            if f"final_{quantity}" in row and (value is None or not math.isnan(value)):
+                yield Number(series_name(run), quantity, run.settings.seed, value, diverged)
 
 
 def _curves(study: Study, runs: Sequence[Run], results: Path) -> DataFrame:
     """The curves, in which `rate` is the current learning rate."""
-    from preln.translation.report.records import MEASURED, curves
+    from preln.translation.report.records import MEASURED, load
 
-    return curves(study, runs, results)[["run", *MEASURED]]
+    return load(study, runs, results).curves[["run", *MEASURED]]
 
 
 def _trained(run: Run, prepared: Path, folder: Path) -> TrainedModel:
@@ -49,9 +51,7 @@ def _trained(run: Run, prepared: Path, folder: Path) -> TrainedModel:
 TRANSLATION = Kind(
     name=Run.kind,
     title="runs",
-    sections=("translation",),
     expand=expand,
-    grid=GRID,
     unit="epoch",
     digits=1,
     headings=("train", "valid", "BLEU"),

@@ -8,11 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from preln.config import Study
-from preln.libraries import pd
 from preln.records import recording
-from preln.records.files import replaced
 from preln.records.record import checksums, read_or_nothing
-from preln.training import prepared_text
+from preln.training import prepared_text, records
 from preln.training.state import RunState
 from preln.training.training import KeptWeights, TrainedModel, Training
 from preln.translation.curve import curve, has_translations, read_epochs
@@ -125,44 +123,28 @@ def write_records(study: Study, run: Run, prepared: Path, state: RunState) -> No
         diverged["epoch"] = max(record, default=0) + 1
     else:
         state.require_recorded("epochs", range(1, run.settings.epochs + 1), record)
-    rows = curve(record)
-    with replaced(state.job / "curve.csv") as table:
-        rows.to_csv(table, index=False)
     corpus = prepared_text.record(prepared)
     baseline = of_prepared(prepared, corpus["languages"]["target"], run.settings.label_smoothing)
-    values = {**metrics(run, record, rows, diverged), "constant_guess": baseline and round(baseline, 4)}
-    recording.write(state.job, {**state.origin(study, run.id, run.identity), "corpus": corpus}, ["curve.csv"], values)
+    origin = {**state.origin(study, run.id, run.identity), "corpus": corpus}
+    values = {**metrics(run, record, diverged), "constant_guess": baseline and round(baseline, 4)}
+    records.write(state, origin, curve(record), values)
 
 
-def metrics(
-    run: Run,
-    record: dict[int, dict[str, Any]],
-    rows: pd.DataFrame,
-    diverged: dict[str, Any] | None,
-) -> dict[str, Any]:
-    """A run's results: its status, its last and best epochs, and how BLEU was computed, with the seconds for each
-    epoch's translations (None in records from before these were kept)."""
+def metrics(run: Run, record: dict[int, dict[str, Any]], diverged: dict[str, Any] | None) -> dict[str, Any]:
+    """A run's results, with how BLEU was computed, and the seconds for each epoch's translations (None in records from
+    before these were kept)."""
     last = record[max(record)] if record else {}
-    epochs = recording.rows(rows)
-    return {
-        "id": run.id,
-        "status": "diverged" if diverged else "finished",
-        "diverged": diverged,
-        "epochs": len(epochs),
-        "updates": epochs[-1]["updates"] if epochs else 0,
-        "parameters": last.get("parameters"),
-        "final": epochs[-1] if epochs else None,
-        "best": min(epochs, key=lambda row: row["valid_loss"]) if epochs else None,
-        "bleu": {
-            "tokenised": last.get("valid_tokenised_signature"),
-            "sacrebleu": last.get("valid_sacrebleu_signature"),
-            "beam": run.settings.beam,
-            "length_penalty": run.settings.length_penalty,
-            "sentences": {"valid": last.get("valid_sentences"), "test": last.get("test_sentences")},
-            "seconds": [_translation_seconds(epoch) for epoch in record.values()],
-        },
-        "seconds": round(sum(row["seconds"] for row in epochs), 1),
+    bleu = {
+        "tokenised": last.get("valid_tokenised_signature"),
+        "sacrebleu": last.get("valid_sacrebleu_signature"),
+        "chrf": last.get("valid_chrf_signature"),
+        "beam": run.settings.beam,
+        "length_penalty": run.settings.length_penalty,
+        "sentences": {"valid": last.get("valid_sentences"), "test": last.get("test_sentences")},
+        "seconds": [_translation_seconds(epoch) for epoch in record.values()],
     }
+    points, parameters = recording.rows(curve(record)), last.get("parameters")
+    return records.metrics(run.id, points, parameters, diverged, {"epochs": len(points)}, {"bleu": bleu})
 
 
 def _translation_seconds(epoch: dict[str, Any]) -> float | None:

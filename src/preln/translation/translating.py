@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import TextIO
 
 from preln.corpora import bpe
+from preln.corpora.languages import language_of
 from preln.corpora.prepare import LONGEST
 from preln.corpora.registry import SOURCES
+from preln.corpora.tokenisation import detokenise
 from preln.errors import PrelnError
 from preln.training import prepared_text
 from preln.translation.runs import Run
@@ -54,9 +56,7 @@ class TrainedRun:
         self._translator = Translator(options, model.training.precision, model.weights)
         languages = prepared_text.record(prepared)["languages"]
         self.languages = (languages["source"], languages["target"])
-        line = SOURCES[run.corpus.source].line
-        self._source, self._target = (line(run.corpus, language) for language in self.languages)
-        self.tokenises = self._source.tokenise
+        self._preparation = SOURCES[run.corpus.source].line(run.corpus, self.languages[0])
         self._bpe = (prepared / "bpe" / "bpe.model").read_bytes()
 
     def translate(
@@ -75,7 +75,7 @@ class TrainedRun:
         """
         settings = self.run.settings
         translations = [[Translation("", 0.0)] for _ in sentences]
-        lines = {number: line for number, sentence in enumerate(sentences) if (line := self._source(sentence))}
+        lines = {number: line for number, sentence in enumerate(sentences) if (line := self._preparation(sentence))}
         pieces = list(bpe.encode(self._bpe, lines.values(), 1))
         for number, sentence_pieces in zip(lines, pieces, strict=True):
             if len(sentence_pieces) > LONGEST:
@@ -94,8 +94,13 @@ class TrainedRun:
             raise PrelnError(f"{self.run.id}: {error}; its training broke the weights") from None
         for number, hypotheses in zip(lines, outputs, strict=True):
             best = hypotheses[:alternatives]
-            translations[number] = [Translation(self._target.undo(text), score) for score, text in best]
+            translations[number] = [Translation(detokenise(text, self.languages[1]), score) for score, text in best]
         return translations
+
+    @property
+    def reads_tokens(self) -> bool:
+        """The study's text came as tokens that Moses would make."""
+        return not self._preparation.tokenise and language_of(self.languages[0]).moses is not None
 
 
 def show(models: Sequence[TrainedRun], lines: TextIO, beam: int | None, alternatives: int, scores: bool) -> None:
@@ -109,7 +114,7 @@ def show(models: Sequence[TrainedRun], lines: TextIO, beam: int | None, alternat
     if len({model.languages for model in models}) > 1:
         raise PrelnError("the runs translate between different languages; name runs of one pair")
     for model in models:
-        if not model.tokenises:
+        if model.reads_tokens:
             logger.warning("%s: its text has `tokenise: false`; sentences are read without tokenising", model.run.id)
     is_terminal = lines.isatty()
     if is_terminal:

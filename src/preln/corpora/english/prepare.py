@@ -44,7 +44,7 @@ class Prepared:
 
 @dataclass
 class Counts:
-    """What a part holds, in the words of its tokens."""
+    """The size of a part; words are tokens."""
 
     documents: int = 0
     sentences: int = 0
@@ -157,8 +157,8 @@ def _stream(documents: Iterable[Raw], paragraphs: Callable[[Raw], Document], pro
     if processes == 1:
         return (prepared(raw, paragraphs) for raw in counted)
     parallel = joblib.Parallel(processes, return_as="generator", pre_dispatch="4 * n_jobs", batch_size=8)
-    found: Iterator[Prepared] = parallel(joblib.delayed(prepared)(raw, paragraphs) for raw in counted)
-    return found
+    documents_in_order: Iterator[Prepared] = parallel(joblib.delayed(prepared)(raw, paragraphs) for raw in counted)
+    return documents_in_order
 
 
 def _documents(path: Path) -> Iterator[list[bytes]]:

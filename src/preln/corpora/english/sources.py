@@ -6,12 +6,12 @@ import bz2
 import itertools
 import re
 import sys
+import unicodedata
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterable, Iterator
 from io import BufferedReader, TextIOWrapper
 from pathlib import Path
 from random import Random
-from typing import IO
 
 import mwparserfromhell
 
@@ -28,9 +28,6 @@ WRAPPED = 100
 
 LOOKED_AT = 1000
 """Lines of a text that tell whether it is wrapped."""
-
-LONGEST_ARTICLE = 4 << 20
-"""Characters; Wikipedia itself allows 2 MiB, and reading the mark-up takes 150 times as much memory."""
 
 # What WikiText writes for a hyphen, a comma or a point that stood inside a word or a number.
 _JOINED = re.compile(r" @([-,.])@ ")
@@ -60,11 +57,13 @@ def documents_of(source: TextSource, downloads: Path) -> Iterator[Document]:
             texts = open_texts(source.path)
             match source.documents:
                 case "file":
-                    yield from by_file(texts)
+                    documents = by_file(texts)
                 case "blank-line":
-                    yield from by_blank_line(texts)
+                    documents = by_blank_line(texts)
                 case lines:
-                    yield from by_count(texts, lines)
+                    documents = by_count(texts, lines)
+            # Not in published texts, whose prepared forms have known checksums.
+            yield from ([unicodedata.normalize("NFC", line) for line in document] for document in documents)
 
 
 def _downloaded(source: TextSource, downloads: Path) -> Path:
@@ -74,7 +73,7 @@ def _downloaded(source: TextSource, downloads: Path) -> Path:
 
 
 def paragraphs_of(source: TextSource, document: Document) -> Document:
-    """What a document of the source is made of, where reading it takes so long that several processes should."""
+    """The paragraphs of a document of the source; several processes strip mark-up, which takes long."""
     return strip_markup(document[0]) if isinstance(source, WikipediaSource) else document
 
 
@@ -85,29 +84,18 @@ def open_texts(path: Path) -> Iterator[tuple[str, BufferedReader]]:
     Raises:
         CorpusError: if there is none, or an archive cannot be read, as `members` has it.
     """
-    found = False
+    has_text = False
     for file in sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]:
         if file.name.endswith(ARCHIVE_ENDINGS):
-            opened: Iterator[tuple[str, BufferedReader]] = (
-                (f"{file}:{name}", content) for name, content in members(file, is_text)
-            )
+            for name, content in members(file, is_text):
+                has_text = True
+                yield f"{file}:{name}", content
         elif is_text(file.name) or file == path:
-            opened = _in_file(file)
-        else:
-            continue
-        for text in opened:
-            found = True
-            yield text
-    if not found:
+            has_text = True
+            with file.open("rb") as content:
+                yield str(file), content
+    if not has_text:
         raise CorpusError(f"{path}: holds no text; allowed: {TEXT_FILES}")
-
-
-def _in_file(file: Path) -> Iterator[tuple[str, BufferedReader]]:
-    try:
-        with file.open("rb") as content:
-            yield str(file), content
-    except OSError as error:
-        raise CorpusError(f"{file}: cannot be read ({error.strerror})") from None
 
 
 class Lines:
@@ -119,7 +107,7 @@ class Lines:
         self._taken = 0
 
     def next_document(self) -> None:
-        """What has been read was a document, which may be let go."""
+        """Begin a document: the lines before it may be let go."""
         self._taken = 0
 
     def __iter__(self) -> Iterator[str]:
@@ -212,50 +200,22 @@ def wikipedia(dump: Path) -> Iterator[str]:
     outside of the encyclopedia are left out.
 
     Raises:
-        CorpusError: if the dump cannot be read, or an article is longer than `LONGEST_ARTICLE`.
+        CorpusError: if the dump cannot be read.
     """
     try:
         with bz2.open(dump, "rb") if dump.suffix == ".bz2" else dump.open("rb") as file:
-            pages = _Pages(file, dump)
-            steps = ElementTree.iterparse(pages, events=("start", "end"))
+            steps = ElementTree.iterparse(file, events=("start", "end"))
             _, root = next(steps)
             for step, page in steps:
                 if step == "start" or (not page.tag.endswith("}page") and page.tag != "page"):
                     continue
-                pages.next_page()
                 markup = page.findtext("{*}revision/{*}text")
                 if page.findtext("{*}ns") == "0" and page.find("{*}redirect") is None and markup:
-                    if len(markup) > LONGEST_ARTICLE:
-                        raise CorpusError(
-                            f"{dump}: the article {page.findtext('{*}title')!r} has {len(markup):,} characters, and at "
-                            f"most {LONGEST_ARTICLE:,} are read; Wikipedia allows half of them: is it a dump of it?"
-                        )
                     yield markup
                 # What has been read is let go, or memory would hold the whole dump in the end.
                 root.clear()
     except (OSError, EOFError, StopIteration, ElementTree.ParseError) as error:
         raise CorpusError(f"{dump}: cannot be read as a dump ({error})") from None
-
-
-class _Pages:
-    """A dump as the parser reads it, a page of which is held in memory."""
-
-    def __init__(self, stream: IO[bytes], dump: Path) -> None:
-        self._stream = stream
-        self._dump = dump
-        self._taken = 0
-
-    def next_page(self) -> None:
-        self._taken = 0
-
-    def read(self, count: int = 1 << 16, /) -> bytes:
-        self._taken += count
-        if self._taken > MOST_IN_MEMORY:
-            raise CorpusError(
-                f"{self._dump}: a page of more than {size(MOST_IN_MEMORY)}, the most that is held in memory; give a "
-                "dump of the English Wikipedia"
-            )
-        return self._stream.read(count)
 
 
 def strip_markup(markup: str) -> Document:

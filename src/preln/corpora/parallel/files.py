@@ -8,7 +8,7 @@ from pathlib import Path
 from preln.config import FilesCorpus, TextPaths
 from preln.corpora.published import Source
 from preln.corpora.split import divide
-from preln.corpora.text import Part, read_parallel, require_distinct, screen
+from preln.corpora.text import Part, read_parallel, screen
 from preln.corpora.tokenisation import LinePreparation, prepare_pairs
 
 
@@ -16,27 +16,31 @@ def prepare(corpus: FilesCorpus, downloads: Path, processes: int) -> dict[str, P
     """Train, valid and test; no pair of train is in valid or test.
 
     Raises:
-        CorpusError: if a file cannot be used, is given twice, or holds too few pairs.
+        CorpusError: if a file cannot be used or holds too few pairs.
     """
     files = {
         name: paths
         for name, paths in (("train", corpus.train), ("valid", corpus.valid), ("test", corpus.test))
         if paths is not None
     }
-    require_distinct({f"{name}.{side}": path for name, paths in files.items() for side, path in paths})
     preparations = [_line(corpus, language) for language in (corpus.source_language, corpus.target_language)]
     parts = {name: _prepared(name, paths, preparations, processes) for name, paths in files.items()}
     return divide(parts, corpus.held_out, corpus.seed)
 
 
 def _line(corpus: FilesCorpus, language: str) -> LinePreparation:
-    return LinePreparation(language, tokenise=corpus.tokenise, lowercase=corpus.lowercase)
+    return LinePreparation(language, corpus.tokenise, corpus.lowercase, whole_words=True)
 
 
 def _prepared(name: str, paths: TextPaths, preparations: list[LinePreparation], processes: int) -> Part:
     part = read_parallel(paths.source, paths.target)
     pairs = prepare_pairs(part.pairs, preparations, processes, f"prepare {name}")
-    return screen(replace(part, pairs=pairs))
+    torn = [
+        f"{name}: {warning}"
+        for side, preparation in enumerate(preparations)
+        for warning in preparation.torn_words([pair[side] for pair in part.pairs])
+    ]
+    return screen(replace(part, pairs=pairs, warnings=(*part.warnings, *torn)))
 
 
 SOURCE = Source(

@@ -116,14 +116,9 @@ def read_prepared(folder: Path) -> dict[str, Part]:
     """Train, valid and test from a folder of tokenised and lower-cased text.
 
     Raises:
-        CorpusError: if a file is missing or is not parallel text.
+        CorpusError: if a file cannot be read or is not parallel text.
     """
     paths = {(part, language): folder / f"{part}.{language}" for part in PARTS for language in GERMAN_ENGLISH}
-    if missing := [path.name for path in paths.values() if not path.is_file()]:
-        raise CorpusError(
-            f"{folder}: lacks {', '.join(missing)}; the folder of an iwslt14 corpus holds {_ARCHIVE.name}, "
-            f"or tokenised text as {', '.join(path.name for path in paths.values())}"
-        )
     spacing = [LinePreparation(language, tokenise=False, lowercase=False) for language in GERMAN_ENGLISH]
     parts = {}
     for name in PARTS:

@@ -9,15 +9,15 @@ which is not done here. The paper only says that it follows Vaswani et al. (2017
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack
 from itertools import count, islice, zip_longest
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import IO
 
 from preln.config import Wmt14Corpus
 from preln.corpora import CorpusError
 from preln.corpora.published import ENGLISH_GERMAN, GERMAN_ENGLISH, Download, Source, require_content, text_files
-from preln.corpora.streams import BROKEN, members
+from preln.corpora.streams import BROKEN, member
 from preln.corpora.text import PARTS, Drops, Pair, Part, clean, evaluation_segments, lines_of, screen
 from preln.corpora.tokenisation import LinePreparation, prepare_pairs
 
@@ -84,8 +84,6 @@ def prepare(corpus: Wmt14Corpus, downloads: Path, processes: int) -> dict[str, I
     if corpus.folder and not any((folder / name).exists() for name in ARCHIVES):
         raw = _of_files(folder)
     else:
-        if missing := [ARCHIVES[name].address for name in ARCHIVES if not (folder / name).exists()]:
-            raise CorpusError(f"{folder}: lacks the archives from {', '.join(missing)}; put them there too")
         for name in ARCHIVES:
             require_content(folder / name, ARCHIVES[name])
         raw = {"train": _of(folder, _TRAINING), "valid": _of(folder, _VALID), "test": _of(folder, _TEST)}
@@ -121,7 +119,7 @@ def _of(folder: Path, archives: Mapping[str, tuple[str, str]]) -> Iterator[Pair]
     """The pairs in two files of each archive."""
     for archive, names in archives.items():
         with ExitStack() as stack:
-            files = [stack.enter_context(_member(folder / archive, name)) for name in names]
+            files = [stack.enter_context(member(folder / archive, name)) for name in names]
             source, target = (_sentences(file, name) for file, name in zip(files, names, strict=True))
             yield from _pairs(source, target, str(folder / archive))
 
@@ -129,25 +127,10 @@ def _of(folder: Path, archives: Mapping[str, tuple[str, str]]) -> Iterator[Pair]
 def _of_files(folder: Path) -> dict[str, Iterator[Pair]]:
     """Each part's pairs, from files of raw text."""
     paths = {name: [folder / f"{name}.{language}" for language in ENGLISH_GERMAN] for name in PARTS}
-    if missing := [path.name for sides in paths.values() for path in sides if not path.is_file()]:
-        raise CorpusError(
-            f"{folder}: lacks {', '.join(missing)}; the folder of a wmt14 corpus holds {', '.join(ARCHIVES)}, or "
-            "raw text as train.en, train.de, valid.en, valid.de, test.en and test.de"
-        )
     return {
         name: _pairs(lines_of(source), lines_of(target), f"{folder / name}.*")
         for name, (source, target) in paths.items()
     }
-
-
-@contextmanager
-def _member(archive: Path, name: str) -> Iterator[IO[bytes]]:
-    """A file in an archive, as a stream; the rest of the archive is not read."""
-    with closing(members(archive, lambda path: PurePosixPath(path).name == name)) as matches:
-        for _, file in matches:
-            yield file
-            return
-    raise CorpusError(f"{archive}: lacks {name}; give the release's {archive.name}")
 
 
 def _sentences(file: IO[bytes], name: str) -> Iterator[str]:

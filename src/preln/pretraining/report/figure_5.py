@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
@@ -11,12 +12,12 @@ from preln.config import PretrainingSettings, Study
 from preln.jobs.grid import series
 from preln.libraries import pd
 from preln.placements import PLACEMENTS
-from preln.pretraining.report.figure_pretraining import AXIS, baseline, trained
+from preln.pretraining.report.figure_pretraining import ALWAYS, AXIS, baseline, trained
 from preln.pretraining.report.records import SOURCE, Records, chosen, reached, scores_of
 from preln.pretraining.runs import PretrainingRun
 from preln.report.core import curve_figure
 from preln.report.core.curve_figure import Curve, Panel, Reference, curves_of, shared
-from preln.report.core.curves import INTERVAL, Curves
+from preln.report.core.curves import INTERVAL
 from preln.report.core.figure import Figure
 from preln.report.core.labels import TASKS, names
 from preln.report.core.style import PLACEMENT_COLOURS, line
@@ -25,8 +26,7 @@ from preln.report.reference import bert as paper
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
-_MARKERS = ["o", "s", "^", "v", "D", "P"]
-_ALWAYS = frozenset({"placement", "learning_rate", "warmup"})
+_MARKERS = "os^vDP"
 _PAPER: dict[str, Any] = {"color": "0.55", "linewidth": 0.7, "marker": "D", "markersize": 2.4, "zorder": 1}
 _ACROSS = 3
 
@@ -34,48 +34,47 @@ _ACROSS = 3
 def panels(study: Study, records: Records) -> list[list[Panel]]:
     """One panel of losses, and one of accuracies for each task that is fine-tuned."""
     settings = [series(run.settings) for run in records.runs]
-    looks, (called, _) = _looks(settings), names(settings, _ALWAYS)
-    known = [run for run in records.runs if run.id in records.metrics]
-    found = []
-    if known:
-        runs = [trained(records, run) for run in records.runs]
-        in_order = sorted(known, key=lambda run: looks[series(run.settings)]["zorder"])
-        loss = records.loss
-        times = [] if loss is None else [(reached(_points(records, run), loss), run) for run in in_order]
-        ticks = [(update, looks[series(run.settings)]["color"]) for update, run in times if not math.isnan(update)]
-        found.append(
+    looks, (called, _) = _looks(settings), names(settings, ALWAYS)
+    done = [run for run in records.runs if run.id in records.metrics]
+    drawn = []
+    if done:
+        runs = {run: trained(records, run) for run in records.runs}
+        loss, ticks = records.loss, []
+        for run in sorted(done, key=lambda run: looks[series(run.settings)]["zorder"]):
+            points = runs[run].points
+            if loss is not None and points is not None and not math.isnan(update := reached(points, loss)):
+                ticks.append((update, looks[series(run.settings)]["color"]))
+        drawn.append(
             Panel(
                 "(a) Validation loss",
                 AXIS,
-                curves_of(runs, "valid_loss", called, looks),
-                references=_references(study, known),
-                baseline=baseline(known),
+                curves_of(list(runs.values()), "valid_loss", called, looks),
+                references=_references(study, done),
+                baseline=baseline(done),
                 levels=() if loss is None else (loss,),
                 ticks=tuple(ticks),
             )
         )
     tasks = study.finetuning.tasks if study.finetuning else ()
     for letter, task in zip(ascii_lowercase[1:], tasks, strict=False):
-        shown = _accuracies(records, task, called, looks)
-        if shown:
-            title = f"({letter}) {TASKS.get(study.tasks[task].source, task)}"
-            found.append(
+        if accuracies := _accuracies(records, task, called, looks):
+            drawn.append(
                 Panel(
-                    title,
+                    f"({letter}) {TASKS.get(study.tasks[task].source, task)}",
                     "Accuracy on dev (%)",
-                    shown,
+                    accuracies,
                     x_title="Pre-training update",
                     levels=(100 * records.majority[task],),
                     ends=INTERVAL,
                 )
             )
-    return [found[start : start + _ACROSS] for start in range(0, len(found), _ACROSS)]
+    return [drawn[start : start + _ACROSS] for start in range(0, len(drawn), _ACROSS)]
 
 
 def compose(study: Study, records: Records) -> Drawing:
     """The figure of a study's records."""
     grid = panels(study, records)
-    _, common = names([series(run.settings) for run in records.runs], _ALWAYS)
+    _, common = names([series(run.settings) for run in records.runs], ALWAYS)
     note = [records.progress, shared(common)]
     if records.loss is not None:
         note.append(f"Dotted in (a): {records.loss:.3f} bits, and below it the update at which each run reaches that.")
@@ -87,30 +86,21 @@ def compose(study: Study, records: Records) -> Drawing:
     return curve_figure.compose(grid, " ".join(filter(None, note)))
 
 
-def curves(study: Study, records: Records) -> list[Curves]:
-    """The figure as numbers."""
-    return curve_figure.curves(panels(study, records))
-
-
-def _points(records: Records, run: PretrainingRun) -> pd.DataFrame:
-    return records.curves[records.curves["run"] == run.id]
-
-
-def _references(study: Study, known: Sequence[PretrainingRun]) -> tuple[Reference, ...]:
+def _references(study: Study, runs: Sequence[PretrainingRun]) -> tuple[Reference, ...]:
     """The paper's curves of runs with its settings; an arrow up where a curve was only seen to be above a value."""
     if not study.paper_settings:
         return ()
-    points = [point for point in paper.load() if any(point.is_of(run.settings) for run in known)]
-    found = []
+    points = [point for point in paper.load() if any(point.is_of(run.settings) for run in runs)]
+    references = []
     for placement in dict.fromkeys(point.placement for point in points):
-        mine = [point for point in points if point.placement == placement]
+        curve = [point for point in points if point.placement == placement]
         name = f"paper: {PLACEMENTS[placement].label} (read off; its unit is not stated)"
-        read = tuple((float(point.updates), point.valid_loss) for point in mine if not point.relation)
-        found.append(Reference(name, read, {**_PAPER, "linestyle": line(placement)}))
-        above = tuple((float(point.updates), point.valid_loss) for point in mine if point.relation == "above")
+        read = tuple((float(point.updates), point.valid_loss) for point in curve if not point.relation)
+        references.append(Reference(name, read, {**_PAPER, "linestyle": line(placement)}))
+        above = tuple((float(point.updates), point.valid_loss) for point in curve if point.relation == "above")
         arrow = {**_PAPER, "linestyle": "none", "marker": "$\\uparrow$", "markersize": 5}
-        found.append(Reference("", above, arrow))
-    return tuple(found)
+        references.append(Reference("", above, arrow))
+    return tuple(references)
 
 
 def _accuracies(
@@ -122,34 +112,34 @@ def _accuracies(
     rows: dict[PretrainingRun, list[tuple[float, float, float, float, int]]] = {}
     for job in records.jobs:
         if job.task_name == task and (best := chosen(scores_of(records, job))):
-            found = best.accuracy
-            percent = (100 * found.mean, 100 * found.low, 100 * found.high)
-            rows.setdefault(job.run, []).append((job.update, *percent, found.n))
-    shown = []
+            mean, low, high = (100 * value for value in (best.accuracy.mean, best.accuracy.low, best.accuracy.high))
+            rows.setdefault(job.run, []).append((job.update, mean, low, high, best.accuracy.n))
+    curves = []
     for run, points in rows.items():
         key = series(run.settings)
         name = f"{called[key]}, seed {run.settings.seed}" if several else called[key]
         table = pd.DataFrame(points, columns=["x", "value", "low", "high", "seeds"])
-        shown.append(Curve(name, key, looks[key], table))
-    return tuple(shown)
+        curves.append(Curve(name, key, looks[key], table))
+    return tuple(curves)
 
 
 def _looks(settings: Sequence[PretrainingSettings]) -> dict[Any, dict[str, Any]]:
     """Colour and line by placement, marker by what else the settings are. Pre-LN lies above the others, for the paper
     compares them with it."""
     looks: dict[Any, dict[str, Any]] = {}
-    for one in dict.fromkeys(settings):
-        alike = sum(other.placement == one.placement for other in looks)
-        marker = _MARKERS[alike % len(_MARKERS)]
-        colour = PLACEMENT_COLOURS[one.placement]
-        looks[one] = {
+    counts: Counter[str] = Counter()
+    for run in dict.fromkeys(settings):
+        marker = _MARKERS[counts[run.placement] % len(_MARKERS)]
+        counts[run.placement] += 1
+        colour = PLACEMENT_COLOURS[run.placement]
+        looks[run] = {
             "color": colour,
-            "linestyle": line(one.placement),
+            "linestyle": line(run.placement),
             "marker": marker,
             "markerfacecolor": colour if marker == _MARKERS[0] else "white",
             "linewidth": 1.1,
             "markersize": 3,
-            "zorder": 3.5 if one.placement == "pre" else 3,
+            "zorder": 3.5 if run.placement == "pre" else 3,
         }
     return looks
 
@@ -168,5 +158,5 @@ FIGURE = Figure(
     "speed-up of 40%; and that MRPC and RTE are learned faster too.",
     source=SOURCE,
     compose=compose,
-    curves=curves,
+    curves=lambda study, records: curve_figure.curves(panels(study, records)),
 )

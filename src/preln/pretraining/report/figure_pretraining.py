@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from preln.config import Study
 from preln.jobs.grid import series
@@ -12,14 +11,12 @@ from preln.pretraining.report.records import SOURCE, Records
 from preln.pretraining.runs import FinetuningJob, PretrainingRun
 from preln.report.core import curve_figure
 from preln.report.core.curve_figure import Panel, TrainedRun, curves_of, looks, progress, shared
-from preln.report.core.curves import Curves
 from preln.report.core.figure import Figure
 from preln.report.core.labels import names
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Drawing
-
 AXIS = "Masked-LM loss (bits/token)"
+ALWAYS = frozenset({"placement", "learning_rate", "warmup"})
+"""The settings that the names of curves have even where their values do not differ."""
 
 
 def pretraining_runs(study: Study, jobs: Sequence[PretrainingRun | FinetuningJob]) -> list[PretrainingRun]:
@@ -42,29 +39,23 @@ def baseline(runs: Sequence[PretrainingRun]) -> tuple[float, str]:
 def panels(records: Records) -> list[list[Panel]]:
     """A panel for each text that has a run that is done."""
     settings = [series(run.settings) for run in records.runs]
-    called, _ = names(settings, always={"placement", "learning_rate", "warmup"})
+    called, _ = names(settings, ALWAYS)
     look = looks(settings)
     texts = dict.fromkeys(run.settings.text for run in records.runs if run.id in records.metrics)
     rows = []
     for text in texts:
         runs = [run for run in records.runs if run.settings.text == text]
         title = f"Validation loss, {text}" if len(texts) > 1 else "Validation loss"
-        shown = curves_of([trained(records, run) for run in runs], "valid_loss", called, look)
-        rows.append([Panel(title, AXIS, shown, baseline=baseline(runs))])
+        curves = curves_of([trained(records, run) for run in runs], "valid_loss", called, look)
+        rows.append([Panel(title, AXIS, curves, baseline=baseline(runs))])
     return rows
 
 
-def compose(study: Study, records: Records) -> Drawing:
-    """The figure of a study's records."""
-    _, common = names([series(run.settings) for run in records.runs], always={"placement", "learning_rate", "warmup"})
+def note(study: Study, records: Records) -> str:
+    """The note below the figure: how many runs are done, and what most of them share."""
+    _, common = names([series(run.settings) for run in records.runs], ALWAYS)
     runs = [trained(records, run) for run in records.runs]
-    note = f"{progress(study.study, [run.settings.text for run in records.runs], runs)} {shared(common)}"
-    return curve_figure.compose(panels(records), note)
-
-
-def curves(study: Study, records: Records) -> list[Curves]:
-    """The figure as numbers."""
-    return curve_figure.curves(panels(records))
+    return f"{progress(study.study, [run.settings.text for run in records.runs], runs)} {shared(common)}"
 
 
 FIGURE = Figure(
@@ -77,6 +68,6 @@ FIGURE = Figure(
     "which it did. Losses far above a uniform guess are drawn at the upper edge.",
     source=SOURCE,
     of=pretraining_runs,
-    compose=compose,
-    curves=curves,
+    compose=lambda study, records: curve_figure.compose(panels(records), note(study, records)),
+    curves=lambda study, records: curve_figure.curves(panels(records)),
 )

@@ -14,9 +14,9 @@ from preln.libraries import np, pd
 from preln.pretraining import finetuning
 from preln.pretraining.curve import COLUMNS
 from preln.pretraining.runs import FinetuningJob, PretrainingRun, expand, finetunings
-from preln.records import packed, recording
+from preln.records import recording
 from preln.report.core.entries import Source
-from preln.report.core.records import Texts, origin_lines, own, table
+from preln.report.core.records import done, origin_lines, table
 from preln.report.core.statistics import Estimate, estimate, mean
 
 POINT = list(GridPoint.model_fields)
@@ -25,7 +25,7 @@ POINT = list(GridPoint.model_fields)
 
 @dataclass(frozen=True)
 class Records:
-    """What is done of a study's BERT.
+    """The records of a study's BERT.
 
     Attributes:
         runs: the runs, whether they are done or not.
@@ -73,32 +73,24 @@ def load(study: Study, shown: Sequence[PretrainingRun | FinetuningJob], results:
     jobs = [job for job in shown if isinstance(job, FinetuningJob)]
     origins: list[dict[str, Any]] = []
     curves, metrics = [], {}
-    texts = Texts("text")
-    for run in runs:
-        folder = results / study.study / run.folder
-        if packed.exists(folder / recording.METRICS):
-            metrics[run.id] = recording.read(folder / recording.METRICS)
-            origins.append(own(folder, run.identity))
-            texts.require_same(run.settings.text, origins[-1], folder)
-            curve = table(folder / "curve.csv", COLUMNS)[COLUMNS]
-            # A run that diverged before its first validation has no row, and without one a column has no type.
-            curves += [curve.assign(run=run.id)] if len(curve) else []
-    scores, majority = [], {}
-    done = set()
-    for job in jobs:
-        folder = results / study.study / job.folder
-        if packed.exists(folder / recording.RUN):
-            record = own(folder, job.identity)
-            origins.append(record)
-            done.add(job.id)
-            dev = record["task"]["parts"]["dev"]
-            majority[job.task_name] = max(dev["positive"], dev["pairs"] - dev["positive"]) / dev["pairs"]
-            scored = table(folder / "scores.csv", finetuning.COLUMNS)[finetuning.COLUMNS].dropna(subset=["accuracy"])
-            scores.append(scored.assign(finetuning=job.id, run=job.run.id, update=job.update, task=job.task_name))
+    for run, folder, record in done(study, runs, results, recording.METRICS):
+        metrics[run.id] = recording.read(folder / recording.METRICS)
+        origins.append(record)
+        curve = table(folder / "curve.csv", COLUMNS)[COLUMNS]
+        # A run that diverged before its first validation has no row, and without one a column has no type.
+        curves += [curve.assign(run=run.id)] if len(curve) else []
+    scores, majority, finetuned = [], {}, set()
+    for job, folder, record in done(study, jobs, results):
+        origins.append(record)
+        finetuned.add(job.id)
+        dev = record["task"]["parts"]["dev"]
+        majority[job.task_name] = max(dev["positive"], dev["pairs"] - dev["positive"]) / dev["pairs"]
+        scored = table(folder / "scores.csv", finetuning.COLUMNS)[finetuning.COLUMNS].dropna(subset=["accuracy"])
+        scores.append(scored.assign(finetuning=job.id, run=job.run.id, update=job.update, task=job.task_name))
     known = pd.concat(curves, ignore_index=True) if curves else pd.DataFrame(columns=[*COLUMNS, "run"])
     columns = [*finetuning.COLUMNS, "finetuning", "run", "update", "task"]
     progress = f"Study {study.study}: {len(metrics)} of {len(runs)} pre-training runs"
-    progress += f" and {len(done)} of {len(jobs)} fine-tuned checkpoints are done." if jobs else " are done."
+    progress += f" and {len(finetuned)} of {len(jobs)} fine-tuned checkpoints are done." if jobs else " are done."
     return Records(
         tuple(runs),
         known,
@@ -106,7 +98,7 @@ def load(study: Study, shown: Sequence[PretrainingRun | FinetuningJob], results:
         pd.concat(scores, ignore_index=True) if scores else pd.DataFrame(columns=columns),
         majority,
         tuple(jobs),
-        frozenset(done),
+        frozenset(finetuned),
         _timed_to(study, runs, known),
         progress,
         origin_lines(origins),
@@ -121,28 +113,29 @@ def reached(curve: pd.DataFrame, loss: float) -> float:
         curve: the run's validations, with the columns `updates` and `valid_loss`.
         loss: in bits a token.
     """
-    before = None
-    for updates, found in zip(curve["updates"], curve["valid_loss"], strict=True):
-        if found <= loss:
-            if before is None:
-                return float(updates)
-            last_updates, last = before
-            return float(last_updates + (last - loss) / (last - found) * (updates - last_updates))
-        before = updates, found
-    return math.nan
+    reached = curve[curve["valid_loss"] <= loss]
+    if reached.empty:
+        return math.nan
+    after = reached.iloc[0]
+    before = curve[curve["updates"] < after["updates"]]
+    if before.empty:
+        return float(after["updates"])
+    last = before.iloc[-1]
+    share = (last["valid_loss"] - loss) / (last["valid_loss"] - after["valid_loss"])
+    return float(last["updates"] + share * (after["updates"] - last["updates"]))
 
 
 def scores_of(records: Records, job: FinetuningJob) -> list[Score]:
     """The scores of each grid point of a fine-tuned checkpoint, in the order of the grid; a point of which a seed
     diverged or is missing has none."""
-    mine = records.scores[records.scores["finetuning"] == job.id]
-    by_point = {key: group for key, group in mine.groupby(POINT)}
-    found = []
+    of_job = records.scores[records.scores["finetuning"] == job.id]
+    by_point = dict(iter(of_job.groupby(POINT)))
+    scores = []
     for point in job.points:
         group = by_point.get((point.batch_size, point.learning_rate, point.epochs))
         if group is not None and len(group) == job.seeds:
-            found.append(Score(point, estimate(group["accuracy"].tolist()), mean(group["f1"])))
-    return found
+            scores.append(Score(point, estimate(group["accuracy"].tolist()), mean(group["f1"])))
+    return scores
 
 
 def chosen(scores: Sequence[Score]) -> Score | None:

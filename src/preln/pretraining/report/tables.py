@@ -17,19 +17,15 @@ from preln.report.reference import bert as paper
 from preln.values import short
 
 _ALWAYS = ("placement", "learning_rate", "warmup", "updates", "seed")
-_COMPUTED = (
-    *("loss", "reached_update", "speedup", "tokens_per_second", "majority"),
-    *(f"{kind}_{name}" for kind in ("chosen", "fixed") for name in ("accuracy", "accuracy_low", "accuracy_high", "f1")),
-)
-"""The columns of the tables that are computed from the records."""
+_DEV = ["accuracy", "accuracy_low", "accuracy_high", "f1"]
 
 
 def pretraining(study: Study, records: Records) -> pd.DataFrame:
     """A row for each run that is done, in full precision: the settings that vary, how it ended, its losses in bits a
     token, and the update at which it reaches the loss that the runs are timed to, with the speed-up over the first
     run."""
-    told = {*_ALWAYS, *varying(run.settings for run in records.runs)}
-    settings = [key for key in PretrainingSettings.model_fields if key in told]
+    shown = {*_ALWAYS, *varying(run.settings for run in records.runs)}
+    settings = [key for key in PretrainingSettings.model_fields if key in shown]
     rows: list[dict[str, Any]] = []
     first = None
     for run in records.runs:
@@ -85,26 +81,25 @@ def finetuning(study: Study, records: Records) -> pd.DataFrame:
 
 def _of(kind: str, score: Score | None) -> dict[str, Any]:
     """The columns of the scores of a grid point."""
-    columns = ("batch_size", "learning_rate", "epochs", "accuracy", "accuracy_low", "accuracy_high", "f1", "seeds")
-    values: tuple[Any, ...] = (None,) * len(columns)
+    columns = dict.fromkeys(["batch_size", "learning_rate", "epochs", *_DEV, "seeds"])
     if score is not None:
         accuracy = score.accuracy
-        point = (score.point.batch_size, score.point.learning_rate, score.point.epochs)
-        values = (*point, accuracy.mean, accuracy.low, accuracy.high, score.f1, accuracy.n)
-    return {f"{kind}_{name}": value for name, value in zip(columns, values, strict=True)}
+        numbers = zip(_DEV, (accuracy.mean, accuracy.low, accuracy.high, score.f1), strict=True)
+        columns = {**score.point.model_dump(), **dict(numbers), "seeds": accuracy.n}
+    return {f"{kind}_{name}": value for name, value in columns.items()}
 
 
 def _readable_pretraining(table: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for row in table.to_dict("records"):
         ended = row["status"] if row["status"] == "finished" else f"diverged at {row['diverged_update']}"
-        others = [key for key in PretrainingSettings.model_fields if key in row and key not in (*_ALWAYS, "text")]
+        further = [key for key in PretrainingSettings.model_fields if key in row and key not in (*_ALWAYS, "text")]
         rows.append(
             {
                 "Model": PLACEMENTS[row["placement"]].label,
                 "Peak rate": short(row["learning_rate"]),
                 "Warm-up": str(row["warmup"]) if row["warmup"] > 1 else "none",
-                **{key.replace("_", " ").capitalize(): short(row[key]) for key in others},
+                **{key.replace("_", " ").capitalize(): short(row[key]) for key in further},
                 "Seed": str(row["seed"]),
                 "Updates": str(row["trained_updates"]),
                 "Status": ended,
@@ -198,7 +193,7 @@ PRETRAINING = Table(
     "update at which it reaches the loss that the runs are timed to.",
     source=SOURCE,
     make=make_pretraining,
-    computed=_COMPUTED,
+    computed=("loss", "reached_update", "speedup", "tokens_per_second"),
 )
 FINETUNING = Table(
     name="finetuning",
@@ -208,5 +203,5 @@ FINETUNING = Table(
     source=SOURCE,
     of=lambda study, jobs: jobs if study.finetuning else [],
     make=make_finetuning,
-    computed=_COMPUTED,
+    computed=("majority", *(f"{kind}_{name}" for kind in ("chosen", "fixed") for name in _DEV)),
 )

@@ -1,1 +1,1 @@
-"""What reports of every subject are made with: labels, styles, statistics, and the saving of a figure."""
+"""The parts of reports on every subject: labels, styles, statistics, and the saving of a figure."""

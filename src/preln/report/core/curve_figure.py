@@ -35,10 +35,10 @@ _ACROSS = 5
 _TITLE_LINE = 0.135  # inches, of the title of a small multiple
 _NOTE_LINE = 0.115  # inches
 _LEFT, _FOOT, _TICKS = 0.75, 0.26, 0.08
-"""Of small multiples, inches: left of the first for the axis, below the last, and between two of them."""
+"""Room around small multiples, inches: left of the first for the axis, below the last, and between two of them."""
 _GAP = 0.06  # inches, between panels, legend and note
 _HEADROOM = 0.5
-"""Of the axis of losses above the unigram baseline, as a share of the range below it."""
+"""The part of the axis of losses above the unigram baseline, as a share of the range below it."""
 _MARKED = 30
 """Points of a curve that have a marker each, at most."""
 # Without those that are too pale for a line.
@@ -96,11 +96,18 @@ class Curve:
     runs: int = 1
 
     @property
+    def finished(self) -> int:
+        """The number of seeds that finished."""
+        return self.runs - len(self.failures)
+
+    @property
     def legend(self) -> str:
-        """The name with when its seeds diverged."""
+        """The name with the updates at which its seeds diverged."""
         if not self.failures:
             return self.name
-        updates = ", ".join(f"{failure.update:.0f}" for failure in sorted(self.failures, key=lambda one: one.update))
+        updates = ", ".join(
+            f"{failure.update:.0f}" for failure in sorted(self.failures, key=lambda failure: failure.update)
+        )
         of = f"{len(self.failures)} of {self.runs} " if self.runs > 1 else ""
         return f"{self.name}; {of}diverged at update{'s' if len(self.failures) > 1 else ''} {updates}"
 
@@ -124,7 +131,7 @@ class Panel:
         y_title: what stands at its axis of values.
         curves: the study's.
         references: the paper's.
-        x_title: what stands at its other axis.
+        x_title: what stands at its axis of x.
         baseline: the loss above which nothing was learned, with its name; what is far above is drawn at the edge.
         is_score: whether the values are scores, of which 0 is the worst.
         levels: dotted lines across the panel: their heights.
@@ -156,7 +163,7 @@ class Panel:
 
     @cached_property
     def top(self) -> float | None:
-        """Where the axis of losses is cut off; None where no value is far above the baseline."""
+        """The end of an axis of losses that is cut off; None where no value is far above the baseline."""
         if self.baseline is None or not (values := self.values):
             return None
         lowest, guess = min(values), self.baseline[0]
@@ -166,21 +173,23 @@ class Panel:
     @cached_property
     def background(self) -> tuple[Any, Any]:
         """All curves as one line, with a gap after each."""
-        tables = [table for one in self.curves for table in (one.points, *(failed.points for failed in one.failures))]
+        tables = [
+            table for curve in self.curves for table in (curve.points, *(failure.points for failure in curve.failures))
+        ]
         parts = [part for table in tables for part in (table[["x", "value"]].to_numpy(dtype=float), [[math.nan] * 2])]
         x, y = np.concatenate(parts).T
         return x, y if self.top is None else y.clip(max=self.top)
 
     @property
     def shows_baseline(self) -> bool:
-        """Whether some curve comes near the baseline."""
+        """True where some curve comes near the baseline."""
         if self.baseline is None or not (values := self.values):
             return False
         lowest, guess = min(values), self.baseline[0]
         return lowest < guess and max(values) > guess - 0.1 * (guess - lowest)
 
 
-def curve(runs: Sequence[TrainedRun], quantity: str, name: str, look: dict[str, Any]) -> Curve | None:
+def _mean(runs: Sequence[TrainedRun], quantity: str, name: str, look: dict[str, Any]) -> Curve | None:
     """The curve of a quantity of runs that differ in the seed alone; None where none of them is done."""
     done = [run for run in runs if run.points is not None]
     if not done:
@@ -211,8 +220,8 @@ def curves_of(
     runs: Sequence[TrainedRun], quantity: str, called: dict[Any, str], looks: dict[Any, dict[str, Any]]
 ) -> tuple[Curve, ...]:
     """The curves of all runs, by their names and looks."""
-    found = (curve(members, quantity, called[key], looks[key]) for key, members in by_series(runs).items())
-    return tuple(one for one in found if one is not None)
+    means = (_mean(members, quantity, called[key], looks[key]) for key, members in by_series(runs).items())
+    return tuple(curve for curve in means if curve is not None)
 
 
 def looks(settings: Sequence[Settings]) -> dict[Any, dict[str, Any]]:
@@ -222,27 +231,27 @@ def looks(settings: Sequence[Settings]) -> dict[Any, dict[str, Any]]:
     own. The line tells the placement. The look depends on the study's whole grid, so that a curve keeps it while the
     grid fills.
     """
-    every = list(dict.fromkeys(map(series, settings)))
-    differing = varying(every) - {"corpus", "text"}
-    colours: list[str] = [_COLOURS[number % len(_COLOURS)] for number in range(len(every))]
+    runs = list(dict.fromkeys(map(series, settings)))
+    differing = varying(runs) - {"corpus", "text"}
+    colours: list[str] = [_COLOURS[number % len(_COLOURS)] for number in range(len(runs))]
     if len(differing) == 1:
-        values = [getattr(one, next(iter(differing))) for one in every]
+        values = [getattr(run, next(iter(differing))) for run in runs]
         if all(isinstance(value, int | float) for value in values):
             colours = in_order(values)
     return {
-        one: {
+        run: {
             "color": colour,
             "marker": _MARKERS[number % len(_MARKERS)],
-            "linestyle": line(one.placement),
+            "linestyle": line(run.placement),
             "linewidth": 1.1,
             "markersize": 3.2,
         }
-        for number, (one, colour) in enumerate(zip(every, colours, strict=True))
+        for number, (run, colour) in enumerate(zip(runs, colours, strict=True))
     }
 
 
 def in_order(values: Sequence[float]) -> list[str]:
-    """Colours in which the order of the values is seen."""
+    """Colours that show the order of the values."""
     from matplotlib import colormaps
     from matplotlib.colors import to_hex
 
@@ -295,23 +304,26 @@ def compose(grid: Sequence[Sequence[Panel]], note: str, *, legend_by_column: boo
 
 def curves(grid: Sequence[Sequence[Panel]]) -> list[Curves]:
     """The figure as numbers: the curves of each panel, the paper's with them."""
-    found = []
+    charts = []
     for panel in (panel for row in grid for panel in row):
         tables, ended = [], []
-        for one in panel.curves:
-            tables.append(one.points.assign(curve=one.name))
-            for failure in one.failures:
+        for curve in panel.curves:
+            tables.append(curve.points.assign(curve=curve.name))
+            for failure in curve.failures:
                 # A seed that diverged is no part of its run's mean.
-                name = f"{one.name}, seed {failure.seed}"
+                name = f"{curve.name}, seed {failure.seed}"
                 ended.append(f"{name} at update {failure.update:.0f}")
-                alone = failure.points.assign(curve=name, low=math.nan, high=math.nan, seeds=1)
-                tables.append(alone[["curve", "x", "value", "low", "high", "seeds"]])
+                tables.append(failure.points.assign(curve=name, low=math.nan, high=math.nan, seeds=1))
         tables = [table for table in tables if len(table)]
         if not tables:
             continue
-        named = [reference for reference in panel.references if reference.name]
-        compared = [{"curve": one.name, "x": x, "value": y} for one in named for x, y in one.points]
-        found.append(
+        compared = [
+            {"curve": reference.name, "x": x, "value": y}
+            for reference in panel.references
+            for x, y in reference.points
+            if reference.name
+        ]
+        charts.append(
             Curves(
                 title=f"{panel.title}: {panel.y_title}" if panel.title else panel.y_title,
                 x="x",
@@ -323,11 +335,11 @@ def curves(grid: Sequence[Sequence[Panel]]) -> list[Curves]:
                 note=f"Diverged: {'; '.join(ended)}." if ended else "",
             )
         )
-    return found
+    return charts
 
 
 def progress(study: str, texts: Iterable[str], runs: Sequence[TrainedRun]) -> str:
-    """How many of the runs are in the figure, and how many diverged."""
+    """A sentence that counts the runs in the figure, and those that diverged."""
     done = [run for run in runs if run.points is not None]
     failed = sum(run.diverged is not None for run in done)
     origin = ", ".join([f"Study {study}", *dict.fromkeys(texts)])
@@ -335,14 +347,14 @@ def progress(study: str, texts: Iterable[str], runs: Sequence[TrainedRun]) -> st
 
 
 def shared(text: str) -> str:
-    """What most curves share, as a sentence of the note; nothing where they share nothing."""
+    """The settings that most curves share, as a sentence of the note; empty where they share none."""
     return f"Where not named: {text}." if text else ""
 
 
 def _filled(grid: Sequence[Sequence[Panel]]) -> list[list[Panel]]:
     """The grid without the rows and columns that would be empty."""
     filled = [
-        [bool(panel.values or panel.references or any(one.failures for one in panel.curves)) for panel in row]
+        [bool(panel.values or panel.references or any(curve.failures for curve in panel.curves)) for panel in row]
         for row in grid
     ]
     columns = [number for number, column in enumerate(zip_longest(*filled)) if any(column)]
@@ -378,13 +390,13 @@ class _Legend:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
 
-        self._handles = [handles for handles, _ in entries]
         self._look: dict[str, Any] = {}
         self.height = 0.0
         # The flattest that fits.
         for columns in (1, 2, 3) if entries else ():
             characters = round((width / columns - 0.5) * 21)
             look: dict[str, Any] = {
+                "handles": [handles for handles, _ in entries],
                 "labels": [textwrap.fill(text, characters, break_on_hyphens=False) for _, text in entries],
                 "ncols": min(columns, len(entries)),
                 "frameon": False,
@@ -396,65 +408,66 @@ class _Legend:
             }
             trial = Figure(figsize=(width, 1))
             renderer = FigureCanvasAgg(trial).get_renderer()  # type: ignore[no-untyped-call]
-            box = trial.legend(handles=self._handles, **look).get_window_extent(renderer)
+            box = trial.legend(**look).get_window_extent(renderer)
             height = float(box.height / trial.dpi)
             if not self._look or (box.width / trial.dpi < width and height < self.height):
                 self._look, self.height = look, height
 
     def draw(self, figure: Figure, top: tuple[float, float]) -> None:
         """Draw it with the middle of its upper edge at `top`, in shares of the figure."""
-        if self._handles:
-            figure.legend(handles=self._handles, loc="upper center", bbox_to_anchor=top, **self._look)
+        if self._look:
+            figure.legend(loc="upper center", bbox_to_anchor=top, **self._look)
 
 
 def _entries(panels: Iterable[Panel]) -> list[tuple[tuple[Any, ...], str]]:
     """For each curve and reference of the panels, what is drawn over each other in a legend, and the text."""
-    from matplotlib.lines import Line2D
-
     panels = list(panels)
     entries: dict[str, tuple[Any, ...]] = {}
     n = _seeds(panels)
     for panel in panels:
-        for one in panel.curves:
-            text = one.legend if n is not None or one.runs < 2 else f"{one.legend}, n\xa0=\xa0{_finished(one)}"
+        for curve in panel.curves:
+            text = curve.legend if n is not None or curve.runs < 2 else f"{curve.legend}, n\xa0=\xa0{curve.finished}"
             handles: list[Any] = []
-            if len(one.points) or any(len(failure.points) for failure in one.failures):
-                handles.append(Line2D([], [], **one.look))
-            if one.failures:
-                handles.append(Line2D([], [], **cross(one.look["color"])))
+            if len(curve.points) or any(len(failure.points) for failure in curve.failures):
+                handles.append(_line(curve.look))
+            if curve.failures:
+                handles.append(_line(cross(curve.look["color"])))
             # Of a curve without points in one panel, another has its line.
             if handles and len(handles) >= len(entries.get(text, ())):
                 entries[text] = tuple(handles)
     for panel in panels:
         for reference in panel.references:
             if reference.name:
-                entries.setdefault(reference.name, (Line2D([], [], **reference.look),))
+                entries.setdefault(reference.name, (_line(reference.look),))
     for panel in panels:
         if panel.shows_baseline and panel.baseline:
-            entries.setdefault(panel.baseline[1], (Line2D([], [], **_LEVEL),))
+            entries.setdefault(panel.baseline[1], (_line(_LEVEL),))
     return [(handles, text) for text, handles in entries.items()]
 
 
-def _finished(one: Curve) -> int:
-    return one.runs - len(one.failures)
+def _line(look: dict[str, Any]) -> Any:
+    """A line of a legend."""
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], **look)
 
 
 def _seeds(panels: Iterable[Panel]) -> int | None:
-    """How many seeds finished of every curve; None where they differ."""
-    counts = {_finished(one) for panel in panels for one in panel.curves}
+    """The seeds that finished of every curve; None where they are not as many of each."""
+    counts = {curve.finished for panel in panels for curve in panel.curves}
     return counts.pop() if len(counts) == 1 else None
 
 
 def _remarks(panels: Sequence[Panel]) -> str:
-    """What the bands are, and what is drawn at the upper edge."""
-    found = []
-    if any(one.runs > 1 for panel in panels for one in panel.curves):
+    """The meaning of the bands, and of values at the upper edge."""
+    remarks = []
+    if any(curve.runs > 1 for panel in panels for curve in panel.curves):
         n = _seeds(panels)
-        of = "the n seeds that finished" if n is None else f"the seeds that finished (n = {n})"
-        found.append(f"Lines: mean of {of}; bands: lowest to highest.")
+        seeds = "the n seeds that finished" if n is None else f"the seeds that finished (n = {n})"
+        remarks.append(f"Lines: mean of {seeds}; bands: lowest to highest.")
     if cut := [panel.baseline[1] for panel in panels if panel.top is not None and panel.baseline]:
-        found.append(f"Losses far above the {cut[0]} are drawn at the upper edge.")
-    return " ".join(found)
+        remarks.append(f"Losses far above the {cut[0]} are drawn at the upper edge.")
+    return " ".join(remarks)
 
 
 def _draw(axes: Axes, panel: Panel, shown: Sequence[Curve] | None = None) -> None:
@@ -471,25 +484,23 @@ def _draw(axes: Axes, panel: Panel, shown: Sequence[Curve] | None = None) -> Non
     for reference in panel.references:
         if reference.points:
             axes.plot(*zip(*reference.points, strict=True), **reference.look)
-    for one in shown:
-        points = one.points.assign(**{end: one.points[end].clip(upper=limit) for end in ("value", "low", "high")})
-        every = max(1, len(points) // _MARKED)
-        # What is at the upper edge keeps the whole of its line.
-        axes.plot(points["x"], points["value"], **{"zorder": 3, **one.look}, markevery=every, clip_on=top is None)
-        band = {"color": one.look["color"], "alpha": 0.2, "linewidth": 0}
-        axes.fill_between(points["x"], points["low"], points["high"], **band)
-        if len(points) == 1:
-            axes.vlines(points["x"], points["low"], points["high"], color=one.look["color"], linewidth=0.7)
-        for failure in one.failures:
-            curve = failure.points
-            thin = {"zorder": 3, **one.look, "linewidth": 0.6, "clip_on": top is None}
-            if len(curve):
-                axes.plot(curve["x"], curve["value"].clip(upper=limit), **thin)
-            # On the edge, for what diverges has no value there.
-            edge = 0.0 if panel.is_score else 1.0
-            where = axes.get_xaxis_transform()
-            look = cross(one.look["color"])
-            axes.plot([failure.update], [edge], **look, transform=where, clip_on=False, zorder=4)
+    for curve in shown:
+        colour = curve.look["color"]
+        # A curve at the upper edge keeps the whole of its line.
+        look = {"zorder": 3, **curve.look, "clip_on": top is None}
+        updates = curve.points["x"]
+        value, low, high = (curve.points[name].clip(upper=limit) for name in ("value", "low", "high"))
+        axes.plot(updates, value, **look, markevery=max(1, len(updates) // _MARKED))
+        axes.fill_between(updates, low, high, color=colour, alpha=0.2, linewidth=0)
+        if len(updates) == 1:
+            axes.vlines(updates, low, high, color=colour, linewidth=0.7)
+        for failure in curve.failures:
+            points = failure.points
+            if len(points):
+                axes.plot(points["x"], points["value"].clip(upper=limit), **{**look, "linewidth": 0.6})
+            # On the edge, for a run that diverges has no value there.
+            place: dict[str, Any] = {"transform": axes.get_xaxis_transform(), "clip_on": False, "zorder": 4}
+            axes.plot([failure.update], [0.0 if panel.is_score else 1.0], **cross(colour), **place)
     for level in [*panel.levels, *([panel.baseline[0]] if panel.baseline and panel.shows_baseline else [])]:
         axes.axhline(level, **_LEVEL, zorder=2)
     for x, colour in panel.ticks:
@@ -521,36 +532,36 @@ def _scale(axes: Axes, panel: Panel, top: float | None) -> None:
         axes.set_ylim(-0.02 * highest, highest)
 
 
-def _facets(every: Sequence[Curve]) -> tuple[list[tuple[str, list[Curve]]], list[tuple[Curve, str]]]:
+def _facets(curves: Sequence[Curve]) -> tuple[list[tuple[str, list[Curve]]], list[tuple[Curve, str]]]:
     """The small multiples of some curves, by their titles, and what the legend below all of them says.
 
     Where one setting makes few panels of many curves (settings that change together are one), the colours of a panel
     are its values; else each curve has a panel.
     """
-    settings = list(dict.fromkeys(one.settings for one in every))
+    settings = list(dict.fromkeys(curve.settings for curve in curves))
     values: dict[tuple[int, ...], set[str]] = {}
     for key in varying(settings) - {"corpus", "text", "seed"}:
-        seen = [getattr(one, key) for one in settings]
+        seen = [getattr(run, key) for run in settings]
         values.setdefault(tuple(seen.index(value) for value in seen), set()).add(key)
     best: tuple[int, set[str]] = (len(settings), set())
     for partition, keys in values.items():
         rest = varying(settings) - keys
-        count = len({tuple(repr(getattr(one, key)) for key in sorted(rest)) for one in settings})
+        count = len({tuple(repr(getattr(run, key)) for key in sorted(rest)) for run in settings})
         if len(set(partition)) <= MOST / 2 and count < best[0]:
             best = count, keys
     count, keys = best
     if count > len(settings) / 2:
-        return [(one.legend, [one]) for one in every], []
+        return [(curve.legend, [curve]) for curve in curves], []
     titles, _ = names(settings, {"placement"}, {"corpus", "text", *keys})
-    texts = {one: label(one, keys, with_warmup="warmup" in keys) or "without" for one in settings}
+    texts = {run: label(run, keys, with_warmup="warmup" in keys) or "without" for run in settings}
     order = list(dict.fromkeys(texts.values()))
     colours = in_order(range(len(order)))
     shades = {text: {"color": colours[i], "marker": _MARKERS[i], "linestyle": "-"} for i, text in enumerate(order)}
     groups: dict[str, list[Curve]] = {}
-    for one in every:
-        look = {**one.look, **shades[texts[one.settings]], "markersize": 2.4}
-        groups.setdefault(titles[one.settings], []).append(replace(one, look=look))
-    shown = {texts[one.settings]: one for group in groups.values() for one in group}
+    for curve in curves:
+        look = {**curve.look, **shades[texts[curve.settings]], "markersize": 2.4}
+        groups.setdefault(titles[curve.settings], []).append(replace(curve, look=look))
+    shown = {texts[curve.settings]: curve for group in groups.values() for curve in group}
     return list(groups.items()), [(shown[text], text) for text in order]
 
 
@@ -575,19 +586,13 @@ def _small_multiples(panels: Sequence[Panel], note: str) -> Figure:
     return figure
 
 
-def _line(look: dict[str, Any]) -> Any:
-    from matplotlib.lines import Line2D
-
-    return Line2D([], [], **look)
-
-
 class _Block:
     """The small multiples of one panel; a panel without curves of the study is one, with its legend beside it."""
 
     def __init__(self, panel: Panel) -> None:
         self._panel = panel
         facets, shown = _facets(panel.curves) if panel.curves else ([], [])
-        self.legend = [((_line(one.look),), text) for one, text in shown]
+        self.legend = [((_line(curve.look),), text) for curve, text in shown]
         self._x_title = textwrap.fill(panel.x_title, 24)
         self.alone = bool(facets) and not shown
         self.across = next((n for n in (6, _ACROSS) if len(facets) == n), min(_ACROSS, max(1, len(facets))))

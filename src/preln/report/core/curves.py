@@ -12,7 +12,7 @@ from preln.report.core.statistics import Estimate, estimate
 
 INTERVAL = ("95% interval from", "to")
 EXTENT = ("Lowest", "Highest")
-"""What the ends of a band are called: of an `estimate`, and of an `extent`."""
+"""The names of the ends of a band: of an `estimate`, and of an `extent`."""
 PAPER = "the paper"
 
 S = TypeVar("S", bound=Settled)
@@ -59,9 +59,7 @@ def means(data: pd.DataFrame, x: str, over: Callable[[Sequence[float]], Estimate
         over: gives the mean and the ends of the band.
     """
     rows = []
-    for (curve, where), group in data.groupby(["curve", x], sort=False):
-        found = over(group["value"].tolist())
-        rows.append(
-            {"curve": curve, x: where, "value": found.mean, "low": found.low, "high": found.high, "seeds": found.n}
-        )
+    for point, group in data.groupby(["curve", x], sort=False):
+        band = over(group["value"].tolist())
+        rows.append((*point, band.mean, band.low, band.high, band.n))
     return pd.DataFrame(rows, columns=["curve", x, "value", "low", "high", "seeds"])

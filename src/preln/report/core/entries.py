@@ -1,4 +1,4 @@
-"""What a figure and a table declare of themselves: name, title, caption, what they need, and what makes them.
+"""The declaration of a figure or a table: its name, title and caption, the records that it needs, and what makes it.
 
 The catalogue finds every declaration in the modules of the report. Each start of the workflow reads these modules, so
 they import matplotlib and seaborn only inside the functions that draw.
@@ -38,7 +38,7 @@ def every(study: Study, jobs: Sequence[Any]) -> Sequence[Any]:
 
 @dataclass(frozen=True, kw_only=True)
 class Entry(Generic[R]):
-    """What figures and tables have in common.
+    """A figure or a table.
 
     Attributes:
         name: what the command line and the files of the results call it.

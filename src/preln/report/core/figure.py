@@ -1,4 +1,4 @@
-"""What a figure declares of itself, and how it is drawn."""
+"""The declaration of a figure, and its files."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Figure(Entry[R]):
 
     @property
     def heading(self) -> str:
-        """What stands above it."""
+        """The line above it."""
         return f"Figure {self.name}: {self.title}" if self.name.isdigit() else self.title
 
     @property

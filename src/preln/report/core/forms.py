@@ -18,10 +18,8 @@ digits of a double would depend on the C library."""
 _NUMBER = rf"[\d.,e+-]+|{MISSING}|none|(?:\d+ days?, )?\d+:\d\d:\d\d"
 # What LaTeX cannot read as it stands, though it is no command of its own.
 _SYMBOLS = str.maketrans(
-    {
-        **{"×": "$\\times$", "±": "$\\pm$", "–": "--", "‖": "$\\Vert$", "|": "\\textbar{}"},
-        **{"β": "$\\beta$", "Δ": "$\\Delta$"},
-    }
+    {"×": "$\\times$", "±": "$\\pm$", "–": "--", "‖": "$\\Vert$", "|": "\\textbar{}"}
+    | {"β": "$\\beta$", "Δ": "$\\Delta$"}
 )
 # What Markdown reads anywhere in a line.
 _MARKDOWN = str.maketrans({character: f"\\{character}" for character in "\\`*_[]<>&|~$"})
@@ -101,8 +99,10 @@ def latex(content: Content, label: str) -> str:
     sides = ["right" if text[name].astype(str).str.fullmatch(_NUMBER).all() else "left" for name in text.columns]
     latex = str.maketrans(tabulate.LATEX_ESCAPE_RULES)
     lines = [
-        *("\\begin{table*}", "\\centering", f"\\caption{{{content.title.translate(latex)}}}", f"\\label{{{label}}}"),
-        *("\\scriptsize", "\\setlength{\\tabcolsep}{3pt}", *_grid(text, "latex_booktabs", sides)),
+        "\\begin{table*}\n\\centering",
+        f"\\caption{{{content.title.translate(latex)}}}\n\\label{{{label}}}",
+        "\\scriptsize\n\\setlength{\\tabcolsep}{3pt}",
+        *_grid(text, "latex_booktabs", sides),
         *(f"\\par\\smallskip\\footnotesize {note.translate(latex)}" for note in content.notes),
         "\\end{table*}",
     ]

@@ -18,7 +18,7 @@ OPTIONS: dict[str, dict[object, str]] = {
     "norm": {"layer": "", "rms": "RMSNorm"},
     "qk_norm": {False: "", True: "QK-norm"},
 }
-"""What a label says of the options of every placement: nothing where a model is without one."""
+"""The words of a label for the options of every placement; none where a model is without one."""
 
 _TOLD_BY_SCHEDULE = {"schedule", *SETTINGS}
 _TOLD = {"placement", "optimizer", "learning_rate", "warmup", "seed"} | _TOLD_BY_SCHEDULE | OPTIONS.keys()
@@ -32,14 +32,15 @@ def warmup(settings: RunSettings | PretrainingSettings) -> str:
 
 
 def schedule(settings: RunSettings) -> str:
-    """What the learning rate does after its warm-up, in a few words."""
+    """The schedule of the learning rate after its warm-up, in a few words."""
     return of(settings).label()
 
 
 def varying(settings: Iterable[RunSettings | PretrainingSettings]) -> set[str]:
     """The keys in which some of the settings, which are of one kind, differ."""
     values = list(settings)
-    return {key for one in values[:1] for key in type(one).model_fields if len({getattr(v, key) for v in values}) > 1}
+    fields = type(values[0]).model_fields if values else ()
+    return {key for key in fields if len({getattr(value, key) for value in values}) > 1}
 
 
 def label(settings: RunSettings | PretrainingSettings, differing: set[str], *, with_warmup: bool = True) -> str:
@@ -74,22 +75,22 @@ def names(
     """
     curves = list(dict.fromkeys(settings))
     differing = (varying(curves) | set(always)) - set(without)
-    if len({_name(one, differing - {"epochs"}, {}) for one in curves}) == len(curves):
+    if len({_name(curve, differing - {"epochs"}, {}) for curve in curves}) == len(curves):
         differing -= {"epochs"}
     usual = {}
     for key in type(curves[0]).model_fields if len(curves) > 2 else ():
-        value, count = Counter(getattr(one, key) for one in curves).most_common(1)[0]
+        value, count = Counter(getattr(curve, key) for curve in curves).most_common(1)[0]
         if key in differing - _TOLD and count > len(curves) / 2:
             usual[key] = value
     shared = others(curves[0].model_copy(update=usual), set(usual))
     if "warmup" not in differing:
         shared.insert(0, warmup(curves[0]))
-    return {one: _name(one, differing, usual) for one in curves}, ", ".join(shared)
+    return {curve: _name(curve, differing, usual) for curve in curves}, ", ".join(shared)
 
 
 def _name(settings: RunSettings | PretrainingSettings, differing: set[str], usual: dict[str, object]) -> str:
-    said = {key for key in differing if key not in usual or getattr(settings, key) != usual[key]}
-    return label(settings, said, with_warmup="warmup" in differing) or PLACEMENTS[settings.placement].label
+    named = {key for key in differing if key not in usual or getattr(settings, key) != usual[key]}
+    return label(settings, named, with_warmup="warmup" in differing) or PLACEMENTS[settings.placement].label
 
 
 def counted(number: str, noun: str) -> str:
@@ -98,7 +99,8 @@ def counted(number: str, noun: str) -> str:
 
 
 def others(settings: RunSettings | PretrainingSettings, differing: set[str]) -> list[str]:
-    """Of the keys `differing`, those that nothing else in a name tells, in words: the options of placements first."""
+    """The settings of the keys `differing` that nothing else in a name tells, in words: the options of placements
+    first."""
     parts = [name for key in OPTIONS if key in differing and (name := OPTIONS[key][getattr(settings, key)])]
     for key in type(settings).model_fields:
         if key in differing - _TOLD:

@@ -1,39 +1,54 @@
-"""What records of every kind share: that they are of the study's settings and of one text, and where they come from."""
+"""Checks of records of every kind, that they are of the study's settings and of one text; and their origin."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, TypeVar
 
+from preln.config import RunSettings, Study
+from preln.jobs.base import Job
 from preln.libraries import pd
 from preln.records import packed, recording
 from preln.records.record import checksums
 from preln.records.recording import RecordError
 
+J = TypeVar("J", bound=Job)
 
-class Texts:
-    """The texts that records are of, which are the same for all that name the same one in the study; `kind` is the key
-    under which a record has its own."""
 
-    def __init__(self, kind: Literal["corpus", "text"]) -> None:
-        self._kind = kind
-        self._first: dict[str, tuple[str, dict[str, str]]] = {}
+def done(
+    study: Study, jobs: Iterable[J], results: Path, last: str = recording.RUN
+) -> Iterator[tuple[J, Path, dict[str, Any]]]:
+    """The jobs that are done, each with its folder and its run.json.
 
-    def require_same(self, name: str, record: dict[str, Any], folder: Path) -> None:
-        """See that a record is of the text that the others of this name are of; `folder` is where it is.
+    Args:
+        study: the study.
+        jobs: some of its jobs.
+        results: the folder of the results of all studies.
+        last: the file that such a job writes last.
 
-        Raises:
-            RecordError: with the files of the text that differ.
-        """
-        text = checksums(record.get(self._kind, {}))
-        other, first = self._first.setdefault(name, (folder.name, text))
-        if different := sorted(file for file in {**first, **text} if first.get(file) != text.get(file)):
-            raise RecordError(
-                f"{folder / recording.RUN}: is of another text than {other} ({', '.join(different)} of {self._kind} "
-                f"{name} differ); run one of the two again"
-            )
+    Raises:
+        RecordError: if a record cannot be read, or was made with other settings than the study's, or on other files of
+            a text than the record of another job.
+    """
+    texts: dict[str, tuple[str, dict[str, str]]] = {}
+    for job in jobs:
+        folder = results / study.study / job.folder
+        if not packed.exists(folder / last):
+            continue
+        record = own(folder, job.identity)
+        # The model of the proofs has no text, and a fine-tuning that of its run.
+        if settings := getattr(job, "settings", None):
+            kind = "corpus" if isinstance(settings, RunSettings) else "text"
+            name, text = getattr(settings, kind), checksums(record.get(kind, {}))
+            first, known = texts.setdefault(name, (folder.name, text))
+            if different := sorted(file for file in {**known, **text} if known.get(file) != text.get(file)):
+                raise RecordError(
+                    f"{folder / recording.RUN}: is of another text than {first} ({', '.join(different)} of {kind} "
+                    f"{name} differ); run one of the two again"
+                )
+        yield job, folder, record
 
 
 def own(folder: Path, identity: dict[str, Any]) -> dict[str, Any]:
@@ -62,14 +77,14 @@ def table(path: Path, columns: Sequence[str], **options: Any) -> pd.DataFrame:
         RecordError: if the file cannot be read, is no table, or is without one of the columns.
     """
     try:
-        found: pd.DataFrame = pd.read_csv(io.BytesIO(packed.read_bytes(path)), **options)
+        content: pd.DataFrame = pd.read_csv(io.BytesIO(packed.read_bytes(path)), **options)
     except OSError as error:
         raise RecordError(f"{path}: cannot be read ({error.strerror}); {recording.AGAIN}") from None
     except ValueError as error:
         raise RecordError(f"{path}: not a table ({error}); {recording.AGAIN}") from None
-    if missing := [name for name in columns if name not in found.columns]:
+    if missing := [name for name in columns if name not in content.columns]:
         raise RecordError(f"{path}: without the columns {', '.join(missing)}; {recording.AGAIN}")
-    return found
+    return content
 
 
 def flat(content: Any, where: str = "") -> dict[str, str]:
@@ -81,14 +96,14 @@ def flat(content: Any, where: str = "") -> dict[str, str]:
     else:
         return {where: str(content)}
     return {
-        key: found
+        key: text
         for name, value in items
-        for key, found in flat(value, f"{where}.{name}" if where else str(name)).items()
+        for key, text in flat(value, f"{where}.{name}" if where else str(name)).items()
     }
 
 
 def hardware_line(hardware: dict[str, Any]) -> str:
-    """What a run was computed on, in one line: its GPUs, or else its processor."""
+    """The hardware of a run in one line: its GPUs, or else its processor."""
     gpus = hardware.get("gpus") or []
     if gpus:
         return f"{len(gpus)} x {gpus[0]}"
@@ -101,7 +116,7 @@ def commit_name(record: dict[str, Any]) -> str:
 
 
 def origin_lines(records: Sequence[dict[str, Any]]) -> tuple[str, ...]:
-    """Where records come from: their commits and their hardware, in a sentence each; nothing where there are none."""
+    """The origin of records: their commits and their hardware, in a sentence each; nothing where there are none."""
     if not records:
         return ()
     commits = sorted({commit_name(record) for record in records})

@@ -74,12 +74,12 @@ def extent(values: Sequence[float]) -> Estimate:
 
 def interval(values: Sequence[float]) -> tuple[float, float]:
     """The ends of the mean's interval, as seaborn asks for an error bar; a single value has none."""
-    found = estimate(values)
-    return (found.mean, found.mean) if found.n < 2 else (found.low, found.high)
+    band = estimate(values)
+    return (band.mean, band.mean) if band.n < 2 else (band.low, band.high)
 
 
 def share_of_way(value: float, first: float, last: float) -> float:
-    """How much of the way up from `first` to `last` lies before `value`; NaN where there is no way up."""
+    """The share of the way up from `first` to `last` that lies before `value`; NaN where there is no way up."""
     if math.isinf(first) and math.isfinite(last):
         # An infinite way: a value that is finite has gone all of it, and another nothing.
         return 1.0 if math.isfinite(value) else 0.0

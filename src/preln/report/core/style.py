@@ -1,4 +1,4 @@
-"""How a run looks in every figure: the same settings, the same colour, marker and line.
+"""The look of a run in every figure: the same settings, the same colour, marker and line.
 
 Colour and marker shape tell how training starts (no warm-up, a short one, the study's longest, or RAdam),
 the marker's filling tells the peak rate, and the line tells the placement and the decay. Each difference is
@@ -55,12 +55,10 @@ RC: dict[Any, Any] = {
     "svg.hashsalt": "preln",
 }
 
-PALETTE = (
-    *("#0173b2", "#de8f05", "#029e73", "#d55e00", "#cc78bc"),
-    *("#ca9161", "#fbafe4", "#949494", "#ece133", "#56b4e9"),
-)
+_BLUE, _ORANGE, _GREEN, _VERMILLION, _PURPLE = "#0173b2", "#de8f05", "#029e73", "#d55e00", "#cc78bc"
+_BROWN, _PINK, _GREY, _YELLOW, _SKY = "#ca9161", "#fbafe4", "#949494", "#ece133", "#56b4e9"
+PALETTE = (_BLUE, _ORANGE, _GREEN, _VERMILLION, _PURPLE, _BROWN, _PINK, _GREY, _YELLOW, _SKY)
 """Seaborn's palette "colorblind", which takes seconds to import."""
-_BLUE, _ORANGE, _GREEN, _VERMILLION, _PURPLE, _BROWN, _PINK = PALETTE[:7]
 _NO_WARMUP = (_VERMILLION, "o")
 _LONGEST_WARMUP = (_BLUE, "s")
 _RADAM = (_GREEN, "D")
@@ -121,29 +119,23 @@ def styles(runs: Sequence[Run]) -> dict[RunSettings, Style]:
     chosen: dict[RunSettings, Style] = {}
     all_settings = [run.settings for run in runs]
     warmups = sorted({settings.warmup for settings in all_settings if settings.warmup > 1})
-    for settings in all_settings:
-        key = series(settings)
-        if key in chosen:
-            continue
-        start = _start(settings, warmups)
-        # The rates of SGD are on a scale of their own.
-        same_scale = [one for one in all_settings if (one.optimizer == "sgd") == (key.optimizer == "sgd")]
-        rates = sorted({one.learning_rate for one in same_scale}, reverse=True)
-        filling = _FILLINGS[min(rates.index(key.learning_rate), len(_FILLINGS) - 1)]
-        usual = Style(*start, filling, line(key.placement, _anchor(key)))
-        # Panels of SGD are apart, so there its styles may be those of Adam.
-        taken = [
-            (style.marker, style.filling, style.line)
-            for other, style in chosen.items()
-            if (other.optimizer == "sgd") == (key.optimizer == "sgd")
-        ]
-        free = [m for m in (usual.marker, *_MARKERS_TO_SPARE) if (m, usual.filling, usual.line) not in taken]
-        chosen[key] = replace(usual, marker=free[0]) if free else usual
+    # The rates of SGD are on a scale of their own, and its panels are apart, so its styles may be those of Adam.
+    for is_sgd in (False, True):
+        same_scale = dict.fromkeys(series(run) for run in all_settings if (run.optimizer == "sgd") == is_sgd)
+        rates = sorted({run.learning_rate for run in same_scale}, reverse=True)
+        taken = set()
+        for run in same_scale:
+            filling = _FILLINGS[min(rates.index(run.learning_rate), len(_FILLINGS) - 1)]
+            style = Style(*_start(run, warmups), filling, line(run.placement, _anchor(run)))
+            markers = (style.marker, *_MARKERS_TO_SPARE)
+            free = [marker for marker in markers if (marker, filling, style.line) not in taken]
+            chosen[run] = replace(style, marker=free[0]) if free else style
+            taken.add((chosen[run].marker, filling, style.line))
     return chosen
 
 
 def _anchor(settings: RunSettings) -> str:
-    """Where the decay is anchored."""
+    """The anchor of the decay."""
     schedule = of(settings)
     return schedule.acts_as if isinstance(schedule, InverseSqrt) else "warmup"
 

@@ -1,4 +1,4 @@
-"""What a table declares of itself, and how it is written."""
+"""The declaration of a table, and its files."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Table(Entry[R]):
 
     @property
     def heading(self) -> str:
-        """What stands above it."""
+        """The line above it."""
         return self.title
 
     @property

@@ -6,11 +6,9 @@ from __future__ import annotations
 
 import base64
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import altair
 import vl_convert
@@ -18,14 +16,17 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from preln.config import Study
-from preln.libraries import pd
 from preln.pretraining.report import records as pretraining_records
 from preln.questions.base import Verdict
 from preln.questions.core import ledger
 from preln.records import packed, recording
 from preln.records.files import write_text
 from preln.report.catalogue import LEADING, Catalogue
+from preln.report.core.curves import Curves
+from preln.report.core.figure import Figure
+from preln.report.core.forms import Content
 from preln.report.core.records import commit_name, hardware_line
+from preln.report.core.table import Table
 from preln.report.html.charts import specification
 from preln.report.reference import errata
 from preln.translation.report import records as translation_records
@@ -45,34 +46,12 @@ SIGNS = {
 """The sign before each verdict: not every reader can tell the colours apart."""
 
 
-@dataclass(frozen=True)
-class Chart:
-    """One chart: its title, its Vega-Lite specification with the data in it, and what no curve shows."""
+class Drawn(NamedTuple):
+    """A figure with its PNG in base64, and charts that show the same, each with its Vega-Lite specification."""
 
-    title: str
-    spec: dict[str, Any]
-    note: str
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A figure: the image, and charts that show the same where there are any."""
-
-    name: str
-    heading: str
-    caption: Sequence[str]
+    figure: Figure[Any]
     image: str
-    charts: list[Chart]
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table, with what stands above and below it."""
-
-    title: str
-    caption: str
-    rows: pd.DataFrame
-    notes: Sequence[str]
+    charts: list[tuple[Curves, dict[str, Any]]]
 
 
 def write(study: Study, results: Path, out: Path) -> None:
@@ -118,63 +97,61 @@ def write(study: Study, results: Path, out: Path) -> None:
     write_text(out, text)
 
 
-def _figures(catalogue: Catalogue, results: Path) -> dict[str, Figure]:
+def _figures(catalogue: Catalogue, results: Path) -> dict[str, Drawn]:
     """The figures that are drawn, by name."""
-    study, found = catalogue.study, {}
+    study, drawn = catalogue.study, {}
     for name, figure in catalogue.figures.items():
         image = results / study.study / f"figures/figure-{name}.png"
         if image.exists():
-            encoded = base64.b64encode(image.read_bytes()).decode("ascii")
-            curves = figure.curves(study, catalogue.load(figure, results))
-            charts = [Chart(one.title, specification(one), one.note) for one in curves]
-            found[name] = Figure(name, figure.heading, figure.caption.split("\n\n"), encoded, charts)
-    return found
+            charts = [
+                (curves, specification(curves)) for curves in figure.curves(study, catalogue.load(figure, results))
+            ]
+            drawn[name] = Drawn(figure, base64.b64encode(image.read_bytes()).decode("ascii"), charts)
+    return drawn
 
 
-def _tables(catalogue: Catalogue, results: Path) -> list[Table]:
+def _tables(catalogue: Catalogue, results: Path) -> list[tuple[Table[Any], Content]]:
     """The tables that have rows, but for the ledger, which has a section of its own."""
-    found = []
-    for table in catalogue.tables.values():
-        if table not in (ledger.CLAIMS_TABLE, ledger.FINDINGS_TABLE):
-            made = table.make(catalogue.study, catalogue.load(table, results))
-            found.append(Table(table.title, table.caption, made.text, [made.title, *made.notes]))
-    return [table for table in found if len(table.rows)]
+    shown = [table for table in catalogue.tables.values() if table not in (ledger.CLAIMS_TABLE, ledger.FINDINGS_TABLE)]
+    made = [(table, table.make(catalogue.study, catalogue.load(table, results))) for table in shown]
+    return [(table, content) for table, content in made if len(content.text)]
 
 
 def _cost(catalogue: Catalogue, results: Path) -> list[str]:
-    """How long the trainings took, in a sentence for each kind."""
+    """The time that the trainings took, in a sentence for each kind."""
     study = catalogue.study
-    done = translation_records.summary(study, translation_records.SOURCE.jobs(study), results)
+    runs = translation_records.SOURCE.jobs(study)
+    done = translation_records.load(study, runs, results).summary
     bert = pretraining_records.load(study, pretraining_records.SOURCE.jobs(study), results)
-    found = []
+    sentences = []
     if len(done):
         hours, speed = done["seconds"].sum() / 3600, done["tokens_per_second"].median()
-        found.append(
+        sentences.append(
             f"Translation runs: {len(done)}. They took {hours:.1f} hours of training, at {speed:,.0f} target tokens a "
             "second in the median."
         )
-    if timed := translation_records.translating(study, translation_records.SOURCE.jobs(study), results):
+    if timed := translation_records.translating(study, runs, results):
         training, bleu = (sum(seconds) for seconds in zip(*timed, strict=True))
-        found.append(
+        sentences.append(
             f"Translating for BLEU took {bleu / (training + bleu):.1%} of the time of training and translating, in the "
             f"{len(timed)} {'run' if len(timed) == 1 else 'runs'} that recorded it."
         )
     if len(bert.curves):
         hours = bert.curves["seconds"].sum() / 3600
         speed = bert.curves["tokens_per_second"].median()
-        found.append(
+        sentences.append(
             f"Pre-training runs: {len(bert.metrics)}. They took {hours:.1f} hours, at {speed:,.0f} tokens a second in "
             "the median."
         )
     if len(bert.scores):
         folders = [results / study.study / "finetuning" / job for job in sorted(bert.done)]
         hours = sum(recording.read(folder / recording.RUN)["seconds"] for folder in folders) / 3600
-        found.append(f"Fine-tunings: {len(bert.scores)}. They took {hours:.1f} hours.")
-    return found
+        sentences.append(f"Fine-tunings: {len(bert.scores)}. They took {hours:.1f} hours.")
+    return sentences
 
 
 def _provenance(catalogue: Catalogue, folder: Path) -> dict[str, list[str]]:
-    """What the records were made with: each commit, machine and set of versions, with how many records it made."""
+    """The commits, machines and sets of versions of the records, each with how many records it made."""
     counts: dict[str, Counter[str]] = {"Commit": Counter(), "Hardware": Counter(), "Versions": Counter()}
     for job in catalogue.everything:
         paths = [folder / file for file in job.files]
@@ -186,9 +163,9 @@ def _provenance(catalogue: Catalogue, folder: Path) -> dict[str, list[str]]:
         counts["Hardware"][hardware_line(record["hardware"])] += 1
         counts["Versions"][", ".join(f"{name} {version}" for name, version in record["versions"].items())] += 1
     return {
-        what: [f"{text} ({n} {'record' if n == 1 else 'records'})" for text, n in found.items()]
-        for what, found in counts.items()
-        if found
+        origin: [f"{text} ({n} {'record' if n == 1 else 'records'})" for text, n in texts.items()]
+        for origin, texts in counts.items()
+        if texts
     }
 
 

@@ -175,11 +175,6 @@ def question(committed: Committed, name: str) -> str:
     return f"{table}\n**By the rule: {'; '.join(words)}.**\n".lstrip()
 
 
-def answer(committed: Committed, name: str) -> str:
-    """The answer of one of our own questions in words."""
-    return "; ".join(committed.answer(named(name)).words) or Verdict.NOT_TESTED
-
-
 def _answer_in_cell(committed: Committed, own: Question) -> str:
     words = committed.answer(own).words or [str(Verdict.NOT_TESTED)]
     return f"**{('; ' if len(words) <= IN_A_LINE else ';<br>').join(words)}**"

@@ -8,11 +8,11 @@ own conclusion, that Pre-LN is faster. Figure 5(b, c) has no number that could b
 
 from __future__ import annotations
 
-import csv
 from dataclasses import dataclass
-from importlib.resources import files
+from functools import cache
 
 from preln.config import PretrainingSettings
+from preln.report.reference import rows
 
 MODEL = {"layers": 12, "width": 768, "ffn_width": 3072, "heads": 12}
 """The settings of the model whose curves they are (appendix A.2)."""
@@ -37,28 +37,12 @@ class Point:
     how_known: str
 
     def is_of(self, settings: PretrainingSettings) -> bool:
-        """Whether this is a point of a run with these settings, whatever its text."""
-        shared = {
-            **MODEL,
-            "placement": self.placement,
-            "learning_rate": self.learning_rate,
-            "warmup": self.warmup,
-        }
-        return all(getattr(settings, key) == value for key, value in shared.items())
+        """True of a point of a run with these settings, whatever its text."""
+        of_the_point = {key: getattr(self, key) for key in ("placement", "learning_rate", "warmup")}
+        return all(getattr(settings, key) == value for key, value in (MODEL | of_the_point).items())
 
 
-def load() -> list[Point]:
+@cache
+def load() -> tuple[Point, ...]:
     """All points, in the order of the file."""
-    text = files(__package__).joinpath("bert.csv").read_text(encoding="utf-8")
-    return [
-        Point(
-            placement=row["placement"],
-            learning_rate=float(row["learning_rate"]),
-            warmup=int(row["warmup"]),
-            updates=int(row["updates"]),
-            valid_loss=float(row["valid_loss"]),
-            relation=row["relation"],
-            how_known=row["how_known"],
-        )
-        for row in csv.DictReader(text.splitlines())
-    ]
+    return rows("bert.csv", Point)

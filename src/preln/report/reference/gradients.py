@@ -7,21 +7,19 @@ decreases.
 
 from __future__ import annotations
 
-import csv
 from dataclasses import dataclass
-from importlib.resources import files
+from functools import cache
 
 from preln.config import RunSettings
+from preln.report.reference import OptionalNumber, rows
 from preln.theory.measurements import AFTER_WARMUP
 
-MODEL = {
-    **{"encoder_layers": 6, "decoder_layers": 6, "width": 512, "ffn_width": 1024, "heads": 4},
-    **{"dropout": 0.1, "label_smoothing": 0.1},
-}
+_LAYERS = {"encoder_layers": 6, "decoder_layers": 6}
+MODEL = _LAYERS | {"width": 512, "ffn_width": 1024, "heads": 4, "dropout": 0.1, "label_smoothing": 0.1}
 """The settings of the model whose bars they are (section 3.4, appendix A.1)."""
 
 WARMED_UP = {"warmup": 4000, "batch_tokens": 4096, "accumulate": 1}
-"""What else they are of, after warm-up (section 3.2, appendix A.1)."""
+"""The settings of its training, for the bars after warm-up (section 3.2, appendix A.1)."""
 
 AROUND = {"post": 1.6}
 """The last gradient at every depth, as the text states it: "around 1.6" in Post-LN. In Pre-LN it decreases."""
@@ -40,28 +38,16 @@ class Bar:
     matrix: str
     layer: int
     value: float
-    error: float | None
+    error: OptionalNumber
     how_known: str
 
     def is_of(self, settings: RunSettings) -> bool:
-        """Whether this is a bar of a model with these settings, whatever its corpus."""
+        """True of a bar of a model with these settings, whatever its corpus."""
         shared = {**MODEL, "placement": self.placement} | (WARMED_UP if self.state == AFTER_WARMUP else {})
         return all(getattr(settings, key) == value for key, value in shared.items())
 
 
-def load() -> list[Bar]:
+@cache
+def load() -> tuple[Bar, ...]:
     """All bars, in the order of the file."""
-    text = files(__package__).joinpath("gradients.csv").read_text(encoding="utf-8")
-    return [
-        Bar(
-            panel=row["panel"],
-            placement=row["placement"],
-            state=row["state"],
-            matrix=row["matrix"],
-            layer=int(row["layer"]),
-            value=float(row["value"]),
-            error=float(row["error"]) if row["error"] else None,
-            how_known=row["how_known"],
-        )
-        for row in csv.DictReader(text.splitlines())
-    ]
+    return rows("gradients.csv", Bar)

@@ -7,20 +7,18 @@ it is empty it is not known.
 
 from __future__ import annotations
 
-import csv
 from dataclasses import dataclass
-from importlib.resources import files
-from typing import Literal, cast, get_args
+from functools import cache
+from typing import Literal
 
 from preln.config import Optimizer, Placement, RunSettings, ScheduleName
+from preln.report.reference import OptionalNumber, rows
+from preln.report.reference.gradients import MODEL
 
 HowKnown = Literal["printed", "stated", "digitised", "read-off"]
 Quantity = Literal["valid_loss", "bleu"]
 
-_MODEL = {
-    **{"encoder_layers": 6, "decoder_layers": 6, "width": 512, "ffn_width": 1024, "heads": 4},
-    **{"dropout": 0.1, "label_smoothing": 0.1, "beta1": 0.9, "beta2": 0.98},
-}
+_MODEL = MODEL | {"beta1": 0.9, "beta2": 0.98}
 """The settings that all of these runs share (Section 3.2, Appendix A.1)."""
 
 BATCH_TOKENS = 4096
@@ -60,23 +58,23 @@ class Reference:
     optimizer: Optimizer
     schedule: ScheduleName
     warmup: int
-    learning_rate: float | None
+    learning_rate: OptionalNumber
     quantity: Quantity
     x: float
-    y: float | None
+    y: OptionalNumber
     unit: str
     how_known: HowKnown
-    error: float | None
+    error: OptionalNumber
     statement: str
     source: str
 
     @property
     def update(self) -> float:
-        """Where it lies among the updates of a training."""
+        """Its place among the updates of a training."""
         return self.x * UPDATES_AN_EPOCH
 
     def is_of(self, settings: RunSettings) -> bool:
-        """Whether this is the number of a run with these settings, as far as the paper says; the run's corpus
+        """True of the number of a run with these settings, as far as the paper says; the run's corpus
         and its length are left to the caller."""
         # One update of warm-up is at the peak at once, as none is.
         warmup = settings.warmup if settings.warmup > 1 else 0
@@ -90,41 +88,7 @@ class Reference:
         )
 
 
-def load() -> list[Reference]:
-    """All numbers, in the order of the file.
-
-    Raises:
-        ValueError: if an entry of the file is not what `Reference` allows.
-    """
-    text = files(__package__).joinpath("translation.csv").read_text(encoding="utf-8")
-    return [_reference(row) for row in csv.DictReader(text.splitlines())]
-
-
-def _reference(row: dict[str, str]) -> Reference:
-    for key, allowed in (
-        ("placement", Placement),
-        ("optimizer", Optimizer),
-        ("schedule", ScheduleName),
-        ("quantity", Quantity),
-        ("how_known", HowKnown),
-    ):
-        if row[key] not in get_args(allowed):
-            raise ValueError(f"translation.csv: {key} {row[key]!r}; allowed: {', '.join(get_args(allowed))}")
-    return Reference(
-        figure=int(row["figure"]),
-        panel=row["panel"],
-        series=row["series"],
-        placement=row["placement"],
-        optimizer=cast(Optimizer, row["optimizer"]),
-        schedule=row["schedule"],
-        warmup=int(row["warmup"]),
-        learning_rate=float(row["learning_rate"]) if row["learning_rate"] else None,
-        quantity=cast(Quantity, row["quantity"]),
-        x=float(row["x"]),
-        y=float(row["y"]) if row["y"] else None,
-        unit=row["unit"],
-        how_known=cast(HowKnown, row["how_known"]),
-        error=float(row["error"]) if row["error"] else None,
-        statement=row["statement"],
-        source=row["source"],
-    )
+@cache
+def load() -> tuple[Reference, ...]:
+    """All numbers, in the order of the file."""
+    return rows("translation.csv", Reference)

@@ -1,4 +1,4 @@
-"""How far the first update moves the function, and how large the last layer's gradient is, by depth."""
+"""The step of the function in the first update, and the last layer's gradient before it, by depth."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ QUANTITIES: dict[str, tuple[str, Number]] = {
     "First step of the function": (r"$\Vert\Delta f\Vert$", first_step),
     "Last layer's gradient": ("norm, before the first update", gradient_at_first),
 }
-"""What the panels show, by their titles: the unit, and the number of a trace."""
+"""The quantities of the panels, by their titles: the unit, and the number of a trace."""
 
 
 def of_depths(study: Study, jobs: Sequence[TraceJob]) -> Sequence[TraceJob]:
@@ -45,14 +45,13 @@ def values(records: Records, number: Number) -> pd.DataFrame:
     """A number of each trace: `curve`, the name of the models that differ in depth and seed alone; `placement`; `rate`,
     the peak; `layers` of either stack; `seed`; and `value`."""
     settings = {job.id: job.run.settings for job in records.jobs}
-    differing = (varying(series(one) for one in settings.values()) | {"placement"}) - _DEPTHS
+    differing = (varying(series(run) for run in settings.values()) | {"placement"}) - _DEPTHS
     rows = []
-    for run, trace in records.table.groupby("run", sort=False):
-        one = settings[str(run)]
+    for name, trace in records.table.groupby("run", sort=False):
         if len(trace) > 1:
-            name = label(series(one), differing)
-            number_of = number(trace, one)
-            rows.append((name, one.placement, one.learning_rate, one.decoder_layers, one.seed, number_of))
+            run = settings[str(name)]
+            curve, value = label(series(run), differing), number(trace, run)
+            rows.append((curve, run.placement, run.learning_rate, run.decoder_layers, run.seed, value))
     return pd.DataFrame(rows, columns=["curve", "placement", "rate", "layers", "seed", "value"])
 
 
@@ -61,12 +60,12 @@ def depths_of(jobs: Sequence[TraceJob]) -> list[int]:
     return sorted({job.settings.decoder_layers for job in jobs})
 
 
-def slope(mine: pd.DataFrame, depths: Sequence[int]) -> Estimate:
+def slope(curve: pd.DataFrame, depths: Sequence[int]) -> Estimate:
     """The exponent of the depth in the values of a curve: the mean of those of the seeds that have all of `depths`."""
     return estimate(
         [
             exponent(seed["layers"].tolist(), seed["value"].tolist())
-            for _, seed in mine.groupby("seed")
+            for _, seed in curve.groupby("seed")
             if sorted(seed["layers"]) == list(depths)
         ]
     )
@@ -80,9 +79,9 @@ def compose(study: Study, records: Records) -> Drawing:
     if not len(drawn[0][-1]):
         raise NothingDone
     figure = Drawing(figsize=(TEXT_WIDTH, 3.3), layout="constrained")
-    for axes, (title, unit, found) in zip(figure.subplots(1, len(drawn)), drawn, strict=True):
+    for axes, (title, unit, points) in zip(figure.subplots(1, len(drawn)), drawn, strict=True):
         axes.set(title=title, xlabel="Layers of the encoder, and of the decoder", ylabel=unit)
-        _draw(axes, found, depths_of(records.jobs))
+        _draw(axes, points, depths_of(records.jobs))
     note = (
         "Points: means over seeds; bars: lowest to highest. In brackets: the exponent of the depth over the seeds that "
         "have every depth, with its 95% interval."
@@ -91,14 +90,14 @@ def compose(study: Study, records: Records) -> Drawing:
     return figure
 
 
-def _draw(axes: Axes, found: pd.DataFrame, depths: Sequence[int]) -> None:
+def _draw(axes: Axes, drawn: pd.DataFrame, depths: Sequence[int]) -> None:
     """The points of a panel, a line a curve; the line tells the peak rate."""
     axes.set_xscale("log")
     axes.set_yscale("log")
-    rates = sorted(set(found["rate"]), reverse=True)
-    for curve, mine in found.groupby("curve", sort=False):
-        look = PLACEMENTS[mine["placement"].iloc[0]]
-        points = means(mine, "layers", extent).sort_values("layers")
+    rates = sorted(set(drawn["rate"]), reverse=True)
+    for name, curve in drawn.groupby("curve", sort=False):
+        look = PLACEMENTS[curve["placement"].iloc[0]]
+        points = means(curve, "layers", extent).sort_values("layers")
         bars: Any = [points["value"] - points["low"], points["high"] - points["value"]]
         axes.errorbar(
             points["layers"],
@@ -107,10 +106,10 @@ def _draw(axes: Axes, found: pd.DataFrame, depths: Sequence[int]) -> None:
             color=look.colour,
             marker=look.marker,
             markersize=4,
-            linestyle=_LINES[rates.index(mine["rate"].iloc[0]) % len(_LINES)],
+            linestyle=_LINES[rates.index(curve["rate"].iloc[0]) % len(_LINES)],
             linewidth=1.0,
             capsize=2,
-            label=f"{curve} ({_text(slope(mine, depths))})",
+            label=f"{name} ({_text(slope(curve, depths))})",
         )
     axes.set_xticks(depths, [str(depth) for depth in depths])
     axes.minorticks_off()
@@ -122,9 +121,9 @@ def _draw(axes: Axes, found: pd.DataFrame, depths: Sequence[int]) -> None:
     axes.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.22))
 
 
-def _text(found: Estimate) -> str:
+def _text(power: Estimate) -> str:
     """An exponent with half of its interval."""
-    return plus_minus(found.mean, found.half, ".2f", ".2f") if found.n else "not known"
+    return plus_minus(power.mean, power.half, ".2f", ".2f") if power.n else "not known"
 
 
 def curves(study: Study, records: Records) -> list[Curves]:

@@ -5,20 +5,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from preln.config import RunSettings, Study
+from preln.config import RunSettings
 from preln.jobs.grid import series
 from preln.report.core import curve_figure
 from preln.report.core.curve_figure import Panel, TrainedRun, curves_of, shared
-from preln.report.core.curves import Curves
 from preln.report.core.figure import Figure
 from preln.report.core.labels import names
 from preln.report.core.style import PLACEMENT_COLOURS
 from preln.theory.report.traces import SOURCE, Records, of_layer
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Drawing
 
 _COLUMNS = 3
 _LINES: list[Any] = ["-", (0, (3.5, 1.5)), (0, (1, 1.2)), (0, (5, 1.2, 1, 1.2))]
@@ -27,7 +23,7 @@ _MARKERS = "osD^vP"
 
 @dataclass(frozen=True)
 class Quantity:
-    """What a panel shows.
+    """The quantity of a panel.
 
     Attributes:
         title: of the panel.
@@ -67,7 +63,7 @@ def panels(records: Records) -> list[list[Panel]]:
     settings = [series(job.run.settings) for job in records.jobs]
     called, _ = names(settings, always={"placement"})
     looks = _looks(settings)
-    found = []
+    drawn = []
     for quantity in QUANTITIES:
         runs = []
         for job in records.jobs:
@@ -76,37 +72,32 @@ def panels(records: Records) -> list[list[Panel]]:
             if trace is not None and column in trace:
                 points = trace[["update", column]].set_axis(["updates", quantity.title], axis=1)
                 runs.append(TrainedRun(job.run.settings, points, None))
-        shown = curves_of(runs, quantity.title, called, looks)
-        if any(len(one.points) > 1 for one in shown):
+        curves = curves_of(runs, quantity.title, called, looks)
+        if any(len(curve.points) > 1 for curve in curves):
             # The largest eigenvalue may be negative, and at rate 0 no function changes; a logarithm is of neither.
-            log = quantity.log and all((one.points["value"] > 0).all() for one in shown)
-            found.append(
-                Panel(quantity.title, quantity.unit, shown, log=frozenset({"y"} if log else ()), scale=quantity.scale)
+            log = quantity.log and all((curve.points["value"] > 0).all() for curve in curves)
+            drawn.append(
+                Panel(quantity.title, quantity.unit, curves, log=frozenset({"y"} if log else ()), scale=quantity.scale)
             )
-    return [found[start : start + _COLUMNS] for start in range(0, len(found), _COLUMNS)]
+    return [drawn[start : start + _COLUMNS] for start in range(0, len(drawn), _COLUMNS)]
 
 
-def compose(study: Study, records: Records) -> Drawing:
-    """The figure of a study's records."""
+def note(records: Records) -> str:
+    """The note below the figure: how many runs are traced, and what most of them share."""
     _, common = names([series(job.run.settings) for job in records.jobs], always={"placement"})
-    return curve_figure.compose(panels(records), f"{records.progress} {shared(common)}")
-
-
-def curves(study: Study, records: Records) -> list[Curves]:
-    """The figure as numbers."""
-    return curve_figure.curves(panels(records))
+    return f"{records.progress} {shared(common)}"
 
 
 def _looks(settings: list[RunSettings]) -> dict[Any, dict[str, Any]]:
     """The look of each curve: the colour tells the placement, the line the warm-up, and a marker the rest."""
-    warmups = sorted({one.warmup for one in settings})
+    warmups = sorted({run.warmup for run in settings})
     looks: dict[Any, dict[str, Any]] = {}
-    for one in dict.fromkeys(settings):
-        line = _LINES[warmups.index(one.warmup) % len(_LINES)]
-        look = {"color": PLACEMENT_COLOURS[one.placement], "linestyle": line, "linewidth": 1.0}
-        alike = sum(other.items() >= look.items() for other in looks.values())
+    for run in dict.fromkeys(settings):
+        line = _LINES[warmups.index(run.warmup) % len(_LINES)]
+        look = {"color": PLACEMENT_COLOURS[run.placement], "linestyle": line, "linewidth": 1.0}
+        alike = sum(earlier.items() >= look.items() for earlier in looks.values())
         marker = {"marker": _MARKERS[(alike - 1) % len(_MARKERS)], "markersize": 3}
-        looks[one] = {**look, **(marker if alike else {})}
+        looks[run] = {**look, **(marker if alike else {})}
     return looks
 
 
@@ -122,6 +113,6 @@ FIGURE = Figure(
     "The paper says that large gradients in the last layers make Post-LN fail without a warm-up. Wang et al. (2022) "
     "say that the size of the function's first updates does.",
     source=SOURCE,
-    compose=compose,
-    curves=curves,
+    compose=lambda study, records: curve_figure.compose(panels(records), note(records)),
+    curves=lambda study, records: curve_figure.curves(panels(records)),
 )

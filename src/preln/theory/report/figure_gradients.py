@@ -50,14 +50,14 @@ def compose(study: Study, records: Records) -> Drawing:
     for row, stack in enumerate(stacks):
         for column, (placement, state) in enumerate(columns):
             axes = shared = figure.add_subplot(space[row, column], sharey=shared)
-            mine = norms[(norms["placement"] == placement) & (norms["state"] == state)]
-            embeddings = mine[mine["matrix"] == "embeddings"]["value"]
-            mine = mine[mine["stack"] == stack]
+            model = norms[(norms["placement"] == placement) & (norms["state"] == state)]
+            embeddings = model[model["matrix"] == "embeddings"]["value"]
+            layers = model[model["stack"] == stack]
             if row == 0:
                 axes.set_title(f"{PLACEMENTS[placement].label}, {STATES[state]}")
             axes.set_yscale("log")
             for name in _MATRICES:
-                rows = mine[mine["matrix"] == name]
+                rows = layers[layers["matrix"] == name]
                 if len(rows):
                     seaborn.lineplot(
                         rows,

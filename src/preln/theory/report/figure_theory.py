@@ -28,7 +28,7 @@ _ROW_HEIGHT = 2.3  # inches
 _ACROSS = 3
 _ACROSS_LEGEND = 6
 _LEGEND_HEIGHT = 0.5
-"""Of a legend above all panels, inches."""
+"""The height of a legend above all panels, inches."""
 _LINES = {"encoder": "-", "decoder": (0, (3.5, 1.5))}
 _MODELS = {"exact": "proofs' model", "translation": "translation model"}
 _REMARK: dict[str, Any] = {
@@ -87,9 +87,10 @@ def _share_legend(figure: Drawing, placements: Sequence[str]) -> None:
     for axes in figure.axes:
         if (legend := axes.get_legend()) is not None:
             legend.remove()
+    shown = [PLACEMENTS[name] for name in placements]
     handles = [
-        Line2D([], [], color=one.colour, marker=one.marker, markersize=3.2, linewidth=1, label=one.label)
-        for one in (PLACEMENTS[name] for name in placements)
+        Line2D([], [], color=look.colour, marker=look.marker, markersize=3.2, linewidth=1, label=look.label)
+        for look in shown
     ]
     figure.legend(handles=handles, loc="outside upper center", ncols=_ACROSS_LEGEND, frameon=False, handlelength=1.8)
 
@@ -131,8 +132,7 @@ def _series(
 
 def _each(rows: pd.DataFrame, axes: Axes, quantity: str, open_markers: bool = False) -> None:
     """A line for each placement and stack of a quantity by layer."""
-    mine = rows[rows["quantity"] == quantity]
-    for (placement, stack), group in mine.groupby(["placement", "stack"]):
+    for (placement, stack), group in rows[rows["quantity"] == quantity].groupby(["placement", "stack"]):
         name = PLACEMENTS[str(placement)].label if stack == "encoder" else None
         _series(axes, group, "layer", name, str(placement), str(stack), open_markers)
 
@@ -192,13 +192,13 @@ def _law(axes: Axes, swept: pd.DataFrame, over: str, variants: tuple[str, ...]) 
     axes.set_title(f"({'d' if over == 'depth' else 'e'}) Theorem 1: {over}")
     for variant in variants:
         for placement in in_order(swept["placement"]):
-            mine = swept[(swept["placement"] == placement) & (swept["variant"] == variant)]
-            slope = estimate(exponents(mine, over))
+            curve = swept[(swept["placement"] == placement) & (swept["variant"] == variant)]
+            slope = estimate(exponents(curve, over))
             # Plus zero, for a zero that has no sign.
             middle = round(slope.mean, 2) + 0
             power = "none" if math.isnan(slope.mean) else plus_minus(middle, slope.half, ".2f", ".2f")
             name = f"{PLACEMENTS[placement].label}: {power}"
-            _series(axes, mine, over, name, placement, "encoder", open_markers=bool(variant))
+            _series(axes, curve, over, name, placement, "encoder", open_markers=bool(variant))
     axes.set(xscale="log", yscale="log")
     values = sorted(set(swept[over]))
     axes.set_xticks(values, [str(value) for value in values])
@@ -215,8 +215,8 @@ def _by_layer(layers: pd.DataFrame, translation: pd.DataFrame) -> pd.DataFrame:
     exact = layers[(layers["quantity"] == "gradient_norm") & (layers["variant"] == "")]
     initial = translation[(translation["variant"] == "") & (translation["state"] == INITIAL)]
     rows = pd.concat([exact, initial[initial["depth"] == initial["depth"].min()]])
-    found: pd.DataFrame = rows[(rows["matrix"] == "W2") & (rows["stack"] != "")]
-    return found
+    gradients: pd.DataFrame = rows[(rows["matrix"] == "W2") & (rows["stack"] != "")]
+    return gradients
 
 
 def _decay(axes: Axes, rows: pd.DataFrame) -> None:

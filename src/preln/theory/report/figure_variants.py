@@ -49,16 +49,16 @@ def compose(study: Study, records: Records) -> Drawing:
     from matplotlib.figure import Figure as Drawing
     from matplotlib.lines import Line2D
 
-    found = values(records)
-    if not len(found):
+    gradients = values(records)
+    if not len(gradients):
         raise NothingDone
-    names = sorted(set(found["variant"]), key=lambda name: (name.count("+") + (name != ""), name))
-    placements = in_order(found["placement"])
+    names = sorted(set(gradients["variant"]), key=lambda name: (name.count("+") + (name != ""), name))
+    placements = in_order(gradients["placement"])
     height = _ROW_HEIGHT * (len(names) + 1) + 0.9
     figure = Drawing(figsize=(TEXT_WIDTH, height), layout="constrained")
     panels = figure.subplots(1, len(placements), squeeze=False, sharex=True, sharey=True)[0]
     for axes, placement in zip(panels, placements, strict=True):
-        _draw(axes, placement, found[found["placement"] == placement], names, records)
+        _draw(axes, placement, gradients[gradients["placement"] == placement], names, records)
     rows = [
         textwrap.fill(name.replace("+", " + "), _LABEL, break_on_hyphens=False) if name else _AS_TRAINED
         for name in names
@@ -72,12 +72,12 @@ def compose(study: Study, records: Records) -> Drawing:
         Line2D([], [], label="last decoder layer", **look),
     ]
     figure.legend(handles=handles, loc="outside upper center", ncols=2, frameon=False)
-    note = f"{records.progress} Means over {found['seed'].nunique()} seeds with 95% intervals."
+    note = f"{records.progress} Means over {gradients['seed'].nunique()} seeds with 95% intervals."
     figure.supxlabel(note, **NOTE)
     return figure
 
 
-def _draw(axes: Axes, placement: str, mine: pd.DataFrame, names: Sequence[str], records: Records) -> None:
+def _draw(axes: Axes, placement: str, gradients: pd.DataFrame, names: Sequence[str], records: Records) -> None:
     """The two bars of each variant, joined, below those of the paper."""
     colour = PLACEMENTS[placement].colour
     last = max((bar.layer for bar in records.bars), default=0)
@@ -88,7 +88,7 @@ def _draw(axes: Axes, placement: str, mine: pd.DataFrame, names: Sequence[str], 
         for layer in (1, last):
             axes.axvline(known[layer], color="0.5", linewidth=0.7, linestyle=":")
     for y, name in enumerate(names, start=1):
-        bars = mine[mine["variant"] == name].groupby("end")["value"]
+        bars = gradients[gradients["variant"] == name].groupby("end")["value"]
         if len(bars):
             first, end = (estimate(bars.get_group(which).tolist()) for which in ("first", "last"))
             _row(axes, y, first, end, colour)
@@ -100,10 +100,10 @@ def _draw(axes: Axes, placement: str, mine: pd.DataFrame, names: Sequence[str], 
 def _row(axes: Axes, y: int, first: Estimate, last: Estimate, colour: str) -> None:
     """The first and the last layer of a row, with their intervals."""
     axes.plot([first.mean, last.mean], [y, y], color=colour, linewidth=0.7)
-    for one, filling in ((first, "white"), (last, colour)):
-        if one.n > 1:
-            axes.plot([one.low, one.high], [y, y], color=colour, linewidth=2.2, alpha=0.35)
-        axes.plot(one.mean, y, marker="o", markersize=4, color=colour, markerfacecolor=filling, linestyle="none")
+    for bar, filling in ((first, "white"), (last, colour)):
+        if bar.n > 1:
+            axes.plot([bar.low, bar.high], [y, y], color=colour, linewidth=2.2, alpha=0.35)
+        axes.plot(bar.mean, y, marker="o", markersize=4, color=colour, markerfacecolor=filling, linestyle="none")
 
 
 FIGURE = Figure(

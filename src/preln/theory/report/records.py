@@ -10,10 +10,9 @@ from pathlib import Path
 from preln.config import Study
 from preln.libraries import pd
 from preln.placements import PAPER, PLACEMENTS
-from preln.records import packed, recording
 from preln.records.recording import RecordError
 from preln.report.core.entries import Source
-from preln.report.core.records import Texts, origin_lines, own, table
+from preln.report.core.records import done, origin_lines, table
 from preln.report.core.statistics import exponent, mean
 from preln.report.reference import gradients as paper
 from preln.report.reference.gradients import Bar
@@ -29,7 +28,7 @@ STATES = {INITIAL: "at initialisation", AFTER_WARMUP: "after warm-up"}
 
 @dataclass(frozen=True)
 class Records:
-    """What is measured of a study's theory.
+    """The measurements of a study's theory.
 
     Attributes:
         table: the measurements, in the columns of their files and `part`, the part's id.
@@ -52,18 +51,12 @@ def load(study: Study, parts: Sequence[MeasurementJob], results: Path) -> Record
             another part.
     """
     tables, origins, bars = [], [], []
-    texts = Texts("corpus")
-    for part in parts:
-        folder = results / study.study / part.folder
-        if not packed.exists(folder / recording.RUN):
-            continue
-        record, measured = own(folder, part.identity), read(folder / "measurements.csv")
+    for part, folder, record in done(study, parts, results):
+        measured = read(folder / "measurements.csv")
         if not _is_whole(part, measured):
             raise RecordError(f"{folder / 'measurements.csv'}: not whole; remove {folder} and run the workflow again")
         tables.append(measured.assign(part=part.id))
         origins.append(record)
-        if isinstance(part, GradientJob):
-            texts.require_same(part.settings.corpus, record, folder)
         if isinstance(part, GradientJob) and not part.variant and part.corpus.source == "iwslt14":
             state = AFTER_WARMUP if part.trained else INITIAL
             bars += [bar for bar in paper.load() if bar.state == state and bar.is_of(part.settings)]
@@ -76,28 +69,26 @@ def load(study: Study, parts: Sequence[MeasurementJob], results: Path) -> Record
 
 
 def read(path: Path) -> pd.DataFrame:
-    """The measurements in a part's file.
-
-    Raises:
-        RecordError: as `preln.report.core.records.table`.
-    """
+    """The measurements in a part's file; the errors are those of `table`."""
     # Only a layer may be missing; the other empty cells are empty text.
     return table(path, COLUMNS, dtype={"layer": "Int64"}, keep_default_na=False, na_values={"layer": ""})
 
 
 def _is_whole(part: MeasurementJob, table: pd.DataFrame) -> bool:
-    """Whether all seeds have as many rows, and a sweep all its depths or widths. After a warm-up there may be no seed,
-    for a run that diverged in it is left out."""
-    wanted, there = set(), set()
-    if isinstance(part, ExactJob) and part.sweep != "layers":
-        wanted, there = set(getattr(part.setting, part.sweep)), set(table[part.sweep.removesuffix("s")])
+    """True where all seeds have as many rows, and a sweep all its depths or widths. After a warm-up there may be no
+    seed, for a run that diverged in it is left out."""
     if isinstance(part, GradientJob) and part.trained and table.empty:
         return True
-    return wanted == there and table.groupby("seed").size().nunique() == 1
+    is_swept = (
+        not isinstance(part, ExactJob)
+        or part.sweep == "layers"
+        or (set(getattr(part.setting, part.sweep)) == set(table[part.sweep.removesuffix("s")]))
+    )
+    return is_swept and table.groupby("seed").size().nunique() == 1
 
 
 def seeds_of(measured: pd.DataFrame) -> str:
-    """How many seeds each model of the measurements has, for the note below a figure; empty where there is none."""
+    """The number of seeds of each model of the measurements, for the note below a figure; empty where there is none."""
     counts = [
         f"{PLACEMENTS[str(placement)].label} {STATES[str(state)]}: n = {group['seed'].nunique()}"
         for (placement, state), group in measured.groupby(["placement", "state"])
@@ -106,14 +97,14 @@ def seeds_of(measured: pd.DataFrame) -> str:
 
 
 def profile(measured: pd.DataFrame) -> pd.DataFrame:
-    """What was measured in every layer of the model of the proofs."""
+    """The measurements in every layer of the model of the proofs."""
     return measured[measured["part"].str.startswith("exact-layers")]
 
 
 def sweep(measured: pd.DataFrame, over: str) -> pd.DataFrame:
     """The last layer's gradient of W^2 in the sweep over `depth` or `width`."""
-    mine = measured[measured["part"].str.startswith(f"exact-{over}s")]
-    return mine[mine["quantity"] == "gradient_norm"]
+    swept = measured[measured["part"].str.startswith(f"exact-{over}s")]
+    return swept[swept["quantity"] == "gradient_norm"]
 
 
 def exponents(swept: pd.DataFrame, over: str) -> list[float]:
@@ -132,21 +123,21 @@ def expected_gradients(measured: pd.DataFrame) -> pd.DataFrame:
 
 
 def last_gradients(norms: pd.DataFrame) -> pd.DataFrame:
-    """Of such gradients, those of the last decoder layer's W^2 in the models as they are trained."""
+    """Such gradients of the last decoder layer's W^2 in the models as they are trained."""
     norms = norms[(norms["stack"] == "decoder") & (norms["matrix"] == "W2")]
     return norms[(norms["variant"] == "") & (norms["layer"] == norms["depth"])]
 
 
 def unbiased_gradients(measured: pd.DataFrame) -> pd.DataFrame:
-    """The same without the bias of the mini-batches' noise, where a study has measured it: the root of the unbiased
-    estimate of its square. It is not known where the noise hides it: where the square is not more than two standard
-    errors above zero, or where two mini-batches, which tell no error, give none above zero."""
-    mine, errors = (
+    """Figure 3's quantity without the bias of the mini-batches' noise, where a study has measured it: the root of the
+    unbiased estimate of its square. It is not known where the noise hides it: where the square is not more than two
+    standard errors above zero, or where two mini-batches, which tell no error, give none above zero."""
+    squares, errors = (
         measured[(measured["model"] == "translation") & (measured["quantity"] == quantity)].drop(columns="quantity")
         for quantity in ("gradient_square", "gradient_square_error")
     )
-    columns = [name for name in mine.columns if name != "value"]
-    both = mine.merge(errors, "left", columns, suffixes=("", "_error"))
+    columns = [name for name in squares.columns if name != "value"]
+    both = squares.merge(errors, "left", columns, suffixes=("", "_error"))
     seen = both["value"] > 2 * both["value_error"].fillna(0.0)
     return both.assign(value=both["value"].where(seen) ** 0.5).drop(columns="value_error")
 
@@ -167,7 +158,8 @@ class WithoutBias:
 
 
 def without_bias(measured: pd.DataFrame) -> WithoutBias:
-    """What the rows of one matrix of one model say, a seed and a quantity each; no numbers where it is not measured."""
+    """The gradient of one matrix of one model, from a row for each seed and quantity; no numbers where it is not
+    measured."""
     by_quantity = {
         str(quantity): group.sort_values("seed")["value"].tolist() for quantity, group in measured.groupby("quantity")
     }
@@ -203,13 +195,13 @@ def with_gradients(study: Study, parts: Sequence[MeasurementJob]) -> Sequence[Me
 
 
 def legible(study: Study, parts: Sequence[MeasurementJob]) -> Sequence[MeasurementJob]:
-    """What `with_gradients` gives; of more placements than a reader can tell apart, the parts of the paper's two."""
+    """The parts of `with_gradients`; of more placements than a reader can tell apart, those of the paper's two."""
     shown = with_gradients(study, parts)
     return [part for part in shown if not is_crowded(_placements(shown)) or _placements([part]) <= {*PAPER}]
 
 
 def is_crowded(placements: Collection[str]) -> bool:
-    """Whether a figure would have more placements than a reader can tell apart."""
+    """True of more placements than a reader of a figure can tell apart."""
     return len(placements) > _MOST_PLACEMENTS
 
 

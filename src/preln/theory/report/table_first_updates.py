@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 from preln.config import RunSettings, Study
 from preln.libraries import pd
 from preln.report.core.forms import MISSING, Content
-from preln.report.core.statistics import Estimate, estimate, plus_minus
+from preln.report.core.statistics import estimate, plus_minus
 from preln.report.core.table import Table
 from preln.theory.report.traces import FIRST, SOURCE, Records, gradient_at_first, largest_step
 
@@ -41,8 +42,8 @@ def numbers(records: Records) -> pd.DataFrame:
     for name, run in records.curves.items():
         traces = [trace for _, trace in records.table[records.table["curve"] == name].groupby("seed")]
         for quantity, (_, number) in NUMBERS.items():
-            found = [number(trace, run) for trace in traces if len(trace) > 1]
-            known = estimate([value for value in found if math.isfinite(value)])
+            values = [number(trace, run) for trace in traces if len(trace) > 1]
+            known = estimate([value for value in values if math.isfinite(value)])
             rows.append((name, quantity, known.mean, known.low, known.high, known.n))
     return pd.DataFrame(rows, columns=["runs", "quantity", "mean", "low", "high", "seeds"])
 
@@ -51,13 +52,10 @@ def make(study: Study, records: Records) -> Content:
     """The table of the runs that are traced."""
     full = numbers(records)
     rows = []
-    for name, mine in full.groupby("runs", sort=False):
-        found = {
-            row["quantity"]: Estimate(row["mean"], row["low"], row["high"], row["seeds"])
-            for row in mine.to_dict("records")
-        }
-        cells = {heading: _text(found[quantity]) for quantity, (heading, _) in NUMBERS.items()}
-        rows.append({"Runs": name, **cells, "Seeds": str(max(one.n for one in found.values()))})
+    for name, curve in full.groupby("runs", sort=False):
+        by_quantity = curve.set_index("quantity").to_dict("index")
+        cells = {heading: _text(by_quantity[quantity]) for quantity, (heading, _) in NUMBERS.items()}
+        rows.append({"Runs": name, **cells, "Seeds": str(curve["seeds"].max())})
     note = (
         "Means over seeds, ± half of the 95% interval. ‖Δf‖ is how far the decoder's last states move in one update. "
         "The distance is how far they are from those at initialisation. Both are the root of the mean of the squared "
@@ -70,8 +68,8 @@ def make(study: Study, records: Records) -> Content:
     return Content(full, text, records.progress, [note, *records.origin], brief)
 
 
-def _text(found: Estimate) -> str:
-    return MISSING if math.isnan(found.mean) else plus_minus(found.mean, found.half)
+def _text(row: Any) -> str:
+    return MISSING if math.isnan(row["mean"]) else plus_minus(row["mean"], row["high"] - row["mean"])
 
 
 FIRST_UPDATES = Table(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from preln.config import Study
 from preln.libraries import pd
@@ -33,202 +32,181 @@ from preln.theory.report.records import (
     without_bias,
 )
 
-
-@dataclass(frozen=True)
-class Row:
-    """One statement of the theory.
-
-    Attributes:
-        id: of the quantity, such as `depth-exponent`.
-        placement: of the model.
-        stack: encoder or decoder.
-        of: `exact`, the model of the proofs, or `translation`.
-        statement: lemma, theorem or definition.
-        quantity: what was measured, in words.
-        model: placement and stack, in words.
-        measured: mean over the seeds; the interval is 95%.
-        predicted_low, predicted_high: the paper's or its lemma's value as a range; NaN where there is none.
-        predicted: the same in words.
-        values: of each seed.
-    """
-
-    id: str
-    placement: str
-    stack: str
-    of: str
-    statement: str
-    quantity: str
-    model: str
-    measured: float
-    low: float
-    high: float
-    seeds: int
-    predicted_low: float
-    predicted_high: float
-    predicted: str
-    values: tuple[float, ...]
-
-
-_COMPUTED = (
-    *("measured", "low", "high", "predicted_low", "predicted_high", "ratio"),
-    *("unbiased", "unbiased_error", "noise"),
-)
-
+_MODEL = ["id", "placement", "stack", "of", "statement", "quantity", "model"]
+_NUMBERS = ["measured", "low", "high", "seeds", "predicted_low", "predicted_high", "predicted", "values"]
+COLUMNS = [*_MODEL, *_NUMBERS]
+"""The columns of the table of the theory."""
+_FIGURE_3 = ["figure", "model", "variant", "matrix", "depth", "layer", "measured", "low", "high", "seeds"]
+_UNBIASED = ["unbiased", "unbiased_error", "noise"]
+_PAPER = ["paper", "known", "ratio"]
 _MODELS = {"exact": "proofs", "translation": "translation"}
+
+Row = dict[str, Any]
+Model = tuple[str, str, str]
+"""Placement, stack, and kind of model: `exact`, the model of the proofs, or `translation`."""
+
+
+class Predicted(NamedTuple):
+    """A prediction as a range and in words; NaN and no words where there is none."""
+
+    low: float = math.nan
+    high: float = math.nan
+    words: str = ""
+
+    @classmethod
+    def exactly(cls, value: float) -> Predicted:
+        """One number."""
+        return cls(value, value, f"{value:g}")
+
+
+_NOTHING = Predicted()
 
 
 def theory(records: Records) -> pd.DataFrame:
-    """The statements of the theory, in full precision, in the columns of `Row`."""
+    """The statements of the theory, in full precision.
+
+    The columns are the `id` of the quantity, such as `depth-exponent`; `placement`, `stack` and `of` (`Model`); the
+    `statement` (lemma, theorem or definition), the `quantity` and the `model` in words; the mean over the seeds as
+    `measured`, its 95% interval, and `seeds`; what is predicted as a range, NaN where nothing is, and in words; and the
+    `values` of the seeds.
+    """
     measured = records.table
     layers = profile(measured)
     rows: list[Row] = []
     for (placement, stack), group in layers.groupby(["placement", "stack"], sort=False):
         rows += _lemmas(group, str(placement), "encoder" if stack == "encoder" else "decoder")
-    for name, over, variant, what in (
+    for name, over, variant, quantity in (
         ("depth-exponent", "depth", "", "exponent of the depth L"),
         ("width-exponent", "width", "", "exponent of the width d, W^emb of variance 1/d"),
         ("width-exponent-unit", "width", UNIT_OUTPUT, "exponent of the width d, W^emb of variance 1"),
     ):
         swept = sweep(measured, over)
-        for placement, mine in swept[swept["variant"] == variant].groupby("placement"):
+        for placement, group in swept[swept["variant"] == variant].groupby("placement"):
             predicted = _of_the_depth(str(placement))
             # Theorem 1 bounds the gradients of the placements that it gives an exponent of the depth.
             if over == "width" and predicted != _NOTHING:
-                widths = sorted(set(mine["width"]))
+                widths = sorted(set(group["width"]))
                 bound = exponent(widths, [d * math.sqrt(math.log(d)) for d in widths])
-                predicted = -math.inf, bound, f"at most {bound:.2f}"
-            at = str(placement), "encoder", "exact"
-            rows.append(_row(name, "Theorem 1", what, at, exponents(mine, over), predicted))
+                predicted = Predicted(-math.inf, bound, f"at most {bound:.2f}")
+            model = str(placement), "encoder", "exact"
+            rows.append(_row(name, "Theorem 1", quantity, model, exponents(group, over), predicted))
     initial = measured[measured["state"] == INITIAL]
-    hidden = initial[initial["variant"] == ""]
     # Boundedness is a matter of how the weights are drawn, which the paper does not say.
     drawn = initial[initial["variant"].map(_is_of_the_weights).astype(bool)]
-    for name, quantity, what, most in (
-        (
-            "excess-share",
-            "excess_share",
-            f"share of squared norms above {1 + EPSILON:g} of their mean, last layer",
-            DELTA,
-        ),
-        (
-            "excess-quantile",
-            "excess_quantile",
-            f"excess over their mean that all but {DELTA} of the squared norms stay within, last layer",
-            EPSILON,
-        ),
-    ):
-        mine = drawn[(drawn["quantity"] == quantity) & (drawn["layer"] == drawn["depth"])]
-        for (model, drawn_so, placement, stack), group in mine.groupby(["model", "variant", "placement", "stack"]):
-            at = str(placement), str(stack), str(model)
-            predicted = -math.inf, most, f"{most} (the paper's measurement)"
-            values = group["value"].tolist()
-            rows.append(_row(name, "Definition 1", what, at, values, predicted, f", {drawn_so}" if drawn_so else ""))
-    gradients = pd.concat([
-        layers[(layers["quantity"] == "gradient_norm") & (layers["variant"] == "")],
-        expected_gradients(hidden),
-    ])  # fmt: skip
-    gradients = gradients[(gradients["matrix"] == "W2") & (gradients["stack"] != "")]
-    # Where a study has several depths, the shallowest has every stack.
-    shallowest = gradients.groupby("model")["depth"].transform("min")
-    for (model, placement, stack), group in gradients[gradients["depth"] == shallowest].groupby(
-        ["model", "placement", "stack"]
-    ):
-        if group["depth"].iloc[0] > 1:
-            at = str(placement), str(stack), str(model)
-            # The appendix's factor is one of E||x||^2 / d, which lemma 2 gives for the model of the proofs alone.
-            sums = hidden[(hidden["quantity"] == "square_norm") & (hidden["depth"] == group["depth"].iloc[0])]
-            sums = sums[(sums["model"] == model) & (sums["placement"] == placement) & (sums["stack"] == stack)]
-            about = _growth(str(placement), str(model), mean(sums["value"]))
-            what = "growth of the gradient of W^2 a layer, towards the output"
-            rows.append(_row("growth", "Appendix F", what, at, growth(group), about))
-            alone = unbiased_gradients(hidden)
-            alone = alone[(alone["matrix"] == "W2") & (alone["stack"] == stack) & (alone["placement"] == placement)]
-            alone = alone[alone["depth"] == group["depth"].iloc[0]]
-            if model == "translation" and len(alone):
-                rows.append(_row("growth-unbiased", "Appendix F", f"{what}, unbiased", at, growth(alone), about))
-    rows += _of_figure_3(records)
-    return pd.DataFrame([asdict(row) for row in rows], columns=[*Row.__dataclass_fields__])
+    share = f"share of squared norms above {1 + EPSILON:g} of their mean, last layer"
+    quantile = f"excess over their mean that all but {DELTA} of the squared norms stay within, last layer"
+    for column, quantity, most in (("excess_share", share, DELTA), ("excess_quantile", quantile, EPSILON)):
+        last = drawn[(drawn["quantity"] == column) & (drawn["layer"] == drawn["depth"])]
+        for (kind, weights, placement, stack), group in last.groupby(["model", "variant", "placement", "stack"]):
+            model = str(placement), str(stack), str(kind)
+            predicted = Predicted(-math.inf, most, f"{most} (the paper's measurement)")
+            name, values = column.replace("_", "-"), group["value"].tolist()
+            rows.append(
+                _row(name, "Definition 1", quantity, model, values, predicted, f", {weights}" if weights else "")
+            )
+    return pd.DataFrame(
+        [*rows, *_growths(layers, initial[initial["variant"] == ""]), *_of_figure_3(records)],
+        columns=COLUMNS,
+    )
 
 
 def _is_of_the_weights(variant: str) -> bool:
-    """Whether a variant departs from the models as they are trained in how the weights are drawn, if in anything."""
+    """True of a variant that departs from the models as they are trained in how weights are drawn, if in anything."""
     return set(filter(None, variant.split("+"))) <= INITIALISATIONS.keys()
 
 
 def _lemmas(layers: pd.DataFrame, placement: str, stack: Stack) -> list[Row]:
     """Lemmas 1 to 3 on one stack of the model of the proofs."""
     predictions = PLACEMENTS[placement].predictions
-    at = placement, stack, "exact"
+    model = placement, stack, "exact"
 
     def means(quantity: str, of: pd.DataFrame = layers) -> list[float]:
         return list(of[of["quantity"] == quantity].groupby("seed")["value"].agg(mean))
 
-    rows = [
-        _row(
-            "relu-square-norm",
-            "Lemma 1",
-            "E‖ReLU(x W^1)‖^2 / d, all layers",
-            at,
-            means("relu_square_norm"),
-            _NOTHING if predictions.relu_square_norm is None else _exactly(predictions.relu_square_norm),
-        )
-    ]
+    relu = predictions.relu_square_norm
+    predicted = _NOTHING if relu is None else Predicted.exactly(relu)
+    quantity = "E‖ReLU(x W^1)‖^2 / d, all layers"
+    rows = [_row("relu-square-norm", "Lemma 1", quantity, model, means("relu_square_norm"), predicted)]
     numbers = sorted({int(layer) for layer in layers["layer"]})
-    ranges = [predictions.square_norm(layer, stack) if predictions.square_norm else None for layer in numbers]
-    everywhere = ranges[0] if len(set(ranges)) == 1 else None
-    if everywhere and everywhere[0] == everywhere[1]:
-        values, predicted = means("square_norm"), _exactly(everywhere[0])
-        rows.append(_row("square-norm", "Lemma 2", "E‖x‖^2 / d, all layers", at, values, predicted))
+    lemma = predictions.square_norm
+    ranges = [lemma(layer, stack) if lemma else None for layer in numbers]
+    if len(set(ranges)) == 1 and ranges[0] and ranges[0][0] == ranges[0][1]:
+        values, predicted = means("square_norm"), Predicted.exactly(ranges[0][0])
+        rows.append(_row("square-norm", "Lemma 2", "E‖x‖^2 / d, all layers", model, values, predicted))
     else:
         for layer in sorted({numbers[0], numbers[-1]}):
-            predicted = _between(ranges[numbers.index(layer)])
             values = means("square_norm", layers[layers["layer"] == layer])
-            rows.append(_row("square-norm", "Lemma 2", f"E‖x‖^2 / d, layer {layer}", at, values, predicted))
-    keys = ["seed", "layer"]
-    jacobian = layers[layers["quantity"] == "jacobian_norm"].set_index(keys)["value"]
-    closed = layers[layers["quantity"] == "jacobian_closed_form"].set_index(keys)["value"]
-    ratio = (jacobian / closed).groupby("seed").agg(mean)
-    what = "‖J‖ over sqrt(d)/‖y‖, all layers"
-    rows.append(_row("jacobian-norm", "Lemma 3", what, at, ratio.tolist(), _exactly(1)))
+            bounds = ranges[numbers.index(layer)]
+            predicted = Predicted(*bounds, f"{bounds[0]:g} to {bounds[1]:g}") if bounds else _NOTHING
+            rows.append(_row("square-norm", "Lemma 2", f"E‖x‖^2 / d, layer {layer}", model, values, predicted))
+    jacobian, closed = (
+        layers[layers["quantity"] == quantity].set_index(["seed", "layer"])["value"]
+        for quantity in ("jacobian_norm", "jacobian_closed_form")
+    )
+    ratios = (jacobian / closed).groupby("seed").agg(mean).tolist()
+    quantity = "‖J‖ over sqrt(d)/‖y‖, all layers"
+    rows.append(_row("jacobian-norm", "Lemma 3", quantity, model, ratios, Predicted.exactly(1)))
+    return rows
+
+
+def _growths(layers: pd.DataFrame, initial: pd.DataFrame) -> list[Row]:
+    """Appendix F on both models: how the gradient of W^2 grows from layer to layer; `initial` is what was measured of
+    the models as they are trained, at initialisation."""
+    exact = layers[(layers["quantity"] == "gradient_norm") & (layers["variant"] == "")]
+    gradients = pd.concat([exact, expected_gradients(initial)])
+    gradients = gradients[(gradients["matrix"] == "W2") & (gradients["stack"] != "")]
+    # Where a study has several depths, the shallowest has every stack.
+    gradients = gradients[gradients["depth"] == gradients.groupby("model")["depth"].transform("min")]
+    unbiased = unbiased_gradients(initial)
+    quantity = "growth of the gradient of W^2 a layer, towards the output"
+    rows = []
+    for (kind, placement, stack), group in gradients[gradients["depth"] > 1].groupby(["model", "placement", "stack"]):
+        model, depth = (str(placement), str(stack), str(kind)), group["depth"].iloc[0]
+        sums, alone = (
+            table[(table["placement"] == placement) & (table["stack"] == stack) & (table["depth"] == depth)]
+            for table in (initial[initial["quantity"] == "square_norm"], unbiased[unbiased["matrix"] == "W2"])
+        )
+        # The appendix's factor is one of E||x||^2 / d, which lemma 2 gives for the model of the proofs alone.
+        predicted = _growth(str(placement), str(kind), mean(sums[sums["model"] == kind]["value"]))
+        rows.append(_row("growth", "Appendix F", quantity, model, growth(group), predicted))
+        if kind == "translation" and len(alone):
+            rows.append(_row("growth-unbiased", "Appendix F", f"{quantity}, unbiased", model, growth(alone), predicted))
     return rows
 
 
 def _of_figure_3(records: Records) -> list[Row]:
-    """What figure 3 shows of the last decoder layer's W^2, in numbers: its gradient after the warm-up over that at
+    """The last decoder layer's W^2 in figure 3, in numbers: its gradient after the warm-up over that at
     initialisation, how it changes with the depth, and its ratio to the paper's, where the model is the paper's."""
     rows = []
     norms, unbiased = (last_gradients(of(records.table)) for of in (expected_gradients, unbiased_gradients))
     for placement in PLACEMENTS:
-        at = placement, "decoder", "translation"
-        mine = norms[norms["placement"] == placement]
-        initial, later = (mine[mine["state"] == state] for state in (INITIAL, AFTER_WARMUP))
-        if len(later):
-            what = "last gradient of W^2, after warm-up over initial"
-            rows.append(_row("collapse", "Figure 3", f"{what}, biased", at, _collapse(mine), _NOTHING))
-            alone = unbiased[unbiased["placement"] == placement]
+        model = placement, "decoder", "translation"
+        group, alone = (table[table["placement"] == placement] for table in (norms, unbiased))
+        quantity = "last gradient of W^2, after warm-up over initial"
+        if AFTER_WARMUP in set(group["state"]):
+            rows.append(_row("collapse", "Figure 3", f"{quantity}, biased", model, _collapse(group)))
             if {INITIAL, AFTER_WARMUP} <= set(alone["state"]):
-                values = _collapse(alone)
-                rows.append(_row("collapse-unbiased", "Figure 3", f"{what}, unbiased", at, values, _NOTHING))
+                rows.append(_row("collapse-unbiased", "Figure 3", f"{quantity}, unbiased", model, _collapse(alone)))
+        initial = group[group["state"] == INITIAL]
         if initial["depth"].nunique() > 1:
-            what = "last gradient of W^2, exponent of the depth"
-            values = exponents(initial, "depth")
-            rows.append(_row("last-depth-exponent", "Figure 3", what, at, values, _of_the_depth(placement)))
-            means = initial.groupby("seed")["value"].agg(mean).tolist()
-            what = "last gradient of W^2, mean over the depths"
-            value = AROUND.get(placement)
-            around = (value, value, f"around {value:g}") if value else _NOTHING
-            rows.append(_row("last-depth-mean", "Figure 3", what, at, means, around))
+            quantity, values = "last gradient of W^2, exponent of the depth", exponents(initial, "depth")
+            rows.append(_row("last-depth-exponent", "Figure 3", quantity, model, values, _of_the_depth(placement)))
+            quantity = "last gradient of W^2, mean over the depths"
+            values = initial.groupby("seed")["value"].agg(mean).tolist()
+            around = AROUND.get(placement)
+            predicted = Predicted(around, around, f"around {around:g}") if around else _NOTHING
+            rows.append(_row("last-depth-mean", "Figure 3", quantity, model, values, predicted))
     table = figure_3(records)
     last = (table["variant"] == "") & (table["matrix"] == "W2") & (table["layer"] == table["depth"])
     for row in table[last & table["paper"].notna()].to_dict("records"):
         paper = row["paper"]
         ratios = [value / paper for value in row["values"]]
-        what = f"last gradient of W^2 over the paper's {paper:g}"
+        quantity = f"last gradient of W^2 over the paper's {paper:g}"
         error = max((bar.error or 0.0 for bar in records.bars if bar.value == paper), default=0.0) / paper
-        near = 1 - error, 1 + error, f"1 ± {error:.2g}" if error else "1"
-        at = row["placement"], "decoder", "translation"
-        model = f"{row['model']}, {_MODELS['translation']}"
-        rows.append(replace(_row("over-the-papers", "Figure 3", what, at, ratios, near), model=model))
+        predicted = Predicted(1 - error, 1 + error, f"1 ± {error:.2g}" if error else "1")
+        model = row["placement"], "decoder", "translation"
+        in_words = f"{row['model']}, {_MODELS['translation']}"
+        rows.append(_row("over-the-papers", "Figure 3", quantity, model, ratios, predicted) | {"model": in_words})
     return rows
 
 
@@ -243,66 +221,40 @@ def _collapse(norms: pd.DataFrame) -> list[float]:
     return [value / at_first for value, at_first in pairs if at_first > 0]
 
 
-Predicted = tuple[float, float, str]
-"""A prediction as a range and in words."""
-
-_NOTHING: Predicted = (math.nan, math.nan, "")
-
-
 def _of_the_depth(placement: str) -> Predicted:
     """The exponent of the depth that theorem 1 gives the last layer's gradient."""
-    exponent_of_depth = PLACEMENTS[placement].predictions.depth_exponent
-    if exponent_of_depth is None:
-        return _NOTHING
-    return float(exponent_of_depth), float(exponent_of_depth), str(exponent_of_depth)
+    power = PLACEMENTS[placement].predictions.depth_exponent
+    return _NOTHING if power is None else Predicted(float(power), float(power), str(power))
 
 
-def _growth(placement: str, model: str, square_norm: float) -> Predicted:
+def _growth(placement: str, kind: str, square_norm: float) -> Predicted:
     """The factor that appendix F gives the gradient a layer; `square_norm` is the measured E||x||^2 / d."""
     predictions = PLACEMENTS[placement].predictions
     if predictions.growth is None:
         return _NOTHING
-    if model == "exact" and predictions.square_norm:
+    if kind == "exact" and predictions.square_norm:
         low, high = predictions.square_norm(1, "encoder")
         square_norm = low if low == high else square_norm
     factor = predictions.growth(square_norm)
-    return factor, factor, "about 1" if factor == 1 else f"{factor:.3f}"
-
-
-def _exactly(value: float) -> Predicted:
-    """A prediction that is no range."""
-    return value, value, f"{value:g}"
-
-
-def _between(bounds: tuple[float, float] | None) -> Predicted:
-    """A prediction that is a range."""
-    return _NOTHING if bounds is None else (*bounds, f"{bounds[0]:g} to {bounds[1]:g}")
+    return Predicted(factor, factor, "about 1" if factor == 1 else f"{factor:.3f}")
 
 
 def _row(
     name: str,
     statement: str,
     quantity: str,
-    at: tuple[str, str, str],
+    model: Model,
     values: Sequence[float],
-    predicted: Predicted,
+    predicted: Predicted = _NOTHING,
     variant: str = "",
 ) -> Row:
-    """A row, whose `at` is the placement, the stack and the kind of model."""
-    placement, stack, of = at
-    model = f"{PLACEMENTS[placement].label} {stack}, {_MODELS[of]}{variant}"
-    found = estimate(values)
-    return Row(
-        *(name, placement, stack, of, statement, quantity, model),
-        measured=found.mean,
-        low=found.low,
-        high=found.high,
-        seeds=found.n,
-        predicted_low=predicted[0],
-        predicted_high=predicted[1],
-        predicted=predicted[2],
-        values=tuple(values),
-    )
+    """A row of the table of the theory."""
+    placement, stack, kind = model
+    in_words = f"{PLACEMENTS[placement].label} {stack}, {_MODELS[kind]}{variant}"
+    measured = estimate(values)
+    numbers = (measured.mean, measured.low, measured.high, measured.n, *predicted, tuple(values))
+    model_columns = (name, placement, stack, kind, statement, quantity, in_words)
+    return dict(zip(COLUMNS, [*model_columns, *numbers], strict=True))
 
 
 def figure_3(records: Records) -> pd.DataFrame:
@@ -314,81 +266,64 @@ def figure_3(records: Records) -> pd.DataFrame:
     comparable, the `paper`'s value, how it is `known`, and the `ratio` of ours to it. `placement` and `values`, of each
     seed, are in no file.
     """
-    square = records.table[records.table["quantity"].isin(UNBIASED)]
-    norms = expected_gradients(records.table)
-    norms = norms[(norms["stack"] == "decoder") & norms["matrix"].isin(["W1", "W2"])]
+    decoders = records.table[records.table["stack"] == "decoder"]
+    norms = expected_gradients(decoders[decoders["matrix"].isin(["W1", "W2"])])
     bars = {(bar.placement, bar.state, bar.matrix, bar.layer): bar for bar in records.bars}
     first = norms["depth"].min()
-    rows = []
     keys = ["depth", "variant", "state", "placement", "matrix", "layer"]
-    squares: Any = dict(list(square[square["stack"] == "decoder"].groupby(keys)))
+    squares = decoders[decoders["quantity"].isin(UNBIASED)]
+    by_model: dict[Any, pd.DataFrame] = dict(iter(squares.groupby(keys)))
     models: Any = norms.groupby(keys)
+    rows = []
     for (depth, variant, state, placement, matrix, layer), group in models:
-        deeper = depth > first
-        if deeper and (layer < depth or matrix != "W2"):
+        if depth > first and (layer < depth or matrix != "W2"):
             continue
-        found = estimate(group["value"].tolist())
-        alone = without_bias(squares.get((depth, variant, state, placement, matrix, layer), square.iloc[:0]))
+        ours = estimate(group["value"].tolist())
+        alone = without_bias(by_model.get((depth, variant, state, placement, matrix, layer), squares.iloc[:0]))
         bar = bars.get((placement, state, matrix, layer)) if depth == first else None
-        panels = [] if deeper else [{"W1": "a", "W2": "b"}[matrix]]
+        panels = [] if depth > first else [{"W1": "a", "W2": "b"}[matrix]]
         if matrix == "W2" and layer == depth and state == INITIAL and placement in BY_DEPTH:
             panels.append(BY_DEPTH[placement])
+        figure = "" if variant or placement not in BY_DEPTH else f"3({', '.join(panels)})"
+        model = f"{PLACEMENTS[placement].label}, {'initial' if state == INITIAL else 'after warm-up'}"
+        paper = (bar.value, bar.how_known, ours.mean / bar.value) if bar else (math.nan, "", math.nan)
         rows.append(
-            {
-                "figure": "" if variant or placement not in BY_DEPTH else f"3({', '.join(panels)})",
-                "placement": placement,
-                "model": f"{PLACEMENTS[placement].label}, {'initial' if state == INITIAL else 'after warm-up'}",
-                "variant": variant,
-                "matrix": matrix,
-                "depth": depth,
-                "layer": layer,
-                "measured": found.mean,
-                "low": found.low,
-                "high": found.high,
-                "seeds": found.n,
-                "unbiased": alone.norm,
-                "unbiased_error": alone.error,
-                "noise": alone.noise,
-                "paper": bar.value if bar else math.nan,
-                "known": bar.how_known if bar else "",
-                "ratio": found.mean / bar.value if bar else math.nan,
-                "values": tuple(group["value"].tolist()),
-            }
+            (
+                *(figure, model, variant, matrix, depth, layer, ours.mean, ours.low, ours.high, ours.n),
+                *(alone.norm, alone.error, alone.noise, *paper, placement, tuple(group["value"].tolist())),
+            )
         )
-    columns = ["figure", "model", "variant", "matrix", "depth", "layer", "measured", "low", "high", "seeds"]
-    columns += ["unbiased", "unbiased_error", "noise"]
-    return pd.DataFrame(rows, columns=[*columns, "paper", "known", "ratio", "placement", "values"])
+    return pd.DataFrame(rows, columns=[*_FIGURE_3, *_UNBIASED, *_PAPER, "placement", "values"])
 
 
-def readable(table: pd.DataFrame) -> pd.DataFrame:
-    """A table rounded to text for readers; of figure 3, a row for each model with its layers side by side."""
-    text = table.assign(
-        measured=[plus_minus(mean, high - mean) for mean, high in zip(table["measured"], table["high"], strict=True)]
-    )
-    if "statement" in table.columns:
-        hidden = ["id", "placement", "stack", "of", "low", "high", "predicted_low", "predicted_high", "values"]
-        text = text.drop(columns=hidden)
-        return text.rename(columns={name: name.capitalize() for name in text.columns})
+def _texts(means: pd.Series, errors: pd.Series) -> list[str]:
+    """Means with their errors, for readers."""
+    return [plus_minus(mean, error) for mean, error in zip(means, errors, strict=True)]
+
+
+def _readable_theory(table: pd.DataFrame) -> pd.DataFrame:
+    """The table of the theory for readers."""
+    text = table.assign(measured=_texts(table["measured"], table["high"] - table["measured"]))
+    text = text[["statement", "quantity", "model", "measured", "seeds", "predicted"]]
+    return text.rename(columns=str.capitalize)
+
+
+def _readable_figure_3(table: pd.DataFrame) -> pd.DataFrame:
+    """The table of figure 3 for readers: a row for each model, with its layers side by side."""
     rows = []
-    for (depth, matrix, variant, model), group in text.groupby(["depth", "matrix", "variant", "model"], sort=False):
-        cells = {f"Layer {layer}": value for layer, value in zip(group["layer"], group["measured"], strict=True)}
-        if depth > table["depth"].min():
-            cells = {"Last": group["measured"].iloc[0]}
+    for (depth, matrix, variant, model), group in table.groupby(["depth", "matrix", "variant", "model"], sort=False):
+        layers = ["Last"] if depth > table["depth"].min() else [f"Layer {layer}" for layer in group["layer"]]
         about = {"Figure": group["figure"].iloc[0], "Matrix": matrix, "Layers": f"{depth}-{depth}", "Model": model}
-        rows.append({**about, "Variant": variant, **cells, "Seeds": str(group["seeds"].iloc[0])})
+        seeds = str(group["seeds"].iloc[0])
+        cells = dict(zip(layers, _texts(group["measured"], group["high"] - group["measured"]), strict=True))
+        rows.append({**about, "Variant": variant, **cells, "Seeds": seeds})
         if group["unbiased"].notna().any():
-            alone = [
-                plus_minus(norm, error) for norm, error in zip(group["unbiased"], group["unbiased_error"], strict=True)
-            ]
-            alone_by = dict(zip(cells, alone, strict=True))
-            named = f"{variant}, unbiased" if variant else "unbiased"
-            rows.append({**about, "Variant": named, **alone_by, "Seeds": str(group["seeds"].iloc[0])})
+            cells = dict(zip(layers, _texts(group["unbiased"], group["unbiased_error"]), strict=True))
+            rows.append({**about, "Variant": f"{variant}, unbiased".removeprefix(", "), **cells, "Seeds": seeds})
         # Once for each model; what is varied stands below it.
         if group["paper"].notna().any() and not variant:
-            known = {
-                f"Layer {layer}": f"{value:g}" for layer, value in zip(group["layer"], group["paper"], strict=True)
-            }
-            rows.append({**about, "Variant": "the paper", **known, "Seeds": ""})
+            cells = dict(zip(layers, group["paper"].map("{:g}".format), strict=True))
+            rows.append({**about, "Variant": "the paper", **cells, "Seeds": ""})
     wide = pd.DataFrame(rows).fillna("")
     return wide[[*(name for name in wide.columns if name != "Seeds"), "Seeds"]] if len(wide) else wide
 
@@ -400,9 +335,9 @@ def make_theory(study: Study, records: Records) -> Content:
         "Means over seeds, ± half of the 95% interval. Theorem 1 bounds gradients from above; its exponents are those "
         "of the bounds."
     )
-    brief = readable(table[table["statement"] == "Theorem 1"])
+    brief = _readable_theory(table[table["statement"] == "Theorem 1"])
     full = table.drop(columns=["values"])
-    return Content(full, readable(table), records.progress, [note, *records.origin], brief)
+    return Content(full, _readable_theory(table), records.progress, [note, *records.origin], brief)
 
 
 def make_figure_3(study: Study, records: Records) -> Content:
@@ -414,7 +349,7 @@ def make_figure_3(study: Study, records: Records) -> Content:
         "without the noise of the mini-batches, ± one standard error. Values of the paper, where there are any, are "
         "digitised, those of W1 read off."
     )
-    text = readable(table)
+    text = _readable_figure_3(table)
     full = table.drop(columns=["placement", "values"])
     return Content(full, text, records.progress, [note, *records.origin], text.iloc[:0])
 
@@ -425,7 +360,7 @@ THEORY = Table(
     caption="What the lemmas, theorem 1 and appendix F predict, beside what was measured.",
     source=SOURCE,
     make=make_theory,
-    computed=_COMPUTED,
+    computed=("measured", "low", "high", "predicted_low", "predicted_high"),
 )
 FIGURE_3 = Table(
     name="figure-3",
@@ -435,5 +370,5 @@ FIGURE_3 = Table(
     source=SOURCE,
     of=with_gradients,
     make=make_figure_3,
-    computed=_COMPUTED,
+    computed=("measured", "low", "high", "ratio", *_UNBIASED),
 )

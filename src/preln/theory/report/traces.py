@@ -9,16 +9,15 @@ from pathlib import Path
 from preln.config import RunSettings, Study
 from preln.jobs.grid import series
 from preln.libraries import pd
-from preln.records import packed, recording
 from preln.report.core.entries import Source
 from preln.report.core.labels import label, varying
-from preln.report.core.records import Texts, origin_lines, own, table
+from preln.report.core.records import done, origin_lines, table
 from preln.theory.trace_jobs import TraceJob, expand
 
 
 @dataclass(frozen=True)
 class Records:
-    """What is traced of a study's runs.
+    """The traces of a study's runs.
 
     Attributes:
         jobs: all traces that are shown, done or not.
@@ -42,10 +41,10 @@ class Records:
 
 
 def names(jobs: Sequence[TraceJob]) -> list[str]:
-    """What figures and tables call the curve of each trace: traces that differ in the seed alone are one."""
+    """The name of the curve of each trace: traces that differ in the seed alone are one curve."""
     settings = [series(job.run.settings) for job in jobs]
     differing = varying(settings) | {"placement"}
-    return [label(one, differing) for one in settings]
+    return [label(run, differing) for run in settings]
 
 
 def load(study: Study, jobs: Sequence[TraceJob], results: Path) -> Records:
@@ -56,16 +55,11 @@ def load(study: Study, jobs: Sequence[TraceJob], results: Path) -> Records:
             another trace.
     """
     tables, origins, diverged = [], [], 0
-    texts = Texts("corpus")
-    for name, job in zip(names(jobs), jobs, strict=True):
-        folder = results / study.study / job.folder
-        if not packed.exists(folder / recording.RUN):
-            continue
-        record = own(folder, job.identity)
-        texts.require_same(job.settings.corpus, record, folder)
+    curves = dict(zip((job.id for job in jobs), names(jobs), strict=True))
+    for job, folder, record in done(study, jobs, results):
         # A column of its own for each layer; the copy puts them together, which pandas asks for.
-        found = table(folder / "updates.csv", ["update"]).copy()
-        tables.append(found.assign(run=job.id, curve=name, seed=job.settings.seed))
+        trace = table(folder / "updates.csv", ["update"]).copy()
+        tables.append(trace.assign(run=job.id, curve=curves[job.id], seed=job.settings.seed))
         origins.append(record)
         diverged += record["status"] == "diverged"
     failed = f", {diverged} diverged" if diverged else ""

@@ -16,7 +16,7 @@ from preln.theory.measurement_jobs import ExactJob, GradientJob
 from preln.theory.measurements import INITIAL
 from preln.theory.report import records as theory_records
 from preln.translation.report import records
-from preln.translation.report.failure_map import Map, in_a_map, maps
+from preln.translation.report.failure_map import Cell, Map, in_a_map, maps
 from preln.translation.report.sensitivity import sensitivity
 from preln.translation.runs import Run
 
@@ -25,7 +25,7 @@ _FEWEST_PLACEMENTS = 3
 
 @dataclass(frozen=True)
 class Records:
-    """What is known of the placements of a bench.
+    """The records of a bench.
 
     Attributes:
         runs: the records of its runs.
@@ -49,23 +49,25 @@ class Line:
     warmup: int
 
     @property
+    def cells(self) -> dict[float, Cell]:
+        """Its cells, by their rates, ascending."""
+        return self.model.at(self.warmup)
+
+    @property
     def guess(self) -> float:
         """The loss of the unigram baseline."""
-        return next(cell.guess for (_, warmup), cell in self.model.cells.items() if warmup == self.warmup)
+        return next(iter(self.cells.values())).guess
 
     @property
     def bounded(self) -> dict[float, float]:
         """By rate, the mean of the seeds' last losses, where none counts as worse than the unigram baseline. A rate of
         which no run is done is left out."""
-        found = {}
-        for rate in self.model.rates:
-            if cell := self.model.cells.get((rate, self.warmup)):
-                found[rate] = mean([min(loss, cell.guess) for loss in cell.losses])
-        return found
+        return {rate: mean([min(loss, cell.guess) for loss in cell.losses]) for rate, cell in self.cells.items()}
 
     @property
     def sensitivity(self) -> float:
-        """Of the learning rate, in bits a token, with the unigram baseline as l_0; NaN while a rate is missing."""
+        """The learning-rate sensitivity in bits a token, with the unigram baseline as l_0; NaN while a rate is
+        missing."""
         if len(self.bounded) < len(self.model.rates):
             return math.nan
         return sensitivity(self.bounded, self.guess)
@@ -74,28 +76,23 @@ class Line:
 def on_a_bench(study: Study, jobs: Sequence[Job]) -> Sequence[Job]:
     """The runs of a bench and the measurements beside them: three placements or more, each at three rates or more with
     two lengths of warm-up or more. Nothing of a study without one."""
-    found = in_a_map(study, [job for job in jobs if isinstance(job, Run)])
-    if len({run.settings.placement for run in found}) < _FEWEST_PLACEMENTS:
+    runs = in_a_map(study, [job for job in jobs if isinstance(job, Run)])
+    if len({run.settings.placement for run in runs}) < _FEWEST_PLACEMENTS:
         return []
-    return [*found, *(job for job in jobs if not isinstance(job, Run))]
+    return [*runs, *(job for job in jobs if not isinstance(job, Run))]
 
 
-def lines(found: Records) -> list[Line]:
+def lines(bench: Records) -> list[Line]:
     """The lines of a bench of which something is done: by model, in the order of the runs, and by warm-up.
 
     Raises:
         RecordError: as `maps`.
     """
-    return [
-        Line(model, warmup)
-        for model in maps(found.runs)
-        for warmup in model.warmups
-        if any(length == warmup for _, length in model.cells)
-    ]
+    return [Line(model, warmup) for model in maps(bench.runs) for warmup in model.warmups if model.at(warmup)]
 
 
 def is_plain(settings: RunSettings) -> bool:
-    """Whether a model is without the options, as the theory measures its placement."""
+    """True of a model without the options, as the theory measures its placement."""
     return settings.norm == "layer" and not settings.qk_norm
 
 
@@ -109,20 +106,11 @@ def depth_exponent(theory: pd.DataFrame, placement: str) -> float:
 def state_growth(measured: pd.DataFrame, placement: str) -> float:
     """E||x||^2 / d of the residual sum behind the last decoder layer over that behind the first, of the translation
     model at initialisation and the smallest depth; NaN where it was not measured."""
-    mine = measured[
-        (measured["model"] == "translation")
-        & (measured["state"] == INITIAL)
-        & (measured["variant"] == "")
-        & (measured["placement"] == placement)
-        & (measured["stack"] == "decoder")
-        & (measured["quantity"] == "square_norm")
-    ]
-    mine = mine[mine["depth"] == mine["depth"].min()]
-    ratios = []
-    for _, seed in mine.sort_values("layer").groupby("seed"):
-        first, last = seed["value"].iloc[0], seed["value"].iloc[-1]
-        ratios.append(float(last / first))
-    return mean(ratios)
+    model = {"model": "translation", "state": INITIAL, "variant": "", "placement": placement}
+    wanted = pd.Series({**model, "stack": "decoder", "quantity": "square_norm"})
+    norms = measured[(measured[wanted.index] == wanted).all(axis="columns")]
+    by_seed = norms[norms["depth"] == norms["depth"].min()].sort_values("layer").groupby("seed")["value"]
+    return mean((by_seed.last() / by_seed.first()).tolist())
 
 
 def _jobs(study: Study) -> list[Job]:

@@ -102,24 +102,32 @@ class Reading:
 
 def of_the_paper() -> Iterator[Reading]:
     """Every number that the paper's text gives of a Post-LN run by Adam without the full warm-up, in every reading."""
-    told = {
-        (one.warmup, one.learning_rate): one.y for one in paper.load() if one.figure == 2 and one.optimizer == "adam"
+    numbers = {
+        (number.warmup, number.learning_rate): number.y
+        for number in paper.load()
+        if number.figure == 2 and number.optimizer == "adam"
     }
     for warmup, rates in ((0, (5e-4, 1e-3)), (500, (5e-4, 1e-3))):
         for rate in rates:
-            number = told.get((warmup, rate), told.get((warmup, None)))
+            number = numbers.get((warmup, rate), numbers.get((warmup, None)))
             for anchor in get_args(Anchor):
                 if number is not None and anchor != "shift":
                     yield _reading(InverseSqrt(rate, warmup, anchor, WARMED_UP.warmup), 15, "bleu", number)
-    for one in paper.load():
-        if one.figure == 6 and one.y is not None and one.learning_rate is not None:
-            yield _reading(Constant(one.learning_rate, 0, None, 1.0), int(one.x), "valid_loss", one.y)
+    for entry in paper.load():
+        if entry.figure == 6 and entry.y is not None and entry.learning_rate is not None:
+            yield _reading(Constant(entry.learning_rate, 0, None, 1.0), int(entry.x), "valid_loss", entry.y)
+
+
+def curve_of(quantity: Quantity) -> list[paper.Reference]:
+    """The points of the paper's curve with the warm-up."""
+    return [
+        point for point in paper.load() if (point.series, point.quantity) == (SERIES, quantity) and not point.statement
+    ]
 
 
 def _reading(schedule: Schedule, epochs: int, quantity: Quantity, number: float) -> Reading:
-    """What the paper's curve with the warm-up has where it has spent as much as a run with this schedule."""
-    curve = [one for one in paper.load() if one.series == SERIES and one.quantity == quantity and not one.statement]
-    points = [(one.x, one.y, one.error or 0.0) for one in curve if one.y is not None]
+    """The paper's curve with the warm-up, read where it has spent as much as a run with this schedule."""
+    points = [(point.x, point.y, point.error or 0.0) for point in curve_of(quantity) if point.y is not None]
     possible = []
     for updates in (paper.UPDATES_AN_EPOCH, *paper.UPDATES_AN_EPOCH_WITHIN):
         budget = sum_of_rates(schedule, epochs * updates)

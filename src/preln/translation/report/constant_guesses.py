@@ -24,8 +24,8 @@ def known(settings: RunSettings, record: dict[str, Any]) -> float:
     corpus = record.get("corpus", {})
     texts = [file["sha256"] for file in corpus.get("parts", {}).get("train", {}).get("files", {}).values()]
     vocabulary = corpus.get("settings", {}).get("vocabulary")
-    found = (_load().get((text, vocabulary, settings.label_smoothing)) for text in texts)
-    return next((bits for bits in found if bits is not None), math.nan)
+    guesses = (_load().get((text, vocabulary, settings.label_smoothing)) for text in texts)
+    return next((bits for bits in guesses if bits is not None), math.nan)
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Where training fails, over peak rates and lengths of warm-up."""
+"""The map of failure, over peak rates and lengths of warm-up."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from preln.config import RunSettings, Study
+from preln.libraries import pd
 from preln.records.recording import AGAIN, RecordError
 from preln.report.core.labels import label, varying
 from preln.report.core.statistics import mean
@@ -22,7 +23,7 @@ _FEWEST_RATES, _FEWEST_WARMUPS = 3, 2
 
 
 def fails(loss: float, guess: float) -> bool:
-    """Whether a run has not learned: it ends less than `MARGIN` below the unigram baseline, or has no loss."""
+    """True of a run that has not learned: it ends less than `MARGIN` below the unigram baseline, or has no loss."""
     return not loss <= guess - MARGIN
 
 
@@ -40,7 +41,7 @@ class Cell:
 
     @property
     def seeds(self) -> int:
-        """How many of them are done."""
+        """The number of those that are done."""
         return len(self.losses)
 
     @property
@@ -50,7 +51,7 @@ class Cell:
 
     @property
     def failed(self) -> int:
-        """How many diverged, or ended less than `MARGIN` below the unigram baseline."""
+        """The number of those that diverged, or ended less than `MARGIN` below the unigram baseline."""
         return sum(fails(loss, self.guess) for loss in self.losses)
 
     @property
@@ -87,13 +88,17 @@ class Map:
         training = list(self.training(warmup))
         return training[-1] if len(training) > 1 else None
 
+    def at(self, warmup: int) -> dict[float, Cell]:
+        """The cells of a warm-up, by their rates, ascending."""
+        return {rate: self.cells[rate, warmup] for rate in self.rates if (rate, warmup) in self.cells}
+
     def training(self, warmup: int) -> dict[float, Cell]:
         """The cells that train with a warm-up, by their rates."""
-        return {rate: cell for rate in self.rates if (cell := self.cells.get((rate, warmup))) and cell.trains}
+        return {rate: cell for rate, cell in self.at(warmup).items() if cell.trains}
 
     def best(self, warmup: int) -> tuple[float, Cell] | None:
         """The rate with the lowest loss with a warm-up, of those that train, and its runs."""
-        return min(self.training(warmup).items(), key=lambda one: one[1].loss, default=None)
+        return min(self.training(warmup).items(), key=lambda item: item[1].loss, default=None)
 
 
 def in_a_map(study: Study, runs: Sequence[Run]) -> Sequence[Run]:
@@ -112,28 +117,25 @@ def maps(records: Records) -> list[Map]:
         raise RecordError(f"{without.iloc[0]}: metrics.json has no constant_guess; {AGAIN}")
     models = _models(records.runs)
     differing = varying(run.settings for run in records.runs) - _SPANNED
-    done = records.summary.set_index("run")
-    found = []
-    for members in models.values():
-        settings = [run.settings for run in members]
-        cells: dict[tuple[float, int], list[Any]] = {}
-        for run in members:
-            if run.id in done.index:
-                cells.setdefault((run.settings.learning_rate, run.settings.warmup), []).append(done.loc[run.id])
-        found.append(
+    drawn = []
+    for model in models.values():
+        settings = model[0].settings
+        ended = records.summary[records.summary["run"].isin([run.id for run in model])]
+        places: Any = ended.groupby(["learning_rate", "warmup"], sort=False)
+        drawn.append(
             Map(
-                label(settings[0], differing | {"placement"}, with_warmup=False),
-                settings[0],
-                sorted({one.learning_rate for one in settings}),
-                sorted({one.warmup for one in settings}),
-                {place: _cell(rows) for place, rows in cells.items()},
+                label(settings, differing | {"placement"}, with_warmup=False),
+                settings,
+                sorted({run.settings.learning_rate for run in model}),
+                sorted({run.settings.warmup for run in model}),
+                {place: _cell(rows) for place, rows in places},
             )
         )
-    return found
+    return drawn
 
 
 def model_of(settings: RunSettings) -> RunSettings:
-    """What the runs of a map share: their settings, but for the rate, the warm-up and the seed."""
+    """The model of a run in a map: its settings, but for the rate, the warm-up and the seed."""
     return settings.model_copy(update=dict.fromkeys(_SPANNED))
 
 
@@ -146,7 +148,7 @@ def _models(runs: Sequence[Run]) -> dict[RunSettings, list[Run]]:
 
 
 def _is_a_map(members: Sequence[Run]) -> bool:
-    """Whether there are runs at each of the rates with each of the warm-ups, and enough of both."""
+    """True where there are runs at each of the rates with each of the warm-ups, and enough of both."""
     places = {(run.settings.learning_rate, run.settings.warmup) for run in members}
     rates = {rate for rate, _ in places}
     warmups = {warmup for _, warmup in places}
@@ -154,9 +156,7 @@ def _is_a_map(members: Sequence[Run]) -> bool:
     return enough and len(places) == len(rates) * len(warmups)
 
 
-def _cell(rows: Sequence[Any]) -> Cell:
-    """What became of some runs, by their rows of the summary."""
-    return Cell(
-        losses=tuple(float(row["final_valid_loss"]) if row["status"] == "finished" else math.inf for row in rows),
-        guess=mean([float(row["constant_guess"]) for row in rows]),
-    )
+def _cell(rows: pd.DataFrame) -> Cell:
+    """The cell of some runs, from their rows of the summary."""
+    losses = rows["final_valid_loss"].where(rows["status"] == "finished", math.inf)
+    return Cell(tuple(losses.astype(float)), mean(rows["constant_guess"].astype(float).tolist()))

@@ -36,17 +36,18 @@ def compose(study: Study, records: Records) -> Drawing:
     from matplotlib.colors import Normalize
     from matplotlib.figure import Figure as Drawing
 
-    drawn = [one for one in maps(records) if one.cells]
+    drawn = [model for model in maps(records) if model.cells]
     if not drawn:
         raise NothingDone
-    losses = [cell.loss for one in drawn for cell in one.cells.values() if math.isfinite(cell.loss)]
-    guess = max(cell.guess for one in drawn for cell in one.cells.values())
+    cells = [cell for model in drawn for cell in model.cells.values()]
+    losses = [cell.loss for cell in cells if math.isfinite(cell.loss)]
+    guess = max(cell.guess for cell in cells)
     colours = ScalarMappable(Normalize(min([*losses, guess - MARGIN]), guess, clip=True), _COLOURS)
-    height = _CELL_HEIGHT * max(len(one.rates) for one in drawn) + 1.3
+    height = _CELL_HEIGHT * max(len(model.rates) for model in drawn) + 1.3
     figure = Drawing(figsize=(TEXT_WIDTH, height), layout="constrained")
     panels = figure.subplots(1, len(drawn), squeeze=False)[0]
-    for axes, one in zip(panels, drawn, strict=True):
-        _draw(axes, one, colours)
+    for axes, model in zip(panels, drawn, strict=True):
+        _draw(axes, model, colours)
     panels[0].set_ylabel("Peak learning rate")
     figure.colorbar(colours, ax=list(panels), label="Last validation loss (bits/token)", aspect=30, pad=0.01)
     figure.supxlabel(textwrap.fill(_note(study, records, drawn), width=160), **NOTE)
@@ -75,7 +76,7 @@ def _draw(axes: Axes, drawn: Map, colours: Any) -> None:
 
 
 def _words(cell: Cell) -> str:
-    """What stands in a cell."""
+    """The text in a cell."""
     loss = f"{cell.loss:.1f}" if math.isfinite(cell.loss) else ""
     failed = "×" if cell.seeds == 1 else f"×{cell.failed}"
     return " ".join(part for part in (loss, failed if cell.failed else "") if part)
@@ -96,21 +97,22 @@ def _border(drawn: Map) -> Iterator[tuple[tuple[float, float], tuple[float, floa
 
 
 def _note(study: Study, records: Records, drawn: Sequence[Map]) -> str:
-    """How many of the runs are in the figure, and of how many seeds."""
-    done = sum(cell.seeds for one in drawn for cell in one.cells.values())
-    most = max(cell.seeds for one in drawn for cell in one.cells.values())
+    """The note below the figure, which counts the runs that are in it, and the seeds."""
+    seeds = [cell.seeds for model in drawn for cell in model.cells.values()]
     corpora = sorted({run.settings.corpus for run in records.runs})
     updates = records.summary.loc[records.summary["status"] == "finished", "updates"]
     ends = sorted({updates.min(), updates.max()}) if len(updates) else []
     after = f", after {' to '.join(map(str, ends))} updates" if ends else ""
-    seeds = "One seed a cell. ×: it fails." if most == 1 else f"Up to {most} seeds a cell. ×n: n of them fail."
-    return f"Study {study.study}, {', '.join(corpora)}: {done} of {len(records.runs)} runs{after}. {seeds}"
+    crosses = "One seed a cell. ×: it fails."
+    if max(seeds) > 1:
+        crosses = f"Up to {max(seeds)} seeds a cell. ×n: n of them fail."
+    return f"Study {study.study}, {', '.join(corpora)}: {sum(seeds)} of {len(records.runs)} runs{after}. {crosses}"
 
 
 def _legible(study: Study, runs: Sequence[Run]) -> Sequence[Run]:
     """The runs of the maps, unless there are more of them than a page is wide."""
-    found = in_a_map(study, runs)
-    return found if len({model_of(run.settings) for run in found}) <= _MOST_MODELS else []
+    shown = in_a_map(study, runs)
+    return shown if len({model_of(run.settings) for run in shown}) <= _MOST_MODELS else []
 
 
 FIGURE = Figure(

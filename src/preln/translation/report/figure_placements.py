@@ -12,7 +12,7 @@ from preln.placements import PLACEMENTS
 from preln.report.core.figure import Figure, NothingDone
 from preln.report.core.style import NOTE, TEXT_WIDTH, cross
 from preln.translation.report.bench import SOURCE, Line, Records, lines, on_a_bench
-from preln.translation.report.failure_map import MARGIN, Map
+from preln.translation.report.failure_map import MARGIN
 from preln.values import short
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _LEGEND_HEIGHT = 0.75
 _MOST_NAMED = 4
 """Rates that have room for their names below a panel; of more, every other one has one."""
 _HEADROOM = 0.08
-"""Of the axis of losses above the unigram baseline, as a share of its range: for the crosses."""
+"""The part of the axis of losses above the unigram baseline, as a share of its range: for the crosses."""
 _SHORTEST: dict[str, Any] = {"linestyle": (0, (3.5, 1.5)), "markerfacecolor": "white"}
 _LONGEST: dict[str, Any] = {"linestyle": "-"}
 
@@ -49,12 +49,10 @@ def compose(study: Study, records: Records) -> Drawing:
     figure = Drawing(figsize=(TEXT_WIDTH, _ROW_HEIGHT * down + _LEGEND_HEIGHT), layout="constrained")
     panels = figure.subplots(down, columns, squeeze=False, sharex=True, sharey=True)
     guess = max(line.guess for line in drawn)
-    lowest = min(
-        (loss for line in drawn for cell in line.model.cells.values() for loss in cell.ended), default=guess - 1
-    )
+    lowest = min((loss for line in drawn for cell in line.cells.values() for loss in cell.ended), default=guess - 1)
     top = guess + _HEADROOM * (guess - min(lowest, guess - MARGIN))
-    for axes, mine in zip(panels.flat, by_model.values(), strict=False):
-        _draw(axes, mine, guess, top)
+    for axes, of_model in zip(panels.flat, by_model.values(), strict=False):
+        _draw(axes, of_model, guess, top)
     for axes in list(panels.flat)[len(by_model) :]:
         axes.set_axis_off()
     rates = sorted({rate for line in drawn for rate in line.model.rates})
@@ -80,7 +78,7 @@ def _draw(axes: Axes, drawn: Sequence[Line], guess: float, top: float) -> None:
     axes.axhline(guess - MARGIN, color="0.6", linewidth=0.6)
     shortest = min(line.warmup for line in drawn)
     for line in drawn:
-        cells = {rate: cell for rate in line.model.rates if (cell := line.model.cells.get((rate, line.warmup)))}
+        cells = line.cells
         look = _SHORTEST if line.warmup == shortest else _LONGEST
         axes.plot(
             list(cells),
@@ -107,7 +105,7 @@ def _draw(axes: Axes, drawn: Sequence[Line], guess: float, top: float) -> None:
 
 
 def _legend(drawn: Sequence[Line]) -> list[Any]:
-    """What the lines and the marks mean, in grey, for each panel has a colour and a marker of its own."""
+    """The meaning of the lines and the marks, in grey, for each panel has a colour and a marker of its own."""
     from matplotlib.lines import Line2D
 
     grey: dict[str, Any] = {"color": "0.3", "marker": "o", "markersize": 3.2, "markeredgewidth": 0.7, "linewidth": 1}
@@ -129,17 +127,14 @@ def _warmup(updates: int) -> str:
 
 
 def _note(study: Study, records: Records, drawn: Sequence[Line]) -> str:
-    """How many of the runs are in the figure, how long they are, and of how many seeds."""
-    models: dict[str, Map] = {line.model.name: line.model for line in drawn}
-    cells = [cell for model in models.values() for cell in model.cells.values()]
+    """The note below the figure, which counts the runs that are in it, their updates and their seeds."""
+    seeds = [cell.seeds for line in drawn for cell in line.cells.values()]
     summary = records.runs.summary
     updates = summary.loc[summary["status"] == "finished", "updates"]
     after = f", after {_span(updates.min(), updates.max())} updates" if len(updates) else ""
     corpora = sorted({run.settings.corpus for run in records.runs.runs})
-    seeds = [cell.seeds for cell in cells]
-    done = sum(cell.seeds for cell in cells)
     return (
-        f"Study {study.study}, {', '.join(corpora)}: {done} of {len(records.runs.runs)} runs{after}. Over peak "
+        f"Study {study.study}, {', '.join(corpora)}: {sum(seeds)} of {len(records.runs.runs)} runs{after}. Over peak "
         f"learning rates; seeds of each: {_span(min(seeds), max(seeds))}."
     )
 

@@ -8,13 +8,11 @@ from preln.config import Study
 from preln.jobs.grid import series
 from preln.report.core import curve_figure
 from preln.report.core.curve_figure import Panel, Reference, TrainedRun, curves_of, shared
-from preln.report.core.curves import Curves
 from preln.report.core.figure import Figure
 from preln.report.core.labels import names
 from preln.report.core.style import styles
-from preln.report.reference import translation as paper
 from preln.schedules.inverse_sqrt import InverseSqrt
-from preln.translation.report.budgets import SERIES, WARMED_UP, of_the_paper, spent, sum_of_rates
+from preln.translation.report.budgets import WARMED_UP, curve_of, of_the_paper, spent, sum_of_rates
 from preln.translation.report.curves import AXES, baseline, look
 from preln.translation.report.records import SOURCE, Records
 from preln.translation.report.table_rate_budgets import comparable
@@ -33,13 +31,13 @@ def runs(records: Records) -> list[TrainedRun]:
     """The runs by Adam or RAdam that finished, with the sums of their rates in place of their updates. The rates of SGD
     are on a scale of their own."""
     finished = set(records.summary.loc[records.summary["status"] == "finished", "run"])
-    found = []
+    drawn = []
     for run in records.runs:
         if run.id in finished and run.settings.optimizer != "sgd":
             points = records.curves[records.curves["run"] == run.id].sort_values("epoch")
             sums = spent(run.settings, points["updates"].tolist())
-            found.append(TrainedRun(run.settings, points.assign(updates=sums), None))
-    return found
+            drawn.append(TrainedRun(run.settings, points.assign(updates=sums), None))
+    return drawn
 
 
 def panel(records: Records) -> Panel:
@@ -73,9 +71,9 @@ def _settings(records: Records) -> list[Any]:
 
 def _references() -> tuple[Reference, ...]:
     """The paper's BLEU with the warm-up, and its numbers of shorter ones in both readings."""
-    numbers = [one for one in paper.load() if one.series == SERIES and one.quantity == "bleu" and not one.statement]
-    points = tuple((sum_of_rates(WARMED_UP, round(one.update)), one.y) for one in numbers if one.y is not None)
-    found = [Reference("T = 4000, 5e-4 (figure 4)", points, {"color": "0.45", "linewidth": 1.2})]
+    curve = curve_of("bleu")
+    points = tuple((sum_of_rates(WARMED_UP, round(point.update)), point.y) for point in curve if point.y is not None)
+    references = [Reference("T = 4000, 5e-4 (figure 4)", points, {"color": "0.45", "linewidth": 1.2})]
     for reading in of_the_paper():
         schedule = reading.schedule
         if not isinstance(schedule, InverseSqrt):
@@ -85,13 +83,8 @@ def _references() -> tuple[Reference, ...]:
         mark = {"color": "0.2", "linestyle": "none", "marker": marker, "markersize": 5}
         name = f"T = {length}, {short(schedule.learning_rate)}" if schedule.anchor == "warmup" else ""
         value = ((reading.budget, reading.paper),)
-        found.append(Reference(name, value, {**mark, **_ANCHORS[schedule.anchor]}))
-    return tuple(found)
-
-
-def curves(study: Study, records: Records) -> list[Curves]:
-    """The study's curves as numbers."""
-    return curve_figure.curves([[panel(records)]])
+        references.append(Reference(name, value, {**mark, **_ANCHORS[schedule.anchor]}))
+    return tuple(references)
 
 
 FIGURE = Figure(
@@ -107,5 +100,5 @@ FIGURE = Figure(
     source=SOURCE,
     of=comparable,
     compose=compose,
-    curves=curves,
+    curves=lambda study, records: curve_figure.curves([[panel(records)]]),
 )

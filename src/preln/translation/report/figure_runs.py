@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from preln.config import Study
 from preln.jobs.grid import series
 from preln.report.core import curve_figure
 from preln.report.core.curve_figure import Panel, looks, progress, shared
-from preln.report.core.curves import Curves, by_series
+from preln.report.core.curves import by_series
 from preln.report.core.figure import Figure
 from preln.report.core.labels import names
-from preln.translation.report.curves import COLUMNS, panel, trained
+from preln.translation.report.curves import COLUMNS, TITLES, panel, trained
 from preln.translation.report.records import SOURCE, Records
 from preln.translation.runs import Run
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Drawing
-
-TITLES = {"valid_loss": "Validation loss", "bleu": "BLEU"}
 
 _MOST_CURVES = 48
 
@@ -45,17 +39,11 @@ def panels(records: Records) -> list[list[Panel]]:
     return rows
 
 
-def compose(study: Study, records: Records) -> Drawing:
-    """The figure of a study's records."""
-    _, common = names([series(run.settings) for run in records.runs], always={"placement"})
+def note(study: Study, records: Records) -> str:
+    """The note below the figure: how many runs are done, and what most of them share."""
     corpora = [run.settings.corpus for run in records.runs]
-    note = f"{progress(study.study, corpora, trained(records, records.runs))} {shared(common)}"
-    return curve_figure.compose(panels(records), note)
-
-
-def curves(study: Study, records: Records) -> list[Curves]:
-    """The figure as numbers."""
-    return curve_figure.curves(panels(records))
+    _, common = names([series(run.settings) for run in records.runs], always={"placement"})
+    return f"{progress(study.study, corpora, trained(records, records.runs))} {shared(common)}"
 
 
 FIGURE = Figure(
@@ -69,6 +57,6 @@ FIGURE = Figure(
     "their own.",
     source=SOURCE,
     of=legible,
-    compose=compose,
-    curves=curves,
+    compose=lambda study, records: curve_figure.compose(panels(records), note(study, records)),
+    curves=lambda study, records: curve_figure.curves(panels(records)),
 )

@@ -1,4 +1,4 @@
-"""How much a model's loss depends on its learning rate, as one number."""
+"""The sensitivity of a model's loss to its learning rate, as one number."""
 
 from __future__ import annotations
 
@@ -30,5 +30,5 @@ def sensitivity(losses: Mapping[float, float], start: float) -> float:
     if points[0][0] == points[-1][0]:
         raise ValueError("a range needs two positive rates that differ")
     best = min(loss for _, loss in points)
-    area = math.fsum((right - left) * (one + other - 2 * best) / 2 for (left, one), (right, other) in pairwise(points))
+    area = math.fsum((right - left) * (low + high - 2 * best) / 2 for (left, low), (right, high) in pairwise(points))
     return area / (points[-1][0] - points[0][0])

@@ -1,4 +1,4 @@
-"""How large a rate each placement bears with each warm-up."""
+"""The largest rate that each placement bears with each warm-up."""
 
 from __future__ import annotations
 
@@ -18,24 +18,14 @@ _COLUMNS = ["model", "warmup", "limit", "best_rate", "best_valid_loss", "runs", 
 def make(study: Study, records: Records) -> Content:
     """The table of the runs that are done."""
     rows = []
-    for one in maps(records):
-        for warmup in one.warmups:
-            cells = [cell for (_, length), cell in one.cells.items() if length == warmup]
-            if not cells:
-                continue
-            limit, best = one.limit(warmup), one.best(warmup)
-            rows.append(
-                {
-                    "model": one.name,
-                    "warmup": warmup,
-                    "limit": math.nan if limit is None else limit,
-                    "best_rate": best[0] if best else math.nan,
-                    "best_valid_loss": best[1].loss if best else math.nan,
-                    "runs": sum(cell.seeds for cell in cells),
-                    "failed": sum(cell.failed for cell in cells),
-                    "constant_guess": cells[0].guess,
-                }
-            )
+    for model in maps(records):
+        for warmup in model.warmups:
+            if cells := list(model.at(warmup).values()):
+                limit, best = model.limit(warmup), model.best(warmup)
+                rate, loss = (best[0], best[1].loss) if best else (math.nan, math.nan)
+                runs, failed = sum(cell.seeds for cell in cells), sum(cell.failed for cell in cells)
+                limit = math.nan if limit is None else limit
+                rows.append((model.name, warmup, limit, rate, loss, runs, failed, cells[0].guess))
     full = pd.DataFrame(rows, columns=_COLUMNS)
     text = pd.DataFrame(
         {

@@ -24,11 +24,9 @@ from preln.translation.report.bench import (
 from preln.translation.report.failure_map import MARGIN
 from preln.values import short
 
-_COLUMNS = [
-    *("model", "placement", "warmup", "best_rate", "best_valid_loss", "lowest", "highest", "seeds"),
-    *("lowest_rate", "highest_rate", "rates", "training", "sensitivity", "constant_guess", "runs", "failed"),
-    *("depth_exponent", "state_growth"),
-]
+_BEST = ["model", "placement", "warmup", "best_rate", "best_valid_loss", "lowest", "highest", "seeds"]
+_RATES = ["lowest_rate", "highest_rate", "rates", "training", "sensitivity", "constant_guess", "runs", "failed"]
+_THEORY = ["depth_exponent", "state_growth"]
 _COMPUTED = ["best_valid_loss", "sensitivity", "constant_guess", "depth_exponent", "state_growth"]
 
 
@@ -36,18 +34,20 @@ def make(study: Study, records: Records) -> Content:
     """The table of the runs that are done: a row for each model and warm-up. For readers, a row for each model, with
     its shortest warm-up and its longest."""
     of_theory = theory(records.theory)
-    full = pd.DataFrame([_row(line, records, of_theory) for line in lines(records)], columns=_COLUMNS)
+    title = f"Study {study.study}: {len(records.runs.summary)} of {len(records.runs.runs)} runs."
+    full = pd.DataFrame(
+        [_row(line, records, of_theory) for line in lines(records)], columns=[*_BEST, *_RATES, *_THEORY]
+    )
+    if full.empty:
+        return Content(full, full, title, [])
     text = pd.DataFrame([_text(rows.to_dict("records")) for _, rows in full.groupby("model", sort=False)])
-    done, every = len(records.runs.summary), len(records.runs.runs)
-    lengths = sorted(set(full["warmup"]))
-    between = f"{lengths[0]} and {lengths[-1]} updates" if lengths else ""
-    note = _NOTE.replace("LENGTHS", between)
-    return Content(full, text, f"Study {study.study}: {done} of {every} runs.", [note] if len(full) else [])
+    note = _NOTE.replace("LENGTHS", f"{full['warmup'].min()} and {full['warmup'].max()} updates")
+    return Content(full, text, title, [note])
 
 
 def _row(line: Line, records: Records, of_theory: pd.DataFrame) -> dict[str, Any]:
     """A model with a warm-up, in full precision."""
-    cells = [cell for (_, warmup), cell in line.model.cells.items() if warmup == line.warmup]
+    cells = line.cells.values()
     training = list(line.model.training(line.warmup))
     best = line.model.best(line.warmup)
     settings = line.model.settings

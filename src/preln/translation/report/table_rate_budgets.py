@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
+from typing import Any
 
 from preln.config import RunSettings, Study
 from preln.jobs.grid import series
@@ -18,31 +18,29 @@ from preln.translation.runs import Run
 from preln.values import short
 
 _FREE = SETTINGS | {"schedule", "learning_rate", "warmup", "epochs", "figures"}
-"""What a run may have otherwise than the one that it is compared with: its rates, and how long it has them."""
-_COLUMNS = [
-    *("run", "updates", "sum_of_rates", "reference", "reference_epoch", "valid_loss", "reference_valid_loss"),
-    *("test_bleu", "reference_test_bleu"),
-]
+"""The settings in which a run may differ from the one that it is compared with: its rates, and how long it has them."""
+_RUN = ["run", "updates", "sum_of_rates"]
+_REFERENCE = ["reference", "reference_epoch", "valid_loss", "reference_valid_loss", "test_bleu", "reference_test_bleu"]
 _COMPUTED = ["sum_of_rates", "reference_epoch", "reference_valid_loss", "reference_test_bleu"]
 
 
-def alike(one: RunSettings, other: RunSettings) -> bool:
-    """Whether two runs are of one seed and differ in their rates alone."""
-    return all(getattr(one, key) == getattr(other, key) for key in RunSettings.model_fields if key not in _FREE)
+def alike(left: RunSettings, right: RunSettings) -> bool:
+    """True of two runs of one seed that differ in their rates alone."""
+    return all(getattr(left, key) == getattr(right, key) for key in RunSettings.model_fields if key not in _FREE)
 
 
 def references(run: Run, runs: Sequence[Run]) -> list[Run]:
     """The runs with the longest warm-up, and an inverse square root behind it, with which a run may be compared."""
     warmed_up = [
-        other
-        for other in runs
-        if other != run
-        and other.settings.schedule == "inverse-sqrt"
-        and other.settings.warmup > 1
-        and alike(run.settings, other.settings)
+        reference
+        for reference in runs
+        if reference != run
+        and reference.settings.schedule == "inverse-sqrt"
+        and reference.settings.warmup > 1
+        and alike(run.settings, reference.settings)
     ]
-    longest = max((other.settings.warmup for other in warmed_up), default=0)
-    return [other for other in warmed_up if other.settings.warmup == longest >= run.settings.warmup]
+    longest = max((reference.settings.warmup for reference in warmed_up), default=0)
+    return [reference for reference in warmed_up if reference.settings.warmup == longest >= run.settings.warmup]
 
 
 def comparable(study: Study, runs: Sequence[Run]) -> Sequence[Run]:
@@ -60,54 +58,44 @@ def make(study: Study, records: Records) -> Content:
     rows, text = [], []
     for run in runs:
         last, budget = curves[run.id].iloc[-1], sums[run.id][-1]
-        among = references(run, runs)
         # Of several rates, the one that ends best.
-        other = min(among, key=lambda one: curves[one.id].iloc[-1]["valid_loss"], default=None)
-        row = {
+        reference = min(references(run, runs), key=lambda run: curves[run.id].iloc[-1]["valid_loss"], default=None)
+        row = dict.fromkeys(_REFERENCE) | {
             "run": run.id,
             "updates": int(last["updates"]),
             "sum_of_rates": budget,
-            **dict.fromkeys(_COLUMNS[3:]),
-            **{name: last[name] for name in ("valid_loss", "test_bleu")},
+            "valid_loss": last["valid_loss"],
+            "test_bleu": last["test_bleu"],
         }
-        beyond = False
-        if other is not None:
-            points = curves[other.id]
-            beyond = budget >= sums[other.id][-1]
-            row |= {"reference": other.id, "reference_epoch": _read(sums[other.id], points["epoch"], budget)}
-            for name in ("valid_loss", "test_bleu"):
-                row[f"reference_{name}"] = _read(sums[other.id], points[name], budget)
+        if reference is not None:
+            row["reference"] = reference.id
+            for name in ("epoch", "valid_loss", "test_bleu"):
+                values = curves[reference.id][name].astype(float).tolist()
+                row[f"reference_{name}"] = read_at(sums[reference.id], values, budget)
         rows.append(row)
-        text.append(_readable(run, row, other, beyond, differing))
-    table = pd.DataFrame(rows, columns=_COLUMNS)
+        text.append(
+            _readable(run, row, reference, reference is not None and budget >= sums[reference.id][-1], differing)
+        )
+    table = pd.DataFrame(rows, columns=[*_RUN, *_REFERENCE])
     title = f"Study {study.study}: sums of rates of {len(rows)} of {len(records.runs)} runs."
     return Content(table, pd.DataFrame(text), title, [NOTE] if rows else [])
 
 
-def _read(sums: Sequence[float], values: pd.Series, budget: float) -> float:
-    return read_at(sums, [float(value) for value in values], budget)
-
-
-def _readable(run: Run, row: dict[str, object], other: Run | None, beyond: bool, differing: set[str]) -> dict[str, str]:
+def _readable(
+    run: Run, row: dict[str, Any], reference: Run | None, beyond: bool, differing: set[str]
+) -> dict[str, str]:
     """A row for readers; the runs by what differs between them."""
-
-    def number(name: str, digits: int) -> str:
-        value = row[name]
-        return rounded(float(value) if isinstance(value, float | int) else math.nan, digits)
-
-    epoch = number("reference_epoch", 2)
+    compared = f"{short(reference.settings.learning_rate)}, warm-up {reference.settings.warmup}" if reference else ""
     return {
         "Run": f"{label(series(run.settings), differing)}, seed {run.settings.seed}",
-        "Sum of rates": f"{number('sum_of_rates', 3)}",
-        "Over its peak": rounded(float(str(row["sum_of_rates"])) / run.settings.learning_rate, 0),
-        "With the warm-up": ""
-        if other is None
-        else f"{short(other.settings.learning_rate)}, warm-up {other.settings.warmup}",
-        "spent at epoch": f"after {epoch}" if beyond else epoch,
-        "Valid. loss": number("valid_loss", 3),
-        "Loss with it": number("reference_valid_loss", 3),
-        "Test BLEU": number("test_bleu", 2),
-        "BLEU with it": number("reference_test_bleu", 2),
+        "Sum of rates": rounded(row["sum_of_rates"], 3),
+        "Over its peak": rounded(row["sum_of_rates"] / run.settings.learning_rate, 0),
+        "With the warm-up": compared,
+        "spent at epoch": "after " * beyond + rounded(row["reference_epoch"], 2),
+        "Valid. loss": rounded(row["valid_loss"], 3),
+        "Loss with it": rounded(row["reference_valid_loss"], 3),
+        "Test BLEU": rounded(row["test_bleu"], 2),
+        "BLEU with it": rounded(row["reference_test_bleu"], 2),
     }
 
 

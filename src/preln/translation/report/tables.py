@@ -41,16 +41,15 @@ def full(study: Study, runs: Sequence[Run], done: pd.DataFrame) -> pd.DataFrame:
     settings = [key for key in RunSettings.model_fields if key in differing | _ALWAYS]
     by_id = {run.id: run for run in runs}
     paper = pd.DataFrame([_paper(study, by_id[run].settings) for run in done["run"]], columns=_PAPER, index=done.index)
-    return pd.concat([done[["run", *settings, *SUMMARY]], paper], axis="columns")
+    recorded = [name for name in SUMMARY if name in done]
+    return pd.concat([done[["run", *settings, *recorded]], paper], axis="columns")
 
 
 def readable(runs: Sequence[Run], table: pd.DataFrame) -> pd.DataFrame:
-    """The full table rounded to text for readers; BLEU is that of the last epoch, on tokenised text but for
-    the column that says sacreBLEU."""
+    """The full table rounded to text for readers; BLEU and chrF are those of the last epoch."""
     by_id = {run.id: run.settings for run in runs}
     differing = varying(by_id.values())
-    told = _ALWAYS | SETTINGS
-    others = [key for key in RunSettings.model_fields if key in differing - told]
+    further = [key for key in RunSettings.model_fields if key in differing - _ALWAYS - SETTINGS]
     rows = []
     for row in table.to_dict("records"):
         settings = by_id[row["run"]]
@@ -62,7 +61,7 @@ def readable(runs: Sequence[Run], table: pd.DataFrame) -> pd.DataFrame:
                 "Peak rate": short(settings.learning_rate),
                 "Schedule": schedule(settings),
                 "Warm-up": str(settings.warmup) if settings.warmup > 1 else "none",
-                **{key.replace("_", " ").capitalize(): _setting(getattr(settings, key)) for key in others},
+                **{key.replace("_", " ").capitalize(): _setting(getattr(settings, key)) for key in further},
                 "Seed": str(settings.seed),
                 "Updates": f"{row['updates']}",
                 "Status": f"diverged at {row['diverged_update']}" if diverged else "finished",
@@ -71,6 +70,7 @@ def readable(runs: Sequence[Run], table: pd.DataFrame) -> pd.DataFrame:
                 "Valid. BLEU": rounded(row["final_valid_bleu"], 2),
                 "Test BLEU": rounded(row["final_test_bleu"], 2),
                 "Test sacreBLEU": rounded(row["final_test_sacrebleu"], 2),
+                **({"Test chrF": rounded(row["final_test_chrf"], 2)} if "final_test_chrf" in row else {}),
                 "Tokens/s": rounded(row["tokens_per_second"], 0),
                 "Time": str(datetime.timedelta(seconds=round(row["seconds"]))),
                 "Paper": row["paper_statement"] if pd.notna(row["paper_statement"]) else "",
@@ -82,7 +82,7 @@ def readable(runs: Sequence[Run], table: pd.DataFrame) -> pd.DataFrame:
 
 
 def title(study: Study, runs: Sequence[Run], table: pd.DataFrame) -> str:
-    """What the table is of, and how many of the study's runs are in it."""
+    """The title: the study, and how many of its runs are in the table."""
     diverged = int((table["status"] == "diverged").sum())
     count = f"{len(table)} of {len(runs)} runs" if len(table) else f"no finished runs of {len(runs)}"
     # On one line, for a blank one would end the paragraph that it stands in.
@@ -91,7 +91,7 @@ def title(study: Study, runs: Sequence[Run], table: pd.DataFrame) -> str:
 
 
 def notes(table: pd.DataFrame) -> list[str]:
-    """How the numbers were computed: units, the signatures of BLEU, sentences, commits, hardware."""
+    """Notes on the numbers: units, the signatures of BLEU, sentences, commits, hardware."""
     if table.empty:
         return []
     parts = [
@@ -106,10 +106,11 @@ def notes(table: pd.DataFrame) -> list[str]:
     for column, name in (
         ("signature_tokenised", "BLEU"),
         ("signature_sacrebleu", "sacreBLEU"),
+        ("signature_chrf", "chrF"),
         ("commit", "Commit"),
         ("hardware", "Hardware"),
     ):
-        values = sorted({str(value) for value in table[column].dropna()})
+        values = sorted({str(value) for value in table.get(column, pd.Series()).dropna()})
         if values:
             parts.append(f"{name}: {'; '.join(values)}.")
     sentences = table[["sentences_valid", "sentences_test"]].dropna().drop_duplicates()
@@ -124,7 +125,7 @@ def notes(table: pd.DataFrame) -> list[str]:
 
 
 def _paper(study: Study, settings: RunSettings) -> dict[str, float | str | None]:
-    """What the paper's text says of a run with these settings, where the study repeats the paper."""
+    """The paper's words and numbers on a run with these settings, where the study repeats the paper."""
     row: dict[str, float | str | None] = dict.fromkeys(_PAPER)
     if not study.paper_settings or study.corpora[settings.corpus].source != "iwslt14":
         return row
@@ -156,7 +157,8 @@ RUNS = Table(
     title="The translation runs",
     caption="A row for each run that is done: the settings that vary in the study, whether the run finished or "
     "diverged and at which update, its losses, and its BLEU. Valid. loss and BLEU are of the last epoch, "
-    "Best loss is the lowest of all epochs. BLEU is of tokenised text, and sacreBLEU of detokenised text. "
+    "Best loss is the lowest of all epochs. BLEU is of tokenised text, and sacreBLEU and chrF are of detokenised "
+    "text; in languages that Moses does not tokenise, BLEU is sacreBLEU's. "
     "Where the study is at the paper's settings, the last column has what the paper's text says of such a "
     "run.",
     source=SOURCE,

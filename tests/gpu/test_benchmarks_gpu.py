@@ -1,0 +1,49 @@
+"""`make gpu`, rehearsed on a CPU with tiny models."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from benchmarks import gpu
+from tests.conftest import MakeOnce
+
+pytestmark = pytest.mark.slow
+
+PARTS = gpu.parts("cpu")
+
+
+@pytest.fixture(scope="session")
+def done(make_once: MakeOnce) -> Path:
+    """The folder of a first day."""
+    return make_once("a first day with a GPU", lambda folder: gpu.go_on("cpu", folder))
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_each_part_writes_its_results_and_their_origin(name: str, done: Path) -> None:
+    assert (done / f"{name}.json").exists(), (done / f"{name}.log").read_text()[-3000:]
+    assert {"results", "seconds", "hardware", "versions", "commit"} <= json.loads(
+        (done / f"{name}.json").read_text()
+    ).keys()
+
+
+def test_a_part_that_has_results_is_not_repeated(done: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in PARTS:
+        if name not in ("waits", "profile-tiny"):
+            shutil.copy(done / f"{name}.json", tmp_path)
+    tried: list[str] = []
+
+    def fail(device: str, out: Path, name: str, limit: float) -> str:
+        tried.append(name)
+        return "no time"
+
+    monkeypatch.setattr(gpu, "_in_process", fail)
+    assert gpu.go_on("cpu", tmp_path) == ["waits", "profile-tiny"]
+    assert tried == ["waits", "profile-tiny"]
+
+
+def test_a_part_that_takes_too_long_is_ended_and_says_so(tmp_path: Path) -> None:
+    assert "took more than 0.1 seconds" in gpu._in_process("cpu", tmp_path, "waits", 0.1)

@@ -1,0 +1,87 @@
+"""The scores of translations, each with its signature, in every kind of script."""
+
+from __future__ import annotations
+
+import pytest
+import sacrebleu
+
+from preln.translation.scores import score
+
+pytestmark = pytest.mark.numbers
+
+REFERENCES = ["the cat &apos;s mat is red .", "it is late , she said ."]
+
+
+def test_a_perfect_translation_has_100() -> None:
+    result = score(REFERENCES, REFERENCES, "en")
+    assert (result.bleu, result.sacrebleu, result.chrf) == pytest.approx((100, 100, 100))
+
+
+def test_a_translation_without_a_word_in_common_has_0() -> None:
+    assert score(["x y z", "u v w"], REFERENCES, "en").bleu == 0
+
+
+def test_tokenised_bleu_is_of_the_tokens_as_they_stand() -> None:
+    hypotheses = ["the cat &apos;s mat is blue .", "it is late , he said ."]
+    expected = sacrebleu.corpus_bleu(hypotheses, [REFERENCES], tokenize="none", force=True).score
+    assert score(hypotheses, REFERENCES, "en").bleu == pytest.approx(expected, abs=1e-4)
+
+
+def test_sacrebleu_and_chrf_are_of_running_text() -> None:
+    hypotheses = ["the cat &apos;s mat is blue .", "it is late , he said ."]
+    running = ["the cat's mat is blue.", "it is late, he said."]
+    references = ["the cat's mat is red.", "it is late, she said."]
+    result = score(hypotheses, REFERENCES, "en")
+    assert result.sacrebleu == pytest.approx(sacrebleu.corpus_bleu(running, [references]).score, abs=1e-4)
+    assert result.chrf == pytest.approx(sacrebleu.corpus_chrf(running, [references]).score, abs=1e-4)
+
+
+def test_each_score_has_its_signature() -> None:
+    result = score(REFERENCES, REFERENCES, "en")
+    assert "tok:none" in result.bleu_signature
+    assert "tok:13a" in result.sacrebleu_signature
+    assert "nc:6|nw:0" in result.chrf_signature
+
+
+def test_the_signature_tells_whether_there_was_case_to_score() -> None:
+    assert "case:lc" in score(REFERENCES, REFERENCES, "en").sacrebleu_signature
+    cased = [line.capitalize() for line in REFERENCES]
+    assert "case:mixed" in score(cased, cased, "en").sacrebleu_signature
+
+
+REFERENCE = {
+    "zh": "我喜欢那只黑色的猫。",
+    "ja": "私はその黒い猫が好きです。",
+    "ko": "나는 그 검은 고양이를 좋아한다.",
+    "th": "ฉันชอบแมวสีดำตัวนั้น",
+}
+ALMOST = {
+    "zh": "我喜欢那只白色的猫。",
+    "ja": "私はその白い猫が好きです。",
+    "ko": "나는 그 하얀 고양이를 좋아한다.",
+    "th": "ฉันชอบแมวสีขาวตัวนั้น",
+}
+
+
+@pytest.mark.parametrize(
+    ("codes", "tokeniser"),
+    [("zh zho zh-CN cmn_Hans", "zh"), ("ja jpn jpn_Jpan", "char"), ("ko kor", "char"), ("th tha tha_Thai", "char")],
+)
+def test_text_without_spaces_has_one_score_by_each_code(codes: str, tokeniser: str) -> None:
+    language = codes.split()[0]
+    (result,) = {score([ALMOST[language]], [REFERENCE[language]], code) for code in codes.split()}
+    assert 30 < result.bleu < 90
+    assert result.bleu == result.sacrebleu
+    assert result.bleu_signature == result.sacrebleu_signature
+    assert f"tok:{tokeniser}" in result.bleu_signature
+
+
+@pytest.mark.parametrize("language", ["ar", "hi", "tr"])
+def test_words_between_spaces_that_moses_does_not_know_are_scored_by_sacrebleu(language: str) -> None:
+    result = score(["a b c d e."], ["a b c d e ."], language)
+    assert result.bleu == result.sacrebleu == pytest.approx(100)
+
+
+def test_a_missing_translation_is_an_error() -> None:
+    with pytest.raises(ValueError, match="1 hypotheses, but 2 references"):
+        score(REFERENCES[:1], REFERENCES, "en")
