@@ -208,7 +208,8 @@ def read(path: Path) -> dict[str, Any]:
         raise StudyError(f"{path}: not YAML: {error}") from None
     for event in yaml.parse(text, Loader=yaml.SafeLoader):
         if isinstance(event, yaml.ScalarEvent) and event.implicit[0] and _UNLIKE_ITS_NUMBER.fullmatch(event.value):
-            line, number = event.start_mark.line + 1, yaml.safe_load(event.value)
+            line = event.start_mark.line + 1 if event.start_mark else 1
+            number = yaml.safe_load(event.value)
             raise StudyError(
                 f"{path}:{line}: {event.value}: to YAML this is {number}; write the number, or put it in quotes"
             )
