@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import io
+import os
+import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from filelock import FileLock
 from rich.console import Console
 
+from preln.commands.cli import main
 from preln.commands.follow import Step, Steps, View, run
 from preln.config import validate
 from preln.translation.runs import expand
@@ -90,6 +96,21 @@ def test_a_second_run_of_a_study_leaves_the_log_of_the_first_alone(tmp_path: Pat
     first.release()
     run(study, ["--version"], log)
     assert log.read_text() == other.read_text()
+
+
+@pytest.mark.parametrize("answer", [errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP])
+def test_a_file_system_without_locks_is_said_with_what_to_do(
+    answer: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def flock(*_: object) -> None:
+        raise OSError(answer, os.strerror(answer))
+
+    (tmp_path / "tiny.yaml").write_text(yaml.safe_dump(study_content({"seed": 1})), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(fcntl, "flock", flock)
+    monkeypatch.setattr(sys, "argv", ["preln", "run", "tiny.yaml"])
+    with pytest.raises(SystemExit, match=rf"preln: {tmp_path}: its file system has no locks .* mount it with them"):
+        main()
 
 
 def test_a_running_training_has_its_label_a_bar_its_score_and_its_time_left(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import logging
 import os
@@ -87,6 +88,10 @@ def _common(
     """Options of all commands."""
 
 
+_NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
+"""What a file system that has no flock answers to it."""
+
+
 def main() -> None:
     """Run the command line; what users can mend is said in a line or two, without a traceback."""
     # Don't print a logging traceback per line when the disk is full.
@@ -109,6 +114,11 @@ def main() -> None:
     except Exception as error:
         if refusal := not_written(error):
             _end(str(refusal))
+        if isinstance(error, OSError) and error.errno in _NO_LOCKS:
+            _end(
+                f"{Path.cwd()}: its file system has no locks ({error.strerror}), without which two processes could "
+                "work on one job; mount it with them (NFS without nolock, Lustre with flock), or run in a folder of another"
+            )
         raise
 
 

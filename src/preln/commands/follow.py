@@ -132,7 +132,7 @@ def run(study: Study, arguments: Sequence[str], log: Path) -> tuple[int, Path]:
         Its exit status, and the folder of the study's results.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
-    lock = filelock.FileLock(log.with_name(f".{log.name}.lock"))
+    lock = filelock.FileLock(log.with_name(f".{log.name}.lock"), fallback_to_soft=False)
     try:
         lock.acquire(blocking=False)
     except filelock.Timeout:

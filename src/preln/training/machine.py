@@ -107,7 +107,7 @@ def _lock_gpus(gpus: list[str], number: int, parts: int) -> list[int]:
     locked: dict[int, list[filelock.FileLock]] = {}
     try:
         # One process at a time: two at once might each lock too few.
-        with filelock.FileLock(LOCKS / "preln-gpus.lock", mode=LOCK_MODE):
+        with filelock.FileLock(LOCKS / "preln-gpus.lock", mode=LOCK_MODE, fallback_to_soft=False):
             for place, gpu in enumerate(gpus):
                 files = [LOCKS / f"preln-gpu-{gpu}-{part}.lock" for part in range(PARTS)]
                 if locks := _lock_files(files, parts):
@@ -128,7 +128,7 @@ def _lock_files(files: list[Path], number: int) -> list[filelock.FileLock]:
     """Lock `number` of the files, or none."""
     locks: list[filelock.FileLock] = []
     for file in files:
-        lock = filelock.FileLock(file, mode=LOCK_MODE)
+        lock = filelock.FileLock(file, mode=LOCK_MODE, fallback_to_soft=False)
         with suppress(filelock.Timeout):
             lock.acquire(blocking=False)
             locks.append(lock)

@@ -128,7 +128,7 @@ class RunState:
         The lock is the kernel's, which frees it when its owner ends in any way.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
-        lock, owner = filelock.FileLock(self.folder / "lock"), self.folder / "owner.json"
+        lock, owner = filelock.FileLock(self.folder / "lock", fallback_to_soft=False), self.folder / "owner.json"
         try:
             lock.acquire(blocking=False)
         except filelock.Timeout:
