@@ -66,15 +66,22 @@ def test_the_libraries_of_the_extras_that_a_page_installs_have_the_versions_that
 
 @pytest.mark.numbers
 @pytest.mark.parametrize("page", pages(ROOT), ids=lambda page: page.name)
-def test_the_blocks_and_values_of_a_page_are_those_of_the_records(page: Path) -> None:
+def test_the_blocks_of_a_page_are_those_of_the_records(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert current(text, Committed(ROOT), page.name) == text, "python -m preln.report.pages writes them"
 
 
-def test_a_block_or_a_value_that_is_not_known_is_an_error_that_names_the_page() -> None:
-    for text in ("<!-- generated: nothing -->\n<!-- end -->", "<!-- n: c09.nothing@quick-record --><!-- / -->"):
-        with pytest.raises(PrelnError, match=r"page\.md: .*nothing"):
-            current(text, Committed(ROOT), "page.md")
+def test_a_block_that_is_not_known_is_an_error_that_names_the_page() -> None:
+    with pytest.raises(PrelnError, match=r"page\.md: .*nothing"):
+        current("<!-- generated: nothing -->\n<!-- end -->", Committed(ROOT), "page.md")
+
+
+def test_the_help_of_what_fills_the_pages_fills_none(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("<!-- generated: cards -->\n<!-- end -->\n")
+    command = [sys.executable, "-m", "preln.report.pages", "--help"]
+    outcome = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert "usage: python -m preln.report.pages" in outcome.stdout
+    assert (tmp_path / "README.md").read_text() == "<!-- generated: cards -->\n<!-- end -->\n"
 
 
 @OF_PAGES

@@ -6,6 +6,7 @@ import datetime
 import io
 import math
 from dataclasses import replace
+from operator import itemgetter
 from pathlib import Path
 
 import pandas as pd
@@ -16,7 +17,8 @@ from hypothesis import strategies as st
 from preln.config import load, of_results
 from preln.errors import PrelnError
 from preln.questions import QUESTIONS, named
-from preln.questions.base import Finding, Outcome, Question, Verdict, over_studies, verdict
+from preln.questions.base import AGAINST, FOR, Finding, Outcome, Question, Verdict, over_studies, verdict
+from preln.questions.core import changes
 from preln.questions.core.evidence import of_study
 from preln.questions.core.ledger import FINDINGS_TABLE, make_findings
 from preln.questions.core.series import (
@@ -27,9 +29,12 @@ from preln.questions.core.series import (
     SHORT,
     Sample,
     Series,
+    after_epoch,
+    compared,
     difference,
     gain,
-    partner,
+    grouped,
+    pairs,
     ratio,
     series,
     share,
@@ -39,15 +44,12 @@ from preln.report.core.forms import in_csv
 from tests.conftest import committed_studies
 
 OF_QUESTIONS = pytest.mark.parametrize("question", QUESTIONS.values(), ids=lambda question: question.name)
-FOR, AGAINST = {Outcome.HOLDS, Outcome.POINTS}, {Outcome.FAILS, Outcome.OPPOSES}
 
 
 @OF_QUESTIONS
 def test_a_question_has_everything_that_its_readers_ask_for(question: Question) -> None:
     assert question.statement.endswith((".", "?", ".)"))
-    assert question.source
-    assert question.published
-    assert len(question.rule) > 40
+    assert question.source and question.published and len(question.rule) > 40
     assert question.quantities
     dates = [datetime.date.fromisoformat(date) for date in (question.written, *(it.date for it in question.changes))]
     assert dates == sorted(dates)
@@ -56,12 +58,14 @@ def test_a_question_has_everything_that_its_readers_ask_for(question: Question) 
     assert question.answer is None or question.kind == "own"
 
 
+def test_every_change_of_a_rule_is_of_a_question() -> None:
+    assert changes.load().keys() <= QUESTIONS.keys()
+
+
 @OF_QUESTIONS
 def test_a_question_finds_nothing_in_a_study_without_records(question: Question, tmp_path: Path) -> None:
     answer = question.ask(of_study(load(Path("config/paper.yaml")), tmp_path))
-    assert answer.findings == ()
-    assert answer.verdict is Verdict.NOT_TESTED
-    assert answer.words == []
+    assert (answer.findings, answer.verdict, answer.words) == ((), Verdict.NOT_TESTED, [])
 
 
 def test_a_quantity_has_one_id_and_a_question_one_label() -> None:
@@ -69,7 +73,7 @@ def test_a_quantity_has_one_id_and_a_question_one_label() -> None:
     assert len(labels) == len(set(labels))
     assert labels[:19] == [f"C{number}" for number in range(1, 20)]
     assert named("c9") is named("C9") is named("c09")
-    with pytest.raises(PrelnError, match="no question C20"):
+    with pytest.raises(PrelnError, match="no question C20.*C1, C2, .*, whole-trainings, widths$"):
         named("C20")
 
 
@@ -79,11 +83,10 @@ def test_the_committed_findings_are_those_of_the_records(path: Path) -> None:
     evidence = of_study(of_results(path), path.parent.parent)
     made = in_csv(make_findings(evidence.studies[0].study, evidence).full, FINDINGS_TABLE.computed)
     assert (path.parent / "findings.csv").read_text(encoding="utf-8") == made
-    found = pd.read_csv(io.StringIO(made))
-    assert not found.duplicated(["quantity", "of"]).any()
+    assert not pd.read_csv(io.StringIO(made)).duplicated(["quantity", "of"]).any()
 
 
-def found(*values: float, low: float = 0.0, high: float = math.inf) -> Finding:
+def finding(*values: float, low: float = 0.0, high: float = math.inf) -> Finding:
     return Finding("x.y", "a number", "", values, low, high)
 
 
@@ -106,16 +109,12 @@ def found(*values: float, low: float = 0.0, high: float = math.inf) -> Finding:
     ],
 )
 def test_every_seed_decides_and_the_interval_where_they_disagree(values: tuple[float, ...], outcome: Outcome) -> None:
-    assert found(*values).outcome is outcome
+    assert finding(*values).outcome is outcome
 
 
 def test_seeds_on_both_sides_of_a_narrow_range_do_not_make_it_fail() -> None:
-    assert found(-0.3, 0.3, 0.4, low=-0.1, high=0.1).outcome is Outcome.UNDECIDED
-    assert found(0.3, 0.3, 0.4, low=-0.1, high=0.1).outcome is Outcome.FAILS
-
-
-def test_what_is_better_than_asked_is_no_failure() -> None:
-    assert found(-9.0, -5.0, -7.0, low=-math.inf, high=0.1).outcome is Outcome.HOLDS
+    assert finding(-0.3, 0.3, 0.4, low=-0.1, high=0.1).outcome is Outcome.UNDECIDED
+    assert finding(0.3, 0.3, 0.4, low=-0.1, high=0.1).outcome is Outcome.FAILS
 
 
 VALUES = st.lists(st.floats(-10, 10).map(lambda value: round(value, 3)), min_size=1, max_size=6)
@@ -123,7 +122,7 @@ VALUES = st.lists(st.floats(-10, 10).map(lambda value: round(value, 3)), min_siz
 
 @given(VALUES, st.floats(0, 10))
 def test_a_seed_that_meets_the_bound_never_turns_a_verdict_against_it(values: list[float], more: float) -> None:
-    before, after = found(*values).outcome, found(*values, more).outcome
+    before, after = finding(*values).outcome, finding(*values, more).outcome
     if before in FOR and min(values) >= 0:
         assert after is (Outcome.HOLDS if len(values) >= 2 else Outcome.POINTS)
     assert not (before in FOR and after in AGAINST)
@@ -132,20 +131,20 @@ def test_a_seed_that_meets_the_bound_never_turns_a_verdict_against_it(values: li
 
 @given(VALUES, st.floats(-10, -0.001))
 def test_a_seed_that_misses_the_bound_never_turns_a_verdict_for_it(values: list[float], more: float) -> None:
-    before, after = found(*values).outcome, found(*values, more).outcome
+    before, after = finding(*values).outcome, finding(*values, more).outcome
     if before in AGAINST and max(values) < 0:
         assert after is (Outcome.FAILS if len(values) >= 2 else Outcome.OPPOSES)
     assert not (before in AGAINST and after in FOR)
 
 
 def test_a_ratio_is_averaged_on_the_log_scale() -> None:
-    ratios = replace(found(0.5, 2.0), ratio=True)
+    ratios = replace(finding(0.5, 2.0), ratio=True)
     assert ratios.estimate.mean == pytest.approx(1.0)
-    assert found(0.5, 2.0).estimate.mean == 1.25
+    assert finding(0.5, 2.0).estimate.mean == 1.25
 
 
 @pytest.mark.parametrize(
-    ("outcomes", "said"),
+    ("outcomes", "expected"),
     [
         ([], Verdict.NOT_TESTED),
         (["holds", "holds"], Verdict.HOLDS),
@@ -159,12 +158,12 @@ def test_a_ratio_is_averaged_on_the_log_scale() -> None:
         (["holds", "undecided"], Verdict.UNDECIDED),
     ],
 )
-def test_a_claim_of_several_comparisons(outcomes: list[str], said: Verdict) -> None:
-    assert verdict(map(Outcome, outcomes)) is said
+def test_a_claim_of_several_comparisons(outcomes: list[str], expected: Verdict) -> None:
+    assert verdict(map(Outcome, outcomes)) is expected
 
 
 @pytest.mark.parametrize(
-    ("verdicts", "said"),
+    ("verdicts", "expected"),
     [
         (["not tested yet"], Verdict.NOT_TESTED),
         (["not testable at this size", "not tested yet"], Verdict.NOT_TESTABLE),
@@ -176,8 +175,8 @@ def test_a_claim_of_several_comparisons(outcomes: list[str], said: Verdict) -> N
         (["undecided"], Verdict.UNDECIDED),
     ],
 )
-def test_what_several_studies_say_together(verdicts: list[str], said: Verdict) -> None:
-    assert over_studies(map(Verdict, verdicts)) is said
+def test_what_several_studies_say_together(verdicts: list[str], expected: Verdict) -> None:
+    assert over_studies(map(Verdict, verdicts)) is expected
 
 
 def run(seeds: dict[int, float], baseline: float = 10.0, **settings: object) -> Series:
@@ -192,38 +191,44 @@ def run(seeds: dict[int, float], baseline: float = 10.0, **settings: object) -> 
 
 def test_samples_are_a_series_by_their_settings() -> None:
     samples = [Sample({"a": a}, seed, (1.0,)) for a in (1, 2) for seed in (1, 2)]
-    assert [(one.settings, one.seeds) for one in series(samples)] == [({"a": 1}, [1, 2]), ({"a": 2}, [1, 2])]
+    assert [(run.settings, run.seeds) for run in series(samples)] == [({"a": 1}, [1, 2]), ({"a": 2}, [1, 2])]
 
 
 def test_superlatives_are_among_the_runs_with_the_rest_on_the_same_text() -> None:
     runs = [
         run({1: 5.0}, warmup=warmup, corpus=corpus) for warmup, corpus in ((0, "a"), (20, "a"), (60, "a"), (500, "b"))
     ]
-    assert [one.settings["warmup"] for one in where(runs, warmup=LONGEST)] == [60, 500]
-    assert [one.settings["warmup"] for one in where(runs, warmup=SHORT)] == [20]
-    assert [one.settings["warmup"] for one in where(runs, warmup=NONE)] == [0]
+    for word, lengths in ((LONGEST, [60, 500]), (SHORT, [20]), (NONE, [0])):
+        assert [chosen.settings["warmup"] for chosen in where(runs, warmup=word)] == lengths
 
 
 def test_of_one_rate_none_is_higher_or_lower() -> None:
-    one, two = run({1: 5.0}), run({1: 5.0}, learning_rate=2e-3)
-    assert where([one], learning_rate=HIGHER) == where([one], learning_rate=LOWER) == []
-    assert where([one, two], learning_rate=HIGHER) == [two]
-    assert where([one, two], learning_rate=LOWER) == [one]
+    low, high = run({1: 5.0}), run({1: 5.0}, learning_rate=2e-3)
+    assert where([low], learning_rate=HIGHER) == where([low], learning_rate=LOWER) == []
+    assert where([low, high], learning_rate=HIGHER) == [high]
+    assert where([low, high], learning_rate=LOWER) == [low]
 
 
 def test_a_run_is_compared_with_its_like_and_of_several_with_the_best_at_the_seeds_of_both() -> None:
-    one = run({1: 9.0, 2: 9.0}, anchor="hold")
+    without = run({1: 9.0, 2: 9.0}, anchor="hold")
     near = run({1: 6.0, 3: 1.0}, warmup=60, anchor="hold")
-    best = run({1: 5.0, 2: 7.0}, warmup=60, anchor="warmup")
-    other_text = run({1: 2.0}, warmup=60, anchor="hold", corpus="wmt14")
-    runs = [one, near, best, other_text]
-    alike = partner(runs, one, {"warmup": NONE}, warmup=LONGEST)
-    assert alike is not None
-    assert (alike.settings, alike.seeds) == (near.settings, [1])
-    assert difference(one, alike).values == (3.0,)
-    free = partner(runs, one, {"warmup": NONE}, ("anchor",), warmup=LONGEST)
-    assert free is not None
-    assert free.settings["anchor"] in ("hold", "warmup")
+    best = run({1: 5.0, 2: 6.0}, warmup=60, anchor="warmup")
+    runs = [without, near, best, run({1: 2.0}, warmup=60, anchor="hold", corpus="wmt14")]
+    ((name, chosen, alike),) = pairs(runs, {"warmup": NONE}, warmup=LONGEST)
+    assert (name, chosen, alike) == ("learning_rate=0.001", without, near.of([1]))
+    assert difference(without, alike).values == (3.0,)
+    ((_, _, free),) = pairs(runs, {"warmup": NONE}, ("anchor",), warmup=LONGEST)
+    assert free == best
+
+
+def test_of_a_group_the_first_run_of_a_seed_counts_and_a_group_that_is_missing_gives_no_comparison() -> None:
+    samples = [
+        sample for runs in (run({1: 5.0}), run({1: 6.0, 2: 6.0}, anchor="hold")) for sample in runs.samples.values()
+    ]
+    groups = grouped(samples, itemgetter("placement"), {"corpus": "iwslt14"}, after_epoch(3))
+    assert groups["post"].values == [5.2, 6.2]
+    assert compared(gain, groups, "post") == gain(groups["post"])
+    assert compared(difference, groups, "post", "pre") is None
 
 
 def test_a_loss_counts_as_no_worse_than_the_unigram_baseline() -> None:
@@ -235,9 +240,9 @@ def test_a_loss_counts_as_no_worse_than_the_unigram_baseline() -> None:
 
 
 def test_a_comparison_of_runs_that_learned_nothing_decides_nothing_whatever_the_seed() -> None:
-    one, other = run({1: 5.0, 2: 12.0}), run({1: 6.0, 2: 10.0}, warmup=60)
-    assert difference(one, other).undecided == "neither learns with seed 2"
-    assert difference(one.of([1]), other).undecided == ""
+    without, warmed_up = run({1: 5.0, 2: 12.0}), run({1: 6.0, 2: 10.0}, warmup=60)
+    assert difference(without, warmed_up).undecided == "neither learns with seed 2"
+    assert difference(without.of([1]), warmed_up).undecided == ""
 
 
 def test_where_there_is_no_gap_to_close_nothing_is_decided() -> None:
@@ -248,8 +253,8 @@ def test_where_there_is_no_gap_to_close_nothing_is_decided() -> None:
 
 def test_at_equal_rates_the_other_is_read_where_it_has_spent_as_much() -> None:
     def spending(sums: tuple[float, ...], warmup: int) -> Series:
-        one = run({1: 5.0}, warmup=warmup)
-        return replace(one, samples={1: replace(one.samples[1], sums=sums)})
+        spender = run({1: 5.0}, warmup=warmup)
+        return replace(spender, samples={1: replace(spender.samples[1], sums=sums)})
 
     slow, fast = spending((0.5, 1.0, 1.5, 2.5), 0), spending((1.0, 2.0, 3.0, 4.0), 60)
     assert difference(slow, fast, equal_rates=True).values == pytest.approx((5.0 - 5.35,))
@@ -266,9 +271,9 @@ def test_a_longer_run_is_read_after_as_many_epochs_as_the_other_has() -> None:
 
 
 def test_a_comparison_of_ends_waits_until_both_are_at_rest() -> None:
-    one, other = run({1: 5.0}), run({1: 6.0}, warmup=60)
-    assert "still changes" in difference(one, other, settled=0.15).undecided
-    assert difference(one, other, settled=0.25).undecided == ""
+    without, warmed_up = run({1: 5.0}), run({1: 6.0}, warmup=60)
+    assert "still changes" in difference(without, warmed_up, settled=0.15).undecided
+    assert difference(without, warmed_up, settled=0.25).undecided == ""
 
 
 def test_a_ratio_of_what_neither_reaches_decides_nothing() -> None:

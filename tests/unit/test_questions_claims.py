@@ -52,18 +52,12 @@ class World:
 
     def evidence(self, study: Study = STUDY, runs: list[Run] = RUNS) -> Evidence:
         epochs = [
-            {
-                **{"run": run.id, "epoch": epoch, "updates": 1100 * epoch},
-                **{"valid_loss": self.loss(run, epoch), "test_bleu": self.bleu(run)},
-            }
+            (run.id, epoch, 1100 * epoch, self.loss(run, epoch), self.bleu(run))
             for run in runs
             for epoch in range(1, run.settings.epochs + 1)
         ]
-        validations = [
-            {"run": run.id, "updates": update, "valid_loss": self.bert(run, update)}
-            for run in BERTS
-            for update in range(10_000, 1_000_001, 10_000)
-        ]
+        updates = range(10_000, 1_000_001, 10_000)
+        validations = [(run.id, update, self.bert(run, update)) for run in BERTS for update in updates]
         scores = [
             {
                 **job.points[0].model_dump(),
@@ -75,7 +69,7 @@ class World:
         ]
         bert = Records(
             runs=tuple(BERTS),
-            curves=pd.DataFrame(validations),
+            curves=pd.DataFrame(validations, columns=["run", "updates", "valid_loss"]),
             metrics={run.id: {} for run in BERTS},
             scores=pd.DataFrame(scores),
             majority=dict.fromkeys(("mrpc", "rte"), 0.6),
@@ -86,20 +80,10 @@ class World:
             origin=(),
         )
         theory = pd.DataFrame(self.theory, columns=COLUMNS)
-        summary = [
-            {
-                "run": run.id,
-                "status": "finished",
-                "updates": 1e6,
-                "warmup": run.settings.warmup,
-                "constant_guess": GUESS,
-            }
-            for run in runs
-        ]
-        columns = ["run", "epoch", "updates", "valid_loss", "test_bleu"]
+        summary = [(run.id, "finished", 1e6, run.settings.warmup, GUESS) for run in runs]
         trained = translation_records.Records(
             tuple(runs),
-            pd.DataFrame(epochs, columns=columns),
+            pd.DataFrame(epochs, columns=["run", "epoch", "updates", "valid_loss", "test_bleu"]),
             pd.DataFrame(summary, columns=["run", "status", "updates", "warmup", "constant_guess"]),
         )
         recorded = Recorded(study, Path())
@@ -194,11 +178,8 @@ def test_the_papers_own_numbers_agree_with_it(claim: str) -> None:
 
 def with_theory(value: float, *names: str) -> World:
     """A world in which every measurement of some quantities is another."""
-    changed = [
-        row | {"values": tuple(value + 0.0001 * seed for seed in range(10))} if row["id"] in names else row
-        for row in THEORY
-    ]
-    return replace(PAPER, theory=changed)
+    values = tuple(value + 0.0001 * seed for seed in range(10))
+    return replace(PAPER, theory=[row | {"values": values} if row["id"] in names else row for row in THEORY])
 
 
 def short(run: Run, rate: float) -> bool:
@@ -232,7 +213,7 @@ CONTRADICTIONS: dict[str, World] = {
 }
 
 
-@pytest.mark.parametrize("claim", CONTRADICTIONS)
+@pytest.mark.parametrize("claim", [claim for claim in TESTED if claim != "C7"])
 def test_numbers_that_contradict_a_claim_do_not_agree_with_it(claim: str) -> None:
     holds = claim in THEORETICAL or claim == "C18"
     against = {Verdict.FAILS} if holds else {Verdict.OPPOSES, Verdict.UNDECIDED}
@@ -242,10 +223,6 @@ def test_numbers_that_contradict_a_claim_do_not_agree_with_it(claim: str) -> Non
 @pytest.mark.parametrize(("changed", "value"), [("growth", 1.04), ("collapse", 0.5)])
 def test_a_claim_of_several_parts_holds_in_part_by_some(changed: str, value: float) -> None:
     assert with_theory(value, changed).verdict("C7")[0] == Verdict.IN_PART
-
-
-def test_every_claim_has_a_world_that_contradicts_it() -> None:
-    assert {*CONTRADICTIONS, "C7"} == set(TESTED)
 
 
 def test_where_neither_run_learns_nothing_is_decided() -> None:
@@ -273,8 +250,8 @@ def test_a_study_that_tests_no_claim_says_so_and_lists_none() -> None:
     content = ledger.make(study, of_study(study, Path("results")))
     assert [*content.full["claim"]] == [*CLAIMS]
     assert content.title.startswith("This study tests none of the paper's 16 claims. To test one, it needs the runs")
-    said = forms.plain(content) + forms.markdown(content)
-    assert not any(re.search(rf"\b{claim}\b", said) for claim in CLAIMS)
+    text = forms.plain(content) + forms.markdown(content)
+    assert not any(re.search(rf"\b{claim}\b", text) for claim in CLAIMS)
 
 
 def test_a_claim_of_which_a_part_has_no_runs_is_undecided() -> None:
@@ -299,10 +276,10 @@ def test_another_value_than_the_papers_differs() -> None:
 
 
 def test_radam_at_another_rate_than_the_papers_is_listed_and_decides_nothing() -> None:
-    def other(run: Run) -> Run:
+    def faster(run: Run) -> Run:
         rate = 2 * run.settings.learning_rate
         return replace(run, settings=run.settings.model_copy(update={"learning_rate": rate}))
 
-    answer = CLAIMS["C15"].ask(PAPER.evidence(runs=[other(run) for run in RUNS]))
+    answer = CLAIMS["C15"].ask(PAPER.evidence(runs=list(map(faster, RUNS))))
     assert answer.verdict is Verdict.NOT_TESTED
     assert {finding.beside for finding in answer.findings} == {"the paper has no RAdam at this rate"}

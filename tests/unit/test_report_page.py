@@ -65,6 +65,7 @@ def test_of_a_study_that_tests_no_claim_it_begins_with_the_runs_and_ends_with_a_
 ) -> None:
     text = written(tmp_path, WITHOUT_WARMUP)
     assert headings(text) == ["Study small", "Tables", "What it cost", "Where the numbers come from", "The paper"]
+    assert "Translating for BLEU" not in text
     before, _, last = text.partition("<h2>The paper</h2>")
     assert "claim" not in before
     assert "This study tests none of the paper's 16 claims" in last
@@ -98,9 +99,3 @@ def test_the_share_of_translating_is_of_the_runs_that_recorded_it_for_each_epoch
     page.write(study, tmp_path, out := tmp_path / "report.html")
     (share,) = re.findall(r"Translating for BLEU took (.*)\.", out.read_text(encoding="utf-8"))
     assert share == "10.0% of the time of training and translating, in the 1 run that recorded it"
-
-
-def test_a_study_whose_runs_recorded_no_time_of_translating_has_no_share_of_it(tmp_path: Path) -> None:
-    text = written(tmp_path, WITHOUT_WARMUP)
-    assert "What it cost" in text
-    assert "Translating for BLEU" not in text

@@ -8,7 +8,7 @@ from pathlib import Path
 from preln.config import of_results
 from preln.jobs.results import STUDY_FILE, files_made
 from preln.questions import named
-from preln.questions.base import Answer, Question, Verdict, over_studies
+from preln.questions.base import IN_A_LINE, Answer, Question, Verdict, over_studies
 from preln.questions.core.evidence import of_folders, of_study
 
 WIDTH = 100
@@ -47,7 +47,12 @@ def _answers(question: Question, results: Path | None) -> list[str]:
 
 
 def _of_study(study: str, answer: Answer) -> str:
-    lines = [f"{study}: {'; '.join(answer.words) or Verdict.NOT_TESTED}"]
+    words = answer.words or [str(Verdict.NOT_TESTED)]
+    lines = (
+        [f"{study}: {'; '.join(words)}"]
+        if len(words) <= IN_A_LINE
+        else [f"{study}:", *(f"  - {word}" for word in words)]
+    )
     for finding in answer.findings:
         seeds = ", ".join(f"{value:.4g}" for value in finding.values)
         lines.append(f"  {finding.outcome}: {finding}; seeds: {seeds}")

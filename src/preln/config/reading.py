@@ -208,9 +208,11 @@ def read(path: Path) -> dict[str, Any]:
         raise StudyError(f"{path}: not YAML: {error}") from None
     for event in yaml.parse(text, Loader=yaml.SafeLoader):
         if isinstance(event, yaml.ScalarEvent) and event.implicit[0] and _UNLIKE_ITS_NUMBER.fullmatch(event.value):
-            mark: Any = event.start_mark
-            number = f"{event.value}: to YAML this is {yaml.safe_load(event.value)}"
-            raise StudyError(f"{path}:{mark.line + 1}: {number}; write the number, or put it in quotes")
+            line = event.start_mark.line + 1 if event.start_mark else 1
+            number = yaml.safe_load(event.value)
+            raise StudyError(
+                f"{path}:{line}: {event.value}: to YAML this is {number}; write the number, or put it in quotes"
+            )
     if not isinstance(content, dict):
         value = "nothing" if content is None else shown(content)
         raise StudyError(f"{path}: holds {value}; a study has keys, of which study is the first (config/README.md)")

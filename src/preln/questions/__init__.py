@@ -1,4 +1,4 @@
-"""What is asked of the records: a module for each question, with its record `QUESTION`.
+"""The questions that are asked of the records: a module for each question, with its record `QUESTION`.
 
 To ask one more is to add a module. The ledger of a study, its findings, `preln answer` and the pages take the questions
 from here.
@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import sys
 
-from preln.config.base import listed, meant
+from preln.config.base import meant
 from preln.discovery import defined
 from preln.errors import PrelnError
 from preln.questions.base import Question
 
-_FOUND: dict[str, Question] = defined(sys.modules[__name__], "QUESTION")
+_DEFINED: dict[str, Question] = defined(sys.modules[__name__], "QUESTION")
 _KINDS = ("paper", "others", "own")
 
-QUESTIONS = dict(sorted(_FOUND.items(), key=lambda item: (_KINDS.index(item[1].kind), item[0])))
+QUESTIONS = dict(sorted(_DEFINED.items(), key=lambda item: (_KINDS.index(item[1].kind), item[0])))
 """Every question by its name: the paper's claims, those of other papers, and our own."""
 CLAIMS = [question for question in QUESTIONS.values() if question.kind == "paper"]
 """The paper's claims, in their order."""
@@ -32,4 +32,4 @@ def named(name: str) -> Question:
         if name.lower() in (question.name, question.label.lower()):
             return question
     labels = [question.label for question in QUESTIONS.values()]
-    raise PrelnError(f"no question {name}{meant(name, labels)}; there are {listed(labels)}")
+    raise PrelnError(f"no question {name}{meant(name, labels)}; there are {', '.join(labels)}")

@@ -1,4 +1,4 @@
-"""Whether the depth amplifies the first update."""
+"""The first update, amplified by the depth."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from preln.config import RunSettings
 from preln.libraries import pd
 from preln.placements import PLACEMENTS
 from preln.questions.base import Findings, Question
-from preln.questions.core.changes import seed_by_seed
 from preln.questions.core.evidence import Evidence
 from preln.questions.core.markdown import grid, interval, rate
 from preln.questions.core.traced import depth_exponents, less
@@ -71,11 +70,4 @@ QUESTION = Question(
     findings=findings,
     table=table,
     reads=("amplification",),
-    changes=(
-        seed_by_seed(
-            "Post-LN amplifies; not shown to be more than Pre-LN; the gradient does not tell it; the control amplifies "
-            "less → Post-LN amplifies: holds; more than Pre-LN: undecided; the control amplifies less: holds; the last "
-            "gradient does not tell it: holds",
-        ),
-    ),
 )

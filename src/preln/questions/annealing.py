@@ -1,4 +1,4 @@
-"""Whether Pre-LN's lead is the placement's or the schedule's, with annealed schedules."""
+"""Pre-LN's lead with annealed schedules: the placement's or the schedule's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a question is, what its rule finds in the records, and how findings become a verdict."""
+"""A question, the findings of its rule in the records, and the verdict that follows from them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal
 
+from preln.questions.core import changes
 from preln.questions.core.series import Compared, Series, telling, where
 from preln.report.core.statistics import Estimate, estimate, log_estimate, plus_minus
 
@@ -16,12 +17,14 @@ if TYPE_CHECKING:
 
 KnownAs = Literal["printed", "stated", "digitised", "read-off", "unknown"]
 """How a published number is known; `preln.report.reference` says what each word means."""
+IN_A_LINE = 5
+"""The parts of an answer that a reader takes in at once; more of them are a list."""
 SEEDS = 3
 """The seeds from which on a comparison holds or fails."""
 
 
 class Outcome(StrEnum):
-    """Whether a quantity lies within its bounds."""
+    """The outcome of one comparison: a quantity lies within its bounds or not."""
 
     HOLDS = "holds"
     POINTS = "points that way"
@@ -31,7 +34,7 @@ class Outcome(StrEnum):
 
 
 class Verdict(StrEnum):
-    """What a study says of a question."""
+    """The verdict of a study on a question."""
 
     HOLDS = "holds"
     POINTS = "points that way"
@@ -101,7 +104,7 @@ class Finding:
 
     @property
     def bound(self) -> str:
-        """What is asked, in words."""
+        """The bounds in words."""
         if self.low == -math.inf:
             return f"at most {self.high:.4g}" if self.high < math.inf else ""
         return f"at least {self.low:.4g}" if self.high == math.inf else f"{self.low:.4g} to {self.high:.4g}"
@@ -118,23 +121,6 @@ class Finding:
         asked = f"asked: {self.bound}" if self.bound else "nothing is asked"
         notes = "; ".join(filter(None, (asked + seeds, self.undecided, self.beside)))
         return f"{self.name}: {number} ({notes})"
-
-
-@dataclass(frozen=True)
-class Change:
-    """A change of a rule.
-
-    Attributes:
-        date: of the change, as in ISO 8601.
-        rule: the rule before it, in words.
-        why: the reason.
-        verdicts: of the committed studies that it changed or left, as `study: before → after`.
-    """
-
-    date: str
-    rule: str
-    why: str
-    verdicts: str = ""
 
 
 Findings = Iterator[Finding | None]
@@ -164,7 +150,6 @@ class Question:
         paper_size: whether it says something at the paper's size alone.
         answer: what the findings say in words; by default the verdict does.
         table: what a page shows, in Markdown; by default the findings.
-        changes: of the rule, in the order of time.
     """
 
     name: str
@@ -183,7 +168,6 @@ class Question:
     paper_size: bool = False
     answer: Callable[[Answer], list[str]] | None = None
     table: Callable[[Evidence], str] | None = None
-    changes: tuple[Change, ...] = ()
 
     @property
     def kind(self) -> Literal["paper", "others", "own"]:
@@ -192,8 +176,13 @@ class Question:
         return "paper" if number and self.name[0] == "c" else "others" if number else "own"
 
     @property
+    def changes(self) -> tuple[changes.Change, ...]:
+        """The changes of the rule, in the order of time."""
+        return changes.load().get(self.name, ())
+
+    @property
     def label(self) -> str:
-        """What readers call it, such as C9."""
+        """The name for readers, such as C9."""
         return self.name if self.kind == "own" else f"{self.name[0].upper()}{int(self.name[1:])}"
 
     def find(
@@ -242,13 +231,13 @@ class Question:
         return sorted(filter(None, findings), key=distance)[:1]
 
     def ask(self, evidence: Evidence) -> Answer:
-        """What the records say."""
+        """Answer the question from the records."""
         return Answer(self, tuple(filter(None, self.findings(evidence))), evidence.paper_settings)
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What some records say to a question.
+    """The answer of some records to a question.
 
     Attributes:
         question: the question.
@@ -268,8 +257,7 @@ class Answer:
     @property
     def missing(self) -> list[str]:
         """The quantities that have no finding."""
-        there = {finding.quantity for finding in self.counted}
-        return [part for part in self.question.quantities if f"{self.question.name}.{part}" not in there]
+        return [part for part in self.question.quantities if not any(not finding.beside for finding in self.of(part))]
 
     @property
     def verdict(self) -> Verdict:
@@ -282,19 +270,14 @@ class Answer:
         return Verdict.UNDECIDED if decided in (Verdict.HOLDS, Verdict.POINTS) and self.missing else decided
 
     @property
-    def held(self) -> int:
-        """How many comparisons hold or point that way."""
-        return sum(finding.outcome in FOR for finding in self.counted)
-
-    @property
     def reason(self) -> str:
         """For the verdict, in a sentence."""
-        found = reason(self.counted)
         if not self.counted and self.findings:
             return f"Nothing here decides: {self.findings[0]}."
+        sentence = reason(self.counted)
         if self.counted and self.missing:
-            found += f" {len(self.missing)} of {len(self.question.quantities)} parts of the claim have no runs here."
-        return found
+            sentence += f" {len(self.missing)} of {len(self.question.quantities)} parts of the claim have no runs here."
+        return sentence
 
     @property
     def words(self) -> list[str]:
@@ -308,59 +291,55 @@ class Answer:
         outcomes: dict[str, list[Outcome]] = {}
         for finding in self.counted:
             outcomes.setdefault(finding.what, []).append(finding.outcome)
-        return [f"{what}: {verdict(found)}" for what, found in outcomes.items()]
+        return [f"{what}: {verdict(of_quantity)}" for what, of_quantity in outcomes.items()]
 
     def of(self, part: str) -> list[Finding]:
         """The findings of one quantity."""
         return [finding for finding in self.findings if finding.quantity == f"{self.question.name}.{part}"]
 
     def holds(self, part: str) -> bool:
-        """Whether there are findings of a quantity, and all of them hold."""
+        """Tell whether there are findings of a quantity, and all of them hold."""
         return {finding.outcome for finding in self.of(part)} == {Outcome.HOLDS}
 
     def points(self, part: str) -> bool:
-        """Whether every finding of a quantity holds or points that way."""
+        """Tell whether every finding of a quantity holds or points that way."""
         return all(finding.outcome in FOR for finding in self.of(part))
 
 
 def verdict(outcomes: Iterable[Outcome]) -> Verdict:
     """On a claim of several comparisons: it holds if each holds, and points that way if each does at least. It holds in
     part if some of it does while some fails for sure, and fails if some fails for sure and nothing holds."""
-    found = set(outcomes)
-    if not found:
-        return Verdict.NOT_TESTED
-    if found == {Outcome.HOLDS}:
-        return Verdict.HOLDS
-    if found <= FOR:
+    there = set(outcomes)
+    if len(there) <= 1:
+        return Verdict(str(*there)) if there else Verdict.NOT_TESTED
+    if there <= FOR:
         return Verdict.POINTS
-    if Outcome.FAILS in found:
-        return Verdict.IN_PART if found & FOR else Verdict.FAILS
-    return Verdict.OPPOSES if found == {Outcome.OPPOSES} else Verdict.UNDECIDED
+    if Outcome.FAILS in there:
+        return Verdict.IN_PART if there & FOR else Verdict.FAILS
+    return Verdict.UNDECIDED
 
 
 def over_studies(verdicts: Iterable[Verdict]) -> Verdict:
-    """What several studies say together: it holds if it does in one and nothing speaks against it in another."""
-    found = set(verdicts) - {Verdict.NOT_TESTED}
-    if not found:
-        return Verdict.NOT_TESTED
-    if found == {Verdict.NOT_TESTABLE}:
-        return Verdict.NOT_TESTABLE
-    against = found & {Verdict.FAILS, Verdict.OPPOSES}
-    if Verdict.IN_PART in found or (Verdict.HOLDS in found and against):
+    """The verdict of several studies together: it holds if it does in one and nothing speaks against it in another."""
+    there = set(verdicts) - {Verdict.NOT_TESTED}
+    if len(there) <= 1:
+        return next(iter(there), Verdict.NOT_TESTED)
+    against = there & {Verdict.FAILS, Verdict.OPPOSES}
+    if Verdict.IN_PART in there or (Verdict.HOLDS in there and against):
         return Verdict.IN_PART
-    if Verdict.FAILS in found:
-        return Verdict.IN_PART if Verdict.POINTS in found else Verdict.FAILS
-    if against and Verdict.POINTS in found:
+    if Verdict.FAILS in there:
+        return Verdict.IN_PART if Verdict.POINTS in there else Verdict.FAILS
+    if against and Verdict.POINTS in there:
         return Verdict.UNDECIDED
     order = (Verdict.HOLDS, Verdict.POINTS, Verdict.OPPOSES)
-    return next((one for one in order if one in found), Verdict.UNDECIDED)
+    return next((verdict for verdict in order if verdict in there), Verdict.UNDECIDED)
 
 
 def reason(findings: Sequence[Finding]) -> str:
     """Why, in a sentence: how much holds, and what speaks most against it."""
     if not findings:
         return "The study has no runs that test it."
-    against = sorted(_against(findings), key=lambda finding: list(Outcome).index(finding.outcome), reverse=True)
+    against = [finding for finding in findings if finding.outcome not in FOR]
     if not against:
         weak = [finding for finding in findings if finding.outcome is Outcome.POINTS]
         shown = weak[0] if weak else findings[0]
@@ -368,8 +347,5 @@ def reason(findings: Sequence[Finding]) -> str:
         count = len(weak) if weak else len(findings)
         return f"{count} of {len(findings)} comparisons {word}, such as {shown}." if len(findings) > 1 else f"{shown}."
     held = len(findings) - len(against)
-    return f"{held} of {len(findings)} comparisons hold or point that way; {against[0].outcome}: {against[0]}."
-
-
-def _against(findings: Sequence[Finding]) -> Iterator[Finding]:
-    return (finding for finding in findings if finding.outcome not in FOR)
+    worst = max(against, key=lambda finding: list(Outcome).index(finding.outcome))
+    return f"{held} of {len(findings)} comparisons hold or point that way; {worst.outcome}: {worst}."

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from preln.questions.base import Findings, Question
-from preln.questions.core.changes import CHECK, ledger
 from preln.questions.core.evidence import Evidence
 
 
@@ -23,14 +22,4 @@ QUESTION = Question(
     quantities={"relu-square-norm": "E‖ReLU(x W^1)‖^2 / d"},
     findings=findings,
     counts=False,
-    changes=(
-        ledger(
-            "confounds: inconclusive (0 of 4) → undecided (0 of 4); iwslt14-50k-cpu: inconclusive (1 of 4) → undecided "
-            "(1 of 4); iwslt14-theory: reproduced → holds (4 of 4); long-warmup: inconclusive (0 of 4) → undecided (0 "
-            "of 4); paper-epoch: inconclusive (0 of 4) → undecided (0 of 4); placements: inconclusive (0 of 4) → "
-            "undecided (0 of 4); quick-record: inconclusive (0 of 4) → undecided (0 of 4); small-causes: inconclusive "
-            "(2 of 4) → undecided (2 of 4)",
-            also=CHECK,
-        ),
-    ),
 )

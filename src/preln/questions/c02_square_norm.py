@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from preln.questions.base import Change, Findings, Question
-from preln.questions.core.changes import CHECK, ledger
+from preln.questions.base import Findings, Question
 from preln.questions.core.evidence import Evidence
 
 
@@ -26,22 +25,4 @@ QUESTION = Question(
     quantities={"square-norm": "E‖x‖^2 / d"},
     findings=findings,
     counts=False,
-    changes=(
-        Change(
-            "2026-11-26",
-            "In C1 to C8, the rows of every placement that a study measures were read.",
-            "The paper says this of Post-LN and Pre-LN alone. `placements.yaml` measures fourteen others, some of them "
-            "without a prediction, so that C1, C2 and C4 could not be reproduced in it. Only the paper's two "
-            "placements are read now. In `placements`, C2's verdict changed; of C1 and C3 to C8 only the counts did.",
-            "placements: in part (5 of 62) → inconclusive (5 of 6)",
-        ),
-        ledger(
-            "confounds: inconclusive (0 of 6) → undecided (5 of 6); iwslt14-50k-cpu: inconclusive (5 of 6) → undecided "
-            "(5 of 6); iwslt14-theory: reproduced → holds (6 of 6); long-warmup: inconclusive (0 of 6) → undecided (5 "
-            "of 6); paper-epoch: inconclusive (3 of 6) → undecided (4 of 6); placements: inconclusive (5 of 6) → "
-            "undecided (5 of 6); quick-record: reproduced → holds (6 of 6); small-causes: inconclusive (5 of 6) → "
-            "undecided (5 of 6)",
-            also=CHECK,
-        ),
-    ),
 )

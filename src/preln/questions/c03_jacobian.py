@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from preln.questions.base import Findings, Question
-from preln.questions.core.changes import CHECK, ledger
 from preln.questions.core.evidence import Evidence
 
 
@@ -23,13 +22,4 @@ QUESTION = Question(
     quantities={"jacobian-norm": "‖J‖ over sqrt(d)/‖y‖"},
     findings=findings,
     counts=False,
-    changes=(
-        ledger(
-            "confounds: reproduced → points that way (4 of 4); iwslt14-50k-cpu: reproduced → holds (4 of 4); "
-            "iwslt14-theory: reproduced → holds (4 of 4); long-warmup: reproduced → points that way (4 of 4); "
-            "paper-epoch: reproduced → holds (4 of 4); placements: reproduced → holds (4 of 4); quick-record: "
-            "reproduced → holds (4 of 4); small-causes: reproduced → holds (4 of 4)",
-            also=CHECK,
-        ),
-    ),
 )

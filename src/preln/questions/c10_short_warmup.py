@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from preln.questions.base import Change, Findings, Question
-from preln.questions.core.changes import UNWARMED, ledger
+from preln.questions.base import Findings, Question
 from preln.questions.core.evidence import Evidence
 from preln.questions.core.series import BLEU, DECAY, HIGHER, LONGEST, LOWER, SHORT, difference, pairs
 
@@ -40,27 +39,4 @@ QUESTION = Question(
     },
     findings=findings,
     values=values,
-    changes=(
-        UNWARMED,
-        Change(
-            "2026-11-23",
-            "At the highest rate, at least 0.5 bits above the longest warm-up. Nothing was asked at a lower rate.",
-            "The old rule left out the paper's 31.16. Now the short warm-up at a lower rate must end no more than 0.5 "
-            "bits above the longest. At the highest rate the sums of rates are made equal, as in C9.",
-            "quick: reproduced → inconclusive; iwslt14-cpu: reproduced → inconclusive; iwslt14-50k-cpu: reproduced → "
-            "inconclusive",
-        ),
-        Change(
-            "2026-11-26",
-            "The highest rate was that of the runs with a short warm-up, also where it was their only one.",
-            "In `confounds`, the short warm-up has the paper's lower rate alone, and was asked to fail at it. The "
-            "higher rate is of all the study's runs with this placement, optimiser and schedule now, and where they "
-            "have one rate there is none. The rule was changed after its result was known, and in favour of the claim.",
-            "confounds: no (0 of 1) → inconclusive",
-        ),
-        ledger(
-            "confounds: inconclusive → undecided (1 of 1); iwslt14-50k-cpu: inconclusive (1 of 2) → undecided (1 of "
-            "2); iwslt14-cpu: inconclusive → undecided (1 of 1); quick-record: inconclusive → undecided (1 of 1)",
-        ),
-    ),
 )

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from preln.questions.base import Change, Findings, Question
-from preln.questions.core.changes import UNWARMED, ledger
+from preln.questions.base import Findings, Question
 from preln.questions.core.evidence import Evidence
 from preln.questions.core.series import BLEU, DECAY, LONGEST, NONE, difference, gain, pairs, telling, where
 
@@ -43,26 +42,4 @@ QUESTION = Question(
     },
     findings=findings,
     values=values,
-    changes=(
-        UNWARMED,
-        Change(
-            "2026-11-22",
-            "The runs that were compared had the same anchor and length of decay.",
-            "A run without a warm-up has none to take them from. It was not listed until 2026-11-28. No verdict of a "
-            "committed study depends on it.",
-        ),
-        Change(
-            "2026-11-23",
-            "SGD without warm-up at least 0.2 bits above SGD with it, and SGD with it as far above Adam.",
-            "Both hold for runs that learn nothing, if one of them ends above the unigram baseline. SGD with the "
-            "warm-up must now gain 0.3 bits over the unigram baseline, at one rate at least.",
-            "quick: reproduced → in part (2 of 3); iwslt14-cpu: reproduced → reproduced; iwslt14-50k-cpu: inconclusive "
-            "(3 of 4) → inconclusive (4 of 5)",
-        ),
-        ledger(
-            "iwslt14-50k-cpu: inconclusive (4 of 5) → undecided (4 of 5); iwslt14-cpu: reproduced → points that way (3 "
-            "of 3); quick-record: reproduced → points that way (3 of 3); small-causes: inconclusive (1 of 4) → "
-            "undecided (3 of 4)",
-        ),
-    ),
 )

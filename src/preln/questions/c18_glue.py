@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from preln.questions.base import Change, Findings, Question
-from preln.questions.core.changes import ledger
+from preln.questions.base import Findings, Question
 from preln.questions.core.evidence import Evidence
 from preln.questions.core.series import LOWEST, NONE, SOME, difference, pairs
 
@@ -30,28 +29,4 @@ QUESTION = Question(
     quantities={"accuracy": "accuracy of Pre-LN minus that of Post-LN"},
     findings=findings,
     paper_size=True,
-    changes=(
-        Change(
-            "2026-11-23",
-            "Pre-LN's accuracy at least Post-LN's.",
-            "The committed models are no better than always giving the more frequent answer, so a difference between "
-            "them says nothing. One of the two must now be better than that by more than its interval.",
-            "quick: inconclusive (0 of 1) → inconclusive (0 of 1); bert-novels: inconclusive (0 of 2) → inconclusive "
-            "(0 of 2)",
-        ),
-        Change(
-            "2026-11-26",
-            "The claim was said to be on MRPC and RTE, but every task was read.",
-            "The rule stays: a study on another text has other tasks. The claim says so now.",
-            "quick: inconclusive (0 of 1) → inconclusive (0 of 1); bert-novels: inconclusive (0 of 2) → inconclusive "
-            "(0 of 2)",
-        ),
-        ledger(
-            "bert-novels: inconclusive (0 of 2) → not testable at this size (0 of 2); quick-record: inconclusive (0 of "
-            "1) → not testable at this size (0 of 1)",
-            also="It is judged at the paper's size alone: small models are no better than always giving the more "
-            "frequent answer.",
-            rule="It was judged at every size.",
-        ),
-    ),
 )

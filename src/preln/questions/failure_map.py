@@ -6,7 +6,6 @@ import math
 
 from preln.placements import PLACEMENTS
 from preln.questions.base import Findings, Question
-from preln.questions.core.changes import seed_by_seed
 from preln.questions.core.evidence import Evidence
 from preln.questions.core.markdown import grid, limit, rate
 from preln.translation.report.failure_map import Cell, Map, fails, in_a_map, maps
@@ -28,7 +27,7 @@ def whole_maps(evidence: Evidence) -> list[Map]:
 
 
 def _is_whole(a_map: Map) -> bool:
-    """Whether every cell has as many seeds as the others: a limit with a hole below it is none."""
+    """Tell whether every cell has as many seeds as the others: a limit with a hole below it is none."""
     seeds = {cell.seeds for cell in a_map.cells.values()}
     return len(a_map.cells) == len(a_map.rates) * len(a_map.warmups) and len(seeds) == 1
 
@@ -107,11 +106,4 @@ QUESTION = Question(
     findings=findings,
     table=table,
     reads=("failure-map",),
-    changes=(
-        seed_by_seed(
-            "Post-LN needs the warm-up; Pre-LN does not need it → Post-LN needs the warm-up: limit with the longest "
-            "over that without: holds; Pre-LN does not need it: limit with the longest over that without: holds; noise "
-            "sets Post-LN's limit: that with larger batches over that with small ones: points the other way",
-        ),
-    ),
 )

@@ -1,9 +1,8 @@
-"""Whether large gradients or large updates of the function come before a failure."""
+"""The first updates: large gradients or large updates of the function before a failure."""
 
 from __future__ import annotations
 
 from preln.questions.base import Answer, Findings, Outcome, Question
-from preln.questions.core.changes import seed_by_seed
 from preln.questions.core.evidence import Evidence
 from preln.questions.core.markdown import grid
 from preln.questions.core.series import MARGIN
@@ -25,7 +24,7 @@ LAST = slice(191, 200)
 
 
 def numbers(evidence: Evidence) -> dict[str, dict[str, dict[int, float]]]:
-    """What the rule reads of the traces of 200 updates: by model, number and seed."""
+    """The numbers that the rule reads of the traces of 200 updates: by model, number and seed."""
     models: dict[str, dict[str, dict[int, float]]] = {name: {} for name in MODELS.values()}
     for trace in traced(evidence):
         name = MODELS.get((trace.settings.placement, trace.settings.warmup))
@@ -135,9 +134,4 @@ QUESTION = Question(
     answer=words,
     table=table,
     reads=("first-updates",),
-    changes=(
-        seed_by_seed(
-            "against large gradients → against large gradients",
-        ),
-    ),
 )

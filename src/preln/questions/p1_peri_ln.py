@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from preln.questions.base import Findings, Question
-from preln.questions.core.changes import ledger
 from preln.questions.core.evidence import Evidence
 from preln.questions.core.traced import Trace, by_settings, over
 from preln.theory.report import traces
@@ -38,9 +37,4 @@ QUESTION = Question(
         "pre-over-peri": "growth of the last sums, Pre-LN over Peri-LN",
     },
     findings=findings,
-    changes=(
-        ledger(
-            "placements: in part (1 of 2) → holds in part (1 of 2)",
-        ),
-    ),
 )

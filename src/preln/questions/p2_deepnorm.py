@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from preln.questions.base import Findings, Question
-from preln.questions.core.changes import ledger
 from preln.questions.core.evidence import Evidence
 from preln.questions.core.traced import depth_exponents, less
 from preln.theory.report.traces import largest_step
@@ -36,12 +35,4 @@ QUESTION = Question(
         "post-minus-deepnorm": "that exponent, Post-LN minus DeepNorm",
     },
     findings=findings,
-    changes=(
-        ledger(
-            "placements: no (0 of 2) → not tested yet",
-            also="The theorem is about Xavier's initialisation, which our runs do not have: they are listed beside the "
-            "verdict.",
-            rule="Runs with any initialisation were judged.",
-        ),
-    ),
 )

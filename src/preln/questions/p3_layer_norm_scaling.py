@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from preln.questions.base import Findings, Question
-from preln.questions.core.changes import ledger
 from preln.questions.core.evidence import Evidence
 from preln.questions.core.traced import by_seed, over
 from preln.theory.report.records import profile
@@ -31,9 +30,4 @@ QUESTION = Question(
     written="2026-11-23",
     quantities={"square-norm-over-pre": "E‖x‖^2 / d behind the last layer, LayerNorm scaling over Pre-LN"},
     findings=findings,
-    changes=(
-        ledger(
-            "placements: reproduced → holds (2 of 2)",
-        ),
-    ),
 )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from preln.libraries import pd
 from preln.questions.base import Findings, Question
-from preln.questions.core.changes import ledger
 from preln.questions.core.evidence import Evidence
 from preln.questions.core.traced import over
 from preln.theory.measurements import INITIAL
@@ -46,9 +45,4 @@ QUESTION = Question(
         "spread-over-pre": "largest over smallest gradient of W^2 of a decoder layer, Mix-LN over Pre-LN",
     },
     findings=findings,
-    changes=(
-        ledger(
-            "placements: inconclusive (1 of 2) → undecided (1 of 2)",
-        ),
-    ),
 )

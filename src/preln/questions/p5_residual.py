@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from preln.libraries import pd
 from preln.questions.base import Findings, Question
-from preln.questions.core.changes import ledger
 from preln.questions.core.evidence import Evidence
 from preln.questions.core.traced import over
 from preln.theory.report.records import growth, profile
@@ -39,9 +38,4 @@ QUESTION = Question(
         "post-over-residual": "that growth, Post-LN over ResiDual",
     },
     findings=findings,
-    changes=(
-        ledger(
-            "placements: in part (1 of 2) → holds in part (1 of 2)",
-        ),
-    ),
 )

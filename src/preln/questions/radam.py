@@ -1,4 +1,4 @@
-"""What decides whether RAdam trains Post-LN: batch, β2, initialisation, rate or width."""
+"""The causes of RAdam's failure in Post-LN: batch, β2, initialisation, rate or width."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from preln.questions.base import Finding, Findings, Question
-from preln.questions.core.changes import seed_by_seed
 from preln.questions.core.evidence import Evidence
 from preln.questions.core.markdown import each_seed, grid, rate, tokens, warm_up
 from preln.questions.core.series import (
@@ -26,9 +25,9 @@ from preln.report.core.labels import OPTIMIZERS
 from preln.report.reference import translation as paper
 
 UPDATES = 1551
-"""After which the runs at half the paper's width are compared; with four batches an update it is one more."""
+"""The updates after which runs at half the paper's width are compared; with four batches an update it is one more."""
 PAPERS_LOSS = 8.9
-"""What a run at the paper's size must reach after the updates of its first epoch, to train as the paper's does."""
+"""The loss that a run at the paper's size reaches in the updates of its first epoch, if it trains as the paper's."""
 
 
 class Corner(NamedTuple):
@@ -187,19 +186,4 @@ QUESTION = Question(
     findings=findings,
     table=table,
     reads=("confounds", "iwslt14-50k-cpu", "paper-epoch"),
-    changes=(
-        seed_by_seed(
-            "the batch is a cause; β2 is a cause; explained; at 1e-3 the batch is no cause, and β2 is a cause; RAdam "
-            "does not help with four batches; Xavier's draw delays Adam; RAdam's departure is not one of size; at the "
-            "paper's size β2 is the cause; the rate is no cause; with 4 x 1,024 tokens a short warm-up is enough → the "
-            "batch is a cause: points that way; the initialisation is a cause: fails; β2 is a cause: undecided; the "
-            "batch is a cause at 1e-3: undecided; β2 is a cause at 1e-3: holds; the paper's batch and initialisation "
-            "explain it: holds; RAdam helps with four batches, where Adam has no warm-up: points the other way; "
-            "Xavier's initialisation delays Adam: holds; the slower decay is a cause: fails; at the paper's size it "
-            "trains as the paper's with β2 = 0.98: fails; at the paper's size it trains as the paper's with β2 = "
-            "0.999: holds; the batch is a cause for Adam's short warm-up: holds; with four batches a short warm-up is "
-            "enough: points that way",
-            also="Four questions (RAdam, the first epoch, width or rate, the short warm-up) are one.",
-        ),
-    ),
 )

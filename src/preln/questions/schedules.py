@@ -1,4 +1,4 @@
-"""Whether the placement or the schedule decides at half the paper's width."""
+"""Pre-LN's lead at half the paper's width: the placement's or the schedule's."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from operator import itemgetter
 
 from preln.placements import PLACEMENTS
 from preln.questions.base import Answer, Findings, Question
-from preln.questions.core.changes import seed_by_seed
 from preln.questions.core.evidence import Evidence
 from preln.questions.core.markdown import each_seed, grid, warm_up
 from preln.questions.core.series import BLEU, LOSS, Series, difference, grouped
@@ -39,7 +38,7 @@ def findings(evidence: Evidence) -> Findings:
 
 
 def words(answer: Answer) -> list[str]:
-    """What decides."""
+    """Tell what decides."""
     if answer.holds("lead"):
         return ["the placement"]
     leads = answer.of("lead")
@@ -75,9 +74,4 @@ QUESTION = Question(
     answer=words,
     table=table,
     reads=("iwslt14-50k-cpu", "confounds"),
-    changes=(
-        seed_by_seed(
-            "the placement → the placement",
-        ),
-    ),
 )

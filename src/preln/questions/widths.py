@@ -1,4 +1,4 @@
-"""Whether the limit of the rate falls as 1/width."""
+"""The limit of the rate by width: does it fall as 1/width?"""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from preln.report.core.statistics import exponent
 
 FEWEST_WIDTHS = 3
 SIZES = {512: {"high": math.nextafter(5e-4, 0)}, 256: {"low": 3.5e-4}}
-"""What one law would make of the limits on the paper's side: with 4,096 tokens an update, by width."""
+"""The limits that one law would make on the paper's side: with 4,096 tokens an update, by width."""
 BATCHES = (1024, 4096)
 ASKED = {"placement": "post", "optimizer": "adam", "schedule": "constant", "warmup": NONE, "corpus": "embedded"}
 

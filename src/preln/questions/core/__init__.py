@@ -1,1 +1,1 @@
-"""What rules are written with: records, series of runs, comparisons, and the ledger."""
+"""The vocabulary of rules: records, series of runs, comparisons, and the ledger."""

@@ -1,38 +1,58 @@
-"""Changes that the rules of many questions share."""
+"""The changes of the rules of all questions, as data: `changes.csv`, one a line, in the order of time for each.
+
+A text that several changes share stands there as its name in braces.
+"""
 
 from __future__ import annotations
 
-from preln.questions.base import Change
+import csv
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 
-_BEFORE = (
-    "Of several seeds, the whole 95% interval of the mean had to lie within the bounds; one seed decided by its value."
-)
-_WHY = (
-    "One seed held, two that agreed were undecided, and three held again. Now a comparison points that way where "
-    "every seed meets the bound, and holds with three of them; the interval decides where seeds disagree. Losses are "
-    "capped at the unigram baseline, and ratios are averaged on the log scale."
-)
-CHECK = "It checks our code, and is not counted any more."
-
-
-def ledger(verdicts: str, also: str = "", rule: str = "") -> Change:
-    """The ledger's rule of 2026-11-28, with what else was changed in a question on that day; `rule` is what else was
-    asked before."""
-    before, why = (" ".join(filter(None, texts)) for texts in ((_BEFORE, rule), (_WHY, also)))
-    return Change("2026-11-28", before, why, verdicts)
-
-
-def seed_by_seed(verdicts: str, also: str = "") -> Change:
-    """The same day's rule of our own questions, likewise."""
-    why = "Each seed is asked now, and pairs of the same seed are compared, as in the ledger."
-    why = " ".join(filter(None, (why, also)))
-    return Change("2026-11-28", "The means over the seeds decided.", why, f"committed: {verdicts}")
+SHARED = {
+    "ledger-rule": "Of several seeds, the whole 95% interval of the mean had to lie within the bounds; one seed "
+    "decided by its value.",
+    "ledger-why": "One seed held, two that agreed were undecided, and three held again. Now a comparison points that "
+    "way where every seed meets the bound, and holds with three of them; the interval decides where seeds disagree. "
+    "Losses are capped at the unigram baseline, and ratios are averaged on the log scale.",
+    "seeds-rule": "The means over the seeds decided.",
+    "seeds-why": "Each seed is asked now, and pairs of the same seed are compared, as in the ledger.",
+    "unwarmed-rule": "Runs that ended within their warm-up were judged.",
+    "unwarmed-why": "They say nothing of it. It was changed on the day of the first ledger, and was not listed until "
+    "2026-11-28. No verdict of a committed study depends on it.",
+    "check": "It checks our code, and is not counted any more.",
+}
+"""The texts that several changes share."""
 
 
-UNWARMED = Change(
-    "2026-11-21",
-    "Runs that ended within their warm-up were judged.",
-    "They say nothing of it. It was changed on the day of the first ledger, and was not listed until 2026-11-28. No "
-    "verdict of a committed study depends on it.",
-)
-"""A change that the claims of translation runs share."""
+@dataclass(frozen=True)
+class Change:
+    """A change of a rule.
+
+    Attributes:
+        date: of the change, as in ISO 8601.
+        rule: the rule before it, in words.
+        why: the reason.
+        verdicts: of the committed studies that it changed or left, as `study: before → after`.
+    """
+
+    date: str
+    rule: str
+    why: str
+    verdicts: str
+
+
+@cache
+def load() -> dict[str, tuple[Change, ...]]:
+    """The changes by the names of the questions.
+
+    Raises:
+        KeyError: if a line names a shared text that is not there.
+    """
+    changes: dict[str, tuple[Change, ...]] = {}
+    text = files(__package__).joinpath("changes.csv").read_text(encoding="utf-8")
+    for row in csv.DictReader(text.splitlines()):
+        change = Change(row["date"], *(row[column].format_map(SHARED) for column in ("rule", "why", "verdicts")))
+        changes[row["question"]] = (*changes.get(row["question"], ()), change)
+    return changes

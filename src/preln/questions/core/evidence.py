@@ -1,4 +1,4 @@
-"""What questions read: the records of one study, or of several together."""
+"""The evidence of questions: the records of one study, or of several together."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ class Evidence:
 
     @property
     def paper_settings(self) -> bool:
-        """Whether they are of one study, at the paper's settings."""
+        """Tell whether they are of one study, at the paper's settings."""
         return len(self.studies) == 1 and self.studies[0].study.paper_settings
 
     def runs(self, quantity: str = LOSS) -> list[Sample]:

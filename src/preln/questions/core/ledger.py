@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
 from preln.config import Study
 from preln.jobs.base import Job
 from preln.libraries import pd
 from preln.questions import CLAIMS, QUESTIONS
 from preln.questions.base import Answer, Finding, Question, Verdict, verdict
-from preln.questions.core.evidence import SOURCE, Evidence, of_study
+from preln.questions.core.evidence import SOURCE, Evidence
 from preln.report.core.entries import Source
 from preln.report.core.forms import Content
 from preln.report.core.table import Table
@@ -111,7 +110,7 @@ def summary(entries: Sequence[Entry]) -> str:
 
 
 def finding(entries: Sequence[Entry]) -> str:
-    """What the study found, in a sentence; where it tests no claim, what would."""
+    """Say in a sentence what the study found; where it tests no claim, what would."""
     every = counted(entries)
     shown = tested(every)
     if not shown:
@@ -195,22 +194,21 @@ def make_findings(study: Study, evidence: Evidence) -> Content:
 
 def make_others(study: Study, evidence: Evidence) -> Content:
     """The ledger of other papers' claims."""
-    rows = []
-    for question in (one for one in QUESTIONS.values() if one.kind == "others"):
-        answer = question.ask(evidence)
-        rows.append(
-            {
-                "claim": question.label,
-                "statement": question.statement,
-                "source": question.source,
-                "published": f"{question.published} ({question.how_known})",
-                "rule": question.rule,
-                "written": str(question.written),
-                "verdict": str(answer.verdict),
-                "ours": "; ".join(map(str, answer.findings)),
-                "reason": answer.reason,
-            }
-        )
+    answers = [question.ask(evidence) for question in QUESTIONS.values() if question.kind == "others"]
+    rows = [
+        {
+            "claim": answer.question.label,
+            "statement": answer.question.statement,
+            "source": answer.question.source,
+            "published": f"{answer.question.published} ({answer.question.how_known})",
+            "rule": answer.question.rule,
+            "written": answer.question.written,
+            "verdict": str(answer.verdict),
+            "ours": "; ".join(map(str, answer.findings)),
+            "reason": answer.reason,
+        }
+        for answer in answers
+    ]
     full = pd.DataFrame(rows)
     text = full.drop(columns="ours").rename(columns=str.capitalize)
     note = "These are claims of the papers behind the placements, and are counted apart from those of Xiong et al."
@@ -219,10 +217,6 @@ def make_others(study: Study, evidence: Evidence) -> Content:
 
 def _jobs_of_others(study: Study) -> list[Job]:
     return [*bench.SOURCE.jobs(study), *traces.SOURCE.jobs(study)]
-
-
-def _load(study: Study, jobs: Sequence[Job], results: Path) -> Evidence:
-    return of_study(study, results)
 
 
 CLAIMS_TABLE = Table(
@@ -250,7 +244,7 @@ OTHERS_TABLE = Table(
     title="Claims of the papers behind the placements",
     caption="What the papers behind the placements claim, the rule for it with its date, and the verdict. They are no "
     "claims of Xiong et al., and are counted apart.",
-    source=Source(_jobs_of_others, _load),
+    source=Source(_jobs_of_others, SOURCE.load),
     of=bench.on_a_bench,
     make=make_others,
 )

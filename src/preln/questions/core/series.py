@@ -79,7 +79,7 @@ class Sample:
         return min(value, self.baseline) if self.lower_is_better else value
 
     def learned(self, share: float = 1.0) -> bool:
-        """Whether the run is better than the baseline. One that is not known is no objection."""
+        """Tell whether the run is better than the baseline. One that is not known is no objection."""
         return math.isnan(self.baseline) or self.gain(share) > 0
 
     def gain(self, share: float = 1.0) -> float:
@@ -88,12 +88,12 @@ class Sample:
 
     @property
     def sign(self) -> int:
-        """What makes the higher value the better one."""
+        """The factor that makes the higher value the better one."""
         return -1 if self.lower_is_better else 1
 
 
 Reader = Callable[[Sample], float]
-"""What takes a number from a run."""
+"""Takes a number from a run."""
 
 
 def after_epoch(epoch: int) -> Reader:
@@ -338,8 +338,7 @@ def _by_seed(first: Series, *others: Series) -> Iterator[tuple[int, list[Sample]
 
 
 def _is_settled(sample: Sample, within: float) -> bool:
-    """Whether a run changes by no more than this in the last fifth of its epochs; one that diverged has come to its
-    end."""
+    """Tell whether a run changes by no more than this in the last fifth of its epochs; one that diverged is at rest."""
     if len(sample.values) < sample.epochs:
         return True
     before = sample.raw(math.floor(0.8 * sample.epochs) / sample.epochs)
@@ -351,7 +350,7 @@ def _same_text(run: Series, rival: Series) -> bool:
 
 
 def _is_superlative(value: float, word: str, values: Sequence[float]) -> bool:
-    """Whether a setting is what a superlative says, among the values that there are."""
+    """Tell whether a setting is what a superlative says, among the values that there are."""
     lengths = [length for length in values if length > 1] if word in (LONGEST, SHORT) else values
     if not lengths:
         return False

@@ -1,4 +1,4 @@
-"""What the pages read of the committed results: tables, ledgers, findings and records."""
+"""The committed results as the pages read them: tables, ledgers, findings and records."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Committed:
         return _evidence(tuple(self.results / study for study in studies))
 
     def answer(self, question: Question) -> Answer:
-        """What the committed records say to a question of our own."""
+        """The answer of the committed records to a question of our own."""
         return question.ask(self.evidence(*question.reads))
 
     def study(self, name: str) -> Study:

@@ -9,7 +9,7 @@ from preln.placements import PLACEMENTS
 from preln.questions.core.markdown import grid, rate, warm_up
 from preln.questions.core.series import BLEU, LOSS, Series, after_epoch, grouped
 from preln.report.core.labels import OPTIMIZERS
-from preln.report.core.statistics import mean, plus_minus
+from preln.report.core.statistics import mean
 from preln.report.pages import ledger, theory
 from preln.report.pages.committed import Committed
 from preln.report.reference import translation as paper
@@ -20,7 +20,7 @@ EMPHASISED = {"post": "Post-LN", "pre": "**Pre-LN**"}
 
 
 def _schedule(run: pd.Series) -> str:
-    """What a table says of a schedule beside its peak rate."""
+    """A schedule in words, beside its peak rate."""
     if run["schedule"] == "linear":
         return ", linear to 0"
     if run["schedule"] == "constant":
@@ -54,41 +54,6 @@ def runs(committed: Committed, study: str) -> str:
         settings = (EMPHASISED.get(run["placement"], PLACEMENTS[run["placement"]].label), optimizer)
         rows.append((*settings, rate(run["learning_rate"]) + _schedule(run), warm_up(run["warmup"]), *_results(group)))
     return grid(["", "optimizer", "peak rate", "warm-up", "validation loss", "test BLEU"], rows)
-
-
-def pretraining(committed: Committed, study: str) -> str:
-    """The pre-training runs of a study, with the accuracies of the last checkpoint."""
-    recorded = committed.table(study, "pretraining")
-    scores = committed.table(study, "finetuning")
-    tasks = list(scores["task"].unique())
-    rows = []
-    for _, run in recorded.iterrows():
-        cells = [
-            EMPHASISED.get(run["placement"], PLACEMENTS[run["placement"]].label),
-            rate(run["learning_rate"]),
-            warm_up(run["warmup"]),
-        ]
-        cells += [f"{run['final_valid_loss']:.2f}", f"{run['reached_update']:,.0f}"]
-        last = scores[(scores["run"] == run["run"]) & (scores["update"] == run["updates"])].set_index("task")
-        cells += [accuracy(last.loc[task]) if task in last.index else "" for task in tasks]
-        rows.append(cells)
-    reached = f"reaches {recorded['loss'].iloc[0]:.2f} at update"
-    names = [task.upper() if len(task) < 5 else task for task in tasks]
-    return grid(["", "peak rate", "warm-up", "validation loss", reached, *names], rows)
-
-
-def accuracy(score: pd.Series) -> str:
-    """An accuracy in percent, with half of its 95% interval."""
-    half = (score["chosen_accuracy_high"] - score["chosen_accuracy_low"]) / 2
-    return plus_minus(100 * score["chosen_accuracy"], 100 * half, ".1f", ".1f")
-
-
-def value(committed: Committed, study: str, series: str, column: str = "final_valid_loss") -> str:
-    """A number of the last epoch of a run, from the lowest to the highest of its seeds."""
-    found = committed.seeds(study, series, column)
-    digits = 1 if "bleu" in column else 2
-    low, high = f"{min(found):.{digits}f}", f"{max(found):.{digits}f}"
-    return low if low == high else f"{low} to {high}"
 
 
 PRE, POST = ("pre", "adam", 0), ("post", "adam", 4000)
@@ -170,39 +135,32 @@ def findings(committed: Committed) -> str:
 
 
 def rate_budgets(committed: Committed) -> str:
-    """What the paper's curve with the warm-up has where it has spent what another of its runs spends in all."""
+    """The paper's curve with the warm-up, where it has spent what another of its runs spends in all."""
     rows = []
-    for one in of_the_paper():
-        schedule, unit = one.schedule, "BLEU" if one.quantity == "bleu" else "loss"
+    for point in of_the_paper():
+        schedule, number = point.schedule, f"loss {point.value:.2f}"
+        if point.quantity == "bleu":
+            number = f"BLEU {point.value:.1f} ({point.low:.1f} to {point.high:.1f})"
         name = "constant"
         if isinstance(schedule, InverseSqrt):
             name = f"T = {max(schedule.warmup, 1)}, `{schedule.anchor}`"
-        value = f"{one.value:.1f} ({one.low:.1f} to {one.high:.1f})" if one.quantity == "bleu" else f"{one.value:.2f}"
-        epoch = "never: it ends with less" if one.at_the_end else f"{one.epoch:.1f}"
-        rows.append(
-            (rate(schedule.learning_rate), name, f"{one.budget:.2f}", epoch, f"{unit} {value}", f"{one.paper:g}")
-        )
+        epoch = "never: it ends with less" if point.at_the_end else f"{point.epoch:.1f}"
+        rows.append((rate(schedule.learning_rate), name, f"{point.budget:.2f}", epoch, number, f"{point.paper:g}"))
     return grid(["peak rate", "schedule", "sum of rates", "spent at epoch", "the warm-up has there", "the paper"], rows)
 
 
 def own_budgets(committed: Committed) -> str:
-    """The same of our runs without the full warm-up: what the study's own run with it has."""
-    rows = []
-    for study in ("iwslt14-50k-cpu",):
-        recorded = committed.table(study, "rate-budgets")
-        settings = committed.table(study, "runs").set_index("run")
-        for _, run in recorded[recorded["reference"].notna()].iterrows():
-            own = settings.loc[run["run"]]
-            if own["warmup"] == settings["warmup"].max():
-                continue
-            known = pd.notna(run["reference_valid_loss"])
-            rows.append((
-                study,
-                EMPHASISED[own["placement"]] + ", " + OPTIMIZERS[own["optimizer"]],
-                rate(own["learning_rate"]) + _schedule(own),
-                warm_up(own["warmup"]),
-                f"{run['sum_of_rates']:,.2f}",
-                f"{run['valid_loss']:.2f}",
-                f"{run['reference_valid_loss']:.2f}" if known else "before its first epoch",
-            ))  # fmt: skip
+    """Our runs with the full warm-up, where they have spent what our runs without it spend in all."""
+    study, rows = "iwslt14-50k-cpu", []
+    runs = committed.table(study, "runs").set_index("run")
+    budgets = committed.table(study, "rate-budgets")
+    for _, budget in budgets[budgets["reference"].notna()].iterrows():
+        run, at_warmup = runs.loc[budget["run"]], budget["reference_valid_loss"]
+        if run["warmup"] < runs["warmup"].max():
+            name = f"{EMPHASISED[run['placement']]}, {OPTIMIZERS[run['optimizer']]}"
+            spent = f"{budget['sum_of_rates']:,.2f}", f"{budget['valid_loss']:.2f}"
+            last = f"{at_warmup:.2f}" if pd.notna(at_warmup) else "before its first epoch"
+            rows.append(
+                (study, name, rate(run["learning_rate"]) + _schedule(run), warm_up(run["warmup"]), *spent, last)
+            )
     return grid(["study", "", "peak rate", "warm-up", "sum of rates", "its loss", "the warm-up has there"], rows)

@@ -18,56 +18,50 @@ def measured(
     """A row of the table of the theory, of the model of the proofs, by the id of its quantity; `end` is how the
     quantity's words end, where there are several."""
     table = committed.table(STUDY, "theory")
-    found = table[(table["id"] == name) & (table["placement"] == placement) & (table["stack"] == stack)]
-    found = found[(found["of"] == "exact") & found["quantity"].str.endswith(end)]
-    (row,) = found.to_dict("records")
+    rows = table[(table["id"] == name) & (table["placement"] == placement) & (table["stack"] == stack)]
+    (row,) = rows[(rows["of"] == "exact") & rows["quantity"].str.endswith(end)].to_dict("records")
     half = (row["high"] - row["low"]) / 2
     return plus_minus(row["measured"], half, f".{digits}f", f".{digits}f").replace("-", "−")
 
 
-def theorem(committed: Committed) -> str:
-    """Theorem 1's exponents of the depth, at the paper's width."""
-    rows = [
-        (PLACEMENTS[name].label, predicted, measured(committed, "depth-exponent", name, 3))
-        for name, predicted in (("post", "0"), ("pre", "−1/2"))
-    ]
-    return grid(["exponent of the last layer's gradient in the depth", "theorem 1", "measured"], rows)
-
-
 def lemmas(committed: Committed) -> str:
-    """What holds of the theory."""
-    relu, square, depth = "relu-square-norm", "square-norm", "depth-exponent"
+    """The predictions of the theory, beside what was measured."""
     by_depth = committed.table(STUDY, "figure-3")
     by_depth = by_depth[by_depth["figure"].isin(["3(c)", "3(b, c)"]) & (by_depth["model"] == "Post-LN, initial")]
     last = by_depth.sort_values("depth")
     widest = ((last["high"] - last["low"]) / 2).max()
     falls = bars(committed, "Post-LN, initial") / bars(committed, "Post-LN, after warm-up")
+
+    def of(name: str, placement: str, digits: int, stack: str = "encoder", end: str = "") -> str:
+        return measured(committed, name, placement, digits, stack, end)
+
     rows = [
-        ("Lemma 1, E‖ReLU(xW¹)‖²/d, Post-LN encoder", "1/2", measured(committed, relu, "post", 3)),
-        ("the same, Pre-LN encoder", "1/2", measured(committed, relu, "pre", 3)),
-        ("Lemma 2, E‖x‖²/d in every layer, Post-LN encoder", "3/2", measured(committed, square, "post", 2)),
-        ("the same, Post-LN decoder", "3/2", measured(committed, square, "post", 2, "decoder")),
-        ("Lemma 2, layer 12, Pre-LN encoder", "7 to 19", measured(committed, square, "pre", 1, end="layer 12")),
+        ("Lemma 1, E‖ReLU(xW¹)‖²/d, Post-LN encoder", "1/2", of("relu-square-norm", "post", 3)),
+        ("the same, Pre-LN encoder", "1/2", of("relu-square-norm", "pre", 3)),
+        ("Lemma 2, E‖x‖²/d in every layer, Post-LN encoder", "3/2", of("square-norm", "post", 2)),
+        ("the same, Post-LN decoder", "3/2", of("square-norm", "post", 2, "decoder")),
+        ("Lemma 2, layer 12, Pre-LN encoder", "7 to 19", of("square-norm", "pre", 1, end="layer 12")),
         (
-            *("its counterpart for a Pre-LN decoder (derived here)", "7 to 31"),
-            measured(committed, square, "pre", 1, "decoder", "layer 12"),
+            "its counterpart for a Pre-LN decoder (derived here)",
+            "7 to 31",
+            of("square-norm", "pre", 1, "decoder", "layer 12"),
         ),
+        ("Lemma 3, spectral norm of LayerNorm's Jacobian over √d/‖y‖", "1", of("jacobian-norm", "post", 4)),
+        ("Theorem 1, exponent of the depth, Post-LN, L = 2 to 64", "0", of("depth-exponent", "post", 3)),
+        ("the same, Pre-LN", "−1/2", of("depth-exponent", "pre", 3)),
         (
-            *("Lemma 3, spectral norm of LayerNorm's Jacobian over √d/‖y‖", "1"),
-            measured(committed, "jacobian-norm", "post", 4),
-        ),
-        ("Theorem 1, exponent of the depth, Post-LN, L = 2 to 64", "0", measured(committed, depth, "post", 3)),
-        ("the same, Pre-LN", "−1/2", measured(committed, depth, "pre", 3)),
-        (
-            *("Figure 3(c), Post-LN's last gradient at 6-6, 8-8, 10-10, 12-12, 14-14", "constant"),
+            "Figure 3(c), Post-LN's last gradient at 6-6, 8-8, 10-10, 12-12, 14-14",
+            "constant",
             ", ".join(f"{value:.2f}" for value in last["measured"]) + f" (± {widest:.2f} at most)",
         ),
         (
-            *("Figure 3(a, b), Post-LN's W² after the warm-up, layers 1 to 5", "collapses"),
+            "Figure 3(a, b), Post-LN's W² after the warm-up, layers 1 to 5",
+            "collapses",
             f"{falls[:-1].min():.1f} to {falls[:-1].max():.0f} times smaller than at initialisation",
         ),
         (
-            *("the same, layer 6", "collapses"),
+            "the same, layer 6",
+            "collapses",
             f"{falls.iloc[-1]:.1f} times smaller (the paper: a hundred; claim C7 asks for ten)",
         ),
     ]
@@ -77,8 +71,8 @@ def lemmas(committed: Committed) -> str:
 def bars(committed: Committed, model: str, variant: str = "") -> pd.Series:
     """The bars of figure 3 for W^2 of a model with 6-6 layers, by layer."""
     recorded = committed.table(STUDY, "figure-3")
-    found = recorded[(recorded["model"] == model) & (recorded["matrix"] == "W2") & (recorded["depth"] == 6)]
-    return found[found["variant"].fillna("") == variant].set_index("layer")["measured"]
+    layers = recorded[(recorded["model"] == model) & (recorded["matrix"] == "W2") & (recorded["depth"] == 6)]
+    return layers[layers["variant"].fillna("") == variant].set_index("layer")["measured"]
 
 
 def variants(committed: Committed) -> str:
@@ -105,15 +99,13 @@ def cosines(committed: Committed) -> str:
     last, of each seed: of 6-6 layers at half the paper's width, and by depth."""
     rows = []
     for study in ("first-updates", "amplification"):
-        found: dict[tuple[str, int, int, float], list[Trace]] = {}
+        models: dict[tuple[str, int], list[Trace]] = {}
         for trace in traced(committed.evidence(study)):
-            its = trace.settings
-            found.setdefault((its.placement, its.decoder_layers, its.warmup, its.learning_rate), []).append(trace)
-        for (placement, layers, warmup, rate), traces in found.items():
-            if warmup or rate != 5e-4:
-                continue
-            places = [trace.table["cosine"] for trace in traces]
-            cells = [", ".join(f"{column.iloc[place]:.3g}" for column in places) for place in (0, 1, -1)]
-            last = str(int(traces[0].table["update"].iloc[-1]))
-            rows.append([f"`{study}`", PLACEMENTS[placement].label, f"{layers}-{layers}", *cells, last])
+            if not trace.settings.warmup and trace.settings.learning_rate == 5e-4:
+                models.setdefault((trace.settings.placement, trace.settings.decoder_layers), []).append(trace)
+        for (placement, layers), traces in models.items():
+            columns = [trace.table["cosine"] for trace in traces]
+            cells = [", ".join(f"{column.iloc[place]:.3g}" for column in columns) for place in (0, 1, -1)]
+            last_update = str(int(traces[0].table["update"].iloc[-1]))
+            rows.append([f"`{study}`", PLACEMENTS[placement].label, f"{layers}-{layers}", *cells, last_update])
     return grid(["study", "", "layers", "at initialisation", "after one update", "at the end", "updates"], rows)
