@@ -117,7 +117,7 @@ def main() -> None:
         if isinstance(error, OSError) and error.errno in _NO_LOCKS:
             _end(
                 f"{Path.cwd()}: its file system has no locks ({error.strerror}), without which two processes could "
-                "work on one job; mount it with them (NFS without nolock, Lustre with flock), or run in a folder of another"
+                "work on one job; mount it with them (NFS without nolock, Lustre with flock), or run in another folder"
             )
         raise
 
