@@ -16,6 +16,7 @@ import pytest
 from filelock import FileLock
 
 from preln.config import EmbeddedCorpus, EmbeddedTask, EnglishText, RunSettings
+from preln.config.language import LanguageSettings
 from preln.records import packed
 from tests.moments import Hold, NewHold
 
@@ -65,6 +66,20 @@ PRETRAINING: dict[str, Any] = {
     "validate_every": 3,
 }
 TASK: dict[str, Any] = {"source": "embedded", "pairs": 60, "dev": 20}
+LANGUAGE: dict[str, Any] = {
+    "text": "tiny",
+    "placement": "pre",
+    "layers": 2,
+    "width": 16,
+    "ffn_width": 32,
+    "heads": 2,
+    "learning_rate": 0.003,
+    "updates": 12,
+    "sequence_length": 16,
+    "batch_sequences": 4,
+    "validate_every": 3,
+    "valid_tokens": 256,
+}
 
 
 def committed_studies() -> list[Path]:
@@ -107,6 +122,11 @@ def _known_to_git(pattern: str) -> list[str]:
 def settings(**changes: Any) -> RunSettings:
     """Settings of a small run, with `changes`."""
     return RunSettings.model_validate({**RUN, **changes})
+
+
+def language_settings(**changes: Any) -> LanguageSettings:
+    """Settings of a small language model, with `changes`."""
+    return LanguageSettings.model_validate({**LANGUAGE, **changes})
 
 
 def study_content(*runs: dict[str, Any], **sections: Any) -> dict[str, Any]:
@@ -234,6 +254,12 @@ def bert_content(*runs: dict[str, Any], checkpoints: Sequence[int] = (6, 12), **
     }
 
 
+def language_content(*runs: dict[str, Any], **sections: Any) -> dict[str, Any]:
+    """A study file's content with language models alone: the small one with the changes of each of `runs`."""
+    language = {"settings": LANGUAGE, "runs": list(runs) or [{}]}
+    return {"study": "tiny", "texts": {"tiny": TEXT}, "language": language, **sections}
+
+
 def prepare_english(content: dict[str, Any], folder: Path) -> None:
     """Prepare an English text: text/, bpe/ and binary/."""
     from preln.corpora.english import prepare
@@ -249,6 +275,22 @@ def prepare_english(content: dict[str, Any], folder: Path) -> None:
 def prepared_text(make_once: MakeOnce) -> Path:
     """The small English text, prepared."""
     return make_once("prepared text", lambda folder: prepare_english(TEXT, folder))
+
+
+@pytest.fixture(scope="session")
+def prepared_tokens(make_once: MakeOnce) -> Path:
+    """The small English text as tokens, of both kinds."""
+    from preln.corpora.english import prepare
+    from preln.language.text import prepare_tokens
+
+    def fill(folder: Path) -> None:
+        text = EnglishText.model_validate(TEXT)
+        prepare.prepare_text(text, folder / "downloads", folder / "text", 1)
+        prepare.prepare_pieces(folder / "text", text.vocabulary, folder / "bpe", 1)
+        prepare_tokens(folder, "bpe", folder / "tokens-bpe")
+        prepare_tokens(folder, "bytes", folder / "tokens-bytes")
+
+    return make_once("prepared tokens", fill)
 
 
 @pytest.fixture(scope="session")

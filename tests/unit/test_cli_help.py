@@ -47,12 +47,12 @@ def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 GROUPS = {
-    STUDY: {"init", "plan", "run", "status", "summary", "compare", "answer"},
+    STUDY: {"demo", "init", "plan", "run", "status", "summary", "compare", "answer"},
     LOOK: {"report", "figure", "table", "translate", "export"},
     STAGE: {
         *("download", "prepare-text", "prepare-bpe", "binarise"),
         *("prepare-english", "prepare-english-bpe", "binarise-english", "prepare-task", "binarise-task"),
-        *("train", "pretrain", "finetune", "measure", "trace", "records"),
+        *("prepare-tokens", "train", "pretrain", "train-language", "finetune", "measure", "trace", "records"),
     },
 }
 

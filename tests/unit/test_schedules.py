@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from math import sqrt
 from typing import Any
 
@@ -96,9 +97,22 @@ def test_no_rate_exceeds_the_peak_or_falls_below_zero(update: int, warmup: int, 
     assert 0 <= rate <= PEAK * (1 + 1e-12)
 
 
+def test_half_a_cosine_leads_from_the_peak_to_zero() -> None:
+    cosine: dict[str, Any] = {"schedule": "cosine", "warmup": 100, "decay_updates": 500}
+    assert rates(50, 100, 300, 400, 500, 600, **cosine) == pytest.approx(
+        [PEAK / 2, PEAK, PEAK / 2, PEAK * (1 - math.sqrt(0.5)) / 2, 0.0, 0.0]
+    )
+
+
+def test_warm_up_stable_decay_is_constant_and_then_linear_to_zero() -> None:
+    stable: dict[str, Any] = {"schedule": "stable-decay", "warmup": 100, "decay_start": 400, "decay_updates": 500}
+    assert rates(50, 100, 400, 450, 500, 600, **stable) == pytest.approx([PEAK / 2, PEAK, PEAK, PEAK / 2, 0.0, 0.0])
+
+
 @pytest.mark.parametrize("name", schedules.SCHEDULES)
 def test_every_schedule_warms_up_to_its_peak_and_says_what_it_is(name: str) -> None:
-    needs = {key: 100 for key in schedules.SCHEDULES[name].needs() if getattr(settings(), key) is None}
+    missing = [key for key in schedules.SCHEDULES[name].needs() if getattr(settings(), key) is None]
+    needs = {key: 100 * number for number, key in enumerate(missing, start=1)}
     run = settings(learning_rate=PEAK, schedule=name, warmup=10, epochs=200, **needs)
     schedule = schedules.of(run)
     assert [schedule.rate(update) for update in (1, 5, 10)] == pytest.approx([PEAK / 10, PEAK / 2, PEAK])
@@ -110,6 +124,14 @@ def test_every_schedule_warms_up_to_its_peak_and_says_what_it_is(name: str) -> N
     ("changes", "message"),
     [
         ({"schedule": "linear"}, "decay_updates: needed by the schedule linear"),
+        (
+            {"schedule": "stable-decay", "decay_start": 9, "decay_updates": 9},
+            "decay_updates: 9 does not exceed decay_start 9",
+        ),
+        (
+            {"schedule": "stable-decay", "decay_start": 9, "decay_updates": 99, "warmup": 10},
+            "decay_start: 9 is before the end of the warm-up 10",
+        ),
         (
             {"schedule": "constant", "decay_updates": 9},
             "decay_updates: only for .*linear.*, not constant; leave it out, or give this run decay_updates: null",

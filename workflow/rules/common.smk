@@ -11,6 +11,7 @@ from preln.jobs import replacement
 from preln.jobs.checking import check
 from preln.config import Execution, StudyError, is_written, read, write
 from preln.corpora.registry import DOWNLOADS, languages, wikipedia_dump
+from preln.language.runs import LANGUAGE_VERSION
 from preln.pretraining.runs import ENGLISH_VERSION
 from preln.records.packed import FILE as RECORDS
 from preln.jobs.remote import RemoteRefused, require_plain_path
@@ -77,6 +78,7 @@ wildcard_constraints:
     text=r"[a-z0-9-]+",
     task=r"[a-z0-9-]+",
     longest=r"\d+",
+    tokens="bpe|bytes",
     file="|".join([*map(re.escape, DOWNLOADS), wikipedia_dump(r"\d{8}")]),
     figure="|".join(FIGURES),
     table="|".join(TABLES),

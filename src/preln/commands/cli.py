@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from enum import StrEnum
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Annotated, Any, NoReturn, TypeVar
+from typing import Annotated, Any, Literal, NoReturn, TypeVar
 
 import typer
 from pydantic import TypeAdapter, ValidationError
@@ -148,6 +148,14 @@ def _settings(option: str, kind: Any, text: str) -> Any:
         return TypeAdapter(kind).validate_python(content)
     except ValidationError as error:
         raise StudyError("\n".join(f"{option}: {line}" for line in describe(error, content, kind))) from None
+
+
+@app.command(rich_help_panel=STUDY)
+def demo(seed: Annotated[int, typer.Option(min=0, max=2**31 - 1, help="Seed of the four models.")] = 1) -> None:
+    """Show the paper's finding in a minute on one core: four language models, with and without a warm-up."""
+    from preln.language.demo import show
+
+    show(seed)
 
 
 @app.command(rich_help_panel=STUDY)
@@ -606,6 +614,18 @@ def binarise(
 
 
 @app.command(rich_help_panel=STAGE)
+def prepare_tokens(
+    prepared: Prepared,
+    tokens: Annotated[Literal["bpe", "bytes"], typer.Option(help="The text's pieces, or its bytes.")],
+    out: Out,
+) -> None:
+    """Write the tokens of an English text to files that a language model's training maps into memory."""
+    from preln.language.text import prepare_tokens as prepare
+
+    prepare(prepared, tokens, out)
+
+
+@app.command(rich_help_panel=STAGE)
 def train(
     study: StudyFile,
     run: Annotated[str, typer.Argument(metavar="RUN", help="The id of a run of the study.")],
@@ -629,6 +649,19 @@ def pretrain(
     from preln.pretraining.training import pretrain_run
 
     pretrain_run(*_job(study, "pretraining", run, "pre-training run"), prepared, out)
+
+
+@app.command(rich_help_panel=STAGE)
+def train_language(
+    study: StudyFile,
+    run: Annotated[str, typer.Argument(metavar="RUN", help="The id of a language model of the study.")],
+    prepared: Prepared,
+    out: Out,
+) -> None:
+    """Train one language model, or go on with it, and write its records."""
+    from preln.language.training import train_run
+
+    train_run(*_job(study, "language", run, "language model"), prepared, out)
 
 
 @app.command(rich_help_panel=STAGE)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 
-from preln.config import Precision, PretrainingSettings, RunSettings
+from preln.config import LanguageSettings, Precision, PretrainingSettings, RunSettings
 from preln.placements import PLACEMENTS
 from preln.placements.base import Shape, places
 
@@ -103,6 +103,22 @@ def pretraining(settings: PretrainingSettings, vocabulary: int) -> Cost:
     memory = _memory(parameters, tokens, d, settings.layers, settings.ffn_width, 0.15 * entries, settings.precision)
     # The attention weights, before and after their softmax and their dropout.
     memory += 3 * settings.layers * settings.heads * n * tokens * _width_of(settings.precision)
+    return Cost(parameters, flops, tokens, memory)
+
+
+def language(settings: LanguageSettings, vocabulary: int) -> Cost:
+    """The cost of a language model over a vocabulary of this size."""
+    d, n, inner = settings.width, settings.sequence_length, settings.ffn_width
+    matrices = settings.layers * (4 * d * d + (3 if settings.feed_forward == "swiglu" else 2) * d * inner)
+    shape = Shape(d, inner, norm=settings.norm)
+    rest = _connections(settings.placement, shape, settings.layers, 0) + _ends(settings.placement, shape)
+    rest += settings.qk_norm * settings.layers
+    embeddings = vocabulary * d * (1 if settings.tied else 2) + (n * d if settings.positions == "learned" else 0)
+    parameters = matrices + rest + embeddings
+    # Attention's scores and sums take 2nd operations a token and layer, as half are masked, and twice as many backward.
+    flops = 6 * (matrices + rest + vocabulary * d) + 6 * settings.layers * n * d
+    tokens = settings.batch_sequences * n
+    memory = _memory(parameters, tokens, d, settings.layers, inner, vocabulary, settings.precision)
     return Cost(parameters, flops, tokens, memory)
 
 

@@ -10,6 +10,7 @@ from preln.config.corpora import Corpus, EmbeddedCorpus, FilesCorpus, Iwslt14Cor
 from preln.config.execution import Execution
 from preln.config.finetuning import GridPoint
 from preln.config.grid import Entry, Grid, Placement, Precision
+from preln.config.language import LanguageSettings
 from preln.config.pretraining import PretrainingSettings
 from preln.config.pretraining_texts import (
     BookcorpusSource,
@@ -39,3 +40,6 @@ from preln.config.study import Study
 from preln.config.tasks import EmbeddedTask, MrpcTask, RteTask, Task
 from preln.config.theory import ExactTheory, Gradients
 from preln.config.translation import Optimizer, RunSettings, ScheduleName
+
+ModelSettings = RunSettings | PretrainingSettings | LanguageSettings
+"""The settings of a run of any kind of training."""

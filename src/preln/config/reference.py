@@ -15,6 +15,7 @@ from preln.config.corpora import CORPORA, TextPaths
 from preln.config.execution import Execution
 from preln.config.finetuning import Finetuning
 from preln.config.first_updates import FirstUpdates, TracedEntry
+from preln.config.language import Language, LanguageEntry, LanguageSettings
 from preln.config.pretraining import Pretraining, PretrainingEntry, PretrainingSettings
 from preln.config.pretraining_texts import (
     BookcorpusSource,
@@ -73,6 +74,9 @@ SECTIONS: list[tuple[str, type[BaseModel]]] = [
     ("`pretraining`", Pretraining),
     ("`pretraining.runs`", PretrainingEntry),
     ("A pre-training", PretrainingSettings),
+    ("`language`", Language),
+    ("`language.runs`", LanguageEntry),
+    ("A language model", LanguageSettings),
     *_by_source("tasks.<name>", EmbeddedTask, MrpcTask, RteTask),
     ("`finetuning`", Finetuning),
     ("`execution`", Execution),

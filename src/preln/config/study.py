@@ -9,6 +9,7 @@ from preln.config.corpora import Corpus
 from preln.config.execution import Execution
 from preln.config.finetuning import Finetuning
 from preln.config.first_updates import FirstUpdates
+from preln.config.language import Language
 from preln.config.pretraining import Pretraining
 from preln.config.pretraining_texts import EnglishText
 from preln.config.tasks import Task
@@ -36,9 +37,11 @@ class Study(Settings):
         None, "The runs whose first updates are traced. Without it, there are none."
     )
     texts: dict[Name, EnglishText] = Field(
-        default_factory=dict, description="The texts to pre-train on, by name: `sources`, `vocabulary` and `seed`."
+        default_factory=dict,
+        description="The texts of BERT and of language models, by name: `sources`, `vocabulary` and `seed`.",
     )
     pretraining: Pretraining | None = Field(None, description="The pre-training runs. Without it, there are none.")
+    language: Language | None = later(None, "The language models. Without it, there are none.")
     tasks: dict[Name, Task] = Field(
         default_factory=dict, description="The tasks (pairs of sentences) to fine-tune on, by name."
     )
@@ -50,8 +53,8 @@ class Study(Settings):
         problems: list[str] = []
         if self.paper_settings and self.paper_curves:
             problems.append("paper_curves: paper_settings draws the paper's curves already; give one of them")
-        if not (self.translation or self.theory or self.first_updates or self.pretraining):
-            problems.append("needs one of translation, theory, first_updates and pretraining")
+        if not (self.translation or self.theory or self.first_updates or self.pretraining or self.language):
+            problems.append("needs one of translation, theory, first_updates, pretraining and language")
         if self.theory and self.theory.gradients and not self.translation:
             problems.append("theory.gradients: needs the runs of a section translation")
         if self.finetuning and not (self.pretraining and self.pretraining.checkpoints):

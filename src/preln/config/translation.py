@@ -71,8 +71,14 @@ class RunSettings(Settings):
         None, ge=1, le=10_000, description="The last epoch at the peak rate (`constant`, `drop-inverse-sqrt`)."
     )
     drop_factor: float = Field(0.1, gt=0, le=1, description="The rate is multiplied by this at the drop.")
+    decay_start: int | None = later(
+        None, "The last update at the peak rate of a `stable-decay` schedule.", ge=0, le=MOST_UPDATES
+    )
     decay_updates: int | None = Field(
-        None, ge=1, le=MOST_UPDATES, description="The update at which a `linear` schedule reaches zero."
+        None,
+        ge=1,
+        le=MOST_UPDATES,
+        description="The update at which the rate reaches zero (`linear`, `cosine`, `stable-decay`).",
     )
     epochs: int = Field(15, ge=1, le=10_000, description="Passes over the training text.")
     batch_tokens: int = Field(

@@ -13,9 +13,8 @@ from preln.config import (
     Entry,
     Execution,
     Grid,
+    ModelSettings,
     Origin,
-    PretrainingSettings,
-    RunSettings,
     Study,
     describe,
     placed,
@@ -28,14 +27,14 @@ LONGEST_ID = 200
 """Characters; the id of a run is in the names of files, which are no longer than 255 bytes."""
 
 S = TypeVar("S", bound=BaseModel)
-T = TypeVar("T", bound=RunSettings | PretrainingSettings)
+T = TypeVar("T", bound=ModelSettings)
 
 
 class Settled(Protocol):
     """A job with settings of a run."""
 
     @property
-    def settings(self) -> RunSettings | PretrainingSettings: ...
+    def settings(self) -> ModelSettings: ...
 
 
 class GridRun(Settled, Protocol):
@@ -152,9 +151,7 @@ def _execution(entry: Entry, study: Study, where: str, wrong: list[str]) -> Exec
         return study.execution
 
 
-def _misfits(
-    run_id: str, runs: Mapping[str, Settled], settings: RunSettings | PretrainingSettings, execution: Execution
-) -> list[str]:
+def _misfits(run_id: str, runs: Mapping[str, Settled], settings: ModelSettings, execution: Execution) -> list[str]:
     """The reasons why a run does not fit the earlier ones, its execution, or a file's name, each behind its key."""
     wrong = []
     if run_id in runs and runs[run_id].settings == settings:

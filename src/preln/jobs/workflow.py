@@ -87,12 +87,14 @@ def downloads(wanted: Corpus | TextSource | Task) -> list[str]:
 
 def prepared_texts(asked: Checked) -> list[str]:
     """The last stage of every text of a study, and of every task that it fine-tunes on."""
-    texts = [
+    read = [prepared for job in asked.every for prepared in job.prepared]
+    defined = [
         *(of_corpus(name, corpus) for name, corpus in asked.study.corpora.items()),
         *(of_text(name, text) for name, text in asked.study.texts.items()),
-        *(prepared for job in asked.every for prepared in job.prepared),
     ]
-    return list(dict.fromkeys(f"{prepared.folder}/binary" for prepared in texts))
+    # The stages of a text depend on the models that read it.
+    unread = [prepared for prepared in defined if prepared.folder not in {other.folder for other in read}]
+    return list(dict.fromkeys(prepared.paths[-1] for prepared in [*unread, *read]))
 
 
 def prepared_options(job: Job, located: Located = str) -> list[str]:

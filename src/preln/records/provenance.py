@@ -7,7 +7,8 @@ import logging
 import os
 import platform
 import subprocess
-from importlib.metadata import distribution, version
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +28,12 @@ logger = logging.getLogger(__name__)
 
 
 def versions() -> dict[str, str]:
-    """The versions of Python and of the packages that compute."""
-    return {name: version(name) for name in PACKAGES} | {"python": platform.python_version()}
+    """The versions of Python and of the packages that compute; a language model needs no fairseq."""
+    installed = {}
+    for name in PACKAGES:
+        with suppress(PackageNotFoundError):
+            installed[name] = version(name)
+    return {**installed, "python": platform.python_version()}
 
 
 def commit() -> dict[str, Any]:

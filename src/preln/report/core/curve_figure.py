@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Literal
 
-from preln.config import PretrainingSettings, RunSettings
+from preln.config import ModelSettings
 from preln.jobs.grid import series
 from preln.libraries import np, pd
 from preln.report.core.curves import EXTENT, Curves, by_series, means
@@ -48,8 +48,6 @@ _MARKERS = "os^Dv<>pP"
 _BACKGROUND: dict[str, Any] = {"color": "0.85", "linewidth": 0.6, "zorder": 1}
 _LEVEL: dict[str, Any] = {"color": "0.4", "linewidth": 0.8, "linestyle": ":"}
 
-Settings = RunSettings | PretrainingSettings
-
 
 @dataclass(frozen=True)
 class TrainedRun:
@@ -61,7 +59,7 @@ class TrainedRun:
         diverged: the update at which it diverged, if it did.
     """
 
-    settings: Settings
+    settings: ModelSettings
     points: pd.DataFrame | None
     diverged: int | None
 
@@ -89,7 +87,7 @@ class Curve:
     """
 
     name: str
-    settings: Settings
+    settings: ModelSettings
     look: dict[str, Any]
     points: pd.DataFrame
     failures: tuple[Failure, ...] = ()
@@ -224,7 +222,7 @@ def curves_of(
     return tuple(curve for curve in means if curve is not None)
 
 
-def looks(settings: Sequence[Settings]) -> dict[Any, dict[str, Any]]:
+def looks(settings: Sequence[ModelSettings]) -> dict[Any, dict[str, Any]]:
     """The look of each curve, whatever its settings.
 
     Where one number differs, the order of the colours shows it; otherwise each curve has a colour and a marker of its

@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import TypeVar
 
-from preln.config import PretrainingSettings, RunSettings
+from preln.config import ModelSettings, PretrainingSettings
 from preln.placements import PLACEMENTS
 from preln.schedules import SETTINGS, of
+from preln.schedules.base import ScheduledRun
 from preln.values import short
 
-OPTIMIZERS = {"adam": "Adam", "radam": "RAdam", "sgd": "SGD"}
+OPTIMIZERS = {"adam": "Adam", "adamw": "AdamW", "muon": "Muon", "radam": "RAdam", "sgd": "SGD"}
 TASKS = {"mrpc": "MRPC", "rte": "RTE"}
 
 OPTIONS: dict[str, dict[object, str]] = {
@@ -23,39 +24,39 @@ OPTIONS: dict[str, dict[object, str]] = {
 _TOLD_BY_SCHEDULE = {"schedule", *SETTINGS}
 _TOLD = {"placement", "optimizer", "learning_rate", "warmup", "seed"} | _TOLD_BY_SCHEDULE | OPTIONS.keys()
 
-S = TypeVar("S", bound=RunSettings | PretrainingSettings)
+S = TypeVar("S", bound=ModelSettings)
 
 
-def warmup(settings: RunSettings | PretrainingSettings) -> str:
+def warmup(settings: ModelSettings) -> str:
     """The warm-up in words."""
     return f"warm-up {settings.warmup}" if settings.warmup > 1 else "no warm-up"
 
 
-def schedule(settings: RunSettings) -> str:
+def schedule(settings: ScheduledRun) -> str:
     """The schedule of the learning rate after its warm-up, in a few words."""
     return of(settings).label()
 
 
-def varying(settings: Iterable[RunSettings | PretrainingSettings]) -> set[str]:
+def varying(settings: Iterable[ModelSettings]) -> set[str]:
     """The keys in which some of the settings, which are of one kind, differ."""
     values = list(settings)
     fields = type(values[0]).model_fields if values else ()
     return {key for key in fields if len({getattr(value, key) for value in values}) > 1}
 
 
-def label(settings: RunSettings | PretrainingSettings, differing: set[str], *, with_warmup: bool = True) -> str:
+def label(settings: ModelSettings, differing: set[str], *, with_warmup: bool = True) -> str:
     """The name of a curve among curves that differ in the keys `differing`; its warm-up is left out where something
     else tells it."""
     parts = []
     if "placement" in differing:
         parts.append(PLACEMENTS[settings.placement].label)
-    if isinstance(settings, RunSettings) and "optimizer" in differing:
+    if not isinstance(settings, PretrainingSettings) and "optimizer" in differing:
         parts.append(OPTIMIZERS[settings.optimizer])
     if "learning_rate" in differing:
         parts.append(f"lr {short(settings.learning_rate)}")
     if with_warmup:
         parts.append(warmup(settings))
-    if isinstance(settings, RunSettings) and _TOLD_BY_SCHEDULE & differing:
+    if not isinstance(settings, PretrainingSettings) and _TOLD_BY_SCHEDULE & differing:
         parts.append(schedule(settings))
     return ", ".join([*parts, *others(settings, differing)])
 
@@ -88,7 +89,7 @@ def names(
     return {curve: _name(curve, differing, usual) for curve in curves}, ", ".join(shared)
 
 
-def _name(settings: RunSettings | PretrainingSettings, differing: set[str], usual: dict[str, object]) -> str:
+def _name(settings: ModelSettings, differing: set[str], usual: dict[str, object]) -> str:
     named = {key for key in differing if key not in usual or getattr(settings, key) != usual[key]}
     return label(settings, named, with_warmup="warmup" in differing) or PLACEMENTS[settings.placement].label
 
@@ -98,7 +99,7 @@ def counted(number: str, noun: str) -> str:
     return f"{number} {noun}" if number == "1" else f"{number} {noun}s"
 
 
-def others(settings: RunSettings | PretrainingSettings, differing: set[str]) -> list[str]:
+def others(settings: ModelSettings, differing: set[str]) -> list[str]:
     """The settings of the keys `differing` that nothing else in a name tells, in words: the options of placements
     first."""
     parts = [name for key in OPTIONS if key in differing and (name := OPTIONS[key][getattr(settings, key)])]

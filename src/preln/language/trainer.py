@@ -1,0 +1,179 @@
+"""A language model in training, whole: its batches, its updates, its validations.
+
+The draws of an update depend on the run's seed and the update's number alone, so a training that goes on needs no state
+of a generator, and several processes share a batch that one would have.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from contextlib import nullcontext
+from typing import Any
+
+import numpy as np
+import torch
+import torch.distributed as distributed
+from torch import Tensor, nn
+from torch.nn import functional
+from torch.nn.parallel import DistributedDataParallel
+from torch.optim import SGD, Adam, AdamW, Muon, Optimizer, RAdam
+
+from preln import schedules
+from preln.config.language import LanguageSettings
+from preln.language.model import LanguageModel
+from preln.language.text import TokenText
+
+LIMIT = 10.0
+"""A training loss above this multiple of a uniform guess's has exploded. A model that merely fails to learn stays near
+a uniform guess, and trains to its end."""
+
+
+class Diverged(Exception):
+    """An update whose loss is not finite or has exploded."""
+
+
+class Trainer:
+    """A model and its optimizers, between two updates.
+
+    Attributes:
+        model: the model.
+        done: the updates that are done.
+        rate: the learning rate of the last of them.
+        stop: whether this process was asked to stop; after an update, whether one of the training's processes was.
+    """
+
+    def __init__(
+        self, settings: LanguageSettings, text: TokenText, rank: int = 0, processes: int = 1, device: str = "cpu"
+    ) -> None:
+        self._settings, self._text, self._rank, self._processes, self._device = settings, text, rank, processes, device
+        torch.manual_seed(settings.seed)
+        self.model = LanguageModel(settings, text.vocabulary).to(device)
+        self.model.initialise(self._batches(0)[0][0])
+        self.optimizers = optimizers(self.model, settings)
+        self.done, self.rate, self.stop = 0, 0.0, False
+        self._schedule = schedules.of(settings)
+        self._ddp = DistributedDataParallel(self.model) if processes > 1 else None
+        # On a GPU, the many small steps of a layer become few.
+        of_gpu = device != "cpu"
+        self._forward = torch.compile(self._ddp or self.model) if of_gpu else (self._ddp or self.model)
+
+    def update(self) -> tuple[float, float]:
+        """Make an update.
+
+        Returns:
+            Its training loss, in bits a token, and the norm of its gradient before clipping.
+
+        Raises:
+            Diverged: if the loss is not finite or has exploded; the weights are then as before the update.
+        """
+        settings, update = self._settings, self.done + 1
+        self.rate = self._schedule.rate(update)
+        for group in (group for optimizer in self.optimizers for group in optimizer.param_groups):
+            group["lr"] = self.rate
+        torch.manual_seed(int(self._generator(update, 1 + self._rank).integers(2**32)))
+        batches = self._batches(update)
+        loss = torch.zeros((), device=self._device)
+        for number, (tokens, targets) in enumerate(batches, start=1):
+            # Processes add their gradients after the last of their batches.
+            with self._ddp.no_sync() if self._ddp and number < len(batches) else nullcontext():
+                share = loss_of(self._forward(tokens), targets) / len(batches)
+                share.backward()  # type: ignore[no-untyped-call]
+            loss += share.detach()
+        norm = nn.utils.clip_grad_norm_(self.model.parameters(), settings.clip_norm or math.inf)
+        nats = self._together(float(loss))
+        if not math.isfinite(nats) or nats > LIMIT * math.log(self._text.vocabulary):
+            raise Diverged(f"the training loss is {nats / math.log(2):.4g} bits a token")
+        for optimizer in self.optimizers:
+            optimizer.step()
+            optimizer.zero_grad(set_to_none=True)
+        self.done = update
+        return nats / math.log(2), float(norm)
+
+    @torch.no_grad()
+    def validate(self) -> float:
+        """The loss on valid, in bits a token.
+
+        Raises:
+            Diverged: if it is not finite.
+        """
+        settings, nats = self._settings, 0.0
+        starts = self._text.valid_starts(settings)
+        self.model.eval()
+        for first in range(0, len(starts), settings.batch_sequences):
+            some = starts[first : first + settings.batch_sequences]
+            tokens, targets = self._batch(some, "valid")
+            nats += float(loss_of(self.model(tokens), targets)) * len(some)
+        self.model.train()
+        if not math.isfinite(nats):
+            raise Diverged("the loss of a validation is not finite")
+        return nats / len(starts) / math.log(2)
+
+    def state(self) -> dict[str, Any]:
+        """All that the next updates depend on."""
+        states = [optimizer.state_dict() for optimizer in self.optimizers]
+        return {"done": self.done, "rate": self.rate, "model": self.model.state_dict(), "optimizers": states}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from a state that `state` returned."""
+        self.done, self.rate = state["done"], state["rate"]
+        self.model.load_state_dict(state["model"])
+        for optimizer, of_optimizer in zip(self.optimizers, state["optimizers"], strict=True):
+            optimizer.load_state_dict(of_optimizer)
+
+    def _batches(self, update: int) -> list[tuple[Tensor, Tensor]]:
+        """This process's batches of an update: sequences that begin anywhere in train."""
+        settings = self._settings
+        sequences = settings.batch_sequences * settings.accumulate
+        last = len(self._text.train) - settings.sequence_length
+        starts = self._generator(update, 0).integers(last, size=sequences).reshape(settings.accumulate, -1)
+        return [self._batch(some, "train") for some in starts[self._rank :: self._processes].tolist()]
+
+    def _batch(self, starts: list[int], part: str) -> tuple[Tensor, Tensor]:
+        tokens, targets = self._text.batch(starts, self._settings.sequence_length, part)
+        return tokens.to(self._device, non_blocking=True), targets.to(self._device, non_blocking=True)
+
+    def _generator(self, update: int, purpose: int) -> np.random.Generator:
+        return np.random.default_rng([self._settings.seed, update, purpose])
+
+    def _together(self, loss: float) -> float:
+        """The mean of the processes' losses; that one of them was asked to stop becomes known to all."""
+        if self._processes == 1:
+            return loss
+        sums = torch.tensor([loss, float(self.stop)], dtype=torch.float64, device=self._device)
+        distributed.all_reduce(sums)
+        self.stop = bool(sums[1])
+        return float(sums[0]) / self._processes
+
+
+def loss_of(logits: Tensor, targets: Tensor) -> Tensor:
+    """The mean cross-entropy, in nats a token, of `logits`, of shape (batch, length, vocabulary)."""
+    return functional.cross_entropy(logits.flatten(0, 1), targets.flatten())
+
+
+def optimizers(model: LanguageModel, settings: LanguageSettings) -> list[Optimizer]:
+    """The optimizers of a model's weights, each of which belongs to one of them."""
+    of_layers = {weight for weight in model.layers.parameters() if weight.dim() > 1}
+    options: dict[str, Any] = {"lr": settings.learning_rate}
+    if settings.optimizer == "sgd":
+        return [SGD(_groups(model.parameters(), settings), **options)]
+    of_adam = {**options, "betas": (settings.beta1, settings.beta2), "eps": settings.epsilon}
+    if settings.optimizer == "adam":
+        return [Adam(_groups(model.parameters(), settings), fused=True, **of_adam)]
+    if settings.optimizer == "radam":
+        return [RAdam(_groups(model.parameters(), settings), decoupled_weight_decay=True, **of_adam)]
+    if settings.optimizer == "adamw":
+        return [AdamW(_groups(model.parameters(), settings), fused=True, **of_adam)]
+    others = (weight for weight in model.parameters() if weight not in of_layers)
+    matrices = [weight for weight in model.parameters() if weight in of_layers]
+    of_muon: dict[str, Any] = {"momentum": settings.beta1, "weight_decay": settings.weight_decay}
+    muon = Muon(matrices, adjust_lr_fn="match_rms_adamw", **options, **of_muon)
+    return [muon, AdamW(_groups(others, settings), fused=True, **of_adam)]
+
+
+def _groups(weights: Iterable[nn.Parameter], settings: LanguageSettings) -> list[dict[str, Any]]:
+    """Matrices, which decay, and vectors, which do not."""
+    every = list(weights)
+    matrices, vectors = ([weight for weight in every if (weight.dim() > 1) == kind] for kind in (True, False))
+    groups = [{"params": matrices, "weight_decay": settings.weight_decay}, {"params": vectors, "weight_decay": 0.0}]
+    return [group for group in groups if group["params"]]

@@ -1,0 +1,280 @@
+"""Train or continue a language model, and write its run.json, curve.csv and metrics.json."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import logging
+import os
+import pickle
+import signal
+import time
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from preln.config import Execution, Study
+from preln.config.language import LanguageSettings
+from preln.errors import PrelnError
+from preln.language.runs import LanguageRun
+from preln.language.text import TokenText
+from preln.pretraining.curve import curve, read_validations
+from preln.records import recording
+from preln.records.files import MANIFEST, replaced
+from preln.records.record import checksums
+from preln.training import prepared_text, records
+from preln.training.machine import claim
+from preln.training.state import RunState
+
+if TYPE_CHECKING:
+    from preln.language.trainer import Trainer
+
+SIGNALS = (signal.SIGTERM, signal.SIGUSR1)
+"""What asks a training to stop: Slurm sends one before a job's time limit, or when it is preempted."""
+RENDEZVOUS = "rendezvous"
+"""The file in a state by which the processes of a training find each other."""
+
+logger = logging.getLogger(__name__)
+
+
+class Interrupted(PrelnError):
+    """A training was asked to stop, and stopped with a checkpoint."""
+
+
+class CheckpointRefused(PrelnError):
+    """A checkpoint belongs to another run, or holds more than tensors and numbers."""
+
+
+def tokens_folder(prepared: Path, settings: LanguageSettings) -> Path:
+    """The folder of the tokens of a run in that of its prepared text."""
+    return prepared / f"tokens-{settings.tokens}"
+
+
+def state_of(run: LanguageRun, prepared: Path, folder: Path) -> RunState:
+    """A run's state in its folder; its name depends on the text and its tokens."""
+    identity = {**run.identity, "text": checksums(prepared_text.record(prepared))}
+    return RunState.of(identity, [tokens_folder(prepared, run.settings) / MANIFEST], folder)
+
+
+def train_run(study: Study, run: LanguageRun, prepared: Path, folder: Path) -> None:
+    """Train `run` on the prepared text and write its records to `folder`.
+
+    Args:
+        study: the study that the run belongs to.
+        run: the run.
+        prepared: folder of the prepared text, with its tokens.
+        folder: the run's folder; its state/ is always kept, and continued from.
+
+    Raises:
+        PrelnError: if the run cannot be trained on this machine, or cannot continue from its state.
+        Interrupted: if the process was stopped by a signal.
+    """
+    text = TokenText.read(tokens_folder(prepared, run.settings))
+    text.require(run.settings)
+    claim(run.execution)
+    state = state_of(run, prepared, folder)
+    with state.exclusive():
+        checkpoint, before = _mend(state, run.settings)
+        is_done = state.divergence() is not None or before == run.settings.updates
+        if not is_done or not state.attempts():
+            state.begin(run.execution, updates_before=before)
+        if not is_done:
+            _launch(run, tokens_folder(prepared, run.settings), state, checkpoint)
+            if not state.divergence() and _recorded(state, run.settings) < run.settings.updates:
+                raise Interrupted(
+                    f"{state.folder}: stopped on request, with a checkpoint; run the same command to continue"
+                )
+        write_records(study, run, prepared, state, text.unigram_baseline(run.settings))
+
+
+def write_records(study: Study, run: LanguageRun, prepared: Path, state: RunState, baseline: float) -> None:
+    """Write run.json, curve.csv and metrics.json from the state of a finished training.
+
+    Raises:
+        RecordLost: if a validation is missing from its record.
+    """
+    record, diverged, every = read_validations(state), state.divergence(), run.settings.validate_every
+    if not diverged:
+        state.require_recorded("updates", range(every, run.settings.updates + 1, every), record)
+    rows = curve(record)
+    parameters = record[max(record)]["parameters"] if record else None
+    origin = {**state.origin(study, run.id, run.identity), "text": prepared_text.record(prepared)}
+    results = records.metrics(run.id, recording.rows(rows), parameters, diverged)
+    records.write(state, origin, rows, {**results, "unigram_baseline": baseline})
+
+
+def work(
+    rank: int, settings: LanguageSettings, tokens: Path, state: RunState, checkpoint: Path | None, execution: Execution
+) -> None:
+    """Train in this process, the one of number `rank`, to the end, to a divergence, or to a signal; the first process
+    writes the record and the checkpoints."""
+    import torch
+
+    from preln.fused import memory
+    from preln.language.trainer import Diverged, Trainer
+
+    torch.set_num_threads(execution.cpus)
+    memory.keep()
+    device = f"cuda:{rank}" if execution.gpus else "cpu"
+    if execution.workers > 1:
+        rendezvous = f"file://{(state.folder / RENDEZVOUS).absolute()}"
+        backend = "nccl" if execution.gpus else "gloo"
+        torch.distributed.init_process_group(backend, rendezvous, rank=rank, world_size=execution.workers)
+    trainer = Trainer(settings, TokenText.read(tokens), rank, execution.workers, device)
+    interval: dict[str, float] = {"loss": 0.0, "updates": 0, "seconds": 0.0}
+    if checkpoint is not None:
+        content = _content(checkpoint)
+        trainer.restore(content["trainer"])
+        interval = content["interval"]
+    parameters = sum(weight.numel() for weight in trainer.model.parameters())
+    tokens_an_update = settings.sequence_length * settings.batch_sequences * settings.accumulate
+    with signals(lambda _: setattr(trainer, "stop", True)):
+        while trainer.done < settings.updates and not trainer.stop:
+            started = time.monotonic()
+            try:
+                loss, norm = trainer.update()
+                interval = {
+                    "loss": interval["loss"] + loss,
+                    "updates": interval["updates"] + 1,
+                    "seconds": interval["seconds"] + time.monotonic() - started,
+                }
+                speed = interval["updates"] / interval["seconds"]
+                if rank == 0 and trainer.done % execution.log_interval == 0:
+                    _log(state, trainer.done, loss, speed, speed * tokens_an_update)
+                if trainer.done % settings.validate_every:
+                    continue
+                row = {
+                    "updates": trainer.done,
+                    "learning_rate": trainer.rate,
+                    "train_loss": interval["loss"] / interval["updates"],
+                    # Every process validates, so that all of them know of a divergence.
+                    "valid_loss": trainer.validate(),
+                    "gradient_norm": norm,
+                    "tokens_per_second": speed * tokens_an_update,
+                    "seconds": interval["seconds"],
+                    "parameters": parameters,
+                }
+                interval = {"loss": 0.0, "updates": 0, "seconds": 0.0}
+                if rank == 0:
+                    state.add(row)
+                    _save(state, trainer, interval, execution.checkpoints)
+            except Diverged as error:
+                if rank == 0:
+                    state.note_divergence(trainer.done + 1, str(error))
+                break
+        if rank == 0 and trainer.stop:
+            _save(state, trainer, interval, execution.checkpoints)
+    if execution.workers > 1:
+        torch.distributed.destroy_process_group()
+
+
+@contextmanager
+def signals(handle: Callable[[int], object]) -> Iterator[None]:
+    """Within it, `handle` takes the signals that ask a training to stop."""
+    before = {number: signal.signal(number, lambda number, _: handle(number)) for number in SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _launch(run: LanguageRun, tokens: Path, state: RunState, checkpoint: Path | None) -> None:
+    """Train in this process, or in several others that are sent its signals."""
+    arguments = (run.settings, tokens, state, checkpoint, run.execution)
+    if run.execution.workers == 1:
+        work(0, *arguments)
+        return
+    from torch.multiprocessing.spawn import start_processes
+
+    (state.folder / RENDEZVOUS).unlink(missing_ok=True)
+    context = start_processes(work, arguments, run.execution.workers, join=False, start_method="spawn")  # type: ignore[no-untyped-call]
+
+    def forward(number: int) -> None:
+        for process in context.pids():
+            os.kill(process, number)
+
+    with signals(forward):
+        while not context.join():
+            pass
+
+
+def _log(state: RunState, update: int, loss: float, updates_a_second: float, tokens_a_second: float) -> None:
+    """Append a line of progress to the state's log, in the form of fairseq's, which `preln status` reads."""
+    values = {"epoch": 1, "update": 1, "loss": loss, "num_updates": update}
+    with state.log.open("a", encoding="utf-8") as log:
+        log.write(json.dumps({**values, "ups": updates_a_second, "wps": tokens_a_second}) + "\n")
+
+
+def _recorded(state: RunState, settings: LanguageSettings) -> int:
+    """The update up to which a state's record is complete."""
+    record, every = read_validations(state), settings.validate_every
+    return next(update for update in itertools.count(step=every) if update + every not in record)
+
+
+def _mend(state: RunState, settings: LanguageSettings) -> tuple[Path | None, int]:
+    """Make a state consistent: no damaged line, no mark that the record does not fit, and no line after the checkpoint
+    that the training continues from.
+
+    Returns:
+        The newest intact checkpoint that the record reaches, and its update; of a finished or diverged training, the
+        record's last.
+    """
+    state.mend_lines()
+    state.mend_mark()
+    last = _recorded(state, settings)
+    if state.divergence() or last == settings.updates:
+        return None, last
+    for path, update in _checkpoints(state).items():
+        if update // settings.validate_every * settings.validate_every > last:
+            continue
+        try:
+            content = _content(path)
+        except (zipfile.BadZipFile, OSError, EOFError, RuntimeError, ValueError) as error:
+            logger.warning("%s is damaged (%s); trying the one before it", path, error)
+            continue
+        if content.get("state") != state.name:
+            raise CheckpointRefused(f"{path}: refused: it belongs to another run; move it away")
+        state.shorten("updates", update)
+        return path, update
+    state.shorten("updates", 0)
+    return None, 0
+
+
+def _checkpoints(state: RunState) -> dict[Path, int]:
+    """The checkpoints of a state with their updates, the newest first."""
+    found = {path: int(path.stem.rpartition("_")[2]) for path in state.checkpoints.glob("checkpoint_*.pt")}
+    return dict(sorted(found.items(), key=lambda one: -one[1]))
+
+
+def _content(path: Path) -> dict[str, Any]:
+    """The content of a checkpoint whose checksums fit.
+
+    Raises:
+        zipfile.BadZipFile: if they do not; or another error of a damaged file.
+        CheckpointRefused: if it holds more than tensors and numbers.
+    """
+    import torch
+
+    with zipfile.ZipFile(path) as archive:
+        if (damaged := archive.testzip()) is not None:
+            raise zipfile.BadZipFile(f"{damaged} in it differs from its checksum")
+    try:
+        content: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True, mmap=True)
+    except pickle.UnpicklingError:
+        raise CheckpointRefused(f"{path}: refused: it holds more than tensors and numbers; move it away") from None
+    return content
+
+
+def _save(state: RunState, trainer: Trainer, interval: dict[str, float], kept: int) -> None:
+    """Write a checkpoint, and remove all but the newest `kept` ones."""
+    import torch
+
+    content = {"state": state.name, "trainer": trainer.state(), "interval": interval}
+    # Through a Python file, whose errors say what is wrong with the disk.
+    with replaced(state.checkpoints / f"checkpoint_{trainer.done}.pt") as partial, partial.open("wb") as file:
+        torch.save(content, file)
+    for path in list(_checkpoints(state))[kept:]:
+        path.unlink()

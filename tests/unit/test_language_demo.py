@@ -1,0 +1,80 @@
+"""The demonstration: its models, its picture, its sentences, and the finding on one seed."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from preln.corpora import data
+from preln.language import demo
+from preln.language.demo import MARGIN, WARMUP, Demonstration, embedded_text, picture
+
+pytestmark = pytest.mark.numbers
+
+
+def test_its_text_is_the_embedded_english() -> None:
+    text = embedded_text()
+    assert len(text.train) == 380_000
+    assert len(text.valid) == 20_000
+    assert bytes(text.train.tolist()).decode().startswith("\n".join(data.documents()[0]))
+    assert text.counts.sum() == len(text.train)
+
+
+@pytest.fixture
+def short(monkeypatch: pytest.MonkeyPatch) -> Demonstration:
+    """The demonstration of smaller models after few updates."""
+    monkeypatch.setattr(demo, "UPDATES", 4)
+    monkeypatch.setattr(demo, "TURN", 2)
+    monkeypatch.setattr(demo, "WARMUP", 2)
+    monkeypatch.setattr(demo, "SHAPE", {**demo.SHAPE, "layers": 1, "width": 16, "ffn_width": 16, "batch_sequences": 2})
+    found = Demonstration.of(seed=1)
+    for _ in found.turns():
+        pass
+    return found
+
+
+def test_the_models_are_both_placements_without_and_with_a_warm_up(short: Demonstration) -> None:
+    assert list(short.losses()) == [("post", 0), ("post", 2), ("pre", 0), ("pre", 2)]
+    assert [len(model.curve) for model in short.models] == [2, 2, 2, 2]
+
+
+def test_the_picture_has_a_line_of_the_legend_for_each_model(short: Demonstration) -> None:
+    console = Console(width=80, record=True, file=io.StringIO())
+    console.print(picture(short))
+    text = console.export_text()
+    for model in short.models:
+        assert f"{model.name} " in text
+        assert f"{model.valid:.2f} bits a byte" in text
+    assert f"{short.baseline:.2f}" in text
+
+
+def sentences(monkeypatch: pytest.MonkeyPatch, post: float) -> list[str]:
+    losses = {("post", 0): post, ("post", WARMUP): 3.4, ("pre", 0): 3.2, ("pre", WARMUP): 3.25}
+    monkeypatch.setattr(Demonstration, "losses", lambda self: losses)
+    return Demonstration((), 4.41).sentences()
+
+
+def test_its_sentences_say_what_was_seen_what_it_means_and_what_to_type(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen, meaning, following = sentences(monkeypatch, 4.42)
+    assert all(number in seen for number in ("4.42", "4.41", "3.40", "3.20", "3.25"))
+    assert meaning.startswith("So at this learning rate Post-LN learns only after a warm-up")
+    assert "`preln demo --seed 2`" in following
+
+
+def test_where_the_finding_is_not_seen_they_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, meaning, _ = sentences(monkeypatch, 3.5)
+    assert "here it ended +0.10 bits from the worst of the others, which does not show it" in meaning
+
+
+@pytest.mark.slow
+def test_post_ln_without_a_warm_up_stays_at_the_unigram_baseline() -> None:
+    demonstration = Demonstration.of(seed=1)
+    for _ in demonstration.turns():
+        pass
+    losses: dict[Any, float] = demonstration.losses()
+    stuck = losses.pop(("post", 0))
+    assert stuck == pytest.approx(demonstration.baseline, abs=0.1)
+    assert stuck - max(losses.values()) > MARGIN

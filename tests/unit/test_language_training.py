@@ -1,0 +1,285 @@
+"""A language model's training: its records, its exact continuation, its divergence, its optimizers."""
+
+from __future__ import annotations
+
+import math
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+import torch
+import yaml
+
+from preln.config import Study, validate
+from preln.language import trainer
+from preln.language.runs import LanguageRun, expand
+from preln.language.text import TokenText
+from preln.language.trainer import Diverged, Trainer
+from preln.language.training import CheckpointRefused, Interrupted, state_of, train_run
+from preln.records import recording
+from preln.records.files import append_json, read_json_lines, write_json_lines
+from preln.records.record import Record
+from tests.conftest import language_content, language_settings
+from tests.moments import NewHold, before_file
+from tests.trainings import TIMES
+
+pytestmark = pytest.mark.numbers
+
+
+def study_of(execution: dict[str, Any] | None = None, **changes: Any) -> tuple[Study, LanguageRun]:
+    content = language_content(changes, execution={"log_interval": 1, **(execution or {})})
+    study = validate(content, "study.yaml")
+    return study, expand(study)[0]
+
+
+def write_study(folder: Path) -> None:
+    content = language_content({}, execution={"log_interval": 1})
+    (folder / "study.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
+
+
+def numbers(folder: Path) -> str:
+    """curve.csv as it stands, but for its times."""
+    return pd.read_csv(folder / "curve.csv", dtype=str).drop(columns=TIMES).to_csv()
+
+
+def weights(folder: Path, update: int) -> dict[str, torch.Tensor]:
+    (path,) = folder.glob(f"state/*/checkpoints/checkpoint_{update}.pt")
+    found: dict[str, torch.Tensor] = torch.load(path, weights_only=True)["trainer"]["model"]
+    return found
+
+
+def interrupt(monkeypatch: pytest.MonkeyPatch, number: int, how: Any) -> None:
+    """Have the training call `how` in update `number`."""
+    update = Trainer.update
+
+    def updated(self: Trainer) -> tuple[float, float]:
+        if self.done == number - 1:
+            how()
+        return update(self)
+
+    monkeypatch.setattr(Trainer, "update", updated)
+
+
+def crash() -> None:
+    raise MemoryError
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory, prepared_tokens: Path) -> tuple[Study, LanguageRun, Path]:
+    study, run = study_of()
+    folder = tmp_path_factory.mktemp("trained")
+    train_run(study, run, prepared_tokens, folder)
+    return study, run, folder
+
+
+def test_it_learns_and_records_each_validation(trained: tuple[Study, LanguageRun, Path]) -> None:
+    _, run, folder = trained
+    curve = pd.read_csv(folder / "curve.csv")
+    assert curve["updates"].tolist() == [3, 6, 9, 12]
+    assert curve.notna().all(axis=None)
+    assert curve["valid_loss"].is_monotonic_decreasing
+    metrics = recording.read_metrics(folder)
+    assert (metrics["status"], metrics["updates"]) == ("finished", 12)
+    assert 0 < metrics["unigram_baseline"] < math.log2(run.vocabulary)
+    assert Record(run, folder).is_current
+
+
+def test_its_record_says_where_it_came_from(trained: tuple[Study, LanguageRun, Path], prepared_tokens: Path) -> None:
+    _, run, folder = trained
+    record = recording.read(folder / recording.RUN)
+    assert record["id"] == run.id
+    assert record["versions"]["torch"] == torch.__version__
+    assert record["text"]["parts"]["train"]["documents"] == 199
+    assert [attempt["updates_before"] for attempt in record["attempts"]] == [0]
+
+
+def test_a_finished_training_is_not_trained_again(
+    trained: tuple[Study, LanguageRun, Path], prepared_tokens: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study, run, folder = trained
+    before = {name: (folder / name).read_bytes() for name in run.records}
+    interrupt(monkeypatch, 1, crash)
+    train_run(study, run, prepared_tokens, folder)
+    assert {name: (folder / name).read_bytes() for name in run.records} == before
+
+
+@pytest.mark.parametrize("killed", [2, 8])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"precision": "fp32", "dropout": 0.1},
+        {"precision": "bf16", "optimizer": "muon", "accumulate": 2},
+        {"placement": "admin", "optimizer": "radam", "schedule": "cosine", "tokens": "bytes", "clip_norm": 0.5},
+    ],
+    ids=lambda changes: "-".join(map(str, changes.values())),
+)
+def test_a_training_that_was_killed_ends_as_one_that_was_not(
+    changes: dict[str, Any], killed: int, tmp_path: Path, prepared_tokens: Path
+) -> None:
+    study, run = study_of(**changes)
+    train_run(study, run, prepared_tokens, tmp_path / "whole")
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(MemoryError):
+        interrupt(patch, killed, crash)
+        train_run(study, run, prepared_tokens, tmp_path / "killed")
+    train_run(study, run, prepared_tokens, tmp_path / "killed")
+    assert numbers(tmp_path / "killed") == numbers(tmp_path / "whole")
+    ends = [weights(tmp_path / name, 12) for name in ("whole", "killed")]
+    assert all(torch.equal(ends[0][name], ends[1][name]) for name in ends[0])
+    attempts = recording.read(tmp_path / "killed" / recording.RUN)["attempts"]
+    assert [attempt["updates_before"] for attempt in attempts] == [0, killed // 3 * 3]
+
+
+def test_a_signal_stops_it_after_the_update_with_a_checkpoint(
+    trained: tuple[Study, LanguageRun, Path], tmp_path: Path, prepared_tokens: Path
+) -> None:
+    study, run, whole = trained
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(Interrupted, match="run the same command to continue"):
+        interrupt(patch, 5, lambda: os.kill(os.getpid(), signal.SIGTERM))
+        train_run(study, run, prepared_tokens, tmp_path)
+    assert weights(tmp_path, 5)
+    train_run(study, run, prepared_tokens, tmp_path)
+    assert numbers(tmp_path) == numbers(whole)
+
+
+@pytest.fixture
+def stopped(tmp_path: Path, prepared_tokens: Path) -> Path:
+    """A training that was killed after update 10."""
+    study, run = study_of()
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(MemoryError):
+        interrupt(patch, 11, crash)
+        train_run(study, run, prepared_tokens, tmp_path)
+    return tmp_path
+
+
+def test_after_a_damaged_checkpoint_it_goes_on_from_the_one_before(
+    stopped: Path, trained: tuple[Study, LanguageRun, Path], prepared_tokens: Path
+) -> None:
+    study, run, whole = trained
+    (newest,) = stopped.glob("state/*/checkpoints/checkpoint_9.pt")
+    content = bytearray(newest.read_bytes())
+    content[len(content) // 2] ^= 1
+    newest.write_bytes(content)
+    train_run(study, run, prepared_tokens, stopped)
+    assert recording.read(stopped / recording.RUN)["attempts"][-1]["updates_before"] == 6
+    assert numbers(stopped) == numbers(whole)
+
+
+def test_a_validation_that_is_lost_is_trained_again(
+    stopped: Path, trained: tuple[Study, LanguageRun, Path], prepared_tokens: Path
+) -> None:
+    study, run, whole = trained
+    record = state_of(run, prepared_tokens, stopped).record
+    write_json_lines(record, [line for line in read_json_lines(record) if line["updates"] != 9])
+    train_run(study, run, prepared_tokens, stopped)
+    assert numbers(stopped) == numbers(whole)
+
+
+def test_a_checkpoint_of_another_run_is_refused(stopped: Path, prepared_tokens: Path) -> None:
+    study, run = study_of(seed=2)
+    state = state_of(run, prepared_tokens, stopped)
+    state.checkpoints.mkdir(parents=True)
+    (foreign,) = stopped.glob("state/*/checkpoints/checkpoint_9.pt")
+    shutil.copyfile(foreign, state.checkpoints / foreign.name)
+    for update in (3, 6, 9):
+        append_json(state.record, {"updates": update})
+    with pytest.raises(CheckpointRefused, match="belongs to another run"):
+        train_run(study, run, prepared_tokens, stopped)
+
+
+def test_a_divergence_is_a_result(tmp_path: Path, prepared_tokens: Path) -> None:
+    study, run = study_of(learning_rate=10, optimizer="adam")
+    for _ in range(2):
+        train_run(study, run, prepared_tokens, tmp_path)
+        metrics = recording.read_metrics(tmp_path)
+        assert metrics["status"] == "diverged"
+        assert metrics["diverged"]["update"] == 2
+        assert "the training loss is" in metrics["diverged"]["reason"]
+    assert len(recording.read(tmp_path / recording.RUN)["attempts"]) == 1
+
+
+def small_text() -> TokenText:
+    tokens = torch.randint(20, (2000,), generator=torch.Generator().manual_seed(1)).numpy().astype("uint16")
+    return TokenText(tokens[:1500], tokens[1500:], 20, torch.ones(20).numpy().astype("int64"))
+
+
+def test_an_update_that_diverges_leaves_the_weights() -> None:
+    one = Trainer(language_settings(), small_text())
+    before = {name: weight.clone() for name, weight in one.model.state_dict().items()}
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(Diverged):
+        patch.setattr(trainer, "LIMIT", 0.1)
+        one.update()
+    assert all(torch.equal(before[name], weight) for name, weight in one.model.state_dict().items())
+    assert one.done == 0
+
+
+def test_batches_whose_gradients_make_an_update_are_one_large_batch() -> None:
+    losses = []
+    for shape in ({"batch_sequences": 8, "accumulate": 1}, {"batch_sequences": 2, "accumulate": 4}):
+        one = Trainer(language_settings(**shape), small_text())
+        losses.append([one.update() for _ in range(5)])
+    torch.testing.assert_close(torch.tensor(losses[0]), torch.tensor(losses[1]), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("optimizer", ["sgd", "adam", "adamw", "radam", "muon"])
+def test_an_optimizer_has_every_weight_once_and_lowers_the_loss(optimizer: str) -> None:
+    rate = {"sgd": 0.3}.get(optimizer, 0.01)
+    one = Trainer(language_settings(optimizer=optimizer, learning_rate=rate, warmup=2, weight_decay=0.01), small_text())
+    owned = [weight for part in one.optimizers for group in part.param_groups for weight in group["params"]]
+    assert len(owned) == len(set(owned))
+    assert set(owned) == set(one.model.parameters())
+    first = one.validate()
+    for _ in range(10):
+        one.update()
+    assert one.validate() < first
+
+
+def test_vectors_do_not_decay() -> None:
+    one = Trainer(language_settings(weight_decay=0.1), small_text())
+    decay = {weight: group["weight_decay"] for group in one.optimizers[0].param_groups for weight in group["params"]}
+    assert {name: decay[weight] for name, weight in one.model.named_parameters()} == {
+        name: 0.1 if weight.dim() > 1 else 0.0 for name, weight in one.model.named_parameters()
+    }
+
+
+def test_clipping_bounds_the_gradient_and_the_norm_is_that_before() -> None:
+    rates = {"optimizer": "sgd", "learning_rate": 1.0}
+    free, clipped = (Trainer(language_settings(clip_norm=norm, **rates), small_text()) for norm in (0.0, 1e-3))
+    before = torch.cat([weight.detach().flatten() for weight in clipped.model.parameters()])
+    assert free.update()[1] == clipped.update()[1]
+    after = torch.cat([weight.detach().flatten() for weight in clipped.model.parameters()])
+    assert (after - before).norm().item() == pytest.approx(1e-3, rel=0.01)
+
+
+@pytest.mark.slow
+def test_a_process_that_is_killed_as_it_writes_a_checkpoint_goes_on(
+    trained: tuple[Study, LanguageRun, Path], tmp_path: Path, prepared_tokens: Path, hold: NewHold
+) -> None:
+    _, run, whole = trained
+    write_study(tmp_path)
+    command = [sys.executable, "-m", "preln", "train-language", str(tmp_path), run.id]
+    command += ["--prepared", str(prepared_tokens), "--out", str(tmp_path / run.id)]
+    held = hold(before_file(r"checkpoint_6\.pt"))
+    process = subprocess.Popen(command, env=held.environment(os.environ))
+    held.wait(process)
+    process.kill()
+    process.wait()
+    subprocess.run(command, check=True)
+    assert recording.read(tmp_path / run.id / recording.RUN)["attempts"][-1]["updates_before"] == 3
+    assert numbers(tmp_path / run.id) == numbers(whole)
+
+
+@pytest.mark.slow
+def test_two_processes_train_as_one(tmp_path: Path, prepared_tokens: Path) -> None:
+    curves = []
+    for processes in (1, 2):
+        study, run = study_of({"processes": processes}, accumulate=2)
+        train_run(study, run, prepared_tokens, tmp_path / str(processes))
+        curves.append(pd.read_csv(tmp_path / str(processes) / "curve.csv").drop(columns=TIMES))
+    alone, together = curves
+    pd.testing.assert_frame_equal(alone, together, rtol=1e-4)
