@@ -68,7 +68,8 @@ def test_a_study_without_runs_of_the_figure_says_which_it_has(tmp_path: Path, nu
     study, runs = small_study()
 
     with pytest.raises(
-        PrelnError, match=f"figure {number}: study small has nothing that it shows; allowed: 2, rate-budgets, runs"
+        PrelnError,
+        match=f"figure {number}: study small has nothing that it shows; allowed: 2, finding, rate-budgets, runs",
     ):
         drawn(number, study, runs, tmp_path)
 
@@ -361,7 +362,7 @@ def test_a_figure_that_fails_leaves_the_old_file_and_nothing_beside_it(
 def test_a_figure_or_format_that_there_is_not_is_refused(tmp_path: Path) -> None:
     study, _ = small_study()
 
-    with pytest.raises(PrelnError, match="figure 7: not known; allowed: 2, rate-budgets, runs"):
+    with pytest.raises(PrelnError, match="figure 7: not known; allowed: 2, finding, rate-budgets, runs"):
         draw(study, "7", tmp_path, [tmp_path / "figure.pdf"])
     with pytest.raises(PrelnError, match=r"figure figure-2: not known \(did you mean 2\?\)"):
         draw(study, "figure-2", tmp_path, [tmp_path / "figure.pdf"])

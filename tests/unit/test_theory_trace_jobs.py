@@ -66,9 +66,3 @@ def test_what_is_wrong_is_said_with_its_key_before_any_job(section: dict[str, An
     with pytest.raises(StudyError) as caught:
         check(content(**section), "my.yaml")
     assert [said.startswith(f"my.yaml: {line}") for said in str(caught.value).split("\n")] == [True]
-
-
-def test_a_mistake_in_another_section_does_not_hide_one_in_the_traces() -> None:
-    wrong = {**content({"heads": 3}), "execution": {"cpus": 0}}
-    with pytest.raises(StudyError, match=r"first_updates\.runs\.0\.width: 16 is no multiple of heads"):
-        check(wrong, "my.yaml")

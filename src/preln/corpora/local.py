@@ -95,7 +95,7 @@ def _of_files(where: str, corpus: FilesCorpus, recorded: Path) -> Iterator[str]:
             usable = False
             continue
         wrong = list(_of_file(f"{where}.{key}", path))
-        if not path.exists() and recorded.exists():
+        if not os.path.exists(path) and recorded.exists():
             wrong = [f"{line}; recorded results stay without it: snakemake --configfile {recorded}" for line in wrong]
         elif not wrong and key in checksums and checksums[key] != sha256(path):
             wrong = [f"{where}.{key}: {path} is not the text of these results; remove sha256, and rename the study"]
