@@ -22,9 +22,9 @@ from docs.gather import gather
 from preln.commands.cli import app
 from preln.config.reading import validate
 from preln.errors import PrelnError
+from preln.jobs.kinds import jobs_of
 from preln.report.pages.committed import Committed
 from preln.report.pages.fill import current, pages
-from preln.translation.runs import expand
 from tests.reading import FENCE, blocks
 
 ROOT = Path(__file__).parents[2]
@@ -101,7 +101,7 @@ def test_a_whole_study_in_a_page_is_one(page: Path) -> None:
         content = yaml.safe_load(code)
         # This one has a placement that the reader of its page adds first; a test of its own does both.
         if isinstance(content, dict) and "study" in content and content["study"] != "pre-post":
-            assert expand(validate(content, page.name))
+            assert jobs_of(validate(content, page.name))
 
 
 @OF_PAGES

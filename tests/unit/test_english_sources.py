@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import bz2
+import gzip
 import io
+import lzma
 import tarfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
 
 import pytest
+from backports import zstd
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
@@ -22,6 +25,7 @@ from preln.corpora.english.sources import (
     by_blank_line,
     by_count,
     by_file,
+    by_line,
     documents_of,
     open_texts,
     paragraphs_of,
@@ -67,6 +71,10 @@ def test_no_word_is_lost_or_made_up(lines: list[str]) -> None:
 
 def test_blank_lines_divide_documents() -> None:
     assert list(by_blank_line(texts("a\nb\n\n\nc\n", "d"))) == [["a", "b"], ["c"], ["d"]]
+
+
+def test_each_line_is_a_document() -> None:
+    assert list(by_line(texts("One.\n\nTwo.\n", "Three.\n"))) == [["One."], ["Two."], ["Three."]]
 
 
 def test_of_wrapped_lines_so_many_paragraphs_are_a_document() -> None:
@@ -146,6 +154,23 @@ def test_a_folder_holds_texts_and_archives(tmp_path: Path) -> None:
     (tmp_path / "c.txt").write_text("Three.\n")
     (tmp_path / "picture.png").write_bytes(b"\x89PNG")
     assert list(by_file(open_texts(tmp_path))) == [["One."], ["Two."], ["Three."]]
+
+
+@pytest.mark.parametrize(
+    ("ending", "compress"),
+    [(".gz", gzip.compress), (".bz2", bz2.compress), (".xz", lzma.compress), (".zst", zstd.compress)],
+)
+def test_a_compressed_text_is_unpacked(ending: str, compress: Callable[[bytes], bytes], tmp_path: Path) -> None:
+    (tmp_path / f"a.txt{ending}").write_bytes(compress(b"One.\n"))
+    (tmp_path / f"picture.png{ending}").write_bytes(compress(b"\x89PNG"))
+    for path in (tmp_path, tmp_path / f"a.txt{ending}"):
+        assert list(by_file(open_texts(path))) == [["One."]]
+
+
+def test_a_compressed_text_that_is_cut_off_is_refused_by_name(tmp_path: Path) -> None:
+    (tmp_path / "a.txt.gz").write_bytes(gzip.compress(b"One.\n" * 1000)[:-10])
+    with pytest.raises(CorpusError, match=r"a\.txt\.gz"):
+        list(by_file(open_texts(tmp_path)))
 
 
 def test_an_archive_alone_is_enough(tmp_path: Path) -> None:

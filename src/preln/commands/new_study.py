@@ -20,6 +20,7 @@ from preln.config import StudyError, validate
 from preln.config.base import FORMS, NAMES
 from preln.corpora import CorpusError, bpe, tables
 from preln.corpora.languages import language_of
+from preln.corpora.streams import COMPRESSED
 from preln.corpora.text import MOST_PIECES, Pair, Part, lines_of, screen, write_lines
 from preln.records.files import write_text
 
@@ -78,7 +79,7 @@ class Text:
     @property
     def is_read_as_it_is(self) -> bool:
         """Whether a study can name the files: the preparation reads lines that are not compressed."""
-        return self.columns is None and not {self.source.suffix, self.target.suffix} & set(tables.COMPRESSED)
+        return self.columns is None and not {self.source.suffix, self.target.suffix} & set(COMPRESSED)
 
     def pairs(self) -> Iterator[Pair]:
         """The pairs one by one.
@@ -178,7 +179,7 @@ def language(path: Path, option: str, value: str | None) -> str:
     raise StudyError(f"{path}: its name does not end in a language, such as .nl; give it with {option}")
 
 
-_NO_ENDINGS = tables.NO_LANGUAGES | {ending.removeprefix(".") for ending in tables.COMPRESSED}
+_NO_ENDINGS = tables.NO_LANGUAGES | {ending.removeprefix(".") for ending in COMPRESSED}
 """Endings of text files that are no language."""
 OPTIONS = ("--source-language", "--target-language")
 

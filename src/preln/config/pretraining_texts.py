@@ -66,11 +66,13 @@ class TextFilesSource(Settings):
     memory, an encrypted archive, a link to a text in an archive, and a linked folder in a folder."""
 
     source: Literal["files"]
-    path: LocalPath = Field(description="A text file, an archive, or a folder of both.")
-    documents: Literal["file", "blank-line"] | Annotated[int, Field(ge=10, le=1_000_000)] = Field(
+    path: LocalPath = Field(
+        description="A text file, also compressed (.gz, .bz2, .xz, .zst), an archive, or a folder of these."
+    )
+    documents: Literal["file", "blank-line", "line"] | Annotated[int, Field(ge=10, le=1_000_000)] = Field(
         "file",
-        description="What a document is. `file`: each file; `blank-line`: what is between blank lines; a number: so "
-        "many paragraphs, for few long files.",
+        description="What a document is. `file`: each file; `blank-line`: what is between blank lines; `line`: each "
+        "line; a number: so many paragraphs, for few long files.",
     )
 
 

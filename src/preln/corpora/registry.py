@@ -19,12 +19,16 @@ from preln.config import (
 from preln.config.corpora import CORPORA
 from preln.corpora import parallel
 from preln.corpora.published import Download, Source
+from preln.corpora.streams import COMPRESSED
 from preln.discovery import defined
 
 TEXT_ENDINGS = (".txt", ".raw", ".tokens")
 ARCHIVE_ENDINGS = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 """The endings of names of English texts, and of archives of them."""
-TEXT_FILES = f"{', '.join(TEXT_ENDINGS)}, and archives of them ({', '.join(ARCHIVE_ENDINGS)})"
+TEXT_FILES = (
+    f"{', '.join(TEXT_ENDINGS)}, also compressed ({', '.join(COMPRESSED)}), and archives of them "
+    f"({', '.join(ARCHIVE_ENDINGS)})"
+)
 """Both, as messages have them."""
 
 
@@ -94,6 +98,7 @@ def wikipedia_dump(date: str) -> str:
 def is_text(name: str) -> bool:
     """A file in a folder or an archive is one of text; other systems leave files of their own beside them."""
     path = PurePosixPath(name)
+    path = path.with_suffix("") if path.suffix in COMPRESSED else path
     return path.suffix in TEXT_ENDINGS and not path.name.startswith(".")
 
 

@@ -34,6 +34,10 @@ _SIGNATURES = {
 }
 
 
+COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
+"""Endings of the names of compressed files."""
+
+
 @contextmanager
 def unpacked(path: Path) -> Iterator[BufferedReader]:
     """A file's content, unpacked if it is compressed.

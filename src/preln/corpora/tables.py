@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 from preln.config.base import listed
 from preln.corpora import CorpusError, doubts, streams
 from preln.corpora.languages import language_of
+from preln.corpora.streams import COMPRESSED
 from preln.corpora.text import lines_of
 
 Row = dict[str, str]
@@ -21,7 +22,6 @@ Row = dict[str, str]
 
 SAMPLE = 1000
 """Rows by which the columns are judged."""
-COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 SIDES = {"source", "src", "target", "tgt", "trg", "translation"}
 """Headings of a column of text that are no language."""
 

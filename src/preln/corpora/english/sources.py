@@ -18,7 +18,7 @@ import mwparserfromhell
 from preln.config import BookcorpusSource, EmbeddedSource, TextFilesSource, TextSource, WikipediaSource, WikitextSource
 from preln.corpora import CorpusError, data
 from preln.corpora.registry import ARCHIVE_ENDINGS, TEXT_FILES, is_text, needed_downloads
-from preln.corpora.streams import BROKEN, MOST_IN_MEMORY, members, require_text, size
+from preln.corpora.streams import BROKEN, MOST_IN_MEMORY, members, require_text, size, unpacked
 
 Document = list[str]
 """The paragraphs of a document, none of them empty."""
@@ -60,6 +60,8 @@ def documents_of(source: TextSource, downloads: Path) -> Iterator[Document]:
                     documents = by_file(texts)
                 case "blank-line":
                     documents = by_blank_line(texts)
+                case "line":
+                    documents = by_line(texts)
                 case lines:
                     documents = by_count(texts, lines)
             # Not in published texts, whose prepared forms have known checksums.
@@ -92,7 +94,7 @@ def open_texts(path: Path) -> Iterator[tuple[str, BufferedReader]]:
                 yield f"{file}:{name}", content
         elif is_text(file.name) or file == path:
             has_text = True
-            with file.open("rb") as content:
+            with unpacked(file) as content:
                 yield str(file), content
     if not has_text:
         raise CorpusError(f"{path}: holds no text; allowed: {TEXT_FILES}")
@@ -166,6 +168,16 @@ def by_blank_line(texts: Iterable[tuple[str, BufferedReader]]) -> Iterator[Docum
             if has_text:
                 yield list(block)
             lines.next_document()
+
+
+def by_line(texts: Iterable[tuple[str, BufferedReader]]) -> Iterator[Document]:
+    """Each line is a document."""
+    for name, content in texts:
+        lines = Lines(name, content)
+        for line in lines:
+            lines.next_document()
+            if line:
+                yield [line]
 
 
 def by_count(texts: Iterable[tuple[str, BufferedReader]], paragraphs: int) -> Iterator[Document]:

@@ -1,0 +1,99 @@
+"""From a study to its language models: ids, identities, costs, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from preln.commands import cost
+from preln.config import StudyError, validate
+from preln.jobs.kinds import KINDS
+from preln.language.model import LanguageModel
+from preln.language.runs import LanguageRun, expand
+from preln.placements import PLACEMENTS
+from preln.report.catalogue import Catalogue
+from tests.conftest import language_content, language_settings
+from tests.refused import refused
+
+
+def runs(*entries: dict[str, Any], **sections: Any) -> list[LanguageRun]:
+    return expand(validate(language_content(*entries, **sections), "my.yaml"), "my.yaml")
+
+
+def test_an_id_tells_placement_rate_schedule_and_seed() -> None:
+    entries = {"placement": ["post", "pre"], "warmup": [0, 4]}, {"schedule": "cosine", "seed": 2}
+    assert [run.id for run in runs(*entries)] == [
+        "post-lr3e-3-const-s1",
+        "post-lr3e-3-const-wu4-s1",
+        "pre-lr3e-3-const-s1",
+        "pre-lr3e-3-const-wu4-s1",
+        "pre-lr3e-3-cosine12-s2",
+    ]
+
+
+def test_what_differs_from_the_studys_settings_is_in_the_id() -> None:
+    (run,) = runs({"positions": "rope", "qk_norm": True, "updates": 24})
+    assert run.id == "pre-lr3e-3-const-qknormtrue-positionsrope-updates24-s1"
+
+
+@pytest.mark.parametrize("change", [{"beta2": 0.98}, {"seed": 2}, {"tokens": "bytes"}, {"precision": "bf16"}])
+def test_what_can_change_the_numbers_is_identity(change: dict[str, Any]) -> None:
+    assert runs(change)[0].identity != runs()[0].identity
+
+
+def test_how_it_is_computed_is_not() -> None:
+    assert runs({"execution": {"cpus": 2, "log_interval": 7}})[0].identity == runs()[0].identity
+
+
+@pytest.mark.parametrize(
+    ("entry", "parts"),
+    [
+        ({"initialisation": ["own", "common"]}, ("is the same training as", "neither uses what they differ in")),
+        ({"optimizer": "sgd", "beta1": [0.8, 0.9]}, ("is the same training as",)),
+        ({"execution": {"nodes": 2, "gpus": 2}, "accumulate": 2}, ("execution.nodes: 2", "one node")),
+        ({"accumulate": 1, "execution": {"processes": 2}}, ("accumulate: 1 cannot be shared by 2 processes",)),
+        ({"text": "other"}, ("text: 'other' is not defined", "defined: tiny")),
+        ({"dropout": 1.0}, ("dropout", "less than 1")),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_is_refused(entry: dict[str, Any], parts: tuple[str, ...]) -> None:
+    with refused(StudyError, *parts):
+        runs(entry)
+
+
+def test_a_placements_own_initialisation_is_another_training_than_the_common_one() -> None:
+    assert len(runs({"placement": "deepnorm", "initialisation": ["own", "common"]})) == 2
+
+
+def test_it_reads_the_tokens_of_its_text() -> None:
+    for tokens, entry in (("bpe", {}), ("bytes", {"tokens": "bytes"})):
+        (prepared,) = runs(entry)[0].prepared
+        assert [Path(path).name for path in prepared.paths] == ["text", f"tokens-{tokens}"]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        *({"placement": placement} for placement in PLACEMENTS),
+        {"feed_forward": "swiglu", "norm": "rms", "qk_norm": True, "positions": "rope", "tied": False},
+    ],
+    ids=str,
+)
+def test_a_plan_counts_the_models_parameters(changes: dict[str, Any]) -> None:
+    settings = language_settings(**changes)
+    built = LanguageModel(settings, 301)
+    assert cost.language(settings, 301).parameters == sum(weight.numel() for weight in built.parameters())
+
+
+def test_a_study_plans_its_language_models_and_has_their_figure_and_table() -> None:
+    study = validate(language_content({"tokens": ["bpe", "bytes"]}), "my.yaml")
+    estimates: Any = KINDS["language"].estimates
+    first, second = estimates(expand(study), Path())
+    assert first.tokens == 12 * 4 * 16
+    assert first.cost.parameters - second.cost.parameters == (301 - 256) * 16
+    catalogue = Catalogue(study)
+    assert "language" in catalogue.figures
+    assert "language" in catalogue.tables

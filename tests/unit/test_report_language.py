@@ -1,0 +1,87 @@
+"""The figure and the table of language models: what they take from the records."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from preln.config import Study, validate
+from preln.jobs.kinds import KINDS
+from preln.language.runs import expand
+from preln.records.files import write_json
+from preln.report.catalogue import Catalogue
+from preln.report.core import forms
+from tests.conftest import language_content
+
+LOSSES = {"post": [8.0, 7.5, 7.2, 7.1], "pre": [7.0, 6.0, 5.5, 5.0]}
+
+
+@pytest.fixture
+def study() -> Study:
+    return validate(language_content({"placement": ["post", "pre"]}, {"placement": "pre", "seed": 2}), "my.yaml")
+
+
+@pytest.fixture
+def results(study: Study, tmp_path: Path) -> Path:
+    """Records of all runs, of which that of the second seed diverged at update 5."""
+    for run in expand(study):
+        folder = tmp_path / study.study / run.folder
+        folder.mkdir(parents=True)
+        diverged = {"update": 5, "reason": "the training loss is nan bits a token"} if run.settings.seed == 2 else None
+        losses = LOSSES[run.settings.placement][: 1 if diverged else 4]
+        rows: dict[str, Any] = {"updates": [3, 6, 9, 12][: len(losses)], "valid_loss": losses, "train_loss": losses}
+        rows |= {"learning_rate": 1e-3, "gradient_norm": 1.0, "tokens_per_second": 1000.0, "seconds": 2.0}
+        pd.DataFrame(rows).to_csv(folder / "curve.csv", index=False)
+        metrics = {
+            **{"id": run.id, "status": "diverged" if diverged else "finished", "diverged": diverged},
+            **{"updates": 3 * len(losses), "parameters": 5000, "unigram_baseline": 7.15, "seconds": 8.0},
+            **{"final": {"valid_loss": losses[-1]}, "best": {"valid_loss": min(losses)}},
+        }
+        write_json(folder / "metrics.json", metrics)
+        hardware = {"processor": "Processor 1", "cores_used": 1, "gpus": []}
+        write_json(folder / "run.json", {"identity": run.identity, "commit": "abc", "hardware": hardware})
+    return tmp_path
+
+
+def test_the_table_has_how_each_run_ended_beside_the_baseline(study: Study, results: Path) -> None:
+    catalogue = Catalogue(study)
+    table = catalogue.table("language")
+    content = table.make(study, catalogue.load(table, results))
+    columns = ["placement", "seed", "status", "diverged_update", "final_valid_loss", "unigram_baseline"]
+    rows = content.full[columns].astype(object).where(content.full[columns].notna(), None)
+    assert rows.to_numpy().tolist() == [
+        ["post", 1, "finished", None, 7.1, 7.15],
+        ["pre", 1, "finished", None, 5.0, 7.15],
+        ["pre", 2, "diverged", 5, 7.0, 7.15],
+    ]
+    text = forms.plain(content)
+    assert "diverged at 5" in text
+    assert "Post-LN" in text and "AdamW" in text
+    assert "3 of 3 language models are done" in text
+
+
+def test_the_figure_has_the_curves_and_the_baseline(study: Study, results: Path, tmp_path: Path) -> None:
+    catalogue = Catalogue(study)
+    figure = catalogue.figure("language")
+    records = catalogue.load(figure, results)
+    drawing = figure.compose(study, records)
+    (axes,) = drawing.axes
+    assert {"Post-LN", "Pre-LN"} <= {name.partition(",")[0] for name in figure.curves(study, records)[0].table["curve"]}
+    (legend,) = drawing.legends
+    assert "unigram baseline" in [text.get_text() for text in legend.get_texts()]
+    assert axes.get_ylabel() == "Loss (bits/token)"
+
+
+def test_the_last_losses_are_compared(study: Study, results: Path) -> None:
+    numbers: Any = KINDS["language"].numbers
+    found = [
+        (number.name, number.seed, number.value, number.diverged) for number in numbers(study, expand(study), results)
+    ]
+    assert found == [
+        ("post-lr3e-3-const", 1, 7.1, False),
+        ("pre-lr3e-3-const", 1, 5.0, False),
+        ("pre-lr3e-3-const", 2, None, True),
+    ]
