@@ -157,9 +157,9 @@ def test_dropout_acts_in_training_alone() -> None:
 
 BLOCKED = """
 import sys
-for name in ("fairseq", "snakemake", "hydra", "sacrebleu"):
+for name in ("fairseq", "hydra", "snakemake", "sacrebleu", "sentencepiece", "spacy", "pandas", "matplotlib"):
     sys.modules[name] = None
-import preln.language.trainer, preln.language.training, preln.language.text
+import preln.language.demo, preln.language.training
 from preln.config.language import LanguageSettings
 from preln.language.model import LanguageModel
 import torch

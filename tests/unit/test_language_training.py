@@ -17,6 +17,7 @@ import torch
 import yaml
 
 from preln.config import Study, validate
+from preln.fairseq_plugin.log import newest_progress
 from preln.language import trainer
 from preln.language.runs import LanguageRun, expand
 from preln.language.text import TokenText
@@ -88,6 +89,14 @@ def test_it_learns_and_records_each_validation(trained: tuple[Study, LanguageRun
     assert (metrics["status"], metrics["updates"]) == ("finished", 12)
     assert 0 < metrics["unigram_baseline"] < math.log2(run.vocabulary)
     assert Record(run, folder).is_current
+
+
+def test_its_log_tells_its_progress(trained: tuple[Study, LanguageRun, Path], prepared_tokens: Path) -> None:
+    _, run, folder = trained
+    latest = newest_progress(state_of(run, prepared_tokens, folder).log)
+    assert latest is not None
+    assert latest.updates == 12
+    assert min(latest.loss, latest.updates_per_second, latest.tokens_per_second) > 0
 
 
 def test_its_record_says_where_it_came_from(trained: tuple[Study, LanguageRun, Path], prepared_tokens: Path) -> None:

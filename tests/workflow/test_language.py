@@ -1,0 +1,59 @@
+"""Language models through real Snakemake: from text to figure and table, and what a change runs again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import MakeOnce, language_content
+from tests.workflow.conftest import Workspace, copy_repository
+
+pytestmark = pytest.mark.slow
+
+
+def content(**changes: Any) -> dict[str, Any]:
+    return language_content({"placement": "post", "tokens": "bytes"}, {"placement": "pre", **changes})
+
+
+@pytest.fixture(scope="module")
+def trained(make_once: MakeOnce) -> Workspace:
+    def fill(folder: Path) -> None:
+        workspace = copy_repository(folder)
+        workspace.write(content())
+        outcome = workspace.snakemake()
+        assert outcome.code == 0, outcome.output
+        assert not {"binarise_english", "prepare_task"} & outcome.jobs.keys()
+
+    return Workspace(make_once("trained language models", fill))
+
+
+@pytest.fixture
+def again(trained: Workspace, tmp_path: Path) -> Workspace:
+    return trained.copied(tmp_path / "the same again")
+
+
+def test_a_study_of_language_models_has_its_figure_and_table(trained: Workspace) -> None:
+    results = trained.folder / "results" / "tiny"
+    names = {path.name for folder in ("figures", "tables") for path in (results / folder).iterdir()}
+    assert names == {"figure-language.pdf", "figure-language.png", "language.csv", "language.md", "language.tex"}
+    assert {path.name for path in (trained.folder / "resources" / "texts").glob("*/*") if path.is_dir()} == {
+        *("text", "bpe", "tokens-bpe", "tokens-bytes")
+    }
+
+
+def test_another_rate_of_a_run_trains_that_run(again: Workspace) -> None:
+    again.write(content(learning_rate=5e-3))
+    trained_again = again.would_run()
+    assert trained_again.pop("train_language") == 1
+    assert trained_again.keys() == {"draw_figure", "write_table", "judge_claims", "write_report", "write_records"}
+
+
+def test_a_clone_trains_nothing_that_is_recorded(again: Workspace) -> None:
+    again.as_cloned()
+    assert again.would_compute() == set()
+
+
+def test_every_text_of_the_study_can_be_prepared_first(again: Workspace) -> None:
+    assert again.would_run("prepared") == {}
