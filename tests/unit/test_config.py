@@ -55,7 +55,7 @@ def test_an_unknown_key_is_named_with_its_file() -> None:
         (
             {"source": "files", "path": "novels", "documents": 3},
             [
-                "texts.english.sources.0.documents: 3: Input should be 'file' or 'blank-line'",
+                "texts.english.sources.0.documents: 3: Input should be 'file', 'blank-line' or 'line'",
                 "texts.english.sources.0.documents: 3: Input should be greater than or equal to 10",
             ],
         ),

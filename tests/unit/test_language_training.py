@@ -27,7 +27,7 @@ from preln.records import recording
 from preln.records.files import append_json, read_json_lines, write_json_lines
 from preln.records.record import Record
 from tests.conftest import language_content, language_settings
-from tests.moments import NewHold, before_file
+from tests.moments import NewHold, before_file, wait
 from tests.trainings import TIMES
 
 pytestmark = pytest.mark.numbers
@@ -39,9 +39,15 @@ def study_of(execution: dict[str, Any] | None = None, **changes: Any) -> tuple[S
     return study, expand(study)[0]
 
 
-def write_study(folder: Path) -> None:
-    content = language_content({}, execution={"log_interval": 1})
+def write_study(folder: Path, execution: dict[str, Any] | None = None, **changes: Any) -> None:
+    content = language_content(changes, execution={"log_interval": 1, **(execution or {})})
     (folder / "study.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
+
+
+def command_of(folder: Path, run: LanguageRun, prepared: Path) -> list[str]:
+    """The command that trains a run of the study in a folder."""
+    command = [sys.executable, "-m", "preln", "train-language", str(folder), run.id]
+    return [*command, "--prepared", str(prepared), "--out", str(folder / run.id)]
 
 
 def numbers(folder: Path) -> str:
@@ -271,8 +277,7 @@ def test_a_process_that_is_killed_as_it_writes_a_checkpoint_goes_on(
 ) -> None:
     _, run, whole = trained
     write_study(tmp_path)
-    command = [sys.executable, "-m", "preln", "train-language", str(tmp_path), run.id]
-    command += ["--prepared", str(prepared_tokens), "--out", str(tmp_path / run.id)]
+    command = command_of(tmp_path, run, prepared_tokens)
     held = hold(before_file(r"checkpoint_6\.pt"))
     process = subprocess.Popen(command, env=held.environment(os.environ))
     held.wait(process)
@@ -292,3 +297,19 @@ def test_two_processes_train_as_one(tmp_path: Path, prepared_tokens: Path) -> No
         curves.append(pd.read_csv(tmp_path / str(processes) / "curve.csv").drop(columns=TIMES))
     alone, together = curves
     pd.testing.assert_frame_equal(alone, together, rtol=1e-4)
+
+
+@pytest.mark.slow
+def test_a_signal_stops_two_processes_after_the_same_update(tmp_path: Path, prepared_tokens: Path) -> None:
+    long: dict[str, Any] = {"accumulate": 2, "updates": 30_000, "validate_every": 30_000}
+    write_study(tmp_path, {"processes": 2}, **long)
+    _, run = study_of({"processes": 2}, **long)
+    process = subprocess.Popen(command_of(tmp_path, run, prepared_tokens), stderr=subprocess.PIPE, text=True)
+    wait(lambda: bool(list(tmp_path.glob("*/state/*/training.log"))))
+    process.terminate()
+    _, said = process.communicate()
+    assert "stopped on request, with a checkpoint" in said
+    (checkpoint,) = tmp_path.glob("*/state/*/checkpoints/checkpoint_*.pt")
+    done = newest_progress(checkpoint.parents[1] / "training.log")
+    assert done is not None
+    assert checkpoint.stem == f"checkpoint_{done.updates}"

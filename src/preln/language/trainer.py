@@ -40,7 +40,8 @@ class Trainer:
         model: the model.
         done: the updates that are done.
         rate: the learning rate of the last of them.
-        stop: whether this process was asked to stop; after an update, whether one of the training's processes was.
+        asked: whether this process was asked to stop.
+        stop: whether one of the training's processes was, as all of them know since the last update.
     """
 
     def __init__(
@@ -51,12 +52,9 @@ class Trainer:
         self.model = LanguageModel(settings, text.vocabulary).to(device)
         self.model.initialise(self._batches(0)[0][0])
         self.optimizers = optimizers(self.model, settings)
-        self.done, self.rate, self.stop = 0, 0.0, False
+        self.done, self.rate, self.asked, self.stop = 0, 0.0, False, False
         self._schedule = schedules.of(settings)
         self._ddp = DistributedDataParallel(self.model) if processes > 1 else None
-        # On a GPU, the many small steps of a layer become few.
-        of_gpu = device != "cpu"
-        self._forward = torch.compile(self._ddp or self.model) if of_gpu else (self._ddp or self.model)
 
     def update(self) -> tuple[float, float]:
         """Make an update.
@@ -77,7 +75,7 @@ class Trainer:
         for number, (tokens, targets) in enumerate(batches, start=1):
             # Processes add their gradients after the last of their batches.
             with self._ddp.no_sync() if self._ddp and number < len(batches) else nullcontext():
-                share = loss_of(self._forward(tokens), targets) / len(batches)
+                share = loss_of((self._ddp or self.model)(tokens), targets) / len(batches)
                 share.backward()  # type: ignore[no-untyped-call]
             loss += share.detach()
         norm = nn.utils.clip_grad_norm_(self.model.parameters(), settings.clip_norm or math.inf)
@@ -139,8 +137,9 @@ class Trainer:
     def _together(self, loss: float) -> float:
         """The mean of the processes' losses; that one of them was asked to stop becomes known to all."""
         if self._processes == 1:
+            self.stop = self.asked
             return loss
-        sums = torch.tensor([loss, float(self.stop)], dtype=torch.float64, device=self._device)
+        sums = torch.tensor([loss, float(self.asked)], dtype=torch.float64, device=self._device)
         distributed.all_reduce(sums)
         self.stop = bool(sums[1])
         return float(sums[0]) / self._processes

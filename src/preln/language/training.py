@@ -130,7 +130,7 @@ def work(
         interval = content["interval"]
     parameters = sum(weight.numel() for weight in trainer.model.parameters())
     tokens_an_update = settings.sequence_length * settings.batch_sequences * settings.accumulate
-    with signals(lambda _: setattr(trainer, "stop", True)):
+    with signals(lambda _: setattr(trainer, "asked", True)):
         while trainer.done < settings.updates and not trainer.stop:
             started = time.monotonic()
             try:
