@@ -162,11 +162,11 @@ def test_an_id_tells_each_setting_that_a_schedule_reads(name: str) -> None:
     base: dict[str, Any] = {"schedule": name, "warmup": 5, "epochs": 9}
     # So that each of them changes the rates.
     base |= {"drop_epoch": 7} if name == "constant" else {"anchor": "shift"} if name == "inverse-sqrt" else {}
-    base |= {key: 7 for key in SCHEDULES[name].needs() if RunSettings.model_fields[key].default is None}
+    needed = [key for key in SCHEDULES[name].needs() if RunSettings.model_fields[key].default is None]
+    base |= {key: 7 * 10**number for number, key in enumerate(needed)}
     for key in {"warmup", *SCHEDULES[name].reads()}:
-        kinds = get_args(RunSettings.model_fields[key].annotation)
-        other = kinds[1] if isinstance(kinds and kinds[0], str) else 0.5 if key == "drop_factor" else 6
-        found = runs({**base, "decay_period": 5}, {**base, "decay_period": 5, key: other})
+        changed = {"anchor": "hold", "drop_factor": 0.5}.get(key) or base.get(key, 7) - 1
+        found = runs({**base, "decay_period": 5}, {**base, "decay_period": 5, key: changed})
         assert found[0].id != found[1].id, key
 
 
