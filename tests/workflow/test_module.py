@@ -175,7 +175,7 @@ def test_a_new_user_gets_from_a_text_of_their_own_to_translations_a_model_to_tak
     content = yaml.safe_load((user.folder / "config" / "mine.yaml").read_text(encoding="utf-8"))
     tiny = {"encoder_layers": 1, "decoder_layers": 1, "width": 16, "ffn_width": 32, "heads": 2, "epochs": 1}
     content["translation"]["settings"] |= {**tiny, "decay_period": 10}
-    content["translation"]["runs"][0]["warmup"] = 0
+    content["translation"]["runs"][0] |= {"warmup": 0, "seed": 1}
     write_study(user, "config/mine.yaml", content)
     trained = user.snakemake()
     assert (trained.code, trained.jobs["preln_train_translation"]) == (0, 2), trained.output
