@@ -33,9 +33,9 @@ from preln.fairseq_plugin.masked_lm import weights_name
 from preln.fairseq_plugin.recorded_task import RecordedTask
 from preln.fairseq_plugin.sentence_prediction import SCORES
 from preln.fairseq_plugin.translation import AFTER_WARMUP_WEIGHTS
-from preln.pretraining.curve import read_validations
 from preln.records.files import read_json_lines, read_sealed
 from preln.training.state import RunState
+from preln.training.validations import read_validations
 from preln.translation.curve import read_epochs
 from tests import conftest
 

@@ -22,10 +22,11 @@ from preln.language import trainer
 from preln.language.runs import LanguageRun, expand
 from preln.language.text import TokenText
 from preln.language.trainer import Diverged, Trainer
-from preln.language.training import CheckpointRefused, Interrupted, state_of, train_run
+from preln.language.training import CheckpointRefused, state_of, train_run
 from preln.records import recording
 from preln.records.files import append_json, read_json_lines, write_json_lines
 from preln.records.record import Record
+from preln.training.interruption import Interrupted
 from tests.conftest import language_content, language_settings
 from tests.moments import NewHold, before_file, wait
 from tests.trainings import TIMES

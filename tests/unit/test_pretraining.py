@@ -20,8 +20,8 @@ from preln.fairseq_plugin import launch, options
 from preln.fairseq_plugin.checkpoints import kept_weights
 from preln.fairseq_plugin.masked_lm import RecordedMaskedLM, weights_name
 from preln.pretraining import training
-from preln.pretraining.curve import COLUMNS
 from preln.pretraining.runs import PretrainingRun, expand
+from preln.training.validations import COLUMNS
 from tests.conftest import TEXT, MakeOnce, bert_content, overflow_validations, prepare_english
 from tests.moments import NewHold, after_update, before_file
 from tests.trainings import finish, kill_at, logged, metrics, numbers, start

@@ -20,7 +20,7 @@ FOUR: dict[str, Any] = {
 
 
 def found(study: Study, runs: list[Run], results: Path) -> finding.Finding:
-    answer = finding.find(study, SOURCE.load(study, finding.shown(study, runs), results))
+    answer = finding.find(SOURCE.load(study, finding.shown(study, runs), results))
     assert answer is not None
     return answer
 

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from preln.fairseq_plugin.interruption import SIGNALS, Interruption
+from preln.fairseq_plugin.interruption import Interruption
 from preln.fairseq_plugin.worker import STARTED_BY
+from preln.training.interruption import SIGNALS
 from tests.moments import PATIENCE, wait
 
 

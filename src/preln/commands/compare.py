@@ -18,9 +18,9 @@ from preln.jobs.results import of_folder
 from preln.libraries import pd
 from preln.records import packed
 from preln.records.files import sha256
-from preln.records.record import checksums
+from preln.records.record import checksums, flat
 from preln.records.recording import RUN, RecordError, read
-from preln.report.core.records import flat, hardware_line
+from preln.report.core.records import hardware_line
 from preln.report.core.statistics import mean
 from preln.translation.runs import Run, expand
 from preln.translation.training import tested

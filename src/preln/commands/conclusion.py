@@ -23,7 +23,7 @@ def lines(study: Study, results: Path) -> list[str]:
     catalogue = Catalogue(study)
     shown: list[str] = []
     if "finding" in catalogue.figures:
-        found = finding.find(study, catalogue.load(finding.FIGURE, results))
+        found = finding.find(catalogue.load(finding.FIGURE, results))
         if found:
             shown += [found.question, *_indented(found.lines), found.answer, ""]
     entries = ledger.judge(catalogue.load(ledger.CLAIMS_TABLE, results))

@@ -22,6 +22,7 @@ from preln.records import packed
 from preln.records.record import Record, read_or_nothing
 from preln.records.recording import METRICS
 from preln.training.state import RunState, Unit
+from preln.training.validations import read_validations
 
 SILENT_SECONDS = 600
 """A job that has written nothing for so long has stopped; translating an epoch's sets can take minutes."""
@@ -197,6 +198,9 @@ class Counting:
     unit: Unit
     columns: dict[str, str]
     read_record: Callable[[RunState], dict[int, dict[str, Any]]]
+
+
+UPDATES = Counting("updates", {"valid": "valid_loss"}, read_validations)
 
 
 def state_in_progress(job: Job, folder: Path) -> RunState | None:

@@ -1,13 +1,9 @@
-"""When a training counts as diverged, and at which update."""
+"""At which update a training diverged, and a validation loss that shows it."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-
-LIMIT = 10.0
-"""A loss above this multiple of a uniform guess's has exploded. A model that merely fails to learn stays near a uniform
-guess, and trains to its end."""
 
 
 @dataclass

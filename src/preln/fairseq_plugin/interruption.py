@@ -1,7 +1,4 @@
-"""Stopping a training by a signal: it ends after its update, with a checkpoint from which the next attempt continues.
-
-Slurm signals a job before its time limit, when it is preempted, and when it is requeued.
-"""
+"""Stopping a training of fairseq's by a signal (`preln.training.interruption`)."""
 
 from __future__ import annotations
 
@@ -14,7 +11,8 @@ from dataclasses import dataclass
 from multiprocessing.util import register_after_fork
 from typing import Any
 
-SIGNALS = (signal.SIGTERM, signal.SIGUSR1)
+from preln.training.interruption import SIGNALS, handled
+
 NEVER = 10**9
 """An interval of updates or epochs longer than any training."""
 
@@ -48,12 +46,10 @@ class Interruption:
     def heeded(self, configuration: Any) -> Iterator[None]:
         """Handle the signals during a training with this configuration."""
         self.stopped_after, self._configuration = None, configuration
-        before = {number: signal.signal(number, self.request) for number in SIGNALS}
         try:
-            yield
+            with handled(self.request):
+                yield
         finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
             self.requested, self._configuration = False, None
 
     def request(self, number: int, frame: object) -> None:

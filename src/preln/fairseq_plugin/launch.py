@@ -29,12 +29,13 @@ from preln.errors import PrelnError
 from preln.fairseq_plugin import event_files
 from preln.fairseq_plugin.checkpoints import allow_settings, flush_newest, newest_checkpoint
 from preln.fairseq_plugin.divergence import position
-from preln.fairseq_plugin.interruption import SIGNALS, interruption
+from preln.fairseq_plugin.interruption import interruption
 from preln.fairseq_plugin.options import USER_DIR
 from preln.fairseq_plugin.recorded_task import rank_and_world
 from preln.fairseq_plugin.worker import STARTED_BY
 from preln.fused import memory, native
 from preln.records.files import not_written, read_sealed, write_json, write_sealed
+from preln.training.interruption import Interrupted, handled
 from preln.training.state import RunState
 
 logger = logging.getLogger(__name__)
@@ -47,10 +48,6 @@ def _is_no_traceback(record: logging.LogRecord) -> bool:
 
 
 logging.getLogger("fairseq.checkpoint_utils").addFilter(_is_no_traceback)
-
-
-class Interrupted(PrelnError):
-    """A training was asked to stop, and stopped with a checkpoint."""
 
 
 class WorkerFailed(PrelnError):
@@ -191,26 +188,26 @@ def _work_together(assignment: Assignment, execution: Execution) -> None:
         for process in processes:
             process.send_signal(signal.SIGUSR1)
 
-    before = {number: signal.signal(number, forward_signal) for number in SIGNALS}
-    try:
-        if execution.nodes > 1:
-            processes.append(subprocess.Popen([*_srun(execution), *command], env=environment))
-        else:
-            environment |= {"MASTER_ADDR": "127.0.0.1", "WORLD_SIZE": str(execution.workers)}
-            environment[STARTED_BY] = str(os.getpid())
-            for rank in map(str, range(execution.workers)):
-                ranks = {"RANK": rank, "LOCAL_RANK": rank}
-                processes.append(subprocess.Popen(command, env={**environment, **ranks}))
-        while any(process.poll() is None for process in processes) and not any(process.poll() for process in processes):
-            time.sleep(LOOK_SECONDS)
-        # If one fails, the others would wait for it.
-        failed = [process for process in processes if process.poll()]
-    finally:
-        for process in processes:
-            process.kill()
-            process.wait()
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    with handled(forward_signal):
+        try:
+            if execution.nodes > 1:
+                processes.append(subprocess.Popen([*_srun(execution), *command], env=environment))
+            else:
+                environment |= {"MASTER_ADDR": "127.0.0.1", "WORLD_SIZE": str(execution.workers)}
+                environment[STARTED_BY] = str(os.getpid())
+                for rank in map(str, range(execution.workers)):
+                    ranks = {"RANK": rank, "LOCAL_RANK": rank}
+                    processes.append(subprocess.Popen(command, env={**environment, **ranks}))
+            while any(process.poll() is None for process in processes) and not any(
+                process.poll() for process in processes
+            ):
+                time.sleep(LOOK_SECONDS)
+            # If one fails, the others would wait for it.
+            failed = [process for process in processes if process.poll()]
+        finally:
+            for process in processes:
+                process.kill()
+                process.wait()
     if failed:
         raise WorkerFailed(f"{assignment.state}: one of its {execution.workers} processes failed; see its output above")
 

@@ -13,9 +13,10 @@ from torch import Tensor
 from preln.fairseq_plugin import masters
 from preln.fairseq_plugin.batches import Noted, SharedBatches
 from preln.fairseq_plugin.checkpoints import STATE_KEY, CheckpointRefused, flush_newest, keep_weights
-from preln.fairseq_plugin.divergence import LIMIT, position
+from preln.fairseq_plugin.divergence import position
 from preln.fairseq_plugin.interruption import interruption
 from preln.fused import memory
+from preln.training.divergence import LIMIT
 from preln.training.state import RunState
 
 

@@ -10,7 +10,8 @@ import time
 from pathlib import Path
 
 from preln.errors import PrelnError
-from preln.fairseq_plugin.interruption import SIGNALS, interruption
+from preln.fairseq_plugin.interruption import interruption
+from preln.training.interruption import SIGNALS
 
 STARTED_BY = "PRELN_STARTED_BY"
 """The environment variable with the number of the process that started this one, on one node."""

@@ -9,7 +9,7 @@ from typing import Any
 from preln.config.base import listed
 from preln.jobs.base import Job
 from preln.records import packed
-from preln.records.record import Record
+from preln.records.record import Record, flat
 
 SHOWN = 3
 """Settings of which a message says how they differ."""
@@ -48,17 +48,6 @@ def told(jobs: Sequence[Job], results: Path) -> list[str]:
 
 def _difference(before: dict[str, Any], now: dict[str, Any]) -> str:
     """The settings that differ, with both values."""
-    flat = [_flat(identity) for identity in (before, now)]
-    keys = [key for key in dict.fromkeys([*flat[0], *flat[1]]) if flat[0].get(key) != flat[1].get(key)]
-    return listed([f"{key}: {flat[0].get(key)}, now {flat[1].get(key)}" for key in keys], SHOWN)
-
-
-def _flat(identity: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    """The values of an identity by their dotted keys."""
-    result: dict[str, Any] = {}
-    for key, value in identity.items():
-        if isinstance(value, dict):
-            result |= _flat(value, f"{prefix}{key}.")
-        else:
-            result[f"{prefix}{key}"] = value
-    return result
+    then, current = flat(before), flat(now)
+    keys = [key for key in {**then, **current} if then.get(key) != current.get(key)]
+    return listed([f"{key}: {then.get(key)}, now {current.get(key)}" for key in keys], SHOWN)

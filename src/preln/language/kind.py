@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING
 
 from preln.commands import cost
 from preln.commands.cost import Estimate
-from preln.commands.progress import Progress, training
+from preln.commands.progress import UPDATES, Progress, training
 from preln.config import Study
-from preln.jobs.grid import series_name
 from preln.jobs.kind import Kind, Number
 from preln.language.runs import LanguageRun, expand
-from preln.pretraining.status import UPDATES
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -40,12 +38,7 @@ def _losses(study: Study, runs: Sequence[LanguageRun], results: Path) -> Iterato
     """The last validation losses."""
     from preln.language.report.records import load
 
-    records = load(study, runs, results)
-    for run in runs:
-        if metrics := records.metrics.get(run.id):
-            diverged = bool(metrics["diverged"])
-            loss = None if diverged else metrics["final"]["valid_loss"]
-            yield Number(series_name(run), "valid_loss", run.settings.seed, loss, diverged)
+    return load(study, runs, results).last_losses()
 
 
 def _curves(study: Study, runs: Sequence[LanguageRun], results: Path) -> DataFrame:

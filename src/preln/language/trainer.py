@@ -23,10 +23,7 @@ from preln import schedules
 from preln.config.language import LanguageSettings
 from preln.language.model import LanguageModel
 from preln.language.text import TokenText
-
-LIMIT = 10.0
-"""A training loss above this multiple of a uniform guess's has exploded. A model that merely fails to learn stays near
-a uniform guess, and trains to its end."""
+from preln.training.divergence import LIMIT
 
 
 class Diverged(Exception):

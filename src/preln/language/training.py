@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import logging
 import os
 import pickle
-import signal
 import time
 import zipfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,27 +16,21 @@ from preln.config.language import LanguageSettings
 from preln.errors import PrelnError
 from preln.language.runs import LanguageRun
 from preln.language.text import TokenText
-from preln.pretraining.curve import curve, read_validations
-from preln.records import recording
 from preln.records.files import MANIFEST, replaced
 from preln.records.record import checksums
-from preln.training import prepared_text, records
+from preln.training import prepared_text
+from preln.training.interruption import Interrupted, handled
 from preln.training.machine import claim
 from preln.training.state import RunState
+from preln.training.validations import recorded_updates, write_records
 
 if TYPE_CHECKING:
     from preln.language.trainer import Trainer
 
-SIGNALS = (signal.SIGTERM, signal.SIGUSR1)
-"""What asks a training to stop: Slurm sends one before a job's time limit, or when it is preempted."""
 RENDEZVOUS = "rendezvous"
 """The file in a state by which the processes of a training find each other."""
 
 logger = logging.getLogger(__name__)
-
-
-class Interrupted(PrelnError):
-    """A training was asked to stop, and stopped with a checkpoint."""
 
 
 class CheckpointRefused(PrelnError):
@@ -82,27 +72,11 @@ def train_run(study: Study, run: LanguageRun, prepared: Path, folder: Path) -> N
             state.begin(run.execution, updates_before=before)
         if not is_done:
             _launch(run, tokens_folder(prepared, run.settings), state, checkpoint)
-            if not state.divergence() and _recorded(state, run.settings) < run.settings.updates:
+            if not state.divergence() and recorded_updates(run.settings, state) < run.settings.updates:
                 raise Interrupted(
                     f"{state.folder}: stopped on request, with a checkpoint; run the same command to continue"
                 )
-        write_records(study, run, prepared, state, text.unigram_baseline(run.settings))
-
-
-def write_records(study: Study, run: LanguageRun, prepared: Path, state: RunState, baseline: float) -> None:
-    """Write run.json, curve.csv and metrics.json from the state of a finished training.
-
-    Raises:
-        RecordLost: if a validation is missing from its record.
-    """
-    record, diverged, every = read_validations(state), state.divergence(), run.settings.validate_every
-    if not diverged:
-        state.require_recorded("updates", range(every, run.settings.updates + 1, every), record)
-    rows = curve(record)
-    parameters = record[max(record)]["parameters"] if record else None
-    origin = {**state.origin(study, run.id, run.identity), "text": prepared_text.record(prepared)}
-    results = records.metrics(run.id, recording.rows(rows), parameters, diverged)
-    records.write(state, origin, rows, {**results, "unigram_baseline": baseline})
+        write_records(study, run, prepared, state, unigram_baseline=text.unigram_baseline(run.settings))
 
 
 def work(
@@ -130,7 +104,7 @@ def work(
         interval = content["interval"]
     parameters = sum(weight.numel() for weight in trainer.model.parameters())
     tokens_an_update = settings.sequence_length * settings.batch_sequences * settings.accumulate
-    with signals(lambda _: setattr(trainer, "asked", True)):
+    with handled(lambda number, frame: setattr(trainer, "asked", True)):
         while trainer.done < settings.updates and not trainer.stop:
             started = time.monotonic()
             try:
@@ -170,17 +144,6 @@ def work(
         torch.distributed.destroy_process_group()
 
 
-@contextmanager
-def signals(handle: Callable[[int], object]) -> Iterator[None]:
-    """Within it, `handle` takes the signals that ask a training to stop."""
-    before = {number: signal.signal(number, lambda number, _: handle(number)) for number in SIGNALS}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
 def _launch(run: LanguageRun, tokens: Path, state: RunState, checkpoint: Path | None) -> None:
     """Train in this process, or in several others that are sent its signals."""
     arguments = (run.settings, tokens, state, checkpoint, run.execution)
@@ -192,11 +155,11 @@ def _launch(run: LanguageRun, tokens: Path, state: RunState, checkpoint: Path | 
     (state.folder / RENDEZVOUS).unlink(missing_ok=True)
     context = start_processes(work, arguments, run.execution.workers, join=False, start_method="spawn")  # type: ignore[no-untyped-call]
 
-    def forward(number: int) -> None:
+    def forward(number: int, frame: object) -> None:
         for process in context.pids():
             os.kill(process, number)
 
-    with signals(forward):
+    with handled(forward):
         while not context.join():
             pass
 
@@ -206,12 +169,6 @@ def _log(state: RunState, update: int, loss: float, updates_a_second: float, tok
     values = {"epoch": 1, "update": 1, "loss": loss, "num_updates": update}
     with state.log.open("a", encoding="utf-8") as log:
         log.write(json.dumps({**values, "ups": updates_a_second, "wps": tokens_a_second}) + "\n")
-
-
-def _recorded(state: RunState, settings: LanguageSettings) -> int:
-    """The update up to which a state's record is complete."""
-    record, every = read_validations(state), settings.validate_every
-    return next(update for update in itertools.count(step=every) if update + every not in record)
 
 
 def _mend(state: RunState, settings: LanguageSettings) -> tuple[Path | None, int]:
@@ -224,7 +181,7 @@ def _mend(state: RunState, settings: LanguageSettings) -> tuple[Path | None, int
     """
     state.mend_lines()
     state.mend_mark()
-    last = _recorded(state, settings)
+    last = recorded_updates(settings, state)
     if state.divergence() or last == settings.updates:
         return None, last
     for path, update in _checkpoints(state).items():

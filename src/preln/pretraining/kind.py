@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from preln.config import Study
-from preln.jobs.grid import series_name
 from preln.jobs.kind import Kind, Number
 from preln.pretraining.estimates import estimates, finetuning_estimates
 from preln.pretraining.runs import FinetuningJob, PretrainingRun, expand, finetunings
@@ -23,12 +22,7 @@ def _losses(study: Study, runs: Sequence[PretrainingRun], results: Path) -> Iter
     """The last validation losses."""
     from preln.pretraining.report.records import load
 
-    records = load(study, runs, results)
-    for run in runs:
-        if metrics := records.metrics.get(run.id):
-            diverged = bool(metrics["diverged"])
-            loss = None if diverged else metrics["final"]["valid_loss"]
-            yield Number(series_name(run), "valid_loss", run.settings.seed, loss, diverged)
+    return load(study, runs, results).last_losses()
 
 
 def _accuracies(study: Study, jobs: Sequence[FinetuningJob], results: Path) -> Iterator[Number]:

@@ -10,18 +10,15 @@ from pathlib import Path
 
 from preln.commands.progress import (
     SILENT_SECONDS,
-    Counting,
+    UPDATES,
     Progress,
     State,
     state_in_progress,
     training,
 )
-from preln.pretraining.curve import read_validations
 from preln.pretraining.runs import FinetuningJob, PretrainingRun
 from preln.records import packed
 from preln.records.record import Record
-
-UPDATES = Counting("updates", {"valid": "valid_loss"}, read_validations)
 
 
 def pretraining(run: PretrainingRun, folder: Path, now: float) -> Progress:

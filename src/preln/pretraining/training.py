@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import itertools
 import logging
 from collections.abc import Sequence
 from pathlib import Path
 
 from preln.config import Study
-from preln.pretraining.curve import curve, read_validations
 from preln.pretraining.runs import PretrainingRun
-from preln.records import recording
 from preln.records.record import checksums
-from preln.training import prepared_text, records
+from preln.training import prepared_text
 from preln.training.state import RunState
 from preln.training.training import KeptWeights, TrainedModel, Training
+from preln.training.validations import recorded_updates, write_records
 
 logger = logging.getLogger(__name__)
 
@@ -59,12 +57,6 @@ def trained(run: PretrainingRun, prepared: Path, folder: Path) -> TrainedModel:
     return model
 
 
-def recorded_updates(run: PretrainingRun, state: RunState) -> int:
-    """The update up to which a state's record is complete."""
-    record, every = read_validations(state), run.settings.validate_every
-    return next(update for update in itertools.count(step=every) if update + every not in record)
-
-
 def pretrain_run(study: Study, run: PretrainingRun, prepared: Path, folder: Path) -> None:
     """Train `run` on the prepared text and write its records to `folder`.
 
@@ -88,25 +80,10 @@ def pretrain_run(study: Study, run: PretrainingRun, prepared: Path, folder: Path
         name_by_update(training.state.checkpoints)
         training.go_on(
             "updates",
-            lambda: recorded_updates(run, training.state),
+            lambda: recorded_updates(run.settings, training.state),
             lambda moment: moment.update // every * every,
             kept=[weights_after(update, run, prepared, folder) for update in checkpoints],
             # fairseq would train a finished run for one more update.
             end=run.settings.updates,
         )
         write_records(study, run, prepared, training.state)
-
-
-def write_records(study: Study, run: PretrainingRun, prepared: Path, state: RunState) -> None:
-    """Write run.json, curve.csv and metrics.json from the state of a finished training.
-
-    Raises:
-        RecordLost: if a validation is missing from its record.
-    """
-    record, diverged, every = read_validations(state), state.divergence(), run.settings.validate_every
-    if not diverged:
-        state.require_recorded("updates", range(every, run.settings.updates + 1, every), record)
-    rows = curve(record)
-    parameters = record[max(record)]["parameters"] if record else None
-    origin = {**state.origin(study, run.id, run.identity), "text": prepared_text.record(prepared)}
-    records.write(state, origin, rows, records.metrics(run.id, recording.rows(rows), parameters, diverged))

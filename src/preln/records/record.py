@@ -82,3 +82,18 @@ def read_or_nothing(path: Path) -> dict[str, Any]:
     except ValueError:
         return {}
     return content if isinstance(content, dict) else {}
+
+
+def flat(content: Any, where: str = "") -> dict[str, str]:
+    """A nested content as text, by dotted keys."""
+    if isinstance(content, dict):
+        items = content.items()
+    elif isinstance(content, list | tuple):
+        items = dict(enumerate(content)).items()
+    else:
+        return {where: str(content)}
+    return {
+        key: text
+        for name, value in items
+        for key, text in flat(value, f"{where}.{name}" if where else str(name)).items()
+    }

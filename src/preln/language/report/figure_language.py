@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-from preln.config import Study
 from preln.jobs.grid import series
 from preln.language.report.records import SOURCE, Records
 from preln.language.runs import LanguageRun
 from preln.report.core import curve_figure
-from preln.report.core.curve_figure import Panel, TrainedRun, curves_of, looks, progress, shared
+from preln.report.core.curve_figure import Panel, curves_of, looks
 from preln.report.core.figure import Figure
 from preln.report.core.labels import names
+from preln.report.core.validated import ALWAYS
 
 AXIS = "Loss (bits/token)"
-ALWAYS = frozenset({"placement", "learning_rate", "warmup"})
-"""The settings that the names of curves have even where their values do not differ."""
-
-
-def _trained(records: Records, run: LanguageRun) -> TrainedRun:
-    """A run as the curve figure draws it."""
-    metrics = records.metrics.get(run.id)
-    points = records.curves[records.curves["run"] == run.id] if metrics else None
-    return TrainedRun(run.settings, points, metrics["diverged"]["update"] if metrics and metrics["diverged"] else None)
 
 
 def _panels(records: Records) -> list[list[Panel]]:
@@ -34,20 +25,13 @@ def _panels(records: Records) -> list[list[Panel]]:
         runs = [run for run in records.runs if _text(run) == text]
         title = f"Validation loss, {text[0]} ({text[1]})" if len(texts) > 1 else "Validation loss"
         baseline = max(records.metrics[run.id]["unigram_baseline"] for run in runs if run.id in records.metrics)
-        shown = curves_of([_trained(records, run) for run in runs], "valid_loss", called, look)
+        shown = curves_of([records.trained(run) for run in runs], "valid_loss", called, look)
         rows.append([Panel(title, AXIS, shown, baseline=(baseline, "unigram baseline"))])
     return rows
 
 
 def _text(run: LanguageRun) -> tuple[str, str]:
     return run.settings.text, run.settings.tokens
-
-
-def _note(study: Study, records: Records) -> str:
-    """The note below the figure: how many runs are done, and what most of them share."""
-    _, common = names([series(run.settings) for run in records.runs], ALWAYS)
-    runs = [_trained(records, run) for run in records.runs]
-    return f"{progress(study.study, [run.settings.text for run in records.runs], runs)} {shared(common)}"
 
 
 FIGURE = Figure(
@@ -59,6 +43,6 @@ FIGURE = Figure(
     "thin line, and a cross on the edge at the update at which it did. Losses far above the unigram baseline, that of "
     "a model that knows only each token's frequency, are drawn at the upper edge.",
     source=SOURCE,
-    compose=lambda study, records: curve_figure.compose(_panels(records), _note(study, records)),
+    compose=lambda study, records: curve_figure.compose(_panels(records), records.note(study)),
     curves=lambda study, records: curve_figure.curves(_panels(records)),
 )

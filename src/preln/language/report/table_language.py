@@ -25,21 +25,13 @@ def rows(study: Study, records: Records) -> pd.DataFrame:
     told = {*_ALWAYS, *varying(run.settings for run in records.runs)}
     found: list[dict[str, Any]] = []
     for run in (run for run in records.runs if run.id in records.metrics):
-        metrics = records.metrics[run.id]
-        curve = records.curves[records.curves["run"] == run.id]
         found.append(
             {
                 "run": run.id,
                 **{key: getattr(run.settings, key) for key in LanguageSettings.model_fields if key in told},
-                "status": metrics["status"],
-                "diverged_update": metrics["diverged"]["update"] if metrics["diverged"] else None,
-                "trained_updates": metrics["updates"],
-                "parameters": metrics["parameters"],
-                "final_valid_loss": metrics["final"]["valid_loss"] if metrics["final"] else None,
-                "best_valid_loss": metrics["best"]["valid_loss"] if metrics["best"] else None,
-                "unigram_baseline": metrics["unigram_baseline"],
-                "tokens_per_second": curve["tokens_per_second"].median(),
-                "seconds": metrics["seconds"],
+                **records.ending(run),
+                "unigram_baseline": records.metrics[run.id]["unigram_baseline"],
+                **records.speed(run),
             }
         )
     table = pd.DataFrame(found)

@@ -12,7 +12,7 @@ from preln.config import PretrainingSettings, Study
 from preln.jobs.grid import series
 from preln.libraries import pd
 from preln.placements import PLACEMENTS
-from preln.pretraining.report.figure_pretraining import ALWAYS, AXIS, baseline, trained
+from preln.pretraining.report.figure_pretraining import AXIS, baseline
 from preln.pretraining.report.records import SOURCE, Records, chosen, reached, scores_of
 from preln.pretraining.runs import PretrainingRun
 from preln.report.core import curve_figure
@@ -21,6 +21,7 @@ from preln.report.core.curves import INTERVAL
 from preln.report.core.figure import Figure
 from preln.report.core.labels import TASKS, names
 from preln.report.core.style import PLACEMENT_COLOURS, line
+from preln.report.core.validated import ALWAYS
 from preln.report.reference import bert as paper
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def panels(study: Study, records: Records) -> list[list[Panel]]:
     done = [run for run in records.runs if run.id in records.metrics]
     drawn = []
     if done:
-        runs = {run: trained(records, run) for run in records.runs}
+        runs = {run: records.trained(run) for run in records.runs}
         loss, ticks = records.loss, []
         for run in sorted(done, key=lambda run: looks[series(run.settings)]["zorder"]):
             points = runs[run].points

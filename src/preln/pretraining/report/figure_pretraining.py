@@ -10,25 +10,17 @@ from preln.jobs.grid import series
 from preln.pretraining.report.records import SOURCE, Records
 from preln.pretraining.runs import FinetuningJob, PretrainingRun
 from preln.report.core import curve_figure
-from preln.report.core.curve_figure import Panel, TrainedRun, curves_of, looks, progress, shared
+from preln.report.core.curve_figure import Panel, curves_of, looks
 from preln.report.core.figure import Figure
 from preln.report.core.labels import names
+from preln.report.core.validated import ALWAYS
 
 AXIS = "Masked-LM loss (bits/token)"
-ALWAYS = frozenset({"placement", "learning_rate", "warmup"})
-"""The settings that the names of curves have even where their values do not differ."""
 
 
 def pretraining_runs(study: Study, jobs: Sequence[PretrainingRun | FinetuningJob]) -> list[PretrainingRun]:
     """The runs alone, without the fine-tunings."""
     return [job for job in jobs if isinstance(job, PretrainingRun)]
-
-
-def trained(records: Records, run: PretrainingRun) -> TrainedRun:
-    """A run as the curve figure draws it."""
-    metrics = records.metrics.get(run.id)
-    points = records.curves[records.curves["run"] == run.id] if metrics else None
-    return TrainedRun(run.settings, points, metrics["diverged"]["update"] if metrics and metrics["diverged"] else None)
 
 
 def baseline(runs: Sequence[PretrainingRun]) -> tuple[float, str]:
@@ -46,16 +38,9 @@ def panels(records: Records) -> list[list[Panel]]:
     for text in texts:
         runs = [run for run in records.runs if run.settings.text == text]
         title = f"Validation loss, {text}" if len(texts) > 1 else "Validation loss"
-        curves = curves_of([trained(records, run) for run in runs], "valid_loss", called, look)
+        curves = curves_of([records.trained(run) for run in runs], "valid_loss", called, look)
         rows.append([Panel(title, AXIS, curves, baseline=baseline(runs))])
     return rows
-
-
-def note(study: Study, records: Records) -> str:
-    """The note below the figure: how many runs are done, and what most of them share."""
-    _, common = names([series(run.settings) for run in records.runs], ALWAYS)
-    runs = [trained(records, run) for run in records.runs]
-    return f"{progress(study.study, [run.settings.text for run in records.runs], runs)} {shared(common)}"
 
 
 FIGURE = Figure(
@@ -68,6 +53,6 @@ FIGURE = Figure(
     "which it did. Losses far above a uniform guess are drawn at the upper edge.",
     source=SOURCE,
     of=pretraining_runs,
-    compose=lambda study, records: curve_figure.compose(panels(records), note(study, records)),
+    compose=lambda study, records: curve_figure.compose(panels(records), records.note(study)),
     curves=lambda study, records: curve_figure.curves(panels(records)),
 )

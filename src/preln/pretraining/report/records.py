@@ -7,50 +7,38 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from preln.config import GridPoint, Study
 from preln.libraries import np, pd
 from preln.pretraining import finetuning
-from preln.pretraining.curve import COLUMNS
 from preln.pretraining.runs import FinetuningJob, PretrainingRun, expand, finetunings
-from preln.records import recording
 from preln.report.core.entries import Source
 from preln.report.core.records import done, origin_lines, table
 from preln.report.core.statistics import Estimate, estimate, mean
+from preln.report.core.validated import Validated, read
 
 POINT = list(GridPoint.model_fields)
 """The columns of a grid point."""
 
 
 @dataclass(frozen=True)
-class Records:
-    """The records of a study's BERT.
+class Records(Validated[PretrainingRun]):
+    """The records of a study's BERT: the runs, and their fine-tunings.
 
     Attributes:
-        runs: the runs, whether they are done or not.
-        curves: a row a validation: `run` and the columns of curve.csv.
-        metrics: metrics.json of the runs that are done, by id.
         scores: a row a fine-tuning that did not diverge: `finetuning`, `run`, `update`, `task`, and the columns of
             scores.csv.
         majority: the share of the more frequent label in the dev of each task.
         jobs: the fine-tunings, whether they are done or not.
         done: ids of those that are done.
         loss: the validation loss, in bits a token, that the runs are timed to; None where the first run has none.
-        progress: how much is done, in a sentence.
-        origin: commits and hardware, in a sentence each.
     """
 
-    runs: tuple[PretrainingRun, ...]
-    curves: pd.DataFrame
-    metrics: dict[str, dict[str, Any]]
     scores: pd.DataFrame
     majority: dict[str, float]
     jobs: tuple[FinetuningJob, ...]
     done: frozenset[str]
     loss: float | None
-    progress: str
-    origin: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -71,14 +59,7 @@ def load(study: Study, shown: Sequence[PretrainingRun | FinetuningJob], results:
     """
     runs = [job for job in shown if isinstance(job, PretrainingRun)]
     jobs = [job for job in shown if isinstance(job, FinetuningJob)]
-    origins: list[dict[str, Any]] = []
-    curves, metrics = [], {}
-    for run, folder, record in done(study, runs, results, recording.METRICS):
-        metrics[run.id] = recording.read(folder / recording.METRICS)
-        origins.append(record)
-        curve = table(folder / "curve.csv", COLUMNS)[COLUMNS]
-        # A run that diverged before its first validation has no row, and without one a column has no type.
-        curves += [curve.assign(run=run.id)] if len(curve) else []
+    curves, metrics, origins = read(study, runs, results)
     scores, majority, finetuned = [], {}, set()
     for job, folder, record in done(study, jobs, results):
         origins.append(record)
@@ -87,21 +68,20 @@ def load(study: Study, shown: Sequence[PretrainingRun | FinetuningJob], results:
         majority[job.task_name] = max(dev["positive"], dev["pairs"] - dev["positive"]) / dev["pairs"]
         scored = table(folder / "scores.csv", finetuning.COLUMNS)[finetuning.COLUMNS].dropna(subset=["accuracy"])
         scores.append(scored.assign(finetuning=job.id, run=job.run.id, update=job.update, task=job.task_name))
-    known = pd.concat(curves, ignore_index=True) if curves else pd.DataFrame(columns=[*COLUMNS, "run"])
     columns = [*finetuning.COLUMNS, "finetuning", "run", "update", "task"]
     progress = f"Study {study.study}: {len(metrics)} of {len(runs)} pre-training runs"
     progress += f" and {len(finetuned)} of {len(jobs)} fine-tuned checkpoints are done." if jobs else " are done."
     return Records(
         tuple(runs),
-        known,
+        curves,
         metrics,
+        progress,
+        origin_lines(origins),
         pd.concat(scores, ignore_index=True) if scores else pd.DataFrame(columns=columns),
         majority,
         tuple(jobs),
         frozenset(finetuned),
-        _timed_to(study, runs, known),
-        progress,
-        origin_lines(origins),
+        _timed_to(study, runs, curves),
     )
 
 

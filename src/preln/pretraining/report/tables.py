@@ -31,7 +31,6 @@ def pretraining(study: Study, records: Records) -> pd.DataFrame:
     for run in records.runs:
         if run.id not in records.metrics:
             continue
-        metrics = records.metrics[run.id]
         curve = records.curves[records.curves["run"] == run.id]
         update = reached(curve, records.loss) if records.loss is not None else math.nan
         first = update if run is records.runs[0] else first
@@ -39,17 +38,11 @@ def pretraining(study: Study, records: Records) -> pd.DataFrame:
             {
                 "run": run.id,
                 **{key: getattr(run.settings, key) for key in settings},
-                "status": metrics["status"],
-                "diverged_update": metrics["diverged"]["update"] if metrics["diverged"] else None,
-                "trained_updates": metrics["updates"],
-                "parameters": metrics["parameters"],
-                "final_valid_loss": metrics["final"]["valid_loss"] if metrics["final"] else None,
-                "best_valid_loss": metrics["best"]["valid_loss"] if metrics["best"] else None,
+                **records.ending(run),
                 "loss": records.loss,
                 "reached_update": update,
                 "speedup": first / update if first is not None else math.nan,
-                "tokens_per_second": curve["tokens_per_second"].median(),
-                "seconds": metrics["seconds"],
+                **records.speed(run),
             }
         )
     table = pd.DataFrame(rows)

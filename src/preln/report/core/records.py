@@ -11,7 +11,7 @@ from preln.config import RunSettings, Study
 from preln.jobs.base import Job
 from preln.libraries import pd
 from preln.records import packed, recording
-from preln.records.record import checksums
+from preln.records.record import checksums, flat
 from preln.records.recording import RecordError
 
 J = TypeVar("J", bound=Job)
@@ -85,21 +85,6 @@ def table(path: Path, columns: Sequence[str], **options: Any) -> pd.DataFrame:
     if missing := [name for name in columns if name not in content.columns]:
         raise RecordError(f"{path}: without the columns {', '.join(missing)}; {recording.AGAIN}")
     return content
-
-
-def flat(content: Any, where: str = "") -> dict[str, str]:
-    """A nested content as text, by dotted keys."""
-    if isinstance(content, dict):
-        items = content.items()
-    elif isinstance(content, list | tuple):
-        items = dict(enumerate(content)).items()
-    else:
-        return {where: str(content)}
-    return {
-        key: text
-        for name, value in items
-        for key, text in flat(value, f"{where}.{name}" if where else str(name)).items()
-    }
 
 
 def hardware_line(hardware: dict[str, Any]) -> str:

@@ -19,7 +19,7 @@ from preln.report.core.figure import Figure
 from preln.report.core.labels import counted, schedule, warmup
 from preln.report.core.statistics import mean
 from preln.schedules import SETTINGS
-from preln.translation.report.curves import COLUMNS, panel, trained
+from preln.translation.report.curves import COLUMNS, TITLES, panel, trained
 from preln.translation.report.records import SOURCE, Records
 from preln.translation.runs import Run
 from preln.values import short
@@ -37,7 +37,6 @@ LEARNED = 0.3
 ENOUGH = 3
 """Seeds that settle a comparison."""
 
-_TITLES = {"valid_loss": "Validation loss", "bleu": "BLEU"}
 _FREE = {"placement", "warmup", "epochs", "seed", "schedule", *SETTINGS}
 
 
@@ -174,7 +173,7 @@ def _unclear(name: str) -> str:
     return f"Whether {name} needs the warm-up depends on the seed here"
 
 
-def find(study: Study, records: Records) -> Finding | None:
+def find(records: Records) -> Finding | None:
     """What a study shows, from the records of the runs of `shown`; None before one of Post-LN without a warm-up and one
     of another curve are done."""
     done = records.summary.set_index("run")
@@ -207,7 +206,7 @@ def panels(records: Records) -> list[list[Panel]]:
     """The loss and BLEU beside each other."""
     names = _names(records.runs)
     look = looks(list(names))
-    return [[panel(_TITLES[quantity], quantity, records, records.runs, names, look) for quantity in COLUMNS]]
+    return [[panel(TITLES[quantity], quantity, records, records.runs, names, look) for quantity in COLUMNS]]
 
 
 def compose(study: Study, records: Records) -> Drawing:
