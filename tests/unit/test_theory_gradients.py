@@ -215,8 +215,8 @@ def test_a_variant_of_the_weights_is_what_a_run_with_that_setting_begins_with(
 def test_what_is_said_to_be_of_the_training_alone_changes_no_measurement_before_it(prepared: Path) -> None:
     trained_so: dict[str, Any] = {
         **{"optimizer": "radam", "beta1": 0.8, "beta2": 0.9, "epsilon": 1e-6, "weight_decay": 0.1, "clip_norm": 1.0},
-        **{"learning_rate": 0.1, "schedule": "linear", "warmup": 3, "anchor": "warmup", "decay_period": 7},
-        **{"drop_epoch": None, "drop_factor": 0.5, "decay_updates": 50, "epochs": 9, "accumulate": 2},
+        **{"learning_rate": 0.1, "schedule": "stable-decay", "warmup": 3, "anchor": "warmup", "decay_period": 7},
+        **{"drop_epoch": None, "drop_factor": 0.5, "decay_updates": 50, "decay_start": 9, "epochs": 9, "accumulate": 2},
         **{"precision": "bf16", "beam": 1, "length_penalty": 0.5, "bleu_sentences": 3},
     }
     assert trained_so.keys() == measurement_jobs.NOT_AT_INITIALISATION

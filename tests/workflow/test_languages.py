@@ -75,7 +75,8 @@ def five_languages(make_once: MakeOnce) -> Workspace:
             outcome = workspace.run("preln", "init", *files, "--out", f"config/{TAGS[code]}.yaml")
             assert outcome.code == 0, outcome.output
             content = yaml.safe_load((workspace.folder / "config" / f"{TAGS[code]}.yaml").read_text(encoding="utf-8"))
-            corpora[TAGS[code]] = {**content["corpora"]["mine"], "vocabulary": 160}
+            (corpus,) = content["corpora"].values()
+            corpora[TAGS[code]] = {**corpus, "vocabulary": 160}
         settings = {**content["translation"]["settings"], **TINY, "corpus": "fi"}
         runs = [{"corpus": list(corpora), "placement": "pre", "warmup": 20}]
         workspace.write({"study": "five", "corpora": corpora, "translation": {"settings": settings, "runs": runs}})

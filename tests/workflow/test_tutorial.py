@@ -70,18 +70,18 @@ def test_the_theory_measures_a_placement_of_ones_own_and_predicts_nothing_of_it(
 @pytest.mark.slow
 def test_a_schedule_of_ones_own_is_one_file(workspace: Workspace, tmp_path: Path) -> None:
     workspace = workspace.copied(tmp_path / "after the tutorial")
-    cosine = "src/preln/schedules/cosine.py"
-    (workspace.folder / cosine).write_text(files(EXTENDING.read_text(encoding="utf-8"))[cosine], encoding="utf-8")
+    square = "src/preln/schedules/square.py"
+    (workspace.folder / square).write_text(files(EXTENDING.read_text(encoding="utf-8"))[square], encoding="utf-8")
     config = workspace.folder / "config" / "pre-post.yaml"
-    run = "{placement: pre-post, optimizer: adam, schedule: cosine, anchor: warmup, decay_updates: 60}"
+    run = "{placement: pre-post, optimizer: adam, schedule: square, anchor: warmup, decay_updates: 60}"
     config.write_text(config.read_text(encoding="utf-8").replace("\ntheory:", f"\n    - {run}\ntheory:"))
     outcome = workspace.snakemake("results/pre-post/tables/runs.md", "--configfile", "config/pre-post.yaml")
     assert outcome.code == 0, outcome.output[-5000:]
     assert outcome.jobs["train_translation"] == 1
-    (trained,) = runs_of(workspace).query("schedule == 'cosine'").to_dict("records")
-    assert trained["run"] == "pre-post-adam-lr5e-3-cosine-decayupdates60-s1"
+    (trained,) = runs_of(workspace).query("schedule == 'square'").to_dict("records")
+    assert trained["run"] == "pre-post-adam-lr5e-3-square-decayupdates60-s1"
     table = (workspace.folder / "results" / "pre-post" / "tables" / "runs.md").read_text(encoding="utf-8")
-    assert "cosine to 0 at update 60" in table
+    assert "square to 0 at update 60" in table
 
 
 def test_the_tutorial_begins_with_the_environment_that_make_makes() -> None:

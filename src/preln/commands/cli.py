@@ -89,7 +89,7 @@ def _common(
 
 
 _NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
-"""What a file system that has no flock answers to it."""
+"""The errors by which a file system refuses flock."""
 
 
 def main() -> None:

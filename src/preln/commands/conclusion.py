@@ -15,7 +15,7 @@ _SILENT = (Verdict.UNDECIDED, Verdict.NOT_TESTABLE)
 
 
 def lines(study: Study, results: Path) -> list[str]:
-    """What a study found, a line each; `results` is the folder of the results of all studies.
+    """A study's finding, a line each; `results` is the folder of the results of all studies.
 
     Raises:
         RecordError: if a record cannot be used.

@@ -78,7 +78,7 @@ class Text:
 
     @property
     def is_read_as_it_is(self) -> bool:
-        """Whether a study can name the files: the preparation reads lines that are not compressed."""
+        """A study can name the files: they are lines and not compressed, as the preparation reads them."""
         return self.columns is None and not {self.source.suffix, self.target.suffix} & set(COMPRESSED)
 
     def pairs(self) -> Iterator[Pair]:
@@ -222,8 +222,8 @@ def read(source: Path, target: Path | None, values: tuple[str | None, str | None
 
 
 def write(train: Text, languages: tuple[str, str], out: Path) -> tuple[TextStatistics, list[Path]]:
-    """Write a study for a laptop: the paper's two placements, with and without a warm-up. What the preparation does not
-    read as it is, is written to text files in data/, below the study's name.
+    """Write a study for a laptop: the paper's two placements, with and without a warm-up. Tables and
+    compressed files, which the preparation does not read, are written as text to data/, below the study's name.
 
     Args:
         train: the training text.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
@@ -20,6 +19,7 @@ from preln.config import base
 from preln.config.base import Copy, LocalPath, Settings, later
 from preln.config.embedded import PAIRS, at_most
 from preln.corpora.languages import MOSES, language_of
+from preln.records.files import sha256
 
 LanguageCode = Annotated[
     str,
@@ -119,7 +119,7 @@ class TextPaths(Settings):
 
 
 def _content(path: Path) -> str:
-    """The SHA-256 of a file. Of one that is not there, its path: the study is going to be refused."""
+    """The SHA-256 of a file, or the path of one that is not there: the study is going to be refused."""
     try:
         status = path.stat()
         return _sha256(path, status.st_mtime_ns, status.st_size)
@@ -129,8 +129,7 @@ def _content(path: Path) -> str:
 
 @cache
 def _sha256(path: Path, _time: int, _size: int) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return sha256(path)
 
 
 class FilesCorpus(_Corpus):

@@ -62,8 +62,8 @@ class BookcorpusSource(_ArchiveSource):
 
 
 class TextFilesSource(Settings):
-    """English text of your own, in UTF-8. What is refused: a document, or a line of one, that takes more than 64 MiB of
-    memory, an encrypted archive, a link to a text in an archive, and a linked folder in a folder."""
+    """English text of your own, in UTF-8. Refused are a document or line of more than 64 MiB in memory, an encrypted
+    archive, a link to a text in an archive, and a linked folder in a folder."""
 
     source: Literal["files"]
     path: LocalPath = Field(

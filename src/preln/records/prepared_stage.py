@@ -17,12 +17,7 @@ class TextDamaged(PrelnError):
     """A prepared text that is not as it was prepared."""
 
 
-def any_file(name: str) -> bool:
-    """All files of a stage are used."""
-    return True
-
-
-def require_stage(stage: Path, is_used: Callable[[str], bool] = any_file) -> None:
+def require_stage(stage: Path, is_used: Callable[[str], bool] = lambda name: True) -> None:
     """See that the files of a stage that are used are as they were prepared, before anything is made of them. What was
     prepared before there were manifests is taken as it is.
 
@@ -33,13 +28,13 @@ def require_stage(stage: Path, is_used: Callable[[str], bool] = any_file) -> Non
         require_files(stage, is_used)
 
 
-def require_files(stage: Path, is_used: Callable[[str], bool] = any_file) -> None:
+def require_files(stage: Path, is_used: Callable[[str], bool] = lambda name: True) -> None:
     """As `require_stage`, but a stage must say what its files were.
 
     Raises:
         TextDamaged: if a file is not as it was prepared, or that cannot be known.
     """
-    if damaged := damaged_files(stage, is_used):
+    if damaged := _damaged_files(stage, is_used):
         if not stage.exists():
             raise TextDamaged(f"{stage}: not there; {stage.parent} is not the folder of a prepared text")
         raise TextDamaged(
@@ -48,7 +43,7 @@ def require_files(stage: Path, is_used: Callable[[str], bool] = any_file) -> Non
         )
 
 
-def damaged_files(stage: Path, is_used: Callable[[str], bool] = any_file) -> list[str]:
+def _damaged_files(stage: Path, is_used: Callable[[str], bool]) -> list[str]:
     """The files of a stage that are used and not as they were."""
     listed = manifest(stage)
     if listed is None:
@@ -57,12 +52,8 @@ def damaged_files(stage: Path, is_used: Callable[[str], bool] = any_file) -> lis
         listed = _recorded(record)
         if not listed:
             return [record.name]
-    return [name for name, checksum in listed.items() if is_used(name) and not has_checksum(stage / name, checksum)]
-
-
-def has_checksum(path: Path, checksum: str) -> bool:
-    """There is a file of this SHA-256."""
-    return path.is_file() and sha256(path) == checksum
+    used = [name for name in listed if is_used(name)]
+    return [name for name in used if not (stage / name).is_file() or sha256(stage / name) != listed[name]]
 
 
 def _recorded(record: Path) -> dict[str, str]:
