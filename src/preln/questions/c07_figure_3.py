@@ -16,7 +16,7 @@ def findings(evidence: Evidence) -> Findings:
 
 
 def values(evidence: Evidence) -> Findings:
-    return QUESTION.measured("over-the-papers", evidence.rows("over-the-papers"), margin=0.1)
+    return QUESTION.measured("over-the-papers", evidence.rows("over-the-papers"), margin=0.1, ratio=True)
 
 
 QUESTION = Question(
