@@ -63,7 +63,7 @@ def apart(settings: RunSettings) -> float:
     return (
         0.02
         if is_changed(settings)
-        else {"post": 1e-4, "deepnorm": 1e-3, "pre": 1e-2, "rezero": 1e-5}[settings.placement]
+        else {"post": 1e-4, "deepnorm": 1e-3, "pre": 1e-2, "rezero": 0.0}[settings.placement]
     )
 
 
@@ -120,6 +120,8 @@ def test_the_table_has_the_placements_by_limit_their_correlations_and_the_change
     assert QUESTION.table
     lines = QUESTION.table(records).splitlines()
     assert "| Post-LN | 9.5e-4 | 0.0001, 0.0001, 0.0001 | 1.5, 1.5, 1.5 | 5, 5, 5 |" in lines
+    # A cosine that is recorded as 1.
+    assert "| ReZero | 9.5e-3 | 5e-06, 5e-06, 5e-06 | 1.5, 1.5, 1.5 | 5, 5, 5 |" in lines
     assert "| least distance at 3e-3 | 1.00 ± 0.00 | 0.11 ± 0.00 |" in lines
     assert (
         "| its gradients clipped to a norm of 0.1 | 0.05, 0.05, 0.05 | 0.0001, 0.0001, 0.0001 | 7.90, 7.90, 7.90 |"
