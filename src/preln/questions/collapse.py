@@ -46,13 +46,15 @@ class Start:
     """The start of a run.
 
     Attributes:
-        distance: the least 1 - cosine of the decoder's last states of two words, before and after the first ten
+        distance: the least 1 - cosine of the decoder's last states of two words, before and after each of the first ten
             updates.
+        initial: 1 - cosine before the first update.
         gradient: the norm of the last decoder layer's gradient, before the first update.
         sharpness: before the first update.
     """
 
     distance: float
+    initial: float
     gradient: float
     sharpness: float
 
@@ -60,14 +62,15 @@ class Start:
 Starts = Mapping[int, Mapping[str, Start]]
 """By seed and placement."""
 Number = Callable[[Start], float]
-DISTANCE, GRADIENT, SHARPNESS = map(attrgetter, ("distance", "gradient", "sharpness"))
+DISTANCE, INITIAL, GRADIENT, SHARPNESS = map(attrgetter, ("distance", "initial", "gradient", "sharpness"))
 
 
 def start(trace: Trace) -> Start:
     """Read the start of a run from its trace."""
-    distance = float((1 - trace.table["cosine"].iloc[: FIRST + 1]).min())
+    distances = 1 - trace.table["cosine"].iloc[: FIRST + 1]
+    gradient = gradient_at_first(trace.table, trace.settings)
     sharpness = float(trace.table["sharpness"].iloc[0])
-    return Start(max(distance, RESOLUTION), gradient_at_first(trace.table, trace.settings), sharpness)
+    return Start(max(float(distances.min()), RESOLUTION), float(distances.iloc[0]), gradient, sharpness)
 
 
 def limits(evidence: Evidence) -> dict[str, float]:
@@ -170,7 +173,8 @@ def table(evidence: Evidence) -> str:
     by_rate = starts(evidence, of_limits)
     columns = [(f"least distance at {rate(peak)}", DISTANCE, seeds) for peak, seeds in by_rate.items()]
     if RATE in by_rate:
-        columns += [("last gradient", GRADIENT, by_rate[RATE]), ("sharpness", SHARPNESS, by_rate[RATE])]
+        named = {"distance at initialisation": INITIAL, "last gradient": GRADIENT, "sharpness": SHARPNESS}
+        columns += [(name, number, by_rate[RATE]) for name, number in named.items()]
     placements = [
         (
             PLACEMENTS[name].label,
