@@ -1,12 +1,14 @@
 """The compiled loops of preln.fused; everything else about the package is in pyproject.toml.
 
-They are built once for each kind of processor, of which the machine that runs them takes its own. Without a compiler
-the package installs and works all the same, on PyTorch alone, and slower.
+An editable installation, which is of a clone, builds them, once for each kind of processor, of which the machine that
+runs them takes its own. A wheel has none, so that it is pure Python. Without them the package works all the same, on
+PyTorch alone, and slower.
 """
 
 import platform
 
 from setuptools import Extension, setup
+from setuptools.command.editable_wheel import editable_wheel
 
 # What fast-math allows is to add up in another order, and to forget about infinities, for which the loops look by bits.
 COMPILED = ["-std=c++17", "-O3", "-ffast-math", "-fopenmp"]
@@ -17,16 +19,23 @@ X86 = {
 }
 LEVELS = X86 if platform.machine() in ("x86_64", "AMD64") else {"": []}
 
-setup(
-    ext_modules=[
-        Extension(
-            f"preln.fused._native{level}",
-            ["src/preln/fused/native.cpp"],
-            extra_compile_args=[*COMPILED, *options],
-            # Linked without -ffast-math, which would have the whole process lose its smallest numbers.
-            extra_link_args=["-fopenmp"],
-            optional=True,
-        )
-        for level, options in LEVELS.items()
-    ]
-)
+
+class EditableWithLoops(editable_wheel):
+    """An editable installation, which builds the loops where there is a compiler."""
+
+    def run(self) -> None:
+        self.distribution.ext_modules = [
+            Extension(
+                f"preln.fused._native{level}",
+                ["src/preln/fused/native.cpp"],
+                extra_compile_args=[*COMPILED, *options],
+                # Linked without -ffast-math, which would have the whole process lose its smallest numbers.
+                extra_link_args=["-fopenmp"],
+                optional=True,
+            )
+            for level, options in LEVELS.items()
+        ]
+        super().run()
+
+
+setup(cmdclass={"editable_wheel": EditableWithLoops})

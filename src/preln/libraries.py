@@ -1,13 +1,17 @@
 """The libraries that the workflow meets when it reads a study, and does not use then: each is imported when it is first
-used. They come with extras of the package, and reading a study needs none of them."""
+used."""
 
 from __future__ import annotations
 
 import re
+import shlex
+import sys
 from importlib import import_module
 from importlib.metadata import requires
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
+
+from preln import DISTRIBUTION
 
 if TYPE_CHECKING:
     import filelock
@@ -38,15 +42,14 @@ def missing(error: ModuleNotFoundError) -> str | None:
     """What to say of a library that is not installed; None where it is none of those that the package names."""
     library = (error.name or "").partition(".")[0]
     if library.startswith("fairseq"):
-        # No extra has it, for its metadata asks for torchaudio, which nothing here uses.
         return (
-            f"{library}: not installed; in a clone of preln: pip install '.[training]', then with a C++ compiler: "
-            "pip install --no-deps --no-build-isolation --require-hashes --requirement locks/requirements-fairseq.txt"
+            f"{library}: not installed, and translation and BERT need it; in a clone of preln, with a C++ compiler: "
+            f"bash tools/install.sh {shlex.quote(sys.executable)}"
         )
     package = _PACKAGES.get(library, library).lower().replace("_", "-")
     extras = []
-    for requirement in requires("preln") or []:
+    for requirement in requires(DISTRIBUTION) or []:
         found = re.fullmatch(r"([\w.-]+)[^[]*; extra == [\"'](\w+)[\"']", requirement)
         if found and found[1].lower() == package:
-            extras.append(f"pip install '.[{found[2]}]'")
-    return f"{library}: not installed; in a clone of preln: {' or '.join(extras)}" if extras else None
+            extras.append(f"pip install '{DISTRIBUTION}[{found[2]}]'")
+    return f"{library}: not installed: {' or '.join(extras)}" if extras else None

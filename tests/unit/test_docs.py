@@ -142,7 +142,7 @@ def test_a_command_in_a_page_is_one_that_there_is(page: Path) -> None:
             given = get_argument_parser().parse_args(arguments)
             for file in given.configfile or []:
                 assert exists_or_is_saved(str(file), page), file
-        elif program == "python" and arguments[0] == "-m":
+        elif program in ("python", "python3") and arguments[0] == "-m":
             assert importlib.util.find_spec(arguments[1]), arguments
         else:
             # Programs of other projects.

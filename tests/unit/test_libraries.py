@@ -1,4 +1,4 @@
-"""The libraries of extras: reading a study imports none, and one that is missing is named with what installs it."""
+"""The libraries that compute and draw: reading a study imports none; one that is missing is named with its command."""
 
 from __future__ import annotations
 
@@ -12,28 +12,32 @@ from preln.libraries import missing
 from tests.refused import names
 
 ROOT = Path(__file__).parents[2]
+READERS = {"langcodes", "pydantic", "pyyaml", "rich", "ruamel.yaml", "typer"}
+"""The libraries that read a study."""
 
 
-def test_what_reads_and_plans_a_study_imports_neither_a_library_of_an_extra_nor_snakemake() -> None:
+def test_the_placements_and_what_plans_a_study_import_neither_torch_nor_snakemake_nor_pandas() -> None:
     rules = [ROOT / "workflow" / "Snakefile", *(ROOT / "workflow" / "rules").glob("*.smk")]
     modules = {name for file in rules for name in re.findall(r"^ *from (preln[\w.]*) import", file.read_text(), re.M)}
     assert len(modules) > 5
-    imports = ", ".join([*sorted(modules), "preln.commands.cli", "preln.commands.plan", "preln.commands.status", "sys"])
+    commands = ("preln.commands.cli", "preln.commands.plan", "preln.commands.status")
+    imports = ", ".join([*sorted(modules), "preln.placements", *commands, "sys"])
     command = [sys.executable, "-c", f"import {imports}; print(*sys.modules)"]
     found = set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    extras = [
-        re.split(r"[<>=\[]", name)[0].lower() for extra in project["optional-dependencies"].values() for name in extra
+    listed = [
+        *project["dependencies"],
+        *(name for extra in project["optional-dependencies"].values() for name in extra),
     ]
-    others = {"fairseq", "sklearn", "hydra", "vl_convert", "snakemake"}
-    assert not found & ({*extras, *others} - {"preln"})
+    libraries = {re.split(r"[<>=;\[]", name)[0].lower() for name in listed}
+    assert {"torch", "snakemake"} <= libraries
+    assert not found & (libraries - READERS | {"fairseq", "sklearn", "hydra", "vl_convert"})
 
 
 def test_fairseq_is_missed_with_the_command_that_installs_it() -> None:
     message = missing(ModuleNotFoundError(name="fairseq_cli.train"))
-    assert message and names(
-        message, "fairseq_cli: not installed", "--require-hashes", "locks/requirements-fairseq.txt"
-    ), message
+    assert message and names(message, "fairseq_cli: not installed", f"bash tools/install.sh {sys.executable}"), message
+    assert "\n" not in message
 
 
 def test_of_a_library_that_no_extra_has_nothing_is_said() -> None:

@@ -101,25 +101,8 @@ def test_the_next_command_is_said(texts: Path, capsys: pytest.CaptureFixture[str
     study = written(texts)
     output = capsys.readouterr().out
     its = shlex.quote(str(study))
-    commands = (f"snakemake prepared --cores all --configfile {its}", f"preln plan {its}", f"preln run {its}")
+    commands = (f"preln run {its} -- prepared", f"preln plan {its}", f"preln run {its}")
     assert [line.strip() for line in output.splitlines() if line.startswith("  ")] == list(commands)
-
-
-@pytest.mark.parametrize("workflow", [None, "Snakefile", "workflow/Snakefile"])
-def test_where_there_is_no_workflow_it_is_said(
-    workflow: str | None,
-    texts: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    (tmp_path / "here").mkdir()
-    monkeypatch.chdir(tmp_path / "here")
-    if workflow:
-        Path(workflow).parent.mkdir(exist_ok=True)
-        Path(workflow).touch()
-    written(texts)
-    assert ("need a Snakefile" in capsys.readouterr().out) == (workflow is None)
 
 
 def test_sides_of_unlike_length_are_refused_with_both_numbers(texts: Path) -> None:

@@ -126,7 +126,7 @@ def test_text_that_is_not_found_is_said_with_where_it_was_looked_for_and_how_it_
     plan.show(check(study_content(), "my.yaml"), Path("my.yaml"), "a100", tmp_path)
     text = " ".join(capsys.readouterr().out.split())
     assert "There is none in this folder or up to two below it" in text
-    assert "snakemake prepared --cores all --configfile my.yaml" in text and "preln_prepared" in text
+    assert "preln run my.yaml -- prepared" in text and "preln_prepared" in text
 
 
 def test_the_longest_chain_is_a_pre_training_and_its_longest_fine_tuning(tmp_path: Path) -> None:

@@ -137,7 +137,7 @@ def raise_version(workspace: Workspace, module: str, name: str) -> None:
 
 
 def copy_repository(to: Path) -> Workspace:
-    for name in ("Snakefile", "environment.yml", "workflow", "src", "config", "slurm"):
+    for name in ("Snakefile", "workflow", "src", "config", "slurm"):
         source = ROOT / name
         if source.is_dir():
             shutil.copytree(source, to / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))

@@ -1,4 +1,4 @@
-"""What an installation by pip brings without extras, and what these add."""
+"""What an installation by pip brings: without a compiler, without fairseq, and without a clone."""
 
 from __future__ import annotations
 
@@ -8,15 +8,17 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterable
+from importlib import metadata
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
-from tests.conftest import CORPUS
+from preln import DISTRIBUTION
 from tests.refused import names
 from tests.workflow.conftest import ROOT, Outcome
 
-STUDY = "results/quick-record"
 MODULE = """
 module preln:
     snakefile:
@@ -30,17 +32,31 @@ use rule * from preln as preln_*
 
 
 class Installed:
-    """An environment of its own, and a folder with the rules and the studies of a clone, but without its code."""
+    """An environment of its own, and a folder of a user's."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder / "a folder"
+        self.folder.mkdir()
         self.binaries = folder / "environment" / "bin"
         subprocess.run([sys.executable, "-m", "venv", str(self.binaries.parent)], check=True)
-        for name in ("workflow", "config", STUDY):
-            shutil.copytree(ROOT / name, self.folder / name)
+        (self.packages,) = (self.binaries.parent / "lib").glob("python*/site-packages")
 
-    def install(self, *packages: str) -> None:
-        self.run("pip", "install", "--quiet", *packages, check=True)
+    def link(self, wanted: Iterable[str]) -> None:
+        """Install requirements, with all that these require in turn, as links to what the tests' environment has: torch
+        is large."""
+        left, done = list(map(Requirement, wanted)), set()
+        while left:
+            requirement = left.pop()
+            for extra in {"", *requirement.extras}:
+                if (requirement.name, extra) in done:
+                    continue
+                done.add((requirement.name, extra))
+                package = metadata.distribution(requirement.name)
+                for top in {path.parts[0] for path in package.files or ()} - {"..", "__pycache__"}:
+                    if not (self.packages / top).exists():
+                        (self.packages / top).symlink_to(package.locate_file(top))
+                required = map(Requirement, package.requires or ())
+                left += [one for one in required if not one.marker or one.marker.evaluate({"extra": extra})]
 
     def run(self, program: str, *arguments: str, check: bool = False) -> Outcome:
         kept = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
@@ -59,25 +75,18 @@ class Installed:
 def sources(folder: Path) -> Path:
     """What the package is built from, in a folder of its own."""
     source = folder / "source"
-    shutil.copytree(ROOT / "src", source / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info", "*.so"))
+    ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
+    for name in ("src", "workflow"):
+        shutil.copytree(ROOT / name, source / name, symlinks=True, ignore=ignored)
     for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source)
     return source
 
 
 def pip(command: str, *arguments: str) -> None:
-    """Build the package. The setuptools of these tests does it, and finds no compiler: what is compiled is tested
-    elsewhere, and nothing here uses it."""
-    environment = {**os.environ, "CC": "no-compiler", "CXX": "no-compiler"}
+    """Build the package with the setuptools of these tests."""
     options = ("--quiet", "--no-deps", "--no-build-isolation")
-    subprocess.run([sys.executable, "-m", "pip", command, *options, *arguments], env=environment, check=True)
-
-
-def wheel(folder: Path) -> Path:
-    """The package's wheel."""
-    pip("wheel", "--wheel-dir", str(folder), str(sources(folder)))
-    (built,) = folder.glob("*.whl")
-    return built
+    subprocess.run([sys.executable, "-m", "pip", command, *options, *arguments], check=True)
 
 
 def git(folder: Path, *arguments: str) -> str:
@@ -114,60 +123,74 @@ def test_installed_from_a_git_address_records_name_its_commit_also_in_somebody_e
 
 
 def test_every_file_that_the_package_reads_comes_with_a_wheel() -> None:
-    listed = subprocess.run(["git", "ls-files", "src/preln"], cwd=ROOT, capture_output=True, text=True, check=True)
-    files = [Path(line).relative_to("src") for line in listed.stdout.split()]
+    command = ["git", "ls-files", "src/preln", "workflow"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    files = [Path(line) for line in listed]
+    # The rules are in the package by a link.
+    packed = [file.relative_to("src") if file.parts[0] == "src" else Path("preln") / file for file in files]
     patterns = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["package-data"]
     left_out = [
         str(file)
-        for file in files
+        for file in packed
         if file.suffix not in (".py", ".cpp")
+        and file != Path("preln/workflow")
         and not any(file.match(pattern) for pattern in patterns.get(".".join(file.parent.parts), []))
     ]
     assert files and not left_out
 
 
 @pytest.mark.slow
-def test_a_wheel_reads_and_plans_a_study_says_what_else_needs_and_reports_with_its_extra(tmp_path: Path) -> None:
+def test_without_the_package_the_rules_say_how_it_is_installed(tmp_path: Path) -> None:
     user = Installed(tmp_path)
-    user.install("snakemake", "--constraint", str(ROOT / "requirements.txt"))
+    user.link(["snakemake"])
+    for folder in (user.folder, user.folder / "preln"):
+        shutil.copytree(ROOT / "workflow", folder / "workflow")
     (user.folder / "mine.smk").write_text(MODULE, encoding="utf-8")
     # A clone where the documentation puts it: Python would take the folder for the package.
-    for name in ("workflow", "config"):
-        shutil.copytree(ROOT / name, user.folder / "preln" / name)
     (user.folder / "cloned.smk").write_text(MODULE.replace('"workflow', '"preln/workflow'), encoding="utf-8")
     for snakefile in ("workflow/Snakefile", "mine.smk", "cloned.smk"):
-        refused = user.run("snakemake", "--snakefile", snakefile, "--dry-run", "--cores", "1")
+        refused = user.run("python", "-m", "snakemake", "--snakefile", snakefile, "--dry-run", "--cores", "1")
         assert refused.code != 0
         assert names(refused.output, "preln is not installed", "docs/your-own-study.md"), refused.output
         assert "ImportError" not in refused.output
-    shutil.rmtree(user.folder / "preln")
 
-    package = wheel(tmp_path)
-    user.install(str(package))
-    found = user.run("pip", "list", "--format", "freeze").output.lower()
-    assert not [name for name in ("torch", "pandas", "numpy", "matplotlib", "spacy") if f"{name}==" in found]
-    outcome = user.run("snakemake", "--dry-run", "--cores", "1")
-    assert (outcome.code, outcome.jobs["train_translation"]) == (0, 11), outcome.output
-    planned = user.run("preln", "plan", "config/config.yaml")
-    assert planned.code == 0 and "A100 hours" in planned.output, planned.output
-    status = user.run("preln", "status", STUDY)
-    assert status.code == 0 and "11 of 11 runs done" in status.output, status.output
-    report = ("preln", "report", STUDY, "--out", "report.html")
-    assert names(user.run(*report).output, "pip install '.[report]'")
-    corpus = ("--corpus", json.dumps(CORPUS))
-    prepared = user.run("preln", "prepare-text", *corpus, "--downloads", "downloads", "--out", "text")
-    assert names(prepared.output, "pip install '.[training]'"), prepared.output
-    assert "Traceback" not in prepared.output
 
-    user.install(f"{package}[report]", "--constraint", str(ROOT / "requirements.txt"))
-    written = user.run(*report)
-    assert written.code == 0, written.output
-    page = (user.folder / "report.html").read_text(encoding="utf-8")
-    assert "Does the paper hold?" in page and 'id="figure-2"' in page
+STUDY = """
+study: mine
+texts:
+  mine: {sources: [{source: embedded, documents: 200}], vocabulary: 100}
+language:
+  settings:
+    {text: mine, layers: 1, width: 8, ffn_width: 8, heads: 1, sequence_length: 8, updates: 2, validate_every: 2}
+  runs:
+    - {placement: [post, pre], learning_rate: 1e-3}
+"""
+
+
+@pytest.mark.slow
+def test_a_wheel_alone_runs_a_study_of_language_models_in_an_empty_folder_and_says_what_installs_fairseq(
+    tmp_path: Path,
+) -> None:
+    pip("wheel", "--wheel-dir", str(tmp_path), str(sources(tmp_path)))
+    (wheel,) = tmp_path.glob("*.whl")
+    assert wheel.name.endswith("-py3-none-any.whl")
+    user = Installed(tmp_path)
+    user.run("pip", "install", "--quiet", "--no-deps", str(wheel), check=True)
+    (package,) = metadata.distributions(name=DISTRIBUTION, path=[str(user.packages)])
+    user.link(line for line in package.requires or () if "extra ==" not in line)
+    (user.folder / "mine.yaml").write_text(STUDY, encoding="utf-8")
+    outcome = user.run("preln", "run", "mine.yaml", "--cores", "1")
+    assert outcome.code == 0, outcome.output
+    page = (user.folder / "results" / "mine" / "report.html").read_text(encoding="utf-8")
+    assert "Post-LN" in page and "Pre-LN" in page
+    asked = user.run("preln", "binarise", "--pieces", "pieces", "--out", "out")
+    (message,) = asked.output.splitlines()
+    assert names(message, "fairseq: not installed", "bash tools/install.sh"), message
 
 
 def test_all_is_every_extra() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["name"] == DISTRIBUTION
     extras = project["optional-dependencies"]
     (everything,) = extras["all"]
-    assert set(everything.removeprefix("preln[").removesuffix("]").split(",")) == set(extras) - {"all"}
+    assert set(everything.removeprefix(f"{DISTRIBUTION}[").removesuffix("]").split(",")) == set(extras) - {"all"}

@@ -138,9 +138,9 @@ def test_a_module_with_a_prefix_has_every_file_in_its_folder_and_reads_the_users
 def test_a_module_with_a_prefix_is_planned_run_and_asked_for_from_the_users_folder(user: Workspace) -> None:
     write_snakefile(user, "Snakefile", IN_FOLDER)
     write_study(user, "study.yaml", study_content({"epochs": 1}, corpora={"tiny": own_text(user)}))
-    assert "snakemake prepared" in user.run("preln", "plan", "study.yaml").output
+    assert "preln run study.yaml -- prepared" in user.run("preln", "plan", "study.yaml").output
     assert user.snakemake("preln_prepared").code == 0
-    assert "snakemake prepared" not in user.run("preln", "plan", "study.yaml").output
+    assert "preln run study.yaml -- prepared" not in user.run("preln", "plan", "study.yaml").output
 
     run = ("preln", "run", "study.yaml", "--cores", "2")
     for again in (False, True):

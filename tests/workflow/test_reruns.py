@@ -97,11 +97,6 @@ def test_a_comment_in_the_training_code_reruns_nothing(again: Workspace) -> None
     assert (outcome.code, outcome.jobs) == (0, {}), outcome.output
 
 
-def test_a_new_pin_reruns_nothing(again: Workspace) -> None:
-    again.edit("environment.yml", lambda pins: pins.replace("==", "==9"))
-    assert again.would_run() == {}
-
-
 def test_a_new_version_of_the_training_trains_everything(again: Workspace) -> None:
     raise_version(again, "translation/runs.py", "TRAINING_VERSION")
     assert again.would_run()["train_translation"] == len(RUNS)

@@ -14,6 +14,7 @@ import pytest
 import yaml
 from packaging.requirements import Requirement
 
+from preln import DISTRIBUTION
 from preln.config.reference import markdown
 from tests.workflow.conftest import ROOT, Workspace
 
@@ -78,10 +79,7 @@ def requirements(file: str = "requirements.txt") -> dict[str, str]:
 
 def test_conda_users_have_the_same_pins() -> None:
     environment = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))
-    by_pip = next(entry["pip"] for entry in environment["dependencies"] if isinstance(entry, dict))
-    assert len(by_pip) > 20
-    assert pins(by_pip).items() <= requirements().items()
-    assert len(pins(by_pip)) == len(by_pip)
+    assert {"pip": ["-r requirements.txt"]} in environment["dependencies"]
     # conda brings pip itself.
     assert f"pip={requirements()['pip']}" in environment["dependencies"]
 
@@ -89,8 +87,8 @@ def test_conda_users_have_the_same_pins() -> None:
 def test_the_versions_of_python_are_the_same_wherever_they_are_named() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     versions = [found[1] for name in project["classifiers"] if (found := re.search(r":: Python :: (3\.\d+)$", name))]
-    minor = int(versions[-1].removeprefix("3."))
-    assert project["requires-python"] == f">={versions[0]},<3.{minor + 1}"
+    # A later one is not refused.
+    assert project["requires-python"] == f">={versions[0]}"
     workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "tests.yml").read_text(encoding="utf-8"))
     assert workflow["jobs"]["tests"]["strategy"]["matrix"]["python"] == versions
     check = (ROOT / "tools" / "check-machine.sh").read_text(encoding="utf-8")
@@ -103,20 +101,17 @@ def test_the_versions_of_python_are_the_same_wherever_they_are_named() -> None:
 
 
 def normalised(name: str) -> str:
-    return re.sub(r"[-_.]+", "-", re.split(r"[<>=]", name)[0]).lower()
+    return re.sub(r"[-_.]+", "-", re.split(r"[<>=;]", name)[0]).lower()
 
 
-def test_whatever_the_package_imports_is_pinned_for_both() -> None:
+def test_whatever_the_package_imports_is_pinned() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     extras = project["project"]["optional-dependencies"]
     # What is no part of a study is installed apart.
     apart = {extra: {normalised(name) for name in extras.pop(extra)} for extra in ("crate", "huggingface", "watch")}
     listed = [*project["project"]["dependencies"], *(name for extra in extras.values() for name in extra)]
-    needed = {normalised(name) for name in listed if not name.startswith("preln[")}
-    environment = (ROOT / "environment.yml").read_text(encoding="utf-8")
-    by_conda = {normalised(name) for name in re.findall(r"- ([\w.-]+)==", environment)}
+    needed = {normalised(name) for name in listed if not name.startswith(f"{DISTRIBUTION}[")}
     assert needed <= {normalised(name) for name in requirements()}
-    assert needed <= by_conda
     for extra, names in apart.items():
         pinned = requirements() | requirements(f"requirements-{extra}.txt")
         assert names <= {normalised(name) for name in pinned}
@@ -145,7 +140,7 @@ def test_an_installation_by_pip_may_have_the_pins_and_no_hydra_with_a_known_hole
         for name, version in requirements(file.name).items()
     }
     allowed = {
-        normalised(wanted.name): wanted.specifier for wanted in map(Requirement, listed) if wanted.name != "preln"
+        normalised(wanted.name): wanted.specifier for wanted in map(Requirement, listed) if wanted.name != DISTRIBUTION
     }
     assert {name for name, versions in allowed.items() if pinned[name] not in versions} == set()
     assert "1.3.7" not in allowed["hydra-core"]

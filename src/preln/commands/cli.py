@@ -60,8 +60,10 @@ def _stage(*names: str) -> Callable[[Command], Command]:
     return register
 
 
-SNAKEFILES = [Path("Snakefile"), Path("workflow/Snakefile")]
+SNAKEFILES = [Path(folder, name) for folder in ("", "workflow") for name in ("Snakefile", "snakefile")]
 """Where Snakemake looks for a workflow."""
+WORKFLOW = Path(__file__).parents[1] / "workflow" / "Snakefile"
+"""The workflow that comes with the package."""
 
 
 class Form(StrEnum):
@@ -185,12 +187,9 @@ def init(
     if written:
         print(f"The text is now in {', '.join(map(str, written))}.")
     print(f"{out}: a study of {seen.pairs:,} pairs. Look at it. Then prepare the text, see the costs, and run it:")
-    print(f"  snakemake prepared --cores all --configfile {shlex.quote(str(out))}")
+    print(f"  preln run {shlex.quote(str(out))} -- prepared")
     print(f"  preln plan {shlex.quote(str(out))}")
     print(f"  preln run {shlex.quote(str(out))}")
-    if not any(map(Path.exists, SNAKEFILES)):
-        print("The first and the last need a Snakefile. There is none here: go into a clone of preln, or make one")
-        print('that has preln as a module ("In another workflow" in docs/your-own-study.md of preln\'s repository).')
 
 
 @app.command(rich_help_panel=STUDY)
@@ -222,14 +221,16 @@ def run_study(
     ] = None,
     cores: Annotated[str, typer.Option(help="Cores, as Snakemake takes them: a number, or all.")] = "all",
 ) -> None:
-    """Run the workflow of a study, and show how far it is. It is `snakemake --cores all`, whose log goes to a file."""
+    """Run the workflow of a study, and show how far it is. It is `snakemake --cores all`, whose log goes to a file.
+    Where the folder has no Snakefile, the workflow is the one that comes with the package."""
     from preln.commands.follow import run
     from preln.jobs.checking import check_file
     from preln.report.catalogue import REPORT
 
     path = study_file(study)
     content = check_file(path).study
-    arguments = ["--cores", cores, "--rerun-incomplete", f"--configfile={path}", *(more or ())]
+    workflow = [] if any(map(Path.exists, SNAKEFILES)) else ["--snakefile", str(WORKFLOW)]
+    arguments = [*workflow, "--cores", cores, "--rerun-incomplete", f"--configfile={path}", *(more or ())]
     status, results = run(content, arguments, Path("logs") / content.study / "snakemake.log")
     if status:
         sys.exit(status)

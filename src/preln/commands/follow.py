@@ -210,7 +210,7 @@ def _run(study: Study, arguments: Sequence[str], log: Path) -> tuple[int, Path]:
     elif status:
         lines = content.splitlines()
         why = [line for line in lines if line.startswith("preln: ")] or lines[-SHOWN:]
-        console.print(*dict.fromkeys(why), f"The workflow failed; all that it said is in {log}", sep="\n", markup=False)
+        _print_lines(console, [*dict.fromkeys(why), f"The workflow failed; all that it said is in {log}"])
     return status, view.results
 
 

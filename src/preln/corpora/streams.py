@@ -7,6 +7,7 @@ import gzip
 import lzma
 import re
 import stat
+import sys
 import tarfile
 import zipfile
 import zlib
@@ -51,7 +52,10 @@ def unpacked(path: Path) -> Iterator[BufferedReader]:
         opener = openers.get(kind)
         broken: tuple[type[Exception], ...] = BROKEN
         if kind == "zstd":
-            from backports import zstd
+            if sys.version_info >= (3, 14):
+                from compression import zstd
+            else:
+                from backports import zstd
 
             opener, broken = zstd.open, (*BROKEN, zstd.ZstdError)
         try:

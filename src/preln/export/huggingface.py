@@ -26,7 +26,6 @@ from torch import Tensor
 
 from preln.errors import PrelnError
 from preln.export.card import card
-from preln.fairseq_plugin.binarise import symbols
 from preln.placements.base import Shape, places
 from preln.placements.deepnorm import DeepNorm
 from preln.pretraining.runs import PretrainingRun
@@ -153,6 +152,8 @@ def translation_model(
     """A translation run's model, and its tokenizer for prepared text."""
     import transformers
 
+    from preln.fairseq_plugin.binarise import symbols
+
     languages = prepared_text.record(prepared)["languages"]
     pieces = symbols(prepared / "binary" / f"dict.{languages['source']}.txt")
     settings = run.settings
@@ -221,6 +222,8 @@ def bert(
 ) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     """A pre-training run's masked language model, and its tokenizer for running text."""
     import transformers
+
+    from preln.fairseq_plugin.binarise import symbols
 
     dictionary = prepared / "binary" / "dict.txt"
     settings = run.settings

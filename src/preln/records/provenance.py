@@ -12,9 +12,10 @@ from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
 from typing import Any
 
+from preln import DISTRIBUTION, __version__
 from preln.config import Execution
 
-PACKAGES = ("preln", "torch", "fairseq-fixed", "sentencepiece", "sacrebleu", "numpy")
+PACKAGES = ("torch", "fairseq-fixed", "sentencepiece", "sacrebleu", "numpy")
 
 PROCESSORS = Path("/proc/cpuinfo")
 """Where Linux says which processors there are; other systems have no such file."""
@@ -33,7 +34,7 @@ def versions() -> dict[str, str]:
     for name in PACKAGES:
         with suppress(PackageNotFoundError):
             installed[name] = version(name)
-    return {**installed, "python": platform.python_version()}
+    return {"preln": __version__, **installed, "python": platform.python_version()}
 
 
 def commit() -> dict[str, Any]:
@@ -56,7 +57,7 @@ def commit() -> dict[str, Any]:
     # An installed package may lie in somebody else's working tree.
     if not git("ls-files", "."):
         # PEP 610: what pip says of what it did not install from an index.
-        origin = json.loads(distribution("preln").read_text("direct_url.json") or "{}")
+        origin = json.loads(distribution(DISTRIBUTION).read_text("direct_url.json") or "{}")
         installed = origin.get("vcs_info", {}).get("commit_id")
         if installed is None:
             logger.warning("%s: git knows no commit of it, so that records do not say which code made them", HERE)
