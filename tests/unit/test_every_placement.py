@@ -20,6 +20,7 @@ from preln.fairseq_plugin.bert import PlacedBert
 from preln.fairseq_plugin.initialisation import apply_placement, frequent_words
 from preln.fairseq_plugin.transformer import PlacedTransformer
 from preln.fused import native
+from preln.fused.attention import Padded
 from preln.fused.norm import RMSNorm
 from preln.placements import PLACEMENTS
 from preln.placements.base import Place, Residual, Shape, places, profiling
@@ -431,7 +432,7 @@ def test_the_scores_of_qk_norm_are_their_formula() -> None:
     layer.attention_residual.norm = nn.Identity()
 
     def observed(x: Tensor) -> Tensor:
-        seen.append(attention(layer.self_attn, x))
+        seen.append(attention(layer.self_attn, x, Padded()))
         return x
 
     layer.attention_residual(h, observed)

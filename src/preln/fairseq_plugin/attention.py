@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from preln.fused.attention import attend
+from preln.fused.attention import Layout, Padded, attend
 from preln.fused.products import linear
 from preln.fused.qk_norm import QKNorm
 from preln.placements.base import as_it_is
@@ -21,8 +21,8 @@ from preln.placements.base import as_it_is
 def attention(
     module: Any,
     h: Tensor,
+    layout: Layout,
     source: Tensor | None = None,
-    seen: Tensor | None = None,
     causal: bool = False,
     inside: Callable[[Tensor], Tensor] = as_it_is,
 ) -> Tensor:
@@ -30,9 +30,9 @@ def attention(
 
     Args:
         module: fairseq's, prepared by `prepare`.
-        h: of shape (batch, length, width).
-        source: the vectors attended to, of shape (batch, source length, width); None for self-attention.
-        seen: the positions that are attended to, as `visible` returns them; None for all.
+        h: of shape (..., width).
+        layout: how the sentences lie that are attended to.
+        source: the vectors attended to, of shape (..., width); None for self-attention.
         causal: whether a position sees only itself and earlier ones. Trailing padding then needs no mask.
         inside: applied to the heads before W^O.
     """
@@ -41,7 +41,7 @@ def attention(
     else:
         projected, of_source = project(module, h, "q"), project(module, source, "kv")
     p = module.dropout_module.p if module.training else 0.0
-    heads = inside(attend(projected, of_source, seen, module.num_heads, causal, p))
+    heads = inside(attend(projected, of_source, layout, module.num_heads, causal, p))
     return linear(heads, module.out_proj.weight, module.out_proj.bias)
 
 
@@ -55,7 +55,7 @@ def attention_of_the_last(state: Any, module: Any, h: Tensor, inside: Callable[[
     if kept := module.get_incremental_state(state, "attn_state"):
         seen = torch.cat([kept["prev_key"], seen], dim=1)
     module.set_incremental_state(state, "attn_state", {"prev_key": seen})
-    heads = inside(attend(query, seen, None, module.num_heads, False, 0.0))
+    heads = inside(attend(query, seen, Padded(), module.num_heads, False, 0.0))
     return linear(heads, module.out_proj.weight, module.out_proj.bias)
 
 

@@ -44,12 +44,11 @@ class PlacedBertEncoder(RobertaEncoder):
         return encoder
 
     def extract_features(
-        self, src_tokens: Tensor, return_all_hiddens: bool = False, padded: bool | None = None, **unused: Any
+        self, src_tokens: Tensor, padded: bool | None = None, **unused: Any
     ) -> tuple[Tensor, dict[str, Any]]:
         """The features of tokens of shape (batch, length), of shape (batch, length, width); `padded` is the layers'."""
-        encoded = self.sentence_encoder(src_tokens, return_all_hiddens=return_all_hiddens, padded=padded)
-        states = encoded["encoder_states"] if return_all_hiddens else None
-        return encoded["encoder_out"][0].transpose(0, 1), {"inner_states": states}
+        (features,) = self.sentence_encoder(src_tokens, padded=padded)["encoder_out"]
+        return features.transpose(0, 1), {}
 
     def forward(
         self,
@@ -61,7 +60,7 @@ class PlacedBertEncoder(RobertaEncoder):
         **unused: Any,
     ) -> tuple[Tensor, dict[str, Any]]:
         """The features, or the vocabulary's scores at each position, or only at those in `masked_tokens`."""
-        x, extra = self.extract_features(src_tokens, return_all_hiddens, padded)
+        x, extra = self.extract_features(src_tokens, padded)
         return x if features_only else self.output_layer(x, masked_tokens=masked_tokens), extra
 
     def build_lm_head(self, embed_dim: int, **arguments: Any) -> nn.Module:

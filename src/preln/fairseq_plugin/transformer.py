@@ -28,7 +28,7 @@ from torch.nn import functional
 from preln.config import RunSettings
 from preln.fairseq_plugin.attention import attention, attention_of_the_last, prepare
 from preln.fairseq_plugin.initialisation import initialise
-from preln.fused.attention import visible
+from preln.fused.attention import Layout, Padded, visible
 from preln.fused.dropout import Dropout
 from preln.fused.embedding import Embedding
 from preln.fused.products import linear
@@ -73,14 +73,10 @@ class PlacedEncoderLayer(TransformerEncoderLayerBase):
         self.attention_residual = connection(cfg, "encoder", number, "self-attention")
         self.feed_forward_residual = connection(cfg, "encoder", number, "feed-forward")
 
-    def forward(self, x: Tensor, seen: Tensor | None) -> Tensor:
-        """`x` is of shape (length, batch, width), as in fairseq, or (streams, length, batch, width) with several
-        streams; `seen` is as for `attend`."""
-        # Batch first, so that each sentence's vectors are contiguous.
-        x = x.transpose(-3, -2)
-        x = self.attention_residual(x, partial(attention, self.self_attn, seen=seen))
-        x = self.feed_forward_residual(x, partial(feed_forward, self))
-        return x.transpose(-3, -2)
+    def forward(self, x: Tensor, layout: Layout) -> Tensor:
+        """`x` is of shape (..., width), or (streams, ..., width) with several streams."""
+        x = self.attention_residual(x, partial(attention, self.self_attn, layout=layout))
+        return self.feed_forward_residual(x, partial(feed_forward, self))
 
 
 class PlacedDecoderLayer(TransformerDecoderLayerBase):
@@ -99,21 +95,30 @@ class PlacedDecoderLayer(TransformerDecoderLayerBase):
     def forward(
         self,
         x: Tensor,
-        encoder_out: Tensor,
-        seen: Tensor | None = None,
+        layout: Layout,
+        source: Tensor,
+        source_layout: Layout,
         incremental_state: dict[str, dict[str, Tensor | None]] | None = None,
     ) -> Tensor:
-        """`x` is shaped as in the encoder; `seen`, as for `attend`, is about the encoder's output. With an incremental
+        """`x` is shaped as in the encoder; `source` is the encoder's output, of shape (..., width). With an incremental
         state (fairseq's own beam search), `x` holds only the last position."""
-        to_past: Callable[..., Tensor] = partial(attention, causal=True)
+        to_past: Callable[..., Tensor] = partial(attention, self.self_attn, layout=layout, causal=True)
         if incremental_state is not None:
-            to_past = partial(attention_of_the_last, incremental_state)
-        x = x.transpose(-3, -2)
-        source = encoder_out.transpose(0, 1)
-        x = self.attention_residual(x, partial(to_past, self.self_attn))
-        x = self.encoder_attention_residual(x, partial(attention, self.encoder_attn, source=source, seen=seen))
-        x = self.feed_forward_residual(x, partial(feed_forward, self))
-        return x.transpose(-3, -2)
+            to_past = partial(attention_of_the_last, incremental_state, self.self_attn)
+        x = self.attention_residual(x, to_past)
+        to_source = partial(attention, self.encoder_attn, layout=source_layout, source=source)
+        x = self.encoder_attention_residual(x, to_source)
+        return self.feed_forward_residual(x, partial(feed_forward, self))
+
+
+def embed(stack: PlacedEncoder | PlacedDecoder, tokens: Tensor, positions: Tensor) -> Tensor:
+    """The input of a stack's first layer: the sum of the embeddings of tokens and of their positions, of shape
+    (..., width)."""
+    x = stack.embed_scale * stack.embed_tokens(tokens) + positions
+    if stack.layernorm_embedding is not None:
+        x = stack.layernorm_embedding(x)
+    embedded: Tensor = stack.dropout_module(x)
+    return embedded
 
 
 class PlacedEncoder(TransformerEncoderBase):
@@ -132,18 +137,13 @@ class PlacedEncoder(TransformerEncoderBase):
         return PlacedEncoderLayer(cfg, self._built)
 
     def forward(
-        self,
-        src_tokens: Tensor,
-        src_lengths: Tensor | None = None,
-        return_all_hiddens: bool = False,
-        padded: bool | None = None,
+        self, src_tokens: Tensor, src_lengths: Tensor | None = None, padded: bool | None = None
     ) -> dict[str, list[Tensor]]:
         """Encode tokens; unlike fairseq's, without asking a GPU in each layer whether there is padding.
 
         Args:
             src_tokens: of shape (batch, length).
             src_lengths: unused.
-            return_all_hiddens: whether `encoder_states` holds the hidden states before and after each layer.
             padded: whether there is padding; None if unknown.
 
         Returns:
@@ -153,23 +153,19 @@ class PlacedEncoder(TransformerEncoderBase):
         padding = src_tokens.eq(self.padding_idx)
         if padded is None:
             padded = bool(padding.any())
-        x, embedded = self.forward_embedding(src_tokens)
-        seen = None
+        x = embed(self, src_tokens, self.embed_positions(src_tokens))
+        layout = Padded()
         if padded:
             x = x * (1 - padding.unsqueeze(-1).type_as(x))
-            seen = visible(padding, x)
-        x = x.transpose(0, 1)
-        states = [x]
+            layout = Padded(visible(padding, x))
         for layer in self.layers:
-            x = layer(x, seen)
-            states.append(x)
-        if self.layer_norm is not None:
-            x = self.layer_norm(x)
+            x = layer(x, layout)
+        x = _output(self, x.transpose(-3, -2))
         return {
             "encoder_out": [x],
-            "encoder_padding_mask": [] if seen is None else [seen],
-            "encoder_embedding": [embedded],
-            "encoder_states": states if return_all_hiddens else [],
+            "encoder_padding_mask": [] if layout.seen is None else [layout.seen],
+            "encoder_embedding": [],
+            "encoder_states": [],
             "src_tokens": [],
             "src_lengths": [],
         }
@@ -204,24 +200,27 @@ class PlacedDecoder(TransformerDecoderBase):
             incremental_state: set by fairseq's own beam search, for which only the last position is computed.
 
         Returns:
-            The features, of shape (batch, length, width), and the hidden states before and after each layer.
+            The features, of shape (batch, length, width), and what fairseq's beam search looks up: no attention.
         """
         positions = self.embed_positions(prev_output_tokens, incremental_state=incremental_state)
         if incremental_state is not None:
             prev_output_tokens, positions = prev_output_tokens[:, -1:], positions[:, -1:]
-        x = self.embed_scale * self.embed_tokens(prev_output_tokens.contiguous())
-        x += positions
-        if self.layernorm_embedding is not None:
-            x = self.layernorm_embedding(x)
-        x = self.dropout_module(x).transpose(0, 1)
+        x = embed(self, prev_output_tokens.contiguous(), positions)
         (source,), mask = encoder_out["encoder_out"], encoder_out["encoder_padding_mask"]
-        states = [x]
+        source, layout = source.transpose(0, 1), Padded(mask[0] if mask else None)
         for layer in self.layers:
-            x = layer(x, source, mask[0] if mask else None, incremental_state)
-            states.append(x)
-        if self.layer_norm is not None:
-            x = self.layer_norm(x)
-        return x.transpose(0, 1), {"attn": [None], "inner_states": states}
+            x = layer(x, Padded(), source, layout, incremental_state)
+        return _output(self, x.transpose(-3, -2)).transpose(0, 1), {"attn": [None]}
+
+
+def _output(stack: PlacedEncoder | PlacedDecoder, x: Tensor) -> Tensor:
+    """A stack's output from that of its last layer, of shape (..., width).
+
+    In the padded layout `x` is time-major, as in fairseq: the gradients of the norm's gain and bias are sums over all
+    positions, whose last digits depend on their order.
+    """
+    output: Tensor = x if stack.layer_norm is None else stack.layer_norm(x)
+    return output
 
 
 def _put_norms(module: PlacedEncoder | PlacedDecoder, cfg: TransformerConfig, stack: Stack) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -13,21 +14,36 @@ from preln.fused import native
 from preln.fused.dropout import new_key
 
 
-def attend(
-    projected: Tensor, of_source: Tensor | None, seen: Tensor | None, heads: int, causal: bool, p: float
-) -> Tensor:
+@dataclass(frozen=True)
+class Padded:
+    """The layout of sentences that are padded to one length: their vectors are of shape (batch, length, width).
+
+    Attributes:
+        seen: the positions that are attended to, as `visible` returns them; None for all.
+    """
+
+    seen: Tensor | None = None
+
+
+Layout = Padded
+"""How sentences lie in a tensor of vectors. Attention alone needs to know; everything else in a layer computes each
+vector by itself, whatever the shape (..., width)."""
+
+
+def attend(projected: Tensor, of_source: Tensor | None, layout: Layout, heads: int, causal: bool, p: float) -> Tensor:
     """softmax(Q K^T / sqrt(d)) V of every head, with dropout's probability `p` on the weights.
 
     Args:
-        projected: Q, K and V side by side, of shape (batch, length, 3 width); with a source, only Q.
-        of_source: K and V of the source side by side, of shape (batch, source length, 2 width).
-        seen: the positions that are attended to, as `visible` returns them; None for all.
+        projected: Q, K and V side by side, of shape (..., 3 width); with a source, only Q.
+        of_source: K and V of the source side by side, of shape (..., 2 width).
+        layout: how the sentences lie that are attended to.
         heads: the number of heads, which divides the width.
         causal: whether a position sees only itself and earlier ones.
 
     Returns:
-        The heads side by side, of shape (batch, length, width).
+        The heads side by side, of shape (..., width).
     """
+    seen = layout.seen
     if native.takes(projected):
         attended: Tensor = _Attention.apply(projected, of_source, seen, heads, causal, p)  # type: ignore[no-untyped-call]
         return attended
