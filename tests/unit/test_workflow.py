@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from preln.config import Execution, StudyError, write
+from preln.errors import PrelnError
 from preln.jobs.base import Job
 from preln.jobs.checking import Checked, check, check_file
 from preln.jobs.workflow import (
@@ -17,13 +21,16 @@ from preln.jobs.workflow import (
     downloads,
     inputs_of,
     is_recorded,
+    is_run_elsewhere,
     local_files,
     prepared_options,
     prepared_texts,
+    require_kept_state,
     weights_read,
 )
 from preln.records.files import write_json
 from tests.conftest import RUN, bert_content, study_content
+from tests.refused import refused
 
 RESULTS = "results/tiny"
 
@@ -250,3 +257,35 @@ def test_a_checkpoint_is_fine_tuned_on_what_its_run_has_but_by_one_process() -> 
     run = {"accumulate": 2, "execution": {"gpus": 2, "cpus": 3}}
     (execution,) = {job.execution for job in check(bert_content(run, checkpoints=[6]), "study.yaml").jobs["finetuning"]}
     assert (execution.gpus, execution.cpus, execution.cores) == (1, 3, 3)
+
+
+LOCKS = st.lists(st.one_of(st.binary(max_size=60), st.just(b"results/tiny/translation/a/run.json\n")), max_size=4)
+
+
+@given(LOCKS)
+def test_a_lock_says_whether_the_study_is_run_elsewhere_whatever_others_hold(contents: list[bytes]) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        for number, content in enumerate(contents):
+            (Path(name) / f"{number}.output.lock").write_bytes(content)
+        (Path(name) / "a-folder.lock").mkdir()
+        (Path(name) / "of-nothing.lock").symlink_to("nothing")
+        assert is_run_elsewhere(Path(name), "results/tiny") == any(b"results/tiny/" in content for content in contents)
+
+
+def test_a_lock_that_vanishes_while_it_is_looked_for_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "0.input.lock").write_text("results/tiny/study.yaml\n")
+    monkeypatch.setattr(Path, "glob", lambda *_: iter([tmp_path / "gone.lock"]))
+    assert not is_run_elsewhere(tmp_path, "results/tiny")
+
+
+@pytest.mark.parametrize(
+    ("storage", "shares", "option"),
+    [("s3", True, "--default-storage-provider s3"), ("fs", False, "fs"), (None, False, "--shared-fs-usage")],
+)
+def test_storage_in_which_checkpoints_would_be_lost_is_refused(storage: str | None, shares: bool, option: str) -> None:
+    with refused(PrelnError, option, "checkpoints and weights", "run in a folder that all nodes share"):
+        require_kept_state(storage, shares)
+
+
+def test_a_file_system_that_all_jobs_share_is_taken() -> None:
+    require_kept_state(None, True)

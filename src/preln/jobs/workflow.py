@@ -7,11 +7,13 @@ the rules' files may be elsewhere: `located` tells where.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from preln.config import Corpus, Execution, FilesCorpus, Settings, Task, TextSource
 from preln.corpora.registry import needed_downloads
+from preln.errors import PrelnError
 from preln.jobs.base import Job
 from preln.jobs.checking import Checked
 from preln.jobs.prepared import Prepared, of_corpus, of_text
@@ -119,6 +121,38 @@ def cluster_resources(execution: Execution, attempt: int) -> dict[str, Any]:
         # The plugin takes `tasks` for it otherwise, and Slurm refuses both.
         "tasks_per_gpu": 0 if several and execution.gpus else None,
     }
+
+
+def is_run_elsewhere(locks: Path, folder: str) -> bool:
+    """Whether a Snakemake has locked files below a folder, whose path it has relative to its own.
+
+    Args:
+        locks: the folder of its locks, with a path a line. One may vanish meanwhile, or be no file of text.
+        folder: the folder.
+    """
+    for lock in locks.glob("*.lock"):
+        with suppress(OSError):
+            if f"{folder}/" in lock.read_text(encoding="utf-8", errors="replace"):
+                return True
+    return False
+
+
+def require_kept_state(storage: str | None, shares_files: bool) -> None:
+    """See that `state/` of a run, which is no output of a rule, outlives the job that writes it.
+
+    Args:
+        storage: the provider of storage in which Snakemake keeps inputs and outputs; None for the file system.
+        shares_files: whether all jobs see the same inputs and outputs.
+
+    Raises:
+        PrelnError: if it does not.
+    """
+    if storage or not shares_files:
+        option = f"--default-storage-provider {storage}" if storage else "--shared-fs-usage without input-output"
+        raise PrelnError(
+            f"{option}: not with preln, for checkpoints and weights (state/ of each run) would stay in a job's scratch "
+            "and be missed by the next one: leave the option out, and run in a folder that all nodes share"
+        )
 
 
 RESOURCES = tuple(cluster_resources(Execution(), attempt=1))
