@@ -28,7 +28,7 @@ from preln.jobs.workflow import (
     require_kept_state,
     weights_read,
 )
-from preln.records.files import write_json
+from preln.records.files import write_json, write_text
 from tests.conftest import RUN, bert_content, study_content
 from tests.refused import refused
 
@@ -134,24 +134,35 @@ def test_the_weights_of_a_run_are_read_until_what_reads_them_is_recorded(
     assert weights_read(RESULTS, study.every) == set()
 
 
-def test_a_file_that_is_removed_from_a_folder_of_texts_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+FILES = st.dictionaries(st.sampled_from(["a.txt", "b.txt", "more/a.txt"]), st.sampled_from(["one\n", "two\n"]))
+
+
+@given(FILES.filter(bool), FILES.filter(bool))
+def test_an_english_text_is_its_content_wherever_it_lies(one: dict[str, str], two: dict[str, str]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        for place, texts in (("one", one), ("two", two)):
+            for name, text in texts.items():
+                write_text(Path(folder) / place / name, text)
+        sources = [{"source": "files", "path": f"{folder}/{place}"} for place in ("one", "two")]
+        studies = [asked(texts={"tiny": {"sources": [source], "vocabulary": 300}}) for source in sources]
+        first, second = (study.jobs["pretraining"][0] for study in studies)
+        assert (first.identity == second.identity) == (one == two)
+        assert local_files(first.text) == [], "their content is in the folder's name"
+
+
+def test_an_english_text_beside_its_results_is_known_without_the_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
-    folder = tmp_path / "texts" / "more"
-    folder.mkdir(parents=True)
-    for name in ("a.txt", "b.txt"):
-        (folder / name).write_text("a line\n")
-    source = {"source": "files", "path": str(tmp_path / "texts")}
-    study = asked(texts={"tiny": {"sources": [source], "vocabulary": 300}})
-    run = study.jobs["pretraining"][0]
-    text = {"sha256": {"train.txt": "a"}}
-    done(run, text=text)
-    write_json(Path(inputs_of(RESULTS, run)[0]) / "text.json", text)
-    for path in (*folder.iterdir(), folder, folder.parent):
-        os.utime(path, (0, 0))
-    assert is_recorded(RESULTS, run)
-    (folder / "b.txt").unlink()
-    os.utime(folder, (2**33, 2**33))
-    assert not is_recorded(RESULTS, run)
+    Path("novels.txt").write_text("One sentence.\n")
+    study = asked(texts={"tiny": {"sources": [{"source": "files", "path": "novels.txt"}], "vocabulary": 300}}).study
+    before = study.texts["tiny"].identity
+    write(study, Path("results/tiny/study.yaml"))
+    Path("novels.txt").unlink()
+    assert check_file(Path("results/tiny/study.yaml")).study.texts["tiny"].identity == before
+    Path("novels.txt").write_text("Another sentence.\n")
+    with refused(StudyError, "novels.txt", "is not the text of these results", "rename the study"):
+        check_file(Path("results/tiny/study.yaml"))
 
 
 def test_of_text_on_this_machine_the_content_decides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
