@@ -15,7 +15,7 @@ BIN := $(VENV)/bin
 PARALLEL := --numprocesses logical --maxprocesses 8 --dist worksteal
 
 # All that the tests need.
-TESTED := $(READY) $(foreach extra,crate docs huggingface notebook watch,$(VENV)/.$(extra)-ready)
+TESTED := $(READY) $(foreach extra,crate docs huggingface notebook parquet watch,$(VENV)/.$(extra)-ready)
 
 .PHONY: help reproduce environment test quick-test test-cluster test-faults test-processors coverage bench gpu lint docs lock weigh
 

@@ -8,7 +8,7 @@ import pandas as pd
 
 from preln.config import Study
 from preln.pretraining.runs import expand, finetunings
-from preln.records.files import write_json
+from preln.records.files import write_json, write_sealed
 
 POST = {"placement": "post", "warmup": 4, "learning_rate": 1e-3}
 PRE = {"placement": "pre", "learning_rate": 3e-3}
@@ -39,7 +39,7 @@ def write_records(results: Path, study: Study, seeds: int = 2) -> None:
             **{"final": last, "best": best, "seconds": 8.0},
         }
         write_json(folder / "metrics.json", metrics)
-        write_json(folder / "run.json", {"identity": run.identity, "commit": "abc", "hardware": HARDWARE})
+        write_sealed(folder / "run.json", {"identity": run.identity, "commit": "abc", "hardware": HARDWARE})
     for job in finetunings(study):
         folder = results / study.study / "finetuning" / job.id
         folder.mkdir(parents=True)
@@ -53,4 +53,4 @@ def write_records(results: Path, study: Study, seeds: int = 2) -> None:
             **{"identity": job.identity, "commit": "abc", "hardware": HARDWARE},
             "task": {"parts": {"dev": {"pairs": 20, "positive": 8}}},
         }
-        write_json(folder / "run.json", record)
+        write_sealed(folder / "run.json", record)

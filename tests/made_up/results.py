@@ -11,7 +11,7 @@ import pandas as pd
 import yaml
 
 from preln.config import validate
-from preln.records.files import write_json
+from preln.records.files import write_json, write_sealed
 from preln.translation.curve import COLUMNS
 from preln.translation.runs import expand
 from tests.conftest import study_content
@@ -46,7 +46,7 @@ def write_results(folder: Path, losses: dict[str, dict[int, float]], dropout: fl
         }
         write_json(place / "metrics.json", metrics)
         hardware = {"processor": "an abacus", "cores_used": 1, "gpus": []}
-        write_json(place / "run.json", {"id": run.id, "identity": run.identity, "commit": "c", "hardware": hardware})
+        write_sealed(place / "run.json", {"id": run.id, "identity": run.identity, "commit": "c", "hardware": hardware})
     return folder
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from preln.config import Study, validate
+from preln.records.files import write_sealed
 from preln.theory import measurement_jobs
 from preln.theory.measurement_jobs import ExactJob, MeasurementJob
 from preln.theory.measurements import Measurement, write
@@ -37,7 +37,7 @@ def write_part(study: Study, part: MeasurementJob, rows: list[Measurement], resu
     folder = results / study.study / "theory" / part.id
     write(rows, folder / "measurements.csv")
     record = {"identity": part.identity, "commit": "c0ffee", "hardware": {"gpus": [], "processor": "an abacus"}}
-    (folder / "run.json").write_text(json.dumps(record))
+    write_sealed(folder / "run.json", record)
 
 
 def rows_of(part: MeasurementJob, width: int = 16, seeds: int = SEEDS) -> list[Measurement]:

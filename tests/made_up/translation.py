@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from preln.config import Study, validate
+from preln.records.files import write_sealed
 from preln.translation.curve import COLUMNS
 from preln.translation.runs import Run, expand
 
@@ -66,4 +67,4 @@ def records_of(
     folder.mkdir(parents=True, exist_ok=True)
     pd.DataFrame(rows, columns=COLUMNS).to_csv(folder / "curve.csv", index=False)
     (folder / "metrics.json").write_text(json.dumps(metrics))
-    (folder / "run.json").write_text(json.dumps(record))
+    write_sealed(folder / "run.json", record)

@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import sys
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 
 from preln.commands.cli import app
 from preln.config import of_results, validate
 from preln.errors import PrelnError
-from preln.export.curves import COLUMNS
+from preln.export.curves import SETTINGS, _of_one_type, load
 from preln.pretraining import runs as pretraining
 from preln.records import packed
 from preln.theory import trace_jobs
 from preln.translation.runs import expand
 from tests.conftest import ROOT
 from tests.made_up.traces import content, done, made_up
+from tests.made_up.translation import ADAM, records_of, small_study
 from tests.reading import blocks
 from tests.refused import refused
 
@@ -60,7 +65,7 @@ def test_the_table_has_every_number_of_every_curve(table: pd.DataFrame) -> None:
 
 
 def test_a_row_has_the_settings_that_tell_runs_apart(table: pd.DataFrame) -> None:
-    assert list(table) == COLUMNS
+    assert set(SETTINGS) < set(table)
     settings = {run.id: run.settings for run in expand(of_results(RECORDS / "study.yaml"))}
     rows = table[table["kind"] == "translation"].drop_duplicates("run")
     names = ["placement", "optimizer", "learning_rate", "warmup", "seed"]
@@ -175,3 +180,47 @@ def test_of_a_study_of_which_nothing_is_done_there_are_no_curves(tmp_path: Path)
     with refused(PrelnError, str(folder), "no finished curve", "preln status"):
         export(folder, "--to", "csv", "--out", tmp_path / "curves.csv")
     assert not (tmp_path / "curves.csv").exists()
+
+
+@pytest.fixture
+def ended(tmp_path: Path) -> pd.DataFrame:
+    """The curves of a study whose runs differ in dropout too: one finished, one diverged at once, one later."""
+    study, runs = small_study({**ADAM, "placement": "post", "warmup": 0, "dropout": [0.1, 0.3], "seed": [1, 2]})
+    records_of(study, runs[0], tmp_path, [7.0, 6.0])
+    records_of(study, runs[1], tmp_path, [], diverged={"update": 7, "reason": "a loss", "epoch": 1})
+    records_of(study, runs[2], tmp_path, [3.0], diverged={"update": 130, "reason": "a loss", "epoch": 2})
+    return load(study, tmp_path, runs)
+
+
+def test_a_run_has_its_status_and_each_setting_that_differs_in_the_study(ended: pd.DataFrame) -> None:
+    rows = ended.drop_duplicates("run")[["dropout", "seed", "status"]]
+    assert rows.to_numpy().tolist() == [[0.1, 1, "finished"], [0.1, 2, "diverged"], [0.3, 1, "diverged"]]
+    assert "label_smoothing" not in ended, "it does not differ"
+
+
+def test_no_mean_is_the_better_for_a_run_that_diverged(ended: pd.DataFrame) -> None:
+    last = ended.sort_values("update").groupby(["dropout", "seed", "quantity"])["value"].last().unstack()
+    mean = last.groupby("dropout")[["valid_loss", "test_bleu", "test_sacrebleu"]].mean()
+    assert mean["valid_loss"].tolist() == [math.inf, math.inf]
+    assert mean["test_bleu"].tolist() == [12.3456 / 2, 0]
+
+
+def test_a_run_without_a_curve_is_there_at_the_update_at_which_it_diverged(ended: pd.DataFrame) -> None:
+    rows = ended[(ended["dropout"] == 0.1) & (ended["seed"] == 2)]
+    assert set(rows["update"]) == {7}
+    assert {"valid_loss", "test_bleu"} <= set(rows["quantity"])
+
+
+@given(st.lists(st.sampled_from([1, 0.5, None, "linear", [0.9, 0.98], True]), min_size=1, max_size=5))
+def test_a_setting_is_a_column_of_one_type(values: list[Any]) -> None:
+    column = _of_one_type(pd.Series(values, dtype=object)).dropna()
+    assert len({isinstance(value, str) for value in column}) <= 1
+    assert len(column) == sum(value is not None for value in values)
+
+
+def test_parquet_has_what_csv_has(table: pd.DataFrame, tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed (requirements-parquet.txt)")
+    export(RECORDS, "--to", "parquet", "--out", tmp_path / "curves.parquet")
+    read = pd.read_parquet(tmp_path / "curves.parquet")
+    pd.testing.assert_frame_equal(read, table, check_dtype=False)
+    assert read["epoch"].dtype == "Int64"

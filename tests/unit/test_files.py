@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from preln.errors import PrelnError
 from preln.records.files import (
+    FAILED,
     Damaged,
     append_json,
     manifest,
@@ -252,3 +253,66 @@ def test_a_disk_that_cannot_be_written_to_is_said_with_the_file_however_deep_the
     said = str(not_written(plain.value))
     assert said.startswith(f"{tmp_path / 'table.csv'}: not written") and what in said
     assert not_written(ValueError("of something else")) is None
+
+
+OWNED = st.lists(st.tuples(st.sampled_from(["aaa", "bbb"]), st.integers()), max_size=8)
+
+
+@given(OWNED)
+def test_of_lines_those_of_another_state_are_refused_wherever_they_stand(lines: list[tuple[str, int]]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "record.jsonl"
+        for owner, number in lines:
+            append_json(path, {"number": number}, owner)
+        own = [{"number": number} for owner, number in lines if owner == "aaa"]
+        assert read_json_lines(path, "aaa") == own
+        assert mend_lines(path, "aaa") == [at for at, (owner, _) in enumerate(lines, start=1) if owner == "bbb"]
+        assert read_json_lines(path, "aaa") == own
+        assert read_json_lines(path, "bbb") == []
+
+
+def test_lines_of_an_older_version_which_name_no_state_are_taken(tmp_path: Path) -> None:
+    append_json(tmp_path / "record.jsonl", {"epoch": 1})
+    append_json(tmp_path / "record.jsonl", {"epoch": 2}, "aaa")
+    assert read_json_lines(tmp_path / "record.jsonl", "aaa") == [{"epoch": 1}, {"epoch": 2}]
+    assert not mend_lines(tmp_path / "record.jsonl", "aaa")
+
+
+def test_a_mark_of_another_state_is_refused(tmp_path: Path) -> None:
+    write_sealed(tmp_path / "diverged.json", {"update": 12}, "aaa")
+    assert read_sealed(tmp_path / "diverged.json", "aaa") == {"update": 12}
+    with refused(Damaged, str(tmp_path / "diverged.json"), "of another run"):
+        read_sealed(tmp_path / "diverged.json", "bbb")
+
+
+@given(st.sampled_from(sorted(FAILED)))
+def test_each_failure_of_the_file_system_is_said_with_the_file_and_what_to_do(number: int) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "run.json"
+        with pytest.raises(OSError) as raised, replaced(path):
+            raise OSError(number, os.strerror(number))
+        said = str(not_written(raised.value))
+        assert said.startswith(f"{path}: {os.strerror(number)}: {FAILED[number]} and run the same command"), said
+
+
+@pytest.mark.parametrize("function", ["fsync", "replace"])
+def test_a_failure_that_names_no_file_gets_the_name_of_the_one_that_was_written(
+    function: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(errno.ESTALE, os.strerror(errno.ESTALE))
+
+    monkeypatch.setattr(os, function, fail)
+    with pytest.raises(OSError) as raised:
+        write_text(tmp_path / "a.json", "text")
+    assert str(not_written(raised.value)).startswith(f"{tmp_path / 'a.json'}: {os.strerror(errno.ESTALE)}")
+
+
+def test_an_everyday_error_that_was_dealt_with_says_nothing_of_the_one_after_it() -> None:
+    try:
+        try:
+            Path("not-there").read_text()
+        except FileNotFoundError:
+            raise KeyError("epoch")  # noqa: B904
+    except KeyError as error:
+        assert not_written(error) is None

@@ -16,12 +16,15 @@ import yaml
 from filelock import FileLock
 from rich.console import Console
 
-from preln.commands.cli import main
+from preln.commands import follow
+from preln.commands.cli import app, main
 from preln.commands.follow import Step, Steps, View, run
 from preln.config import validate
+from preln.fused import native
 from preln.translation.runs import expand
-from tests.conftest import study_content
+from tests.conftest import ROOT, study_content
 from tests.made_up.states import LINE, training
+from tests.refused import names
 
 STATS = {"event": "run_info", "stats": {"draw_figure": 1, "train_translation": 3, "default": 1, "total": 5}}
 
@@ -89,12 +92,12 @@ def test_a_second_run_of_a_study_leaves_the_log_of_the_first_alone(tmp_path: Pat
     first = FileLock(log.with_name(f".{log.name}.lock"))
     first.acquire()
     log.write_text("the first's\n")
-    run(study, ["--version"], log)
+    run(study, ["--version"], log, tmp_path)
     assert log.read_text() == "the first's\n"
     (other,) = set(log.parent.glob("*.log")) - {log}
     assert other.read_text().strip()
     first.release()
-    run(study, ["--version"], log)
+    run(study, ["--version"], log, tmp_path)
     assert log.read_text() == other.read_text()
 
 
@@ -109,7 +112,7 @@ def test_a_file_system_without_locks_is_said_with_what_to_do(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(fcntl, "flock", flock)
     monkeypatch.setattr(sys, "argv", ["preln", "run", "tiny.yaml"])
-    with pytest.raises(SystemExit, match=rf"preln: {tmp_path}: its file system has no locks .* mount it with them"):
+    with pytest.raises(SystemExit, match=rf"preln: {tmp_path}: .*: its file system has no locks,.* mount it with them"):
         main()
 
 
@@ -134,3 +137,60 @@ def test_a_running_training_has_its_label_a_bar_its_score_and_its_time_left(tmp_
     assert of_training.split()[:5] == ["Train", "Pre-LN,", "seed", "1", "━━━━╸"]
     assert "train 7.50, valid 8.00, BLEU 1.25  0:02:05 left" in of_training
     assert of_drawing.split()[:4] == ["Draw", "figure", "2", "since"]
+
+
+@pytest.mark.parametrize("command", ["plan", "run"])
+def test_where_the_loops_are_missing_the_first_line_says_so_and_how_to_build_them(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(native, "_LIBRARY", None)
+    monkeypatch.chdir(tmp_path)
+    for name, gpus in (("cpu", 0), ("gpu", 1)):
+        content = study_content({}) | {"execution": {"gpus": gpus}}
+        Path(f"{name}.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
+        options = [] if command == "plan" else ["--", "--version"]
+        app([command, f"{name}.yaml", *options], standalone_mode=False)
+        first = capfd.readouterr().out.splitlines()[0]
+        assert names(first, "compiled loops", "missing", "C++ compiler", f"--editable {ROOT}") == (name == "cpu"), first
+
+
+def test_where_the_loops_are_there_nothing_is_said_of_them() -> None:
+    assert native.fallback() is None
+
+
+@pytest.mark.parametrize(
+    ("options", "folder"),
+    [
+        (["--directory", "there"], "there"),
+        (["--directory=there", "--dry-run"], "there"),
+        (["-d", "there", "prepared"], "there"),
+        (["--dry-run", "prepared"], "."),
+        (["--directory"], "."),
+    ],
+    ids=" ".join,
+)
+def test_a_study_is_looked_at_in_the_folder_in_which_snakemake_works(
+    options: list[str], folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("tiny.yaml").write_text(yaml.safe_dump(study_content({"seed": 1})), encoding="utf-8")
+    called: list[Any] = []
+
+    def note(*arguments: Any) -> tuple[int, Path]:
+        called.append((Path.cwd(), *arguments))
+        return 0, Path("none")
+
+    monkeypatch.setattr(follow, "run", note)
+    app(["run", "tiny.yaml", "--", *options], standalone_mode=False)
+    ((here, _, arguments, _, origin),) = called
+    assert (here, origin) == (tmp_path / folder, tmp_path)
+    assert arguments[-len(options) :] == options
+    assert Path(next(word for word in arguments if "--configfile" in word).partition("=")[2]).exists()
+
+
+def test_what_snakemake_prints_keeps_its_lines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "20")
+    run(validate(study_content(), "my.yaml"), ["--help"], tmp_path / "snakemake.log", tmp_path)
+    assert capfd.readouterr().out.strip() == (tmp_path / "snakemake.log").read_text().strip()

@@ -27,7 +27,7 @@ from preln.fairseq_plugin.probe import Probe
 from preln.jobs.checking import check
 from preln.pretraining import finetuning, runs
 from preln.pretraining import training as pretraining
-from preln.records.files import write_json
+from preln.records.files import write_json, write_sealed
 from preln.theory import measurement_jobs, measuring, trace_jobs
 from preln.training import machine
 from preln.training.machine import MachineRefused
@@ -243,7 +243,7 @@ def test_a_record_names_the_gpus_of_all_nodes_and_plan_divides_its_speed_by_them
     assert origin["hardware"]["gpus"] == ["NVIDIA H100 of node 0", "NVIDIA H100 of node 1"]
     assert origin["attempts"][-1]["hardware"] == origin["hardware"]
     folder = tmp_path / "results" / study.study / "pretraining" / origin["id"]
-    write_json(folder / "run.json", origin)
+    write_sealed(folder / "run.json", origin)
     pd.DataFrame({"tokens_per_second": [3000.0]}).to_csv(folder / "curve.csv", index=False)
     first = plan.items(check(study.model_dump(), "study"), plan.GPUS["h100"], tmp_path)[0]
     assert first.estimate.tokens and first.hours == pytest.approx(first.estimate.tokens / 1500 / 3600)

@@ -20,6 +20,7 @@ from preln.report.html import page
 from preln.training import prepared_text
 from preln.translation.runs import expand
 from tests.conftest import RUN
+from tests.made_up.records import changed
 from tests.made_up.translation import records_of
 
 PAIRS = data.pairs()[:1000]
@@ -53,9 +54,8 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
     prepare.prepare_text(run.corpus, Path("downloads"), folder / "text", 1)
     prepare.prepare_bpe(folder / "text", 400, folder / "bpe", 1)
     records_of(result, run, Path("results"), [5.0, 4.0])
-    record = json.loads((results / run.folder / "run.json").read_text(encoding="utf-8"))
-    record |= {"corpus": prepared_text.record(folder), "commit_changed": False, "versions": {}}
-    (results / run.folder / "run.json").write_text(json.dumps(record), encoding="utf-8")
+    path = results / run.folder / "run.json"
+    changed(path, corpus=prepared_text.record(folder), commit_changed=False, versions={})
     return result
 
 

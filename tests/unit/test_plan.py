@@ -16,7 +16,7 @@ from preln.config import write
 from preln.errors import PrelnError
 from preln.jobs.checking import Checked, check, check_file
 from preln.pretraining.runs import expand
-from preln.records.files import write_json, write_text
+from preln.records.files import write_json, write_sealed, write_text
 from tests.conftest import bert_content, study_content
 from tests.made_up.translation import records_of
 
@@ -26,7 +26,7 @@ BASE = {"layers": 12, "width": 768, "ffn_width": 3072, "heads": 12, "sequence_le
 
 def write_speed(results: Path, identity: dict[str, Any], gpus: list[str], speeds: list[float]) -> None:
     folder = results / "other" / "pretraining" / "a-run"
-    write_json(folder / "run.json", {"identity": identity, "hardware": {"gpus": gpus, "cores_used": 4}})
+    write_sealed(folder / "run.json", {"identity": identity, "hardware": {"gpus": gpus, "cores_used": 4}})
     pd.DataFrame({"tokens_per_second": speeds}).to_csv(folder / "curve.csv", index=False)
 
 

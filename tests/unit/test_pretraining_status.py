@@ -13,7 +13,7 @@ from preln.commands.progress import SILENT_SECONDS
 from preln.config import validate
 from preln.pretraining.runs import FinetuningJob, PretrainingRun, expand, finetunings
 from preln.pretraining.status import finetuning, pretraining
-from preln.records.files import append_json, write_json
+from preln.records.files import append_json, sealed, write_json, write_sealed
 from tests.conftest import bert_content
 
 NOW = 1_000_000.0
@@ -84,7 +84,7 @@ def test_a_fine_tuning_that_takes_long_has_not_stopped(job: FinetuningJob, tmp_p
 
 def test_fine_tunings_with_a_run_json_are_done_without_their_state(job: FinetuningJob, tmp_path: Path) -> None:
     (tmp_path / "scores.csv").write_text("seed,accuracy\n1,0.5\n2,\n", encoding="utf-8")
-    (tmp_path / "run.json").write_text(json.dumps({"status": "finished"}), encoding="utf-8")
+    write_sealed(tmp_path / "run.json", {"status": "finished"})
     row = finetuning(job, tmp_path, NOW)
     assert (row.state, row.done, row.scores) == ("finished", 2, {"accuracy": 0.5})
 
@@ -94,9 +94,10 @@ def test_fine_tunings_with_a_run_json_are_done_without_their_state(job: Finetuni
     [
         ("", "seed,accuracy\n1,0.5\n", "damaged (run.json)"),
         ("[]", "seed,accuracy\n1,0.5\n", "damaged (run.json)"),
-        ('{"status": "finished"}', "", "damaged (scores.csv)"),
-        ('{"status": "finished"}', "seed,accuracy\n1,half\n", "damaged (scores.csv)"),
-        ('{"status": "finished"}', None, "damaged (scores.csv)"),
+        ('{"status": "finished"}', "seed,accuracy\n1,0.5\n", "damaged (run.json)"),
+        (json.dumps(sealed({"status": "finished"})), "", "damaged (scores.csv)"),
+        (json.dumps(sealed({"status": "finished"})), "seed,accuracy\n1,half\n", "damaged (scores.csv)"),
+        (json.dumps(sealed({"status": "finished"})), None, "damaged (scores.csv)"),
     ],
 )
 def test_a_fine_tunings_record_that_is_damaged_is_named(

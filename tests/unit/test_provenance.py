@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from preln.config import Execution
 from preln.fused import products
 from preln.records import provenance
+from preln.training.state import RunState
+from tests.refused import names
+
+NAMES = st.text("ABCabc123=, ", max_size=9)
 
 
 @pytest.fixture
@@ -119,3 +127,41 @@ def test_a_processor_that_the_system_does_not_name_is_called_by_its_kind(
     monkeypatch.setattr("platform.processor", lambda: "")
     monkeypatch.setattr("platform.machine", lambda: "arm64")
     assert provenance.hardware(Execution())["processor"] == "arm64"
+
+
+@pytest.fixture
+def plain(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An environment without settings of the libraries."""
+    for name in provenance.library_settings():
+        monkeypatch.delenv(name)
+
+
+@pytest.mark.usefixtures("plain")
+@given(st.dictionaries(st.from_regex("(MKL|ONEDNN|DNNL|OPENBLAS|ATEN|OMP|NPY)_[A-Z]{1,9}", fullmatch=True), NAMES))
+def test_settings_of_libraries_that_change_digits_are_part_of_the_hardware(settings: dict[str, str]) -> None:
+    noted = {name: value for name, value in settings.items() if not name.startswith(("OMP_", "NPY_"))}
+    with patch.dict(os.environ, settings):
+        assert provenance.hardware(Execution()).get("libraries", {}) == noted
+
+
+@pytest.mark.usefixtures("plain")
+def test_without_such_settings_the_hardware_is_as_it_was_before_they_were_noted() -> None:
+    assert "libraries" not in provenance.hardware(Execution())
+
+
+@pytest.mark.usefixtures("plain")
+def test_a_continuation_under_other_settings_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    state = RunState(tmp_path / "state" / "aaa")
+    state.begin(Execution())
+    state.begin(Execution())
+    assert not caplog.text
+    monkeypatch.setenv("MKL_CBWR", "COMPATIBLE")
+    state.begin(Execution())
+    assert names(caplog.text, str(state.folder), "continued with MKL_CBWR=COMPATIBLE", "differ in their last digits")
+    assert [attempt["hardware"].get("libraries") for attempt in state.attempts()] == [
+        None,
+        None,
+        {"MKL_CBWR": "COMPATIBLE"},
+    ]

@@ -14,10 +14,12 @@ from hypothesis import strategies as st
 
 from preln.jobs.base import Job
 from preln.records import packed
-from preln.records.files import write_json, write_text
+from preln.records.files import SEAL, read_sealed, write_json, write_sealed, write_text
 from preln.records.record import Record, checksums
-from preln.records.recording import damaged_beside, read, write
+from preln.records.recording import NEWEST_FORM, RecordError, damaged_beside, read, write
 from tests.conftest import ROOT, committed_studies
+from tests.made_up.records import changed
+from tests.refused import refused
 
 IDENTITY = {"width": 16, "depths": (1, 2)}
 PARALLEL = {
@@ -163,3 +165,27 @@ def test_a_training_is_of_the_text_whose_files_it_had(key: str, text: dict[str, 
     write_json(prepared, {"sha256": {"train.txt": "another"}})
     os.utime(source, (0, 0))
     assert not record.is_of_text(prepared, [source]), "it is another"
+
+
+def test_a_record_without_its_checksum_is_refused(tmp_path: Path) -> None:
+    record = recorded(tmp_path)
+    write_json(record.path, {key: value for key, value in read(record.path).items() if key != SEAL})
+    assert record.damaged == record.path
+    with refused(RecordError, str(record.path), "or it has none", "remove it and run the workflow again"):
+        read(record.path)
+
+
+@pytest.mark.parametrize("form", [NEWEST_FORM + 1, 99])
+def test_a_record_of_a_newer_form_is_refused(form: int, tmp_path: Path) -> None:
+    record = recorded(tmp_path)
+    changed(record.path, record_version=form)
+    with refused(RecordError, str(record.path), "a newer preln wrote it", "update preln"):
+        read(record.path)
+
+
+def test_a_record_from_before_forms_had_numbers_is_read(tmp_path: Path) -> None:
+    record = recorded(tmp_path)
+    content = read_sealed(record.path)
+    del content["record_version"]
+    write_sealed(record.path, content)
+    assert read(record.path)["identity"] == {"width": 16, "depths": [1, 2]}

@@ -17,12 +17,13 @@ from preln.commands.cli import app
 from preln.commands.compare import Comparison, compare, text
 from preln.config import load
 from preln.jobs.prepared import text_id
-from preln.records.files import append_json, write_json
+from preln.records.files import append_json, read_sealed
 from preln.records.recording import RecordError
 from preln.training.state import RunState
 from preln.translation.curve import COLUMNS
 from preln.translation.runs import expand
 from preln.translation.scores import p_value
+from tests.made_up.records import changed
 from tests.made_up.results import write_results
 
 pytestmark = pytest.mark.numbers
@@ -73,7 +74,7 @@ def test_runs_on_other_text_are_named(other: bool, tmp_path: Path) -> None:
     for results in (one, two):
         (record,) = results.rglob("run.json")
         sums = {"train.de": "a" if other and results == two else "b"}
-        write_json(record, json.loads(record.read_text()) | {"corpus": {"sha256": sums}})
+        changed(record, corpus={"sha256": sums})
     result = compare(one, two)
     assert (len(result.of_other_text), "The text differs" in text(result)) == (int(other), other)
 
@@ -107,7 +108,7 @@ def test_a_study_of_other_epochs_is_compared_by_its_own_last_translations(tmp_pa
     (one / "study.yaml").write_text(yaml.safe_dump(content))
     (longer,) = expand(load(one / "study.yaml"))
     record = one / longer.folder / "run.json"
-    write_json(record, json.loads(record.read_text()) | {"identity": longer.identity})
+    changed(record, identity=longer.identity)
     text = "\n".join(references) + "\n"
     for folder in (one, two):
         write_translations(folder, references, text)
@@ -121,7 +122,7 @@ def test_a_study_of_other_epochs_is_compared_by_its_own_last_translations(tmp_pa
 
 def compute_on(processor: str, results: Path) -> Path:
     for record in results.rglob("run.json"):
-        record.write_text(record.read_text().replace("an abacus", processor))
+        changed(record, hardware=read_sealed(record)["hardware"] | {"processor": processor})
     return results
 
 
@@ -159,8 +160,7 @@ def test_processors_of_one_name_with_other_instructions_are_other_hardware(tmp_p
     one, two = (write_results(tmp_path / name, {"pre": {1: 4.0}}) for name in ("one", "two"))
     for folder, loops in ((one, "AVX512"), (two, "AVX2")):
         for path in folder.rglob("run.json"):
-            record = json.loads(path.read_text())
-            write_json(path, record | {"hardware": record["hardware"] | {"loops": loops}})
+            changed(path, hardware=read_sealed(path)["hardware"] | {"loops": loops})
     assert "an abacus, 1 core(s) a run (AVX512), and an abacus, 1 core(s) a run (AVX2)." in text(compare(one, two))
 
 
@@ -179,11 +179,8 @@ def test_the_bootstrap_tells_a_system_that_translates_from_one_that_does_not() -
 def write_translations(results: Path, lines: list[str], text: str) -> None:
     """Translations that the records of the only run are of, and newer ones of another state."""
     path = next(results.glob("translation/*/run.json"))
-    record = json.loads(path.read_text())
     files = {"test.en": {"sha256": hashlib.sha256(text.encode()).hexdigest()}}
-    write_json(
-        path, record | {"state": "recorded", "corpus": {"parts": {"test": {"pairs": len(lines), "files": files}}}}
-    )
+    changed(path, state="recorded", corpus={"parts": {"test": {"pairs": len(lines), "files": files}}})
     (run,) = expand(load(results / "study.yaml"))
     for state, written in (("recorded", lines), ("newer", ["something else"] * len(lines))):
         epoch = run.settings.epochs

@@ -11,7 +11,7 @@ import pytest
 from preln.config import Study, validate
 from preln.jobs.kinds import KINDS
 from preln.language.runs import expand
-from preln.records.files import write_json
+from preln.records.files import write_json, write_sealed
 from preln.report.catalogue import Catalogue
 from preln.report.core import forms
 from tests.conftest import language_content
@@ -42,7 +42,7 @@ def results(study: Study, tmp_path: Path) -> Path:
         }
         write_json(folder / "metrics.json", metrics)
         hardware = {"processor": "Processor 1", "cores_used": 1, "gpus": []}
-        write_json(folder / "run.json", {"identity": run.identity, "commit": "abc", "hardware": hardware})
+        write_sealed(folder / "run.json", {"identity": run.identity, "commit": "abc", "hardware": hardware})
     return tmp_path
 
 

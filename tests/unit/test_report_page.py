@@ -13,6 +13,7 @@ from preln.config import Study
 from preln.report.html import page
 from preln.report.reference import errata
 from preln.translation.runs import Run
+from tests.made_up.records import changed
 from tests.made_up.translation import ADAM, records_of, small_study
 
 ORIGIN = {"commit_changed": False, "versions": {"preln": "1.0"}}
@@ -24,7 +25,7 @@ def record(study: Study, run: Run, results: Path, commit: str = "c0ffee") -> Non
     """Write the records of a run that is done, with where they come from."""
     records_of(study, run, results, [6.0, 5.0, 4.0])
     path = results / study.study / run.folder / "run.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | ORIGIN | {"commit": commit}))
+    changed(path, **ORIGIN, commit=commit)
 
 
 def written(results: Path, *entries: dict[str, Any]) -> str:

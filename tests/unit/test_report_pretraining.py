@@ -26,6 +26,7 @@ from preln.report.core.labels import names
 from preln.report.reference import bert as paper
 from tests.conftest import bert_content
 from tests.made_up.pretraining import LOSSES, POST, PRE, write_records
+from tests.made_up.records import changed
 from tests.reading import most_digits
 
 
@@ -46,9 +47,7 @@ def results(study: Study, tmp_path: Path) -> Path:
 
 def test_runs_on_one_text_are_of_the_same_files(study: Study, results: Path) -> None:
     for number, path in enumerate(sorted(results.glob("*/pretraining/*/run.json"))):
-        write_json(
-            path, json.loads(path.read_text()) | {"text": {"sha256": {"train.txt": "same", "valid.txt": number}}}
-        )
+        changed(path, text={"sha256": {"train.txt": "same", "valid.txt": number}})
     with pytest.raises(RecordError, match=r"pre-.*run\.json: is of another text than post-.* \(valid\.txt of text"):
         load(study, results)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from preln.records import recording
 from preln.records.recording import RecordError
 from preln.report.core.records import own
 from preln.translation.report.records import load
+from tests.made_up.records import changed
 from tests.made_up.translation import records_of, small_study
 
 
@@ -111,9 +111,7 @@ def test_records_of_other_settings_are_refused(tmp_path: Path) -> None:
     study, runs = small_study()
     records_of(study, runs[0], tmp_path, [6.0])
     path = tmp_path / study.study / runs[0].folder / "run.json"
-    record = json.loads(path.read_text())
-    record["identity"]["width"] = 64
-    path.write_text(json.dumps(record))
+    changed(path, identity=runs[0].identity | {"width": 64})
 
     with pytest.raises(RecordError, match=r"run.json: made with other settings \(width was 64, is 128\)"):
         load(study, runs, tmp_path)
@@ -140,7 +138,7 @@ def test_runs_on_one_corpus_are_of_one_text(tmp_path: Path) -> None:
         records_of(study, run, tmp_path, [6.0])
         path = tmp_path / study.study / run.folder / "run.json"
         files = {"train.de": {"sha256": "the same"}, "test.en": {"sha256": str(number)}}
-        path.write_text(json.dumps(json.loads(path.read_text()) | {"corpus": {"parts": {"all": {"files": files}}}}))
+        changed(path, corpus={"parts": {"all": {"files": files}}})
 
     message = rf"is of another text than {runs[0].id} \(test\.en of corpus embedded differ\)"
     with pytest.raises(RecordError, match=message):

@@ -6,6 +6,7 @@ import csv
 import json
 import math
 import re
+import unicodedata
 from pathlib import Path
 
 import pandas as pd
@@ -217,3 +218,11 @@ def test_a_form_that_there_is_not_is_refused(tmp_path: Path) -> None:
 def test_a_rate_is_printed_to_the_precision_of_a_run_id(rate: float) -> None:
     assert math.isclose(float(short(rate)), rate, rel_tol=1e-5)
     assert re.fullmatch(r"[0-9.]+(e-?[0-9]+)?", short(rate))
+
+
+@given(st.text(max_size=20))
+def test_a_description_commands_a_terminal_nothing(description: str) -> None:
+    content = Content(pd.DataFrame(), pd.DataFrame(), f"Study ({description})", ["Note."])
+    written = forms.plain(content)
+    assert all(unicodedata.category(sign) != "Cc" for sign in written if sign != "\n")
+    assert written.startswith("Study (") and written.endswith("Note.\n")

@@ -18,7 +18,7 @@ from preln.commands.progress import SILENT_SECONDS
 from preln.commands.status import StudyProgress
 from preln.config import Study, validate
 from preln.fairseq_plugin.log import newest_progress
-from preln.records.files import write_json
+from preln.records.files import write_sealed
 from preln.theory import measurement_jobs
 from preln.translation.runs import Run, expand
 from preln.translation.status import progress
@@ -70,7 +70,7 @@ def test_a_run_with_metrics_is_done(run: Run, tmp_path: Path) -> None:
 def test_a_record_of_other_settings_is_not_done(begun_again: bool, run: Run, tmp_path: Path) -> None:
     log = training(tmp_path, LINE)
     finished(tmp_path, 400)
-    write_json(tmp_path / "run.json", {"identity": {**run.identity, "dropout": 0.7}})
+    write_sealed(tmp_path / "run.json", {"identity": {**run.identity, "dropout": 0.7}})
     os.utime(tmp_path / "run.json", (NOW - 10, NOW - 10))
     if not begun_again:
         os.utime(log.with_name("attempts.jsonl"), (NOW - 20, NOW - 20))
@@ -158,7 +158,7 @@ def test_the_measurements_of_the_theory_are_done_or_not(tmp_path: Path) -> None:
     study = validate(study_content(theory={"seeds": 3, "exact": {"seeds": 5}}), "my.yaml")
     layers, depths, _ = measurement_jobs.expand(study, expand(study))
     for job, record in ((layers, {"identity": layers.identity, "seconds": 4.0}), (depths, {})):
-        write_json(tmp_path / job.folder / "run.json", record)
+        write_sealed(tmp_path / job.folder / "run.json", record)
     _, section = StudyProgress.read(study, tmp_path, NOW).sections
     assert [(row.id, row.told().plain, row.done, row.of) for row in section.rows] == [
         ("exact-layers", "finished", 5, 5),

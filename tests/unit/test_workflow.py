@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from preln.config import Execution, StudyError, write
+from preln.errors import PrelnError
 from preln.jobs.base import Job
 from preln.jobs.checking import Checked, check, check_file
 from preln.jobs.workflow import (
@@ -17,13 +21,16 @@ from preln.jobs.workflow import (
     downloads,
     inputs_of,
     is_recorded,
+    is_run_elsewhere,
     local_files,
     prepared_options,
     prepared_texts,
+    require_kept_state,
     weights_read,
 )
-from preln.records.files import write_json
+from preln.records.files import write_json, write_text
 from tests.conftest import RUN, bert_content, study_content
+from tests.refused import refused
 
 RESULTS = "results/tiny"
 
@@ -127,24 +134,35 @@ def test_the_weights_of_a_run_are_read_until_what_reads_them_is_recorded(
     assert weights_read(RESULTS, study.every) == set()
 
 
-def test_a_file_that_is_removed_from_a_folder_of_texts_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+FILES = st.dictionaries(st.sampled_from(["a.txt", "b.txt", "more/a.txt"]), st.sampled_from(["one\n", "two\n"]))
+
+
+@given(FILES.filter(bool), FILES.filter(bool))
+def test_an_english_text_is_its_content_wherever_it_lies(one: dict[str, str], two: dict[str, str]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        for place, texts in (("one", one), ("two", two)):
+            for name, text in texts.items():
+                write_text(Path(folder) / place / name, text)
+        sources = [{"source": "files", "path": f"{folder}/{place}"} for place in ("one", "two")]
+        studies = [asked(texts={"tiny": {"sources": [source], "vocabulary": 300}}) for source in sources]
+        first, second = (study.jobs["pretraining"][0] for study in studies)
+        assert (first.identity == second.identity) == (one == two)
+        assert local_files(first.text) == [], "their content is in the folder's name"
+
+
+def test_an_english_text_beside_its_results_is_known_without_the_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
-    folder = tmp_path / "texts" / "more"
-    folder.mkdir(parents=True)
-    for name in ("a.txt", "b.txt"):
-        (folder / name).write_text("a line\n")
-    source = {"source": "files", "path": str(tmp_path / "texts")}
-    study = asked(texts={"tiny": {"sources": [source], "vocabulary": 300}})
-    run = study.jobs["pretraining"][0]
-    text = {"sha256": {"train.txt": "a"}}
-    done(run, text=text)
-    write_json(Path(inputs_of(RESULTS, run)[0]) / "text.json", text)
-    for path in (*folder.iterdir(), folder, folder.parent):
-        os.utime(path, (0, 0))
-    assert is_recorded(RESULTS, run)
-    (folder / "b.txt").unlink()
-    os.utime(folder, (2**33, 2**33))
-    assert not is_recorded(RESULTS, run)
+    Path("novels.txt").write_text("One sentence.\n")
+    study = asked(texts={"tiny": {"sources": [{"source": "files", "path": "novels.txt"}], "vocabulary": 300}}).study
+    before = study.texts["tiny"].identity
+    write(study, Path("results/tiny/study.yaml"))
+    Path("novels.txt").unlink()
+    assert check_file(Path("results/tiny/study.yaml")).study.texts["tiny"].identity == before
+    Path("novels.txt").write_text("Another sentence.\n")
+    with refused(StudyError, "novels.txt", "is not the text of these results", "rename the study"):
+        check_file(Path("results/tiny/study.yaml"))
 
 
 def test_of_text_on_this_machine_the_content_decides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -250,3 +268,35 @@ def test_a_checkpoint_is_fine_tuned_on_what_its_run_has_but_by_one_process() -> 
     run = {"accumulate": 2, "execution": {"gpus": 2, "cpus": 3}}
     (execution,) = {job.execution for job in check(bert_content(run, checkpoints=[6]), "study.yaml").jobs["finetuning"]}
     assert (execution.gpus, execution.cpus, execution.cores) == (1, 3, 3)
+
+
+LOCKS = st.lists(st.one_of(st.binary(max_size=60), st.just(b"results/tiny/translation/a/run.json\n")), max_size=4)
+
+
+@given(LOCKS)
+def test_a_lock_says_whether_the_study_is_run_elsewhere_whatever_others_hold(contents: list[bytes]) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        for number, content in enumerate(contents):
+            (Path(name) / f"{number}.output.lock").write_bytes(content)
+        (Path(name) / "a-folder.lock").mkdir()
+        (Path(name) / "of-nothing.lock").symlink_to("nothing")
+        assert is_run_elsewhere(Path(name), "results/tiny") == any(b"results/tiny/" in content for content in contents)
+
+
+def test_a_lock_that_vanishes_while_it_is_looked_for_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "0.input.lock").write_text("results/tiny/study.yaml\n")
+    monkeypatch.setattr(Path, "glob", lambda *_: iter([tmp_path / "gone.lock"]))
+    assert not is_run_elsewhere(tmp_path, "results/tiny")
+
+
+@pytest.mark.parametrize(
+    ("storage", "shares", "option"),
+    [("s3", True, "--default-storage-provider s3"), ("fs", False, "fs"), (None, False, "--shared-fs-usage")],
+)
+def test_storage_in_which_checkpoints_would_be_lost_is_refused(storage: str | None, shares: bool, option: str) -> None:
+    with refused(PrelnError, option, "checkpoints and weights", "run in a folder that all nodes share"):
+        require_kept_state(storage, shares)
+
+
+def test_a_file_system_that_all_jobs_share_is_taken() -> None:
+    require_kept_state(None, True)

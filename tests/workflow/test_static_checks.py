@@ -108,7 +108,10 @@ def test_whatever_the_package_imports_is_pinned() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     extras = project["project"]["optional-dependencies"]
     # What is no part of a study is installed apart.
-    apart = {extra: {normalised(name) for name in extras.pop(extra)} for extra in ("crate", "huggingface", "watch")}
+    apart = {
+        extra: {normalised(name) for name in extras.pop(extra)}
+        for extra in ("crate", "huggingface", "parquet", "watch")
+    }
     listed = [*project["project"]["dependencies"], *(name for extra in extras.values() for name in extra)]
     needed = {normalised(name) for name in listed if not name.startswith(f"{DISTRIBUTION}[")}
     assert needed <= {normalised(name) for name in requirements()}

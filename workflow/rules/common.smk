@@ -9,6 +9,7 @@ from pathlib import Path
 
 from preln.jobs import replacement
 from preln.jobs.checking import check
+from preln.errors import PrelnError
 from preln.config import Execution, StudyError, is_written, read, write
 from preln.corpora.registry import DOWNLOADS, languages, wikipedia_dump
 from preln.language.runs import LANGUAGE_VERSION
@@ -28,13 +29,16 @@ from preln.jobs.workflow import (
     inputs_of,
     local_files,
     is_recorded,
+    is_run_elsewhere,
     prepared_options,
     prepared_texts,
+    require_kept_state,
     weights_read,
 )
 from snakemake.exceptions import WorkflowError
 from snakemake.io import IOFile
 from snakemake.logging import logger
+from snakemake.settings.types import SharedFSUsage
 
 # A study that is given by --configfile takes the place of that of a workflow which has this one as a module. Snakemake
 # would merge the two, and has no other way in the jobs that it submits, where it forgets --replace-workflow-config.
@@ -48,6 +52,15 @@ try:
     CHECKED = check(GIVEN, Path(FILES[0]) if contents == [GIVEN] else ", ".join(map(str, FILES)) or "--config")
 except StudyError as error:
     raise WorkflowError(str(error)) from None
+
+if workflow.is_main_process:
+    try:
+        require_kept_state(
+            workflow.storage_settings.default_storage_provider,
+            SharedFSUsage.INPUT_OUTPUT in workflow.storage_settings.shared_fs_usage,
+        )
+    except PrelnError as error:
+        raise WorkflowError(str(error)) from None
 
 STUDY = CHECKED.study
 # By kind, which is the folder of the results that a rule writes to, and by id.
@@ -98,8 +111,7 @@ def write_study():
 @cache
 def is_to_run_jobs():
     """Whether this process is going to run jobs of the study, and no other one does."""
-    locks = Path(".snakemake/locks").glob("*.lock")
-    is_running = any(f"{Path(STUDY_FILE).parent}/" in lock.read_text(encoding="utf-8") for lock in locks)
+    is_running = is_run_elsewhere(Path(".snakemake/locks"), str(Path(STUDY_FILE).parent))
     only_looks = workflow.dryrun or workflow.touch
     return workflow.is_main_process and workflow.executor_plugin and not only_looks and not is_running
 

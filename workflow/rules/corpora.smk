@@ -127,7 +127,8 @@ rule prepare_english:
         cpus_per_task=2,
     params:
         downloads=located(DOWNLOADS_FOLDER),
-        text=lambda wildcards: PRETRAINING_TEXTS[wildcards.text].model_dump_json(),
+        # As for a corpus: the folder is named after all that matters.
+        text=lambda wildcards, output: PRETRAINING_TEXTS[wildcards.text].model_dump_json(),
         version=ENGLISH_VERSION,
     message:
         "Prepare the English text of {wildcards.text}"

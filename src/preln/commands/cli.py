@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import logging
 import os
@@ -10,8 +9,11 @@ import shlex
 import sys
 import time
 import warnings
+from argparse import ArgumentError, ArgumentParser
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from enum import StrEnum
+from importlib.util import find_spec
 from io import TextIOWrapper
 from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn, TypeVar
@@ -21,10 +23,12 @@ from pydantic import TypeAdapter, ValidationError
 
 from preln import __version__, libraries
 from preln.commands import completion
-from preln.config import Corpus, EnglishText, NoResults, Study, StudyError, Task, describe, load
+from preln.config import Corpus, EnglishText, NoResults, Study, StudyError, Task, describe, load, of_results
 from preln.config.base import listed, meant
 from preln.errors import PrelnError
+from preln.jobs.base import Job
 from preln.jobs.results import STUDY_FILE, of_folder, prepared_for, read_results, study_file, study_named
+from preln.language.runs import LanguageRun
 from preln.records.files import json_text, not_written
 
 app = typer.Typer(
@@ -72,6 +76,7 @@ class Form(StrEnum):
     HUGGINGFACE = "huggingface"
     TENSORBOARD = "tensorboard"
     CSV = "csv"
+    PARQUET = "parquet"
     RO_CRATE = "ro-crate"
 
 
@@ -90,10 +95,6 @@ def _common(
     """Options of all commands."""
 
 
-_NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
-"""The errors by which a file system refuses flock."""
-
-
 def main() -> None:
     """Run the command line; what users can mend is said in a line or two, without a traceback."""
     # Don't print a logging traceback per line when the disk is full.
@@ -107,27 +108,22 @@ def main() -> None:
         app()
     except PrelnError as error:
         _end(str(error))
-    except (PermissionError, IsADirectoryError, NotADirectoryError, FileExistsError) as error:
-        _end(f"{error.filename}: {error.strerror}")
     except ModuleNotFoundError as error:
         if hint := libraries.missing(error):
             _end(hint)
         raise
     except Exception as error:
-        if refusal := not_written(error):
+        if refusal := not_written(error, Path.cwd()):
             _end(str(refusal))
-        if isinstance(error, OSError) and error.errno in _NO_LOCKS:
-            _end(
-                f"{Path.cwd()}: its file system has no locks ({error.strerror}), without which two processes could "
-                "work on one job; mount it with them (NFS without nolock, Lustre with flock), or run in another folder"
-            )
         raise
 
 
 def _end(message: str) -> NoReturn:
     """End with a message, which is also for the console that a rule keeps when its output goes to a log."""
     if console := os.environ.get("PRELN_CONSOLE"):
-        os.write(int(console), f"preln: {message}\n".encode(errors="backslashreplace"))
+        # Whoever started this process may have closed it.
+        with suppress(OSError, ValueError):
+            os.write(int(console), f"preln: {message}\n".encode(errors="backslashreplace"))
     sys.exit(f"preln: {message}")
 
 
@@ -210,7 +206,9 @@ def plan(
     from preln.jobs.checking import check_file
 
     path = study_file(study)
-    show(check_file(path), path, gpu, Path(), gpu_tflops)
+    checked = check_file(path)
+    _tell_fallback(checked.every)
+    show(checked, path, gpu, Path(), gpu_tflops)
 
 
 @app.command("run", rich_help_panel=STUDY)
@@ -227,16 +225,26 @@ def run_study(
     from preln.jobs.checking import check_file
     from preln.report.catalogue import REPORT
 
-    path = study_file(study)
-    content = check_file(path).study
+    path, origin = study_file(study), Path.cwd()
     workflow = [] if any(map(Path.exists, SNAKEFILES)) else ["--snakefile", str(WORKFLOW)]
+    if folder := _directory(more or []):
+        # Snakemake goes there too, and takes the paths of the study from there.
+        path = path.absolute()
+        folder.mkdir(parents=True, exist_ok=True)
+        os.chdir(folder)
+    checked = check_file(path)
+    _tell_fallback(checked.every)
     arguments = [*workflow, "--cores", cores, "--rerun-incomplete", f"--configfile={path}", *(more or ())]
-    status, results = run(content, arguments, Path("logs") / content.study / "snakemake.log")
+    status, results = run(checked.study, arguments, Path("logs") / checked.study.study / "snakemake.log", origin)
     if status:
         sys.exit(status)
+    if folder:
+        results = results.absolute()
     if (results / REPORT).exists():
         from preln.commands import conclusion
 
+        # An option may have changed it.
+        content = of_results(results / STUDY_FILE)
         print(*conclusion.lines(content, results.parent), sep="\n")
         print(f"The tables: preln summary {results}")
 
@@ -316,6 +324,26 @@ def compare(
     print(text(comparison))
     if comparison.is_worse:
         raise typer.Exit(1)
+
+
+def _directory(options: Sequence[str]) -> Path | None:
+    """The folder in which Snakemake's options have it work; None for the current one."""
+    parser = ArgumentParser(add_help=False, exit_on_error=False)
+    parser.add_argument("--directory", "-d", type=Path)
+    folder: Path | None = None
+    # An option without a value is Snakemake's to refuse.
+    with suppress(ArgumentError):
+        folder = parser.parse_known_args(options)[0].directory
+    return folder
+
+
+def _tell_fallback(jobs: Sequence[Job]) -> None:
+    """Say that jobs on a CPU are slow here, where they are; language models do without the loops everywhere."""
+    if find_spec("torch") and any(job.kind != LanguageRun.kind and not job.execution.gpus for job in jobs):
+        from preln.fused import native
+
+        if line := native.fallback():
+            print(line, flush=True)
 
 
 def _tell(progress: str) -> None:
@@ -462,11 +490,11 @@ def export(
     to: Annotated[
         Form,
         typer.Option(
-            help="A model for the library transformers, curves for TensorBoard or as one CSV file, or all results as "
-            "an RO-Crate for an archive."
+            help="A model for the library transformers; curves for TensorBoard, or as one file of CSV or Parquet; or "
+            "all results as an RO-Crate for an archive."
         ),
     ],
-    out: Annotated[Path, typer.Option("--out", help="The new folder, or the CSV file, which may be there.")],
+    out: Annotated[Path, typer.Option("--out", help="The new folder, or the file of curves, which may be there.")],
     run: Annotated[
         str | None,
         typer.Argument(
@@ -534,7 +562,7 @@ def _export_curves(results: Path, run: str | None, to: Form, out: Path) -> None:
         _find(jobs, run, "run")
         # A trace has the id of its run.
         jobs = [job for job in jobs if job.id == run]
-    write = {Form.CSV: curves.to_csv, Form.TENSORBOARD: curves.to_tensorboard}[to]
+    write = {Form.CSV: curves.to_csv, Form.PARQUET: curves.to_parquet, Form.TENSORBOARD: curves.to_tensorboard}[to]
     write(curves.load(study, folder.parent, jobs), out)
 
 

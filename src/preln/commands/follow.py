@@ -120,13 +120,14 @@ class Steps:
         return seconds_left(kinds, len(running), spent=sum(now - step.began for step in running))
 
 
-def run(study: Study, arguments: Sequence[str], log: Path) -> tuple[int, Path]:
+def run(study: Study, arguments: Sequence[str], log: Path, folder: Path) -> tuple[int, Path]:
     """Run Snakemake, and show how far it is until it ends.
 
     Args:
         study: the study that it makes.
         arguments: of Snakemake.
         log: the file for what Snakemake prints.
+        folder: the folder in which it starts, and finds its Snakefile.
 
     Returns:
         Its exit status, and the folder of the study's results.
@@ -139,12 +140,12 @@ def run(study: Study, arguments: Sequence[str], log: Path) -> tuple[int, Path]:
         # Another run of the study writes there.
         log = log.with_name(f"{log.stem}-{os.getpid()}{log.suffix}")
     try:
-        return _run(study, arguments, log)
+        return _run(study, arguments, log, folder)
     finally:
         lock.release()
 
 
-def _run(study: Study, arguments: Sequence[str], log: Path) -> tuple[int, Path]:
+def _run(study: Study, arguments: Sequence[str], log: Path, folder: Path) -> tuple[int, Path]:
     """Run Snakemake with a log that is this run's alone."""
     console = Console()
     steps = Steps()
@@ -158,6 +159,7 @@ def _run(study: Study, arguments: Sequence[str], log: Path) -> tuple[int, Path]:
             [sys.executable, "-P", "-m", "snakemake", *events, *arguments],
             stdout=file,
             stderr=subprocess.STDOUT,
+            cwd=folder,
             env={**os.environ, "PATH": path},
             pass_fds=(writer,),
             process_group=0,
@@ -186,7 +188,7 @@ def _run(study: Study, arguments: Sequence[str], log: Path) -> tuple[int, Path]:
                     step = steps.running.get(content.get("job_id"))
                     if change := steps.take(content):
                         _print(live.console, steps, *change)
-                    if content["event"] == "results" and content["study"] == study.study:
+                    if content["event"] == "results" and view.results == steps.results[content["study"]]:
                         _print_lines(live.console, replacement.told(jobs_of(study), view.results))
                     if content["event"] == "run_info" or (step and step.rule.endswith(PREPARING)):
                         view.tell_notes(live.console)
@@ -204,7 +206,7 @@ def _run(study: Study, arguments: Sequence[str], log: Path) -> tuple[int, Path]:
     if not status and not steps.done:
         # Otherwise it was asked for something else, such as a plan.
         is_made = steps.is_started and not steps.total
-        console.print(NOTHING if is_made else content, markup=False, highlight=False)
+        console.print(NOTHING if is_made else content, markup=False, highlight=False, soft_wrap=True)
     if status and stopped:
         console.print(STOPPED, markup=False)
     elif status:
@@ -243,8 +245,11 @@ class View:
 
     @property
     def results(self) -> Path:
-        """The folder of the study's results."""
-        return self._steps.results.get(self._study.study, Path("results") / self._study.study)
+        """The folder of the study's results; where an option has given the study another name, that of the only one."""
+        known = self._steps.results
+        if len(known) == 1:
+            return next(iter(known.values()))
+        return known.get(self._study.study, Path("results") / self._study.study)
 
     def tell_notes(self, console: Console) -> None:
         """Print what the preparation has noted of the study's texts since it was last told."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
+import json
 import reprlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_args
 
@@ -21,6 +24,7 @@ from pydantic import (
     model_validator,
 )
 
+from preln.records.files import checksums_in, sha256
 from preln.values import NAME
 
 NAMES, DATES = f"^{NAME}$", r"^\d{8}$"
@@ -103,6 +107,27 @@ RECORDED = "recorded"
 
 Copy = Annotated[LocalPath | None, WrapSerializer(_place)]
 """Where this machine has a published text, in place of a download; which is no part of what the text is."""
+
+
+def content_of(path: Path) -> str:
+    """The SHA-256 of a file, or of the names and the content of all files in a folder; the path of what is not there,
+    without which the study is refused, or its records stay."""
+    try:
+        if path.is_dir():
+            return _of_folder(path, path.stat().st_mtime_ns)
+        return _of_file(path, path.stat().st_mtime_ns, path.stat().st_size) if path.is_file() else str(path)
+    except OSError:
+        return str(path)
+
+
+@cache
+def _of_file(path: Path, _time: int, _size: int) -> str:
+    return sha256(path)
+
+
+@cache
+def _of_folder(path: Path, _time: int) -> str:
+    return hashlib.sha256(json.dumps(checksums_in(path)).encode()).hexdigest()
 
 
 def of_whole_heads(width: int, heads: int) -> list[str]:

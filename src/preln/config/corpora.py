@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
@@ -16,10 +15,9 @@ from pydantic import (
 )
 
 from preln.config import base
-from preln.config.base import Copy, LocalPath, Settings, later
+from preln.config.base import Copy, LocalPath, Settings, content_of, later
 from preln.config.embedded import PAIRS, at_most
 from preln.corpora.languages import MOSES, language_of
-from preln.records.files import sha256
 
 LanguageCode = Annotated[
     str,
@@ -106,7 +104,7 @@ class TextPaths(Settings):
     @property
     def checksums(self) -> tuple[str, str]:
         """The SHA-256 of source and target."""
-        return self.sha256 or (_content(self.source), _content(self.target))
+        return self.sha256 or (content_of(self.source), content_of(self.target))
 
     @model_serializer(mode="wrap")
     def _by_content(self, plain: SerializerFunctionWrapHandler, info: SerializationInfo) -> Any:
@@ -116,20 +114,6 @@ class TextPaths(Settings):
             case base.RECORDED:
                 return {**plain(self), "sha256": list(self.checksums)}
         return plain(self)
-
-
-def _content(path: Path) -> str:
-    """The SHA-256 of a file, or the path of one that is not there: the study is going to be refused."""
-    try:
-        status = path.stat()
-        return _sha256(path, status.st_mtime_ns, status.st_size)
-    except OSError:
-        return str(path)
-
-
-@cache
-def _sha256(path: Path, _time: int, _size: int) -> str:
-    return sha256(path)
 
 
 class FilesCorpus(_Corpus):

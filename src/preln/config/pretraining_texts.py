@@ -6,7 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, SerializationInfo, SerializerFunctionWrapHandler, model_serializer, model_validator
 
-from preln.config.base import DATES, IDENTITY, Copy, LocalPath, Settings
+from preln.config import base
+from preln.config.base import DATES, IDENTITY, Copy, LocalPath, Settings, content_of, later
 from preln.config.embedded import DOCUMENTS, EmbeddedText, at_most
 
 WIKIPEDIA_VERSION = 2
@@ -62,8 +63,9 @@ class BookcorpusSource(_ArchiveSource):
 
 
 class TextFilesSource(Settings):
-    """English text of your own, in UTF-8. Refused are a document or line of more than 64 MiB in memory, an encrypted
-    archive, a link to a text in an archive, and a linked folder in a folder."""
+    """English text of your own, in UTF-8. The text is its content: what is moved or copied trains nothing again.
+    Refused are a document or line of more than 64 MiB in memory, an encrypted archive, a link to a text in an archive,
+    and a linked folder in a folder."""
 
     source: Literal["files"]
     path: LocalPath = Field(
@@ -74,6 +76,24 @@ class TextFilesSource(Settings):
         description="What a document is. `file`: each file; `blank-line`: what is between blank lines; `line`: each "
         "line; a number: so many paragraphs, for few long files.",
     )
+    sha256: str | None = later(
+        None, "The checksum of the text, which a study has beside its results. Without it, the files tell."
+    )
+
+    @property
+    def checksum(self) -> str:
+        """The SHA-256 of the file, or of the folder's files."""
+        return self.sha256 or content_of(self.path)
+
+    @model_serializer(mode="wrap")
+    def _by_content(self, plain: SerializerFunctionWrapHandler, info: SerializationInfo) -> Any:
+        content = plain(self)
+        match info.context:
+            case base.IDENTITY:
+                return {name: value for name, value in content.items() if name != "sha256"} | {"path": self.checksum}
+            case base.RECORDED:
+                return content | {"sha256": self.checksum}
+        return content
 
 
 TextSource = Annotated[

@@ -21,7 +21,7 @@ from preln.config import (
     WikipediaSource,
     WikitextSource,
 )
-from preln.config.base import Settings, listed
+from preln.config.base import Settings, content_of, listed
 from preln.corpora.registry import (
     ARCHIVE_ENDINGS,
     GLUES_DEV_IDS,
@@ -59,7 +59,8 @@ def mistakes(study: Study) -> Iterator[str]:
         yield from _of_corpus(f"corpora.{name}", corpus, Path("results") / study.study / "study.yaml")
     for name, text in study.texts.items():
         for number, source in enumerate(text.sources):
-            yield from _of_source(f"texts.{name}.sources.{number}", source)
+            recorded = Path("results") / study.study / "study.yaml"
+            yield from _of_source(f"texts.{name}.sources.{number}", source, recorded)
     for name, task in study.tasks.items():
         yield from _of_task(f"tasks.{name}", task)
 
@@ -70,14 +71,23 @@ def _of_corpus(where: str, corpus: Corpus, recorded: Path) -> Iterator[str]:
     yield from _of_folder(f"{where}.folder", getattr(corpus, "folder", None), SOURCES[corpus.source].local)
 
 
-def _of_source(where: str, source: TextSource) -> Iterator[str]:
+def _of_source(where: str, source: TextSource, recorded: Path) -> Iterator[str]:
     match source:
         case WikitextSource() | BookcorpusSource() if source.folder:
             yield from _of_texts(f"{where}.folder", source.folder)
         case WikipediaSource(file=Path() as file):
             yield from _of_file(f"{where}.file", file)
-        case TextFilesSource():
-            yield from _of_texts(f"{where}.path", source.path)
+        case TextFilesSource(path=path, sha256=checksum):
+            if checksum and not path.exists():
+                return
+            wrong = list(_of_texts(f"{where}.path", path))
+            if not path.exists() and recorded.exists():
+                wrong = [
+                    f"{line}; recorded results stay without it: snakemake --configfile {recorded}" for line in wrong
+                ]
+            elif not wrong and checksum and checksum != content_of(path):
+                wrong = [f"{where}.path: {path} is not the text of these results; remove sha256, and rename the study"]
+            yield from wrong
 
 
 def _of_task(where: str, task: Task) -> Iterator[str]:

@@ -33,11 +33,15 @@ _TORN = 0.01
 """Smallest share of lines with torn words for a warning."""
 
 # The Perl tokeniser splits a line's final full stop from any word; sacremoses does not split it from an abbreviation.
-_GLUED_FULL_STOP = re.compile(r"([^\s.])\.$")
+GLUED_FULL_STOP = r"([^\s.])\.$"
 
 # Of a word, as in Unicode's own division of text into words (UAX 29).
 _LETTERS = r"\p{Alnum}\p{M}\p{N}"
 _JOINERS = r"'’·:\p{Cf}"
+_JOINED = rf"(?<=[{_LETTERS}])[{_JOINERS}](?=[{_LETTERS}])"
+PADDED = rf"(?!{_JOINED})([^{_LETTERS}\s.'`,-])"
+"""What Moses puts spaces around where whole words are kept, and the apostrophes that it does:"""
+PADDED_APOSTROPHE = rf"(?!{_JOINED})'"
 
 
 @dataclass(frozen=True)
@@ -71,7 +75,7 @@ class LinePreparation:
         if self.lowercase:
             line = language_of(self.language).lower(line)
         line = " ".join(line.split())
-        return _GLUED_FULL_STOP.sub(r"\1 .", line) if self.is_by_moses else line
+        return re.sub(GLUED_FULL_STOP, r"\1 .", line) if self.is_by_moses else line
 
     def torn_words(self, lines: Sequence[str]) -> list[str]:
         """A warning if words of many lines are not the same once the lines are prepared and undone."""
@@ -128,9 +132,8 @@ def _tokeniser(language: str, whole_words: bool) -> MosesTokenizer:
 
     tokeniser = MosesTokenizer(language_of(language).moses)
     if whole_words:
-        joined = rf"(?<=[{_LETTERS}])[{_JOINERS}](?=[{_LETTERS}])"
-        tokeniser.PAD_NOT_ISALNUM = regex.compile(rf"(?!{joined})([^{_LETTERS}\s.'`,-])"), r" \1 "
-        tokeniser.NON_SPECIFIC_APOSTROPHE = regex.compile(rf"(?!{joined})'"), " ' "
+        tokeniser.PAD_NOT_ISALNUM = regex.compile(PADDED), r" \1 "
+        tokeniser.NON_SPECIFIC_APOSTROPHE = regex.compile(PADDED_APOSTROPHE), " ' "
     return tokeniser
 
 

@@ -7,7 +7,9 @@ from typing import Any
 
 import yaml
 
+from preln.corpora.languages import language_of
 from preln.corpora.registry import SOURCES
+from preln.corpora.tokenisation import GLUED_FULL_STOP, PADDED, PADDED_APOSTROPHE, LinePreparation
 from preln.placements import PLACEMENTS
 from preln.pretraining.runs import PretrainingRun
 from preln.report.core.records import commit_name, hardware_line
@@ -42,7 +44,7 @@ Losses are in bits a token.
 ## Use
 
 ```python
-import transformers
+{imports}
 
 folder = "THIS FOLDER"
 tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
@@ -53,8 +55,20 @@ model = transformers.AutoModelFor{auto}.from_pretrained(folder)
 {note}
 """
 
-_TRANSLATE = """pieces = tokenizer(["A SENTENCE AS IT WAS PREPARED", "ANOTHER"], padding=True, return_tensors="pt")
-print(tokenizer.batch_decode(model.generate(**pieces), skip_special_tokens=True))"""
+_TRANSLATE = """{moses}
+
+def prepared(line):
+{preparation}
+
+
+def running(line):
+    return {running}
+
+
+lines = ["A sentence.", "Another one!"]
+pieces = tokenizer([prepared(line) for line in lines], padding=True, return_tensors="pt")
+for line in tokenizer.batch_decode(model.generate(**pieces), skip_special_tokens=True):
+    print(running(line))"""
 
 _GUESS = """pieces = tokenizer("It was a <mask> day .", return_tensors="pt")
 guesses = model(**pieces).logits[0].argmax(-1)
@@ -100,24 +114,43 @@ def _of_translation(run: Run, record: dict[str, Any], metrics: dict[str, Any]) -
         "text": f"{corpus['title']}: {pairs:,} pairs of sentences. Origin: {corpus['origin']}.",
         "licence": f"Licence of the text: {corpus['licence']}. It may bind these weights too.",
         "auto": "Seq2SeqLM",
-        "code": _TRANSLATE,
-        "note": _prepared(run, source),
+        **translation_code(*(SOURCES[run.corpus.source].line(run.corpus, language) for language in (source, target))),
+        "note": "`prepared` makes of running text what the model was trained on, as the study did, and `running` makes "
+        "running text of it again. `preln translate` does both.",
     }
 
 
-def _prepared(run: Run, source: str) -> str:
-    """A note on the tokenizer's input: text as the study prepared it."""
-    preparation = SOURCES[run.corpus.source].line(run.corpus, source)
-    lower = ", in lower case" if preparation.lowercase else ""
-    if preparation.is_by_moses:
-        return (
-            f"The tokenizer takes text that Moses (sacremoses) has tokenised{lower}. `preln translate` takes running "
-            "text, prepares it so, and gives running text back."
-        )
-    return (
-        f"The study did not tokenise its text. So the tokenizer takes text as its files had it{lower}, and the model "
-        "writes such text."
-    )
+def translation_code(source: LinePreparation, target: LinePreparation) -> dict[str, str]:
+    """The code that translates running text, without this package, and its imports."""
+    imports, moses, preparation = ["import transformers"], [], ["line = ' '.join(line.split())"]
+    if source.lowercase:
+        turkish = language_of(source.language).tag.split("-")[0] in ("tr", "az")
+        preparation.insert(0, f"line = line{'.translate({73: 305, 304: 105})' if turkish else ''}.lower()")
+    if source.is_by_moses:
+        imports += ["import re", "import sacremoses"]
+        moses.append(f"tokeniser = sacremoses.MosesTokenizer({language_of(source.language).moses!r})")
+        if source.whole_words:
+            imports.append("import regex")
+            moses += [
+                f"tokeniser.PAD_NOT_ISALNUM = regex.compile({PADDED!r}), r' \\1 '",
+                f'tokeniser.NON_SPECIFIC_APOSTROPHE = regex.compile({PADDED_APOSTROPHE!r}), " \' "',
+            ]
+        preparation.insert(0, "line = tokeniser.tokenize(line, escape=True, return_str=True)")
+        preparation.append(f"line = re.sub({GLUED_FULL_STOP!r}, r'\\1 .', line)")
+    if source.whole_words:
+        imports.append("import unicodedata")
+        preparation.insert(0, "line = unicodedata.normalize('NFC', line)")
+    running = "line"
+    if target.is_by_moses:
+        imports.append("import sacremoses")
+        moses.append(f"detokeniser = sacremoses.MosesDetokenizer({language_of(target.language).moses!r})")
+        running = "detokeniser.detokenize(line.split(), return_str=True, unescape=True)"
+    body = "\n".join(f"    {statement}" for statement in [*preparation, "return line"])
+    lines = "".join(f"{line}\n" for line in moses)
+    return {
+        "imports": "\n".join(sorted(set(imports))),
+        "code": _TRANSLATE.format(moses=lines, preparation=body, running=running),
+    }
 
 
 def _of_bert(run: PretrainingRun, record: dict[str, Any], metrics: dict[str, Any]) -> dict[str, str]:
@@ -132,6 +165,7 @@ def _of_bert(run: PretrainingRun, record: dict[str, Any], metrics: dict[str, Any
         f"`{json.dumps(record['text']['settings']['sources'])}`.",
         "licence": "The licences of these texts may bind these weights too.",
         "auto": "MaskedLM",
+        "imports": "import transformers",
         "code": _GUESS,
         "note": "Sequences begin with `<s>`, and sentences end with `</s>`, as in the pre-training.",
     }

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import ctypes
 import importlib.util
+import shlex
+import sys
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -78,6 +81,21 @@ _LIBRARY = _load(LEVEL)
 def loops() -> str:
     """The implementation on a CPU: the level that the loops were compiled for, or PyTorch."""
     return "PyTorch" if _LIBRARY is None else LEVEL
+
+
+def fallback() -> str | None:
+    """The line that says that trainings on a CPU do without compiled loops, and how to build them; None where they are
+    there."""
+    if _LIBRARY is not None:
+        return None
+    clone = Path(__file__).parents[3]
+    in_clone = (clone / "setup.py").exists()
+    command = f"{sys.executable} -m pip install --no-deps --no-build-isolation --editable {shlex.quote(str(clone))}"
+    return (
+        f"The compiled loops for this processor ({LEVEL}) are missing: in PyTorch alone, a training on a CPU takes two "
+        "to four times as long. Install a C++ compiler with OpenMP (g++), then "
+        f"{f'run: {command}' if in_clone else 'install this package again'}"
+    )
 
 
 def takes(*tensors: Tensor) -> bool:

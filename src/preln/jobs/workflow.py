@@ -7,11 +7,13 @@ the rules' files may be elsewhere: `located` tells where.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from preln.config import Corpus, Execution, FilesCorpus, Settings, Task, TextSource
+from preln.config import Corpus, EnglishText, Execution, FilesCorpus, Settings, Task, TextFilesSource, TextSource
 from preln.corpora.registry import needed_downloads
+from preln.errors import PrelnError
 from preln.jobs.base import Job
 from preln.jobs.checking import Checked
 from preln.jobs.prepared import Prepared, of_corpus, of_text
@@ -57,9 +59,8 @@ def _is_of(record: Record, prepared: Prepared, located: Located) -> bool:
     if not prepared.record:
         # Without checksums, a text of this machine that is prepared may be another.
         return False
-    # The age of a folder tells that a file in it was removed. What is named after its content needs no age.
-    paths = [] if isinstance(prepared.settings, FilesCorpus) else _named_and_below(prepared.settings)
-    sources = [path for path in paths if path.is_file() or path.is_dir()]
+    # The age of a folder tells that a file in it was removed.
+    sources = [path for path in _aged(prepared.settings) if path.is_file() or path.is_dir()]
     return record.is_of_text(first / prepared.record, sources)
 
 
@@ -71,12 +72,17 @@ def weights_read(results: str, jobs: Iterable[Job], located: Located = str) -> s
 
 def local_files(wanted: Settings) -> list[Path]:
     """The files of this machine whose age tells whether a corpus, a text, a source of one or a task is to be made
-    again. A corpus of the user's own files has none: its folder is named after their content."""
-    return [] if isinstance(wanted, FilesCorpus) else [path for path in _named_and_below(wanted) if path.is_file()]
+    again."""
+    return [path for path in _aged(wanted) if path.is_file()]
 
 
-def _named_and_below(wanted: Settings) -> list[Path]:
-    """The paths of this machine that a study names for them, and everything below."""
+def _aged(wanted: Settings) -> list[Path]:
+    """The paths of this machine that a study names for them, and everything below. Text of the user's own has none: its
+    prepared folder is named after its content, and needs no age."""
+    if isinstance(wanted, EnglishText):
+        return [entry for source in wanted.sources for entry in _aged(source)]
+    if isinstance(wanted, FilesCorpus | TextFilesSource):
+        return []
     return [entry for path in wanted.local_paths.values() for entry in (path, *sorted(path.rglob("*")))]
 
 
@@ -119,6 +125,38 @@ def cluster_resources(execution: Execution, attempt: int) -> dict[str, Any]:
         # The plugin takes `tasks` for it otherwise, and Slurm refuses both.
         "tasks_per_gpu": 0 if several and execution.gpus else None,
     }
+
+
+def is_run_elsewhere(locks: Path, folder: str) -> bool:
+    """Whether a Snakemake has locked files below a folder, whose path it has relative to its own.
+
+    Args:
+        locks: the folder of its locks, with a path a line. One may vanish meanwhile, or be no file of text.
+        folder: the folder.
+    """
+    for lock in locks.glob("*.lock"):
+        with suppress(OSError):
+            if f"{folder}/" in lock.read_text(encoding="utf-8", errors="replace"):
+                return True
+    return False
+
+
+def require_kept_state(storage: str | None, shares_files: bool) -> None:
+    """See that `state/` of a run, which is no output of a rule, outlives the job that writes it.
+
+    Args:
+        storage: the provider of storage in which Snakemake keeps inputs and outputs; None for the file system.
+        shares_files: whether all jobs see the same inputs and outputs.
+
+    Raises:
+        PrelnError: if it does not.
+    """
+    if storage or not shares_files:
+        option = f"--default-storage-provider {storage}" if storage else "--shared-fs-usage without input-output"
+        raise PrelnError(
+            f"{option}: not with preln, for checkpoints and weights (state/ of each run) would stay in a job's scratch "
+            "and be missed by the next one: leave the option out, and run in a folder that all nodes share"
+        )
 
 
 RESOURCES = tuple(cluster_resources(Execution(), attempt=1))

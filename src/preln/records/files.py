@@ -22,12 +22,46 @@ MANIFEST = "manifest.json"
 DAMAGED = ".damaged"
 """The suffix of a damaged file that was quarantined."""
 
+OWNER = "state"
+"""The key of the name of the state that a sealed value belongs to."""
+
 UNWRITTEN = {
     errno.ENOSPC: "the disk is full: make space",
     errno.EDQUOT: "the disk quota is used up: make space",
     errno.EROFS: "the file system is read-only: make it writable",
 }
 """Why nothing can be written, and what to do, by the number of the error."""
+_LOCKS = (
+    "its file system has no locks, without which two processes could work on one job: mount it with them (NFS without "
+    "nolock, Lustre with flock), or go into another folder"
+)
+_OPEN_FILES = "raise the limit of open files (ulimit -n), or close other programs"
+FAILED = {
+    errno.EIO: "check the disk, or the server that it is on",
+    errno.ESTALE: "its server has replaced it: wait until the mount is back",
+    errno.ETIMEDOUT: "its server does not answer: wait until it does",
+    errno.EREMOTEIO: "check the server that it is on",
+    errno.EMFILE: _OPEN_FILES,
+    errno.ENFILE: _OPEN_FILES,
+    errno.EBUSY: "another program uses it: end that",
+    errno.ETXTBSY: "another program uses it: end that",
+    errno.EXDEV: "its folder is spread over two file systems: mend the mount or the link",
+    errno.EACCES: "change its permissions",
+    errno.EPERM: "change its permissions",
+    errno.EEXIST: "move it away, or name another",
+    errno.EISDIR: "move the folder away, or name a file",
+    errno.ENOTDIR: "move the file in the place of a folder away, or name another",
+    errno.ENOENT: "see that it is there",
+    errno.ELOOP: "mend the links",
+    errno.EFBIG: "raise the limit of a file's size (ulimit -f)",
+    errno.ENOMEM: "free memory",
+    errno.ENOLCK: _LOCKS,
+    errno.ENOSYS: _LOCKS,
+    errno.EOPNOTSUPP: _LOCKS,
+}
+"""What to do about a failure of the file system, by the number of the error."""
+_EVERYDAY = (errno.ENOENT, errno.EEXIST, errno.EISDIR, errno.ENOTDIR, errno.EACCES, errno.EPERM)
+"""Errors that programs meet and deal with all the time: one that led to an error of another kind says nothing of it."""
 
 
 class Damaged(PrelnError):
@@ -35,20 +69,21 @@ class Damaged(PrelnError):
 
 
 class NotWritten(PrelnError):
-    """A file that could not be written, because the disk is full or read-only."""
+    """A file that could not be written or read, because the disk or its file system fails."""
 
 
 def not_written(error: BaseException | None, where: Path | None = None) -> NotWritten | None:
-    """The message on an error, if it, or one that led to it, is that of a full or a read-only disk; `where` is named if
-    the error names no file."""
-    for cause in _causes(error):
-        if isinstance(cause, OSError) and cause.errno in UNWRITTEN:
-            named = cause.filename or where
-            path = Path(os.fsdecode(named)).absolute() if named else "a file"
-            return NotWritten(
-                f"{path}: not written, for {UNWRITTEN[cause.errno]} and run the same command, which goes on from what "
-                "is whole"
-            )
+    """The message on an error, if it, or one that led to it, is a failure of the file system; `where` is named if the
+    error names no file. An error of a full or a read-only disk comes before others."""
+    failures = [cause for cause in _causes(error) if isinstance(cause, OSError)]
+    for cause in sorted(failures, key=lambda failure: failure.errno not in UNWRITTEN):
+        named = cause.filename or where
+        path = Path(os.fsdecode(named)).absolute() if isinstance(named, str | bytes | os.PathLike) else "a file"
+        go_on = "and run the same command, which goes on from what is whole"
+        if cause.errno in UNWRITTEN:
+            return NotWritten(f"{path}: not written, for {UNWRITTEN[cause.errno]} {go_on}")
+        if cause.errno in FAILED and (cause is error or cause.errno not in _EVERYDAY):
+            return NotWritten(f"{path}: {cause.strerror}: {FAILED[cause.errno]} {go_on}")
     return None
 
 
@@ -142,20 +177,19 @@ def _named(path: Path, partial: Path) -> Iterator[None]:
         yield
     except Exception as error:
         for cause in _causes(error):
-            if not isinstance(cause, OSError) or cause.errno not in (*UNWRITTEN, errno.EACCES):
-                continue
-            if str(cause.filename) in ("None", str(partial)):
+            if isinstance(cause, OSError) and cause.errno and str(cause.filename) in ("None", str(partial)):
                 cause.filename = str(path)
         raise
 
 
 def flush(path: Path) -> None:
     """See that a file's content, or a folder's entries, are on the disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    with _named(path, path):
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def write_text(path: Path, text: str) -> None:
@@ -174,38 +208,41 @@ def json_text(value: Any) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
 
 
-def write_sealed(path: Path, value: dict[str, Any]) -> None:
-    """Write a JSON file with a checksum of its content."""
-    write_json(path, sealed(value))
+def write_sealed(path: Path, value: dict[str, Any], owner: str | None = None) -> None:
+    """Write a JSON file with a checksum of its content, and with the name of the state that it belongs to, if any."""
+    write_json(path, sealed(value, owner))
 
 
-def read_sealed(path: Path) -> dict[str, Any]:
-    """The value of a file that `write_sealed` wrote, without its checksum.
+def read_sealed(path: Path, owner: str | None = None) -> dict[str, Any]:
+    """The value of a file that `write_sealed` wrote, without its checksum and its owner.
 
     Raises:
-        Damaged: if it is not as it was written.
+        Damaged: if it is not as it was written, or belongs to another state.
     """
-    value = unsealed(path.read_bytes())
+    value = unsealed(path.read_bytes(), owner)
     if value is None:
-        raise Damaged(f"{path}: damaged: its checksum is another")
+        raise Damaged(f"{path}: damaged: its checksum is another{', or it is of another run' if owner else ''}")
     return value
 
 
-def sealed(value: dict[str, Any]) -> dict[str, Any]:
-    """A value with a checksum of its content, as its last key."""
-    return {**value, SEAL: _checksum(value)}
+def sealed(value: dict[str, Any], owner: str | None = None) -> dict[str, Any]:
+    """A value with its owner, if it has one, and with a checksum of both as its last key."""
+    owned = {**value, OWNER: owner} if owner else value
+    return {**owned, SEAL: _checksum(owned)}
 
 
-def unsealed(content: bytes) -> dict[str, Any] | None:
-    """The value that was sealed and written as JSON, without its checksum; None if the content is damaged."""
+def unsealed(content: bytes, owner: str | None = None) -> dict[str, Any] | None:
+    """The value that was sealed and written as JSON, without its checksum and its owner; None if the content is damaged
+    or is another owner's. Values of older versions name none."""
     try:
         value = json.loads(content)
     except (ValueError, RecursionError):
         return None
     if not isinstance(value, dict):
         return None
-    checksum = value.pop(SEAL, None)
-    return value if checksum == _checksum(value) else None
+    if value.pop(SEAL, None) != _checksum(value):
+        return None
+    return value if owner is None or value.pop(OWNER, owner) == owner else None
 
 
 def _checksum(value: dict[str, Any]) -> str:
@@ -214,9 +251,9 @@ def _checksum(value: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(as_read, sort_keys=True).encode()).hexdigest()
 
 
-def append_json(path: Path, value: dict[str, Any]) -> None:
-    """Append a value as one line of JSON with a checksum; what was cut off before, by a kill or a full disk, is
-    removed."""
+def append_json(path: Path, value: dict[str, Any], owner: str | None = None) -> None:
+    """Append a value as one line of JSON with its owner and a checksum; what was cut off before, by a kill or a full
+    disk, is removed."""
     is_new = not path.exists()
     with _named(path, path), open(path, "ab+") as lines:
         lines.seek(0)
@@ -226,47 +263,49 @@ def append_json(path: Path, value: dict[str, Any]) -> None:
             lines.write(b"\n")
         else:
             lines.truncate(end)
-        lines.write(_line(value))
+        lines.write(_line(value, owner))
         lines.flush()
         os.fsync(lines.fileno())
     if is_new:
         flush(path.parent)
 
 
-def read_json_lines(path: Path) -> list[dict[str, Any]]:
-    """The values of the lines of a file that `append_json` wrote, without those that were cut off or are damaged; none
-    if there is no file."""
-    return [value for _, value in _lines(path) if value is not None]
+def read_json_lines(path: Path, owner: str | None = None) -> list[dict[str, Any]]:
+    """The values of the owner's lines of a file that `append_json` wrote, without those that were cut off or are
+    damaged; none if there is no file."""
+    return [value for _, value in _lines(path, owner) if value is not None]
 
 
-def mend_lines(path: Path) -> list[int]:
-    """Take the damaged lines out of a file that `append_json` wrote; the file as it was stays beside it.
+def mend_lines(path: Path, owner: str | None = None) -> list[int]:
+    """Take the lines that are damaged or another owner's out of a file that `append_json` wrote; the file as it was
+    stays beside it.
 
     Returns:
         Their numbers, counted from 1. An end that was cut off is no damage.
     """
-    if damaged := [number for number, value in _lines(path) if value is None]:
-        whole = read_json_lines(path)
+    if damaged := [number for number, value in _lines(path, owner) if value is None]:
+        whole = read_json_lines(path, owner)
         shutil.copyfile(path, path.with_name(path.name + DAMAGED))
-        write_json_lines(path, whole)
+        write_json_lines(path, whole, owner)
     return damaged
 
 
-def write_json_lines(path: Path, values: Iterable[dict[str, Any]]) -> None:
+def write_json_lines(path: Path, values: Iterable[dict[str, Any]], owner: str | None = None) -> None:
     """Write a file of lines as `append_json` does one by one."""
     with replaced(path) as partial:
-        partial.write_bytes(b"".join(map(_line, values)))
+        partial.write_bytes(b"".join(_line(value, owner) for value in values))
 
 
-def _line(value: dict[str, Any]) -> bytes:
-    return json.dumps(sealed(value)).encode() + b"\n"
+def _line(value: dict[str, Any], owner: str | None = None) -> bytes:
+    return json.dumps(sealed(value, owner)).encode() + b"\n"
 
 
-def _lines(path: Path) -> list[tuple[int, dict[str, Any] | None]]:
-    """The lines of a file by their numbers, with None for what is damaged; without an end that was cut off."""
+def _lines(path: Path, owner: str | None = None) -> list[tuple[int, dict[str, Any] | None]]:
+    """The lines of a file by their numbers, with None for what is damaged or another owner's; without an end that was
+    cut off."""
     *lines, end = path.read_bytes().split(b"\n") if path.exists() else [b""]
-    values = [(number, unsealed(line)) for number, line in enumerate(lines, start=1)]
-    last = unsealed(end)
+    values = [(number, unsealed(line, owner)) for number, line in enumerate(lines, start=1)]
+    last = unsealed(end, owner)
     return values if last is None else [*values, (len(lines) + 1, last)]
 
 
@@ -290,7 +329,7 @@ def checksums_in(folder: Path) -> dict[str, str]:
 
 def sha256(path: Path) -> str:
     """The SHA-256 of a file, in hexadecimal."""
-    with path.open("rb") as file:
+    with _named(path, path), path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 

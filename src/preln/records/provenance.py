@@ -24,6 +24,8 @@ CODE = (":/src", ":/workflow")
 """The folders of code, as git names them from the top of the working tree. A new file in them is a change."""
 SOURCES = (*CODE, ":/config", ":/Snakefile", ":/requirements*.txt", ":/locks")
 """What numbers are made from."""
+LIBRARIES = ("ATEN_", "DNNL_", "MKL_", "ONEDNN_", "OPENBLAS_")
+"""The beginnings of environment variables by which the libraries of a CPU's products compute other digits."""
 
 logger = logging.getLogger(__name__)
 
@@ -68,7 +70,8 @@ def commit() -> dict[str, Any]:
 
 
 def hardware(execution: Execution) -> dict[str, Any]:
-    """The processor and the GPUs that computed."""
+    """The processor and the GPUs that computed, and the settings of the libraries that did, where the environment has
+    any."""
     import torch
 
     from preln.fused import native, products
@@ -86,4 +89,10 @@ def hardware(execution: Execution) -> dict[str, Any]:
         "loops": native.loops(),
         "bf16_products_in": "fp32" if products.IN_FP32 and not gpus else "bf16",
         "gpus": gpus,
+        **({"libraries": settings} if (settings := library_settings()) else {}),
     }
+
+
+def library_settings() -> dict[str, str]:
+    """The variables of the environment that may change the digits of numbers, such as MKL_CBWR."""
+    return {name: value for name, value in sorted(os.environ.items()) if name.startswith(LIBRARIES)}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from preln.errors import PrelnError
 from preln.records import packed
-from preln.records.files import SEAL, json_text, sealed, sha256, unsealed, write_json
+from preln.records.files import json_text, sealed, sha256, unsealed, write_json
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -20,6 +20,10 @@ RUN = packed.RUN
 METRICS = "metrics.json"
 FILES = "files"
 """The key of run.json under which the SHA-256 of the files beside it are."""
+FORM = "record_version"
+"""The key of run.json under which the number of its form is; it is 1 where there is none."""
+NEWEST_FORM = 1
+"""Raised when an older version of this package would misread a record."""
 AGAIN = (
     "restore it, for example by git checkout, or remove it and run the workflow again, which goes on from state/ "
     "beside it, or begins anew where there is none"
@@ -42,7 +46,7 @@ def write(folder: Path, record: dict[str, Any], tables: Iterable[str], metrics: 
     files = {name: sha256(folder / name) for name in tables}
     if metrics is not None:
         files[METRICS] = hashlib.sha256(json_text(metrics).encode()).hexdigest()
-    write_json(folder / RUN, sealed({**record, FILES: files}))
+    write_json(folder / RUN, sealed({**record, FORM: NEWEST_FORM, FILES: files}))
     if metrics is not None:
         write_json(folder / METRICS, metrics)
 
@@ -55,10 +59,10 @@ def rows(table: DataFrame) -> list[dict[str, Any]]:
 
 
 def read(path: Path) -> dict[str, Any]:
-    """The record in a JSON file; of a run.json with checksums, those of the files beside it are checked too.
+    """The record in a JSON file; of a run.json, the checksums of the files beside it are checked too.
 
     Raises:
-        RecordError: if there is none, or a file is not as it was written.
+        RecordError: if there is none, a file is not as it was written, or a newer version of this package wrote it.
     """
     try:
         content = packed.read_bytes(path)
@@ -70,7 +74,12 @@ def read(path: Path) -> dict[str, Any]:
     if not isinstance(record, dict):
         raise RecordError(f"{path}: holds no record; {AGAIN}")
     if damaged := _damaged(path, content, record):
-        raise RecordError(f"{damaged}: damaged: its checksum is another; {AGAIN}")
+        raise RecordError(f"{damaged}: damaged: its checksum is another, or it has none; {AGAIN}")
+    if isinstance(form := record.get(FORM, NEWEST_FORM), int) and form > NEWEST_FORM:
+        raise RecordError(
+            f"{path}: a newer preln wrote it (form {form}; this one reads up to {NEWEST_FORM}); update preln, or "
+            f"{AGAIN}"
+        )
     return record
 
 
@@ -86,8 +95,8 @@ def read_metrics(folder: Path) -> dict[str, Any]:
 
 
 def damaged_beside(path: Path) -> Path | None:
-    """The first file that is not as a run.json, the file `path`, says: itself, or one beside it. None if there is none;
-    older records have no checksums."""
+    """The first file that is not as a run.json, the file `path`, says: itself, or one beside it. None if there is
+    none."""
     try:
         content = packed.read_bytes(path)
         record = json.loads(content)
@@ -99,8 +108,9 @@ def damaged_beside(path: Path) -> Path | None:
 
 
 def _damaged(path: Path, content: bytes, record: dict[str, Any]) -> Path | None:
-    """The first file that is not as it was written, of a run.json with this content and value."""
-    if SEAL not in record:
+    """The first file that is not as it was written, of a run.json with this content and value; the other files have
+    their checksums there."""
+    if path.name != RUN:
         return None
     if unsealed(content) is None:
         return path

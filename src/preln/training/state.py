@@ -143,35 +143,45 @@ class RunState:
             lock.release()
 
     def begin(self, execution: Execution, **before: int) -> None:
-        """Note the beginning of an attempt, its machine, and the progress `before` it."""
+        """Note the beginning of an attempt, its machine, and the progress `before` it. An attempt that continues under
+        other settings of libraries is neither the training under the one nor that under the other, which is logged."""
         self.folder.mkdir(parents=True, exist_ok=True)
         started = datetime.now(UTC).isoformat(timespec="seconds")
         attempt = {"started": started, "workers": execution.workers, **before}
         origin = {**commit(), "versions": versions(), "hardware": hardware(execution)}
-        append_json(self.attempts_file, {**attempt, **origin})
+        earlier = [previous["hardware"].get("libraries", {}) for previous in self.attempts()[-1:]]
+        if earlier and earlier[0] != (now := origin["hardware"].get("libraries", {})):
+            logger.warning(
+                "%s: begun with %s, and continued with %s: its numbers differ in their last digits from those of an "
+                "uninterrupted run",
+                self.folder,
+                _spelt(earlier[0]),
+                _spelt(now),
+            )
+        append_json(self.attempts_file, {**attempt, **origin}, self.name)
 
     def attempts(self) -> list[dict[str, Any]]:
         """The attempts, in order."""
-        return read_json_lines(self.attempts_file)
+        return read_json_lines(self.attempts_file, self.name)
 
     def take_back(self) -> None:
         """Remove the last attempt, which has computed nothing, if there is an earlier one."""
         attempts = self.attempts()
-        write_json_lines(self.attempts_file, attempts[:-1] or attempts)
+        write_json_lines(self.attempts_file, attempts[:-1] or attempts, self.name)
 
     def note_gpus(self, gpus: list[str]) -> None:
         """Note the GPUs of the current attempt, on all its nodes."""
         attempts = self.attempts()
         attempts[-1]["hardware"]["gpus"] = gpus
-        write_json_lines(self.attempts_file, attempts)
+        write_json_lines(self.attempts_file, attempts, self.name)
 
     def entries(self) -> list[dict[str, Any]]:
-        """The intact lines of the record."""
-        return read_json_lines(self.record)
+        """The intact lines of the record that are this state's."""
+        return read_json_lines(self.record, self.name)
 
     def add(self, entry: dict[str, Any]) -> None:
         """Append a line to the record."""
-        append_json(self.record, entry)
+        append_json(self.record, entry, self.name)
 
     def require_recorded(self, unit: Unit, expected: Iterable[int], recorded: Collection[int]) -> None:
         """Check that the record of a finished training is complete.
@@ -202,7 +212,8 @@ class RunState:
 
     def note_divergence(self, update: int, reason: str) -> None:
         """Mark the training as diverged, with the length of its record."""
-        write_sealed(self.mark, {"update": update, "reason": reason, "recorded": len(self.entries())})
+        mark = {"update": update, "reason": reason, "recorded": len(self.entries())}
+        write_sealed(self.mark, mark, self.name)
 
     def divergence(self) -> dict[str, Any] | None:
         """When and why the training diverged, if it did.
@@ -212,29 +223,31 @@ class RunState:
         """
         if not self.mark.exists():
             return None
-        mark = read_sealed(self.mark)
+        mark = read_sealed(self.mark, self.name)
         return {key: mark[key] for key in ("update", "reason")}
 
     def mend_lines(self) -> bool:
-        """Remove damaged lines from the record and the attempts.
+        """Remove lines that are damaged or another run's from the record and the attempts.
 
         Returns:
-            Whether the record had damaged lines.
+            Whether the record had such lines.
         """
-        damaged = {path: mend_lines(path) for path in (self.record, self.attempts_file)}
+        damaged = {path: mend_lines(path, self.name) for path in (self.record, self.attempts_file)}
         for path, lines in damaged.items():
             if lines:
-                logger.warning("%s: removed damaged line(s) %s", path, ", ".join(map(str, lines)))
+                numbers = ", ".join(map(str, lines))
+                logger.warning("%s: removed line(s) that are damaged or another run's: %s", path, numbers)
         return bool(damaged[self.record])
 
     def shorten(self, unit: Unit, last: int) -> None:
         """Remove the record's lines after the `last` epoch or update."""
-        write_json_lines(self.record, [entry for entry in self.entries() if entry[KEYS[unit]] <= last])
+        kept = [entry for entry in self.entries() if entry[KEYS[unit]] <= last]
+        write_json_lines(self.record, kept, self.name)
 
     def mend_mark(self) -> None:
         """Move the mark of a divergence aside, unless it matches the record."""
         try:
-            matches = not self.mark.exists() or read_sealed(self.mark)["recorded"] == len(self.entries())
+            matches = not self.mark.exists() or read_sealed(self.mark, self.name)["recorded"] == len(self.entries())
         except (Damaged, KeyError, OSError):
             matches = False
         if not matches:
@@ -248,3 +261,8 @@ class RunState:
         """Seconds from the last write to a file of the state, or from the attempt's start, to `now`, in seconds since
         the epoch."""
         return now - max(path.stat().st_mtime for path in (self.attempts_file, file) if path.exists())
+
+
+def _spelt(settings: dict[str, str]) -> str:
+    """Settings of the environment as a shell has them."""
+    return " ".join(f"{name}={value}" for name, value in settings.items()) or "no settings of MKL, oneDNN or OpenBLAS"

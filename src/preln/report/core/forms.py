@@ -23,6 +23,8 @@ _SYMBOLS = str.maketrans(
 )
 # What Markdown reads anywhere in a line.
 _MARKDOWN = str.maketrans({character: f"\\{character}" for character in "\\`*_[]<>&|~$"})
+# All but the line's end.
+_CONTROLS = dict.fromkeys({*range(32), *range(127, 160)} - {10}, "\N{REPLACEMENT CHARACTER}")
 
 
 @dataclass(frozen=True)
@@ -87,10 +89,13 @@ def markdown(content: Content) -> str:
 
 
 def plain(content: Content) -> str:
-    """The table as text for a terminal, with its title above it and the notes below; of a brief one without these."""
+    """The table as text for a terminal, with its title above it and the notes below; of a brief one without these. A
+    study's own words, such as its description, command the terminal nothing."""
     if content.brief is not None:
-        return "\n\n".join([content.title, *_grid(content.brief, "simple")]) + "\n"
-    return "\n\n".join([content.title, *_grid(content.text, "simple"), *content.notes]) + "\n"
+        parts = [content.title, *_grid(content.brief, "simple")]
+    else:
+        parts = [content.title, *_grid(content.text, "simple"), *content.notes]
+    return ("\n\n".join(parts) + "\n").translate(_CONTROLS)
 
 
 def latex(content: Content, label: str) -> str:
