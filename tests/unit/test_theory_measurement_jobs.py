@@ -62,7 +62,7 @@ def test_the_models_of_figure_3_are_both_placements_at_every_depth_and_the_train
 
 
 def test_another_placement_of_the_runs_is_measured_beside_the_papers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(PLACEMENTS, "a-third", PLACEMENTS["pre"])
+    monkeypatch.setitem(PLACEMENTS, "a-third", replace(PLACEMENTS["pre"], name="a-third"))
     # It would find that no study can have such a placement.
     monkeypatch.setattr(measurement_jobs, "_varied", lambda settings, variant, where: settings)
     content = study(variants=["no-dropout"])

@@ -39,7 +39,7 @@ def test_all_that_the_pages_add_passes_its_tests_and_the_checks_and_breaks_no_ot
     workspace = copy_with_tests(tmp_path / "preln")
     made = {**files(EXTENDING), **files(PLACEMENT)}
     paths = [path for path in made if path.endswith(".py")]
-    tests = [path for path in paths if path.startswith("tests/")]
+    tests = [path for path in paths if Path(path).name.startswith("test_")]
     assert len(paths) == 2 * len(tests) == 12
     for path in paths:
         (workspace.folder / path).write_text(made[path], encoding="utf-8")

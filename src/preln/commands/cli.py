@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 import shlex
 import sys
 import time
@@ -154,6 +155,39 @@ def demo(seed: Annotated[int, typer.Option(min=0, max=2**31 - 1, help="Seed of t
     from preln.language.demo import show
 
     show(seed)
+
+
+@app.command(rich_help_panel=STUDY)
+def bench(
+    placement: Annotated[
+        str,
+        typer.Argument(
+            metavar="PLACEMENT", help="A Python file, such as mine.py, or a placement's name, as in a study."
+        ),
+    ],
+    budget: Annotated[str, typer.Option(help="How long it may train, such as 10m, 1h or 1h30m.")] = "10m",
+    cores: Annotated[int, typer.Option(min=1, max=1024, help="Models that are trained at the same time.")] = 2,
+    beside: Annotated[
+        Path, typer.Option(help="The results with Pre-LN and Post-LN on the bench; without them, both are trained too.")
+    ] = Path("results/language-bench"),
+    out: Annotated[
+        Path | None, typer.Option("--out", help="The folder of the results; by default results/bench-NAME.")
+    ] = None,
+    json_form: Annotated[bool, typer.Option("--json", help="Print the rows as JSON, for programs.")] = False,
+) -> None:
+    """Compare a placement with Pre-LN in small language models; the exit status is 0 if it is ahead, 3 if the two
+    are not told apart, and 4 if it is behind. Called again, it goes on."""
+    from preln.commands.bench import STATUS, Bench, measured, text
+
+    hours = re.fullmatch(r"(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?", budget)
+    if not budget or hours is None:
+        raise PrelnError(f"--budget {budget}: must be a length of time, such as 10m, 1h or 1h30m")
+    seconds = sum(int(number or 0) * unit for number, unit in zip(hours.groups(), (3600, 60, 1), strict=True))
+    chosen = Bench.of(placement, out, beside)
+    chosen.train(seconds, cores, _tell)
+    result = measured(chosen)
+    print(json_text(result) if json_form else text(result), end="" if json_form else "\n")
+    raise typer.Exit(STATUS[result["verdict"]])
 
 
 @app.command(rich_help_panel=STUDY)

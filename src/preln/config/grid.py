@@ -4,23 +4,51 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    SerializationInfo,
+    ValidationError,
+    WithJsonSchema,
+    model_validator,
+)
 from pydantic_core import InitErrorDetails
 
-from preln.config.base import Settings
-from preln.placements import PLACEMENTS
+from preln.config.base import RECORDED, Settings, meant
+from preln.errors import PrelnError
+from preln.placements import COME_ALONG, PLACEMENTS, identified, resolve
 
 MOST_RUNS = 100_000
 """Largest number of runs of a grid."""
 
-if TYPE_CHECKING:
-    Placement = str
-else:
-    Placement = Literal[*PLACEMENTS]
-_EACH = ", ".join(f"`{name}` ({placement.label}: {placement.source})" for name, placement in PLACEMENTS.items())
-PLACEMENT = f"Where LayerNorm stands: {_EACH}."
+
+def _resolved(name: str) -> str:
+    try:
+        return resolve(name)
+    except PrelnError as error:
+        raise ValueError(f"{error}{meant(name, COME_ALONG)}") from None
+
+
+def _written(key: str, info: SerializationInfo) -> str:
+    return key if info.context == RECORDED else identified(key)
+
+
+Placement = Annotated[
+    str,
+    AfterValidator(_resolved),
+    PlainSerializer(_written, when_used="json"),
+    WithJsonSchema({"anyOf": [{"enum": [*COME_ALONG]}, {"type": "string", "pattern": r"\.py$"}]}),
+]
+_EACH = ", ".join(f"`{name}` ({PLACEMENTS[name].label}: {PLACEMENTS[name].source})" for name in COME_ALONG)
+PLACEMENT = (
+    f"Where LayerNorm stands: {_EACH}. Or a Python file of your own, such as `mine.py`, or an entry point of another "
+    "package; the file's content is part of the run."
+)
 """The description of the key in a study."""
 NORM = "What the placement normalises by. `layer`: LayerNorm. `rms`: RMSNorm (Zhang and Sennrich, 2019)."
 QK_NORM = (

@@ -11,11 +11,12 @@ from typing import Any, get_args
 
 from preln.config.first_updates import FirstUpdates
 from preln.config.grid import Grid
+from preln.config.language import Language
 from preln.config.pretraining import Pretraining
 from preln.config.study import Study
 from preln.config.translation import Translation
 
-GRIDS: tuple[type[Grid[Any]], ...] = (Translation, FirstUpdates, Pretraining)
+GRIDS: tuple[type[Grid[Any]], ...] = (Translation, FirstUpdates, Pretraining, Language)
 
 
 def schema() -> dict[str, Any]:

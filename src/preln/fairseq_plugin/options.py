@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from preln.config import Execution, GridPoint, Precision, PretrainingSettings, RunSettings
+from preln.config.base import RECORDED
 from preln.fairseq_plugin.interruption import NEVER
 from preln.training.state import RunState
 
@@ -173,7 +174,7 @@ def _arguments(**options: object) -> list[str]:
 
 def _run(settings: RunSettings | PretrainingSettings, state: Path) -> list[str]:
     """The options of our own tasks and models: the run's settings and the folder of its state."""
-    return _arguments(run_settings=settings.model_dump_json(), state=state)
+    return _arguments(run_settings=settings.model_dump_json(context=RECORDED), state=state)
 
 
 def _bert(settings: PretrainingSettings) -> list[str]:

@@ -14,6 +14,7 @@ from preln.config import Mistake, Origin, Study, StudyError, placed, read, refus
 from preln.corpora import local
 from preln.jobs.base import Job
 from preln.jobs.kinds import KINDS
+from preln.jobs.trial import try_all
 
 
 @dataclass(frozen=True)
@@ -53,4 +54,6 @@ def check(content: Any, origin: Origin) -> Checked:
         except StudyError as error:
             wrong.extend(error.mistakes)
     refuse([*wrong, *placed(origin, local.mistakes(study))])
+    settings = (getattr(job, "settings", None) for of_kind in jobs.values() for job in of_kind)
+    try_all(model.placement for model in settings if model is not None)
     return Checked(study, jobs)

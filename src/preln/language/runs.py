@@ -104,7 +104,7 @@ def _id_parts(settings: LanguageSettings, common: Mapping[str, Any], usual: Mapp
     schedule = schedules.of(settings)
     told = schedule.told() | schedules.not_for(settings)
     required = {key: common.get(key) for key in ("updates", "validate_every")}
-    fixed = [settings.placement, f"lr{short(settings.learning_rate)}", *schedule.parts()]
+    fixed = [PLACEMENTS[settings.placement].name, f"lr{short(settings.learning_rate)}", *schedule.parts()]
     differing = unusual(settings, {key: value for key, value in usual.items() if key not in told})
     return [*fixed, *differing, *unusual(settings, required)]
 

@@ -6,6 +6,7 @@ model is built; nor does the file of a placement, but inside of a method.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -226,7 +227,8 @@ class Placement:
         label: in figures and tables.
         source: where it is from.
         residual: its residual connection.
-        colour: of figures that compare placements, in hexadecimal.
+        colour: of figures that compare placements, in hexadecimal. That of a file of one's own may be left out, as may
+            its marker, hatch and lines.
         marker: in these figures, as matplotlib has it.
         hatch: of its bars.
         lines: its lines, by the anchor of an inverse square root; other anchors and schedules have that of `warmup`.
@@ -242,10 +244,10 @@ class Placement:
     label: str
     source: str
     residual: type[Residual]
-    colour: str
-    marker: str
-    hatch: str
-    lines: Mapping[str, Line]
+    colour: str = ""
+    marker: str = ""
+    hatch: str = ""
+    lines: Mapping[str, Line] = field(default_factory=lambda: {"warmup": (0, (1, 1, 6, 1))})
     final_norm: bool = False
     output: type[Output] | None = None
     embedding_norm: bool = False
@@ -260,9 +262,10 @@ class Placement:
         """
         module: nn.Module = self._connection(shape, place)
         if not hasattr(module, "normalises_sum"):
+            file, (_, line) = inspect.getsourcefile(self.residual), inspect.getsourcelines(self.residual)
             raise PrelnError(
-                f"{self.residual.__name__}: has no normalises_sum; True if its norm is given x + F, False if x + F is "
-                "what it returns"
+                f"{file}:{line}: {self.residual.__name__}: has no normalises_sum; True if its norm is given x + F, "
+                "False if x + F is what it returns"
             )
         return module
 

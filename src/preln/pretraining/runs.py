@@ -12,6 +12,7 @@ from preln.config.pretraining import PretrainingEntry
 from preln.jobs.base import Job
 from preln.jobs.grid import GridKind, unusual
 from preln.jobs.prepared import Prepared, of_text, text_id
+from preln.placements import PLACEMENTS
 from preln.records import recording
 from preln.values import short
 
@@ -174,7 +175,7 @@ def finetunings(study: Study, origin: Origin = "study") -> list[FinetuningJob]:
 def _id_parts(settings: PretrainingSettings, common: Mapping[str, Any], usual: Mapping[str, Any]) -> list[str]:
     """Placement, rate, warm-up, and the settings that differ from the study's."""
     required = {key: common.get(key) for key in ("updates", "validate_every")}
-    fixed = [settings.placement, f"lr{short(settings.learning_rate)}", f"wu{settings.warmup}"]
+    fixed = [PLACEMENTS[settings.placement].name, f"lr{short(settings.learning_rate)}", f"wu{settings.warmup}"]
     return [*fixed, *unusual(settings, usual), *unusual(settings, required)]
 
 

@@ -14,7 +14,7 @@ from preln.config.base import listed, meant
 from preln.jobs.base import Job
 from preln.jobs.grid import series
 from preln.jobs.prepared import Prepared, of_corpus
-from preln.placements import PAPER, in_order
+from preln.placements import PAPER, PLACEMENTS, identified, in_order
 from preln.records import recording
 from preln.theory.measurements import AFTER_WARMUP
 from preln.translation.runs import PREPARATION_VERSION, Run
@@ -60,7 +60,8 @@ class ExactJob(Job):
     @property
     def id(self) -> str:
         """For example `exact-depths`, or `exact-depths-peri`."""
-        return "-".join(["exact", self.sweep, *(self.placements if self.placements != PAPER else ())])
+        names = [PLACEMENTS[key].name for key in self.placements] if self.placements != PAPER else []
+        return "-".join(["exact", self.sweep, *names])
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -70,7 +71,7 @@ class ExactJob(Job):
             "sweep": self.sweep,
             "seeds": self.seeds,
             # Omitted for the paper's placements, as in records from before there were others.
-            **({} if self.placements == PAPER else {"placements": list(self.placements)}),
+            **({} if self.placements == PAPER else {"placements": [identified(key) for key in self.placements]}),
             **self.setting.model_dump(mode="json", exclude=EXACT[self.sweep]),
         }
 
@@ -105,7 +106,7 @@ class GradientJob(Job):
     @property
     def id(self) -> str:
         """For example `post-6`, `post-6-after-warm-up` or `pre-6-no-dropout`."""
-        parts = [self.settings.placement, str(self.settings.decoder_layers), self.variant]
+        parts = [PLACEMENTS[self.settings.placement].name, str(self.settings.decoder_layers), self.variant]
         return "-".join([part for part in parts if part] + [AFTER_WARMUP] * bool(self.trained))
 
     @property

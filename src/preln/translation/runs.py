@@ -13,6 +13,7 @@ from preln.config.translation import RunEntry
 from preln.jobs.base import Job
 from preln.jobs.grid import GridKind, differing_keys, unusual
 from preln.jobs.prepared import Prepared, of_corpus
+from preln.placements import PLACEMENTS
 from preln.records import recording
 from preln.values import short
 
@@ -107,7 +108,8 @@ def _id_parts(settings: RunSettings, common: Mapping[str, Any], usual: Mapping[s
     named = schedule.told() | schedules.not_for(settings)
     rest = {key: value for key, value in usual.items() if key not in named}
     rate = f"lr{short(settings.learning_rate)}"
-    return [settings.placement, settings.optimizer, rate, *schedule.parts(), *unusual(settings, rest)]
+    fixed = [PLACEMENTS[settings.placement].name, settings.optimizer, rate]
+    return [*fixed, *schedule.parts(), *unusual(settings, rest)]
 
 
 GRID = GridKind(

@@ -20,7 +20,7 @@ from preln.report.core.curve_figure import Curve, Panel, Reference, curves_of, s
 from preln.report.core.curves import INTERVAL
 from preln.report.core.figure import Figure
 from preln.report.core.labels import TASKS, names
-from preln.report.core.style import PLACEMENT_COLOURS, line
+from preln.report.core.style import line
 from preln.report.core.validated import ALWAYS
 from preln.report.reference import bert as paper
 
@@ -132,7 +132,7 @@ def _looks(settings: Sequence[PretrainingSettings]) -> dict[Any, dict[str, Any]]
     for run in dict.fromkeys(settings):
         marker = _MARKERS[counts[run.placement] % len(_MARKERS)]
         counts[run.placement] += 1
-        colour = PLACEMENT_COLOURS[run.placement]
+        colour = PLACEMENTS[run.placement].colour
         looks[run] = {
             "color": colour,
             "linestyle": line(run.placement),

@@ -63,8 +63,6 @@ _NO_WARMUP = (_VERMILLION, "o")
 _LONGEST_WARMUP = (_BLUE, "s")
 _RADAM = (_GREEN, "D")
 _SHORTER_WARMUPS = [(_ORANGE, "^"), (_PURPLE, "v"), (_PINK, "<"), (_BROWN, ">")]
-PLACEMENT_COLOURS = {name: placement.colour for name, placement in PLACEMENTS.items()}
-"""The paper's placements have those of its comparison in figure 4 (Post-LN with warm-up, Pre-LN without)."""
 AFTER_WARMUP_LOOK = (_GREEN, "....")
 """Colour and hatching of the bars of what is measured after its warm-up."""
 _FILLINGS = ["full", "none", "left", "bottom"]

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from preln.commands.plan import GPUS
 from preln.config import RunSettings
-from preln.placements import PLACEMENTS
+from preln.placements import COME_ALONG, PLACEMENTS
 from preln.placements.base import Residual
 from preln.questions.core.markdown import grid, limit, losses, rate, warm_up
 from preln.report.core.labels import OPTIONS, label
@@ -30,7 +30,8 @@ def placements(committed: Committed) -> str:
         return " ".join((part.__doc__ or "").split()).rstrip(".").replace("<-", "←").replace(" * ", " ⊙ ")
 
     rows = []
-    for name, placement in PLACEMENTS.items():
+    for name in COME_ALONG:
+        placement = PLACEMENTS[name]
         beside = {
             "LayerNorm on the embeddings": placement.embedding_norm,
             "LayerNorm behind the last layer": placement.final_norm,

@@ -9,11 +9,11 @@ from typing import Any
 
 from preln.config import RunSettings
 from preln.jobs.grid import series
+from preln.placements import PLACEMENTS
 from preln.report.core import curve_figure
 from preln.report.core.curve_figure import Panel, TrainedRun, curves_of, shared
 from preln.report.core.figure import Figure
 from preln.report.core.labels import names
-from preln.report.core.style import PLACEMENT_COLOURS
 from preln.theory.report.traces import SOURCE, Records, of_layer
 
 _COLUMNS = 3
@@ -94,7 +94,7 @@ def _looks(settings: list[RunSettings]) -> dict[Any, dict[str, Any]]:
     looks: dict[Any, dict[str, Any]] = {}
     for run in dict.fromkeys(settings):
         line = _LINES[warmups.index(run.warmup) % len(_LINES)]
-        look = {"color": PLACEMENT_COLOURS[run.placement], "linestyle": line, "linewidth": 1.0}
+        look = {"color": PLACEMENTS[run.placement].colour, "linestyle": line, "linewidth": 1.0}
         alike = sum(earlier.items() >= look.items() for earlier in looks.values())
         marker = {"marker": _MARKERS[(alike - 1) % len(_MARKERS)], "markersize": 3}
         looks[run] = {**look, **(marker if alike else {})}

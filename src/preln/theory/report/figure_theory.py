@@ -15,7 +15,7 @@ from preln.placements import PLACEMENTS, in_order
 from preln.placements.base import Stack
 from preln.report.core.figure import Figure, NothingDone
 from preln.report.core.statistics import estimate, interval, plus_minus
-from preln.report.core.style import NOTE, PLACEMENT_COLOURS, TEXT_WIDTH
+from preln.report.core.style import NOTE, TEXT_WIDTH
 from preln.theory.closed_forms import DELTA, EPSILON
 from preln.theory.measurements import INITIAL, UNIT_OUTPUT
 from preln.theory.report.records import SOURCE, Records, expected_gradients, exponents, is_crowded, profile, sweep
@@ -110,7 +110,7 @@ def _series(
     """One measured line: the mean over the seeds, with its interval."""
     import seaborn
 
-    colour = PLACEMENT_COLOURS[placement]
+    colour = PLACEMENTS[placement].colour
     seaborn.lineplot(
         rows,
         x=x,
@@ -147,7 +147,7 @@ def _hidden_states(axes: Axes, layers: pd.DataFrame) -> None:
         if lemma := PLACEMENTS[placement].predictions.square_norm:
             low, high = zip(*(lemma(layer, stack) for layer in numbers), strict=True)
             if low != high or len(set(low)) > 1:
-                axes.fill_between(numbers, low, high, color=PLACEMENT_COLOURS[placement], alpha=alpha, linewidth=0)
+                axes.fill_between(numbers, low, high, color=PLACEMENTS[placement].colour, alpha=alpha, linewidth=0)
             elif stack == "encoder":
                 axes.axhline(low[0], color="0.4", linewidth=0.8, linestyle=":")
     _each(layers, axes, "square_norm")

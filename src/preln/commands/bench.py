@@ -1,0 +1,269 @@
+"""A placement on the bench of language models, beside Pre-LN and Post-LN."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from preln.config import Study, write
+from preln.corpora.english.prepare import prepare_text
+from preln.errors import PrelnError
+from preln.jobs.checking import check
+from preln.jobs.results import STUDY_FILE, read_results
+from preln.language.bench import (
+    GROWN_RATES,
+    MARGIN,
+    SEEDS,
+    SETTINGS,
+    TEXTS,
+    WARMUPS,
+    Cell,
+    Row,
+    difference,
+    verdict,
+    wanted,
+)
+from preln.language.runs import LanguageRun, expand
+from preln.language.text import prepare_tokens
+from preln.placements import PAPER, PLACEMENTS, resolve
+from preln.records import recording
+from preln.records.record import Record
+from preln.report.core.statistics import Estimate, mean, plus_minus
+from preln.values import short
+
+STATUS = {"ahead": 0, "not told apart": 3, "behind": 4}
+"""The exit status of each verdict; 1 is an error."""
+_WORDS = {"ahead": "ahead of", "not told apart": "not told apart from", "behind": "behind"}
+_LEFT = 0.7
+"""The share of a run's usual time that must be left for another one to begin."""
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A placement's study on the bench.
+
+    Attributes:
+        placement: its key in `PLACEMENTS`.
+        folder: of its results.
+        study: with every run that may be wanted.
+        beside: the folder of the results that have the rows of Pre-LN and Post-LN; None to train them too.
+        recorded: these rows.
+    """
+
+    placement: str
+    folder: Path
+    study: Study
+    beside: Path | None
+    recorded: dict[str, Row]
+
+    @classmethod
+    def of(cls, name: str, out: Path | None, beside: Path) -> Bench:
+        """The bench of a placement, named as a study would name it; without `out`, in results/bench-NAME.
+
+        Raises:
+            PrelnError: if there is no such placement, or its file is wrong.
+        """
+        key = resolve(name)
+        folder = out or Path("results") / f"bench-{PLACEMENTS[key].name}"
+        recorded = _rows(beside, PAPER) if (beside / STUDY_FILE).exists() else {}
+        is_recorded = bool(recorded) and all(len(row.sample) > 1 for row in recorded.values())
+        # Post-LN, which decides nothing, is the last.
+        others = [] if is_recorded else [paper for paper in reversed(PAPER) if paper != key]
+        grid = {"learning_rate": list(GROWN_RATES), "warmup": list(WARMUPS), "seed": list(SEEDS)}
+        content = {
+            "study": folder.name,
+            "description": f"{PLACEMENTS[key].label} on the bench of language models",
+            "texts": TEXTS,
+            "language": {"settings": SETTINGS, "runs": [{"placement": [name, *others], **grid}]},
+        }
+        study = check(content, f"preln bench {name}").study
+        return cls(key, folder, study, beside if is_recorded else None, recorded if is_recorded else {})
+
+    def rows(self) -> dict[str, Row]:
+        """The rows of the placement, Pre-LN and Post-LN, by key, as far as they are trained."""
+        rows = {key: Row({}, math.nan) for key in (self.placement, *reversed(PAPER))}
+        return rows | (_rows(self.folder, rows) if (self.folder / STUDY_FILE).exists() else {}) | self.recorded
+
+    def train(self, seconds: float, cores: int, tell: Callable[[str], None]) -> None:
+        """Train the runs that are wanted, until the time is over or none is. What is trained already counts.
+
+        Args:
+            seconds: after which no run begins that would not end soon.
+            cores: the runs at a time.
+            tell: is told of each run that ends.
+
+        Raises:
+            PrelnError: if a training fails.
+        """
+        runs = {(run.settings.placement, _cell(run), run.settings.seed): run for run in expand(self.study)}
+        end = time.monotonic() + seconds
+        prepared = _prepare(next(iter(runs.values())), cores)
+        write(self.study, self.folder / STUDY_FILE)
+        durations: list[float] = []
+        working: dict[Future[float], LanguageRun] = {}
+        with ThreadPoolExecutor(cores) as pool:
+            while True:
+                usual = mean(durations) if durations else 0.0
+                for run in self._wanted(runs):
+                    if len(working) == cores or time.monotonic() + _LEFT * usual > end:
+                        break
+                    if run not in working.values():
+                        working[pool.submit(self._train, run, prepared)] = run
+                if not working:
+                    return
+                for done in wait(working, return_when=FIRST_COMPLETED).done:
+                    tell(f"{working.pop(done).id}: {done.result():.0f} seconds")
+                    durations.append(done.result())
+
+    def _wanted(self, runs: Mapping[tuple[str, Cell, int], LanguageRun]) -> list[LanguageRun]:
+        """The runs that are wanted now, the most urgent first: of the placement and Pre-LN in turn, then of Post-LN."""
+        rows = self.rows()
+        runs_of = {key: sum(map(len, row.losses.values())) for key, row in rows.items()}
+        pair = sorted({key for key, _, _ in runs} - {PAPER[0]} | {self.placement}, key=lambda key: (runs_of[key], key))
+        queues = {
+            key: [runs[key, cell, seed] for cell, seed in wanted(rows[key])]
+            for key in dict.fromkeys(key for key, _, _ in runs)
+        }
+        in_turn = itertools.chain.from_iterable(itertools.zip_longest(*(queues.pop(key) for key in pair)))
+        return [run for run in itertools.chain(in_turn, *queues.values()) if run is not None]
+
+    def _train(self, run: LanguageRun, prepared: Path) -> float:
+        """Train a run in a process of its own, and return the seconds that it took."""
+        started = time.monotonic()
+        command = [sys.executable, "-m", "preln", "train-language", str(self.folder / STUDY_FILE), run.id]
+        command += ["--prepared", str(prepared), "--out", str(self.folder / run.folder)]
+        outcome = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        if outcome.returncode:
+            raise PrelnError(f"{run.id}: its training failed:\n{outcome.stdout.strip()}")
+        return time.monotonic() - started
+
+
+def measured(bench: Bench) -> dict[str, Any]:
+    """The result, as JSON has it: a row for the placement, Pre-LN and Post-LN, and the verdict on the placement.
+
+    Losses are in bits a token; what is not known is None.
+    """
+    rows = bench.rows()
+    reference = rows["pre"].sample
+    every = [
+        {"placement": PLACEMENTS[key].name, "label": PLACEMENTS[key].label, **_measured(rows[key], reference)}
+        for key in rows
+    ]
+    return {
+        "verdict": every[0]["verdict"],
+        "margin": MARGIN,
+        "beside": str(bench.beside) if bench.beside else None,
+        "results": str(bench.folder),
+        "rows": every,
+    }
+
+
+def _measured(row: Row, reference: list[float]) -> dict[str, Any]:
+    apart = difference(row.sample, reference) if row.sample and reference else Estimate(math.nan, math.nan, math.nan, 0)
+    rate, warmup = row.best or (None, None)
+    return {
+        "learning_rate": rate,
+        "warmup": warmup,
+        "loss": _known(mean(row.sample)),
+        "seeds": len(row.sample),
+        "difference": _known(apart.mean),
+        "low": _known(apart.low),
+        "high": _known(apart.high),
+        "verdict": verdict(apart),
+        "loss_at_a_third": _known(row.at(1 / 3)),
+        "loss_at_three_times": _known(row.at(3)),
+        "highest_rate": row.limit(0),
+        "highest_rate_with_warmup": row.limit(WARMUPS[-1]),
+        "gain_of_warmup": _known(row.gain),
+        "runs": sum(map(len, row.losses.values())),
+    }
+
+
+def _known(number: float) -> float | None:
+    return number if math.isfinite(number) else None
+
+
+def text(result: Mapping[str, Any]) -> str:
+    """The result as a Markdown table, and the verdict in words."""
+    from preln.libraries import pd
+
+    def cell(value: float | None, form: str = ".3f") -> str:
+        return "" if value is None else f"{value:{form}}"
+
+    rows = [
+        {
+            "": row["label"],
+            "rate": "" if row["learning_rate"] is None else short(row["learning_rate"]),
+            "warm-up": cell(row["warmup"], "d"),
+            "loss": cell(row["loss"]),
+            "seeds": cell(row["seeds"], "d"),
+            "beside Pre-LN": ""
+            if row["low"] is None
+            else plus_minus(row["difference"], row["high"] - row["difference"], "+.3f"),
+            "at a third": cell(row["loss_at_a_third"]),
+            "at 3 times": cell(row["loss_at_three_times"]),
+            "highest rate": short(row["highest_rate"]) if row["highest_rate"] else "",
+            "with warm-up": short(row["highest_rate_with_warmup"]) if row["highest_rate_with_warmup"] else "",
+        }
+        for row in result["rows"]
+    ]
+    own = result["rows"][0]
+    origin = f"recorded in {result['beside']}" if result["beside"] else f"trained here, into {result['results']}"
+    if own["low"] is None:
+        reason = "there are not two seeds of both yet; call it again, or with a larger --budget"
+    else:
+        reason = (
+            f"the 95% interval of the difference is {own['low']:+.3f} to {own['high']:+.3f} bits a token, and the "
+            f"margin {result['margin']:g}"
+        )
+    return (
+        f"{pd.DataFrame(rows).to_markdown(index=False, disable_numparse=True)}\n\n"
+        f"{own['label']} is {_WORDS[own['verdict']]} Pre-LN: {reason}. "
+        f"Pre-LN and Post-LN were {origin}."
+    )
+
+
+def _prepare(run: LanguageRun, cores: int) -> Path:
+    """The folder of the prepared text, which is made where it is not there."""
+    (text,) = run.prepared
+    folder = Path(text.folder)
+    stage, tokens = (folder / name for name in text.stages)
+    if not stage.exists():
+        prepare_text(run.text, folder / "downloads", stage, cores)
+    if not tokens.exists():
+        prepare_tokens(folder, run.settings.tokens, tokens)
+    return folder
+
+
+def _cell(run: LanguageRun) -> Cell:
+    return run.settings.learning_rate, run.settings.warmup
+
+
+def _rows(folder: Path, placements: Iterable[str]) -> dict[str, Row]:
+    """The rows of placements in a study's folder of results. What was trained with other settings, or with the
+    placement's file as it was, does not count."""
+    _, study = read_results(folder)
+    losses: dict[str, dict[Cell, dict[int, float]]] = {key: {} for key in placements}
+    baseline = math.nan
+    for run in expand(study):
+        job = folder / run.folder
+        if run.settings.placement in losses and _is_of_the_bench(run) and Record(run, job).is_current:
+            metrics = recording.read_metrics(job)
+            ended = math.inf if metrics["diverged"] else metrics["final"]["valid_loss"]
+            losses[run.settings.placement].setdefault(_cell(run), {})[run.settings.seed] = ended
+            baseline = metrics["unigram_baseline"]
+    return {key: Row(of_key, baseline) for key, of_key in losses.items()}
+
+
+def _is_of_the_bench(run: LanguageRun) -> bool:
+    settings = run.settings
+    varied = {key: getattr(settings, key) for key in ("placement", "learning_rate", "warmup", "seed")}
+    return settings == type(settings).model_validate({**SETTINGS, **varied})

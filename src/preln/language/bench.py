@@ -1,0 +1,179 @@
+"""The bench of language models: its model and grid, a placement's row in it, and the comparison of two rows.
+
+The rule stands, with its date, in config/language-bench.yaml.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from preln.report.core.statistics import CONFIDENCE, Estimate, mean
+
+SETTINGS: dict[str, Any] = {
+    **{"text": "english", "tokens": "bytes", "layers": 6, "width": 64, "ffn_width": 256, "heads": 4},
+    **{"sequence_length": 64, "batch_sequences": 8, "schedule": "linear", "updates": 2000, "validate_every": 200},
+    "valid_tokens": 16384,
+}
+"""Of every model of the bench, but for the placement, the rate, the warm-up and the seed."""
+TEXTS = {"english": {"sources": [{"source": "embedded"}]}}
+RATES = tuple(5e-4 * 2.0**step for step in range(7))
+"""Of the grid, before it grows."""
+GROWN_RATES = tuple(5e-4 * 2.0**step for step in range(-2, 9))
+"""All to which it may grow."""
+WARMUPS = (0, 100, 400)
+SEEDS = tuple(range(1, 10))
+
+MARGIN = 0.01
+"""Bits a token by which an interval must lie beyond zero for two rows to be told apart."""
+TRAINS = 0.3
+"""A run that trains ends at least so many bits a token below the unigram baseline."""
+FIRST = (4e-3, 100)
+"""The cell with which the search for a best one begins."""
+FRESH = 4
+"""Seeds of the best cell that did not choose it, before the rest of the grid is trained."""
+
+Cell = tuple[float, int]
+"""A peak rate and a warm-up, in updates."""
+Verdict = Literal["ahead", "behind", "not told apart"]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A placement on the bench.
+
+    Attributes:
+        losses: the last validation losses in bits a token, by cell and seed; infinite of a run that diverged.
+        baseline: the loss of the unigram baseline.
+    """
+
+    losses: Mapping[Cell, Mapping[int, float]]
+    baseline: float
+
+    def capped(self, cell: Cell, seed: int) -> float:
+        """The loss of a run, or the unigram baseline where it is above that."""
+        return min(self.losses[cell][seed], self.baseline)
+
+    @property
+    def common(self) -> list[int]:
+        """The seeds that all cells have."""
+        return sorted(set.intersection(*map(set, self.losses.values()))) if self.losses else []
+
+    def mean(self, cell: Cell) -> float:
+        """The mean loss of a cell over the common seeds."""
+        return mean([self.capped(cell, seed) for seed in self.common])
+
+    def trains(self, cell: Cell) -> bool:
+        """Tell whether every seed of a cell ends far enough below the unigram baseline."""
+        return all(loss <= self.baseline - TRAINS for loss in self.losses[cell].values())
+
+    @property
+    def best(self) -> Cell | None:
+        """The cell with the lowest mean loss of those that train, or of all if none does; None where there is none."""
+        return min(self.losses, key=lambda cell: (not self.trains(cell), self.mean(cell)), default=None)
+
+    @property
+    def sample(self) -> list[float]:
+        """The losses of the best cell: of the seeds that did not choose it, if there are two of them, or of all."""
+        if self.best is None:
+            return []
+        seeds = sorted(self.losses[self.best])
+        fresh = [seed for seed in seeds if seed not in self.common]
+        return [self.capped(self.best, seed) for seed in (fresh if len(fresh) > 1 else seeds)]
+
+    def at(self, factor: float) -> float:
+        """The mean loss at a multiple of the best rate with the best warm-up, interpolated between the grid's rates in
+        the logarithm of the rate; NaN beyond the grid."""
+        if self.best is None:
+            return math.nan
+        rate, warmup = self.best
+        rates = sorted(peak for peak, length in self.losses if length == warmup)
+        below = max((peak for peak in rates if peak <= factor * rate), default=None)
+        above = min((peak for peak in rates if peak >= factor * rate), default=None)
+        if below is None or above is None:
+            return math.nan
+        share = math.log(factor * rate / below) / math.log(above / below) if above > below else 0.0
+        return (1 - share) * self.mean((below, warmup)) + share * self.mean((above, warmup))
+
+    def limit(self, warmup: int) -> float | None:
+        """The highest rate that trains with a warm-up, where a lower one does too."""
+        training = sorted(peak for peak, length in self.losses if length == warmup and self.trains((peak, length)))
+        return training[-1] if len(training) > 1 else None
+
+    @property
+    def gain(self) -> float:
+        """What the warm-up gains: the lowest mean loss without one minus the lowest with one; NaN of an empty side."""
+        sides = [
+            [self.mean(cell) for cell in self.losses if (cell[1] > 0) == is_warm and self.trains(cell)]
+            for is_warm in (False, True)
+        ]
+        return min(sides[0]) - min(sides[1]) if all(sides) else math.nan
+
+
+def difference(losses: Sequence[float], reference: Sequence[float]) -> Estimate:
+    """The mean of the losses minus that of the reference, with the 95% interval of Welch's t; no interval if either has
+    fewer than two."""
+    from scipy.special import stdtrit
+
+    middle = mean(losses) - mean(reference)
+    if min(len(losses), len(reference)) < 2:
+        return Estimate(middle, math.nan, math.nan, len(losses))
+    parts = [_variance(sample) / len(sample) for sample in (losses, reference)]
+    if not sum(parts):
+        return Estimate(middle, middle, middle, len(losses))
+    freedom = sum(parts) ** 2 / sum(
+        part**2 / (len(sample) - 1) for part, sample in zip(parts, (losses, reference), strict=True)
+    )
+    half = float(stdtrit(freedom, (1 + CONFIDENCE) / 2)) * math.sqrt(sum(parts))
+    return Estimate(middle, middle - half, middle + half, len(losses))
+
+
+def _variance(values: Sequence[float]) -> float:
+    middle = mean(values)
+    return math.fsum((value - middle) ** 2 for value in values) / (len(values) - 1)
+
+
+def verdict(apart: Estimate) -> Verdict:
+    """The verdict on a difference, by its interval and the margin."""
+    if apart.high < -MARGIN:
+        return "ahead"
+    return "behind" if apart.low > MARGIN else "not told apart"
+
+
+def wanted(row: Row) -> Iterator[tuple[Cell, int]]:
+    """The runs that a placement's row still needs, the most urgent first, as cells and seeds.
+
+    At first, the search for the best cell by the first seed: the neighbours of the best so far, from `FIRST` on. Then
+    fresh seeds of the best cell, the rest of the grid, and more seeds.
+    """
+    first = SEEDS[0]
+    chosen = {cell: row.capped(cell, first) for cell, seeds in row.losses.items() if first in seeds}
+    if not chosen:
+        yield from ((cell, first) for cell in (FIRST, *_neighbours(FIRST)))
+        return
+    best = min(chosen, key=lambda cell: (chosen[cell], cell))
+    searched = [cell for cell in _neighbours(best) if cell not in chosen]
+    yield from ((cell, first) for cell in searched)
+    if searched:
+        return
+    fresh = SEEDS[1 : 1 + FRESH]
+    grid = [(rate, warmup) for warmup in WARMUPS for rate in RATES]
+    runs = [
+        *((best, seed) for seed in fresh),
+        *((cell, first) for cell in grid),
+        *((best, seed) for seed in SEEDS),
+        *((cell, seed) for seed in SEEDS[1:3] for cell in grid),
+    ]
+    yield from (run for run in dict.fromkeys(runs) if run[1] not in row.losses.get(run[0], {}))
+
+
+def _neighbours(cell: Cell) -> Iterator[Cell]:
+    """The cells beside one, in the grid to which it may grow."""
+    rate, warmup = GROWN_RATES.index(cell[0]), WARMUPS.index(cell[1])
+    for step in (-1, 1):
+        if 0 <= rate + step < len(GROWN_RATES):
+            yield GROWN_RATES[rate + step], cell[1]
+        if 0 <= warmup + step < len(WARMUPS):
+            yield cell[0], WARMUPS[warmup + step]

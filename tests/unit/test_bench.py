@@ -1,0 +1,284 @@
+"""The bench of language models: a row, the comparison of two, and a placement of one's own on it."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from contextlib import nullcontext
+from itertools import product
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from scipy.stats import ttest_ind
+from typer.testing import CliRunner
+
+from preln.commands import bench as command
+from preln.commands.bench import Bench, measured, text
+from preln.commands.cli import app
+from preln.commands.compare import compare
+from preln.config import EnglishText, load
+from preln.errors import PrelnError
+from preln.language import bench, training
+from preln.language.bench import (
+    FIRST,
+    FRESH,
+    GROWN_RATES,
+    MARGIN,
+    RATES,
+    SETTINGS,
+    TEXTS,
+    WARMUPS,
+    Cell,
+    Row,
+    difference,
+    verdict,
+    wanted,
+)
+from preln.language.runs import LanguageRun, expand
+from preln.language.training import train_run
+from preln.placements import COME_ALONG
+from preln.report.core.statistics import Estimate
+from tests.refused import refused
+from tests.unit.test_own_placements import PRE_LN_AGAIN
+
+CONFIG = Path("config/language-bench.yaml")
+
+
+def row(losses: dict[Cell, list[float]], baseline: float = 4.2) -> Row:
+    return Row({cell: dict(enumerate(values, start=1)) for cell, values in losses.items()}, baseline)
+
+
+# --- a row
+
+
+def test_the_best_cell_trains_in_every_seed() -> None:
+    losses = {(1e-3, 0): [2.0, 2.1], (2e-3, 0): [1.5, math.inf], (4e-3, 0): [4.3, 4.0]}
+    assert row(losses).best == (1e-3, 0)
+
+
+def test_a_loss_above_the_unigram_baseline_is_that_of_the_baseline() -> None:
+    losses = row({(1e-3, 0): [math.inf, 5.0]})
+    assert losses.sample == [4.2, 4.2]
+
+
+def test_the_seed_that_chose_the_best_cell_does_not_count_beside_two_others() -> None:
+    assert row({(1e-3, 0): [2.0, 2.2, 2.3], (2e-3, 0): [2.1]}).sample == [2.2, 2.3]
+    assert row({(1e-3, 0): [2.0, 2.2], (2e-3, 0): [2.1]}).sample == [2.0, 2.2]
+    assert row({(1e-3, 0): [2.0, 2.2, 2.3], (2e-3, 0): [2.1, 2.3, 2.4]}).sample == [2.0, 2.2, 2.3]
+
+
+def test_sensitivity_is_between_the_grids_rates_and_unknown_beyond_them() -> None:
+    losses = row({(1e-3, 0): [3.0], (2e-3, 0): [2.0], (4e-3, 0): [2.5], (8e-3, 0): [3.5]})
+    assert losses.at(2) == 2.5
+    assert losses.at(2**1.5) == pytest.approx(3.0)
+    assert losses.at(1) == 2.0
+    assert math.isnan(losses.at(1 / 3))
+
+
+def test_the_limit_is_the_highest_rate_that_trains_where_a_lower_one_does() -> None:
+    losses = row({(1e-3, 0): [2.0], (2e-3, 0): [2.0], (4e-3, 0): [4.1], (1e-3, 400): [4.1], (2e-3, 400): [2.0]})
+    assert losses.limit(0) == 2e-3
+    assert losses.limit(400) is None
+
+
+def test_the_warm_up_gains_what_the_best_cell_with_one_is_ahead() -> None:
+    assert row({(1e-3, 0): [2.0], (1e-3, 100): [1.8], (2e-3, 400): [1.7]}).gain == pytest.approx(0.3)
+    assert math.isnan(row({(1e-3, 100): [1.8]}).gain)
+
+
+# --- two rows
+
+
+def test_the_interval_is_that_of_welchs_t() -> None:
+    losses, reference = [1.5, 1.52, 1.49, 1.53], [1.4, 1.41, 1.38]
+    apart = difference(losses, reference)
+    expected = ttest_ind(losses, reference, equal_var=False).confidence_interval()
+    assert (apart.low, apart.high) == pytest.approx((expected.low, expected.high))
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        (-0.03, -0.011, "ahead"),
+        (-0.03, -0.009, "not told apart"),
+        (0.009, 0.03, "not told apart"),
+        (0.011, 0.03, "behind"),
+        (math.nan, math.nan, "not told apart"),
+    ],
+)
+def test_the_whole_interval_must_be_beyond_the_margin(low: float, high: float, expected: str) -> None:
+    assert MARGIN == 0.01
+    assert verdict(Estimate((low + high) / 2, low, high, 3)) == expected
+
+
+@pytest.mark.parametrize("deviation", [0.001, 0.02, 0.1])
+def test_nineteen_of_twenty_draws_from_the_same_losses_are_not_told_apart(deviation: float) -> None:
+    random = Random(1)
+    draws = [
+        verdict(difference(*([random.gauss(1.4, deviation) for _ in range(n)] for n in (FRESH, 8))))
+        for _ in range(1000)
+    ]
+    assert draws.count("not told apart") >= 950
+
+
+# --- which runs are wanted
+
+
+def trained(loss: Any, until: int) -> Row:
+    """The row after so many of the runs that are wanted, with the losses of a function of cell and seed."""
+    losses: dict[Cell, dict[int, float]] = {}
+    for _ in range(until):
+        for cell, seed in itertools.islice(wanted(Row(losses, 4.2)), 1):
+            losses.setdefault(cell, {})[seed] = loss(cell, seed)
+    return Row(losses, 4.2)
+
+
+@pytest.mark.parametrize("best", list(product(GROWN_RATES[1:-1], WARMUPS)), ids=str)
+def test_the_search_finds_the_best_cell_and_looks_at_its_neighbours(best: Cell) -> None:
+    def loss(cell: Cell, seed: int) -> float:
+        return 2 + 0.1 * (abs(math.log2(cell[0] / best[0])) + abs(WARMUPS.index(cell[1]) - WARMUPS.index(best[1])))
+
+    row = trained(loss, until=30)
+    assert row.best == best
+    assert {best[0] / 2, best[0] * 2} <= {rate for rate, warmup in row.losses if warmup == best[1]}
+    assert len(row.losses[best]) > FRESH
+
+
+def test_fresh_seeds_of_the_best_cell_come_before_the_rest_of_the_grid() -> None:
+    row = trained(lambda cell, seed: 2 + abs(math.log2(cell[0] / FIRST[0])) + (cell[1] != FIRST[1]), until=5 + FRESH)
+    assert len(row.losses[FIRST]) == 1 + FRESH
+    assert len(row.losses) == 5
+
+
+def test_with_time_enough_the_whole_grid_has_the_benchs_seeds() -> None:
+    row = trained(lambda cell, seed: 2 + cell[0], until=200)
+    assert all(set(row.losses[cell]) >= {1, 2, 3} for cell in product(RATES, WARMUPS))
+
+
+# --- a placement on the bench
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, prepared_tokens: Path) -> Path:
+    """Pre-LN under another name, in a folder in which the bench is tiny and trains in this process."""
+    tiny = {"layers": 1, "width": 8, "ffn_width": 8, "heads": 1, "batch_sequences": 1, "sequence_length": 16}
+    of_runs = {"schedule": "constant", "updates": 2, "validate_every": 1, "valid_tokens": 64}
+    monkeypatch.setattr(command, "SETTINGS", {**SETTINGS, **tiny, **of_runs})
+    for module in (command, bench):
+        monkeypatch.setattr(module, "WARMUPS", (0,))
+        monkeypatch.setattr(module, "GROWN_RATES", (2e-3, FIRST[0], 8e-3))
+    monkeypatch.setattr(bench, "RATES", (2e-3, FIRST[0], 8e-3))
+    monkeypatch.setattr(bench, "FIRST", (FIRST[0], 0))
+    monkeypatch.setattr(command, "_prepare", lambda run, cores: prepared_tokens)
+
+    def train(self: Bench, run: LanguageRun, prepared: Path) -> float:
+        train_run(self.study, run, prepared, self.folder / run.folder)
+        return 1.0
+
+    monkeypatch.setattr(Bench, "_train", train)
+    # Signals are the main thread's.
+    monkeypatch.setattr(training, "handled", lambda handler: nullcontext())
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "mine.py"
+    path.write_text(PRE_LN_AGAIN, encoding="utf-8")
+    return path
+
+
+def trained_bench(path: Path, runs: int, monkeypatch: pytest.MonkeyPatch) -> Bench:
+    """The bench after about so many runs of each placement."""
+    chosen = Bench.of(str(path), None, Path("results/language-bench"))
+    every = Bench._wanted
+
+    def some(self: Bench, choice: Any) -> list[LanguageRun]:
+        done = sum(len(seeds) for row in self.rows().values() for seeds in row.losses.values())
+        return every(self, choice) if done < runs else []
+
+    monkeypatch.setattr(Bench, "_wanted", some)
+    chosen.train(seconds=600, cores=1, tell=lambda line: None)
+    monkeypatch.setattr(Bench, "_wanted", every)
+    return chosen
+
+
+@pytest.mark.slow
+def test_without_recorded_rows_pre_ln_is_trained_too_and_renamed_is_not_told_apart(
+    small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chosen = trained_bench(small, 14, monkeypatch)
+    result = measured(chosen)
+    own, pre, _ = result["rows"]
+    assert result["beside"] is None
+    assert (own["placement"], pre["placement"]) == ("again", "pre")
+    assert own["loss"] == pre["loss"]
+    assert result["verdict"] == "not told apart"
+    assert "Pre-LN again is not told apart from Pre-LN" in text(result)
+    assert "trained here" in text(result)
+
+
+def test_a_second_call_goes_on_and_an_edited_file_begins_anew(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = trained_bench(small, 2, monkeypatch)
+    again = Bench.of(str(small), None, Path("results/language-bench"))
+    assert again.rows()[again.placement].losses == first.rows()[first.placement].losses != {}
+    small.write_text(PRE_LN_AGAIN + "\n# Changed.\n", encoding="utf-8")
+    edited = Bench.of(str(small), None, Path("results/language-bench"))
+    assert edited.rows()[edited.placement].losses == {}
+    assert edited.rows()["pre"].losses == first.rows()["pre"].losses
+
+
+@pytest.mark.slow
+def test_recorded_rows_are_not_trained_again(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    recorded = trained_bench(small, 14, monkeypatch)
+    monkeypatch.setattr(command, "_rows", with_post(command._rows))
+    beside = Bench.of(str(small), Path("results/second"), recorded.folder)
+    assert beside.beside == recorded.folder
+    assert {run.settings.placement for run in beside._wanted(beside_runs(beside))} == {beside.placement}
+
+
+def beside_runs(chosen: Bench) -> dict[Any, LanguageRun]:
+    runs = expand(chosen.study)
+    return {(run.settings.placement, command._cell(run), run.settings.seed): run for run in runs}
+
+
+def with_post(rows: Any) -> Any:
+    """The recorded rows, in which Post-LN has Pre-LN's."""
+
+    def read(folder: Path, placements: Any) -> dict[str, Row]:
+        found = rows(folder, placements)
+        return found | {"post": found["pre"]} if {"pre", "post"} <= set(found) else found
+
+    return read
+
+
+def test_its_records_are_sealed_and_compared_by_preln_compare(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen = trained_bench(small, 2, monkeypatch)
+    assert not compare(chosen.folder, chosen.folder).is_worse
+    metrics = next(chosen.folder.glob("language/again-*/metrics.json"))
+    metrics.write_text(metrics.read_text().replace("final", "finish"), encoding="utf-8")
+    with refused(PrelnError, "metrics.json", "damaged"):
+        chosen.rows()
+
+
+@pytest.mark.parametrize(("low", "status"), [(-0.5, 0), (-0.02, 3), (0.5, 4)])
+def test_the_exit_status_tells_the_verdict(
+    low: float, status: int, small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def rows(self: Bench) -> dict[str, Row]:
+        losses = [2.0, 2.01, 1.99]
+        shifted = [loss + low for loss in losses]
+        return {self.placement: row({FIRST: shifted}), "pre": row({FIRST: losses}), "post": row({FIRST: losses})}
+
+    monkeypatch.setattr(Bench, "rows", rows)
+    monkeypatch.setattr(Bench, "train", lambda *arguments: None)
+    outcome = CliRunner().invoke(app, ["bench", str(small), "--json", "--budget", "1h30m"])
+    assert outcome.exit_code == status
+    (own, *_), margin = (json.loads(outcome.stdout)[key] for key in ("rows", "margin"))
+    assert (own["verdict"], margin) == ({0: "ahead", 3: "not told apart", 4: "behind"}[status], MARGIN)
+
+
+def test_the_committed_bench_has_the_settings_and_the_grid_of_this_one() -> None:
+    runs = [run for run in expand(load(CONFIG)) if command._is_of_the_bench(run)]
+    assert {run.settings.placement for run in runs} == set(COME_ALONG)
+    assert {(run.settings.learning_rate, run.settings.warmup) for run in runs} == set(product(RATES, WARMUPS))
+    assert {run.text for run in runs} == {EnglishText.model_validate(TEXTS["english"])}

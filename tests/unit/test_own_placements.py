@@ -1,0 +1,146 @@
+"""A placement of one's own: a Python file, or an entry point of another package, in place of a name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from preln.config import RunSettings, StudyError, validate
+from preln.config.base import RECORDED
+from preln.errors import PrelnError
+from preln.jobs.checking import check
+from preln.jobs.kinds import jobs_of
+from preln.language.runs import LanguageRun
+from preln.language.text import BYTES, TokenText
+from preln.language.trainer import Trainer
+from preln.placements import COME_ALONG, PLACEMENTS
+from preln.theory.measurement_jobs import ExactJob
+from tests.conftest import bert_content, language_content, language_settings, study_content
+from tests.refused import refused
+
+PRE_LN_AGAIN = '''\
+from preln.placements.base import Placement, Residual
+
+class Again(Residual):
+    """x <- x + dropout(F(LayerNorm(x)))."""
+
+    normalises_sum = False
+
+    def forward(self, x, sublayer):
+        return self.sum(x, sublayer(self.norm(x)))
+
+PLACEMENT = Placement(name="again", label="Pre-LN again", source="tests", residual=Again, final_norm=True)
+'''
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> Path:
+    """Pre-LN under another name, in a file."""
+    path = tmp_path / "mine.py"
+    path.write_text(PRE_LN_AGAIN, encoding="utf-8")
+    return path
+
+
+def run_of(placement: str) -> LanguageRun:
+    (run,) = (job for job in jobs_of(validate(language_content({"placement": placement}), "my.yaml")))
+    assert isinstance(run, LanguageRun)
+    return run
+
+
+@pytest.mark.parametrize("content", [language_content, study_content, bert_content])
+def test_every_kind_of_training_takes_a_file(content: Any, mine: Path) -> None:
+    jobs = check(content({"placement": str(mine)}), "my.yaml").every
+    assert any(str(job.id).startswith("again-") for job in jobs)
+
+
+def test_the_theory_measures_it_under_its_name(mine: Path) -> None:
+    content = study_content({"placement": ["post", str(mine)]}, theory={})
+    exact = [job for job in check(content, "my.yaml").every if isinstance(job, ExactJob)]
+    assert {job.id for job in exact} >= {"exact-depths", "exact-depths-again"}
+    assert str(mine) not in str([job.identity for job in exact])
+
+
+def test_a_moved_file_is_the_same_run_and_an_edited_one_another(mine: Path, tmp_path: Path) -> None:
+    run = run_of(str(mine))
+    moved = mine.rename(tmp_path / "moved.py")
+    assert run_of(str(moved)).identity == run.identity
+    moved.write_text(PRE_LN_AGAIN.replace("x + dropout", "x plus dropout"), encoding="utf-8")
+    assert run_of(str(moved)).id == run.id
+    assert run_of(str(moved)).identity != run.identity
+
+
+def test_a_training_reads_the_file_as_it_was_when_the_study_was_read(mine: Path) -> None:
+    settings = RunSettings.model_validate(
+        {"corpus": "tiny", "placement": str(mine), "optimizer": "adam", "learning_rate": 1e-3, "schedule": "constant"}
+        | {"epochs": 1, "batch_tokens": 64}
+    )
+    assert RunSettings.model_validate_json(settings.model_dump_json(context=RECORDED)) == settings
+    mine.write_text(PRE_LN_AGAIN + "\n", encoding="utf-8")
+    del PLACEMENTS[settings.placement]
+    with pytest.raises(ValueError, match=r"mine\.py: has changed"):
+        RunSettings.model_validate_json(settings.model_dump_json(context=RECORDED))
+
+
+def test_its_look_comes_by_itself_and_is_that_of_no_other(mine: Path) -> None:
+    found = PLACEMENTS[str(mine)]
+    others = [PLACEMENTS[name] for name in COME_ALONG]
+    assert found.colour not in {other.colour for other in others}
+    assert found.marker not in {other.marker for other in others}
+    assert "warmup" in found.lines
+
+
+@pytest.mark.numbers
+def test_pre_ln_in_a_file_trains_to_the_digit_as_pre_ln(mine: Path) -> None:
+    tokens = np.random.default_rng(1).integers(BYTES, size=2000).astype(np.uint16)
+    text = TokenText(tokens, tokens, BYTES, np.bincount(tokens, minlength=BYTES))
+    losses = []
+    for placement in ("pre", str(mine)):
+        trainer = Trainer(language_settings(placement=placement, tokens="bytes"), text)
+        losses.append([trainer.update()[0] for _ in range(3)])
+    assert losses[0] == losses[1]
+
+
+def test_another_package_offers_one_by_an_entry_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "hybrids.py").write_text(PRE_LN_AGAIN.replace("PLACEMENT", "AGAIN"), encoding="utf-8")
+    info = tmp_path / "hybrids-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: hybrids\nVersion: 1.0\n", encoding="utf-8")
+    (info / "entry_points.txt").write_text("[preln.placements]\npre-again = hybrids:AGAIN\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    run = run_of("pre-again")
+    assert run.id.startswith("again-")
+    assert run.identity["placement"].startswith("again@")
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda text: "import nothing_there\n", "mine.py:1: ModuleNotFoundError"),
+        (lambda text: text + "def f(:\n", "mine.py:12: invalid syntax"),
+        (lambda text: text.replace("PLACEMENT =", "placement ="), "mine.py: defines no PLACEMENT"),
+        (lambda text: text.replace('"again"', '"pre"'), "mine.py:11: PLACEMENT: another module has the name 'pre'"),
+        (lambda text: text.replace('"again"', '"A g"'), "mine.py:11: PLACEMENT: 'A g' is no name"),
+        (lambda text: text.replace("normalises_sum = False", ""), "mine.py:3: Again: has no normalises_sum"),
+        (lambda text: text.replace("self.sum(", "self.sums("), "mine.py:9: AttributeError: 'Again' object has no"),
+        (lambda text: text.replace("self.norm(x)))", "self.norm(x)))[:1]"), "mine.py:3: Again: returns a stream"),
+    ],
+)
+def test_what_is_wrong_is_told_before_any_job_with_file_and_line(change: Any, told: str, mine: Path) -> None:
+    mine.write_text(change(PRE_LN_AGAIN), encoding="utf-8")
+    with refused(PrelnError, told):
+        check(language_content({"placement": str(mine)}), "my.yaml")
+
+
+def test_a_file_that_is_not_there_is_told() -> None:
+    with refused(StudyError, "language.runs.0.placement: 'nowhere.py': nowhere.py: cannot be read"):
+        check(language_content({"placement": "nowhere.py"}), "my.yaml")
+
+
+def test_two_placements_need_two_names(mine: Path, tmp_path: Path) -> None:
+    second = tmp_path / "second.py"
+    second.write_text(PRE_LN_AGAIN + "\n# Another.\n", encoding="utf-8")
+    with refused(StudyError, "which differs in placement"):
+        check(language_content({"placement": [str(mine), str(second)]}), "my.yaml")
