@@ -21,11 +21,12 @@ from torch.fx.experimental.proxy_tensor import make_fx
 
 from benchmarks.training import Rerun
 from preln.config import Execution
-from preln.fairseq_plugin import graphs, options
+from preln.fairseq_plugin import graphs, launch, options
 from preln.fairseq_plugin.batches import Noted
 from preln.fairseq_plugin.graphs import Graphs, Passes
 from preln.fused import attention, native
 from preln.fused.attention import Packed
+from preln.training.state import RunState
 from tests.conftest import settings
 from tests.models import trainer
 
@@ -53,12 +54,16 @@ def on_a_cpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
 
 
-def training(prepared: Path, state: Path, precision: str = "fp32", **changes: Any) -> Trainer:
-    """A training with dropout, on the text of the tests, that packs its batches."""
-    run = settings(dropout=0.1, precision=precision, schedule="constant", warmup=0, **changes)
+def arguments(prepared: Path, state: Path, **changes: Any) -> list[str]:
+    """The options of a run with dropout, on the text of the tests, that packs its batches."""
+    run = settings(dropout=0.1, schedule="constant", warmup=0, **changes)
     execution = Execution(gpus=1, graphs=True)
-    arguments = options.translation(run, prepared / "binary", prepared / "text", ("de", "en"), state, execution)
-    return trainer(arguments, precision)
+    return options.translation(run, prepared / "binary", prepared / "text", ("de", "en"), state, execution)
+
+
+def training(prepared: Path, state: Path, precision: str = "fp32", **changes: Any) -> Trainer:
+    """fairseq's trainer of such a run."""
+    return trainer(arguments(prepared, state, precision=precision, **changes), precision)
 
 
 def batches(training: Trainer) -> list[dict[str, Any]]:
@@ -108,7 +113,7 @@ def test_modules_with_hooks_are_called(prepared: Path, tmp_path: Path) -> None:
     sample = batches(by_graphs)[0]
     by_graphs.train_step([sample])
     replays, called = Recording.replays, list[Any]()
-    hook = by_graphs.get_model().decoder.layers[0].register_forward_hook(lambda *arguments: called.append(arguments))
+    hook = by_graphs.get_model().decoder.layers[0].register_forward_hook(lambda *call: called.append(call))
     by_graphs.train_step([sample])
     assert called
     assert Recording.replays == replays
@@ -201,3 +206,19 @@ def test_validations_stay_padded(prepared: Path, tmp_path: Path) -> None:
     iterator = built.task.get_batch_iterator(built.task.dataset("valid"), max_tokens=256, seed=1, epoch=1)
     assert isinstance(iterator.collate_fn, Noted)
     assert not iterator.collate_fn.capacities
+
+
+@pytest.mark.slow
+def test_a_training_that_goes_on_in_its_second_epoch_ends_as_one_that_was_not_stopped(
+    prepared: Path, tmp_path: Path
+) -> None:
+    records = []
+    for name, stops in {"whole": [2], "stopped": [1, 2]}.items():
+        state = RunState(tmp_path / name)
+        state.folder.mkdir()
+        for epochs in stops:
+            launch.train(arguments(prepared, state.folder, epochs=epochs), "fp32", state, Execution())
+        assert Recording.replays
+        records.append([(entry["epoch"], entry["part"], entry.get("nll_loss")) for entry in state.entries()])
+    assert len(records[0]) == 10
+    assert records[0] == records[1]
