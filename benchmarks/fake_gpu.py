@@ -93,6 +93,8 @@ class Seen:
 
 _ALLOCATIONS = {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "is_pinned", "_unsafe_view"}
 """Operations that are dispatched and launch nothing, beside views."""
+_VARLEN = {"_flash_attention_forward": "flash", "_efficient_attention_forward": "efficient"}
+"""The kernels of attentions over packed sentences."""
 _HOLDS = {"any", "all", "mul", "logical_and"}
 """The operations whose truth values hold: a batch has padding, and numbers are finite. Others do not."""
 
@@ -157,6 +159,8 @@ def fake_gpu(numbers: Callable[[Tensor], Any] = ones) -> Iterator[Seen]:
                 kwargs["found"] = args[0].new_empty((args[0].numel(), args[0].dim()), dtype=torch.long)
             if name in ("index", "index_put", "index_put_", "_index_put_impl_", "_unsafe_index"):
                 args = (args[0], self._places(name, args[1]), *args[2:])
+            if name in _VARLEN:
+                seen.attentions[_VARLEN[name]] += 1
             if not (func.is_view or func.namespace == "prim" or name in _ALLOCATIONS):
                 seen.operations[name] += 1
                 seen.lines[line_at_work()] += 1

@@ -18,14 +18,17 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable
+from contextlib import ExitStack
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 from xml.etree import ElementTree
 
+from benchmarks import card
 from benchmarks.fake_gpu import line_at_work
 from benchmarks.interleaved import ROOT, Side, ratios
+from benchmarks.samples import BERTS
 
 Device = Literal["cuda", "cpu"]
 Results = dict[str, Any]
@@ -73,18 +76,24 @@ def measure_speed(device: Device, size: str) -> Results:
     rows = []
     flops = _flops_a_unit(device, size)
     for precision in PRECISIONS[device]:
-        with (
-            Side("training", "stock", size, STOCK[device], device) as stock,
-            Side("training", "preln", size, precision, device) as preln,
-        ):
-            (ratio,) = ratios(stock, [preln], ROUNDS[device])
-        reached, peak = flops / ratio.seconds, _peak(device, precision)
-        rows.append(
-            {
-                **{"precision": precision, "ratio": ratio.median, "low": ratio.low, "high": ratio.high, "n": ratio.n},
-                **{"tokens_per_second": 1 / ratio.seconds, "tflops": reached / 1e12, "share_of_peak": reached / peak},
-            }
-        )
+        # BERT's batches are not packed.
+        toolkits = ["preln"] if size in BERTS else ["preln", "graphs"]
+        with ExitStack() as until:
+            stock, *sides = (
+                until.enter_context(Side("training", toolkit, size, kind, device))
+                for toolkit, kind in (("stock", STOCK[device]), *((toolkit, precision) for toolkit in toolkits))
+            )
+            measured = ratios(stock, sides, ROUNDS[device])
+        peak = _peak(device, precision)
+        for toolkit, ratio in zip(toolkits, measured, strict=True):
+            reached = flops / ratio.seconds
+            rows.append(
+                {
+                    **{"toolkit": toolkit, "precision": precision, "tokens_per_second": 1 / ratio.seconds},
+                    **{"ratio": ratio.median, "low": ratio.low, "high": ratio.high, "n": ratio.n},
+                    **{"tflops": reached / 1e12, "share_of_peak": reached / peak},
+                }
+            )
     return {"baseline": f"stock fairseq, {STOCK[device]}", "rows": rows}
 
 
@@ -206,7 +215,11 @@ def find_kernels(device: Device, size: str) -> Results:
 
 def parts(device: Device) -> dict[str, tuple[Callable[[], Results], int]]:
     """The parts for a device by name, each with a time limit in seconds."""
+    size, precisions = next(iter(MODELS[device])), PRECISIONS[device]
     return {
+        "card-attention": (partial(card.compare_attention, device, precisions), 300),
+        "card-updates": (partial(card.compare_updates, device, size, precisions), 600),
+        "card-sharing": (partial(card.time_sharing, device, size, precisions[0]), 900),
         "tests": (partial(test, device), 1200),
         **{f"speed-{size}": (partial(measure_speed, device, size), 900) for size in MODELS[device]},
         "waits": (partial(find_waits, device), 1200),

@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 Toolkit = Literal["preln", "stock"]
 Model = Literal["iwslt", "bert-base", "fine-tuning"]
 MODELS: tuple[Model, ...] = ("iwslt", "bert-base")
-Part = Literal["update", "validation", "search", "search-closing", "search-limit", "gradients", "first-updates"]
+Part = Literal[
+    "update", "passes", "validation", "search", "search-closing", "search-limit", "gradients", "first-updates"
+]
 PRECISIONS = ("fp32", "bf16", "fp16")
 
 
@@ -42,9 +44,9 @@ class Case:
         model: the paper's IWSLT model (`iwslt`), BERT-base (`bert-base`), or BERT-base in fine-tuning.
         changes: changes to its settings.
         toolkit: ours or stock fairseq.
-        part: an update, the validation of a batch, or of the translation model a step of the beam search, one behind
-            which rows are closed up, one at which sentences have come to their limit, a measurement of gradients
-            on two batches, or a trace of one update.
+        part: an update, the passes of a packed batch that a graph records, the validation of a batch, or of the
+            translation model a step of the beam search, one behind which rows are closed up, one at which sentences
+            have come to their limit, a measurement of gradients on two batches, or a trace of one update.
     """
 
     model: Model
@@ -77,6 +79,7 @@ class Outcome:
 RECORDED = (
     {f"{model}-{precision}": Case(model, {"precision": precision}) for model in MODELS for precision in PRECISIONS}
     | {f"fine-tuning-{precision}": Case("fine-tuning", {"precision": precision}) for precision in PRECISIONS}
+    | {f"passes-{precision}": Case("iwslt", {"precision": precision}, part="passes") for precision in PRECISIONS}
     | {f"{part}-fp32": Case("iwslt", {}, part=part) for part in ("search", "search-closing", "search-limit")}
     | {f"{part}-fp32": Case("iwslt", {}, part=part) for part in ("gradients", "first-updates")}
     | {"fine-tuning-validation-bf16": Case("fine-tuning", {"precision": "bf16"}, part="validation")}
@@ -160,7 +163,7 @@ def _run(case: Case) -> RunSettings:
 
 
 def _trained(case: Case, cfg: Any, accumulate: int) -> Outcome:
-    """An update, or the validation of a batch."""
+    """An update, the passes that a graph records, or the validation of a batch."""
     import torch
     from fairseq import tasks
     from fairseq.logging import metrics
@@ -172,7 +175,7 @@ def _trained(case: Case, cfg: Any, accumulate: int) -> Outcome:
     task = tasks.setup_task(cfg.task)
     sample = {"iwslt": _pairs, "bert-base": _masked, "fine-tuning": _labelled}[case.model]()
     if case.toolkit == "preln":
-        sample = Noted(lambda _: sample, PAD)(None)
+        sample = Noted(lambda _: sample, PAD, _capacities() if case.part == "passes" else ())(None)
     with fake_gpu.fake_gpu() as seen:
         with torch.device("cuda"), mock.patch.object(sentence_prediction, "load_weights"):
             model = task.build_model(cfg.model)
@@ -187,9 +190,38 @@ def _trained(case: Case, cfg: Any, accumulate: int) -> Outcome:
             with metrics.aggregate(new_root=True):
                 if case.part == "validation":
                     trainer.valid_step(sample)
+                elif case.part == "passes":
+                    _compute(trainer, sample, seen)
                 else:
                     trainer.train_step(samples)
     return _outcome(seen)
+
+
+def _compute(trainer: Any, sample: Any, seen: fake_gpu.Seen) -> None:
+    """The passes of a packed batch that is on the GPU."""
+    from fairseq import utils
+
+    from preln.fairseq_plugin import masters
+    from preln.fairseq_plugin.graphs import Passes
+
+    half = masters.in_half_precision(trainer.optimizer)
+    copies = masters.Copies(trainer.optimizer) if half else None
+    passes = Passes(trainer.model, trainer.criterion, trainer.optimizer, copies)
+    passes.prepare()
+    batch = utils.move_to_cuda(sample)
+    seen.clear()
+    passes.compute(batch)
+
+
+def _capacities() -> Any:
+    """The capacity of the batch of pairs, of which one sentence is shorter on both sides."""
+    import numpy as np
+
+    from preln.fairseq_plugin.packing import capacities
+
+    sentences, length = IWSLT_BATCH
+    lengths = np.array([length - 1, *[length] * (sentences - 1)])
+    return capacities([range(sentences)], (lengths, lengths))
 
 
 def _searched(case: Case, cfg: Any) -> Outcome:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 import torch
 from fairseq import tasks, utils
 from fairseq.trainer import Trainer
+from torch import Tensor
 
 from benchmarks import stock, toolkits
 from benchmarks.samples import (
@@ -30,9 +32,10 @@ from benchmarks.samples import (
     steps,
 )
 from preln.config import Execution, PretrainingSettings, RunSettings
-from preln.fairseq_plugin import options
+from preln.fairseq_plugin import graphs, options
 from preln.fairseq_plugin.batches import Noted
 from preln.fairseq_plugin.launch import configuration, set_up_cuda
+from preln.fairseq_plugin.packing import capacities
 from preln.fused import memory
 
 
@@ -46,15 +49,23 @@ def work(
 ) -> Callable[[], int]:
     """A round of training steps by a toolkit; its units are target tokens (masked language models: tokens).
 
-    The model's settings can be changed, and the length of all sentences given.
+    The toolkit `graphs` is ours with packed batches and CUDA graphs. For the others, the model's settings can be
+    changed, and the length of all sentences given.
     """
     torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
-    if toolkit not in ("stock", "preln"):
+    if toolkit not in ("stock", "preln", "graphs"):
         return toolkits.work(toolkit, size)
-    if toolkit == "preln":
+    if toolkit != "stock":
         memory.keep()
         set_up_cuda()
-    do_round = rounds(toolkit, size, precision, Execution(gpus=int(device == "cuda")), changes, length)
+    if toolkit == "graphs":
+        trainer, samples = packed_rounds(size, precision, device, by_graphs=True)
+        return _finished(steps(samples, lambda sample: trainer.train_step([sample])), device)
+    return _finished(rounds(toolkit, size, precision, Execution(gpus=int(device == "cuda")), changes, length), device)
+
+
+def _finished(do_round: Callable[[], int], device: str) -> Callable[[], int]:
+    """A round that ends when the GPU has done its work."""
 
     def until_the_end() -> int:
         units = do_round()
@@ -83,6 +94,37 @@ def rounds(
     if toolkit == "preln":
         samples = [Noted(dict, PAD)(sample) for sample in samples]
     return steps(samples, lambda sample: trainer.train_step([sample]))
+
+
+class Rerun:
+    """The stand-in for a graph where there is no GPU: it computes again, with the tensors that it was recorded with."""
+
+    def __init__(self, compute: Callable[[], list[Tensor]], pool: Any) -> None:
+        self._compute, self.results = compute, compute()
+
+    def replay(self) -> None:
+        """Compute again."""
+        for kept, value in zip(self.results, self._compute(), strict=True):
+            kept.copy_(value)
+
+
+def packed_rounds(size: str, precision: Any, device: str, by_graphs: bool) -> tuple[Trainer, list[dict[str, Any]]]:
+    """A trainer with dropout and its packed batches, whose passes are recorded as graphs or not."""
+    folder, gpus = dictionaries(VOCABULARY[size]), int(device == "cuda")
+    trainer = translation_trainer("preln", SIZES[size], precision, folder, Execution(gpus=gpus))
+    padded = batches(size, folder)
+    sides = [
+        np.concatenate([tokens.ne(PAD).sum(1).numpy() for tokens in of_side])
+        for of_side in zip(*((sample["net_input"]["src_tokens"], sample["target"]) for sample in padded), strict=True)
+    ]
+    ends = np.cumsum([0, *(len(sample["target"]) for sample in padded)])
+    sizes = capacities([range(*span) for span in pairwise(ends.tolist())], (sides[0], sides[1]))
+    samples = [Noted(dict, PAD, sizes)(sample) for sample in padded]
+    examples = {sample["capacity"]: sample for sample in samples} if by_graphs else {}
+    trainer.task.examples = lambda: [utils.move_to_cuda(sample) if gpus else sample for sample in examples.values()]
+    if not gpus:
+        graphs.Recording = Rerun  # type: ignore[assignment,misc]
+    return trainer, samples
 
 
 def translation_trainer(

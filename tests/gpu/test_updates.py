@@ -40,12 +40,18 @@ VALIDATIONS = {
     for model, small in SIZES.items()
     for precision in PRECISIONS
 }
+PASSES = {
+    f"passes, {name}": Case(
+        "iwslt", {**SMALL, "placement": name, "precision": "bf16", "norm": "rms", "qk_norm": True}, part="passes"
+    )
+    for name in PLACEMENTS
+} | {name: case for name, case in RECORDED.items() if case.part == "passes"}
 UPDATES = RUNS | {name: case for name, case in RECORDED.items() if case.part == "update"}
 SEARCHES = {
     f"search, {name}": Case("iwslt", {**SMALL, "placement": name, **MORE}, part="search") for name in PLACEMENTS
 }
 SEARCHES |= {name: case for name, case in RECORDED.items() if case.part.startswith("search")}
-CASES = UPDATES | VALIDATIONS | SEARCHES | RECORDED
+CASES = UPDATES | PASSES | VALIDATIONS | SEARCHES | RECORDED
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -64,6 +70,12 @@ def test_an_update_waits_for_the_norm_of_its_gradients_and_for_its_losses_and_fo
         "fairseq_plugin/recorded_task.py:on_cpu",
     ]
     assert seen[name].syncs == 2
+
+
+@pytest.mark.parametrize("name", PASSES)
+def test_what_a_graph_records_waits_for_nothing(name: str, seen: Seen) -> None:
+    """No number is read, so nothing that is launched depends on the batch."""
+    assert seen[name].syncs == 0, seen[name].waits
 
 
 @pytest.mark.parametrize("name", VALIDATIONS)

@@ -258,7 +258,7 @@ def test_attention_to_oneself(
     hidden = (later if causal else torch.zeros_like(later)).expand(3, -1, -1)
     (double,) = in_doubles(packed)
     expected = reference_attention(double, None, hidden, heads)
-    result = attend(packed, None, Padded(), heads, causal, 0.0)
+    result = attend(packed, None, Padded(), Padded(), heads, causal, 0.0)
     assert_equal(result, expected.to(dtype), dtype)
     assert_equal(gradients(result, packed), lowered(gradients(expected, double), dtype), dtype)
 
@@ -272,7 +272,7 @@ def test_attention_to_a_source_with_padding(loops: str, side: str, dtype: torch.
     padding = place >= words[:, None]
     doubles = in_doubles(queries, source)
     expected = reference_attention(doubles[0], doubles[1], padding[:, None].expand(-1, 6, -1), 4)
-    result = attend(queries, source, Padded(visible(padding, queries)), 4, False, 0.0)
+    result = attend(queries, source, Padded(), Padded(visible(padding, queries)), 4, False, 0.0)
     assert_equal(result, expected.to(dtype), dtype)
     computed = gradients(result, queries, source)
     assert_equal(computed, lowered(gradients(expected, *doubles), dtype), dtype)
@@ -286,15 +286,15 @@ def test_the_attention_of_a_model_that_broke_is_not_finite(loops: str, part: str
         pytest.skip("PyTorch's own attention is 0 for a query that is no number")
     packed = numbers(1, 5, 3 * 16).detach()
     packed[0, 2, ["query", "key", "value"].index(part) * 16 + 3] = broken
-    result = attend(packed, None, Padded(), 2, False, 0.0)
+    result = attend(packed, None, Padded(), Padded(), 2, False, 0.0)
     assert not result[0, 2].isfinite().all()
 
 
 def test_the_gradient_of_attention_to_a_part_of_a_tensor_is_that_of_a_copy(loops: str) -> None:
     wide = numbers(2, 7, 40)
-    result = gradients(attend(wide[..., :24], None, Padded(), 2, False, 0.0), wide)
+    result = gradients(attend(wide[..., :24], None, Padded(), Padded(), 2, False, 0.0), wide)
     copy = wide[..., :24].detach().clone().requires_grad_()
-    (copied,) = gradients(attend(copy, None, Padded(), 2, False, 0.0), copy)
+    (copied,) = gradients(attend(copy, None, Padded(), Padded(), 2, False, 0.0), copy)
     assert_equal(result, (torch.nn.functional.pad(copied, (0, 16)),), torch.float32)
 
 
@@ -305,7 +305,7 @@ def test_dropped_weights_of_attention_are_those_of_its_gradient(loops: str) -> N
 
     def output(x: Tensor) -> Tensor:
         torch.manual_seed(6)
-        return (attend(x, None, Padded(), 4, True, 0.4) * keys[..., :16]).sum()
+        return (attend(x, None, Padded(), Padded(), 4, True, 0.4) * keys[..., :16]).sum()
 
     (computed,) = torch.autograd.grad(output(packed), packed)
     direction = keys / keys.norm()
@@ -314,15 +314,15 @@ def test_dropped_weights_of_attention_are_those_of_its_gradient(loops: str) -> N
     assert float((computed * direction).sum()) == pytest.approx(float(difference), rel=2e-3, abs=2e-3)
     torch.manual_seed(6)
     assert not torch.allclose(
-        attend(packed, None, Padded(), 4, True, 0.4), attend(packed, None, Padded(), 4, True, 0.0)
+        attend(packed, None, Padded(), Padded(), 4, True, 0.4), attend(packed, None, Padded(), Padded(), 4, True, 0.0)
     )
 
 
 def test_attentions_dropout_leaves_its_mean_alone(loops: str) -> None:
     packed = numbers(1, 4, 3 * 8).detach()
     torch.manual_seed(1)
-    drawn = torch.stack([attend(packed, None, Padded(), 2, False, 0.3) for _ in range(4000)])
-    expected = attend(packed, None, Padded(), 2, False, 0.0)
+    drawn = torch.stack([attend(packed, None, Padded(), Padded(), 2, False, 0.3) for _ in range(4000)])
+    expected = attend(packed, None, Padded(), Padded(), 2, False, 0.0)
     error = drawn.std(0) / math.sqrt(4000)
     assert bool(((drawn.mean(0) - expected).abs() < 5 * error).all())
 
@@ -417,7 +417,9 @@ def test_several_threads_compute_the_same() -> None:
             x, f, packed = numbers(17, 24), numbers(17, 24, seed=2), numbers(3, 9, 72)
             loss, _ = smoothed_cross_entropy(x, numbers(31, 24), None, torch.arange(17), 0.1)
             total = (
-                loss + norm_of_sum(x, f, 0.2, norm).square().sum() + attend(packed, None, Padded(), 4, True, 0.2).sum()
+                loss
+                + norm_of_sum(x, f, 0.2, norm).square().sum()
+                + attend(packed, None, Padded(), Padded(), 4, True, 0.2).sum()
             )
             total = total + dropped_sum(x, f, 0.2).sum()
             results.append([total, *torch.autograd.grad(total, (x, f, packed, norm.weight))])

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import pytest
+import torch
 from fairseq import utils
 from fairseq.models.transformer import TransformerEncoderBase
 from fairseq.trainer import Trainer
@@ -15,7 +17,8 @@ from torch import Tensor
 from benchmarks.samples import PAD, batches, dictionaries
 from benchmarks.training import translation_trainer
 from preln.fairseq_plugin.attention import project
-from preln.fairseq_plugin.batches import words
+from preln.fairseq_plugin.batches import Noted, words
+from preln.fairseq_plugin.packing import Capacity
 from preln.fairseq_plugin.transformer import PlacedTransformer, feed_forward
 from preln.fused.attention import Padded, attend, visible
 from preln.fused.loss import smoothed_cross_entropy
@@ -24,6 +27,7 @@ from preln.placements.base import as_it_is
 
 pytestmark = pytest.mark.numbers
 
+CAPACITY = Capacity(rows=(640, 640), sentences=64, longest=(150, 150))
 SMALL = {"encoder_layers": 2, "decoder_layers": 2, "width": 32, "ffn_width": 64, "heads": 2}
 
 
@@ -45,7 +49,7 @@ def pairs() -> dict[str, Any]:
 def gradients(model: PlacedTransformer, loss: Tensor) -> list[Tensor]:
     """The gradient of each weight."""
     model.zero_grad()
-    loss.backward()
+    loss.backward()  # type: ignore[no-untyped-call]
     return [weight.grad.clone() for weight in model.parameters() if weight.grad is not None]
 
 
@@ -60,7 +64,7 @@ def time_major(model: PlacedTransformer, batch: dict[str, Any]) -> Tensor:
         def sublayer(h: Tensor, inside: Callable[[Tensor], Tensor] = as_it_is) -> Tensor:
             projected = project(module, h, "qkv" if keys is None else "q")
             of_source = None if keys is None else project(module, keys.transpose(0, 1), "kv")
-            heads = attend(projected, of_source, Padded(seen), module.num_heads, causal, 0.0)
+            heads = attend(projected, of_source, Padded(), Padded(seen), module.num_heads, causal, 0.0)
             return linear(inside(heads), module.out_proj.weight, module.out_proj.bias)
 
         return sublayer
@@ -100,3 +104,60 @@ def test_padded_sentences_have_every_bit_of_fairseqs_order(placement: str, preci
     loss, _ = smoothed_cross_entropy(features, model.decoder.output_projection.weight, None, labels, criterion.eps)
     for ours, theirs in zip(computed, [loss, *gradients(model, loss)], strict=True):
         assert ours.equal(theirs)
+
+
+# --- packed
+
+
+def packed(batch: dict[str, Any]) -> dict[str, Any]:
+    """A batch without its padding, and with a tail."""
+    return Noted(dict, PAD, (CAPACITY,))(batch)
+
+
+def distance(expected: list[Tensor], computed: list[Tensor]) -> float:
+    """The norm of the difference, relative to that of the first."""
+    norm = torch.nn.utils.get_total_norm
+    difference = [a.double() - b.double() for a, b in zip(expected, computed, strict=True)]
+    return float(norm(difference) / norm([value.double() for value in expected]))
+
+
+@pytest.mark.parametrize(
+    ("precision", "tolerance"), [("double", 1e-12), ("fp32", 1e-5), ("bf16", 2e-2)], ids=lambda value: str(value)
+)
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"placement": "post"},
+        {"placement": "pre", "qk_norm": True, "norm": "rms"},
+        # Its layers have two streams.
+        {"placement": "resi-dual"},
+        # It has a norm on the embeddings.
+        {"placement": "peri"},
+    ],
+    ids=lambda changes: changes["placement"],
+)
+def test_a_packed_batch_has_the_loss_and_the_gradient_of_the_padded_one(
+    changes: dict[str, Any], precision: str, tolerance: float
+) -> None:
+    built = trainer(precision="bf16" if precision == "bf16" else "fp32", dropout=0.0, **changes)
+    model, criterion, batch = built.get_model(), built.get_criterion(), pairs()
+    if precision == "double":
+        model.double()
+    results = []
+    for sample in (batch, packed(batch)):
+        loss, tokens, log = criterion(model, sample)
+        assert (tokens, log["ntokens"], log["nsentences"]) == (batch["ntokens"], tokens, batch["nsentences"])
+        results.append(([loss.detach(), log["nll_loss"]], gradients(model, loss)))
+    (padded_sums, padded_gradients), (sums, computed) = results
+    assert distance(padded_sums, sums) < tolerance
+    assert distance(padded_gradients, computed) < tolerance
+
+
+def test_the_tail_adds_nothing() -> None:
+    built = trainer("post", dropout=0.0)
+    model, criterion = built.get_model().double(), built.get_criterion()
+    results = []
+    for rows in (640, 1400):
+        loss, _, _ = criterion(model, Noted(dict, PAD, (replace(CAPACITY, rows=(rows, rows)),))(pairs()))
+        results.append([loss.detach(), *gradients(model, loss)])
+    assert distance(*results) < 1e-12

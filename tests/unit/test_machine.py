@@ -181,6 +181,12 @@ def test_runs_of_several_gpus_share_none() -> None:
         Execution(gpus=4, runs_a_gpu=2)
 
 
+@pytest.mark.parametrize("gpus", [0, 2])
+def test_graphs_are_for_trainings_of_one_gpu(gpus: int) -> None:
+    with pytest.raises(ValueError, match=f"graphs: true is for trainings of one GPU; gpus is {gpus}"):
+        Execution(gpus=gpus, graphs=True)
+
+
 @pytest.mark.parametrize("by_name", [False, True], ids=["by numbers", "by names"])
 def test_gpus_that_cuda_does_not_show_are_left_alone(by_name: bool, with_gpus: Callable[[int], Machine]) -> None:
     four = with_gpus(4)

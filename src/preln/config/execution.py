@@ -27,6 +27,11 @@ class Execution(Settings):
     runs_a_gpu: RunsAGpu = Field(
         1, description="How many trainings of one GPU each share a GPU, on a machine without Slurm."
     )
+    graphs: bool = Field(
+        False,
+        description="Whether a translation training on one GPU packs its batches, and records its passes as CUDA "
+        "graphs. No GPU has run this yet.",
+    )
     processes: int = Field(1, ge=1, le=4096, description="Processes of one training on CPUs, `cpus` cores each.")
     nodes: int = Field(
         1,
@@ -75,6 +80,8 @@ class Execution(Settings):
             raise ValueError(f"processes: {self.processes} are for CPUs; with GPUs each has its own")
         if self.runs_a_gpu > 1 and self.gpus != 1:
             raise ValueError(f"runs_a_gpu: {self.runs_a_gpu} is for trainings of one GPU; gpus is {self.gpus}")
+        if self.graphs and self.gpus != 1:
+            raise ValueError(f"graphs: true is for trainings of one GPU; gpus is {self.gpus}")
         if self.workers % self.nodes:
             raise ValueError(f"nodes: {self.nodes} cannot share {self.workers} GPUs or processes evenly")
         return self

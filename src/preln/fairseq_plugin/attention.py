@@ -23,6 +23,7 @@ def attention(
     h: Tensor,
     layout: Layout,
     source: Tensor | None = None,
+    source_layout: Layout | None = None,
     causal: bool = False,
     inside: Callable[[Tensor], Tensor] = as_it_is,
 ) -> Tensor:
@@ -31,8 +32,9 @@ def attention(
     Args:
         module: fairseq's, prepared by `prepare`.
         h: of shape (..., width).
-        layout: how the sentences lie that are attended to.
+        layout: how the sentences of `h` lie.
         source: the vectors attended to, of shape (..., width); None for self-attention.
+        source_layout: how the sentences of the source lie.
         causal: whether a position sees only itself and earlier ones. Trailing padding then needs no mask.
         inside: applied to the heads before W^O.
     """
@@ -41,7 +43,7 @@ def attention(
     else:
         projected, of_source = project(module, h, "q"), project(module, source, "kv")
     p = module.dropout_module.p if module.training else 0.0
-    heads = inside(attend(projected, of_source, layout, module.num_heads, causal, p))
+    heads = inside(attend(projected, of_source, layout, source_layout or layout, module.num_heads, causal, p))
     return linear(heads, module.out_proj.weight, module.out_proj.bias)
 
 
@@ -55,7 +57,7 @@ def attention_of_the_last(state: Any, module: Any, h: Tensor, inside: Callable[[
     if kept := module.get_incremental_state(state, "attn_state"):
         seen = torch.cat([kept["prev_key"], seen], dim=1)
     module.set_incremental_state(state, "attn_state", {"prev_key": seen})
-    heads = inside(attend(query, seen, Padded(), module.num_heads, False, 0.0))
+    heads = inside(attend(query, seen, Padded(), Padded(), module.num_heads, False, 0.0))
     return linear(heads, module.out_proj.weight, module.out_proj.bias)
 
 

@@ -10,6 +10,7 @@ from fairseq.data.iterators import EpochBatchIterator
 from torch import Tensor
 
 from preln.errors import PrelnError
+from preln.fairseq_plugin.packing import Capacity, pack
 
 
 class TooFewSentences(PrelnError):
@@ -70,10 +71,12 @@ class Noted:
     Attributes:
         collate: the wrapped collator.
         padding: the index of padding.
+        capacities: the sizes in which batches are packed, the smallest first; a batch that fits none stays padded.
     """
 
     collate: Callable[[Any], dict[str, Any]]
     padding: int
+    capacities: tuple[Capacity, ...] = ()
 
     @classmethod
     def by(cls, collate: Callable[[Any], dict[str, Any]], padding: int) -> Self:
@@ -81,9 +84,11 @@ class Noted:
         return collate if isinstance(collate, cls) else cls(collate, padding)
 
     def __call__(self, samples: Any) -> dict[str, Any]:
-        """Collate `samples`. `padded` in the model's input says whether the source has padding; `words` holds the
-        places of the target's words."""
+        """Collate `samples`, and pack them if they fit. Of a batch that is not packed, `padded` in the model's input
+        says whether the source has padding, and `words` holds the places of the target's words."""
         batch = self.collate(samples)
+        if self.capacities and batch and (packed := pack(batch, self.capacities, self.padding)) is not None:
+            return packed
         if batch:
             batch["net_input"]["padded"] = bool(batch["net_input"]["src_tokens"].eq(self.padding).any())
             batch["words"] = words(batch, self.padding)

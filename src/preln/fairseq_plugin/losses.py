@@ -16,6 +16,7 @@ from fairseq.criterions.masked_lm import MaskedLmConfig, MaskedLmLoss
 from torch import Tensor
 
 from preln.fairseq_plugin.batches import words
+from preln.fairseq_plugin.packing import unpack
 from preln.fused.loss import smoothed_cross_entropy
 from preln.fused.products import linear
 
@@ -26,13 +27,25 @@ class TranslationLoss(LabelSmoothedCrossEntropyCriterion):
 
     def forward(self, model: Any, sample: Any, reduce: bool = True) -> tuple[Tensor, int, dict[str, Any]]:
         """A batch's loss in nats, its number of target tokens, and the values to log."""
-        features, _ = model(**sample["net_input"], features_only=True)
-        target, places = sample["target"], words(sample, self.padding_idx)
+        loss, nll = self.sums(model, sample)
+        return loss, *self.logged(sample, loss, nll)
+
+    def sums(self, model: Any, sample: Any) -> tuple[Tensor, Tensor]:
+        """The loss and the negative log-likelihood of a batch, padded or packed, in nats."""
         weight = model.decoder.output_projection.weight
-        loss, nll = smoothed_cross_entropy(_at(features, places), weight, None, _at(target, places), self.eps)
+        if "capacity" in sample:
+            source, target, labels = unpack(sample)
+            features = model.features(source, target)
+            return smoothed_cross_entropy(features, weight, None, labels, self.eps, self.padding_idx)
+        features, _ = model(**sample["net_input"], features_only=True)
+        labels, places = sample["target"], words(sample, self.padding_idx)
+        return smoothed_cross_entropy(_at(features, places), weight, None, _at(labels, places), self.eps)
+
+    def logged(self, sample: Any, loss: Tensor, nll: Tensor) -> tuple[int, dict[str, Any]]:
+        """A batch's number of target tokens, and the values to log."""
         tokens = sample["ntokens"]
-        log = {"loss": loss.data, "nll_loss": nll.data, "ntokens": tokens, "nsentences": len(target)}
-        return loss, tokens, {**log, "sample_size": tokens}
+        log = {"loss": loss.data, "nll_loss": nll.data, "ntokens": tokens, "nsentences": sample["nsentences"]}
+        return tokens, {**log, "sample_size": tokens}
 
 
 @register_criterion("preln_masked_lm_loss", dataclass=MaskedLmConfig)

@@ -36,14 +36,23 @@ class Copies:
     @torch.no_grad()
     def take_gradients(self) -> None:
         """Copy the weights' gradients to the masters, after an update's last backward pass."""
+        self.hand_over()
+        self.copy_gradients()
+        self._optimizer._needs_sync = False
+
+    def hand_over(self) -> None:
+        """Give the masters their gradients, which they do not have between updates."""
         for master, gradient in zip(self._optimizer.params, self._kept, strict=True):
             master.grad = gradient
+
+    @torch.no_grad()
+    def copy_gradients(self) -> None:
+        """Copy the weights' gradients to those of the masters."""
         pairs = list(zip(self._gradients, self._weights, strict=True))
         if unused := [gradient for gradient, weight in pairs if weight.grad is None]:
             torch._foreach_zero_(unused)
         used = [(gradient, weight.grad) for gradient, weight in pairs if weight.grad is not None]
         torch._foreach_copy_([gradient for gradient, _ in used], [source for _, source in used])
-        self._optimizer._needs_sync = False
 
     @torch.no_grad()
     def step(self) -> None:

@@ -65,6 +65,7 @@ def translation(
             max_epoch=settings.epochs,
             max_tokens=settings.batch_tokens,
             seed=settings.seed,
+            graphs=execution.graphs,
             valid_subset="valid,test",
             keep_last_epochs=execution.checkpoints,
             # For a training that was stopped inside an epoch.

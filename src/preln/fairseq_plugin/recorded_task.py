@@ -14,6 +14,7 @@ from preln.fairseq_plugin import masters
 from preln.fairseq_plugin.batches import Noted, SharedBatches
 from preln.fairseq_plugin.checkpoints import STATE_KEY, CheckpointRefused, flush_newest, keep_weights
 from preln.fairseq_plugin.divergence import position
+from preln.fairseq_plugin.graphs import Graphs, Passes
 from preln.fairseq_plugin.interruption import interruption
 from preln.fused import memory
 from preln.training.divergence import LIMIT
@@ -24,6 +25,7 @@ class GuardedTask(FairseqTask):
     """A mix-in before fairseq's task that reports failures as what they are and rarely waits for a GPU."""
 
     _copies: masters.Copies | None = None
+    _graphs: Graphs | None = None
 
     def get_batch_iterator(self, dataset: Any, *args: Any, **kwargs: Any) -> Any:
         """A dataset's batches, with notes that save waiting for a GPU."""
@@ -31,10 +33,15 @@ class GuardedTask(FairseqTask):
         batches.collate_fn = Noted.by(batches.collate_fn, self.source_dictionary.pad())
         return batches
 
+    def examples(self) -> list[dict[str, Any]]:
+        """A packed batch of the training's for each capacity, for a task that packs its batches."""
+        raise NotImplementedError
+
     def train_step(
         self, sample: Any, model: Any, criterion: Any, optimizer: Any, update_num: int, ignore_grad: bool = False
     ) -> Any:
-        """Train on one batch, and note its update to locate errors.
+        """Train on one batch, and note its update to locate errors. A packed batch is computed by its graph, if it has
+        one; the graphs are recorded before the first update.
 
         Raises:
             MemoryError: if the GPU's memory does not suffice; fairseq would skip the batch.
@@ -46,6 +53,10 @@ class GuardedTask(FairseqTask):
         if self._copies is None and masters.in_half_precision(optimizer) and not reduced_later:
             self._copies = masters.Copies(optimizer)
         try:
+            if self._graphs is None and "capacity" in sample:
+                self._graphs = Graphs(Passes(model, criterion, optimizer, self._copies), self.examples())
+            if self._graphs is not None and self._graphs.hold(sample):
+                return self._graphs.step(sample)
             results = super().train_step(sample, model, criterion, optimizer, update_num, ignore_grad)
             if self._copies is not None:
                 self._copies.take_gradients()

@@ -28,6 +28,7 @@ from torch.nn import functional
 from preln.config import RunSettings
 from preln.fairseq_plugin.attention import attention, attention_of_the_last, prepare
 from preln.fairseq_plugin.initialisation import initialise
+from preln.fairseq_plugin.packing import Side
 from preln.fused.attention import Layout, Padded, visible
 from preln.fused.dropout import Dropout
 from preln.fused.embedding import Embedding
@@ -106,7 +107,7 @@ class PlacedDecoderLayer(TransformerDecoderLayerBase):
         if incremental_state is not None:
             to_past = partial(attention_of_the_last, incremental_state, self.self_attn)
         x = self.attention_residual(x, to_past)
-        to_source = partial(attention, self.encoder_attn, layout=source_layout, source=source)
+        to_source = partial(attention, self.encoder_attn, layout=layout, source=source, source_layout=source_layout)
         x = self.encoder_attention_residual(x, to_source)
         return self.feed_forward_residual(x, partial(feed_forward, self))
 
@@ -263,6 +264,18 @@ class PlacedTransformer(TransformerModelBase):
         the encoder."""
         source = self.encoder(src_tokens, src_lengths, padded=padded)
         return self.decoder(prev_output_tokens, encoder_out=source, features_only=features_only)
+
+    def features(self, source: Side, target: Side) -> Tensor:
+        """The features of a packed batch's target, of shape (rows, width)."""
+        encoder, decoder = self.encoder, self.decoder
+        x = embed(encoder, source.tokens, encoder.embed_positions.weights.index_select(0, source.positions))
+        for layer in encoder.layers:
+            x = layer(x, source.layout)
+        memory = _output(encoder, x)
+        x = embed(decoder, target.tokens, decoder.embed_positions.weights.index_select(0, target.positions))
+        for layer in decoder.layers:
+            x = layer(x, target.layout, memory, source.layout)
+        return _output(decoder, x)
 
     @classmethod
     def build_embedding(

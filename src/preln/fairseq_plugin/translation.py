@@ -7,14 +7,16 @@ record, and an epoch that is repeated after a failure writes the same record aga
 
 import copy
 import hashlib
+import logging
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from fairseq import utils
 from fairseq.logging import metrics
 from fairseq.tasks import register_task
 from fairseq.tasks.translation import TranslationConfig, TranslationTask
@@ -24,10 +26,13 @@ from preln.config import RunSettings
 from preln.errors import PrelnError
 from preln.fairseq_plugin import decoding
 from preln.fairseq_plugin.divergence import position, require_finite
+from preln.fairseq_plugin.packing import Capacity, capacities, fitting
 from preln.fairseq_plugin.recorded_task import RecordedTask, rank_and_world
 from preln.records.files import write_text
 from preln.training.state import RunState
 from preln.translation import scores
+
+logger = logging.getLogger(__name__)
 
 SUBSETS = ("valid", "test")
 AFTER_WARMUP_WEIGHTS = "after-warm-up.pt"
@@ -41,6 +46,7 @@ class RecordedTranslationConfig(TranslationConfig):
     run_settings: str = field(default="", metadata={"help": "the run's settings, as JSON"})
     state: str = field(default="", metadata={"help": "folder of the run's record and translations"})
     references: str = field(default="", metadata={"help": "folder of the tokenised references"})
+    graphs: bool = field(default=False, metadata={"help": "record the passes of packed batches as CUDA graphs"})
     # fairseq otherwise builds the batches once, seeded by the epoch at which the process started: an interrupted
     # training would continue with different batches.
     rebuild_batches: bool = field(default=True, metadata={"help": "build the batches again for each epoch"})
@@ -74,7 +80,23 @@ class RecordedTranslation(RecordedTask, TranslationTask):
                 f"batch_tokens: {self.settings.batch_tokens} cannot hold the text's longest sentence, of {longest} "
                 f"tokens; give {longest} or more"
             )
-        return super().get_batch_iterator(dataset, *args, **kwargs)
+        batches = super().get_batch_iterator(dataset, *args, **kwargs)
+        if self.cfg.graphs and dataset is self.datasets["train"] and not batches.collate_fn.capacities:
+            sizes = capacities(batches.frozen_batches, (dataset.src_sizes, dataset.tgt_sizes))
+            logger.info("batches are packed in these sizes: %s", ", ".join(map(str, sizes)))
+            batches.collate_fn = replace(batches.collate_fn, capacities=sizes)
+        return batches
+
+    def examples(self) -> list[dict[str, Any]]:
+        """A packed batch of the training's for each capacity."""
+        pairs, collate = self._batches.dataset, self._batches.collate_fn
+        chosen: dict[Capacity, Any] = {}
+        for batch in self._batches.frozen_batches:
+            held = fitting(collate.capacities, (pairs.src_sizes[batch].tolist(), pairs.tgt_sizes[batch].tolist()))
+            if held is not None:
+                chosen.setdefault(held[0], batch)
+        samples = [collate([pairs[number] for number in batch]) for batch in chosen.values()]
+        return [utils.move_to_cuda(sample) if torch.cuda.is_available() else sample for sample in samples]
 
     def kept_as(self, update: int) -> str | None:
         """The file for the weights at the end of the warm-up, for the gradients of section 3.4."""

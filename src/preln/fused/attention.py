@@ -25,25 +25,48 @@ class Padded:
     seen: Tensor | None = None
 
 
-Layout = Padded
+@dataclass(frozen=True)
+class Packed:
+    """The layout of sentences that lie one after the other without padding: their vectors are of shape (rows, width).
+
+    Attributes:
+        offsets: the first row of each sentence, and the number of rows, of shape (sentences + 1,), as int32.
+        longest: a number that no sentence's length exceeds.
+    """
+
+    offsets: Tensor
+    longest: int
+
+
+Layout = Padded | Packed
 """How sentences lie in a tensor of vectors. Attention alone needs to know; everything else in a layer computes each
 vector by itself, whatever the shape (..., width)."""
 
 
-def attend(projected: Tensor, of_source: Tensor | None, layout: Layout, heads: int, causal: bool, p: float) -> Tensor:
+def attend(
+    projected: Tensor, of_source: Tensor | None, queries: Layout, keys: Layout, heads: int, causal: bool, p: float
+) -> Tensor:
     """softmax(Q K^T / sqrt(d)) V of every head, with dropout's probability `p` on the weights.
 
     Args:
         projected: Q, K and V side by side, of shape (..., 3 width); with a source, only Q.
         of_source: K and V of the source side by side, of shape (..., 2 width).
-        layout: how the sentences lie that are attended to.
+        queries: how the sentences lie that attend.
+        keys: how the sentences lie that are attended to, those of the source if there is one.
         heads: the number of heads, which divides the width.
         causal: whether a position sees only itself and earlier ones.
 
     Returns:
         The heads side by side, of shape (..., width).
     """
-    seen = layout.seen
+    if isinstance(keys, Packed):
+        assert isinstance(queries, Packed), "the sentences of both sides are packed, or of neither"
+        query, key, value = (
+            x.unflatten(-1, (heads, -1))  # type: ignore[no-untyped-call]
+            for x in _queries_keys_values(projected, of_source)
+        )
+        return _attend_packed(query, key, value, queries, keys, causal, p).flatten(-2)
+    seen = keys.seen
     if native.takes(projected):
         attended: Tensor = _Attention.apply(projected, of_source, seen, heads, causal, p)  # type: ignore[no-untyped-call]
         return attended
@@ -52,6 +75,35 @@ def attend(projected: Tensor, of_source: Tensor | None, layout: Layout, heads: i
     )
     attended = functional.scaled_dot_product_attention(query, key, value, seen, p, causal)
     return attended.transpose(1, 2).flatten(2)
+
+
+def _attend_packed(
+    query: Tensor, key: Tensor, value: Tensor, queries: Packed, keys: Packed, causal: bool, p: float
+) -> Tensor:
+    """Attention of packed sentences, whose vectors are of shape (rows, heads, width of a head)."""
+    sizes: Any = (queries.offsets, keys.offsets, queries.longest, keys.longest, p)
+    aten: Any = torch.ops.aten
+    attended: Tensor
+    if query.device.type == "cpu":
+        # A CPU has no such kernel; it computes packed batches in tests and rehearsals only.
+        attending, attended_to = (layout.offsets.diff().tolist() for layout in (queries, keys))
+        heads_first = (
+            x.transpose(0, 1).split(lengths, dim=1)  # type: ignore[no-untyped-call]
+            for x, lengths in ((query, attending), (key, attended_to), (value, attended_to))
+        )
+        sentences = [
+            functional.scaled_dot_product_attention(q, k, v, None, p, causal)
+            for q, k, v in zip(*heads_first, strict=True)
+            if q.numel()
+        ]
+        attended = torch.cat(sentences, dim=1).transpose(0, 1)
+    elif query.dtype != torch.float32 and query.size(-1) % 8 == 0 and torch.cuda.get_device_capability() >= (8, 0):
+        attended = aten._flash_attention_forward(query, key, value, *sizes, causal, False)[0]
+    else:
+        attended = aten._efficient_attention_forward(
+            query[None], key[None], value[None], None, *sizes, int(causal), compute_log_sumexp=True
+        )[0][0]
+    return attended
 
 
 class _Attention(torch.autograd.Function):

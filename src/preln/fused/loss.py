@@ -13,7 +13,12 @@ from preln.fused.products import factor, linear
 
 
 def smoothed_cross_entropy(
-    features: Tensor, weight: Tensor, bias: Tensor | None, targets: Tensor, smoothing: float
+    features: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    targets: Tensor,
+    smoothing: float,
+    ignored: int | None = None,
 ) -> tuple[Tensor, Tensor]:
     """The sums over all targets of the loss and of the negative log-likelihood, in nats; only the loss has a gradient.
 
@@ -26,9 +31,10 @@ def smoothed_cross_entropy(
         bias: of shape (vocabulary,).
         targets: of shape (targets,), as indices into the vocabulary.
         smoothing: the share of the labels that is spread over the vocabulary.
+        ignored: a target that adds nothing to the sums; None if all count.
     """
     loss, nll = _SmoothedCrossEntropy.apply(  # type: ignore[no-untyped-call]
-        features, weight, bias, targets, smoothing, torch.is_grad_enabled()
+        features, weight, bias, targets, smoothing, ignored, torch.is_grad_enabled()
     )
     return loss, nll
 
@@ -44,6 +50,7 @@ class _SmoothedCrossEntropy(torch.autograd.Function):
         bias: Tensor | None,
         targets: Tensor,
         smoothing: float,
+        ignored: int | None,
         differentiable: bool,
     ) -> tuple[Tensor, Tensor]:
         scores = linear(features, weight, bias)
@@ -56,6 +63,10 @@ class _SmoothedCrossEntropy(torch.autograd.Function):
             native.call("preln_cross_entropy", scores.dtype, scores, targets.contiguous(), *sizes, loss, nll)
         else:
             loss, nll = _in_torch(scores, targets, smoothing)
+        if ignored is not None:
+            counts = targets.ne(ignored)
+            loss, nll = loss * counts, nll * counts
+            scores.mul_(counts[:, None])
         if differentiable:
             ctx.save_for_backward(scores, features, weight)
             ctx.has_bias = bias is not None
@@ -73,7 +84,7 @@ class _SmoothedCrossEntropy(torch.autograd.Function):
         by_scores = factor(scores)
         by_features = (by_scores @ factor(weight)).to(features.dtype) * gradient
         by_weight = (by_scores.T @ factor(features)).to(features.dtype) * gradient
-        return by_features, by_weight, by_bias, None, None, None
+        return by_features, by_weight, by_bias, None, None, None, None
 
 
 def _in_torch(scores: Tensor, targets: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:
