@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from importlib import import_module
 from importlib.metadata import requires
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -44,9 +45,13 @@ def missing(error: ModuleNotFoundError) -> str | None:
             "pip install --no-deps --no-build-isolation --require-hashes --requirement locks/requirements-fairseq.txt"
         )
     package = _PACKAGES.get(library, library).lower().replace("_", "-")
+    locks = Path(__file__).parents[2] / "locks"
     extras = []
     for requirement in requires("preln") or []:
         found = re.fullmatch(r"([\w.-]+)[^[]*; extra == [\"'](\w+)[\"']", requirement)
         if found and found[1].lower() == package:
-            extras.append(f"pip install '.[{found[2]}]'")
+            pinned = locks / f"requirements-{found[2]}.txt"
+            # Anything else might replace the clone's package, which pip has been told to take from where it lies.
+            what = f"--no-deps --requirement {pinned}" if pinned.exists() else f"'.[{found[2]}]'"
+            extras.append(f"python -m pip install {what}")
     return f"{library}: not installed; in a clone of preln: {' or '.join(extras)}" if extras else None
