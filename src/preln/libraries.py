@@ -8,6 +8,7 @@ import shlex
 import sys
 from importlib import import_module
 from importlib.metadata import requires
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -47,9 +48,13 @@ def missing(error: ModuleNotFoundError) -> str | None:
             f"bash tools/install.sh {shlex.quote(sys.executable)}"
         )
     package = _PACKAGES.get(library, library).lower().replace("_", "-")
+    locks = Path(__file__).parents[2] / "locks"
     extras = []
     for requirement in requires(DISTRIBUTION) or []:
         found = re.fullmatch(r"([\w.-]+)[^[]*; extra == [\"'](\w+)[\"']", requirement)
         if found and found[1].lower() == package:
-            extras.append(f"pip install '{DISTRIBUTION}[{found[2]}]'")
-    return f"{library}: not installed: {' or '.join(extras)}" if extras else None
+            pinned = locks / f"requirements-{found[2]}.txt"
+            # Anything else might replace the clone's package, which pip has been told to take from where it lies.
+            what = f"--no-deps --requirement {pinned}" if pinned.exists() else f"'.[{found[2]}]'"
+            extras.append(f"python -m pip install {what}")
+    return f"{library}: not installed; in a clone of preln: {' or '.join(extras)}" if extras else None

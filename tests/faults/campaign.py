@@ -100,6 +100,7 @@ def plan() -> list[Fault]:
         *_damaged_state(subjects.TRANSLATION, ("record.jsonl", "attempts.jsonl", CHECKPOINTS), "half", "done"),
         *_damaged_state(subjects.TRANSLATION, ("owner.json", "lock"), "half"),
         *_damaged_state(subjects.TRANSLATION, ("translations/*",), "half"),
+        *_foreign_record(subjects.TRANSLATION),
         *_in_the_way(subjects.TRANSLATION),
         *_foreign(subjects.TRANSLATION, f"{subjects.TRANSLATION.state}/{CHECKPOINTS}", "half"),
         *_damages(
@@ -116,6 +117,7 @@ def plan() -> list[Fault]:
         *_of_training(subjects.BERT, kills=10, as_files_appear=5, several=4, stops=4),
         *_damaged_state(subjects.BERT, ("record.jsonl", CHECKPOINTS), "half"),
         *_damaged_state(subjects.BERT, ("record.jsonl",), "done"),
+        *_foreign_record(subjects.BERT),
         *_foreign(subjects.BERT, f"{subjects.BERT.state}/{CHECKPOINTS}", "half"),
         *_damages(subjects.BERT, "damaged text", ("english/binary/*.*",), "half"),
         *_of_training(subjects.BERT_BF16, kills=6, as_files_appear=2, several=3, stops=3),
@@ -205,6 +207,12 @@ def _foreign(subject: Subject, pattern: str, start: Start) -> Iterator[Fault]:
     for content in FOREIGN:
         strike = partial(faults.foreign, pattern=pattern, content=content)
         yield Fault(subject, "foreign weights", f"{content}, {_short(pattern)}", start, strike)
+
+
+def _foreign_record(subject: Subject) -> Iterator[Fault]:
+    starts: tuple[Start, ...] = ("half", "done")
+    for start in starts:
+        yield Fault(subject, "foreign record", f"another run's, {start}", start, faults.another_record)
 
 
 def _short(pattern: str) -> str:

@@ -163,6 +163,18 @@ def foreign(scene: Scene, pattern: str, content: str) -> None:
             path.symlink_to("/dev/zero")
 
 
+def another_record(scene: Scene) -> None:
+    """The record of another run replaces this one's, with its translations if it has any."""
+    assert scene.another is not None
+    (state,) = scene.workspace.glob(scene.subject.state)
+    (record,) = scene.another.glob("results/**/record.jsonl")
+    source = record.parent
+    shutil.copy(record, state / "record.jsonl")
+    if (source / "translations").exists():
+        shutil.rmtree(state / "translations", ignore_errors=True)
+        shutil.copytree(source / "translations", state / "translations")
+
+
 # Disks
 
 

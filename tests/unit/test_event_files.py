@@ -43,7 +43,14 @@ def test_a_study_is_planned_where_tensorboard_is_not_installed() -> None:
 @pytest.mark.usefixtures("without_tensorboard")
 def test_a_training_is_refused_where_tensorboard_is_not_installed(prepared: Path, tmp_path: Path) -> None:
     study, run = write_study(tmp_path, execution=WATCHED)
-    with refused(PrelnError, "execution.tensorboard", "not installed", "pip install 'norm-placement[watch]'", "false"):
+    with refused(
+        PrelnError,
+        "execution.tensorboard",
+        "not installed",
+        "python -m pip install --no-deps --requirement",
+        "locks/requirements-watch.txt",
+        "false",
+    ):
         train_run(study, run, prepared, tmp_path / run.id)
 
 

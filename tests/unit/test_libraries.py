@@ -8,6 +8,8 @@ import sys
 import tomllib
 from pathlib import Path
 
+import pytest
+
 from preln.libraries import missing
 from tests.refused import names
 
@@ -38,6 +40,17 @@ def test_fairseq_is_missed_with_the_command_that_installs_it() -> None:
     message = missing(ModuleNotFoundError(name="fairseq_cli.train"))
     assert message and names(message, "fairseq_cli: not installed", f"bash tools/install.sh {sys.executable}"), message
     assert "\n" not in message
+
+
+@pytest.mark.parametrize(
+    ("library", "extra"), [("transformers", "huggingface"), ("tensorboard", "watch"), ("rocrate", "crate")]
+)
+def test_a_library_of_an_export_is_missed_with_the_command_of_the_docs(library: str, extra: str) -> None:
+    message = missing(ModuleNotFoundError(name=f"{library}.models"))
+    page = (ROOT / "docs" / "start.md").read_text(encoding="utf-8").replace("\n", " ")
+    command = f"python -m pip install --no-deps --requirement locks/requirements-{extra}.txt"
+    assert command in page
+    assert message is not None and command in message.replace(f"{ROOT}/", ""), message
 
 
 def test_of_a_library_that_no_extra_has_nothing_is_said() -> None:

@@ -164,6 +164,13 @@ def test_processors_of_one_name_with_other_instructions_are_other_hardware(tmp_p
     assert "an abacus, 1 core(s) a run (AVX512), and an abacus, 1 core(s) a run (AVX2)." in text(compare(one, two))
 
 
+def test_other_settings_of_libraries_are_other_hardware(tmp_path: Path) -> None:
+    one, two = (write_results(tmp_path / name, {"pre": {1: 4.0}}) for name in ("one", "two"))
+    (path,) = two.rglob("run.json")
+    changed(path, hardware=read_sealed(path)["hardware"] | {"libraries": {"MKL_CBWR": "COMPATIBLE"}})
+    assert "an abacus, 1 core(s) a run (MKL_CBWR=COMPATIBLE)." in text(compare(one, two))
+
+
 def test_the_bootstrap_tells_a_system_that_translates_from_one_that_does_not() -> None:
     words = random.Random(1)
     references = [" ".join(words.choices("abcdefghij", k=12)) for _ in range(100)]

@@ -36,8 +36,8 @@ def workspace(make_once: MakeOnce) -> Workspace:
             outcome = made.run("bash", "-e", "-c", content)
             assert outcome.code == 0, outcome.output[-5000:]
             jobs.append(outcome.jobs.get("train_translation", 0))
-        # Four models at first, and the second seeds of three afterwards.
-        assert jobs[-2:] == [4, 3]
+        # Four models at first, and two more seeds of three afterwards.
+        assert jobs[-2:] == [4, 6]
 
     return Workspace(make_once("the tutorial", fill))
 

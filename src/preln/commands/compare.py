@@ -166,9 +166,11 @@ def _hardware(study: Study, folder: Path) -> str:
 
 
 def _computed_on(hardware: dict[str, Any]) -> str:
-    """A job's hardware, with its loops' instructions, in which processors of one name may differ."""
-    loops = hardware.get("loops")
-    return hardware_line(hardware) + (f" ({loops})" if loops else "")
+    """A job's hardware, with its loops' instructions, in which processors of one name may differ, and the settings of
+    its libraries."""
+    settings = [f"{name}={value}" for name, value in hardware.get("libraries", {}).items()]
+    details = [*filter(None, [hardware.get("loops")]), *settings]
+    return hardware_line(hardware) + (f" ({', '.join(details)})" if details else "")
 
 
 def _texts(study: Study, folder: Path) -> dict[str, dict[str, str]]:

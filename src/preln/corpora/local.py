@@ -82,9 +82,8 @@ def _of_source(where: str, source: TextSource, recorded: Path) -> Iterator[str]:
                 return
             wrong = list(_of_texts(f"{where}.path", path))
             if not path.exists() and recorded.exists():
-                wrong = [
-                    f"{line}; recorded results stay without it: snakemake --configfile {recorded}" for line in wrong
-                ]
+                advice = f"recorded results stay without it: snakemake --configfile {recorded}"
+                wrong = [f"{line}; {advice}" for line in wrong]
             elif not wrong and checksum and checksum != content_of(path):
                 wrong = [f"{where}.path: {path} is not the text of these results; remove sha256, and rename the study"]
             yield from wrong
