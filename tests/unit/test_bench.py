@@ -19,7 +19,7 @@ from preln.commands import bench as command
 from preln.commands.bench import Bench, measured, text
 from preln.commands.cli import app
 from preln.commands.compare import compare
-from preln.config import EnglishText, load
+from preln.config import EnglishText, load, validate, write
 from preln.errors import PrelnError
 from preln.language import bench, training
 from preln.language.bench import (
@@ -41,6 +41,7 @@ from preln.language.runs import LanguageRun, expand
 from preln.language.training import train_run
 from preln.placements import COME_ALONG
 from preln.report.core.statistics import Estimate
+from tests.conftest import language_content
 from tests.refused import refused
 from tests.unit.test_own_placements import PRE_LN_AGAIN
 
@@ -258,6 +259,15 @@ def test_its_records_are_sealed_and_compared_by_preln_compare(small: Path, monke
     metrics.write_text(metrics.read_text().replace("final", "finish"), encoding="utf-8")
     with refused(PrelnError, "metrics.json", "damaged"):
         chosen.rows()
+
+
+def test_the_results_of_another_study_are_left_alone(small: Path) -> None:
+    folder = Path("results/mine")
+    write(validate(language_content(), "my.yaml"), folder / "study.yaml")
+    before = (folder / "study.yaml").read_bytes()
+    with refused(PrelnError, "results/mine: has the results of another study", "--out"):
+        Bench.of(str(small), folder, Path("results/language-bench"))
+    assert (folder / "study.yaml").read_bytes() == before
 
 
 @pytest.mark.parametrize(("low", "status"), [(-0.5, 0), (-0.02, 3), (0.5, 4)])

@@ -85,6 +85,10 @@ class Bench:
             "language": {"settings": SETTINGS, "runs": [{"placement": [name, *others], **grid}]},
         }
         study = check(content, f"preln bench {name}").study
+        if (folder / STUDY_FILE).exists():
+            _, there = read_results(folder)
+            if there.model_copy(update={"language": study.language}) != study:
+                raise PrelnError(f"{folder}: has the results of another study; name another folder with --out")
         return cls(key, folder, study, beside if is_recorded else None, recorded if is_recorded else {})
 
     def rows(self) -> dict[str, Row]:
@@ -138,7 +142,7 @@ class Bench:
     def _train(self, run: LanguageRun, prepared: Path) -> float:
         """Train a run in a process of its own, and return the seconds that it took."""
         started = time.monotonic()
-        command = [sys.executable, "-m", "preln", "train-language", str(self.folder / STUDY_FILE), run.id]
+        command = [sys.executable, "-P", "-m", "preln", "train-language", str(self.folder / STUDY_FILE), run.id]
         command += ["--prepared", str(prepared), "--out", str(self.folder / run.folder)]
         outcome = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         if outcome.returncode:

@@ -576,12 +576,20 @@ def _export_model(results: Path, run: str, out: Path, prepared: Path | None) -> 
 
     transformers.logging.set_verbosity_error()
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(message)s")
-    from preln.export import huggingface
+    from preln.export import language
     from preln.jobs.kinds import KINDS
+    from preln.language.runs import LanguageRun
 
     trained = {kind.name: kind.trained for kind in KINDS.values() if kind.trained}
-    job = _find([job for name in trained for job in KINDS[name].expand(study, folder / STUDY_FILE)], run, "run")
+    names = [*trained, LanguageRun.kind]
+    job = _find([job for name in names for job in KINDS[name].expand(study, folder / STUDY_FILE)], run, "run")
     text = prepared or prepared_for(folder, job.prepared[0].folder)
+    if isinstance(job, LanguageRun):
+        language.export(job, text, folder / job.folder, out)
+        return
+    # Language models need no fairseq.
+    from preln.export import huggingface
+
     huggingface.export(job, trained[job.kind](job, text, folder / job.folder), text, out)
 
 

@@ -10,6 +10,7 @@ import yaml
 from preln.corpora.languages import language_of
 from preln.corpora.registry import SOURCES
 from preln.corpora.tokenisation import GLUED_FULL_STOP, PADDED, PADDED_APOSTROPHE, LinePreparation
+from preln.language.runs import LanguageRun
 from preln.placements import PLACEMENTS
 from preln.pretraining.runs import PretrainingRun
 from preln.report.core.records import commit_name, hardware_line
@@ -24,7 +25,7 @@ _CARD = """---
 # {label} {kind}: {id}
 
 A model of a study of where LayerNorm is placed in a Transformer (Xiong et al., 2020, {paper}). It was trained to
-compare trainings. Its translations or guesses are of no other use.
+compare trainings. What it writes is of no other use.
 
 {layers} layers of width {width}; {label} ({source}). Trained by preln {preln} at commit {commit}, on {hardware}.
 `run.json` beside this file has every setting.
@@ -47,7 +48,6 @@ Losses are in bits a token.
 {imports}
 
 folder = "THIS FOLDER"
-tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
 model = transformers.AutoModelFor{auto}.from_pretrained(folder)
 {code}
 ```
@@ -55,7 +55,8 @@ model = transformers.AutoModelFor{auto}.from_pretrained(folder)
 {note}
 """
 
-_TRANSLATE = """{moses}
+_TRANSLATE = """tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+{moses}
 
 def prepared(line):
 {preparation}
@@ -70,12 +71,22 @@ pieces = tokenizer([prepared(line) for line in lines], padding=True, return_tens
 for line in tokenizer.batch_decode(model.generate(**pieces), skip_special_tokens=True):
     print(running(line))"""
 
-_GUESS = """pieces = tokenizer("It was a <mask> day .", return_tensors="pt")
+_GUESS = """tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+pieces = tokenizer("It was a <mask> day .", return_tensors="pt")
 guesses = model(**pieces).logits[0].argmax(-1)
 print(tokenizer.convert_ids_to_tokens(guesses))"""
 
+_CONTINUE_PIECES = """tokenizer = sentencepiece.SentencePieceProcessor(model_file=f"{folder}/bpe.model")
+beginning = torch.tensor([tokenizer.encode("It was a")])
+written = model.generate(beginning, max_length=model.config.max_position_embeddings)[0].tolist()
+print(tokenizer.decode([piece for piece in written if piece < len(tokenizer)]))"""
 
-def card(run: Run | PretrainingRun, record: dict[str, Any], metrics: dict[str, Any]) -> str:
+_CONTINUE_BYTES = """beginning = torch.tensor([list("It was a".encode())])
+written = model.generate(beginning, max_length=model.config.max_position_embeddings)[0].tolist()
+print(bytes(written).decode(errors="replace"))"""
+
+
+def card(run: Run | PretrainingRun | LanguageRun, record: dict[str, Any], metrics: dict[str, Any]) -> str:
     """The card in Markdown.
 
     Args:
@@ -94,6 +105,8 @@ def card(run: Run | PretrainingRun, record: dict[str, Any], metrics: dict[str, A
         "commit": commit_name(record),
         "hardware": hardware_line(record["hardware"]),
     }
+    if isinstance(run, LanguageRun):
+        return _CARD.format(**common, **_of_language(run, record, metrics))
     if isinstance(run, Run):
         return _CARD.format(**common, **_of_translation(run, record, metrics))
     return _CARD.format(**common, **_of_bert(run, record, metrics))
@@ -154,24 +167,45 @@ def translation_code(source: LinePreparation, target: LinePreparation) -> dict[s
 
 
 def _of_bert(run: PretrainingRun, record: dict[str, Any], metrics: dict[str, Any]) -> dict[str, str]:
-    parts = record["text"]["parts"]["train"]
     return {
         "kind": "BERT",
         "head": _head(run, "fill-mask", ["en"]),
+        "auto": "MaskedLM",
+        "imports": "import transformers",
+        "code": _GUESS,
+        "note": "Sequences begin with `<s>`, and sentences end with `</s>`, as in the pre-training.",
+        **_of_english(run, record, metrics),
+    }
+
+
+def _of_language(run: LanguageRun, record: dict[str, Any], metrics: dict[str, Any]) -> dict[str, str]:
+    are_pieces = run.settings.tokens == "bpe"
+    return {
+        "kind": "language model",
+        "head": _head(run, "text-generation", ["en"]),
+        "auto": "CausalLM",
+        "imports": ("import sentencepiece\n" if are_pieces else "") + "import torch\nimport transformers",
+        "code": _CONTINUE_PIECES if are_pieces else _CONTINUE_BYTES,
+        "note": "Its tokens are the pieces of `bpe.model`, and after them the end of a line."
+        if are_pieces
+        else "Its tokens are the bytes of UTF-8.",
+        **_of_english(run, record, metrics),
+    }
+
+
+def _of_english(run: PretrainingRun | LanguageRun, record: dict[str, Any], metrics: dict[str, Any]) -> dict[str, str]:
+    parts = record["text"]["parts"]["train"]
+    return {
         "layers": str(run.settings.layers),
         "results": f"After {metrics['updates']:,} updates, the validation loss is "
         f"{metrics['final']['valid_loss']:.3f}.",
         "text": f"{parts['words']:,} words of English in {parts['documents']:,} documents, from: "
         f"`{json.dumps(record['text']['settings']['sources'])}`.",
         "licence": "The licences of these texts may bind these weights too.",
-        "auto": "MaskedLM",
-        "imports": "import transformers",
-        "code": _GUESS,
-        "note": "Sequences begin with `<s>`, and sentences end with `</s>`, as in the pre-training.",
     }
 
 
-def _head(run: Run | PretrainingRun, task: str, languages: list[str]) -> str:
+def _head(run: Run | PretrainingRun | LanguageRun, task: str, languages: list[str]) -> str:
     """The card's metadata for the model hub."""
-    tags = ["preln", run.settings.placement]
+    tags = ["preln", PLACEMENTS[run.settings.placement].name]
     return yaml.safe_dump({"library_name": "transformers", "pipeline_tag": task, "language": languages, "tags": tags})

@@ -25,6 +25,8 @@ from preln.training.state import RunState
 from preln.training.validations import recorded_updates, write_records
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from preln.language.trainer import Trainer
 
 RENDEZVOUS = "rendezvous"
@@ -77,6 +79,31 @@ def train_run(study: Study, run: LanguageRun, prepared: Path, folder: Path) -> N
                     f"{state.folder}: stopped on request, with a checkpoint; run the same command to continue"
                 )
         write_records(study, run, prepared, state, unigram_baseline=text.unigram_baseline(run.settings))
+
+
+def trained_weights(run: LanguageRun, prepared: Path, folder: Path) -> dict[str, Tensor]:
+    """The weights of a finished run, by name.
+
+    Args:
+        run: the run.
+        prepared: folder of the prepared text, with its tokens.
+        folder: the run's folder.
+
+    Raises:
+        PrelnError: if they are not on this machine, or are damaged.
+    """
+    state = state_of(run, prepared, folder)
+    path = state.checkpoints / f"checkpoint_{run.settings.updates}.pt"
+    if not path.exists():
+        raise PrelnError(
+            f"{folder}: no weights of update {run.settings.updates:,} on this machine (the run has not ended here, or "
+            "only its record is here); train the run first"
+        )
+    try:
+        weights: dict[str, Tensor] = _content(path)["trainer"]["model"]
+    except (zipfile.BadZipFile, OSError, EOFError, RuntimeError, ValueError) as error:
+        raise PrelnError(f"{path}: damaged ({error}); move it away, and train the run again") from None
+    return weights
 
 
 def work(
