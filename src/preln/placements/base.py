@@ -6,7 +6,7 @@ model is built; nor does the file of a placement, but inside of a method.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -229,7 +229,7 @@ class Placement:
         colour: of figures that compare placements, in hexadecimal.
         marker: in these figures, as matplotlib has it.
         hatch: of its bars.
-        lines: its lines, by the anchor of an inverse square root; other anchors and schedules have that of `warmup`.
+        line: its line, as matplotlib has it.
         final_norm: whether a norm follows the last layer.
         output: what follows it instead, of a placement with several streams.
         embedding_norm: whether a norm precedes the first layer.
@@ -245,7 +245,7 @@ class Placement:
     colour: str
     marker: str
     hatch: str
-    lines: Mapping[str, Line]
+    line: Line
     final_norm: bool = False
     output: type[Output] | None = None
     embedding_norm: bool = False
