@@ -81,7 +81,6 @@ def test_the_papers_placements_come_first() -> None:
 @pytest.mark.parametrize("placement", PLACEMENTS.values(), ids=lambda one: one.name)
 def test_a_record_is_complete(placement: Placement) -> None:
     assert placement.residual.__doc__ and "x" in placement.residual.__doc__
-    assert "warmup" in placement.lines
     looks = [(other.colour, other.marker, other.hatch) for other in PLACEMENTS.values()]
     assert looks.count((placement.colour, placement.marker, placement.hatch)) == 1
     assert [other.label for other in PLACEMENTS.values()].count(placement.label) == 1
@@ -118,7 +117,7 @@ MIXED = Placement(
     colour="#000000",
     marker="x",
     hatch="",
-    lines={"warmup": ":"},
+    line=":",
 )
 
 

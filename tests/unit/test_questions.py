@@ -215,7 +215,7 @@ def test_a_run_is_compared_with_its_like_and_of_several_with_the_best_at_the_see
     best = run({1: 5.0, 2: 6.0}, warmup=60, anchor="warmup")
     runs = [without, near, best, run({1: 2.0}, warmup=60, anchor="hold", corpus="wmt14")]
     ((name, chosen, alike),) = pairs(runs, {"warmup": NONE}, warmup=LONGEST)
-    assert (name, chosen, alike) == ("learning_rate=0.001", without, near.of([1]))
+    assert (name, chosen, alike) == ("peak rate 1e-3", without, near.of([1]))
     assert difference(without, alike).values == (3.0,)
     ((_, _, free),) = pairs(runs, {"warmup": NONE}, ("anchor",), warmup=LONGEST)
     assert free == best

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
@@ -19,9 +20,9 @@ from preln.jobs.grid import series
 from preln.pretraining.runs import expand
 from preln.records.files import write_json
 from preln.report.catalogue import Catalogue
-from preln.report.core.curve_figure import MOST, looks
-from preln.report.core.style import styles
+from preln.report.core.curve_figure import MOST
 from preln.report.html.charts import specification
+from preln.translation.report.curves import looks_of
 from preln.translation.runs import Run
 from tests.conftest import bert_content
 from tests.made_up.pretraining import write_records
@@ -69,7 +70,7 @@ def test_a_study_without_runs_of_the_figure_says_which_it_has(tmp_path: Path, nu
 
     with pytest.raises(
         PrelnError,
-        match=f"figure {number}: study small has nothing that it shows; allowed: 2, finding, rate-budgets, runs",
+        match=f"figure {number}: study small has nothing that it shows; allowed: 2, finding, runs, rate-budgets",
     ):
         drawn(number, study, runs, tmp_path)
 
@@ -190,7 +191,7 @@ def test_each_corpus_has_its_row_of_the_studys_own_runs(tmp_path: Path) -> None:
 
     titles = [axes.get_title() for axes in drawn("runs", study, runs, tmp_path).axes]
 
-    of_the_done = ["embedded", "other"]
+    of_the_done = ["generated text", "other"]
     assert titles == [f"{what}, {name}" for name in of_the_done for what in ("Validation loss", "BLEU")]
 
 
@@ -319,8 +320,8 @@ def test_each_corpus_has_its_row_in_figure_4(tmp_path: Path) -> None:
     titles = [axes.get_title() for axes in drawn(4, study, runs, tmp_path).axes]
 
     assert titles[:4] == [
-        "(a) Validation loss, embedded",
-        "(b) BLEU, embedded",
+        "(a) Validation loss, generated text",
+        "(b) BLEU, generated text",
         "(c) Validation loss, other",
         "(d) BLEU, other",
     ]
@@ -362,7 +363,7 @@ def test_a_figure_that_fails_leaves_the_old_file_and_nothing_beside_it(
 def test_a_figure_or_format_that_there_is_not_is_refused(tmp_path: Path) -> None:
     study, _ = small_study()
 
-    with pytest.raises(PrelnError, match="figure 7: not known; allowed: 2, finding, rate-budgets, runs"):
+    with pytest.raises(PrelnError, match="figure 7: not known; allowed: 2, finding, runs, rate-budgets"):
         draw(study, "7", tmp_path, [tmp_path / "figure.pdf"])
     with pytest.raises(PrelnError, match=r"figure figure-2: not known \(did you mean 2\?\)"):
         draw(study, "figure-2", tmp_path, [tmp_path / "figure.pdf"])
@@ -383,14 +384,66 @@ GRIDS = st.fixed_dictionaries(
 
 
 @given(GRIDS)
-def test_seeds_look_the_same_and_curves_look_different_even_without_colour(grid: dict[str, set[Any]]) -> None:
+def test_seeds_look_the_same_and_curves_look_different(grid: dict[str, set[Any]]) -> None:
     axes = {key: sorted(values) for key, values in grid.items()}
-    _, runs = small_study({"schedule": "inverse-sqrt", **axes})
-    look = styles(runs)
+    study, runs = small_study({"schedule": "inverse-sqrt", **axes})
+    look = looks_of(study)
 
     assert set(look) == {series(run.settings) for run in runs}
-    in_grey = [(style.marker, style.filling, style.line) for style in look.values()]
-    assert len(set(in_grey)) == len(in_grey)
-    # A study of more than 48 curves has no figure of its own runs.
-    own = [tuple(curve.values()) for curve in looks(list(look)[:48]).values()]
-    assert len(set(own)) == len(own) == len(list(look)[:48])
+    assert len({(one["color"], one["marker"], one["linestyle"]) for one in look.values()}) == len(look)
+
+
+@given(st.lists(st.sampled_from([2, 4, 6]), min_size=1, max_size=40))
+def test_the_curves_of_a_figure_have_colours_of_their_own(figures: list[int]) -> None:
+    entries = [
+        {**POST, "learning_rate": n / 10_000, "optimizer": ("adam", "radam")[n % 2], "figures": [figure]}
+        for n, figure in enumerate(figures, start=1)
+    ]
+    study, runs = small_study(*entries)
+    look = looks_of(study)
+
+    for figure in set(figures):
+        colours = [look[series(run.settings)]["color"] for run in runs if figure in run.figures]
+        assert len(set(colours)) == len(colours) or len(colours) > MOST
+
+
+def test_a_curve_has_one_look_in_every_image_and_chart_of_the_page(tmp_path: Path) -> None:
+    study, runs = small_study(
+        {**POST, "warmup": [0, 400], "figures": [2, 4]},
+        {**POST, "placement": "pre", "warmup": [0, 400], "figures": [4]},
+        {**POST, "optimizer": "sgd", "learning_rate": [0.1, 1.0], "figures": [2]},
+    )
+    for number, run in enumerate(runs):
+        records_of(study, run, tmp_path, [6.0, 5.0 - number / 10])
+    catalogue = Catalogue(study)
+    images: dict[float, set[Any]] = {}
+    charts: dict[float, set[Any]] = {}
+
+    for name in ("runs", "2", "4", "finding", "rate-budgets"):
+        figure = catalogue.figure(name)
+        records = catalogue.load(figure, tmp_path)
+        for line in [line for axes in figure.compose(study, records).axes for line in axes.lines]:
+            # The last loss tells the run.
+            last = float(np.asarray(line.get_ydata(), dtype=float)[-1])
+            if line.get_marker() not in ("None", "x") and 4 < last < 5.5:
+                images.setdefault(last, set()).add((to_hex(line.get_color()), line.get_marker()))
+        for chart in figure.curves(study, records):
+            for curve, points_of in chart.table.groupby("curve"):
+                if 4 < points_of["value"].iloc[-1] < 5.5:
+                    look = chart.looks[str(curve)]
+                    charts.setdefault(points_of["value"].iloc[-1], set()).add((look["color"], look["marker"]))
+
+    assert len(images) == len(runs)
+    assert images == charts
+    assert all(len(looks) == 1 for looks in images.values())
+    assert len(set().union(*images.values())) == len(runs)
+
+
+def test_more_curves_than_a_panel_holds_have_no_chart(tmp_path: Path) -> None:
+    study, runs = small_study({**POST, "learning_rate": [round(1e-4 * n, 5) for n in range(1, MOST + 2)]})
+    for run in runs:
+        records_of(study, run, tmp_path, [6.0, 5.0])
+    catalogue = Catalogue(study)
+    figure = catalogue.figure("runs")
+
+    assert figure.curves(study, catalogue.load(figure, tmp_path)) == []

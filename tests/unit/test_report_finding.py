@@ -9,6 +9,7 @@ import pytest
 
 from preln.config import Study
 from preln.translation.report import finding
+from preln.translation.report.four_curves import shown
 from preln.translation.report.records import SOURCE
 from preln.translation.runs import Run
 from tests.made_up.maps import GUESS, bench
@@ -20,7 +21,7 @@ FOUR: dict[str, Any] = {
 
 
 def found(study: Study, runs: list[Run], results: Path) -> finding.Finding:
-    answer = finding.find(SOURCE.load(study, finding.shown(study, runs), results))
+    answer = finding.find(SOURCE.load(study, shown(study, runs), results))
     assert answer is not None
     return answer
 
@@ -96,7 +97,7 @@ def test_runs_of_one_rate_and_one_schedule_are_compared(tmp_path: Path) -> None:
 
     study, runs = bench(tmp_path, losses(8.0), without, warmed_up, other)
 
-    assert [(run.settings.learning_rate, run.settings.warmup) for run in finding.shown(study, runs)] == [
+    assert [(run.settings.learning_rate, run.settings.warmup) for run in shown(study, runs)] == [
         (2e-3, 0),
         (2e-3, 50),
     ]
@@ -106,4 +107,4 @@ def test_runs_of_one_rate_and_one_schedule_are_compared(tmp_path: Path) -> None:
 def test_a_study_without_post_ln_without_a_warmup_has_no_such_finding(tmp_path: Path, missing: dict[str, Any]) -> None:
     study, runs = bench(tmp_path, losses(8.0), {**FOUR, **missing})
 
-    assert finding.shown(study, runs) == []
+    assert shown(study, runs) == []

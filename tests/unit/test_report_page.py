@@ -9,9 +9,14 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pytest
+from PIL import Image
+
+from preln.commands import conclusion
 from preln.config import Study
 from preln.report.html import page
 from preln.report.reference import errata
+from preln.translation.report import finding
 from preln.translation.runs import Run
 from tests.made_up.records import changed
 from tests.made_up.translation import ADAM, records_of, small_study
@@ -49,7 +54,7 @@ def test_a_run_and_a_figure_that_the_study_has_no_more_are_not_on_the_page(tmp_p
     figures = tmp_path / study.study / "figures"
     figures.mkdir()
     for name in ("2", "6"):
-        (figures / f"figure-{name}.png").write_bytes(b"an image")
+        Image.new("RGB", (8, 8)).save(figures / f"figure-{name}.png")
 
     study, runs = small_study(ADAM)
     page.write(study, tmp_path, tmp_path / "report.html")
@@ -70,15 +75,68 @@ def test_of_a_study_that_tests_no_claim_it_begins_with_the_runs_and_ends_with_a_
     before, _, last = text.partition("<h2>The paper</h2>")
     assert "claim" not in before
     assert "This study tests none of the paper's 16 claims" in last
-    assert not any(erratum.statement in text for erratum in errata.load())
 
 
-def test_of_a_study_that_tests_claims_it_begins_with_them_and_ends_with_the_papers_errors(tmp_path: Path) -> None:
+def test_it_begins_with_the_answer_and_its_numbers_as_the_last_lines_of_a_run_do(tmp_path: Path) -> None:
+    study, _ = small_study(WITHOUT_WARMUP, WITH_WARMUP)
     text = written(tmp_path, WITHOUT_WARMUP, WITH_WARMUP)
-    first, second, *_, last = headings(text)
-    assert (first, second) == ("Does the paper hold?", "The paper's claims")
-    assert last == "Where the paper errs or is silent"
-    assert all(erratum.statement in text for erratum in errata.load())
+    question, *answer = [line.strip() for line in conclusion.lines(study, tmp_path)][:4]
+
+    top = text.partition("<main")[0]
+
+    assert question.startswith("Does Post-LN need the warm-up") and f"<h1>{finding.QUESTION}</h1>" in top
+    assert all(line in top for line in answer)
+
+
+def test_text_model_and_machine_stand_at_the_top(tmp_path: Path) -> None:
+    study, (run,) = small_study(WITHOUT_WARMUP)
+    record(study, run, tmp_path)
+    path = tmp_path / study.study / run.folder / "run.json"
+    parts = {
+        part: {"pairs": pairs, "files": {}, "drops": {}}
+        for part, pairs in (("train", 10_000), ("valid", 500), ("test", 400))
+    }
+    corpus = {
+        "source": "files",
+        "languages": {"source": "fr", "target": "en"},
+        "settings": {"train": {"source": "data/train.fr", "target": "data/train.en"}, "vocabulary": 2000},
+        "parts": parts,
+    }
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"corpus": corpus}))
+    page.write(study, tmp_path, tmp_path / "report.html")
+    top = (tmp_path / "report.html").read_text(encoding="utf-8").partition("<main")[0]
+
+    settings = run.settings
+    assert "French to English, 10,000 train, 500 valid, 400 test pairs (data/train.fr and data/train.en)" in top
+    assert "at most 2,000 BPE pieces" in top
+    layers = f"{settings.encoder_layers} + {settings.decoder_layers} layers of width {settings.width}"
+    assert layers in top and f"batches of {settings.batch_tokens:,} tokens" in top
+    assert "1 core(s) a run" in top
+
+
+def test_a_claim_says_a_thing_once_and_in_words(tmp_path: Path) -> None:
+    text = written(tmp_path, WITHOUT_WARMUP, WITH_WARMUP)
+    claims = text.partition('id="claims"')[2].partition("</section>")[0]
+
+    assert "(peak rate 1e-3)" in claims
+    assert "All that was found" not in claims, "C9 has one comparison, which is the reason"
+    assert "not compared" not in claims and "learning_rate" not in claims
+
+
+@pytest.mark.parametrize(("source", "concerned"), [("embedded", False), ("iwslt14", True)])
+def test_the_papers_errors_are_on_the_page_of_a_study_that_they_concern(
+    source: str, concerned: bool, tmp_path: Path
+) -> None:
+    study, runs = small_study(WITHOUT_WARMUP, WITH_WARMUP, corpora={"embedded": {"source": source}})
+    for run in runs:
+        record(study, run, tmp_path)
+    page.write(study, tmp_path, tmp_path / "report.html")
+    text = html.unescape((tmp_path / "report.html").read_text(encoding="utf-8"))
+
+    assert [erratum.statement in text for erratum in errata.load()] == [
+        concerned and erratum.of == "iwslt14" for erratum in errata.load()
+    ]
+    assert ("Where the paper errs or is silent" in text) == concerned
 
 
 def test_a_file_that_a_user_may_not_have_is_named_as_in_prelns_repository(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def records(study: Study, results: Path) -> Any:
 
 
 def test_a_run_lies_where_it_has_spent_the_sum_of_its_rates(study: Study, tmp_path: Path) -> None:
-    with_warmup, held = panel(records(study, tmp_path)).curves
+    with_warmup, held = panel(study, records(study, tmp_path)).curves
     # The peak of 1e-3 for 100 updates, and for 200; the mean of the seeds 1 and 2.
     assert held.points["x"].tolist() == pytest.approx([0.1, 0.2])
     assert held.points["value"].tolist() == [9.0, 9.5]

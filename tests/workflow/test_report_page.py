@@ -45,7 +45,7 @@ def chromium() -> Iterator[webdriver.Chrome]:
 
 @pytest.fixture(scope="module")
 def open_page(chromium: webdriver.Chrome, make_once: MakeOnce) -> Callable[[str], webdriver.Chrome]:
-    """Opens the report of a study in the browser, and waits until its charts are drawn."""
+    """Opens the report of a study in the browser, unfolds all of it, and waits until its charts are drawn."""
 
     def opened(name: str) -> webdriver.Chrome:
         def fill(folder: Path) -> None:
@@ -73,6 +73,7 @@ def curves(open_page: Callable[[str], webdriver.Chrome]) -> webdriver.Chrome:
 
 
 def wait_for_charts(browser: webdriver.Chrome) -> None:
+    browser.execute_script("for (const details of document.querySelectorAll('details')) details.open = true")
     charts = len(browser.find_elements(By.CSS_SELECTOR, ".chart"))
     WebDriverWait(browser, 30).until(lambda driver: len(driver.find_elements(By.CSS_SELECTOR, ".chart svg")) == charts)
 
@@ -113,24 +114,77 @@ def test_every_claim_has_its_row_or_is_named_among_those_that_the_study_has_no_r
 
 
 def test_every_image_says_what_it_is_and_shows_something(browser: webdriver.Chrome) -> None:
-    for details in browser.find_elements(By.CSS_SELECTOR, ".figure details"):
-        browser.execute_script("arguments[0].open = true", details)
-        image = details.find_element(By.TAG_NAME, "img")
+    for image in browser.find_elements(By.TAG_NAME, "img"):
         assert image.get_attribute("alt")
         assert ink(image) > 0.01
 
 
-# The last one, for it leaves the page as a phone has drawn it.
-def test_a_phone_shows_it_without_scrolling_sideways(browser: webdriver.Chrome) -> None:
+def test_the_contents_are_the_headings(browser: webdriver.Chrome) -> None:
+    links = browser.find_elements(By.CSS_SELECTOR, "nav a")
+    below = browser.find_elements(By.CSS_SELECTOR, "nav ~ section > h2")
+    assert [link.text for link in links] == [heading.text for heading in below]
+
+
+def test_no_curve_of_a_chart_looks_like_another_and_no_point_is_cut_off(browser: webdriver.Chrome) -> None:
+    for chart in browser.find_elements(By.CSS_SELECTOR, ".panels > div"):
+        swatches = chart.find_elements(By.CSS_SELECTOR, ".legend svg")
+        looks = [swatch.get_attribute("innerHTML") for swatch in swatches]
+        assert len(set(looks)) == len(looks)
+        cut_off = """
+            const plot = arguments[0].querySelector(".background").getBoundingClientRect();
+            return [...arguments[0].querySelectorAll(".mark-symbol path")].map((mark) => mark.getBoundingClientRect())
+              .filter((box) => box.left < plot.left || box.right > plot.right
+                || box.top < plot.top || box.bottom > plot.bottom).length"""
+        assert browser.execute_script(cut_off, chart) == 0
+
+
+# The last ones, for they leave the page as a phone has drawn it.
+@pytest.fixture
+def phone(browser: webdriver.Chrome) -> Iterator[webdriver.Chrome]:
     browser.execute_cdp_cmd(
         "Emulation.setDeviceMetricsOverride", {"width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": True}
     )
+    browser.refresh()
+    wait_for_charts(browser)
+    yield browser
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_a_phone_shows_it_without_scrolling_sideways_and_images_large_enough_to_read(phone: webdriver.Chrome) -> None:
+    assert phone.execute_script("return document.documentElement.scrollWidth") <= 390
+    for image in phone.find_elements(By.TAG_NAME, "img"):
+        # The smallest letters have 6 of the 72 points of an inch.
+        inches = float(image.get_attribute("naturalWidth") or 0) / 150
+        assert image.size["width"] / inches * 6 / 72 > 8
+
+
+@pytest.fixture
+def night(curves: webdriver.Chrome) -> Iterator[webdriver.Chrome]:
+    scheme = {"name": "prefers-color-scheme", "value": "dark"}
+    curves.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
+    yield curves
+    curves.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
+def test_at_night_page_images_and_charts_are_dark_with_light_letters(night: webdriver.Chrome) -> None:
+    for shown in ("h1", "img", ".chart"):
+        element = night.find_element(By.CSS_SELECTOR, shown)
+        picture = np.asarray(Image.open(io.BytesIO(element.screenshot_as_png)).convert("L"))
+        assert np.median(picture) < 40, shown
+        assert picture.max() > 180, shown
+
+
+def test_on_paper_a_heading_stays_with_its_figure_which_is_no_larger_than_it_was_drawn(
+    curves: webdriver.Chrome,
+) -> None:
+    curves.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
     try:
-        browser.refresh()
-        wait_for_charts(browser)
-        assert browser.execute_script("return document.documentElement.scrollWidth") <= 390
+        breaks = "return [...document.querySelectorAll('h2, h3')].map((head) => getComputedStyle(head).breakAfter)"
+        assert set(curves.execute_script(breaks)) == {"avoid"}
+        for image in curves.find_elements(By.TAG_NAME, "img"):
+            assert image.size["width"] <= float(image.get_attribute("naturalWidth") or 0) / 150 * 96 + 1
     finally:
-        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+        curves.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
 
 
 def test_a_table_is_filtered_by_its_words(curves: webdriver.Chrome) -> None:
@@ -167,15 +221,17 @@ def test_times_are_sorted_by_how_long_they_are(curves: webdriver.Chrome) -> None
     assert curves.execute_script("return arguments[0].sort(compare)", times) == expected
 
 
-def test_a_click_on_the_legend_switches_a_curve_off_from_the_others(curves: webdriver.Chrome) -> None:
-    chart = curves.find_elements(By.CSS_SELECTOR, ".chart")[0]
+def test_the_legend_switches_a_curve_off_and_on_by_the_keyboard(curves: webdriver.Chrome) -> None:
+    chart = curves.find_element(By.CSS_SELECTOR, ".panels > div")
 
-    def faint() -> int:
+    def faint(driver: webdriver.Chrome) -> int:
         lines = chart.find_elements(By.CSS_SELECTOR, ".mark-line path")
         return sum(line.get_attribute("opacity") == "0.05" for line in lines)
 
-    assert faint() == 0
-    entry = chart.find_element(By.CSS_SELECTOR, ".role-legend-symbol path")
-    curves.execute_script("arguments[0].scrollIntoView({block: 'center'})", entry)
-    webdriver.ActionChains(curves).move_to_element(entry).click().perform()
-    WebDriverWait(curves, 60).until(lambda driver: faint() > 0)
+    entry = chart.find_element(By.CSS_SELECTOR, ".legend button")
+    entry.send_keys(" ")
+    assert entry.get_attribute("aria-pressed") == "false"
+    WebDriverWait(curves, 60).until(lambda driver: faint(driver) == 1)
+    entry.send_keys(" ")
+    assert entry.get_attribute("aria-pressed") == "true"
+    WebDriverWait(curves, 60).until_not(faint)

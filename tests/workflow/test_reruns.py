@@ -50,11 +50,11 @@ def test_a_finished_study_has_nothing_left_to_do(again: Workspace) -> None:
     assert again.would_run() == {}
 
 
-def test_a_runs_new_rate_trains_it_and_renews_its_figures_and_the_tables(again: Workspace) -> None:
+def test_a_runs_new_rate_trains_it_and_renews_the_figures_and_the_tables(again: Workspace) -> None:
     again.write_study(*changed(2, learning_rate=0.003))
     assert again.would_run() == {
         "train_translation": 1,
-        "draw_figure": 3,
+        "draw_figure": 5,
         "write_table": 2,
         "judge_claims": 1,
         "write_report": 1,
@@ -72,10 +72,10 @@ def test_trainings_that_are_done_are_not_done_again_to_be_seen_in_tensorboard(ag
     assert again.would_run() == {}
 
 
-def test_a_run_that_is_removed_renews_its_figures_and_the_tables(again: Workspace) -> None:
+def test_a_run_that_is_removed_renews_the_figures_and_the_tables(again: Workspace) -> None:
     again.write_study(*RUNS[:1], *RUNS[2:])
     outcome = again.snakemake("--dry-run")
-    counts = {"draw_figure": 3, "write_table": 2, "judge_claims": 1, "write_report": 1, "write_records": 1}
+    counts = {"draw_figure": 5, "write_table": 2, "judge_claims": 1, "write_report": 1, "write_records": 1}
     assert outcome.jobs == counts
     assert "Draw figure 4" in outcome.output and "Draw figure runs" in outcome.output
 

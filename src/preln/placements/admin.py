@@ -46,6 +46,6 @@ PLACEMENT = Placement(
     colour="#cc6677",
     marker="D",
     hatch="oo..",
-    lines={"warmup": (0, (5, 1.5, 5, 3))},
+    line=(0, (5, 1.5, 5, 3)),
     predictions=Predictions(relu_square_norm=0.5),
 )

@@ -38,5 +38,5 @@ PLACEMENT = Placement(
     colour="#56b4e9",
     marker="P",
     hatch="xx",
-    lines={"warmup": (0, (7, 1.5, 3, 1.5))},
+    line=(0, (7, 1.5, 3, 1.5)),
 )

@@ -7,7 +7,7 @@ model is built; nor does the file of a placement, but inside of a method.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -228,10 +228,10 @@ class Placement:
         source: where it is from.
         residual: its residual connection.
         colour: of figures that compare placements, in hexadecimal. That of a file of one's own may be left out, as may
-            its marker, hatch and lines.
+            its marker, hatch and line.
         marker: in these figures, as matplotlib has it.
         hatch: of its bars.
-        lines: its lines, by the anchor of an inverse square root; other anchors and schedules have that of `warmup`.
+        line: its line, as matplotlib has it.
         final_norm: whether a norm follows the last layer.
         output: what follows it instead, of a placement with several streams.
         embedding_norm: whether a norm precedes the first layer.
@@ -247,7 +247,7 @@ class Placement:
     colour: str = ""
     marker: str = ""
     hatch: str = ""
-    lines: Mapping[str, Line] = field(default_factory=lambda: {"warmup": (0, (1, 1, 6, 1))})
+    line: Line = (0, (1, 1, 6, 1))
     final_norm: bool = False
     output: type[Output] | None = None
     embedding_norm: bool = False

@@ -49,5 +49,5 @@ PLACEMENT = Placement(
     colour="#332288",
     marker="d",
     hatch="++",
-    lines={"warmup": (0, (10, 1.5))},
+    line=(0, (10, 1.5)),
 )

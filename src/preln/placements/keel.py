@@ -38,6 +38,6 @@ PLACEMENT = Placement(
     colour="#aa4499",
     marker="H",
     hatch="OO",
-    lines={"warmup": (0, (12, 1.5, 1, 1.5))},
+    line=(0, (12, 1.5, 1, 1.5)),
     predictions=Predictions(relu_square_norm=0.5),
 )

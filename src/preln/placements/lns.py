@@ -30,5 +30,5 @@ PLACEMENT = Placement(
     colour="#999933",
     marker="p",
     hatch="..",
-    lines={"warmup": (0, (1, 1, 4, 1))},
+    line=(0, (1, 1, 4, 1)),
 )

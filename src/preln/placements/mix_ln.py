@@ -36,6 +36,6 @@ PLACEMENT = Placement(
     colour="#44aa99",
     marker="h",
     hatch="\\\\..",
-    lines={"warmup": (0, (3, 1, 1, 1))},
+    line=(0, (3, 1, 1, 1)),
     predictions=Predictions(relu_square_norm=0.5),
 )

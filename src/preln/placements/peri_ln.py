@@ -27,6 +27,6 @@ PLACEMENT = Placement(
     colour="#cc78bc",
     marker="v",
     hatch="....",
-    lines={"warmup": (0, (6, 1.5, 1, 1.5, 1, 1.5))},
+    line=(0, (6, 1.5, 1, 1.5, 1, 1.5)),
     predictions=Predictions(square_norm=square_norm),
 )

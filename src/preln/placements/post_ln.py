@@ -35,7 +35,7 @@ PLACEMENT = Placement(
     colour="#0173b2",
     marker="s",
     hatch="////",
-    lines={"warmup": "-", "hold": (0, (5, 1.2, 1, 1.2)), "shift": (0, (1, 1.2))},
+    line="-",
     # Appendix F: with E||x||^2 = 3d/2, the gradient falls by (2/3)^{1/2} for each layer towards the input.
     predictions=Predictions(
         relu_square_norm=0.5, square_norm=square_norm, depth_exponent=Fraction(0), growth=math.sqrt

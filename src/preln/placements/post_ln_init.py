@@ -31,5 +31,5 @@ PLACEMENT = Placement(
     colour="#ca9161",
     marker="D",
     hatch="xxxx",
-    lines={"warmup": (0, (8, 1.5)), "hold": (0, (8, 1.2, 1, 1.2)), "shift": (0, (1, 2))},
+    line=(0, (8, 1.5)),
 )

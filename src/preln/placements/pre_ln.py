@@ -41,7 +41,7 @@ PLACEMENT = Placement(
     colour="#d55e00",
     marker="o",
     hatch="",
-    lines={"warmup": (0, (3.5, 1.5)), "hold": (0, (5, 1.2, 1, 1.2, 1, 1.2)), "shift": (0, (2, 1, 1, 1))},
+    line=(0, (3.5, 1.5)),
     predictions=Predictions(
         relu_square_norm=0.5, square_norm=square_norm, depth_exponent=Fraction(-1, 2), growth=lambda square_norm: 1.0
     ),

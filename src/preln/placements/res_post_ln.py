@@ -32,5 +32,5 @@ PLACEMENT = Placement(
     colour="#029e73",
     marker="<",
     hatch="||",
-    lines={"warmup": (0, (4, 1.5, 2, 1.5))},
+    line=(0, (4, 1.5, 2, 1.5)),
 )

@@ -44,5 +44,5 @@ PLACEMENT = Placement(
     colour="#882255",
     marker="X",
     hatch="//",
-    lines={"warmup": (0, (7, 1.5, 1, 1, 1, 1, 1, 1.5))},
+    line=(0, (7, 1.5, 1, 1, 1, 1, 1, 1.5)),
 )

@@ -38,5 +38,5 @@ PLACEMENT = Placement(
     colour="#949494",
     marker="*",
     hatch="oo",
-    lines={"warmup": (0, (2, 1.5))},
+    line=(0, (2, 1.5)),
 )

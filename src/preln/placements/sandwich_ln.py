@@ -34,5 +34,5 @@ PLACEMENT = Placement(
     colour="#de8f05",
     marker="^",
     hatch="\\\\",
-    lines={"warmup": (0, (6, 1.5, 1, 1.5))},
+    line=(0, (6, 1.5, 1, 1.5)),
 )

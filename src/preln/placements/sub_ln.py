@@ -49,5 +49,5 @@ PLACEMENT = Placement(
     colour="#117733",
     marker=">",
     hatch="--",
-    lines={"warmup": (0, (4, 1.5, 1, 1.5))},
+    line=(0, (4, 1.5, 1, 1.5)),
 )

@@ -42,5 +42,5 @@ PLACEMENT = Placement(
     colour="#ece133",
     marker="8",
     hatch="**",
-    lines={"warmup": (0, (1, 1.5))},
+    line=(0, (1, 1.5)),
 )

@@ -119,7 +119,9 @@ class Finding:
         number = "not known" if math.isnan(mean.mean) else plus_minus(mean.mean, mean.half, ".3g")
         seeds = f", n = {mean.n}" if mean.n > 1 else ""
         asked = f"asked: {self.bound}" if self.bound else "nothing is asked"
-        notes = "; ".join(filter(None, (asked + seeds, self.undecided, self.beside)))
+        met = self.bound and all(self.low <= value <= self.high for value in self.values)
+        undecided = f"met, but {self.undecided}" if met and self.undecided else self.undecided
+        notes = "; ".join(filter(None, (asked + seeds, undecided, self.beside)))
         return f"{self.name}: {number} ({notes})"
 
 
@@ -348,4 +350,6 @@ def reason(findings: Sequence[Finding]) -> str:
         return f"{count} of {len(findings)} comparisons {word}, such as {shown}." if len(findings) > 1 else f"{shown}."
     held = len(findings) - len(against)
     worst = max(against, key=lambda finding: list(Outcome).index(finding.outcome))
+    if len(findings) == 1:
+        return f"{worst}."
     return f"{held} of {len(findings)} comparisons hold or point that way; {worst.outcome}: {worst}."

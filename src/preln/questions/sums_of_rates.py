@@ -10,6 +10,7 @@ from preln.questions.base import Findings, Question
 from preln.questions.core.evidence import Evidence
 from preln.questions.core.markdown import each_seed, grid, rate, warm_up
 from preln.questions.core.series import BLEU, LOSS, difference, grouped
+from preln.report.core.labels import setting
 from preln.schedules import of as schedule_of
 from preln.translation.report.budgets import sum_of_rates
 
@@ -48,7 +49,7 @@ def findings(evidence: Evidence) -> Findings:
     for run in sorted(runs):
         for warmed_up in runs:
             if run.budget == warmed_up.budget and not run.warmup and warmed_up.warmup:
-                of = f"learning_rate={run.learning_rate:g}, anchor={ANCHORS[run.anchor]}"
+                of = f"{setting('learning_rate', run.learning_rate)}, {setting('anchor', ANCHORS[run.anchor])}"
                 beside = "" if ANCHORS[run.anchor] == "warmup" else "the rule is about a decay from the first update on"
                 apart = difference(runs[run], runs[warmed_up])
                 yield QUESTION.find("difference", of, apart, low=-0.3, high=0.3, beside=beside)

@@ -62,8 +62,10 @@ def _all(kind: type[E]) -> dict[str, E]:
     return by_name
 
 
-# The paper's figures come first, by their numbers.
-FIGURES: dict[str, Figure[Any]] = dict(sorted(_all(Figure).items()))
+# The paper's figures come first, by their numbers, and a heuristic last.
+FIGURES: dict[str, Figure[Any]] = dict(
+    sorted(_all(Figure).items(), key=lambda entry: (entry[0] == "rate-budgets", entry[0]))
+)
 # The runs come first, and a heuristic last.
 TABLES: dict[str, Table[Any]] = dict(
     sorted(_all(Table).items(), key=lambda entry: {"runs": -1, "rate-budgets": 1}.get(entry[0], 0))
@@ -159,6 +161,10 @@ class Catalogue:
             described["loss"] = self.study.pretraining.loss
         if self.study.finetuning:
             described["fixed"] = self.study.finetuning.fixed.model_dump()
+        jobs = list(jobs)
+        if any(job.kind == "translation" for job in jobs):
+            # The look of a curve is its place in the whole grid.
+            described["grid"] = [job.folder for job in self.everything if job.kind == "translation"]
         # The first pre-training is what the others are compared with.
         return digest({**described, "shown": [[job.folder, job.identity] for job in jobs]})
 

@@ -37,11 +37,10 @@ def _text(run: LanguageRun) -> tuple[str, str]:
 FIGURE = Figure(
     name="language",
     title="The study's language models",
-    caption="Every language model of the study: its validation loss, by update. Where one setting differs between the "
-    "runs, colour tells it; where several do, each curve has a colour and a marker of its own. The line tells the "
-    "placement. Several seeds are a mean line, with a band from the lowest to the highest. A run that diverged is a "
-    "thin line, and a cross on the edge at the update at which it did. Losses far above the unigram baseline, that of "
-    "a model that knows only each token's frequency, are drawn at the upper edge.",
+    caption="Every language model of the study: its validation loss, by update. The line tells the placement. Several "
+    "seeds are a mean line, with a band from the lowest to the highest. A run that diverged is a thin line, and a "
+    "cross on the edge at the update at which it did. Losses far above the unigram baseline, that of a model that "
+    "knows only each token's frequency, are drawn at the upper edge.",
     source=SOURCE,
     compose=lambda study, records: curve_figure.compose(_panels(records), records.note(study)),
     curves=lambda study, records: curve_figure.curves(_panels(records)),

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Sequence
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
-from preln.config import PretrainingSettings, Study
+from preln.config import Study
 from preln.jobs.grid import series
 from preln.libraries import pd
 from preln.placements import PLACEMENTS
@@ -16,18 +15,16 @@ from preln.pretraining.report.figure_pretraining import AXIS, baseline
 from preln.pretraining.report.records import SOURCE, Records, chosen, reached, scores_of
 from preln.pretraining.runs import PretrainingRun
 from preln.report.core import curve_figure
-from preln.report.core.curve_figure import Curve, Panel, Reference, curves_of, shared
+from preln.report.core.curve_figure import Curve, Panel, Reference, curves_of, looks, shared
 from preln.report.core.curves import INTERVAL
 from preln.report.core.figure import Figure
 from preln.report.core.labels import TASKS, names
-from preln.report.core.style import line
 from preln.report.core.validated import ALWAYS
 from preln.report.reference import bert as paper
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
-_MARKERS = "os^vDP"
 _PAPER: dict[str, Any] = {"color": "0.55", "linewidth": 0.7, "marker": "D", "markersize": 2.4, "zorder": 1}
 _ACROSS = 3
 
@@ -35,21 +32,21 @@ _ACROSS = 3
 def panels(study: Study, records: Records) -> list[list[Panel]]:
     """One panel of losses, and one of accuracies for each task that is fine-tuned."""
     settings = [series(run.settings) for run in records.runs]
-    looks, (called, _) = _looks(settings), names(settings, ALWAYS)
+    look, (called, _) = looks(settings), names(settings, ALWAYS)
     done = [run for run in records.runs if run.id in records.metrics]
     drawn = []
     if done:
         runs = {run: records.trained(run) for run in records.runs}
         loss, ticks = records.loss, []
-        for run in sorted(done, key=lambda run: looks[series(run.settings)]["zorder"]):
+        for run in done:
             points = runs[run].points
             if loss is not None and points is not None and not math.isnan(update := reached(points, loss)):
-                ticks.append((update, looks[series(run.settings)]["color"]))
+                ticks.append((update, look[series(run.settings)]["color"]))
         drawn.append(
             Panel(
                 "(a) Validation loss",
                 AXIS,
-                curves_of(list(runs.values()), "valid_loss", called, looks),
+                curves_of(list(runs.values()), "valid_loss", called, look),
                 references=_references(study, done),
                 baseline=baseline(done),
                 levels=() if loss is None else (loss,),
@@ -58,7 +55,7 @@ def panels(study: Study, records: Records) -> list[list[Panel]]:
         )
     tasks = study.finetuning.tasks if study.finetuning else ()
     for letter, task in zip(ascii_lowercase[1:], tasks, strict=False):
-        if accuracies := _accuracies(records, task, called, looks):
+        if accuracies := _accuracies(records, task, called, look):
             drawn.append(
                 Panel(
                     f"({letter}) {TASKS.get(study.tasks[task].source, task)}",
@@ -97,7 +94,7 @@ def _references(study: Study, runs: Sequence[PretrainingRun]) -> tuple[Reference
         curve = [point for point in points if point.placement == placement]
         name = f"paper: {PLACEMENTS[placement].label} (read off; its unit is not stated)"
         read = tuple((float(point.updates), point.valid_loss) for point in curve if not point.relation)
-        references.append(Reference(name, read, {**_PAPER, "linestyle": line(placement)}))
+        references.append(Reference(name, read, {**_PAPER, "linestyle": PLACEMENTS[placement].line}))
         above = tuple((float(point.updates), point.valid_loss) for point in curve if point.relation == "above")
         arrow = {**_PAPER, "linestyle": "none", "marker": "$\\uparrow$", "markersize": 5}
         references.append(Reference("", above, arrow))
@@ -122,27 +119,6 @@ def _accuracies(
         table = pd.DataFrame(points, columns=["x", "value", "low", "high", "seeds"])
         curves.append(Curve(name, key, looks[key], table))
     return tuple(curves)
-
-
-def _looks(settings: Sequence[PretrainingSettings]) -> dict[Any, dict[str, Any]]:
-    """Colour and line by placement, marker by what else the settings are. Pre-LN lies above the others, for the paper
-    compares them with it."""
-    looks: dict[Any, dict[str, Any]] = {}
-    counts: Counter[str] = Counter()
-    for run in dict.fromkeys(settings):
-        marker = _MARKERS[counts[run.placement] % len(_MARKERS)]
-        counts[run.placement] += 1
-        colour = PLACEMENTS[run.placement].colour
-        looks[run] = {
-            "color": colour,
-            "linestyle": line(run.placement),
-            "marker": marker,
-            "markerfacecolor": colour if marker == _MARKERS[0] else "white",
-            "linewidth": 1.1,
-            "markersize": 3,
-            "zorder": 3.5 if run.placement == "pre" else 3,
-        }
-    return looks
 
 
 FIGURE = Figure(

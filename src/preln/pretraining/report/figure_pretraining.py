@@ -46,11 +46,10 @@ def panels(records: Records) -> list[list[Panel]]:
 FIGURE = Figure(
     name="pretraining",
     title="The study's own pre-training runs",
-    caption="Every pre-training run of the study: the validation loss of its masked language model, by update. Where "
-    "one setting differs between the runs, colour tells it; where several do, each curve has a colour and a "
-    "marker of its own. The line tells the placement. Several seeds are a mean line, with a band from the "
-    "lowest to the highest. A run that diverged is a thin line, and a cross on the edge at the update at "
-    "which it did. Losses far above a uniform guess are drawn at the upper edge.",
+    caption="Every pre-training run of the study: the validation loss of its masked language model, by update. The "
+    "line tells the placement. Several seeds are a mean line, with a band from the lowest to the highest. A run that "
+    "diverged is a thin line, and a cross on the edge at the update at which it did. Losses far above a uniform guess "
+    "are drawn at the upper edge.",
     source=SOURCE,
     of=pretraining_runs,
     compose=lambda study, records: curve_figure.compose(panels(records), records.note(study)),

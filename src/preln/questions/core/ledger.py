@@ -141,9 +141,11 @@ def make(study: Study, evidence: Evidence) -> Content:
 
 
 def readable(table: pd.DataFrame) -> pd.DataFrame:
-    """The ledger for readers: what was found stands in the reason as far as it decides."""
+    """The ledger for readers: what was found stands in the reason as far as it decides. A study that compares no value
+    has no column of them."""
     known = [f"{value} ({how})" for value, how in zip(table["paper"], table["how_known"], strict=True)]
-    text = table.drop(columns=["how_known", "ours"]).assign(paper=known)
+    left_out = ["how_known", "ours"] + ["value"] * bool((table["value"] == NOT_COMPARED).all())
+    text = table.drop(columns=left_out).assign(paper=known)
     return text.rename(columns={name: name.capitalize() for name in text.columns})
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
+from preln.report.core.labels import setting
 from preln.report.core.statistics import mean, share_of_way
 from preln.translation.report.budgets import read_at
 
@@ -325,9 +326,7 @@ def telling(run: Series, among: Sequence[Series]) -> str:
         key for key in run.settings if key != "figures" and len({repr(rival.settings.get(key)) for rival in among}) > 1
     ]
     chosen = {key: run.settings[key] for key in ("learning_rate", *differing)}
-    return ", ".join(
-        f"{key}={value:g}" if isinstance(value, int | float) else f"{key}={value}" for key, value in chosen.items()
-    )
+    return ", ".join(setting(key, value) for key, value in chosen.items())
 
 
 def _by_seed(first: Series, *others: Series) -> Iterator[tuple[int, list[Sample]]]:

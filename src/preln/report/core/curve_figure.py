@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import zip_longest
@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING, Any, Literal
 from preln.config import ModelSettings
 from preln.jobs.grid import series
 from preln.libraries import np, pd
+from preln.placements import PLACEMENTS
 from preln.report.core.curves import EXTENT, Curves, by_series, means
 from preln.report.core.figure import NothingDone
-from preln.report.core.labels import label, names, varying
+from preln.report.core.labels import label, names, text_name, varying
 from preln.report.core.statistics import extent, mean
-from preln.report.core.style import COLUMN_WIDTH, NOTE, PALETTE, TEXT_WIDTH, cross, line, plain_ticks
+from preln.report.core.style import COLUMN_WIDTH, NOTE, TEXT_WIDTH, cross, plain_ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,10 +42,9 @@ _HEADROOM = 0.5
 """The part of the axis of losses above the unigram baseline, as a share of the range below it."""
 _MARKED = 30
 """Points of a curve that have a marker each, at most."""
-# Without those that are too pale for a line.
-_COLOURS = [PALETTE[number] for number in (0, 3, 2, 1, 4, 5, 9, 7)]
-# One more than there are colours, so that the two together repeat late.
-_MARKERS = "os^Dv<>pP"
+_COLOURS = ["#0173b2", "#d55e00", "#029e73", "#cc78bc", "#de8f05", "#56b4e9", "#222222", "#8c5a2b"]
+_COLOURS += ["#5e3c99", "#a50026", "#8a8a00", "#00504a"]
+_MARKERS = "os^Dv<>pPh*"
 _BACKGROUND: dict[str, Any] = {"color": "0.85", "linewidth": 0.6, "zorder": 1}
 _LEVEL: dict[str, Any] = {"color": "0.4", "linewidth": 0.8, "linestyle": ":"}
 
@@ -152,6 +152,13 @@ class Panel:
     ends: tuple[str, str] = EXTENT
     scale: str = ""
 
+    @property
+    def heading(self) -> str:
+        """The title, with the quantity where the title does not say it."""
+        quantity = self.y_title.partition(" (")[0]
+        said = quantity.split()[-1].lower() in self.title.lower()
+        return self.title if said else ": ".join(filter(None, (self.title, quantity)))
+
     @cached_property
     def values(self) -> list[float]:
         """Every finite value of the study's curves."""
@@ -222,30 +229,41 @@ def curves_of(
     return tuple(curve for curve in means if curve is not None)
 
 
-def looks(settings: Sequence[ModelSettings]) -> dict[Any, dict[str, Any]]:
-    """The look of each curve, whatever its settings.
+def looks(
+    settings: Sequence[ModelSettings], figures: Mapping[Any, Set[Any]] | None = None
+) -> dict[Any, dict[str, Any]]:
+    """The look of each curve of a study, in whichever figure it is drawn: a colour and a marker, which no other curve
+    has together, and the line of its placement.
 
-    Where one number differs, the order of the colours shows it; otherwise each curve has a colour and a marker of its
-    own. The line tells the placement. The look depends on the study's whole grid, so that a curve keeps it while the
-    grid fills.
+    Where one number differs, the order of the colours shows it. The look depends on the study's whole grid, so that a
+    curve keeps it while the grid fills.
+
+    Args:
+        settings: the curves'; the first have the colours that differ most.
+        figures: the figures of each curve; two curves of one figure have two colours while there are enough.
     """
     runs = list(dict.fromkeys(map(series, settings)))
     differing = varying(runs) - {"corpus", "text"}
-    colours: list[str] = [_COLOURS[number % len(_COLOURS)] for number in range(len(runs))]
-    if len(differing) == 1:
-        values = [getattr(run, next(iter(differing))) for run in runs]
-        if all(isinstance(value, int | float) for value in values):
-            colours = in_order(values)
-    return {
-        run: {
-            "color": colour,
-            "marker": _MARKERS[number % len(_MARKERS)],
-            "linestyle": line(run.placement),
+    numbers: dict[Any, int] = {}
+    drawn: dict[Any, dict[str, Any]] = {}
+    for run in runs:
+        used = list(numbers.values())
+        beside = {numbers[other] for other in numbers if figures and figures[other] & figures[run]}
+        ranks = [(colour in beside, used.count(colour), colour) for colour in range(len(_COLOURS))]
+        number = min(ranks)[-1]
+        drawn[run] = {
+            "color": _COLOURS[number],
+            "marker": _MARKERS[(number + used.count(number)) % len(_MARKERS)],
+            "linestyle": PLACEMENTS[run.placement].line,
             "linewidth": 1.1,
             "markersize": 3.2,
         }
-        for number, (run, colour) in enumerate(zip(runs, colours, strict=True))
-    }
+        numbers[run] = number
+    values: list[Any] = [getattr(run, next(iter(differing))) for run in runs] if len(differing) == 1 else [""]
+    if all(isinstance(value, int | float) for value in values):
+        for run, colour in zip(runs, in_order(values), strict=True):
+            drawn[run]["color"] = colour
+    return drawn
 
 
 def in_order(values: Sequence[float]) -> list[str]:
@@ -301,34 +319,42 @@ def compose(grid: Sequence[Sequence[Panel]], note: str, *, legend_by_column: boo
 
 
 def curves(grid: Sequence[Sequence[Panel]]) -> list[Curves]:
-    """The figure as numbers: the curves of each panel, the paper's with them."""
+    """The figure as numbers: the curves of each panel that holds them, the paper's with them."""
     charts = []
-    for panel in (panel for row in grid for panel in row):
+    for panel in (panel for row in grid for panel in row if len(panel.curves) <= MOST):
         tables, ended = [], []
+        drawn: dict[str, Mapping[str, Any]] = {}
         for curve in panel.curves:
+            drawn[curve.name] = curve.look
             tables.append(curve.points.assign(curve=curve.name))
             for failure in curve.failures:
                 # A seed that diverged is no part of its run's mean.
                 name = f"{curve.name}, seed {failure.seed}"
+                drawn[name] = {**curve.look, "linewidth": 0.6}
                 ended.append(f"{name} at update {failure.update:.0f}")
                 tables.append(failure.points.assign(curve=name, low=math.nan, high=math.nan, seeds=1))
         tables = [table for table in tables if len(table)]
         if not tables:
             continue
+        table = pd.concat(tables, ignore_index=True)[["curve", "x", "value", "low", "high", "seeds"]]
+        references = [reference for reference in panel.references if reference.name]
+        if panel.baseline and panel.shows_baseline:
+            level, name = panel.baseline
+            references.append(Reference(name, tuple((x, level) for x in (table["x"].min(), table["x"].max())), _LEVEL))
         compared = [
-            {"curve": reference.name, "x": x, "value": y}
-            for reference in panel.references
-            for x, y in reference.points
-            if reference.name
+            {"curve": reference.name, "x": x, "value": y} for reference in references for x, y in reference.points
         ]
+        drawn |= {reference.name: reference.look for reference in references}
         charts.append(
             Curves(
-                title=f"{panel.title}: {panel.y_title}" if panel.title else panel.y_title,
+                title=panel.heading,
                 x="x",
                 x_title=panel.x_title,
                 y_title=panel.y_title,
-                table=pd.concat(tables, ignore_index=True)[["curve", "x", "value", "low", "high", "seeds"]],
+                table=table,
                 reference=pd.DataFrame(compared),
+                looks=drawn,
+                log=panel.log,
                 ends=panel.ends,
                 note=f"Diverged: {'; '.join(ended)}." if ended else "",
             )
@@ -340,7 +366,7 @@ def progress(study: str, texts: Iterable[str], runs: Sequence[TrainedRun]) -> st
     """A sentence that counts the runs in the figure, and those that diverged."""
     done = [run for run in runs if run.points is not None]
     failed = sum(run.diverged is not None for run in done)
-    origin = ", ".join([f"Study {study}", *dict.fromkeys(texts)])
+    origin = ", ".join([f"Study {study}", *map(text_name, dict.fromkeys(texts))])
     return f"{origin}: {len(done)} of {len(runs)} runs" + (f", {failed} diverged (×)." if failed else ".")
 
 
@@ -370,7 +396,7 @@ def _sheet(
     legends begin, as a share of the whole height."""
     from matplotlib.figure import Figure
 
-    lines = textwrap.wrap(note, width=round(width * 23))
+    lines = textwrap.wrap(note, width=round(width * 23), break_on_hyphens=False)
     foot = _NOTE_LINE * len(lines) + _GAP
     whole = height + below + foot + 3 * _GAP
     figure = Figure(figsize=(width, whole), layout=layout)

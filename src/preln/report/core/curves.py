@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -28,6 +28,8 @@ class Curves:
         x_title, y_title: what stands at the axes.
         table: a row a point: `curve`, the column `x`, `value`, `low` and `high` of the band, and `seeds`.
         reference: rows with `curve`, the column `x` and `value` of what they are compared with; may be empty.
+        looks: the look of each curve in the image, in the terms of `Axes.plot`.
+        log: the axes that are logarithmic, among `x` and `y`.
         ends: what the ends of the band are called.
         note: what no curve shows.
     """
@@ -38,6 +40,8 @@ class Curves:
     y_title: str
     table: pd.DataFrame
     reference: pd.DataFrame
+    looks: Mapping[str, Mapping[str, Any]]
+    log: frozenset[str] = frozenset()
     ends: tuple[str, str] = INTERVAL
     note: str = ""
 

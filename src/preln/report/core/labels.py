@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from preln.config import ModelSettings, PretrainingSettings
 from preln.placements import PLACEMENTS
@@ -27,9 +27,37 @@ _TOLD = {"placement", "optimizer", "learning_rate", "warmup", "seed"} | _TOLD_BY
 S = TypeVar("S", bound=ModelSettings)
 
 
+def text_name(name: str) -> str:
+    """The name of a study's text for readers."""
+    return "generated text" if name == "embedded" else name
+
+
 def warmup(settings: ModelSettings) -> str:
     """The warm-up in words."""
-    return f"warm-up {settings.warmup}" if settings.warmup > 1 else "no warm-up"
+    return setting("warmup", settings.warmup)
+
+
+def setting(key: str, value: Any) -> str:
+    """One setting of a run in words."""
+    match key, value:
+        case "learning_rate", _:
+            return f"peak rate {short(value)}"
+        case "placement", _:
+            return PLACEMENTS[value].label
+        case "optimizer", _:
+            return OPTIMIZERS[value]
+        case "warmup", _:
+            return f"warm-up {value}" if value > 1 else "no warm-up"
+        case "norm", _:
+            return OPTIONS[key][value] or "LayerNorm"
+        case "qk_norm", _:
+            return "QK-norm" if value else "no QK-norm"
+        case (("corpus" | "text" | "task"), _):
+            return text_name(value)
+        case _, None | False:
+            return f"no {key.replace('_', ' ')}"
+        case _:
+            return f"{key.replace('_', ' ')} {short(value)}"
 
 
 def schedule(settings: ScheduledRun) -> str:

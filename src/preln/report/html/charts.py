@@ -2,38 +2,59 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import altair as alt
 
 from preln.libraries import pd
 from preln.report.core.curves import Curves
-from preln.report.core.style import PALETTE
 
-HEIGHT = 340  # pixels
+HEIGHT = 320  # pixels
+OFF = "off"
+"""The parameter of a chart that lists the curves which are switched off."""
+_SHOWN = f"indexof({OFF}, datum.curve) < 0"
 # A trace has a point for each update.
 alt.data_transformers.disable_max_rows()
 
 
+class Swatch(NamedTuple):
+    """A curve as a legend shows it: its name, its colour, the dashes of its line, and the outline of its marker in a
+    square from -1 to 1, a point where it has none."""
+
+    name: str
+    colour: str
+    dashes: list[float]
+    marker: str
+
+
+def legend(curves: Curves) -> list[Swatch]:
+    """The curves of a chart, as its image has them."""
+    return [_swatch(name, look) for name, look in curves.looks.items()]
+
+
 def specification(curves: Curves) -> dict[str, Any]:
     """The chart of some curves in Vega-Lite, with the data in it: bands around them, and what they are compared with
-    grey and broken."""
+    behind them. Its legend stands beside it on the page, for a keyboard does not reach into a chart."""
     x, x_title, y_title = curves.x, curves.x_title, curves.y_title
-    ours = list(dict.fromkeys(curves.table["curve"]))
-    others = list(dict.fromkeys(curves.reference["curve"])) if len(curves.reference) else []
-    table = pd.concat([curves.table, curves.reference], ignore_index=True) if others else curves.table
-    colours = [*(PALETTE[i % len(PALETTE)] for i in range(len(ours))), *["#777777"] * len(others)]
-    shown = alt.selection_point(fields=["curve"], bind="legend", toggle="true")
-    legend = alt.Legend(orient="bottom", columns=1, labelLimit=0, title="Click to switch on and off")
-    scale = alt.Scale(domain=[*ours, *others], range=colours)
-    base = alt.Chart(table).encode(x=alt.X(f"{x}:Q", title=x_title, axis=alt.Axis(tickMinStep=1)))
-    lines = base.mark_line(point=True).encode(
-        color=alt.Color("curve:N", scale=scale, legend=legend),
-        y=alt.Y("value:Q", title=y_title, scale=alt.Scale(zero=False)),
-        strokeDash=alt.condition(
-            alt.FieldOneOfPredicate(field="curve", oneOf=others), alt.value([4, 3]), alt.value([1, 0])
-        ),
-        opacity=alt.condition(shown, alt.value(1.0), alt.value(0.05)),
+    table = pd.concat([curves.table, curves.reference], ignore_index=True) if len(curves.reference) else curves.table
+    names, colours, dashes, markers = zip(*legend(curves), strict=True)
+    scales = {"x": _scale("x" in curves.log), "y": _scale("y" in curves.log)}
+    base = alt.Chart(table).encode(
+        x=alt.X(f"{x}:Q", title=x_title, scale=scales["x"]),
+        color=alt.Color("curve:N", scale=alt.Scale(domain=names, range=colours), legend=None),
+    )
+    values = alt.Y("value:Q", title=y_title, scale=scales["y"])
+    opacity = alt.condition(_SHOWN, alt.value(1.0), alt.value(0.05))
+    lines = base.mark_line().encode(
+        y=values,
+        strokeDash=alt.StrokeDash("curve:N", scale=alt.Scale(domain=names, range=dashes), legend=None),
+        opacity=opacity,
+    )
+    points = base.mark_point(filled=True, size=45).encode(
+        y=values,
+        shape=alt.Shape("curve:N", scale=alt.Scale(domain=names, range=markers), legend=None),
+        opacity=opacity,
         tooltip=[
             alt.Tooltip("curve:N", title="Run"),
             alt.Tooltip(f"{x}:Q", title=x_title),
@@ -43,21 +64,33 @@ def specification(curves: Curves) -> dict[str, Any]:
             alt.Tooltip("seeds:Q", title="Seeds"),
         ],
     )
-    layers = [lines.add_params(shown)]
+    layers = [lines, points]
     if table["low"].notna().any():
-        bands = base.mark_area().encode(
-            # One legend is enough, and a selection is bound to one that a single layer has.
-            color=alt.Color("curve:N", scale=scale, legend=None),
-            y="low:Q",
-            y2="high:Q",
-            opacity=alt.condition(shown, alt.value(0.15), alt.value(0.0)),
-        )
-        layers.insert(0, bands)
-    chart = (
-        alt.layer(*layers)
-        .resolve_legend(color="independent")
-        .properties(width="container", height=HEIGHT)
-        .interactive()
-    )
-    spec: dict[str, Any] = chart.to_dict()
+        faint = alt.condition(_SHOWN, alt.value(0.15), alt.value(0.0))
+        layers.insert(0, base.mark_area().encode(y=alt.Y("low:Q", scale=scales["y"]), y2="high:Q", opacity=faint))
+    chart = alt.layer(*layers).add_params(alt.param(name=OFF, value=[])).properties(width="container", height=HEIGHT)
+    spec: dict[str, Any] = chart.interactive().configure(background="white", aria=False).to_dict()
     return spec
+
+
+def _scale(log: bool) -> alt.Scale:
+    """An axis with room for a whole marker at both of its ends."""
+    return alt.Scale(type="log" if log else "linear", zero=False, nice=False, padding=8)
+
+
+def _swatch(name: str, look: Mapping[str, Any]) -> Swatch:
+    from matplotlib.colors import to_hex
+    from matplotlib.markers import MarkerStyle
+
+    line = look.get("linestyle", "-")
+    dashes = [1.5 * length for length in line[1]] if isinstance(line, tuple) else _DASHES[line]
+    style = MarkerStyle(look.get("marker", "none"))
+    outlines: Any = style.get_path().transformed(style.get_transform()).to_polygons()
+    # Half as wide as the square, and with the vertical axis upwards. Vega takes no outline for a circle.
+    marker = (
+        "".join(f"M{'L'.join(f'{2 * x:.2f},{-2 * y:.2f}' for x, y in outline)}Z" for outline in outlines) or "M0,0Z"
+    )
+    return Swatch(name, to_hex(look["color"]), dashes, marker)
+
+
+_DASHES: dict[str, list[float]] = {"-": [1, 0], "none": [0, 1], "--": [5, 2.5], ":": [1.5, 2], "-.": [8, 2, 1.5, 2]}

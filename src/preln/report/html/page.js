@@ -1,9 +1,22 @@
-// Draws the charts and folds the images that show the same, sorts and filters the tables, and unfolds before printing.
-for (const spec of document.querySelectorAll("script.spec")) {
-  vegaEmbed(spec.previousElementSibling, JSON.parse(spec.textContent), { actions: false, renderer: "svg" }).then(() => {
-    const image = spec.closest(".figure").querySelector("details");
-    if (image) image.open = false;
-  });
+// Draws the charts when they are unfolded, switches curves off, and sorts and filters the tables.
+function draw(details) {
+  for (const spec of details.querySelectorAll("script.spec")) {
+    vegaEmbed(spec.previousElementSibling, JSON.parse(spec.textContent), { actions: false, renderer: "svg" }).then(
+      ({ view }) => {
+        const buttons = [...spec.nextElementSibling.querySelectorAll("button")];
+        for (const button of buttons) {
+          button.addEventListener("click", () => {
+            button.setAttribute("aria-pressed", button.ariaPressed === "false");
+            const off = buttons.filter((other) => other.ariaPressed === "false");
+            view.signal("off", off.map((other) => other.dataset.curve)).run();
+          });
+        }
+      },
+    );
+  }
+}
+for (const details of document.querySelectorAll("details.charts")) {
+  details.addEventListener("toggle", () => draw(details), { once: true });
 }
 
 const number = (text) => {
@@ -40,7 +53,3 @@ for (const filter of document.querySelectorAll("input.filter")) {
     }
   });
 }
-
-addEventListener("beforeprint", () => {
-  for (const details of document.querySelectorAll(".figure details")) details.open = true;
-});

@@ -1,11 +1,14 @@
-"""The report: one page that needs no network. The finding and its picture come first, then the claims with their
-verdicts, then each figure and table, what it cost, where it comes from, and what deviates from the paper. Of a study
-that tests no claim, it begins with the figures and tables, and ends with a sentence about the paper."""
+"""The report: one page that needs no network. The finding with its picture, the text, the models and the machine come
+first, then the claims with their verdicts, then each figure and table, what it cost, where it comes from, and what
+deviates from the paper. Of a study that tests no claim, it begins with the figures and tables, and ends with a sentence
+about the paper."""
 
 from __future__ import annotations
 
 import base64
+import io
 from collections import Counter
+from collections.abc import Iterable
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,9 +17,11 @@ import altair
 import vl_convert
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
+from PIL import Image
 
 from preln.config import Study
 from preln.jobs import notes
+from preln.jobs.base import Job
 from preln.pretraining.report import records as pretraining_records
 from preln.questions.base import Verdict
 from preln.questions.core import ledger
@@ -27,9 +32,12 @@ from preln.report.core.curves import Curves
 from preln.report.core.figure import Figure
 from preln.report.core.forms import Content
 from preln.report.core.records import commit_name, hardware_line
+from preln.report.core.style import RC
 from preln.report.core.table import Table
-from preln.report.html.charts import specification
+from preln.report.html import about
+from preln.report.html.charts import Swatch, legend, specification
 from preln.report.reference import errata
+from preln.translation.report import finding
 from preln.translation.report import records as translation_records
 
 VEGA_LITE = altair.SCHEMA_VERSION.removeprefix("v").rpartition(".")[0]
@@ -47,12 +55,21 @@ SIGNS = {
 """The sign before each verdict: not every reader can tell the colours apart."""
 
 
+class Chart(NamedTuple):
+    """Curves to look into, with their Vega-Lite specification and their legend."""
+
+    curves: Curves
+    specification: dict[str, Any]
+    legend: list[Swatch]
+
+
 class Drawn(NamedTuple):
-    """A figure with its PNG in base64, and charts that show the same, each with its Vega-Lite specification."""
+    """A figure with its PNG in base64, the width of that on paper in inches, and charts that show the same."""
 
     figure: Figure[Any]
     image: str
-    charts: list[tuple[Curves, dict[str, Any]]]
+    inches: float
+    charts: list[Chart]
 
 
 def write(study: Study, results: Path, out: Path) -> None:
@@ -71,27 +88,49 @@ def write(study: Study, results: Path, out: Path) -> None:
     figures = _figures(catalogue, results)
     entries = ledger.judge(catalogue.load(ledger.CLAIMS_TABLE, results))
     tested = ledger.tested(entries)
-    leading = next((figures[name] for name in LEADING if tested and name in figures), None)
-    counts = Counter(entry.verdict for entry in ledger.counted(entries))
+    leading = next((figures.pop(name) for name in LEADING if tested and name in figures), None)
+    counts = Counter(entry.verdict for entry in ledger.counted(tested))
+    tables = _tables(catalogue, results)
+    records = _records(catalogue, results / study.study)
+    provenance = _provenance(record for _, record in records)
+    deviations = errata.of_study(study) if tested else []
+    sections = {
+        "claims": ledger.CLAIMS_TABLE.heading if tested else "",
+        **{f"figure-{name}": drawn.figure.heading for name, drawn in figures.items()},
+        "tables": "Tables" if tables else "",
+        "cost": "What it cost",
+        "provenance": "Where the numbers come from",
+        "deviations": "Where the paper errs or is silent" if deviations else "",
+        "paper": "" if tested else "The paper",
+    }
     environment = Environment(
         loader=PackageLoader("preln.report.html", "."), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
     text = environment.get_template("page.html.j2").render(
         study=study,
-        finding=ledger.finding(entries),
+        found=finding.find(catalogue.load(finding.FIGURE, results)) if "finding" in catalogue.figures else None,
+        question=finding.QUESTION,
+        summary=ledger.finding(entries),
         counts={verdict: counts[verdict] for verdict in Verdict if counts[verdict]},
         tested=tested,
         untested=ledger.untested(entries),
         claims=ledger.CLAIMS_TABLE,
+        not_compared=ledger.NOT_COMPARED,
         note=ledger.NOTE,
         signs=SIGNS,
+        about={
+            "Text": about.texts(records),
+            "Model": about.models(catalogue, results),
+            "Machine": provenance.get("Hardware", []),
+        },
         notes=notes.of_study(catalogue.everything, results / study.study),
+        sections={name: heading for name, heading in sections.items() if heading},
         leading=leading,
         figures=figures.values(),
-        tables=_tables(catalogue, results),
+        tables=tables,
         cost=_cost(catalogue, results),
-        provenance=_provenance(catalogue, results / study.study),
-        errata=errata.load(),
+        provenance=provenance,
+        errata=deviations,
         style=Markup(_read("page.css")),
         script=Markup(_read("page.js")),
         vega=Markup(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=VEGA_LITE)),
@@ -105,11 +144,17 @@ def _figures(catalogue: Catalogue, results: Path) -> dict[str, Drawn]:
     for name, figure in catalogue.figures.items():
         image = results / study.study / f"figures/figure-{name}.png"
         if image.exists():
-            charts = [
-                (curves, specification(curves)) for curves in figure.curves(study, catalogue.load(figure, results))
-            ]
-            drawn[name] = Drawn(figure, base64.b64encode(image.read_bytes()).decode("ascii"), charts)
+            content = image.read_bytes()
+            shown = figure.curves(study, catalogue.load(figure, results))
+            charts = [Chart(curves, specification(curves), legend(curves)) for curves in shown]
+            drawn[name] = Drawn(figure, base64.b64encode(content).decode("ascii"), _inches(content), charts)
     return drawn
+
+
+def _inches(image: bytes) -> float:
+    """The width of a PNG on paper."""
+    with Image.open(io.BytesIO(image)) as picture:
+        return float(picture.width / RC["savefig.dpi"])
 
 
 def _tables(catalogue: Catalogue, results: Path) -> list[tuple[Table[Any], Content]]:
@@ -152,14 +197,19 @@ def _cost(catalogue: Catalogue, results: Path) -> list[str]:
     return sentences
 
 
-def _provenance(catalogue: Catalogue, folder: Path) -> dict[str, list[str]]:
+def _records(catalogue: Catalogue, folder: Path) -> list[tuple[Job, dict[str, Any]]]:
+    """The jobs that are done, each with its run.json."""
+    return [
+        (job, recording.read(folder / job.files[0]))
+        for job in catalogue.everything
+        if all(packed.exists(folder / file) for file in job.files)
+    ]
+
+
+def _provenance(records: Iterable[dict[str, Any]]) -> dict[str, list[str]]:
     """The commits, machines and sets of versions of the records, each with how many records it made."""
     counts: dict[str, Counter[str]] = {"Commit": Counter(), "Hardware": Counter(), "Versions": Counter()}
-    for job in catalogue.everything:
-        paths = [folder / file for file in job.files]
-        if not all(map(packed.exists, paths)):
-            continue
-        record = recording.read(paths[0])
+    for record in records:
         changed = ", with changes that are not committed" if record["commit_changed"] else ""
         counts["Commit"][f"{commit_name(record)}{changed}"] += 1
         counts["Hardware"][hardware_line(record["hardware"])] += 1

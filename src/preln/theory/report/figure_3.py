@@ -186,17 +186,20 @@ def curves(study: Study, records: Records) -> list[Curves]:
     if norms.empty:
         return []
     last = norms[(norms["layer"] == norms["depth"]) & (norms["state"] == INITIAL)]
-    bars = [
+    bars: list[dict[str, Any]] = [
         {"curve": f"{PAPER}: {_name(bar.placement, bar.state)}", "layer": bar.layer, "value": bar.value}
         for bar in records.bars
         if bar.matrix == "W2"
     ]
+    looks = {name: {"color": colour, "marker": "o"} for name, (colour, _) in _looks(norms).items()}
+    looks |= {bar["curve"]: {"color": "0.45", "marker": "D", "linestyle": "--"} for bar in bars}
     by_layer = means(norms[norms["depth"] == norms["depth"].min()], "layer")
     title = "Expected gradient of W² by decoder layer"
-    curves = [Curves(title, "layer", "Layer", "Norm", by_layer, pd.DataFrame(bars))]
+    curves = [Curves(title, "layer", "Layer", "Norm", by_layer, pd.DataFrame(bars), looks)]
     if last["depth"].nunique() > 1:
-        axis = "Layers of the decoder"
-        curves.append(Curves("The last layer's, by depth", "depth", axis, "Norm", means(last, "depth"), pd.DataFrame()))
+        title, by_depth = "The last layer's, by depth", means(last, "depth")
+        looks = {name: looks[name] for name in by_depth["curve"]}
+        curves.append(Curves(title, "depth", "Layers of the decoder", "Norm", by_depth, pd.DataFrame(), looks))
     return curves
 
 

@@ -94,19 +94,16 @@ def _draw(axes: Axes, drawn: pd.DataFrame, depths: Sequence[int]) -> None:
     """The points of a panel, a line a curve; the line tells the peak rate."""
     axes.set_xscale("log")
     axes.set_yscale("log")
-    rates = sorted(set(drawn["rate"]), reverse=True)
+    looks = _looks(drawn)
     for name, curve in drawn.groupby("curve", sort=False):
-        look = PLACEMENTS[curve["placement"].iloc[0]]
         points = means(curve, "layers", extent).sort_values("layers")
         bars: Any = [points["value"] - points["low"], points["high"] - points["value"]]
         axes.errorbar(
             points["layers"],
             points["value"],
             yerr=None if points["low"].isna().any() else bars,
-            color=look.colour,
-            marker=look.marker,
+            **looks[name],
             markersize=4,
-            linestyle=_LINES[rates.index(curve["rate"].iloc[0]) % len(_LINES)],
             linewidth=1.0,
             capsize=2,
             label=f"{name} ({_text(slope(curve, depths))})",
@@ -121,6 +118,20 @@ def _draw(axes: Axes, drawn: pd.DataFrame, depths: Sequence[int]) -> None:
     axes.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.22))
 
 
+def _looks(drawn: pd.DataFrame) -> dict[Any, dict[str, Any]]:
+    """Colour and marker of each curve by its placement, and the line by its peak rate."""
+    rates = sorted(set(drawn["rate"]), reverse=True)
+    curves = drawn.drop_duplicates("curve")[["curve", "placement", "rate"]]
+    return {
+        name: {
+            "color": PLACEMENTS[placement].colour,
+            "marker": PLACEMENTS[placement].marker,
+            "linestyle": _LINES[rates.index(rate) % len(_LINES)],
+        }
+        for name, placement, rate in curves.itertuples(index=False, name=None)
+    }
+
+
 def _text(power: Estimate) -> str:
     """An exponent with half of its interval."""
     return plus_minus(power.mean, power.half, ".2f", ".2f") if power.n else "not known"
@@ -128,11 +139,15 @@ def _text(power: Estimate) -> str:
 
 def curves(study: Study, records: Records) -> list[Curves]:
     """The figure as numbers."""
-    return [
-        Curves(title, "layers", "Layers", unit.replace(r"$\Vert\Delta f\Vert$", "‖Δf‖"), table, pd.DataFrame(), EXTENT)
-        for title, (unit, number) in QUANTITIES.items()
-        if len(table := means(values(records, number), "layers", extent))
-    ]
+    charts = []
+    for title, (unit, number) in QUANTITIES.items():
+        drawn = values(records, number)
+        if len(drawn):
+            unit = unit.replace(r"$\Vert\Delta f\Vert$", "‖Δf‖")
+            table, looks = means(drawn, "layers", extent), _looks(drawn)
+            both = frozenset("xy")
+            charts.append(Curves(title, "layers", "Layers", unit, table, pd.DataFrame(), looks, both, EXTENT))
+    return charts
 
 
 FIGURE = Figure(

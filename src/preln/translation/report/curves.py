@@ -6,12 +6,13 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from preln.config import RunSettings
-from preln.report.core.curve_figure import Panel, Reference, TrainedRun, curves_of
-from preln.report.core.style import Style
+from preln.config import RunSettings, Study
+from preln.jobs.grid import series
+from preln.report.core.curve_figure import Panel, Reference, TrainedRun, curves_of, looks
 from preln.report.reference.translation import Quantity
+from preln.translation.report.four_curves import shown
 from preln.translation.report.records import Records
-from preln.translation.runs import Run
+from preln.translation.runs import Run, expand
 
 COLUMNS: dict[Quantity, str] = {"valid_loss": "valid_loss", "bleu": "test_bleu"}
 AXES = {"valid_loss": "Validation loss (bits/token)", "bleu": "Test BLEU"}
@@ -28,6 +29,17 @@ def trained(records: Records, runs: Sequence[Run]) -> list[TrainedRun]:
         curve = points.get(run.id, records.curves.iloc[:0]) if run.id in done.index else None
         drawn.append(TrainedRun(run.settings, curve, int(done.diverged_update[run.id]) if diverged else None))
     return drawn
+
+
+def looks_of(study: Study) -> dict[Any, dict[str, Any]]:
+    """The look of each curve in every figure of a study. The finding's come first, for the first differ most."""
+    runs = expand(study)
+    first = shown(study, runs)
+    figures: dict[Any, set[int]] = {}
+    for run in runs:
+        figures.setdefault(series(run.settings), set()).update(run.figures, {0} if run in first else ())
+    in_figures = sorted(runs, key=lambda run: (not run.figures, run.figures))
+    return looks([run.settings for run in (*first, *in_figures)], figures)
 
 
 def baseline(records: Records, runs: Sequence[Run]) -> tuple[float, str]:
@@ -58,19 +70,3 @@ def panel(
         baseline=baseline(records, runs) if runs and quantity == "valid_loss" else None,
         is_score=quantity == "bleu",
     )
-
-
-def look(style: Style) -> dict[str, Any]:
-    """A style in the terms of `Axes.plot`."""
-    return {
-        "color": style.colour,
-        "linestyle": style.line,
-        "linewidth": 1.1,
-        "marker": style.marker,
-        "markersize": 3.4,
-        "markeredgecolor": style.colour,
-        "markeredgewidth": 0.7,
-        "markerfacecolor": style.colour,
-        "markerfacecoloralt": "white",
-        "fillstyle": style.filling,
-    }

@@ -10,10 +10,9 @@ from preln.report.core import curve_figure
 from preln.report.core.curve_figure import Panel, Reference, TrainedRun, curves_of, shared
 from preln.report.core.figure import Figure
 from preln.report.core.labels import names
-from preln.report.core.style import styles
 from preln.schedules.inverse_sqrt import InverseSqrt
 from preln.translation.report.budgets import WARMED_UP, curve_of, of_the_paper, spent, sum_of_rates
-from preln.translation.report.curves import AXES, baseline, look
+from preln.translation.report.curves import AXES, baseline, looks_of
 from preln.translation.report.records import SOURCE, Records
 from preln.translation.report.table_rate_budgets import comparable
 from preln.values import short
@@ -40,14 +39,13 @@ def runs(records: Records) -> list[TrainedRun]:
     return drawn
 
 
-def panel(records: Records) -> Panel:
+def panel(study: Study, records: Records) -> Panel:
     """The study's losses."""
     called, _ = names(_settings(records))
-    looks = {settings: look(style) for settings, style in styles(records.runs).items()}
     return Panel(
         title="The study",
         y_title=AXES["valid_loss"],
-        curves=curves_of(runs(records), "valid_loss", called, looks),
+        curves=curves_of(runs(records), "valid_loss", called, looks_of(study)),
         x_title=_X_TITLE,
         baseline=baseline(records, records.runs),
         log=frozenset({"x"}),
@@ -62,7 +60,7 @@ def compose(study: Study, records: Records) -> Drawing:
         f"Study {study.study}: {len(runs(records))} of {len(records.runs)} runs; those of SGD, and those that "
         f"diverged, are left out. A point at the end of each epoch. {shared(common)}"
     )
-    return curve_figure.compose([[of_paper, panel(records)]], note, legend_by_column=True)
+    return curve_figure.compose([[of_paper, panel(study, records)]], note, legend_by_column=True)
 
 
 def _settings(records: Records) -> list[Any]:
@@ -100,5 +98,5 @@ FIGURE = Figure(
     source=SOURCE,
     of=comparable,
     compose=compose,
-    curves=lambda study, records: curve_figure.curves([[panel(records)]]),
+    curves=lambda study, records: curve_figure.curves([[panel(study, records)]]),
 )

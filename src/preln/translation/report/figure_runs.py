@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from preln.config import Study
 from preln.jobs.grid import series
 from preln.report.core import curve_figure
-from preln.report.core.curve_figure import Panel, looks, progress, shared
+from preln.report.core.curve_figure import Panel, progress, shared
 from preln.report.core.curves import by_series
 from preln.report.core.figure import Figure
-from preln.report.core.labels import names
-from preln.translation.report.curves import COLUMNS, TITLES, panel, trained
+from preln.report.core.labels import names, text_name
+from preln.translation.report.curves import COLUMNS, TITLES, looks_of, panel, trained
 from preln.translation.report.records import SOURCE, Records
 from preln.translation.runs import Run
 
@@ -23,19 +23,21 @@ def legible(study: Study, runs: Sequence[Run]) -> Sequence[Run]:
     return runs if len(by_series(runs)) <= _MOST_CURVES else []
 
 
-def panels(records: Records) -> list[list[Panel]]:
+def panels(study: Study, records: Records) -> list[list[Panel]]:
     """A row for each corpus that has a run that is done; the loss, and BLEU where one has it."""
     settings = [series(run.settings) for run in records.runs]
     called, _ = names(settings, always={"placement"})
-    look = looks(settings)
+    looks = looks_of(study)
     corpora = dict.fromkeys(records.summary["corpus"])
     known = records.curves.notna().any()
     quantities = [name for name, column in COLUMNS.items() if name == "valid_loss" or known[column]]
     rows = []
     for corpus in corpora:
         runs = [run for run in records.runs if run.settings.corpus == corpus]
-        titles = {name: f"{title}, {corpus}" if len(corpora) > 1 else title for name, title in TITLES.items()}
-        rows.append([panel(titles[name], name, records, runs, called, look) for name in quantities])
+        titles = {
+            name: f"{title}, {text_name(corpus)}" if len(corpora) > 1 else title for name, title in TITLES.items()
+        }
+        rows.append([panel(titles[name], name, records, runs, called, looks) for name in quantities])
     return rows
 
 
@@ -49,14 +51,12 @@ def note(study: Study, records: Records) -> str:
 FIGURE = Figure(
     name="runs",
     title="The study's own translation runs",
-    caption="Every translation run of the study: the validation loss, and BLEU on test, by update. Where one setting "
-    "differs between the runs, colour tells it; where several do, each curve has a colour and a marker of "
-    "its own. The line tells the placement. Several seeds are a mean line, with a band from the lowest to "
-    "the highest. A run that diverged is a thin line, and a cross on the edge at the update at which it did. "
-    "Losses far above the unigram baseline are drawn at the upper edge. More than twelve curves have panels of "
-    "their own.",
+    caption="Every translation run of the study: the validation loss, and BLEU on test, by update. The line tells the "
+    "placement. Several seeds are a mean line, with a band from the lowest to the highest. A run that diverged is a "
+    "thin line, and a cross on the edge at the update at which it did. Losses far above the unigram baseline are drawn "
+    "at the upper edge. More than twelve curves have panels of their own.",
     source=SOURCE,
     of=legible,
-    compose=lambda study, records: curve_figure.compose(panels(records), note(study, records)),
-    curves=lambda study, records: curve_figure.curves(panels(records)),
+    compose=lambda study, records: curve_figure.compose(panels(study, records), note(study, records)),
+    curves=lambda study, records: curve_figure.curves(panels(study, records)),
 )

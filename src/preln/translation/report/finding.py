@@ -1,25 +1,22 @@
-"""The paper's question, as a study can show it: does Post-LN need the warm-up, and Pre-LN not?
-
-The runs that show it are those of one model, text and peak rate with Adam, which differ in placement and warm-up.
-"""
+"""The paper's question, as a study can show it: does Post-LN need the warm-up, and Pre-LN not?"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from preln.config import RunSettings, Study
 from preln.placements import PLACEMENTS
 from preln.report.core import curve_figure
-from preln.report.core.curve_figure import Panel, looks, progress
+from preln.report.core.curve_figure import Panel, progress
 from preln.report.core.curves import Curves, by_series
 from preln.report.core.figure import Figure
 from preln.report.core.labels import counted, schedule, warmup
 from preln.report.core.statistics import mean
-from preln.schedules import SETTINGS
-from preln.translation.report.curves import COLUMNS, TITLES, panel, trained
+from preln.translation.report.curves import COLUMNS, TITLES, looks_of, panel, trained
+from preln.translation.report.four_curves import shown
 from preln.translation.report.records import SOURCE, Records
 from preln.translation.runs import Run
 from preln.values import short
@@ -36,50 +33,6 @@ LEARNED = 0.3
 """Bits a token by which a run that has learned something is below the unigram baseline: as in C11 and C12."""
 ENOUGH = 3
 """Seeds that settle a comparison."""
-
-_FREE = {"placement", "warmup", "epochs", "seed", "schedule", *SETTINGS}
-
-
-def shown(study: Study, runs: Sequence[Run]) -> list[Run]:
-    """The runs of up to four curves: Post-LN and Pre-LN, each without a warm-up and with the longest one.
-
-    Of several models, texts and rates, it takes the one with the most of the four curves, then the most seeds, then the
-    first in the study. With and without a warm-up, a placement has one schedule; Pre-LN has Post-LN's where it can. No
-    curve is shown unless Post-LN without a warm-up is one of at least two.
-    """
-    models: dict[tuple[Any, ...], list[list[Run]]] = {}
-    for curve in by_series(run for run in runs if run.settings.optimizer == "adam").values():
-        settings = curve[0].settings
-        model = tuple(repr(value) for key, value in settings.model_dump().items() if key not in _FREE)
-        models.setdefault(model, []).append(curve)
-    return [run for curve in max(map(_four, models.values()), key=_extent, default=[]) for run in curve]
-
-
-def _extent(curves: Sequence[Sequence[Run]]) -> tuple[int, int]:
-    return len(curves), sum(map(len, curves))
-
-
-def _four(curves: Sequence[list[Run]]) -> list[list[Run]]:
-    """Of the curves of one model, those of each placement without a warm-up and with the longest one."""
-    post = _pair([curve for curve in curves if curve[0].settings.placement == "post"])
-    if not post:
-        return []
-    schedule = post[0][0].settings.schedule
-    pre = [curve for curve in curves if curve[0].settings.placement == "pre"]
-    chosen = [*post, *(_pair([one for one in pre if one[0].settings.schedule == schedule]) or _pair(pre))]
-    return chosen if len(chosen) > 1 else []
-
-
-def _pair(curves: Sequence[list[Run]]) -> list[list[Run]]:
-    """Of a placement's curves, that without a warm-up and that with the longest one of the same schedule."""
-    pairs = []
-    for without in curves:
-        settings = without[0].settings
-        if settings.warmup <= 1:
-            alike = [curve for curve in curves if curve[0].settings.schedule == settings.schedule and curve != without]
-            longest = max(alike, key=lambda curve: curve[0].settings.warmup, default=without)
-            pairs.append([without, longest] if longest[0].settings.warmup > 1 else [without])
-    return max(pairs, key=_extent, default=[])
 
 
 @dataclass(frozen=True)
@@ -119,12 +72,17 @@ class Finding:
 
     @property
     def question(self) -> str:
-        """What the runs ask, with their peak rate and seeds."""
+        """What the runs ask, with their conditions."""
+        return f"{QUESTION} {self.conditions}"
+
+    @property
+    def conditions(self) -> str:
+        """The peak rate, the seeds and the units."""
         seeds = sorted({len(row.losses) for row in self.rows})
         number = " to ".join(str(count) for count in dict.fromkeys((seeds[0], seeds[-1])))
         rate = short(self.rows[0].settings.learning_rate)
         return (
-            f"{QUESTION} Adam at a peak rate of {rate}; the last validation loss of {counted(number, 'seed')}, in bits "
+            f"Adam at a peak rate of {rate}; the last validation loss of {counted(number, 'seed')}, in bits "
             "a token, and BLEU on test."
         )
 
@@ -202,22 +160,21 @@ def _names(runs: Sequence[Run]) -> dict[RunSettings, str]:
     return names
 
 
-def panels(records: Records) -> list[list[Panel]]:
+def panels(study: Study, records: Records) -> list[list[Panel]]:
     """The loss and BLEU beside each other."""
-    names = _names(records.runs)
-    look = looks(list(names))
-    return [[panel(TITLES[quantity], quantity, records, records.runs, names, look) for quantity in COLUMNS]]
+    names, looks = _names(records.runs), looks_of(study)
+    return [[panel(TITLES[quantity], quantity, records, records.runs, names, looks) for quantity in COLUMNS]]
 
 
 def compose(study: Study, records: Records) -> Drawing:
     """The figure of the runs that show the finding."""
     corpora = [run.settings.corpus for run in records.runs]
-    return curve_figure.compose(panels(records), progress(study.study, corpora, trained(records, records.runs)))
+    return curve_figure.compose(panels(study, records), progress(study.study, corpora, trained(records, records.runs)))
 
 
 def curves(study: Study, records: Records) -> list[Curves]:
     """The figure as numbers."""
-    return curve_figure.curves(panels(records))
+    return curve_figure.curves(panels(study, records))
 
 
 FIGURE = Figure(

@@ -10,14 +10,14 @@ from typing import Any
 
 from preln.config import RunSettings, Study
 from preln.jobs.grid import series
+from preln.placements import PLACEMENTS
 from preln.report.core import curve_figure
 from preln.report.core.curve_figure import Panel, Reference, progress, shared
 from preln.report.core.figure import Figure
-from preln.report.core.labels import names
-from preln.report.core.style import line, styles
+from preln.report.core.labels import names, text_name
 from preln.report.reference import translation as paper
 from preln.report.reference.translation import Quantity
-from preln.translation.report.curves import COLUMNS, TITLES, look, panel, trained
+from preln.translation.report.curves import COLUMNS, TITLES, looks_of, panel, trained
 from preln.translation.report.records import SOURCE, Records
 from preln.translation.runs import Run
 
@@ -69,7 +69,7 @@ class Layout:
 
     def _panels(self, study: Study, records: Records) -> list[list[Panel]]:
         """The panels of the figure."""
-        looks = {settings: look(style) for settings, style in styles(records.runs).items()}
+        looks = looks_of(study)
         markers = cycle(_POINTS)
         grid: list[list[Panel]] = []
         for row in self.parts(records.runs):
@@ -132,7 +132,7 @@ def _references(numbers: Sequence[paper.Reference], markers: Iterator[str]) -> l
     references = []
     for name, drawn in by_series.items():
         points = tuple((number.update, number.y) for number in drawn if number.y is not None)
-        grey, dashes = _PAPER_GREY[drawn[0].optimizer], line(drawn[0].placement)
+        grey, dashes = _PAPER_GREY[drawn[0].optimizer], PLACEMENTS[drawn[0].placement].line
         curve = {"color": grey, "linestyle": dashes, "linewidth": 0.7, "zorder": 1}
         references.append(Reference(f"paper: {name}", points, curve))
     for number in numbers:
@@ -169,11 +169,13 @@ def _by_corpus(runs: Sequence[Run]) -> list[list[Part]]:
     """A row for each corpus: validation loss, and BLEU beside it."""
     letters = iter(ascii_lowercase)
     rows = []
-    for corpus in dict.fromkeys(run.settings.corpus for run in runs):
+    corpora = dict.fromkeys(run.settings.corpus for run in runs)
+    for corpus in corpora:
         trained_on_it = tuple(run for run in runs if run.settings.corpus == corpus)
+        of = f", {text_name(corpus)}" if len(corpora) > 1 else ""
         rows.append(
             [
-                Part(f"({next(letters)}) {TITLES[quantity]}, {corpus}", quantity, trained_on_it, letter)
+                Part(f"({next(letters)}) {TITLES[quantity]}{of}", quantity, trained_on_it, letter)
                 for quantity, letter in zip(COLUMNS, "ab", strict=True)
             ]
         )
@@ -188,10 +190,8 @@ def _losses(runs: Sequence[Run]) -> list[list[Part]]:
 FIGURE_2 = Layout(2, _by_optimizer, legend_by_column=True).figure(
     title="Is warm-up essential? Post-LN by Adam and by SGD (section 3.2)",
     caption="Post-LN, trained by (a) Adam and (b) SGD, with and without warm-up: the validation loss above, and BLEU "
-    "on test below, after each epoch, over updates. Colour and the shape of the marker are the warm-up, its filling "
-    "is the peak learning rate, and the line says where the decay begins. Several seeds are a mean line, with a "
-    "band from the lowest to the highest. A cross ends a run that diverged. Losses far above the "
-    "unigram baseline are drawn at the upper edge.\n\n"
+    "on test below, after each epoch, over updates. Several seeds are a mean line, with a band from the lowest to the "
+    "highest. A cross ends a run that diverged. Losses far above the unigram baseline are drawn at the upper edge.\n\n"
     "The paper (section 3.2) states for Adam a BLEU of only 8.45 without warm-up and around 34 with it. For "
     "a warm-up of 500 updates it states 31.16 at peak rate 5e-4, and 2.77 at 1e-3. For SGD without warm-up "
     "it states a BLEU just above zero. It does not say where the decay begins without warm-up, so there may "
@@ -202,10 +202,9 @@ FIGURE_2 = Layout(2, _by_optimizer, legend_by_column=True).figure(
 FIGURE_4 = Layout(4, _by_corpus, always=frozenset({"placement", "optimizer"})).figure(
     title="Pre-LN without warm-up beside Post-LN with it (section 4.1)",
     caption="Pre-LN without warm-up and Post-LN with it, by Adam and RAdam: the validation loss on the left, and "
-    "BLEU on test on the right, after each epoch, over updates; a row for each corpus. Unbroken lines are Post-LN, and "
-    "dashed lines Pre-LN. Colour and marker say how training starts: with warm-up, without it, or with "
-    "RAdam. Several seeds are a mean line, with a band from the lowest to the highest. A cross ends a run "
-    "that diverged. Grey lines, where there are any, are the paper's, with 1,100 updates an epoch.\n\n"
+    "BLEU on test on the right, after each epoch, over updates; a row for each text. Unbroken lines are Post-LN, and "
+    "dashed lines Pre-LN. Several seeds are a mean line, with a band from the lowest to the highest. A cross ends a "
+    "run that diverged. Grey lines, where there are any, are the paper's, with 1,100 updates an epoch.\n\n"
     "The paper (section 4) states that Pre-LN without warm-up reaches a BLEU around 34 and a validation loss "
     "around 4, comparable to Post-LN with warm-up; that its 9th checkpoint is as good as the 15th of "
     "Post-LN; and that RAdam helps Post-LN but makes little difference for Pre-LN. In the paper the two also "

@@ -1,0 +1,97 @@
+"""The text, the models and the machine of a study, in a line or two each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from preln.corpora.languages import MOSES
+from preln.jobs.base import Job
+from preln.language.report import records as language_records
+from preln.libraries import pd
+from preln.pretraining.report import records as pretraining_records
+from preln.report.catalogue import Catalogue
+from preln.report.core.entries import Source
+from preln.report.core.forms import MISSING
+from preln.report.core.labels import counted, text_name
+from preln.translation.report import records as translation_records
+
+_MOST = 3
+"""Values of a setting that a line names; of more it names the ends."""
+
+
+def texts(records: Iterable[tuple[Job, dict[str, Any]]]) -> list[str]:
+    """The texts of recorded runs: languages, pairs or documents, files and vocabulary.
+
+    Args:
+        records: the jobs that are done, each with its run.json.
+    """
+    lines: dict[str, str] = {}
+    for job, record in records:
+        settings: Any = getattr(job, "settings", None)
+        if corpus := record.get("corpus"):
+            lines.setdefault(settings.corpus, f"{text_name(settings.corpus)}: {_pairs(corpus)}")
+        elif text := record.get("text"):
+            lines.setdefault(settings.text, f"{text_name(settings.text)}: {_documents(text)}")
+    return list(lines.values())
+
+
+def _pairs(corpus: dict[str, Any]) -> str:
+    source, target = (MOSES.get(tag, tag) for tag in (corpus["languages"][side] for side in ("source", "target")))
+    parts = ", ".join(f"{corpus['parts'][part]['pairs']:,} {part}" for part in ("train", "valid", "test"))
+    settings = corpus["settings"]
+    files = " and ".join(settings["train"].values()) if corpus["source"] == "files" else corpus["title"]
+    return f"{source} to {target}, {parts} pairs ({files}), at most {settings['vocabulary']:,} BPE pieces."
+
+
+def _documents(text: dict[str, Any]) -> str:
+    train, settings = text["parts"]["train"], text["settings"]
+    sources = [source.get("path") or source.get("folder") or source["source"] for source in settings["sources"]]
+    return (
+        f"{train['documents']:,} documents of {train['words']:,} words ({', '.join(map(text_name, sources))}), at most "
+        f"{settings['vocabulary']:,} BPE pieces."
+    )
+
+
+def models(catalogue: Catalogue, results: Path) -> list[str]:
+    """The trained models of a study, a line a kind: layers, width, parameters, batch and updates."""
+    study, lines = catalogue.study, []
+    runs = translation_records.SOURCE.jobs(study)
+    done = translation_records.load(study, runs, results).summary
+    if len(done):
+        settings: list[Any] = [run.settings for run in runs]
+        layers = [_values(getattr(one, f"{stack}_layers") for one in settings) for stack in ("encoder", "decoder")]
+        tokens = _values(one.batch_tokens * one.accumulate for one in settings)
+        epochs = counted(_values(one.epochs for one in settings), "epoch")
+        lines.append(
+            f"Translation: {' + '.join(layers)} layers {_shape(settings, done['parameters'])}; batches of {tokens} "
+            f"tokens, {_values(done['updates'])} updates in {epochs}."
+        )
+    sources: dict[str, Source[Any, Any]] = {
+        "BERT": pretraining_records.SOURCE,
+        "Language model": language_records.SOURCE,
+    }
+    for name, source in sources.items():
+        recorded = source.load(study, source.jobs(study), results)
+        settings = [run.settings for run in recorded.runs if run.id in recorded.metrics]
+        if settings:
+            parameters = [metrics["parameters"] for metrics in recorded.metrics.values()]
+            sequences = _values(one.batch_sequences * one.accumulate for one in settings)
+            lines.append(
+                f"{name}: {_values(one.layers for one in settings)} layers {_shape(settings, parameters)}; batches of "
+                f"{sequences} sequences of {_values(one.sequence_length for one in settings)} tokens, "
+                f"{_values(one.updates for one in settings)} updates."
+            )
+    return lines
+
+
+def _shape(settings: list[Any], parameters: Iterable[Any]) -> str:
+    width, inner, heads = (_values(getattr(one, key) for one in settings) for key in ("width", "ffn_width", "heads"))
+    return f"of width {width} (feed-forward {inner}, {heads} heads), {_values(parameters)} parameters"
+
+
+def _values(values: Iterable[Any]) -> str:
+    """The values of a setting, ascending. A run that diverged in its first epoch has no parameters."""
+    texts = [f"{value:,}" for value in sorted({value for value in values if pd.notna(value)})]
+    return (" or ".join(texts) or MISSING) if len(texts) <= _MOST else f"{texts[0]} to {texts[-1]}"
