@@ -54,7 +54,7 @@ class Installed:
                 package = metadata.distribution(requirement.name)
                 for top in {path.parts[0] for path in package.files or ()} - {"..", "__pycache__"}:
                     if not (self.packages / top).exists():
-                        (self.packages / top).symlink_to(package.locate_file(top))
+                        (self.packages / top).symlink_to(str(package.locate_file(top)))
                 required = map(Requirement, package.requires or ())
                 left += [one for one in required if not one.marker or one.marker.evaluate({"extra": extra})]
 
