@@ -58,9 +58,12 @@ def commit() -> dict[str, Any]:
 
     # An installed package may lie in somebody else's working tree.
     if not git("ls-files", "."):
-        # PEP 610: what pip says of what it did not install from an index.
-        origin = json.loads(distribution(DISTRIBUTION).read_text("direct_url.json") or "{}")
-        installed = origin.get("vcs_info", {}).get("commit_id")
+        installed = None
+        # A copy of the code on Python's path is not installed.
+        with suppress(PackageNotFoundError):
+            # PEP 610: what pip says of what it did not install from an index.
+            origin = json.loads(distribution(DISTRIBUTION).read_text("direct_url.json") or "{}")
+            installed = origin.get("vcs_info", {}).get("commit_id")
         if installed is None:
             logger.warning("%s: git knows no commit of it, so that records do not say which code made them", HERE)
         return {"commit": installed, "commit_changed": None if installed is None else False}
