@@ -104,14 +104,14 @@ def test_text_model_and_machine_stand_at_the_top(tmp_path: Path) -> None:
     }
     path.write_text(json.dumps(json.loads(path.read_text()) | {"corpus": corpus}))
     page.write(study, tmp_path, tmp_path / "report.html")
-    top = (tmp_path / "report.html").read_text(encoding="utf-8").partition("<main")[0]
+    top = html.unescape((tmp_path / "report.html").read_text(encoding="utf-8")).partition("<main")[0]
 
     settings = run.settings
     assert "French to English, 10,000 train, 500 valid, 400 test pairs (data/train.fr and data/train.en)" in top
     assert "at most 2,000 BPE pieces" in top
     layers = f"{settings.encoder_layers} + {settings.decoder_layers} layers of width {settings.width}"
     assert layers in top and f"batches of {settings.batch_tokens:,} tokens" in top
-    assert "1 core(s) a run" in top
+    assert "A & B, 2 core(s) a run" in top
 
 
 def test_a_claim_says_a_thing_once_and_in_words(tmp_path: Path) -> None:
