@@ -47,7 +47,7 @@ def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 GROUPS = {
-    STUDY: {"demo", "init", "plan", "run", "status", "summary", "compare", "answer"},
+    STUDY: {"demo", "bench", "init", "plan", "run", "status", "summary", "compare", "answer"},
     LOOK: {"report", "figure", "table", "translate", "export"},
     STAGE: {
         *("download", "prepare-text", "prepare-bpe", "binarise"),
