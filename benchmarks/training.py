@@ -120,8 +120,9 @@ def packed_rounds(size: str, precision: Any, device: str, by_graphs: bool) -> tu
     ends = np.cumsum([0, *(len(sample["target"]) for sample in padded)])
     sizes = capacities([range(*span) for span in pairwise(ends.tolist())], (sides[0], sides[1]))
     samples = [Noted(dict, PAD, sizes)(sample) for sample in padded]
-    examples = {sample["capacity"]: sample for sample in samples} if by_graphs else {}
-    trainer.task.examples = lambda: [utils.move_to_cuda(sample) if gpus else sample for sample in examples.values()]
+    examples = {sample["capacity"]: [sample, sample] for sample in samples} if by_graphs else {}
+    both = list(examples.values())
+    trainer.task.examples = lambda: utils.move_to_cuda(both) if gpus else both
     if not gpus:
         graphs.Recording = Rerun  # type: ignore[assignment,misc]
     return trainer, samples

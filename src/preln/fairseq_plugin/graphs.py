@@ -8,7 +8,7 @@ the loss scale of fp16, and the state of the generator that dropout draws from.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import torch
@@ -111,19 +111,27 @@ class Passes:
 class Graphs:
     """A training's graphs, by their capacities."""
 
-    def __init__(self, passes: Passes, examples: Sequence[dict[str, Any]]) -> None:
-        """Record a graph for each of the `examples`, batches of different capacities on the GPU, and hold its first
-        replay against the pass itself; a graph that differs is not used."""
+    def __init__(self, passes: Passes, examples: Iterable[Sequence[dict[str, Any]]]) -> None:
+        """Record a graph for each capacity, and hold its first replay against the passes themselves; a graph that
+        differs is not used.
+
+        Args:
+            passes: what is recorded.
+            examples: two batches of each capacity, on the GPU: the first is recorded, and the second replayed.
+        """
         self._passes = passes
         self._graphs: dict[Capacity, tuple[Tensor, Recording]] = {}
         pool = torch.cuda.graph_pool_handle() if torch.cuda.is_available() else None
+        weights = list(passes.model.parameters())
+        gradients = [weight.grad for weight in weights]
         # The training's own draws begin afterwards, as without graphs.
         with utils.set_torch_seed(SEED):
-            for example in examples:
-                self._record(example, pool)
-        passes.model.zero_grad()
+            for recorded, replayed in examples:
+                self._record(recorded, replayed, pool)
+        for weight, gradient in zip(weights, gradients, strict=True):
+            weight.grad = gradient
 
-    def _record(self, example: dict[str, Any], pool: Any) -> None:
+    def _record(self, example: dict[str, Any], another: dict[str, Any], pool: Any) -> None:
         static = {**example, "numbers": example["numbers"].clone()}
         passes, results = self._passes, list[Tensor]()
 
@@ -131,8 +139,10 @@ class Graphs:
             results[:] = passes.compute(static)
             return list(results)
 
-        eager = passes.computed(compute, lambda: results)
+        passes.prepare()
         recording = Recording(compute, pool)
+        static["numbers"].copy_(another["numbers"])
+        eager = passes.computed(compute, lambda: results)
         replayed = passes.computed(recording.replay, lambda: recording.results)
         difference = max(distance(eager[:1], replayed[:1]), distance(eager[2:], replayed[2:]))
         capacity = example["capacity"]

@@ -33,8 +33,8 @@ class GuardedTask(FairseqTask):
         batches.collate_fn = Noted.by(batches.collate_fn, self.source_dictionary.pad())
         return batches
 
-    def examples(self) -> list[dict[str, Any]]:
-        """A packed batch of the training's for each capacity, for a task that packs its batches."""
+    def examples(self) -> list[list[dict[str, Any]]]:
+        """Two packed batches of the training for each capacity, from a task that packs its batches."""
         raise NotImplementedError
 
     def train_step(

@@ -87,16 +87,16 @@ class RecordedTranslation(RecordedTask, TranslationTask):
             batches.collate_fn = replace(batches.collate_fn, capacities=sizes)
         return batches
 
-    def examples(self) -> list[dict[str, Any]]:
-        """A packed batch of the training's for each capacity."""
+    def examples(self) -> list[list[dict[str, Any]]]:
+        """The first and the last packed batch of each capacity."""
         pairs, collate = self._batches.dataset, self._batches.collate_fn
-        chosen: dict[Capacity, Any] = {}
+        chosen: dict[Capacity, list[Any]] = {}
         for batch in self._batches.frozen_batches:
             held = fitting(collate.capacities, (pairs.src_sizes[batch].tolist(), pairs.tgt_sizes[batch].tolist()))
             if held is not None:
-                chosen.setdefault(held[0], batch)
-        samples = [collate([pairs[number] for number in batch]) for batch in chosen.values()]
-        return [utils.move_to_cuda(sample) if torch.cuda.is_available() else sample for sample in samples]
+                chosen.setdefault(held[0], [batch, batch])[1] = batch
+        samples = [[collate([pairs[number] for number in batch]) for batch in both] for both in chosen.values()]
+        return utils.move_to_cuda(samples) if torch.cuda.is_available() else samples
 
     def kept_as(self, update: int) -> str | None:
         """The file for the weights at the end of the warm-up, for the gradients of section 3.4."""
