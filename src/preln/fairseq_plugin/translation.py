@@ -96,7 +96,7 @@ class RecordedTranslation(RecordedTask, TranslationTask):
             if held is not None:
                 chosen.setdefault(held[0], [batch, batch])[1] = batch
         samples = [[collate([pairs[number] for number in batch]) for batch in both] for both in chosen.values()]
-        return utils.move_to_cuda(samples) if torch.cuda.is_available() else samples  # type: ignore[no-any-return]
+        return utils.move_to_cuda(samples) if torch.cuda.is_available() else samples
 
     def kept_as(self, update: int) -> str | None:
         """The file for the weights at the end of the warm-up, for the gradients of section 3.4."""
