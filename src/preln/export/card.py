@@ -55,8 +55,7 @@ model = transformers.AutoModelFor{auto}.from_pretrained(folder)
 {note}
 """
 
-_TRANSLATE = """tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
-{moses}
+_TRANSLATE = """{moses}
 
 def prepared(line):
 {preparation}
@@ -67,6 +66,7 @@ def running(line):
 
 
 lines = ["A sentence.", "Another one!"]
+tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
 pieces = tokenizer([prepared(line) for line in lines], padding=True, return_tensors="pt")
 for line in tokenizer.batch_decode(model.generate(**pieces), skip_special_tokens=True):
     print(running(line))"""
