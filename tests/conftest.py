@@ -17,6 +17,7 @@ from filelock import FileLock
 
 from preln.config import EmbeddedCorpus, EmbeddedTask, EnglishText, RunSettings
 from preln.config.language import LanguageSettings
+from preln.placements import COME_ALONG, PLACEMENTS
 from preln.records import packed
 from tests.moments import Hold, NewHold
 
@@ -158,6 +159,14 @@ LONGEST = (
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Sort the tests: the longest first, then those that call Snakemake, then the others."""
     items.sort(key=lambda item: (item.path.stem not in LONGEST, item.path.parent.name != "workflow"))
+
+
+@pytest.fixture(autouse=True)
+def _forget_placements_of_files() -> Iterator[None]:
+    """The next test has the placements that come along, and not those of this test's files."""
+    yield
+    for name in PLACEMENTS.keys() - set(COME_ALONG):
+        del PLACEMENTS[name]
 
 
 @pytest.fixture

@@ -17,9 +17,9 @@ from pydantic import (
     WithJsonSchema,
     model_validator,
 )
-from pydantic_core import InitErrorDetails
+from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from preln.config.base import RECORDED, Settings, meant
+from preln.config.base import RECORDED, Settings
 from preln.errors import PrelnError
 from preln.placements import COME_ALONG, PLACEMENTS, identified, resolve
 
@@ -31,7 +31,8 @@ def _resolved(name: str) -> str:
     try:
         return resolve(name)
     except PrelnError as error:
-        raise ValueError(f"{error}{meant(name, COME_ALONG)}") from None
+        expected = ", ".join(map(repr, COME_ALONG))
+        raise PydanticCustomError("placement", "{message}", {"message": str(error), "expected": expected}) from None
 
 
 def _written(key: str, info: SerializationInfo) -> str:

@@ -105,6 +105,6 @@ def _file(where: str) -> tuple[Path, str]:
         if spec is not None and spec.origin is not None:
             return Path(spec.origin), entry_point.attr
     raise PrelnError(
-        f"must be {', '.join(COME_ALONG)}; a Python file, such as mine.py; or an entry point of another package in the "
-        f"group {ENTRY_POINTS}"
+        f"Input should be {', '.join(COME_ALONG)}; a Python file, such as mine.py; or an entry point of another "
+        f"package in the group {ENTRY_POINTS}"
     )
