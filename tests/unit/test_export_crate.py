@@ -29,7 +29,7 @@ from preln.export import crate
 
 RESULTS = ROOT / "results" / "quick-record"
 CATALOGUE = Catalogue(of_results(RESULTS / "study.yaml"))
-RUN = "translation/post-adam-lr2e-3-wu0-hold400-s1"
+RUN = "translation/post-adam-lr3e-3-wu0-hold400-s1"
 
 
 def export(results: Path, out: Path, licence: str = "CC-BY-4.0") -> ROCrate:
