@@ -137,11 +137,15 @@ def _looks(norms: pd.DataFrame) -> Looks:
     """The looks of what is measured; Pre-LN's bars come first, as in the paper."""
     measured = set(norms["curve"])
     return {
-        _name(name, state): (PLACEMENTS[name].colour, PLACEMENTS[name].hatch) if state == INITIAL else AFTER_WARMUP_LOOK
+        _name(name, state): _look(name, state)
         for name in sorted(in_order(norms["placement"]), key=lambda name: name != "pre")
         for state in STATES
         if _name(name, state) in measured
     }
+
+
+def _look(placement: str, state: str) -> tuple[str, str]:
+    return (PLACEMENTS[placement].colour, PLACEMENTS[placement].hatch) if state == INITIAL else AFTER_WARMUP_LOOK
 
 
 def _bars(axes: Axes, norms: pd.DataFrame, squares: pd.DataFrame, x: str, looks: Looks) -> dict[tuple[str, int], float]:
@@ -186,13 +190,12 @@ def curves(study: Study, records: Records) -> list[Curves]:
     if norms.empty:
         return []
     last = norms[(norms["layer"] == norms["depth"]) & (norms["state"] == INITIAL)]
-    bars: list[dict[str, Any]] = [
-        {"curve": f"{PAPER}: {_name(bar.placement, bar.state)}", "layer": bar.layer, "value": bar.value}
-        for bar in records.bars
-        if bar.matrix == "W2"
-    ]
+    printed = [(f"{PAPER}: {_name(bar.placement, bar.state)}", bar) for bar in records.bars if bar.matrix == "W2"]
+    bars: list[dict[str, Any]] = [{"curve": name, "layer": bar.layer, "value": bar.value} for name, bar in printed]
     looks = {name: {"color": colour, "marker": "o"} for name, (colour, _) in _looks(norms).items()}
-    looks |= {bar["curve"]: {"color": "0.45", "marker": "D", "linestyle": "--"} for bar in bars}
+    for name, bar in printed:
+        colour, _ = _look(bar.placement, bar.state)
+        looks[name] = {"color": colour, "marker": "D", "linestyle": "--"}
     by_layer = means(norms[norms["depth"] == norms["depth"].min()], "layer")
     title = "Expected gradient of W² by decoder layer"
     curves = [Curves(title, "layer", "Layer", "Norm", by_layer, pd.DataFrame(bars), looks)]
