@@ -102,7 +102,7 @@ def test_text_model_and_machine_stand_at_the_top(tmp_path: Path) -> None:
         "settings": {"train": {"source": "data/train.fr", "target": "data/train.en"}, "vocabulary": 2000},
         "parts": parts,
     }
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"corpus": corpus}))
+    changed(path, corpus=corpus)
     page.write(study, tmp_path, tmp_path / "report.html")
     top = html.unescape((tmp_path / "report.html").read_text(encoding="utf-8")).partition("<main")[0]
 
