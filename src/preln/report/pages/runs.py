@@ -113,8 +113,8 @@ def findings(committed: Committed) -> str:
         ),
         ("Pre-LN without a warm-up: BLEU", "34", f"{pre:.1f}, after a quarter of the updates", "it trains"),
         (
-            "Control at half the width: Post-LN whose lower layers begin smaller, with as large a last gradient, without "
-            "a warm-up: loss in bits",
+            "Control at half the width: Post-LN whose lower layers begin smaller, with as large a last gradient, "
+            "without a warm-up: loss in bits",
             "predicts failure",
             f"{control:.2f}",
             "it trains, so a large last gradient is not the cause",
