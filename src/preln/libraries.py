@@ -6,8 +6,9 @@ from __future__ import annotations
 import re
 import shlex
 import sys
+from contextlib import suppress
 from importlib import import_module
-from importlib.metadata import requires
+from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -49,12 +50,15 @@ def missing(error: ModuleNotFoundError) -> str | None:
         )
     package = _PACKAGES.get(library, library).lower().replace("_", "-")
     locks = Path(__file__).parents[2] / "locks"
-    extras = []
-    for requirement in requires(DISTRIBUTION) or []:
+    extras, requirements = [], None
+    # A copy of the code on Python's path is not installed.
+    with suppress(PackageNotFoundError):
+        requirements = requires(DISTRIBUTION)
+    for requirement in requirements or []:
         found = re.fullmatch(r"([\w.-]+)[^[]*; extra == [\"'](\w+)[\"']", requirement)
         if found and found[1].lower() == package:
             pinned = locks / f"requirements-{found[2]}.txt"
             # Anything else might replace the clone's package, which pip has been told to take from where it lies.
-            what = f"--no-deps --requirement {pinned}" if pinned.exists() else f"'.[{found[2]}]'"
+            what = f"--no-deps --requirement {shlex.quote(str(pinned))}" if pinned.exists() else f"'.[{found[2]}]'"
             extras.append(f"python -m pip install {what}")
     return f"{library}: not installed; in a clone of preln: {' or '.join(extras)}" if extras else None

@@ -578,7 +578,6 @@ def _export_model(results: Path, run: str, out: Path, prepared: Path | None) -> 
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(message)s")
     from preln.export import language
     from preln.jobs.kinds import KINDS
-    from preln.language.runs import LanguageRun
 
     trained = {kind.name: kind.trained for kind in KINDS.values() if kind.trained}
     names = [*trained, LanguageRun.kind]

@@ -40,8 +40,9 @@ _LETTERS = r"\p{Alnum}\p{M}\p{N}"
 _JOINERS = r"'’·:\p{Cf}"
 _JOINED = rf"(?<=[{_LETTERS}])[{_JOINERS}](?=[{_LETTERS}])"
 PADDED = rf"(?!{_JOINED})([^{_LETTERS}\s.'`,-])"
-"""What Moses puts spaces around where whole words are kept, and the apostrophes that it does:"""
+"""The characters that Moses puts spaces around where whole words are kept."""
 PADDED_APOSTROPHE = rf"(?!{_JOINED})'"
+"""The apostrophes that it puts spaces around then."""
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 EPSILON = 1e-5
-"""Of our norms."""
+"""The epsilon of our norms."""
 
 Weights = dict[str, Tensor]
 

@@ -128,7 +128,7 @@ def cluster_resources(execution: Execution, attempt: int) -> dict[str, Any]:
 
 
 def is_run_elsewhere(locks: Path, folder: str) -> bool:
-    """Whether a Snakemake has locked files below a folder, whose path it has relative to its own.
+    """Tell whether a Snakemake has locked files below a folder, whose path it has relative to its own.
 
     Args:
         locks: the folder of its locks, with a path a line. One may vanish meanwhile, or be no file of text.

@@ -17,12 +17,12 @@ SETTINGS: dict[str, Any] = {
     **{"sequence_length": 64, "batch_sequences": 8, "schedule": "linear", "updates": 2000, "validate_every": 200},
     "valid_tokens": 16384,
 }
-"""Of every model of the bench, but for the placement, the rate, the warm-up and the seed."""
+"""The settings of every model of the bench, but for the placement, the rate, the warm-up and the seed."""
 TEXTS = {"english": {"sources": [{"source": "embedded"}]}}
 RATES = tuple(5e-4 * 2.0**step for step in range(7))
-"""Of the grid, before it grows."""
+"""The rates of the grid, before it grows."""
 GROWN_RATES = tuple(5e-4 * 2.0**step for step in range(-2, 9))
-"""All to which it may grow."""
+"""All rates to which the grid may grow."""
 WARMUPS = (0, 100, 400)
 SEEDS = tuple(range(1, 10))
 
@@ -104,7 +104,7 @@ class Row:
 
     @property
     def gain(self) -> float:
-        """What the warm-up gains: the lowest mean loss without one minus the lowest with one; NaN of an empty side."""
+        """The gain of the warm-up: the lowest mean loss without one minus the lowest with one; NaN of an empty side."""
         sides = [
             [self.mean(cell) for cell in self.losses if (cell[1] > 0) == is_warm and self.trains(cell)]
             for is_warm in (False, True)

@@ -37,10 +37,11 @@ _LOCKS = (
 )
 _OPEN_FILES = "raise the limit of open files (ulimit -n), or close other programs"
 FAILED = {
+    # macOS has no such number.
+    getattr(errno, "EREMOTEIO", errno.EIO): "check the server that it is on",
     errno.EIO: "check the disk, or the server that it is on",
     errno.ESTALE: "its server has replaced it: wait until the mount is back",
     errno.ETIMEDOUT: "its server does not answer: wait until it does",
-    errno.EREMOTEIO: "check the server that it is on",
     errno.EMFILE: _OPEN_FILES,
     errno.ENFILE: _OPEN_FILES,
     errno.EBUSY: "another program uses it: end that",
@@ -59,7 +60,7 @@ FAILED = {
     errno.ENOSYS: _LOCKS,
     errno.EOPNOTSUPP: _LOCKS,
 }
-"""What to do about a failure of the file system, by the number of the error."""
+"""The remedy for a failure of the file system, by the number of the error."""
 _EVERYDAY = (errno.ENOENT, errno.EEXIST, errno.EISDIR, errno.ENOTDIR, errno.EACCES, errno.EPERM)
 """Errors that programs meet and deal with all the time: one that led to an error of another kind says nothing of it."""
 

@@ -52,7 +52,7 @@ class ValidatedRun(Protocol):
 
     @property
     def identity(self) -> dict[str, Any]:
-        """The same, with the text."""
+        """The settings, with the text."""
 
 
 def read_validations(state: RunState) -> dict[int, dict[str, Any]]:

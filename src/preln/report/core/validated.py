@@ -29,7 +29,7 @@ ALWAYS = frozenset({"placement", "learning_rate", "warmup"})
 
 @dataclass(frozen=True)
 class Validated(Generic[R]):
-    """What is done of some runs.
+    """The records of some runs, as far as they are done.
 
     Attributes:
         runs: the runs, whether they are done or not.

@@ -34,7 +34,7 @@ def _extent(curves: Sequence[Sequence[Run]]) -> tuple[int, int]:
 
 
 def _four(curves: Sequence[list[Run]]) -> list[list[Run]]:
-    """Of the curves of one model, those of each placement without a warm-up and with the longest one."""
+    """Choose among the curves of one model those of each placement without a warm-up and with the longest one."""
     post = _pair([curve for curve in curves if curve[0].settings.placement == "post"])
     if not post:
         return []
@@ -45,7 +45,7 @@ def _four(curves: Sequence[list[Run]]) -> list[list[Run]]:
 
 
 def _pair(curves: Sequence[list[Run]]) -> list[list[Run]]:
-    """Of a placement's curves, that without a warm-up and that with the longest one of the same schedule."""
+    """Choose among a placement's curves that without a warm-up and that with the longest one of the same schedule."""
     pairs = []
     for without in curves:
         settings = without[0].settings
