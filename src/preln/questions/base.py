@@ -119,7 +119,7 @@ class Finding:
         number = "not known" if math.isnan(mean.mean) else plus_minus(mean.mean, mean.half, ".3g")
         seeds = f", n = {mean.n}" if mean.n > 1 else ""
         asked = f"asked: {self.bound}" if self.bound else "nothing is asked"
-        met = self.bound and all(self.low <= value <= self.high for value in self.values)
+        met = self.bound and self.values and all(self.low <= value <= self.high for value in self.values)
         undecided = f"met, but {self.undecided}" if met and self.undecided else self.undecided
         notes = "; ".join(filter(None, (asked + seeds, undecided, self.beside)))
         return f"{self.name}: {number} ({notes})"
