@@ -63,6 +63,8 @@ SYLLABLE = 2
 SAME = 0.6
 """Smallest share of a sentence's letters in a row that is in one other sentence, for both to count as nearly the same:
 a changed word leaves more."""
+LONGEST_NEAR = 3
+"""Largest number of letters of the other sentence, for each of one: in a long document are those of any sentence."""
 LEAKED, FEWEST_LEAKED = 0.05, 5
 """Smallest share and number of a part's pairs that are nearly in train, for a warning."""
 
@@ -157,16 +159,20 @@ def _matches(pattern: re.Pattern[str], lines: Sequence[str]) -> list[str]:
 
 def _of_escapes(lines: Sequence[str], tokenise: bool) -> str | None:
     twice = _matches(_ESCAPED_TWICE, lines)
-    if share := _share(twice, lines):
-        return f"{share} are escaped twice, such as {twice[0]}; undo the escapes until none is left"
     right = frozenset() if tokenise else _MOSES_ESCAPES
-    found = [entities for line in lines if (entities := set(_ENTITY.findall(line)) - right)]
+    found = [
+        entities
+        for line in lines
+        if (entities := (set(_ENTITY.findall(line)) - right) | set(_ESCAPED_TWICE.findall(line)))
+    ]
     if not (share := _share(found, lines)):
         return None
     kinds = Counter(chain.from_iterable(found))
     entity = kinds.most_common(1)[0][0]
     advice = f"write {html.unescape(entity)!r} in the text"
-    if kinds.keys() <= _MOSES_ESCAPES:
+    if _share(twice, lines):
+        advice = f"undo them until none is left, for {twice[0]} is escaped twice"
+    elif kinds.keys() <= _MOSES_ESCAPES:
         advice += ", or give tokenise: false if Moses has tokenised it already"
     return f"{share} have escapes such as {entity}, which are read as text; {advice}"
 
@@ -226,18 +232,19 @@ def of_leak(train: Iterable[tuple[str, str]], part: Pairs) -> str | None:
 def _near(sentences: Sequence[str], text: Iterable[str]) -> Iterator[int]:
     """The numbers of the sentences of which most letters are in one sentence of the text."""
     places: dict[str, list[int]] = defaultdict(list)
-    wanted = {}
+    wanted, longest = {}, {}
     for number, sentence in enumerate(sentences):
         letters, weight = _letters(sentence)
         if weight * len(letters) >= SHORTEST_NEAR:
             rows = set(_rows(letters, weight)[:: 2 // weight])
-            wanted[number] = SAME * len(rows)
+            wanted[number], longest[number] = SAME * len(rows), LONGEST_NEAR * len(letters)
             for row in rows:
                 places[row].append(number)
     for line in text:
-        rows = set(_rows(*_letters(line))) & places.keys()
+        letters, weight = _letters(line)
+        rows = set(_rows(letters, weight)) & places.keys()
         hits = Counter(chain.from_iterable(places[row] for row in rows))
-        yield from (number for number, count in hits.items() if count >= wanted[number])
+        yield from (n for n, count in hits.items() if count >= wanted[n] and len(letters) <= longest[n])
 
 
 def _letters(line: str) -> tuple[str, int]:
