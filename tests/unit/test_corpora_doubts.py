@@ -97,7 +97,15 @@ def test_a_side_of_sentences_gives_no_warning(side: list[str], tokenise: bool) -
         (lambda number, line: f"{line}\tx", "100% of the lines have a tab"),
         (lambda number, line: f"{number}. {line}", "100% of the lines begin with a number"),
         (lambda number, line: f"{line} CC-BY", "100% of the lines end with 'CC-BY'"),
+        (lambda number, line: f"2020-01-{number % 28 + 1:02} 10:{number % 60:02}", "most lines are numbers or labels"),
+        (lambda number, line: f"00:01:{number % 60:02},500 --> 00:02:00,100", "most lines are numbers or labels"),
         (lambda number, line: f"<{line}", None),
+        (lambda number, line: f"<i>{line}</i>", "100.0% of the lines have markup such as <i>"),
+        (lambda number, line: line.replace(" ", "@@ ", 1), "of the lines have words in pieces, with @@ behind each"),
+        (
+            lambda number, line: inside(line, "&amp;quot;no&amp;quot;"),
+            "undo them until none is left, for &amp;quot; is escaped twice",
+        ),
         (
             lambda number, line: f"{line} &hellip;" if number % 100 == 0 else line,
             "1.0% of the lines have escapes such as &hellip;",
@@ -111,6 +119,9 @@ def test_a_side_of_sentences_gives_no_warning(side: list[str], tokenise: bool) -
         (lambda number, line: inside(line, "“für”").encode().decode("cp1252", "replace"), "in a wrong encoding"),
         (lambda number, line: inside(line, "мир,").encode().decode("cp1252", "replace"), "in a wrong encoding"),
         (lambda number, line: f"caf\ufffd {line}" if number % 150 == 0 else line, "0.7% of the lines seem"),
+        (lambda number, line: inside(line, "d?j?"), "question marks in place of letters"),
+        (lambda number, line: inside(line, "?????? ????"), "question marks in place of letters"),
+        (lambda number, line: inside(line, "https://example.org/a?b"), None),
     ],
 )
 def test_a_side_of_something_else_gives_one_warning(wrong: Callable[[int, str], str], told: str | None) -> None:
@@ -120,6 +131,10 @@ def test_a_side_of_something_else_gives_one_warning(wrong: Callable[[int, str], 
 
 def test_the_escapes_of_moses_belong_to_tokenised_text() -> None:
     assert of_side([f"don &apos;t {line}" for line in ENGLISH], tokenise=False) == []
+    for twice in ("don &amp;apos;t", "don &amp; apos ; t"):
+        (warning,) = of_side([f"{twice} {line}" for line in ENGLISH], tokenise=False)
+        assert "100.0% of the lines have escapes" in warning
+        assert "is escaped twice" in warning
 
 
 @pytest.mark.parametrize(
@@ -141,5 +156,19 @@ def test_sentences_that_are_nearly_in_train_are_told(change: Callable[[str], str
     assert "pairs have a side that is in train too" in str(of_leak(train, part))
 
 
+@pytest.mark.parametrize("first", [0x4E00, 0x3042, 0xAC00])
+def test_short_sentences_of_syllables_are_compared_too(first: int) -> None:
+    choice = random.Random(1)
+    text = ["".join(chr(first + choice.randrange(80)) for _ in range(12)) for _ in range(600)]
+    part = [(sentence, sentence[::-1]) for sentence in text[:100]]
+    assert of_leak([(f"{source}!", "-") for source in text], part)
+    assert of_leak([(f"{source[:5]}{source[6:]}", "-") for source in text], part)
+    assert of_leak([(source, source[::-1]) for source in text[100:]], part) is None
+
+
 def test_sentences_that_are_not_in_train_give_no_warning() -> None:
     assert of_leak([(source[::-1], target[::-1]) for source, target in PAIRS], PAIRS[:100]) is None
+    document = tuple(
+        " ".join(word for line in side[:100] for word in (line[9:], line[:9])) for side in (GERMAN, ENGLISH)
+    )
+    assert of_leak([(document[0], document[1])], PAIRS[:100]) is None

@@ -194,6 +194,18 @@ def test_a_test_set_that_is_nearly_in_train_is_told(tmp_path: Path) -> None:
     assert warning.startswith(f"{tmp_path / 'test.de'}, {tmp_path / 'test.en'}: ")
 
 
+def test_held_out_pairs_that_are_nearly_in_train_are_told(tmp_path: Path) -> None:
+    corpus = user_files(tmp_path)
+    for side, path in enumerate(corpus.train.files):
+        lines = [line for pair in REAL[:200] for line in (pair[side], f"{pair[side]} 7!")]
+        path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    warnings = [warning for warning in text(corpus, tmp_path / "out")["warnings"] if "in train too" in warning]
+    where = f"{corpus.train.source}, {corpus.train.target}"
+    assert [warning.split(": ")[0] for warning in warnings] == [
+        f"{where} ({part} is held out of it)" for part in ("valid", "test")
+    ]
+
+
 def test_a_pair_that_no_model_reads_is_not_held_out(tmp_path: Path) -> None:
     document = ("der Hund " * 400, "the dog " * 400)
     corpus = own_text(tmp_path, {"train": [*REAL[:60], *(document for _ in range(2)), (document[0] + "x", "y")]})

@@ -73,6 +73,36 @@ def test_the_languages_that_are_wanted_choose_the_direction(tmp_path: Path) -> N
     assert tables.columns(path, ("fr", None)) == Columns("2", "1", ("fr", "nl"))
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.tsv", tsv([("Target", "Source"), *((b, a) for a, b in PAIRS)])),
+        ("a.csv", "target_text,source_text\n" + "".join(f'"{b}","{a}"\n' for a, b in PAIRS)),
+        ("a.tsv", tsv([("nl", a, "fr", b) for a, b in PAIRS])),
+        ("a.tsv", tsv([(f"{n % 28 + 1} 11 2020", a, b) for n, (a, b) in enumerate(PAIRS)])),
+        ("a.tsv", tsv([("law talk" if n % 2 else "news", a, b) for n, (a, b) in enumerate(PAIRS)])),
+        ("a.jsonl", "\n".join(json.dumps({"src_lang": "nl", "src": a, "tgt_lang": "fr", "tgt": b}) for a, b in PAIRS)),
+        ("a.jsonl", "\n".join(json.dumps({"split": "train", "tgt": b, "src": a}) for a, b in PAIRS)),
+        ("a.nl-fr.tsv", tsv([("target", "source"), *((b, a) for a, b in PAIRS)])),
+        ("a.tsv", tsv([("fr-BE", "nl-BE"), *((b, a) for a, b in PAIRS)])),
+        (
+            "a.tmx",
+            tmx(PAIRS[:60]).replace("nl-BE", "NL").replace("FR", "fr-FR").removesuffix("</body></tmx>")
+            + tmx(PAIRS[60:]).replace("nl-BE", "nl-NL").partition("<body>")[2],
+        ),
+    ],
+)
+def test_what_is_no_side_of_the_text_is_not_taken_for_one(name: str, content: str, tmp_path: Path) -> None:
+    path = table(tmp_path, name, content)
+    assert list(tables.pairs(path, tables.columns(path, ("nl", "fr")))) == PAIRS
+
+
+def test_a_text_of_few_distinct_lines_is_a_text(tmp_path: Path) -> None:
+    pairs = PAIRS[:3] * 40
+    path = table(tmp_path, "a.tsv", tsv(pairs))
+    assert list(tables.pairs(path, tables.columns(path, (None, None)))) == pairs
+
+
 def test_a_table_without_two_columns_of_sentences_is_refused(tmp_path: Path) -> None:
     path = table(tmp_path, "a.tsv", tsv([(a, str(n)) for n, (a, _) in enumerate(PAIRS)]))
     with pytest.raises(CorpusError, match="no two columns of sentences; its columns are 1, 2"):
@@ -82,7 +112,7 @@ def test_a_table_without_two_columns_of_sentences_is_refused(tmp_path: Path) -> 
 def test_codes_of_markup_are_none_of_the_text(tmp_path: Path) -> None:
     marked = tmx([("KEY", "VALUE")]).replace("KEY", "een <bpt i='1'>&lt;b></bpt><hi>dikke</hi><ept i='1'/> kat")
     path = table(tmp_path, "a.tmx", marked)
-    assert list(tables.pairs(path, Columns("nl-BE", "FR", ("nl", "fr")))) == [("een dikke kat", "VALUE")]
+    assert list(tables.pairs(path, Columns("nl-BE", "fr", ("nl", "fr")))) == [("een dikke kat", "VALUE")]
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def test_the_codes_of_a_language_name_one_language(codes: str, tag: str) -> None
     assert language_of(tag).tag == tag
 
 
-@pytest.mark.parametrize("code", ["jp", "xyz", "French", "", "de ", "../de"])
+@pytest.mark.parametrize("code", ["jp", "xyz", "French", "", "de ", "../de", "und", "und_Hant", "MUL", "zxx"])
 def test_a_code_of_no_language_is_refused(code: str) -> None:
     with pytest.raises(ValueError, match="names no language; give a code of ISO 639"):
         language_of(code)
@@ -46,13 +46,21 @@ def test_what_moses_does_not_know_is_left_to_sentencepiece(code: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("codes", "tokeniser"), [("en fi ar hi ko-Latn", "13a"), ("zh yue zh-TW", "zh"), ("ja ko th lo km my bo", "char")]
+    ("codes", "tokeniser"),
+    [
+        ("en fi ar hi ko-Latn", "13a"),
+        ("zh yue zh-TW", "zh"),
+        ("ja ko th lo km my bo ja-Hrkt nod khb jv_Java ii", "char"),
+    ],
 )
 def test_bleu_is_by_characters_where_spaces_do_not_separate_words(codes: str, tokeniser: str) -> None:
     assert {language_of(code).bleu_tokeniser for code in codes.split()} == {tokeniser}
 
 
-@pytest.mark.parametrize(("code", "lower"), [("tr", "ılık istanbul"), ("az", "ılık istanbul"), ("de", "ilik i̇stanbul")])
+@pytest.mark.parametrize(
+    ("code", "lower"),
+    [("tr", "ılık istanbul"), ("az", "ılık istanbul"), ("crh_Latn", "ılık istanbul"), ("de", "ilik i̇stanbul")],
+)
 def test_turkish_has_an_i_without_a_dot(code: str, lower: str) -> None:
     assert language_of(code).lower("ILIK İstanbul") == lower
 

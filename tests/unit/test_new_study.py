@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import itertools
+import lzma
 import random
 import shlex
 from collections.abc import Callable
@@ -15,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preln.commands.cli import app
-from preln.commands.new_study import UPDATES, WARMUP_SHARE, TextStatistics, _text, language
+from preln.commands.new_study import UPDATES, WARMUP_SHARE, TextStatistics, _text, beside, language
 from preln.commands.plan import GPUS, items
 from preln.config import FilesCorpus, StudyError, load
 from preln.config.lines import document, line_of
@@ -76,6 +77,17 @@ def test_parts_beside_train_are_taken_if_both_sides_are_there(texts: Path) -> No
     assert result.valid is not None
     assert result.valid.source == texts / "dev.nl"
     assert result.test is None
+
+
+def test_parts_are_taken_however_they_are_compressed(texts: Path) -> None:
+    for side in ("nl", "fr"):
+        train = texts / f"train.{side}"
+        (texts / f"train.{side}.gz").write_bytes(gzip.compress(train.read_bytes()))
+        (texts / f"dev.{side}").write_text(RUNNING * 10, encoding="utf-8")
+        (texts / f"test.{side}.xz").write_bytes(lzma.compress(f"{RUNNING}".encode() * 10))
+    for train in (texts / "train.nl", texts / "train.nl.gz"):
+        assert beside(train, "valid") == texts / "dev.nl"
+        assert beside(train, "test") == texts / "test.nl.xz"
 
 
 @pytest.mark.parametrize("all_parts", [False, True])

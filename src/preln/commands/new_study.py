@@ -158,8 +158,11 @@ def _lengths(sample: list[Pair], vocabulary: int) -> Counter[tuple[int, int]]:
 
 def beside(train: Path, part: str) -> Path | None:
     """The file of another part beside train's, such as dev.nl beside train.nl."""
-    names = [train.name.replace("train", name, 1) for name in PARTS[part] if "train" in train.name]
-    return next((path for name in names if (path := train.with_name(name)).is_file()), None)
+    stem = tables.stem(train)
+    names = [stem.replace("train", name, 1) for name in PARTS[part] if "train" in stem]
+    endings = dict.fromkeys((train.name.removeprefix(stem), "", *COMPRESSED))
+    candidates = (train.with_name(name + ending) for name in names for ending in endings)
+    return next((path for path in candidates if path.is_file()), None)
 
 
 def language(path: Path, option: str, value: str | None) -> str:
@@ -248,7 +251,8 @@ def write(train: Text, languages: tuple[str, str], out: Path) -> tuple[TextStati
     try:
         statistics = look(train.pairs(), 3 - len(texts))
     except CorpusError as error:
-        raise StudyError(f"{train.source}: {error}") from None
+        told = str(error)
+        raise StudyError(told if told.startswith(str(train.source)) else f"{train.source}: {told}") from None
     parts, written = {}, list[Path]()
     for part, text in texts.items():
         parts[part] = text.source, text.target

@@ -58,9 +58,13 @@ NEAR = 6
 """Letters in a row by which sentences are compared."""
 SHORTEST_NEAR = 20
 """Letters of the shortest sentence that is compared: shorter ones recur by chance."""
+SYLLABLE = 2
+"""Letters that a character of Chinese, Japanese or Korean counts for, at least."""
 SAME = 0.6
 """Smallest share of a sentence's letters in a row that is in one other sentence, for both to count as nearly the same:
 a changed word leaves more."""
+LONGEST_NEAR = 3
+"""Largest number of letters of the other sentence, for each of one: in a long document are those of any sentence."""
 LEAKED, FEWEST_LEAKED = 0.05, 5
 """Smallest share and number of a part's pairs that are nearly in train, for a warning."""
 
@@ -68,6 +72,12 @@ _WORD = re.compile(r"[^\W\d_]+")
 _NO_LETTERS = re.compile(r"[\W\d_]+")
 _ENTITY = re.compile(r"&(?:#\d+|#[xX][\da-fA-F]+|[a-zA-Z]+\d*);")
 _MOSES_ESCAPES = frozenset(("&amp;", "&lt;", "&gt;", "&apos;", "&quot;", "&#124;", "&#91;", "&#93;"))
+_ESCAPED_TWICE = re.compile(r"&amp; ?(?:# ?x?[\da-fA-F]+|amp|quot|apos|lt|gt|nbsp) ?;")
+_TAG = re.compile(r"</?[a-zA-Z][a-zA-Z\d]*(?:\s[^<>]*)?/?>")
+_PIECE = re.compile(r"\w@@(?:\s|$)")
+_LOST = re.compile(r"[^\W\d_A-Z]\?[^\W\d_A-Z]|\?\?+[\s,]+\?\?+|\?{8,}")
+_ADDRESS = re.compile(r"\w+://|www\.")
+_SYLLABLE = re.compile("[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]")
 _LABEL = re.compile(r"[!-~]*[\d_/@#:][!-~]*")
 _NUMBER = re.compile(r"\W*\d+\W*")
 
@@ -92,9 +102,16 @@ def of_parts(valid: Collection[tuple[str, str]], test: Collection[tuple[str, str
 
 
 def are_labels(lines: Sequence[str]) -> bool:
-    """Whether most of the lines with text are numbers, addresses or labels, and not sentences."""
+    """Whether most of the lines with text are numbers, times, addresses or labels, and not sentences."""
     lines = [line.strip() for line in lines if line.strip()]
-    return sum(_LABEL.fullmatch(line) is not None for line in lines) >= NO_SENTENCES * len(lines)
+    labels = sum(_LABEL.fullmatch(line) is not None or not _WORD.search(line) for line in lines)
+    return labels >= NO_SENTENCES * len(lines)
+
+
+def are_repeated(lines: Sequence[str]) -> bool:
+    """Whether the lines with text are few, again and again, as the language or the domain of each pair is."""
+    lines = [line.strip() for line in lines if line.strip()]
+    return len(set(lines)) < FEW_DISTINCT * len(lines)
 
 
 def _of_column(lines: Sequence[str]) -> str | None:
@@ -104,8 +121,8 @@ def _of_column(lines: Sequence[str]) -> str | None:
         return None
     if are_labels(lines):
         return f"most lines are numbers or labels, such as {lines[0][:40]!r}: is it a column of sentences?"
-    if (distinct := len(set(lines))) < FEW_DISTINCT * total:
-        return f"of {total:,} lines, {distinct:,} are distinct: is it a column of sentences?"
+    if are_repeated(lines):
+        return f"of {total:,} lines, {len(set(lines)):,} are distinct: is it a column of sentences?"
     if (tabs := sum("\t" in line for line in lines)) > NO_SENTENCES * total:
         return f"{tabs / total:.0%} of the lines have a tab: is it a table? `preln init` makes two text files of one"
     for place, end in (("begin", 0), ("end", -1)):
@@ -124,34 +141,67 @@ def _of_column(lines: Sequence[str]) -> str | None:
 def of_side(lines: Sequence[str], tokenise: bool) -> list[str]:
     """Warnings if a side, which Moses is to `tokenise` or not, seems not to be of sentences, or is escaped, or was read
     in a wrong encoding."""
-    doubts = (_of_column(_sample(lines)), _of_escapes(_sample(lines), tokenise), _of_encoding(_sample(lines)))
+    lines = _sample(lines)
+    doubts = (_of_column(lines), _of_escapes(lines, tokenise), _of_markup(lines), _of_encoding(lines))
     return [doubt for doubt in doubts if doubt]
 
 
+def _share(found: Sequence[object], lines: Sequence[str]) -> str | None:
+    """The share of the lines in which something wrong is found, if it is worth a warning."""
+    if not found or len(found) < WRONG_LINES * len(lines):
+        return None
+    return f"{len(found) / len(lines):.1%} of the lines"
+
+
+def _matches(pattern: re.Pattern[str], lines: Sequence[str]) -> list[str]:
+    return [match[0] for line in lines if (match := pattern.search(line))]
+
+
 def _of_escapes(lines: Sequence[str], tokenise: bool) -> str | None:
+    twice = _matches(_ESCAPED_TWICE, lines)
     right = frozenset() if tokenise else _MOSES_ESCAPES
-    found = [entities for line in lines if (entities := set(_ENTITY.findall(line)) - right)]
-    if len(found) < WRONG_LINES * len(lines) or not found:
+    found = [
+        entities
+        for line in lines
+        if (entities := (set(_ENTITY.findall(line)) - right) | set(_ESCAPED_TWICE.findall(line)))
+    ]
+    if not (share := _share(found, lines)):
         return None
     kinds = Counter(chain.from_iterable(found))
     entity = kinds.most_common(1)[0][0]
     advice = f"write {html.unescape(entity)!r} in the text"
-    if kinds.keys() <= _MOSES_ESCAPES:
+    if _share(twice, lines):
+        advice = f"undo them until none is left, for {twice[0]} is escaped twice"
+    elif kinds.keys() <= _MOSES_ESCAPES:
         advice += ", or give tokenise: false if Moses has tokenised it already"
-    share = len(found) / len(lines)
-    return f"{share:.1%} of the lines have escapes such as {entity}, which are read as text; {advice}"
+    return f"{share} have escapes such as {entity}, which are read as text; {advice}"
+
+
+def _of_markup(lines: Sequence[str]) -> str | None:
+    tags, pieces = _matches(_TAG, lines), _matches(_PIECE, lines)
+    if share := _share(tags, lines):
+        return f"{share} have markup such as {tags[0][:40]}, which is read as text; leave it out"
+    if share := _share(pieces, lines):
+        return f"{share} have words in pieces, with @@ behind each; join them: SentencePiece cuts words itself"
+    return None
 
 
 def _of_encoding(lines: Sequence[str]) -> str | None:
     from ftfy.badness import is_bad
 
     bad = [line for line in lines if "\ufffd" in line or is_bad(line)]
-    if len(bad) < WRONG_LINES * len(lines) or not bad:
-        return None
-    return (
-        f"{len(bad) / len(lines):.1%} of the lines seem to have been read in a wrong encoding, such as "
-        f"{bad[0].strip()[:60]!r}; convert the text from its own encoding, or mend it with ftfy"
-    )
+    if share := _share(bad, lines):
+        return (
+            f"{share} seem to have been read in a wrong encoding, such as {bad[0].strip()[:60]!r}; convert the text "
+            "from its own encoding, or mend it with ftfy"
+        )
+    lost = [line for line in lines if _LOST.search(line) and not _ADDRESS.search(line)]
+    if share := _share(lost, lines):
+        return (
+            f"{share} seem to have question marks in place of letters, such as {lost[0].strip()[:60]!r}: a conversion "
+            "has lost them; convert the text anew"
+        )
+    return None
 
 
 def of_swap(train: Pairs, part: Pairs) -> str | None:
@@ -182,23 +232,31 @@ def of_leak(train: Iterable[tuple[str, str]], part: Pairs) -> str | None:
 def _near(sentences: Sequence[str], text: Iterable[str]) -> Iterator[int]:
     """The numbers of the sentences of which most letters are in one sentence of the text."""
     places: dict[str, list[int]] = defaultdict(list)
-    wanted = {}
+    wanted, longest = {}, {}
     for number, sentence in enumerate(sentences):
-        letters = _letters(sentence)
-        if len(letters) >= SHORTEST_NEAR:
-            rows = {letters[start : start + NEAR] for start in range(0, len(letters) - NEAR + 1, 2)}
-            wanted[number] = SAME * len(rows)
+        letters, weight = _letters(sentence)
+        if weight * len(letters) >= SHORTEST_NEAR:
+            rows = set(_rows(letters, weight)[:: 2 // weight])
+            wanted[number], longest[number] = SAME * len(rows), LONGEST_NEAR * len(letters)
             for row in rows:
                 places[row].append(number)
     for line in text:
-        letters = _letters(line)
-        rows = {letters[start : start + NEAR] for start in range(len(letters) - NEAR + 1)} & places.keys()
+        letters, weight = _letters(line)
+        rows = set(_rows(letters, weight)) & places.keys()
         hits = Counter(chain.from_iterable(places[row] for row in rows))
-        yield from (number for number, count in hits.items() if count >= wanted[number])
+        yield from (n for n, count in hits.items() if count >= wanted[n] and len(letters) <= longest[n])
 
 
-def _letters(line: str) -> str:
-    return _NO_LETTERS.sub("", line.lower())
+def _letters(line: str) -> tuple[str, int]:
+    """The letters of a line, and what each counts for."""
+    letters = _NO_LETTERS.sub("", line.lower())
+    return letters, SYLLABLE if 2 * len(_SYLLABLE.findall(letters)) > len(letters) else 1
+
+
+def _rows(letters: str, weight: int) -> list[str]:
+    """The letters in a row, by which sentences are compared."""
+    length = NEAR // weight
+    return [letters[start : start + length] for start in range(len(letters) - length + 1)]
 
 
 def _characters(lines: Iterable[str]) -> Counter[tuple[str, str]]:

@@ -6,6 +6,7 @@ underscores, as in FLORES): `zho`, `zh-CN`, `pt-BR`, `eng_Latn`.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cache
 
@@ -22,10 +23,17 @@ _ALPHABETS = frozenset({"Latn", "Grek", "Cyrl"})
 
 _UNSPACED = {
     **dict.fromkeys(("Hani", "Hans", "Hant"), "zh"),
-    **dict.fromkeys(("Jpan", "Kore", "Thai", "Laoo", "Khmr", "Mymr", "Tibt"), "char"),
+    **dict.fromkeys(("Jpan", "Hira", "Kana", "Hrkt", "Kore", "Yiii", "Tibt"), "char"),
+    **dict.fromkeys(("Thai", "Laoo", "Khmr", "Mymr", "Lana", "Tale", "Talu", "Tavt", "Java", "Bali"), "char"),
 }
 """sacreBLEU's tokenisers for scripts that do not separate words, or, as in Korean, words and their endings. Those for
 Japanese and Korean words need dictionaries, which not every machine has, so scores would depend on the machine."""
+
+_NO_LANGUAGES = frozenset({"und", "mul", "mis", "zxx"})
+"""Codes for unknown, several, other and no languages."""
+
+_DOTLESS_I = frozenset({"tr", "az", "crh", "gag"})
+"""Turkish, Azerbaijani, Crimean Tatar and Gagauz, which have an I without a dot."""
 
 _DOTLESS = str.maketrans({"I": "ı", "İ": "i"})
 
@@ -46,8 +54,8 @@ class Language:
     bleu_tokeniser: str
 
     def lower(self, line: str) -> str:
-        """Lower-case a line; in Turkish and Azerbaijani, I becomes ı and İ becomes i."""
-        return (line.translate(_DOTLESS) if self.tag.split("-")[0] in ("tr", "az") else line).lower()
+        """Lower-case a line; in Turkish and its kin, I becomes ı and İ becomes i."""
+        return (line.translate(_DOTLESS) if self.tag.split("-")[0] in _DOTLESS_I else line).lower()
 
 
 @cache
@@ -60,7 +68,7 @@ def language_of(code: str) -> Language:
     # Importing langcodes takes a quarter of a second.
     import langcodes
 
-    if not langcodes.tag_is_valid(code):
+    if not langcodes.tag_is_valid(code) or re.split("[-_]", code.lower())[0] in _NO_LANGUAGES:
         raise ValueError(f"{code} names no language; give a code of ISO 639, such as nl, deu, pt-BR or eng_Latn")
     # CLDR writes Korean in Hangul and Han together, and FLORES names Hangul.
     tag = langcodes.standardize_tag(code, macro=True).replace("-Hang", "-Kore")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -22,8 +23,8 @@ Row = dict[str, str]
 
 SAMPLE = 1000
 """Rows by which the columns are judged."""
-SIDES = {"source", "src", "target", "tgt", "trg", "translation"}
-"""Headings of a column of text that are no language."""
+_HEADINGS = (re.compile("(source|src)(_\\w+)?"), re.compile("(target|tgt|trg|translation)(_\\w+)?"))
+"""Headings in small letters of the columns of source and target that are no language."""
 
 NO_LANGUAGES = {"txt", "tok", "raw", "bpe", "src", "tgt", "trg", "ref", "hyp", "csv", "tsv", "tmx", "xz"}
 """Endings and headings that look like a language's code."""
@@ -68,28 +69,45 @@ def rows(path: Path) -> Iterator[Row]:
 
 
 def columns(path: Path, wanted: tuple[str | None, str | None]) -> Columns:
-    """The columns of source and target: those of the wanted languages, or else the first two that have sentences.
+    """The columns of source and target: those of the wanted languages, or else of such headings, or else the first two
+    that have sentences.
 
     Raises:
         CorpusError: if there are no two such columns.
     """
     sample = list(islice(rows(path), SAMPLE))
     names = list(dict.fromkeys(chain.from_iterable(sample)))
-    texts = [name for name in names if not doubts.are_labels([row.get(name, "") for row in sample])]
+    cells = {name: [row.get(name, "") for row in sample] for name in names}
+    texts = [name for name in names if not doubts.are_labels(cells[name])]
+    # Such as the language, the domain or the part of each pair.
+    varied = [name for name in texts if not doubts.are_repeated(cells[name])]
+    texts = varied if len(varied) > 1 else texts
     tags = {name: tag for name in names if (tag := language_tag(name))}
     if not tags and len(texts) > 1 and (pair := language_pair(path)):
-        tags = dict(zip(texts, pair, strict=False))
+        tags = dict(zip(_in_order(texts), pair, strict=False))
     tagged = [name for name in texts if name in tags]
-    by_tag = {tags[name]: name for name in reversed(tagged)}
-    sides = [by_tag.get(tag) if tag else None for tag in wanted]
-    rest = iter([name for name in (tagged if len(tagged) > 1 else texts) if name not in sides])
+    sides = [_of_language(tag, tagged, tags) if tag else None for tag in wanted]
+    rest = iter([name for name in (tagged if len(tagged) > 1 else _in_order(texts)) if name not in sides])
     source, target = (side or next(rest, None) for side in sides)
-    if source is None or target is None:
+    if source is None or target is None or source == target:
         raise CorpusError(
             f"{path}: has no two columns of sentences; its columns are {listed(names) or 'none'}; give a table with a "
             "column for each side, or two text files"
         )
     return Columns(source, target, (wanted[0] or tags.get(source), wanted[1] or tags.get(target)))
+
+
+def _of_language(wanted: str, names: list[str], tags: dict[str, str]) -> str | None:
+    """The column of a language, or else of another region or script of it."""
+    alike = [name for name in names if tags[name].split("-")[0] == wanted.split("-")[0]]
+    return next((name for name in alike if tags[name] == wanted), alike[0] if alike else None)
+
+
+def _in_order(names: list[str]) -> list[str]:
+    """The columns with source and target, if headings name them, at the beginning."""
+    sides = [next((name for name in names if heading.fullmatch(name.lower())), None) for heading in _HEADINGS]
+    first = [name for name in sides if name] if all(sides) else []
+    return [*first, *(name for name in names if name not in first)]
 
 
 def language_pair(path: Path) -> tuple[str, str] | None:
@@ -112,10 +130,17 @@ def _separated(path: Path, split: Callable[[Iterator[str]], Iterator[list[str]]]
     """The rows of a TSV or CSV file, whose first row may be a heading."""
     cells = split(lines_of(path, unpack=True))
     first = next(cells, [])
-    headed = sum(name.lower() in SIDES or language_tag(name) is not None for name in first) > 1
+    second = next(cells, [])
+    names = [
+        number
+        for number, name in enumerate(first)
+        if any(heading.fullmatch(name.lower()) for heading in _HEADINGS) or language_tag(name)
+    ]
+    # A column may have the language of each pair.
+    headed = len(names) > 1 and not any(first[number] in second[number : number + 1] for number in names)
     if not headed:
         yield _numbered(first)
-    for row in cells:
+    for row in chain([second] if second else [], cells):
         yield dict(zip(first, row, strict=False)) if headed else _numbered(row)
 
 
@@ -156,9 +181,10 @@ def _units(path: Path) -> Iterator[Row]:
             for _, element in ElementTree.iterparse(file):
                 if element.tag.rpartition("}")[2] == "tu":
                     yield {
-                        variant.get(_LANG) or variant.get("lang") or "": "".join(_segment(segment)).strip()
+                        language_tag(code) or code: "".join(_segment(segment)).strip()
                         for variant in element.iterfind("{*}tuv")
                         if (segment := variant.find("{*}seg")) is not None
+                        for code in [variant.get(_LANG) or variant.get("lang") or ""]
                     }
                     element.clear()
         except ElementTree.ParseError as error:

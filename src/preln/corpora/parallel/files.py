@@ -26,13 +26,23 @@ def prepare(corpus: FilesCorpus, downloads: Path, processes: int) -> dict[str, P
     }
     parts = {name: _prepared(name, paths, corpus, processes) for name, paths in files.items()}
     divided = divide(parts, corpus.held_out, corpus.seed)
+    read = parts["train"].warnings
+    of_split = (f"{_named(corpus.train)}: {warning}" for warning in divided["train"].warnings[len(read) :])
+    divided["train"] = replace(divided["train"], warnings=(*read, *of_split))
     train = divided["train"].pairs
-    for name, paths in files.items():
-        if name != "train":
-            compared = (doubts.of_swap(train, divided[name].pairs), doubts.of_leak(train, divided[name].pairs))
-            warnings = (f"{paths.source}, {paths.target}: {doubt}" for doubt in compared if doubt)
-            divided[name] = replace(divided[name], warnings=(*divided[name].warnings, *warnings))
+    for name in ("valid", "test"):
+        pairs = divided[name].pairs
+        if name in files:
+            where, found = _named(files[name]), [doubts.of_swap(train, pairs), doubts.of_leak(train, pairs)]
+        else:
+            where, found = f"{_named(corpus.train)} ({name} is held out of it)", [doubts.of_leak(train, pairs)]
+        warnings = (f"{where}: {doubt}" for doubt in found if doubt)
+        divided[name] = replace(divided[name], warnings=(*divided[name].warnings, *warnings))
     return divided
+
+
+def _named(paths: TextPaths) -> str:
+    return f"{paths.source}, {paths.target}"
 
 
 def _line(corpus: FilesCorpus, language: str) -> LinePreparation:
