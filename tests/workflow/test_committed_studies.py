@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from pathlib import Path
 
@@ -13,19 +12,6 @@ from tests.conftest import committed_studies
 from tests.workflow.conftest import copy_repository
 
 COMMITTED = [path.parent for path in committed_studies()]
-NOVELS = [
-    *("one-per-author.tar.xz", "wikitext-2-raw/wiki.train.raw", "wikitext-2-raw/wiki.valid.raw"),
-    "wikitext-2-raw/wiki.test.raw",
-]
-LOCAL = {
-    "bert-novels": [
-        *NOVELS,
-        *("glue/MRPC/msr_paraphrase_train.txt", "glue/MRPC/dev_ids.tsv", "glue/RTE/train.tsv", "glue/RTE/dev.tsv"),
-    ],
-    "bert-scaled": NOVELS,
-}
-"""The user's own texts, which are not in the repository. A dry run sees that they are there and not newer than
-the records, and does not read them."""
 
 
 @pytest.mark.parametrize("committed", COMMITTED, ids=lambda path: path.name)
@@ -34,11 +20,6 @@ def test_a_dry_run_of_a_committed_study_trains_and_measures_nothing(committed: P
     # A record of the default study is named otherwise, for whoever runs that study has its folder.
     study = load(committed / "study.yaml").study
     shutil.copytree(committed, workspace.folder / "results" / study)
-    for name in LOCAL.get(study, []):
-        path = workspace.folder / "resources" / "local" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("a line\n", encoding="utf-8")
-        os.utime(path, (0, 0))
     outcome = workspace.snakemake("--dry-run", "--configfile", f"results/{study}/study.yaml")
     assert outcome.code == 0, outcome.output
     assert outcome.jobs.keys() >= {"write_records", "write_report"}
