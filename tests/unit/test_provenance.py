@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from preln.config import Execution
 from preln.fused import products
 from preln.records import provenance
+from preln.records.files import write_json_lines
 from preln.training.state import RunState
 from tests.refused import names
 
@@ -165,3 +166,16 @@ def test_a_continuation_under_other_settings_says_so(
         None,
         {"MKL_CBWR": "COMPATIBLE"},
     ]
+
+
+def test_a_continuation_with_or_without_graphs_says_so(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    state = RunState(tmp_path / "state" / "aaa")
+    state.begin(Execution(gpus=1))
+    (first,) = state.attempts()
+    # Attempts of an older version have no graphs.
+    write_json_lines(state.attempts_file, [{key: first[key] for key in first if key != "graphs"}])
+    state.begin(Execution(gpus=1))
+    assert not caplog.text
+    state.begin(Execution(gpus=1, graphs=True))
+    assert names(caplog.text, str(state.folder), "begun with graphs: false, and continued with graphs: true")
+    assert [attempt.get("graphs") for attempt in state.attempts()] == [None, False, True]

@@ -261,8 +261,13 @@ def test_a_training_that_lost_its_checkpoints_names_the_attempt_that_trained_it_
 
 @pytest.mark.parametrize(
     "kind",
-    [{"workers": 2}, {"gpus": ["NVIDIA H200"]}, {"loops": "AVX2" if native.loops() == "PyTorch" else "PyTorch"}],
-    ids=["several processes", "a GPU", "other loops"],
+    [
+        {"workers": 2},
+        {"graphs": True},
+        {"gpus": ["NVIDIA H200"]},
+        {"loops": "AVX2" if native.loops() == "PyTorch" else "PyTorch"},
+    ],
+    ids=["several processes", "graphs", "a GPU", "other loops"],
 )
 def test_weights_are_not_made_again_by_another_kind_of_job_than_trained_them(
     kind: dict[str, Any], copied: tuple[Path, RunState], prepared: Path

@@ -14,7 +14,7 @@ RunsAGpu = Literal[1, 2, 3, 4, 6, 12]
 
 class Execution(Settings):
     """How the study is computed. Nothing here changes a number, except rounding and the draws of dropout: they differ
-    between a CPU and a GPU, and between numbers of processes or GPUs."""
+    between a CPU and a GPU, between numbers of processes or GPUs, and with and without graphs."""
 
     cpus: int = Field(
         1,
@@ -73,6 +73,11 @@ class Execution(Settings):
     def alone(self) -> Execution:
         """For what several processes do not share: one GPU at most, one process, one node."""
         return self.model_copy(update={"gpus": min(self.gpus, 1), "processes": 1, "nodes": 1})
+
+    @property
+    def padded(self) -> Execution:
+        """For what does not pack its batches, and so has no graphs."""
+        return self.model_copy(update={"graphs": False})
 
     @model_validator(mode="after")
     def _can_be_had(self) -> Execution:

@@ -52,10 +52,8 @@ class Probe:
     ) -> None:
         """The arguments are those of `options.translation`."""
         set_up_cuda()
-        # The probe writes no state; any folder will do.
-        # Measurements look vectors up by sentence and position.
-        padded = execution.model_copy(update={"graphs": False})
-        arguments = options.translation(settings, binary, references, languages, binary, padded)
+        # The probe writes no state; any folder will do. Measurements look vectors up by sentence and position.
+        arguments = options.translation(settings, binary, references, languages, binary, execution.padded)
         cfg = configuration(arguments, settings.precision)
         self._device = torch.device("cuda" if execution.gpus else "cpu")
         self._cfg = cfg

@@ -78,7 +78,7 @@ def expand(study: Study, origin: Origin = "study") -> list[LanguageRun]:
     def new_run(
         run_id: str, settings: LanguageSettings, text: EnglishText, entry: LanguageEntry, execution: Execution
     ) -> LanguageRun:
-        return LanguageRun(run_id, settings, text, execution)
+        return LanguageRun(run_id, settings, text, execution.padded)
 
     return GRID.expand(study.language, "language", study, origin, new_run, problems)
 

@@ -135,7 +135,7 @@ def expand(study: Study, origin: Origin = "study") -> list[PretrainingRun]:
     def new_run(
         run_id: str, settings: PretrainingSettings, text: EnglishText, entry: PretrainingEntry, execution: Execution
     ) -> PretrainingRun:
-        return PretrainingRun(run_id, settings, text, entry.finetune, execution)
+        return PretrainingRun(run_id, settings, text, entry.finetune, execution.padded)
 
     return GRID.expand(study.pretraining, "pretraining", study, origin, new_run, too_short)
 

@@ -144,20 +144,29 @@ class RunState:
 
     def begin(self, execution: Execution, **before: int) -> None:
         """Note the beginning of an attempt, its machine, and the progress `before` it. An attempt that continues under
-        other settings of libraries is neither the training under the one nor that under the other, which is logged."""
+        other settings of libraries, or with another `graphs`, is neither the training under the one nor that under the
+        other, which is logged."""
         self.folder.mkdir(parents=True, exist_ok=True)
         started = datetime.now(UTC).isoformat(timespec="seconds")
-        attempt = {"started": started, "workers": execution.workers, **before}
+        attempt = {"started": started, "workers": execution.workers, "graphs": execution.graphs, **before}
         origin = {**commit(), "versions": versions(), "hardware": hardware(execution)}
-        earlier = [previous["hardware"].get("libraries", {}) for previous in self.attempts()[-1:]]
-        if earlier and earlier[0] != (now := origin["hardware"].get("libraries", {})):
-            logger.warning(
-                "%s: begun with %s, and continued with %s: its numbers differ in their last digits from those of an "
-                "uninterrupted run",
-                self.folder,
-                _spelt(earlier[0]),
-                _spelt(now),
-            )
+        for previous in self.attempts()[-1:]:
+            earlier, now = (entry["hardware"].get("libraries", {}) for entry in (previous, origin))
+            if earlier != now:
+                logger.warning(
+                    "%s: begun with %s, and continued with %s: its numbers differ in their last digits from those of "
+                    "an uninterrupted run",
+                    self.folder,
+                    _spelt(earlier),
+                    _spelt(now),
+                )
+            if previous.get("graphs", False) != execution.graphs:
+                logger.warning(
+                    "%s: begun with graphs: %s, and continued with graphs: %s: dropout drops other elements of packed "
+                    "batches, so that its numbers are not those of an uninterrupted run",
+                    self.folder,
+                    *(str(graphs).lower() for graphs in (not execution.graphs, execution.graphs)),
+                )
         append_json(self.attempts_file, {**attempt, **origin}, self.name)
 
     def attempts(self) -> list[dict[str, Any]]:

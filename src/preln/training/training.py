@@ -252,7 +252,9 @@ class KeptWeights:
         if is_whole(self.path):
             return
         state, execution = self.training.state, self.training.execution
-        current = _dropout_source({"workers": execution.workers, "hardware": hardware(execution)})
+        current = _dropout_source(
+            {"workers": execution.workers, "graphs": execution.graphs, "hardware": hardware(execution)}
+        )
         if {_dropout_source(attempt) for attempt in state.attempts()} - {current}:
             raise self._lost("one process" if execution.workers == 1 else f"{execution.workers} processes")
         self.training.make_again(self)
@@ -262,14 +264,15 @@ class KeptWeights:
         device = "GPU" if self.training.execution.gpus else "CPU"
         return WeightsLost(
             f"{self.path}: missing or damaged, and this job, {processes} on a {device}, would train different weights: "
-            "dropout masks depend on the number of processes, the kind of device and the compiled loops; move "
+            "dropout masks depend on the number of processes, the kind of device, the compiled loops and graphs; move "
             f"{self.training.state.job} away and train the run again"
         )
 
 
-def _dropout_source(attempt: dict[str, Any]) -> tuple[int, bool, bool]:
-    """The facts on which an attempt's dropout masks depend: processes, GPUs, and compiled loops."""
+def _dropout_source(attempt: dict[str, Any]) -> tuple[int, bool, bool, bool]:
+    """The facts on which an attempt's dropout masks depend: processes, GPUs, compiled loops, and packed batches."""
     hardware = attempt["hardware"]
     gpus = bool(hardware["gpus"])
-    # Older attempts do not record their loops; they are assumed to be compiled.
-    return attempt["workers"], gpus, not gpus and hardware.get("loops") != "PyTorch"
+    # Older attempts do not record their loops; they are assumed to be compiled. Nor do they record graphs.
+    loops = not gpus and hardware.get("loops") != "PyTorch"
+    return attempt["workers"], gpus, loops, attempt.get("graphs", False)
