@@ -126,7 +126,7 @@ def of_launches() -> Iterator[Entry]:
 
     library = fake_gpu.build(_folder("launches"))
     cases = launches.RECORDED
-    stock = {name: replace(case, toolkit="stock") for name, case in cases.items() if case.part in launches.OF_FAIRSEQ}
+    stock = {name: replace(case, toolkit="stock") for name, case in cases.items() if case.part == "update"}
     outcomes = launches.outcomes([*cases.values(), *stock.values()], library)
     stock_outcomes = dict(zip(stock, outcomes[len(cases) :], strict=True))
     entries: list[Entry] = []

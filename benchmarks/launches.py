@@ -80,13 +80,9 @@ RECORDED = (
     {f"{model}-{precision}": Case(model, {"precision": precision}) for model in MODELS for precision in PRECISIONS}
     | {f"fine-tuning-{precision}": Case("fine-tuning", {"precision": precision}) for precision in PRECISIONS}
     | {f"passes-{precision}": Case("iwslt", {"precision": precision}, part="passes") for precision in PRECISIONS}
-    | {f"{part}-fp32": Case("iwslt", {}, part=part) for part in ("search", "search-closing", "search-limit")}
-    | {f"{part}-fp32": Case("iwslt", {}, part=part) for part in ("gradients", "first-updates")}
-    | {"fine-tuning-validation-bf16": Case("fine-tuning", {"precision": "bf16"}, part="validation")}
+    | {f"{part}-fp32": Case("iwslt", {}, part=part) for part in ("search", "search-limit")}
 )
 """The cases whose counts are recorded, by name."""
-OF_FAIRSEQ = ("update", "validation")
-"""The parts that are counted of fairseq as it comes too."""
 
 
 def outcomes(cases: Sequence[Case], library: Path) -> list[Outcome]:

@@ -51,7 +51,15 @@ SEARCHES = {
     f"search, {name}": Case("iwslt", {**SMALL, "placement": name, **MORE}, part="search") for name in PLACEMENTS
 }
 SEARCHES |= {name: case for name, case in RECORDED.items() if case.part.startswith("search")}
-CASES = UPDATES | PASSES | VALIDATIONS | SEARCHES | RECORDED
+SEARCHES["search-closing"] = Case("iwslt", SMALL, part="search-closing")
+THEORY = {
+    "gradients": Case("iwslt", SMALL, part="gradients"),
+    "first updates": Case("iwslt", SMALL, part="first-updates"),
+}
+FINE_TUNING = {
+    "validation of a fine-tuning": Case("fine-tuning", {**SMALL_BERT, "precision": "bf16"}, part="validation")
+}
+CASES = UPDATES | PASSES | VALIDATIONS | SEARCHES | THEORY | FINE_TUNING
 
 
 @pytest.mark.parametrize("name", CASES)
