@@ -21,9 +21,6 @@ import pandas as pd
 from benchmarks import record
 from benchmarks.interleaved import ROOT, Ratio, Side, ratios
 from benchmarks.record import Entry
-from preln.config import Execution
-from preln.records.provenance import commit, hardware
-from preln.report.core.records import hardware_line
 
 ROUNDS = 7
 FEW = 3
@@ -135,7 +132,7 @@ def of_launches() -> Iterator[Entry]:
             entry = {"name": f"{quantity}-{name}", "baseline": "none", "value": getattr(outcome, quantity)}
             if name in stock_outcomes:
                 entry |= {"baseline": "stock fairseq", "stock": getattr(stock_outcomes[name], quantity)}
-            entries.append(entry | _provenance(1))
+            entries.append(entry | record.origin(1))
     record.refuse_risen(entries)
     yield from entries
 
@@ -162,7 +159,7 @@ def of_studies() -> Iterator[Entry]:
             "name": name,
             "baseline": "none",
             "seconds": round(duration, 1),
-            **_provenance(2 if name == "study-quick" else 1),
+            **record.origin(2 if name == "study-quick" else 1),
         }
 
 
@@ -233,12 +230,7 @@ def _folder(name: str) -> Path:
 def _entry(name: str, baseline: str, ratio: Ratio, cores: int = 1, **more: float) -> Entry:
     values = {"ratio": ratio.median, "low": ratio.low, "high": ratio.high}
     rounded = {key: float(f"{value:.4g}") for key, value in (values | more).items()}
-    return {"name": name, "baseline": baseline, **rounded, "n": ratio.n, **_provenance(cores)}
-
-
-def _provenance(cores: int) -> Entry:
-    machine = hardware(Execution(cpus=cores))
-    return {"hardware": hardware_line(machine), "processor": record.processor(machine), "commit": commit()["commit"]}
+    return {"name": name, "baseline": baseline, **rounded, "n": ratio.n, **record.origin(cores)}
 
 
 if __name__ == "__main__":

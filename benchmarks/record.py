@@ -10,8 +10,10 @@ import json
 from typing import Any
 
 from benchmarks.interleaved import ROOT
+from preln.config import Execution
 from preln.records import provenance
 from preln.records.files import write_text
+from preln.report.core.records import hardware_line
 
 RECORD = ROOT / "benchmarks" / "record.json"
 
@@ -62,6 +64,13 @@ def refuse_risen(counts: list[Entry]) -> None:
     if risen:
         advice = f"if this is intended, remove these entries from {RECORD.name} and count again"
         raise Risen(f"not recorded, as counts may only fall: {'; '.join(risen)}; {advice}")
+
+
+def origin(cores: int) -> Entry:
+    """An entry's machine, of which it had so many cores, and commit."""
+    machine = provenance.hardware(Execution(cpus=cores))
+    commit = provenance.commit()["commit"]
+    return {"hardware": hardware_line(machine), "processor": processor(machine), "commit": commit}
 
 
 def processor_of(entry: Entry) -> str:
