@@ -6,8 +6,9 @@ There is no GPU here: a recording computes again, with the tensors that it was r
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import combinations
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,11 +20,13 @@ from fairseq.trainer import Trainer
 from torch import Tensor
 from torch.fx.experimental.proxy_tensor import make_fx
 
+from benchmarks.capacities import measure
 from benchmarks.training import Rerun
 from preln.config import Execution
 from preln.fairseq_plugin import graphs, launch, options
 from preln.fairseq_plugin.batches import Noted
 from preln.fairseq_plugin.graphs import Graphs, Passes
+from preln.fairseq_plugin.packing import unpack
 from preln.fused import attention, native
 from preln.fused.attention import Packed
 from preln.training.state import RunState
@@ -177,20 +180,54 @@ def attend_by_mask(
     return torch.einsum("hqk,khd->qhd", scores.masked_fill(hidden, -torch.inf).softmax(-1), value)
 
 
-@pytest.mark.parametrize("placement", ["post", "resi-dual"])
-def test_what_was_recorded_of_one_batch_computes_another(
-    placement: str, prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Operations are traced as a graph has them: a number that Python took from the first batch would stay."""
+@pytest.fixture
+def as_on_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The operations of a GPU: no compiled loops, and no attention that asks for lengths."""
     monkeypatch.setattr(native, "_LIBRARY", None)
     monkeypatch.setattr(attention, "_attend_packed", attend_by_mask)
-    built = training(prepared, tmp_path, placement=placement)
-    model, criterion, samples = built.get_model().double().eval(), built.get_criterion(), batches(built)
-    first, second = next(
+
+
+def two_of_a_capacity(training: Trainer) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Two packed batches of one capacity, with other numbers of sentences and words."""
+    return next(
         (a, b)
-        for a, b in combinations(samples, 2)
+        for a, b in combinations(batches(training), 2)
         if a["capacity"] == b["capacity"] and a["ntokens"] != b["ntokens"] and a["nsentences"] != b["nsentences"]
     )
+
+
+# PyTorch's own tracer makes what it warns of.
+@pytest.mark.filterwarnings("ignore:.*should not be instantiated:DeprecationWarning")
+@pytest.mark.usefixtures("as_on_a_gpu")
+@pytest.mark.parametrize("placement", ["post", "resi-dual"])
+def test_no_branch_on_the_host_depends_on_the_batch(placement: str, prepared: Path, tmp_path: Path) -> None:
+    built = training(prepared, tmp_path, placement=placement, qk_norm=True)
+    model, criterion, pair = built.get_model(), built.get_criterion(), two_of_a_capacity(built)
+
+    def compute(numbers: Tensor) -> tuple[Tensor, Tensor]:
+        sums: tuple[Tensor, Tensor] = criterion.sums(model, {"capacity": pair[0]["capacity"], "numbers": numbers})
+        return sums
+
+    # It would compile for the model of another test again.
+    torch.compiler.reset()
+    # A branch on a number of the batch, or on one that is read from the GPU, would be an error.
+    compiled = torch.compile(compute, fullgraph=True, dynamic=False, backend="eager")
+    with torch._dynamo.config.patch(error_on_recompile=True):
+        for sample in pair:
+            results = []
+            for computation in (compiled, compute):
+                torch.manual_seed(1)
+                results.append(computation(sample["numbers"]))
+            torch.testing.assert_close(*results)
+
+
+@pytest.mark.usefixtures("as_on_a_gpu")
+@pytest.mark.parametrize("placement", ["post", "resi-dual"])
+def test_what_was_recorded_of_one_batch_computes_another(placement: str, prepared: Path, tmp_path: Path) -> None:
+    """Operations are traced as a graph has them: a number that Python took from the first batch would stay."""
+    built = training(prepared, tmp_path, placement=placement)
+    first, second = two_of_a_capacity(built)
+    model, criterion = built.get_model().double().eval(), built.get_criterion()
 
     def compute(numbers: Tensor) -> list[Tensor]:
         loss, nll = criterion.sums(model, {"capacity": first["capacity"], "numbers": numbers})
@@ -199,6 +236,18 @@ def test_what_was_recorded_of_one_batch_computes_another(
     recorded = make_fx(compute)(first["numbers"])
     for ours, theirs in zip(recorded(second["numbers"]), compute(second["numbers"]), strict=True):
         torch.testing.assert_close(ours, theirs)
+
+
+def test_the_recorded_capacities_of_a_text_are_those_of_its_trainings(prepared: Path, tmp_path: Path) -> None:
+    built = training(prepared, tmp_path)
+    samples = list(built.get_train_iterator(1).next_epoch_itr(shuffle=False))
+    counts = Counter(sample["capacity"] for sample in samples)
+    measured = measure(prepared, built.task.settings.batch_tokens)
+    sizes = sorted(counts, key=lambda capacity: sum(capacity.rows))
+    assert measured["capacities"] == [{**asdict(size), "batches": counts[size]} for size in sizes]
+    assert measured["value"] == sum(len(side.tokens) for sample in samples for side in unpack(sample)[:2])
+    assert measured["words"] == sum(int(side.tokens.ne(1).sum()) for sample in samples for side in unpack(sample)[:2])
+    assert measured["words"] <= measured["stock"]
 
 
 def test_validations_stay_padded(prepared: Path, tmp_path: Path) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
+from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,6 +25,7 @@ from preln.fairseq_plugin.transformer import PlacedTransformer, feed_forward
 from preln.fused.attention import Padded, attend, visible
 from preln.fused.loss import smoothed_cross_entropy
 from preln.fused.products import linear
+from preln.placements import PLACEMENTS
 from preln.placements.base import as_it_is
 
 pytestmark = pytest.mark.numbers
@@ -31,16 +34,23 @@ CAPACITY = Capacity(rows=(640, 640), sentences=64, longest=(150, 150))
 SMALL = {"encoder_layers": 2, "decoder_layers": 2, "width": 32, "ffn_width": 64, "heads": 2}
 
 
+@cache
+def dictionary_folder() -> Path:
+    """The folder of dictionaries."""
+    return dictionaries(500)
+
+
 def trainer(placement: str, precision: str = "fp32", **changes: Any) -> Trainer:
     """A trainer of a small model; its model and its loss are in training."""
-    built = translation_trainer("preln", {**SMALL, "placement": placement, **changes}, precision, dictionaries(500))
+    built = translation_trainer("preln", {**SMALL, "placement": placement, **changes}, precision, dictionary_folder())
     built.get_model().train()
     return built
 
 
+@cache
 def pairs() -> dict[str, Any]:
     """A batch of which both sides have padding: sources on the left, targets on the right."""
-    (batch, *_) = batches("tiny", dictionaries(500))
+    (batch, *_) = batches("tiny", dictionary_folder())
     source, given = batch["net_input"]["src_tokens"], batch["net_input"]["prev_output_tokens"]
     source[0, :3] = source[1, :1] = given[2, -4:] = batch["target"][2, -4:] = PAD
     return {**batch, "ntokens": int(batch["target"].ne(PAD).sum())}
@@ -122,24 +132,17 @@ def distance(expected: list[Tensor], computed: list[Tensor]) -> float:
 
 
 @pytest.mark.parametrize(
-    ("precision", "tolerance"), [("double", 1e-12), ("fp32", 1e-5), ("bf16", 2e-2)], ids=lambda value: str(value)
-)
-@pytest.mark.parametrize(
-    "changes",
+    ("placement", "precision"),
     [
-        {"placement": "post"},
-        {"placement": "pre", "qk_norm": True, "norm": "rms"},
-        # Its layers have two streams.
-        {"placement": "resi-dual"},
-        # It has a norm on the embeddings.
-        {"placement": "peri"},
+        *product(PLACEMENTS, ["double"]),
+        # Of these, one has two streams, and one a norm on the embeddings.
+        *product(("post", "pre", "resi-dual", "peri"), ["fp32", "bf16"]),
     ],
-    ids=lambda changes: changes["placement"],
 )
-def test_a_packed_batch_has_the_loss_and_the_gradient_of_the_padded_one(
-    changes: dict[str, Any], precision: str, tolerance: float
-) -> None:
-    built = trainer(precision="bf16" if precision == "bf16" else "fp32", dropout=0.0, **changes)
+def test_a_packed_batch_has_the_loss_and_the_gradient_of_the_padded_one(placement: str, precision: str) -> None:
+    tolerance = {"double": 1e-12, "fp32": 1e-5, "bf16": 2e-2}[precision]
+    changes = {} if placement == "post" else {"qk_norm": True, "norm": "rms"}
+    built = trainer(placement, "bf16" if precision == "bf16" else "fp32", dropout=0.0, **changes)
     model, criterion, batch = built.get_model(), built.get_criterion(), pairs()
     if precision == "double":
         model.double()
