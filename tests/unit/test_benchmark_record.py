@@ -11,6 +11,7 @@ import pytest
 
 from benchmarks import __main__ as benchmarks
 from benchmarks import fake_gpu, launches, record
+from benchmarks.interleaved import ROOT
 from preln.records import provenance
 
 OLD: dict[str, Any] = {"name": "train", "ratio": 1.5, "hardware": "AMD EPYC, 2 core(s) a run"}
@@ -79,7 +80,7 @@ def test_generations_of_one_name_are_told_apart(tmp_path: Path, monkeypatch: pyt
 
 
 def test_the_page_has_the_recorded_counts() -> None:
-    page = " ".join((record.ROOT / "docs" / "speed.md").read_text(encoding="utf-8").split())
+    page = " ".join((ROOT / "docs" / "speed.md").read_text(encoding="utf-8").split())
     bf16, fp16 = (record.find(f"launches-iwslt-{precision}") for precision in ("bf16", "fp16"))
     assert f"{bf16['value']} operations in bf16, where stock fairseq has {bf16['stock']:,} and waits" in page
     assert f"in fp16 {fp16['value']}, where stock fairseq has {fp16['stock']:,} and waits" in page
