@@ -18,22 +18,16 @@ SMALL: dict[str, Any] = {"encoder_layers": 1, "decoder_layers": 1, "width": 32, 
 SMALL_BERT: dict[str, Any] = {"layers": 1, "width": 32, "ffn_width": 64, "heads": 2}
 SIZES: dict[Model, dict[str, Any]] = {"iwslt": SMALL, "bert-base": SMALL_BERT}
 MORE: dict[str, Any] = {"accumulate": 2, "clip_norm": 0.5, "weight_decay": 0.01, "norm": "rms", "qk_norm": True}
+TYPICAL = ("post", "pre", "resi-dual")
+"""The paper's placements, and one with two streams."""
 
 RUNS = {f"{name}, bf16": Case("iwslt", {**SMALL, "placement": name, "precision": "bf16"}) for name in PLACEMENTS}
-# BERT is pre-trained with Adam alone.
-RUNS |= {
-    f"BERT, {name}, bf16": Case("bert-base", {**SMALL_BERT, "placement": name, "precision": "bf16"})
-    for name in PLACEMENTS
-}
 for precision in PRECISIONS:
     small, bert = {**SMALL, "precision": precision}, {**SMALL_BERT, "precision": precision}
-    RUNS |= {
-        # The paper's placements, and one with two streams.
-        f"{name}, {precision}": Case("iwslt", {**small, "placement": name})
-        for name in ("post", "pre", "resi-dual")
-    }
+    RUNS |= {f"{name}, {precision}": Case("iwslt", {**small, "placement": name}) for name in TYPICAL}
     RUNS |= {f"{name}, {precision}": Case("iwslt", {**small, "optimizer": name}) for name in ("radam", "sgd")}
     RUNS[f"more settings, {precision}"] = Case("iwslt", {**small, **MORE})
+    # BERT is pre-trained with Adam alone.
     RUNS[f"BERT, {precision}"] = Case("bert-base", {**bert, "placement": "pre", "accumulate": 2})
 VALIDATIONS = {
     f"validation of {model}, {precision}": Case(model, {**small, "precision": precision}, part="validation")
@@ -47,9 +41,7 @@ PASSES = {
     for name in PLACEMENTS
 } | {name: case for name, case in RECORDED.items() if case.part == "passes"}
 UPDATES = RUNS | {name: case for name, case in RECORDED.items() if case.part == "update"}
-SEARCHES = {
-    f"search, {name}": Case("iwslt", {**SMALL, "placement": name, **MORE}, part="search") for name in PLACEMENTS
-}
+SEARCHES = {f"search, {name}": Case("iwslt", {**SMALL, "placement": name, **MORE}, part="search") for name in TYPICAL}
 SEARCHES |= {name: case for name, case in RECORDED.items() if case.part.startswith("search")}
 SEARCHES["search-closing"] = Case("iwslt", SMALL, part="search-closing")
 THEORY = {
