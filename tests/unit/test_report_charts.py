@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
 
 from preln.config import Study
 from preln.report.catalogue import Catalogue
 from preln.report.core.curves import Curves
-from preln.report.html.charts import specification
+from preln.report.html.charts import legend, specification
 from tests.made_up.translation import ADAM, records_of, small_study
 
 
@@ -51,3 +55,37 @@ def test_a_chart_has_as_many_points_as_are_recorded(tmp_path: Path) -> None:
 
     (rows,) = losses["datasets"].values()
     assert len(rows) == 5_001
+
+
+def curves_with(looks: dict[str, dict[str, Any]], **changes: Any) -> Curves:
+    """Three points of a curve, from zero on both axes."""
+    table = pd.DataFrame({"curve": "a", "x": [0, 1, 2], "value": [0.0, 3.0, 4.0], "low": [-1.0, 0.0, 3.5], "high": 5.0})
+    return Curves("Title", "x", "Update", "Loss", table.assign(seeds=2), pd.DataFrame(), looks, **changes)
+
+
+@pytest.mark.parametrize(
+    ("name", "sign"),
+    [("solid", "-"), ("dashed", "--"), ("dotted", ":"), ("dashdot", "-."), ("none", "None"), ("", "None")],
+)
+def test_a_line_may_have_each_of_its_names(name: str, sign: str) -> None:
+    dashes = [legend(curves_with({"a": {"color": "red", "linestyle": line}}))[0].dashes for line in (name, sign)]
+    assert dashes[0] == dashes[1]
+
+
+@pytest.mark.parametrize(
+    ("log", "shown"),
+    [
+        ("", [(0, 0.0, -1.0), (1, 3.0, 0.0), (2, 4.0, 3.5)]),
+        ("x", [(1, 3.0, 0.0), (2, 4.0, 3.5)]),
+        ("y", [(1, 3.0, None), (2, 4.0, 3.5)]),
+    ],
+)
+def test_a_logarithmic_axis_has_positive_numbers_alone(log: str, shown: list[tuple[Any, ...]]) -> None:
+    chart = specification(curves_with({"a": {"color": "red"}}, log=frozenset(log)))
+    (rows,) = chart["datasets"].values()
+    assert [(row["x"], row["value"], row["low"]) for row in rows] == shown
+
+
+def test_no_mark_stands_between_two_updates() -> None:
+    axes = [layer["encoding"]["x"]["axis"] for layer in specification(curves_with({"a": {"color": "red"}}))["layer"]]
+    assert axes == [{"tickMinStep": 1}] * len(axes)

@@ -11,12 +11,14 @@ import pytest
 from matplotlib.figure import Figure
 
 from preln.config import Study, validate
+from preln.jobs.grid import series
 from preln.report.catalogue import Catalogue
 from preln.report.core import forms
 from preln.report.core.figure import NothingDone
 from preln.theory.report.figure_first_updates import QUANTITIES
 from preln.theory.status import trace
 from preln.theory.trace_jobs import TraceJob, expand
+from preln.translation.report.curves import looks_of
 from tests.made_up.traces import UPDATES, content, done, made_up
 from tests.reading import texts
 
@@ -72,20 +74,14 @@ def test_each_quantity_has_a_panel_with_a_curve_of_each_series(traced: tuple[Stu
     plt.close("all")
 
 
-def test_colour_tells_the_placement_and_the_line_the_warm_up(traced: tuple[Study, list[TraceJob], Path]) -> None:
-    study, _, results = traced
+def test_each_curve_has_the_look_of_its_run(traced: tuple[Study, list[TraceJob], Path]) -> None:
+    study, jobs, results = traced
+    looks = looks_of(study)
+    expected = dict.fromkeys(
+        (look["color"], look["marker"]) for job in jobs if (look := looks[series(job.run.settings)])
+    )
     lines: list[Any] = list(composed(study, results).axes[0].lines)
-    post, post_with, pre, pre_with = [(line.get_color(), line.get_linestyle()) for line in lines]
-    assert post[0] == post_with[0] != pre[0] == pre_with[0]
-    assert post[1] == pre[1] != post_with[1] == pre_with[1]
-
-
-def test_curves_that_differ_in_something_else_have_markers(tmp_path: Path) -> None:
-    study = validate(content({"learning_rate": [1e-3, 2e-3]}, updates=UPDATES), "my.yaml")
-    for job in expand(study):
-        done(study, job, tmp_path, made_up(job))
-    lines: list[Any] = list(composed(study, tmp_path).axes[0].lines)
-    assert len({line.get_marker() for line in lines}) == 2
+    assert [(line.get_color(), line.get_marker()) for line in lines] == list(expected)
 
 
 def test_a_figure_of_nothing_traced_is_not_drawn(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from preln.report.reference import errata
 from preln.translation.report import finding
 from preln.translation.runs import Run
 from tests.made_up.records import changed
-from tests.made_up.translation import ADAM, records_of, small_study
+from tests.made_up.translation import ADAM, POST, records_of, small_study
 
 ORIGIN = {"commit_changed": False, "versions": {"preln": "1.0"}}
 WITHOUT_WARMUP = {**ADAM, "warmup": 0}
@@ -86,6 +86,20 @@ def test_it_begins_with_the_answer_and_its_numbers_as_the_last_lines_of_a_run_do
 
     assert question.startswith("Does Post-LN need the warm-up") and f"<h1>{finding.QUESTION}</h1>" in top
     assert all(line in top for line in answer)
+
+
+def test_curves_that_lead_the_page_are_shown_once(tmp_path: Path) -> None:
+    grid = {**POST, "figures": [2, 4], "placement": ["post", "pre"], "warmup": [0, 10]}
+    figures = tmp_path / "small" / "figures"
+    figures.mkdir(parents=True)
+    for name in ("finding", "2", "4", "runs"):
+        Image.new("RGB", (8, 8)).save(figures / f"figure-{name}.png")
+
+    alike = written(tmp_path, grid)
+    with_another = written(tmp_path, grid, {**POST, "learning_rate": 5e-4, "warmup": 0})
+
+    shown = [re.findall('<section id="figure-([^"]*)"', text) for text in (alike, with_another)]
+    assert shown == [["finding"], ["finding", "runs"]]
 
 
 def test_text_model_and_machine_stand_at_the_top(tmp_path: Path) -> None:

@@ -194,7 +194,7 @@ def test_a_new_user_gets_from_a_text_of_their_own_to_translations_a_model_to_tak
     assert model.config.d_model == tiny["width"]
     reported = user.run("preln", "report", str(results), "--out", "report.html")
     assert reported.code == 0, reported.output
-    assert 'id="figure-runs"' in (user.folder / "report.html").read_text(encoding="utf-8")
+    assert 'id="figure-finding"' in (user.folder / "report.html").read_text(encoding="utf-8")
 
 
 @pytest.fixture

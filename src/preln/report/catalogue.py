@@ -32,6 +32,8 @@ _DATA = (".csv", ".yaml", ".j2", ".css", ".js")
 _SOURCE = Path(__file__).parents[1]
 _SUBJECTS = (*REPORTS, "questions.core")
 """The packages of `preln` whose modules declare figures and tables."""
+_LOOKING_ALIKE = ("translation", "first-updates")
+"""The kinds of jobs whose runs have one look in all figures."""
 
 E = TypeVar("E", bound=Entry[Any])
 
@@ -162,9 +164,9 @@ class Catalogue:
         if self.study.finetuning:
             described["fixed"] = self.study.finetuning.fixed.model_dump()
         jobs = list(jobs)
-        if any(job.kind == "translation" for job in jobs):
+        if any(job.kind in _LOOKING_ALIKE for job in jobs):
             # The look of a curve is its place in the whole grid.
-            described["grid"] = [job.folder for job in self.everything if job.kind == "translation"]
+            described["grid"] = [job.folder for job in self.everything if job.kind in _LOOKING_ALIKE]
         # The first pre-training is what the others are compared with.
         return digest({**described, "shown": [[job.folder, job.identity] for job in jobs]})
 

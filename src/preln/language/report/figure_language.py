@@ -5,8 +5,8 @@ from __future__ import annotations
 from preln.jobs.grid import series
 from preln.language.report.records import SOURCE, Records
 from preln.language.runs import LanguageRun
-from preln.report.core import curve_figure
-from preln.report.core.curve_figure import Panel, curves_of, looks
+from preln.report.core import curve_figure, looks
+from preln.report.core.curve_figure import Panel, curves_of
 from preln.report.core.figure import Figure
 from preln.report.core.labels import names
 from preln.report.core.validated import ALWAYS
@@ -18,7 +18,7 @@ def _panels(records: Records) -> list[list[Panel]]:
     """A panel for each text, and its kind of tokens, that has a run that is done."""
     settings = [series(run.settings) for run in records.runs]
     called, _ = names(settings, ALWAYS)
-    look = looks(settings)
+    look = looks.of_runs(settings)
     texts = dict.fromkeys(_text(run) for run in records.runs if run.id in records.metrics)
     rows = []
     for text in texts:

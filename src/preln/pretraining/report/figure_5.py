@@ -14,11 +14,12 @@ from preln.placements import PLACEMENTS
 from preln.pretraining.report.figure_pretraining import AXIS, baseline
 from preln.pretraining.report.records import SOURCE, Records, chosen, reached, scores_of
 from preln.pretraining.runs import PretrainingRun
-from preln.report.core import curve_figure
-from preln.report.core.curve_figure import Curve, Panel, Reference, curves_of, looks, shared
+from preln.report.core import curve_figure, looks
+from preln.report.core.curve_figure import Curve, Panel, Reference, curves_of, shared
 from preln.report.core.curves import INTERVAL
 from preln.report.core.figure import Figure
 from preln.report.core.labels import TASKS, names
+from preln.report.core.looks import Look
 from preln.report.core.validated import ALWAYS
 from preln.report.reference import bert as paper
 
@@ -32,7 +33,7 @@ _ACROSS = 3
 def panels(study: Study, records: Records) -> list[list[Panel]]:
     """One panel of losses, and one of accuracies for each task that is fine-tuned."""
     settings = [series(run.settings) for run in records.runs]
-    look, (called, _) = looks(settings), names(settings, ALWAYS)
+    look, (called, _) = looks.of_runs(settings), names(settings, ALWAYS)
     done = [run for run in records.runs if run.id in records.metrics]
     drawn = []
     if done:
@@ -101,9 +102,7 @@ def _references(study: Study, runs: Sequence[PretrainingRun]) -> tuple[Reference
     return tuple(references)
 
 
-def _accuracies(
-    records: Records, task: str, called: dict[Any, str], looks: dict[Any, dict[str, Any]]
-) -> tuple[Curve, ...]:
+def _accuracies(records: Records, task: str, called: dict[Any, str], look: dict[Any, Look]) -> tuple[Curve, ...]:
     """The accuracy in percent of each run's checkpoints that are fine-tuned on a task, with the seed of the run where
     there are several."""
     several = len({run.settings.seed for run in records.runs}) > 1
@@ -117,7 +116,7 @@ def _accuracies(
         key = series(run.settings)
         name = f"{called[key]}, seed {run.settings.seed}" if several else called[key]
         table = pd.DataFrame(points, columns=["x", "value", "low", "high", "seeds"])
-        curves.append(Curve(name, key, looks[key], table))
+        curves.append(Curve(name, key, look[key], table))
     return tuple(curves)
 
 

@@ -9,8 +9,8 @@ from preln.config import Study
 from preln.jobs.grid import series
 from preln.pretraining.report.records import SOURCE, Records
 from preln.pretraining.runs import FinetuningJob, PretrainingRun
-from preln.report.core import curve_figure
-from preln.report.core.curve_figure import Panel, curves_of, looks
+from preln.report.core import curve_figure, looks
+from preln.report.core.curve_figure import Panel, curves_of
 from preln.report.core.figure import Figure
 from preln.report.core.labels import names
 from preln.report.core.validated import ALWAYS
@@ -32,7 +32,7 @@ def panels(records: Records) -> list[list[Panel]]:
     """A panel for each text that has a run that is done."""
     settings = [series(run.settings) for run in records.runs]
     called, _ = names(settings, ALWAYS)
-    look = looks(settings)
+    look = looks.of_runs(settings)
     texts = dict.fromkeys(run.settings.text for run in records.runs if run.id in records.metrics)
     rows = []
     for text in texts:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import zip_longest
@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from preln.config import ModelSettings
 from preln.jobs.grid import series
 from preln.libraries import np, pd
-from preln.placements import PLACEMENTS
 from preln.report.core.curves import EXTENT, Curves, by_series, means
 from preln.report.core.figure import NothingDone
 from preln.report.core.labels import label, names, text_name, varying
+from preln.report.core.looks import MARKERS, Look, gradation
 from preln.report.core.statistics import extent, mean
 from preln.report.core.style import COLUMN_WIDTH, NOTE, TEXT_WIDTH, cross, plain_ticks
 
@@ -40,11 +40,8 @@ _LEFT, _FOOT, _TICKS = 0.75, 0.26, 0.08
 _GAP = 0.06  # inches, between panels, legend and note
 _HEADROOM = 0.5
 """The part of the axis of losses above the unigram baseline, as a share of the range below it."""
-_MARKED = 30
-"""Points of a curve that have a marker each, at most."""
-_COLOURS = ["#0173b2", "#d55e00", "#029e73", "#cc78bc", "#de8f05", "#56b4e9", "#222222", "#8c5a2b"]
-_COLOURS += ["#5e3c99", "#a50026", "#8a8a00", "#00504a"]
-_MARKERS = "os^Dv<>pPh*"
+_MARKED = 12
+"""Markers of a curve, about, where it has more points."""
 _BACKGROUND: dict[str, Any] = {"color": "0.85", "linewidth": 0.6, "zorder": 1}
 _LEVEL: dict[str, Any] = {"color": "0.4", "linewidth": 0.8, "linestyle": ":"}
 
@@ -88,7 +85,7 @@ class Curve:
 
     name: str
     settings: ModelSettings
-    look: dict[str, Any]
+    look: Look
     points: pd.DataFrame
     failures: tuple[Failure, ...] = ()
     runs: int = 1
@@ -194,7 +191,7 @@ class Panel:
         return lowest < guess and max(values) > guess - 0.1 * (guess - lowest)
 
 
-def _mean(runs: Sequence[TrainedRun], quantity: str, name: str, look: dict[str, Any]) -> Curve | None:
+def _mean(runs: Sequence[TrainedRun], quantity: str, name: str, look: Look) -> Curve | None:
     """The curve of a quantity of runs that differ in the seed alone; None where none of them is done."""
     done = [run for run in runs if run.points is not None]
     if not done:
@@ -222,58 +219,11 @@ def _recorded(run: TrainedRun, quantity: str) -> pd.DataFrame:
 
 
 def curves_of(
-    runs: Sequence[TrainedRun], quantity: str, called: dict[Any, str], looks: dict[Any, dict[str, Any]]
+    runs: Sequence[TrainedRun], quantity: str, called: dict[Any, str], looks: dict[Any, Look]
 ) -> tuple[Curve, ...]:
     """The curves of all runs, by their names and looks."""
     means = (_mean(members, quantity, called[key], looks[key]) for key, members in by_series(runs).items())
     return tuple(curve for curve in means if curve is not None)
-
-
-def looks(
-    settings: Sequence[ModelSettings], figures: Mapping[Any, Set[Any]] | None = None
-) -> dict[Any, dict[str, Any]]:
-    """The look of each curve of a study, in whichever figure it is drawn: a colour and a marker, which no other curve
-    has together, and the line of its placement.
-
-    Where one number differs, the order of the colours shows it. The look depends on the study's whole grid, so that a
-    curve keeps it while the grid fills.
-
-    Args:
-        settings: the curves'; the first have the colours that differ most.
-        figures: the figures of each curve; two curves of one figure have two colours while there are enough.
-    """
-    runs = list(dict.fromkeys(map(series, settings)))
-    differing = varying(runs) - {"corpus", "text"}
-    numbers: dict[Any, int] = {}
-    drawn: dict[Any, dict[str, Any]] = {}
-    for run in runs:
-        used = list(numbers.values())
-        beside = {numbers[other] for other in numbers if figures and figures[other] & figures[run]}
-        ranks = [(colour in beside, used.count(colour), colour) for colour in range(len(_COLOURS))]
-        number = min(ranks)[-1]
-        drawn[run] = {
-            "color": _COLOURS[number],
-            "marker": _MARKERS[(number + used.count(number)) % len(_MARKERS)],
-            "linestyle": PLACEMENTS[run.placement].line,
-            "linewidth": 1.1,
-            "markersize": 3.2,
-        }
-        numbers[run] = number
-    values: list[Any] = [getattr(run, next(iter(differing))) for run in runs] if len(differing) == 1 else [""]
-    if all(isinstance(value, int | float) for value in values):
-        for run, colour in zip(runs, in_order(values), strict=True):
-            drawn[run]["color"] = colour
-    return drawn
-
-
-def in_order(values: Sequence[float]) -> list[str]:
-    """Colours that show the order of the values."""
-    from matplotlib import colormaps
-    from matplotlib.colors import to_hex
-
-    ordered = sorted(set(values))
-    # The end of the map is too pale for a line.
-    return [to_hex(colormaps["viridis"](0.85 * ordered.index(value) / max(1, len(ordered) - 1))) for value in values]
 
 
 def compose(grid: Sequence[Sequence[Panel]], note: str, *, legend_by_column: bool = False) -> Figure:
@@ -579,8 +529,8 @@ def _facets(curves: Sequence[Curve]) -> tuple[list[tuple[str, list[Curve]]], lis
     titles, _ = names(settings, {"placement"}, {"corpus", "text", *keys})
     texts = {run: label(run, keys, with_warmup="warmup" in keys) or "without" for run in settings}
     order = list(dict.fromkeys(texts.values()))
-    colours = in_order(range(len(order)))
-    shades = {text: {"color": colours[i], "marker": _MARKERS[i], "linestyle": "-"} for i, text in enumerate(order)}
+    colours = gradation(range(len(order)))
+    shades = {text: {"color": colours[i], "marker": MARKERS[i], "linestyle": "-"} for i, text in enumerate(order)}
     groups: dict[str, list[Curve]] = {}
     for curve in curves:
         look = {**curve.look, **shades[texts[curve.settings]], "markersize": 2.4}

@@ -1,4 +1,4 @@
-"""The sizes, letters and colours of every figure."""
+"""The sizes and letters of every figure."""
 
 from __future__ import annotations
 
@@ -41,13 +41,6 @@ RC: dict[Any, Any] = {
     # Without a fixed salt the identifiers inside an SVG file differ from run to run.
     "svg.hashsalt": "preln",
 }
-
-_BLUE, _ORANGE, _GREEN, _VERMILLION, _PURPLE = "#0173b2", "#de8f05", "#029e73", "#d55e00", "#cc78bc"
-_BROWN, _PINK, _GREY, _YELLOW, _SKY = "#ca9161", "#fbafe4", "#949494", "#ece133", "#56b4e9"
-PALETTE = (_BLUE, _ORANGE, _GREEN, _VERMILLION, _PURPLE, _BROWN, _PINK, _GREY, _YELLOW, _SKY)
-"""Seaborn's palette "colorblind", which takes seconds to import."""
-AFTER_WARMUP_LOOK = (_GREEN, "....")
-"""Colour and hatching of the bars of what is measured after its warm-up."""
 
 
 def plain_ticks(axis: Axis) -> None:

@@ -38,10 +38,13 @@ def specification(curves: Curves) -> dict[str, Any]:
     behind them. Its legend stands beside it on the page, for a keyboard does not reach into a chart."""
     x, x_title, y_title = curves.x, curves.x_title, curves.y_title
     table = pd.concat([curves.table, curves.reference], ignore_index=True) if len(curves.reference) else curves.table
+    table = _drawable(table, curves)
     names, colours, dashes, markers = zip(*legend(curves), strict=True)
-    scales = {"x": _scale("x" in curves.log), "y": _scale("y" in curves.log)}
+    log = "x" in curves.log
+    scales = {"x": _scale(log), "y": _scale("y" in curves.log)}
     base = alt.Chart(table).encode(
-        x=alt.X(f"{x}:Q", title=x_title, scale=scales["x"]),
+        # Updates and layers are whole; the sums of rates, which are not, have a logarithmic axis.
+        x=alt.X(f"{x}:Q", title=x_title, scale=scales["x"], axis=alt.Axis() if log else alt.Axis(tickMinStep=1)),
         color=alt.Color("curve:N", scale=alt.Scale(domain=names, range=colours), legend=None),
     )
     values = alt.Y("value:Q", title=y_title, scale=scales["y"])
@@ -78,12 +81,21 @@ def _scale(log: bool) -> alt.Scale:
     return alt.Scale(type="log" if log else "linear", zero=False, nice=False, padding=8)
 
 
+def _drawable(table: pd.DataFrame, curves: Curves) -> pd.DataFrame:
+    """The points that have a place on the axes: a logarithm is of positive numbers alone."""
+    columns = [*([curves.x] if "x" in curves.log else []), *(["value", "low", "high"] if "y" in curves.log else [])]
+    positive = table.assign(**{column: table[column].where(table[column] > 0) for column in columns})
+    return positive.dropna(subset=[curves.x, "value"])
+
+
 def _swatch(name: str, look: Mapping[str, Any]) -> Swatch:
     from matplotlib.colors import to_hex
+    from matplotlib.lines import Line2D
     from matplotlib.markers import MarkerStyle
 
     line = look.get("linestyle", "-")
-    dashes = [1.5 * length for length in line[1]] if isinstance(line, tuple) else _DASHES[line]
+    named = Line2D([], [], linestyle=line).get_linestyle()
+    dashes = [1.5 * length for length in line[1]] if isinstance(line, tuple) else _DASHES[str(named)]
     style = MarkerStyle(look.get("marker", "none"))
     outlines: Any = style.get_path().transformed(style.get_transform()).to_polygons()
     # Half as wide as the square, and with the vertical axis upwards. Vega takes no outline for a circle.
@@ -93,4 +105,5 @@ def _swatch(name: str, look: Mapping[str, Any]) -> Swatch:
     return Swatch(name, to_hex(look["color"]), dashes, marker)
 
 
-_DASHES: dict[str, list[float]] = {"-": [1, 0], "none": [0, 1], "--": [5, 2.5], ":": [1.5, 2], "-.": [8, 2, 1.5, 2]}
+_DASHES: dict[str, list[float]] = {"-": [1, 0], "None": [0, 1], "--": [5, 2.5], ":": [1.5, 2], "-.": [8, 2, 1.5, 2]}
+"""The dashes of matplotlib's named lines, by the shorter of the names that each has."""

@@ -22,6 +22,7 @@ from PIL import Image
 from preln.config import Study
 from preln.jobs import notes
 from preln.jobs.base import Job
+from preln.libraries import pd
 from preln.pretraining.report import records as pretraining_records
 from preln.questions.base import Verdict
 from preln.questions.core import ledger
@@ -89,6 +90,7 @@ def write(study: Study, results: Path, out: Path) -> None:
     entries = ledger.judge(catalogue.load(ledger.CLAIMS_TABLE, results))
     tested = ledger.tested(entries)
     leading = next((figures.pop(name) for name in LEADING if tested and name in figures), None)
+    figures = {name: drawn for name, drawn in figures.items() if not (leading and _shows(leading, drawn))}
     counts = Counter(entry.verdict for entry in ledger.counted(tested))
     tables = _tables(catalogue, results)
     records = _records(catalogue, results / study.study)
@@ -149,6 +151,18 @@ def _figures(catalogue: Catalogue, results: Path) -> dict[str, Drawn]:
             charts = [Chart(curves, specification(curves), legend(curves)) for curves in shown]
             drawn[name] = Drawn(figure, base64.b64encode(content).decode("ascii"), _inches(content), charts)
     return drawn
+
+
+def _shows(leading: Drawn, drawn: Drawn) -> bool:
+    """True where the leading figure has every panel of a figure, by whatever names."""
+    panels, leading_panels = ({_content(chart.curves) for chart in figure.charts} for figure in (drawn, leading))
+    return bool(panels) and panels <= leading_panels
+
+
+def _content(curves: Curves) -> tuple[str, str, str]:
+    """The axes of a chart, and its points."""
+    points = pd.concat([curves.table, curves.reference])[[curves.x, "value"]]
+    return curves.x_title, curves.y_title, points.sort_values([curves.x, "value"]).to_csv(index=False)
 
 
 def _inches(image: bytes) -> float:

@@ -13,8 +13,9 @@ from preln.placements import PAPER as COMPARED
 from preln.placements import PLACEMENTS, in_order
 from preln.report.core.curves import PAPER, Curves, means
 from preln.report.core.figure import Figure, NothingDone
+from preln.report.core.looks import AFTER_WARMUP, of_placement
 from preln.report.core.statistics import interval
-from preln.report.core.style import AFTER_WARMUP_LOOK, NOTE, TEXT_WIDTH, legend_below
+from preln.report.core.style import NOTE, TEXT_WIDTH, legend_below
 from preln.report.reference import gradients as paper
 from preln.theory.measurements import INITIAL
 from preln.theory.report.records import (
@@ -145,7 +146,7 @@ def _looks(norms: pd.DataFrame) -> Looks:
 
 
 def _look(placement: str, state: str) -> tuple[str, str]:
-    return (PLACEMENTS[placement].colour, PLACEMENTS[placement].hatch) if state == INITIAL else AFTER_WARMUP_LOOK
+    return (PLACEMENTS[placement].colour, PLACEMENTS[placement].hatch) if state == INITIAL else AFTER_WARMUP
 
 
 def _bars(axes: Axes, norms: pd.DataFrame, squares: pd.DataFrame, x: str, looks: Looks) -> dict[tuple[str, int], float]:
@@ -192,10 +193,11 @@ def curves(study: Study, records: Records) -> list[Curves]:
     last = norms[(norms["layer"] == norms["depth"]) & (norms["state"] == INITIAL)]
     printed = [(f"{PAPER}: {_name(bar.placement, bar.state)}", bar) for bar in records.bars if bar.matrix == "W2"]
     bars: list[dict[str, Any]] = [{"curve": name, "layer": bar.layer, "value": bar.value} for name, bar in printed]
-    looks = {name: {"color": colour, "marker": "o"} for name, (colour, _) in _looks(norms).items()}
+    placements = dict(zip(norms["curve"], norms["placement"], strict=True))
+    looks = {name: {**of_placement(placements[name]), "color": colour} for name, (colour, _) in _looks(norms).items()}
     for name, bar in printed:
         colour, _ = _look(bar.placement, bar.state)
-        looks[name] = {"color": colour, "marker": "D", "linestyle": "--"}
+        looks[name] = {"color": colour, "marker": "D", "linestyle": ":"}
     by_layer = means(norms[norms["depth"] == norms["depth"].min()], "layer")
     title = "Expected gradient of W² by decoder layer"
     curves = [Curves(title, "layer", "Layer", "Norm", by_layer, pd.DataFrame(bars), looks)]

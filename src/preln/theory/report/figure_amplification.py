@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from preln.config import RunSettings, Study
 from preln.jobs.grid import series
 from preln.libraries import pd
-from preln.placements import PLACEMENTS
 from preln.report.core.curves import EXTENT, Curves, means
 from preln.report.core.figure import Figure, NothingDone
 from preln.report.core.labels import label, varying
+from preln.report.core.looks import Look
 from preln.report.core.statistics import Estimate, estimate, exponent, extent, plus_minus
 from preln.report.core.style import NOTE, TEXT_WIDTH, plain_ticks
 from preln.theory.report.traces import SOURCE, Records, first_step, gradient_at_first
 from preln.theory.trace_jobs import TraceJob
+from preln.translation.report.curves import looks_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawing
 
 _FEWEST_DEPTHS = 3
-_LINES = ["-", "--", ":", "-."]
 _DEPTHS = {"encoder_layers", "decoder_layers"}
 
 Number = Callable[["pd.DataFrame", RunSettings], float]
@@ -42,17 +42,22 @@ def of_depths(study: Study, jobs: Sequence[TraceJob]) -> Sequence[TraceJob]:
 
 
 def values(records: Records, number: Number) -> pd.DataFrame:
-    """A number of each trace: `curve`, the name of the models that differ in depth and seed alone; `placement`; `rate`,
-    the peak; `layers` of either stack; `seed`; and `value`."""
-    settings = {job.id: job.run.settings for job in records.jobs}
-    differing = (varying(series(run) for run in settings.values()) | {"placement"}) - _DEPTHS
+    """A number of each trace: `curve`, the name of the models that differ in depth and seed alone; `placement`;
+    `layers` of either stack; `seed`; and `value`."""
+    settings, names = {job.id: job.run.settings for job in records.jobs}, _names(records)
     rows = []
     for name, trace in records.table.groupby("run", sort=False):
         if len(trace) > 1:
             run = settings[str(name)]
-            curve, value = label(series(run), differing), number(trace, run)
-            rows.append((curve, run.placement, run.learning_rate, run.decoder_layers, run.seed, value))
-    return pd.DataFrame(rows, columns=["curve", "placement", "rate", "layers", "seed", "value"])
+            rows.append((names[str(name)], run.placement, run.decoder_layers, run.seed, number(trace, run)))
+    return pd.DataFrame(rows, columns=["curve", "placement", "layers", "seed", "value"])
+
+
+def _names(records: Records) -> dict[str, str]:
+    """The name of each trace's curve, by the id of its run."""
+    settings = {job.id: series(job.run.settings) for job in records.jobs}
+    differing = (varying(settings.values()) | {"placement"}) - _DEPTHS
+    return {run: label(curve, differing) for run, curve in settings.items()}
 
 
 def depths_of(jobs: Sequence[TraceJob]) -> list[int]:
@@ -78,10 +83,11 @@ def compose(study: Study, records: Records) -> Drawing:
     drawn = [(title, unit, values(records, number)) for title, (unit, number) in QUANTITIES.items()]
     if not len(drawn[0][-1]):
         raise NothingDone
+    looks = _looks(study, records)
     figure = Drawing(figsize=(TEXT_WIDTH, 3.3), layout="constrained")
     for axes, (title, unit, points) in zip(figure.subplots(1, len(drawn)), drawn, strict=True):
         axes.set(title=title, xlabel="Layers of the encoder, and of the decoder", ylabel=unit)
-        _draw(axes, points, depths_of(records.jobs))
+        _draw(axes, points, depths_of(records.jobs), looks)
     note = (
         "Points: means over seeds; bars: lowest to highest. In brackets: the exponent of the depth over the seeds that "
         "have every depth, with its 95% interval."
@@ -90,11 +96,10 @@ def compose(study: Study, records: Records) -> Drawing:
     return figure
 
 
-def _draw(axes: Axes, drawn: pd.DataFrame, depths: Sequence[int]) -> None:
-    """The points of a panel, a line a curve; the line tells the peak rate."""
+def _draw(axes: Axes, drawn: pd.DataFrame, depths: Sequence[int], looks: Mapping[str, Look]) -> None:
+    """The points of a panel, a line a curve."""
     axes.set_xscale("log")
     axes.set_yscale("log")
-    looks = _looks(drawn)
     for name, curve in drawn.groupby("curve", sort=False):
         points = means(curve, "layers", extent).sort_values("layers")
         bars: Any = [points["value"] - points["low"], points["high"] - points["value"]]
@@ -102,9 +107,7 @@ def _draw(axes: Axes, drawn: pd.DataFrame, depths: Sequence[int]) -> None:
             points["layers"],
             points["value"],
             yerr=None if points["low"].isna().any() else bars,
-            **looks[name],
-            markersize=4,
-            linewidth=1.0,
+            **looks[str(name)],
             capsize=2,
             label=f"{name} ({_text(slope(curve, depths))})",
         )
@@ -118,18 +121,10 @@ def _draw(axes: Axes, drawn: pd.DataFrame, depths: Sequence[int]) -> None:
     axes.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.22))
 
 
-def _looks(drawn: pd.DataFrame) -> dict[Any, dict[str, Any]]:
-    """Colour and marker of each curve by its placement, and the line by its peak rate."""
-    rates = sorted(set(drawn["rate"]), reverse=True)
-    curves = drawn.drop_duplicates("curve")[["curve", "placement", "rate"]]
-    return {
-        name: {
-            "color": PLACEMENTS[placement].colour,
-            "marker": PLACEMENTS[placement].marker,
-            "linestyle": _LINES[rates.index(rate) % len(_LINES)],
-        }
-        for name, placement, rate in curves.itertuples(index=False, name=None)
-    }
+def _looks(study: Study, records: Records) -> dict[str, Look]:
+    """The look of each curve: that of its first run, as the study has them."""
+    looks, names = looks_of(study), _names(records)
+    return {names[job.id]: looks[series(job.run.settings)] for job in reversed(records.jobs)}
 
 
 def _text(power: Estimate) -> str:
@@ -144,7 +139,7 @@ def curves(study: Study, records: Records) -> list[Curves]:
         drawn = values(records, number)
         if len(drawn):
             unit = unit.replace(r"$\Vert\Delta f\Vert$", "‖Δf‖")
-            table, looks = means(drawn, "layers", extent), _looks(drawn)
+            table, looks = means(drawn, "layers", extent), _looks(study, records)
             both = frozenset("xy")
             charts.append(Curves(title, "layers", "Layers", unit, table, pd.DataFrame(), looks, both, EXTENT))
     return charts

@@ -5,20 +5,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
-from preln.config import RunSettings
+from preln.config import RunSettings, Study
 from preln.jobs.grid import series
-from preln.placements import PLACEMENTS
 from preln.report.core import curve_figure
 from preln.report.core.curve_figure import Panel, TrainedRun, curves_of, shared
 from preln.report.core.figure import Figure
 from preln.report.core.labels import names
 from preln.theory.report.traces import SOURCE, Records, of_layer
+from preln.translation.report.curves import looks_of
 
 _COLUMNS = 3
-_LINES: list[Any] = ["-", (0, (3.5, 1.5)), (0, (1, 1.2)), (0, (5, 1.2, 1, 1.2))]
-_MARKERS = "osD^vP"
 
 
 @dataclass(frozen=True)
@@ -56,13 +53,13 @@ QUANTITIES = (
 )
 
 
-def panels(records: Records) -> list[list[Panel]]:
+def panels(study: Study, records: Records) -> list[list[Panel]]:
     """A panel for each quantity that some run has at two updates or more. The two of gradients are compared, so they
     have one scale."""
     traced = {str(name): table for name, table in records.table.groupby("run")}
     settings = [series(job.run.settings) for job in records.jobs]
     called, _ = names(settings, always={"placement"})
-    looks = _looks(settings)
+    looks = looks_of(study)
     drawn = []
     for quantity in QUANTITIES:
         runs = []
@@ -88,19 +85,6 @@ def note(records: Records) -> str:
     return f"{records.progress} {shared(common)}"
 
 
-def _looks(settings: list[RunSettings]) -> dict[Any, dict[str, Any]]:
-    """The look of each curve: the colour tells the placement, the line the warm-up, and a marker the rest."""
-    warmups = sorted({run.warmup for run in settings})
-    looks: dict[Any, dict[str, Any]] = {}
-    for run in dict.fromkeys(settings):
-        line = _LINES[warmups.index(run.warmup) % len(_LINES)]
-        look = {"color": PLACEMENTS[run.placement].colour, "linestyle": line, "linewidth": 1.0}
-        alike = sum(earlier.items() >= look.items() for earlier in looks.values())
-        marker = {"marker": _MARKERS[(alike - 1) % len(_MARKERS)], "markersize": 3}
-        looks[run] = {**look, **(marker if alike else {})}
-    return looks
-
-
 FIGURE = Figure(
     name="first-updates",
     title="The first updates, one by one",
@@ -113,6 +97,6 @@ FIGURE = Figure(
     "The paper says that large gradients in the last layers make Post-LN fail without a warm-up. Wang et al. (2022) "
     "say that the size of the function's first updates does.",
     source=SOURCE,
-    compose=lambda study, records: curve_figure.compose(panels(records), note(records)),
-    curves=lambda study, records: curve_figure.curves(panels(records)),
+    compose=lambda study, records: curve_figure.compose(panels(study, records), note(records)),
+    curves=lambda study, records: curve_figure.curves(panels(study, records)),
 )

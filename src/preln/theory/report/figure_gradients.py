@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from preln.config import Study
 from preln.placements import PLACEMENTS, in_order
 from preln.report.core.figure import Figure, NothingDone
+from preln.report.core.looks import MARKERS, PALETTE
 from preln.report.core.statistics import interval
-from preln.report.core.style import NOTE, PALETTE, TEXT_WIDTH, legend_below
+from preln.report.core.style import NOTE, TEXT_WIDTH, legend_below
 from preln.theory.report.records import SOURCE, STATES, Records, expected_gradients, legible, seeds_of
 
 if TYPE_CHECKING:
@@ -19,14 +20,21 @@ _ROW_HEIGHT = 2.0  # inches
 _LEGEND_HEIGHT = 0.4
 _STACKS = ["encoder", "decoder"]
 _MATRICES = ["W1", "W2", "Q", "K", "V", "O", "cross-Q", "cross-K", "cross-V", "cross-O"]
-_LOOKS: dict[str, dict[str, Any]] = {
-    name: {"color": PALETTE[i % 6], "marker": marker, "linestyle": "-" if i < 6 else (0, (3.5, 1.5))}
-    for i, (name, marker) in enumerate(zip(_MATRICES, "so^vD*^vD*", strict=True))
-}
+_KINDS = dict(zip(["W1", "W2", "Q", "K", "V", "O"], zip(PALETTE, MARKERS, strict=False), strict=False))
+"""The colour and the marker of the matrices of one name."""
+
 _LABELS = {
     name: ("$W^" + name[1] + "$") if name[0] == "W" else "$W^" + name[-1] + "$" + " (cross)" * name.startswith("cross")
     for name in _MATRICES
 }
+
+
+def _look(matrix: str) -> dict[str, Any]:
+    """The look of a matrix, in the terms of `Axes.plot`; those of cross-attention are broken, with open markers."""
+    colour, marker = _KINDS[matrix.removeprefix("cross-")]
+    look: dict[str, Any] = {"color": colour, "marker": marker, "markeredgecolor": colour, "markersize": 4}
+    crossing = {"linestyle": (0, (3.5, 1.5)), "markerfacecolor": "white"} if matrix.startswith("cross") else {}
+    return {**look, "linewidth": 0.9, **crossing}
 
 
 def compose(study: Study, records: Records) -> Drawing:
@@ -65,19 +73,16 @@ def compose(study: Study, records: Records) -> Drawing:
                         y="value",
                         errorbar=interval,
                         err_kws={"linewidth": 0, "alpha": 0.15},
-                        markersize=4,
-                        markeredgewidth=0,
-                        linewidth=0.9,
                         ax=axes,
                         legend=False,
-                        **_LOOKS[name],
+                        **_look(name),
                     )
             if len(embeddings):
                 axes.axhline(embeddings.mean(), color="0.4", linewidth=0.8, linestyle=":")
             axes.set(xlabel=f"{stack.capitalize()} layer", ylabel="Gradient expectation" if column == 0 else "")
             if column:
                 axes.tick_params(labelleft=False)
-    handles = [Line2D([], [], markersize=4, linewidth=0.9, label=_LABELS[name], **_LOOKS[name]) for name in _MATRICES]
+    handles = [Line2D([], [], label=_LABELS[name], **_look(name)) for name in _MATRICES]
     handles.append(Line2D([], [], color="0.4", linestyle=":", linewidth=0.8, label="shared embeddings"))
     legend_below(figure, space[-1, :], handles, loc="center", ncols=6)
     figure.supxlabel(textwrap.fill(f"{records.progress}{seeds_of(norms)}", width=150), **NOTE)

@@ -14,6 +14,7 @@ from preln.libraries import np, pd
 from preln.placements import PLACEMENTS, in_order
 from preln.placements.base import Stack
 from preln.report.core.figure import Figure, NothingDone
+from preln.report.core.looks import of_placement
 from preln.report.core.statistics import estimate, interval, plus_minus
 from preln.report.core.style import NOTE, TEXT_WIDTH
 from preln.theory.closed_forms import DELTA, EPSILON
@@ -29,7 +30,8 @@ _ACROSS = 3
 _ACROSS_LEGEND = 6
 _LEGEND_HEIGHT = 0.5
 """The height of a legend above all panels, inches."""
-_LINES = {"encoder": "-", "decoder": (0, (3.5, 1.5))}
+_STRENGTHS = {"encoder": 1.0, "decoder": 0.45}
+"""The opacity of a line, which tells the stack."""
 _MODELS = {"exact": "proofs' model", "translation": "translation model"}
 _REMARK: dict[str, Any] = {
     "xycoords": ("axes fraction", "data"),
@@ -72,7 +74,7 @@ def compose(study: Study, records: Records) -> Drawing:
         f"{rows['seed'].nunique()} of the {_MODELS[str(model)]}" for model, rows in drawn.groupby("model", sort=False)
     )
     legend = (
-        "Lines: encoder; broken lines: decoder; open markers: translation model in (c) and (f), $W^{emb}$ with "
+        "Pale: decoder; open markers: translation model in (c) and (f), $W^{emb}$ with "
         "entries of variance 1, not 1/d, in (e)"
     )
     means = "Means over seeds" if is_crowded(shown) else "Means over seeds with 95% intervals"
@@ -87,11 +89,7 @@ def _share_legend(figure: Drawing, placements: Sequence[str]) -> None:
     for axes in figure.axes:
         if (legend := axes.get_legend()) is not None:
             legend.remove()
-    shown = [PLACEMENTS[name] for name in placements]
-    handles = [
-        Line2D([], [], color=look.colour, marker=look.marker, markersize=3.2, linewidth=1, label=look.label)
-        for look in shown
-    ]
+    handles = [Line2D([], [], **of_placement(name), label=PLACEMENTS[name].label) for name in placements]
     figure.legend(handles=handles, loc="outside upper center", ncols=_ACROSS_LEGEND, frameon=False, handlelength=1.8)
 
 
@@ -110,21 +108,18 @@ def _series(
     """One measured line: the mean over the seeds, with its interval."""
     import seaborn
 
-    colour = PLACEMENTS[placement].colour
+    look = of_placement(placement)
     seaborn.lineplot(
         rows,
         x=x,
         y="value",
         errorbar=interval,
         err_kws={"linewidth": 0, "alpha": 0.2},
-        color=colour,
-        linestyle=_LINES[stack],
-        marker=PLACEMENTS[placement].marker,
-        markersize=3.2,
-        markerfacecolor="white" if open_markers else colour,
-        markeredgecolor=colour,
+        **look,
+        alpha=_STRENGTHS[stack],
+        markerfacecolor="white" if open_markers else look["color"],
+        markeredgecolor=look["color"],
         markeredgewidth=0.7,
-        linewidth=1,
         label=label,
         ax=axes,
     )
@@ -263,8 +258,8 @@ def _name(axes: Axes, x: str, y: str, legend: bool = False) -> None:
 FIGURE = Figure(
     name="theory",
     title="The lemmas, theorem 1 and appendix F beside what was measured",
-    caption="The lemmas, theorem 1 and appendix F, beside what was measured. Unbroken lines are the encoder of the "
-    "paper's proofs, and broken lines its decoder. (a) Squared norms of the residual sums; dotted is 3/2 for "
+    caption="The lemmas, theorem 1 and appendix F, beside what was measured. Pale lines are the decoder of the "
+    "paper's proofs, and the others its encoder. (a) Squared norms of the residual sums; dotted is 3/2 for "
     "Post-LN, and shaded are the bounds for Pre-LN. (b) Spectral norm of LayerNorm's Jacobian at these sums; "
     "dotted is the lemma. (c) Share of the squared norms that exceed their mean by more than a tenth; open "
     "markers are the translation model. (d) and (e) Norm of the last layer's gradient by depth and by width, "

@@ -8,8 +8,12 @@ from typing import Any
 
 from preln.config import RunSettings, Study
 from preln.jobs.grid import series
-from preln.report.core.curve_figure import Panel, Reference, TrainedRun, curves_of, looks
+from preln.report.core import looks
+from preln.report.core.curve_figure import Panel, Reference, TrainedRun, curves_of
+from preln.report.core.looks import Look
 from preln.report.reference.translation import Quantity
+from preln.theory.trace_jobs import NOT_IN_A_TRACE
+from preln.theory.trace_jobs import expand as traces_of
 from preln.translation.report.four_curves import shown
 from preln.translation.report.records import Records
 from preln.translation.runs import Run, expand
@@ -31,15 +35,28 @@ def trained(records: Records, runs: Sequence[Run]) -> list[TrainedRun]:
     return drawn
 
 
-def looks_of(study: Study) -> dict[Any, dict[str, Any]]:
-    """The look of each curve in every figure of a study. The finding's come first, for the first differ most."""
+def looks_of(study: Study) -> dict[Any, Look]:
+    """The look of each run, trained or traced, in every figure of a study. The finding's come first, for the first
+    differ most; a trace looks as the training of its run does."""
     runs = expand(study)
     first = shown(study, runs)
-    figures: dict[Any, set[int]] = {}
+    figures: dict[Any, set[int | str]] = {}
     for run in runs:
-        figures.setdefault(series(run.settings), set()).update(run.figures, {0} if run in first else ())
+        figures.setdefault(series(run.settings), set()).update(run.figures, {"finding"} if run in first else ())
+    trained = {_as_traced(curve): curve for curve in figures}
+    traces = {
+        curve: trained.get(_as_traced(curve), curve) for curve in (series(job.run.settings) for job in traces_of(study))
+    }
+    for curve in traces.values():
+        figures.setdefault(curve, set()).add("first-updates")
     in_figures = sorted(runs, key=lambda run: (not run.figures, run.figures))
-    return looks([run.settings for run in (*first, *in_figures)], figures)
+    drawn = looks.of_runs([*(run.settings for run in (*first, *in_figures)), *traces.values()], figures)
+    return {**drawn, **{curve: drawn[run] for curve, run in traces.items()}}
+
+
+def _as_traced(settings: RunSettings) -> RunSettings:
+    """What a trace depends on."""
+    return settings.model_copy(update=dict.fromkeys(NOT_IN_A_TRACE))
 
 
 def baseline(records: Records, runs: Sequence[Run]) -> tuple[float, str]:
@@ -58,7 +75,7 @@ def panel(
     records: Records,
     runs: Sequence[Run],
     called: dict[RunSettings, str],
-    looks: dict[Any, dict[str, Any]],
+    looks: dict[Any, Look],
     references: Sequence[Reference] = (),
 ) -> Panel:
     """A quantity of some runs over updates."""

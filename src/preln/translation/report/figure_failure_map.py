@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _CELL_HEIGHT = 0.27  # inches
 _COLOURS = "viridis"
+_BORDER = "#d55e00"
 _MOST_MODELS = 5
 _NOTHING = "0.85"
 """The grey of a cell none of whose runs ended, for what diverges has no loss."""
@@ -43,15 +44,35 @@ def compose(study: Study, records: Records) -> Drawing:
     losses = [cell.loss for cell in cells if math.isfinite(cell.loss)]
     guess = max(cell.guess for cell in cells)
     colours = ScalarMappable(Normalize(min([*losses, guess - MARGIN]), guess, clip=True), _COLOURS)
-    height = _CELL_HEIGHT * max(len(model.rates) for model in drawn) + 1.3
+    height = _CELL_HEIGHT * max(len(model.rates) for model in drawn) + 1.7
     figure = Drawing(figsize=(TEXT_WIDTH, height), layout="constrained")
     panels = figure.subplots(1, len(drawn), squeeze=False)[0]
     for axes, model in zip(panels, drawn, strict=True):
         _draw(axes, model, colours)
     panels[0].set_ylabel("Peak learning rate")
-    figure.colorbar(colours, ax=list(panels), label="Last validation loss (bits/token)", aspect=30, pad=0.01)
+    bar = figure.colorbar(colours, ax=list(panels), label="Last validation loss (bits/token)", aspect=30, pad=0.01)
+    bar.ax.set_title("learned\nnothing", fontsize=6)
+    figure.legend(handles=_legend(cells), loc="outside upper center", ncols=2, frameon=False, handlelength=2.4)
     figure.supxlabel(textwrap.fill(_note(study, records, drawn), width=160), **NOTE)
     return figure
+
+
+def _legend(cells: Sequence[Cell]) -> list[Any]:
+    """The meaning of what is in a cell, and of the line."""
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    number: dict[str, Any] = {"color": "black", "linestyle": "none", "markersize": 9, "markeredgewidth": 0.4}
+    failed = f"diverged, or ended less than {MARGIN} bits below the unigram baseline"
+    count = ("×2", f"seeds that fail: {failed}") if any(cell.seeds > 1 for cell in cells) else ("×", f"fails: {failed}")
+    handles: list[Any] = [
+        Line2D([], [], marker="$4.2$", label="last validation loss, as the colour", **number),
+        Line2D([], [], marker=f"${count[0]}$", label=count[1], **number),
+        Line2D([], [], color=_BORDER, linewidth=1.8, label="border: above it, more than a third of the seeds fail"),
+    ]
+    if not all(math.isfinite(cell.loss) for cell in cells):
+        handles.append(Patch(color=_NOTHING, label="every seed diverged"))
+    return handles
 
 
 def _draw(axes: Axes, drawn: Map, colours: Any) -> None:
@@ -71,7 +92,7 @@ def _draw(axes: Axes, drawn: Map, colours: Any) -> None:
         axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=colour, edgecolor="none"))
         dark = math.isfinite(cell.loss) and sum(colour[:3]) < 1.6
         axes.text(x, y, _words(cell), ha="center", va="center", fontsize=6, color="white" if dark else "black")
-    border = LineCollection(list(_border(drawn)), colors="#d55e00", linewidths=1.8, capstyle="round", zorder=3)
+    border = LineCollection(list(_border(drawn)), colors=_BORDER, linewidths=1.8, capstyle="round", zorder=3)
     axes.add_collection(border)
 
 
@@ -103,10 +124,8 @@ def _note(study: Study, records: Records, drawn: Sequence[Map]) -> str:
     updates = records.summary.loc[records.summary["status"] == "finished", "updates"]
     ends = sorted({updates.min(), updates.max()}) if len(updates) else []
     after = f", after {' to '.join(map(str, ends))} updates" if ends else ""
-    crosses = "One seed a cell. ×: it fails."
-    if max(seeds) > 1:
-        crosses = f"Up to {max(seeds)} seeds a cell. ×n: n of them fail."
-    return f"Study {study.study}, {', '.join(corpora)}: {sum(seeds)} of {len(records.runs)} runs{after}. {crosses}"
+    many = f"Up to {max(seeds)} seeds a cell." if max(seeds) > 1 else "One seed a cell."
+    return f"Study {study.study}, {', '.join(corpora)}: {sum(seeds)} of {len(records.runs)} runs{after}. {many}"
 
 
 def _legible(study: Study, runs: Sequence[Run]) -> Sequence[Run]:
@@ -119,8 +138,8 @@ FIGURE = Figure(
     name="failure-map",
     title="Where training fails",
     caption="The last validation loss over the peak learning rate and the length of the warm-up: the mean of the seeds "
-    f"that did not diverge. A run fails if it diverges, or ends less than {MARGIN} bits a token below the constant "
-    "guess, which gives every token its frequency in the training text. × counts those that fail. The line divides "
+    f"that did not diverge. A run fails if it diverges, or ends less than {MARGIN} bits a token below the unigram "
+    "baseline, which gives every token its frequency in the training text. × counts those that fail. The line divides "
     "the cells in which more than a third of the seeds fail from the others. In a grey cell all diverged. The top of "
     "the scale is the unigram baseline.",
     source=SOURCE,
