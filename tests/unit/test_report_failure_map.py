@@ -11,12 +11,15 @@ import pytest
 from matplotlib.collections import LineCollection
 
 from preln.config import Study
+from preln.language.runs import LanguageRun
 from preln.questions import named
-from preln.questions.base import Answer
+from preln.questions.base import Answer, Verdict
 from preln.questions.core.evidence import of_study
 from preln.records.recording import RecordError
 from preln.report.catalogue import Catalogue
-from preln.translation.report.failure_map import Map, maps
+from preln.report.core.failure_map import Map, maps
+from preln.translation.report.failure_map import endings
+from tests.made_up.language import grid as made_up
 from tests.made_up.maps import GUESS, LEARNED, RATES, STUCK, WARMUPS, recorded
 from tests.made_up.translation import records_of, small_study
 
@@ -33,7 +36,7 @@ def of(tmp_path: Path, loss: Callable[[float, int, int], float | None], **change
         recorded(study, run, tmp_path, loss(run.settings.learning_rate, run.settings.warmup, run.settings.seed))
     catalogue = Catalogue(study)
     records = catalogue.load(catalogue.figure("failure-map"), tmp_path)
-    return study, records, maps(records)
+    return study, records, maps(endings(records))
 
 
 @pytest.mark.parametrize(
@@ -155,7 +158,7 @@ def test_runs_without_the_constant_guess_are_not_judged(tmp_path: Path) -> None:
     records_of(study, runs[0], tmp_path, [5.0])
     catalogue = Catalogue(study)
     with pytest.raises(RecordError, match="constant_guess"):
-        maps(catalogue.load(catalogue.figure("failure-map"), tmp_path))
+        endings(catalogue.load(catalogue.figure("failure-map"), tmp_path))
 
 
 def test_a_study_of_more_models_than_a_page_is_wide_has_the_table_alone() -> None:
@@ -184,3 +187,43 @@ def test_the_question_compares_the_limits_of_each_seed_when_all_runs_are_done(tm
 
 def test_the_question_says_nothing_of_a_model_while_a_run_of_it_is_missing(tmp_path: Path) -> None:
     assert not answer_of(tmp_path, missing=1).of("post-needs-it")
+
+
+# --- language models
+
+
+def language_maps(results: Path, done: Callable[[LanguageRun], bool] = lambda run: True) -> Study:
+    """A study in which only Post-LN needs the warm-up, with a large batch too, as far as it is done."""
+    grid = {"learning_rate": RATES, "warmup": [0, 6, 12]}
+
+    def loss(run: LanguageRun) -> float | None:
+        fails = run.settings.placement == "post" and not run.settings.warmup and run.settings.learning_rate > min(RATES)
+        return None if fails else 5.0
+
+    small = {**grid, "placement": ["post", "pre"], "seed": [1, 2, 3]}
+    return made_up(results, loss, small, {**grid, "placement": "post", "batch_sequences": 16}, done=done)
+
+
+def test_language_models_have_a_map_of_the_same_form(tmp_path: Path) -> None:
+    study = language_maps(tmp_path)
+    figure = Catalogue(study).figure("language-failure-map")
+    drawing = figure.compose(study, Catalogue(study).load(figure, tmp_path))
+    titles = [axes.get_title() for axes in drawing.axes if axes.get_title()]
+    assert [title.splitlines()[0] for title in titles] == ["Post-LN", "Pre-LN", "Post-LN"]
+    assert {text.get_text() for text in drawing.axes[0].texts} == {"×3", "5.0"}
+    table = Catalogue(study).table("language-failure-limits")
+    rows = table.make(study, Catalogue(study).load(table, tmp_path)).full
+    assert rows["failed"].tolist()[:3] == [6, 0, 0]
+
+
+def test_the_question_of_language_models_has_the_rule_of_translation(tmp_path: Path) -> None:
+    answer = named("language-map").ask(of_study(language_maps(tmp_path), tmp_path))
+    assert answer.holds("post-needs-it")
+    assert answer.holds("pre-does-not")
+
+
+def test_the_large_batches_alone_decide_nothing(tmp_path: Path) -> None:
+    study = language_maps(tmp_path, done=lambda run: run.settings.batch_sequences == 16)
+    answer = named("language-map").ask(of_study(study, tmp_path))
+    assert answer.findings == ()
+    assert answer.verdict is Verdict.NOT_TESTED

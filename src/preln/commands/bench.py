@@ -25,10 +25,10 @@ from preln.language.bench import (
     SETTINGS,
     TEXTS,
     WARMUPS,
+    WORDS,
     Cell,
     Row,
-    difference,
-    verdict,
+    measured,
     wanted,
 )
 from preln.language.runs import LanguageRun, expand
@@ -36,12 +36,11 @@ from preln.language.text import prepare_tokens
 from preln.placements import PAPER, PLACEMENTS, resolve
 from preln.records import recording
 from preln.records.record import Record
-from preln.report.core.statistics import Estimate, mean, plus_minus
+from preln.report.core.statistics import mean, plus_minus
 from preln.values import short
 
 STATUS = {"ahead": 0, "not told apart": 3, "behind": 4}
 """The exit status of each verdict; 1 is an error."""
-_WORDS = {"ahead": "ahead of", "not told apart": "not told apart from", "behind": "behind"}
 _LEFT = 0.7
 """The share of a run's usual time that must be left for another one to begin."""
 
@@ -74,7 +73,7 @@ class Bench:
         key = resolve(name)
         folder = out or Path("results") / f"bench-{PLACEMENTS[key].name}"
         recorded = _rows(beside, PAPER) if (beside / STUDY_FILE).exists() else {}
-        is_recorded = bool(recorded) and all(len(row.sample) > 1 for row in recorded.values())
+        is_recorded = bool(recorded) and all(row.is_settled for row in recorded.values())
         # Post-LN, which decides nothing, is the last.
         others = [] if is_recorded else [paper for paper in reversed(PAPER) if paper != key]
         grid = {"learning_rate": list(GROWN_RATES), "warmup": list(WARMUPS), "seed": list(SEEDS)}
@@ -150,16 +149,17 @@ class Bench:
         return time.monotonic() - started
 
 
-def measured(bench: Bench) -> dict[str, Any]:
-    """The result, as JSON has it: a row for the placement, Pre-LN and Post-LN, and the verdict on the placement.
-
-    Losses are in bits a token; what is not known is None.
-    """
+def result_of(bench: Bench) -> dict[str, Any]:
+    """The result, as JSON has it: a row for the placement, Pre-LN and Post-LN, and the verdict on the placement."""
     rows = bench.rows()
-    reference = rows["pre"].sample
     every = [
-        {"placement": PLACEMENTS[key].name, "label": PLACEMENTS[key].label, **_measured(rows[key], reference)}
-        for key in rows
+        {
+            "placement": PLACEMENTS[key].name,
+            "label": PLACEMENTS[key].label,
+            **measured(row, rows["pre"].sample),
+            "runs": sum(map(len, row.losses.values())),
+        }
+        for key, row in rows.items()
     ]
     return {
         "verdict": every[0]["verdict"],
@@ -168,31 +168,6 @@ def measured(bench: Bench) -> dict[str, Any]:
         "results": str(bench.folder),
         "rows": every,
     }
-
-
-def _measured(row: Row, reference: list[float]) -> dict[str, Any]:
-    apart = difference(row.sample, reference) if row.sample and reference else Estimate(math.nan, math.nan, math.nan, 0)
-    rate, warmup = row.best or (None, None)
-    return {
-        "learning_rate": rate,
-        "warmup": warmup,
-        "loss": _known(mean(row.sample)),
-        "seeds": len(row.sample),
-        "difference": _known(apart.mean),
-        "low": _known(apart.low),
-        "high": _known(apart.high),
-        "verdict": verdict(apart),
-        "loss_at_a_third": _known(row.at(1 / 3)),
-        "loss_at_three_times": _known(row.at(3)),
-        "highest_rate": row.limit(0),
-        "highest_rate_with_warmup": row.limit(WARMUPS[-1]),
-        "gain_of_warmup": _known(row.gain),
-        "runs": sum(map(len, row.losses.values())),
-    }
-
-
-def _known(number: float) -> float | None:
-    return number if math.isfinite(number) else None
 
 
 def text(result: Mapping[str, Any]) -> str:
@@ -230,7 +205,7 @@ def text(result: Mapping[str, Any]) -> str:
         )
     return (
         f"{pd.DataFrame(rows).to_markdown(index=False, disable_numparse=True)}\n\n"
-        f"{own['label']} is {_WORDS[own['verdict']]} Pre-LN: {reason}. "
+        f"{own['label']} is {WORDS[own['verdict']]} Pre-LN: {reason}. "
         f"Pre-LN and Post-LN were {origin}."
     )
 

@@ -177,7 +177,7 @@ def bench(
 ) -> None:
     """Compare a placement with Pre-LN in small language models; the exit status is 0 if it is ahead, 3 if the two
     are not told apart, and 4 if it is behind. Called again, it goes on."""
-    from preln.commands.bench import STATUS, Bench, measured, text
+    from preln.commands.bench import STATUS, Bench, result_of, text
 
     hours = re.fullmatch(r"(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?", budget)
     if not budget or hours is None:
@@ -185,7 +185,7 @@ def bench(
     seconds = sum(int(number or 0) * unit for number, unit in zip(hours.groups(), (3600, 60, 1), strict=True))
     chosen = Bench.of(placement, out, beside)
     chosen.train(seconds, cores, _tell)
-    result = measured(chosen)
+    result = result_of(chosen)
     print(json_text(result) if json_form else text(result), end="" if json_form else "\n")
     raise typer.Exit(STATUS[result["verdict"]])
 

@@ -104,6 +104,11 @@ class LanguageSettings(Settings):
     )
     seed: int = Field(1, ge=0, lt=2**31, description="Seed of initialisation, dropout and batches.")
 
+    @property
+    def tokens_an_update(self) -> int:
+        """The tokens of an update."""
+        return self.sequence_length * self.batch_sequences * self.accumulate
+
     @classmethod
     def default_of(cls, key: str) -> Any:
         """The value of a key that is left out."""

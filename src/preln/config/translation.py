@@ -96,6 +96,11 @@ class RunSettings(Settings):
     )
     seed: int = Field(1, ge=0, lt=2**31, description="Seed of initialisation, dropout and batch order.")
 
+    @property
+    def tokens_an_update(self) -> int:
+        """The target tokens of an update, at most."""
+        return self.batch_tokens * self.accumulate
+
     @model_validator(mode="after")
     def _possible(self) -> RunSettings:
         problems = of_whole_heads(self.width, self.heads)

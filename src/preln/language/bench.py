@@ -6,11 +6,12 @@ The rule stands, with its date, in config/language-bench.yaml.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from random import Random
 from typing import Any, Literal
 
-from preln.report.core.statistics import CONFIDENCE, Estimate, mean
+from preln.report.core.statistics import CONFIDENCE, Estimate, estimate, mean
 
 SETTINGS: dict[str, Any] = {
     **{"text": "english", "tokens": "bytes", "layers": 6, "width": 64, "ffn_width": 256, "heads": 4},
@@ -34,10 +35,15 @@ FIRST = (4e-3, 100)
 """The cell with which the search for a best one begins."""
 FRESH = 4
 """Seeds of the best cell that did not choose it, before the rest of the grid is trained."""
+TRIES = 20
+FEWEST_TO_RENAME = 1 + FRESH + 2
+"""Seeds of the whole grid of Pre-LN from which a renamed one can be drawn: both sides have two that are compared."""
 
 Cell = tuple[float, int]
 """A peak rate and a warm-up, in updates."""
 Verdict = Literal["ahead", "behind", "not told apart"]
+WORDS: dict[Verdict, str] = {"ahead": "ahead of", "behind": "behind", "not told apart": "not told apart from"}
+"""Each verdict before the name of what it is beside."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +67,14 @@ class Row:
         """The seeds that all cells have."""
         return sorted(set.intersection(*map(set, self.losses.values()))) if self.losses else []
 
+    def of_seeds(self, seeds: Collection[int]) -> Row:
+        """The row as these seeds alone have it."""
+        chosen = {
+            cell: {seed: loss for seed, loss in by_seed.items() if seed in seeds}
+            for cell, by_seed in self.losses.items()
+        }
+        return Row({cell: by_seed for cell, by_seed in chosen.items() if by_seed}, self.baseline)
+
     def mean(self, cell: Cell) -> float:
         """The mean loss of a cell over the common seeds."""
         return mean([self.capped(cell, seed) for seed in self.common])
@@ -75,6 +89,14 @@ class Row:
         return min(self.losses, key=lambda cell: (not self.trains(cell), self.mean(cell)), default=None)
 
     @property
+    def is_settled(self) -> bool:
+        """Tell whether others can be compared with the row: the cells beside the best one are there with its seeds, and
+        it has two that count."""
+        if self.best is None or not self.common or len(self.sample) < 2:
+            return False
+        return set(_neighbours(self.best)) <= self.losses.keys()
+
+    @property
     def sample(self) -> list[float]:
         """The losses of the best cell: of the seeds that did not choose it, if there are two of them, or of all."""
         if self.best is None:
@@ -83,19 +105,22 @@ class Row:
         fresh = [seed for seed in seeds if seed not in self.common]
         return [self.capped(self.best, seed) for seed in (fresh if len(fresh) > 1 else seeds)]
 
-    def at(self, factor: float) -> float:
-        """The mean loss at a multiple of the best rate with the best warm-up, interpolated between the grid's rates in
-        the logarithm of the rate; NaN beyond the grid."""
+    def at(self, factor: float) -> list[float]:
+        """The loss of each common seed at a multiple of the best rate with the best warm-up, interpolated between the
+        grid's rates in the logarithm of the rate; none beyond the grid."""
         if self.best is None:
-            return math.nan
+            return []
         rate, warmup = self.best
         rates = sorted(peak for peak, length in self.losses if length == warmup)
         below = max((peak for peak in rates if peak <= factor * rate), default=None)
         above = min((peak for peak in rates if peak >= factor * rate), default=None)
         if below is None or above is None:
-            return math.nan
+            return []
         share = math.log(factor * rate / below) / math.log(above / below) if above > below else 0.0
-        return (1 - share) * self.mean((below, warmup)) + share * self.mean((above, warmup))
+        return [
+            (1 - share) * self.capped((below, warmup), seed) + share * self.capped((above, warmup), seed)
+            for seed in self.common
+        ]
 
     def limit(self, warmup: int) -> float | None:
         """The highest rate that trains with a warm-up, where a lower one does too."""
@@ -103,13 +128,17 @@ class Row:
         return training[-1] if len(training) > 1 else None
 
     @property
-    def gain(self) -> float:
-        """The gain of the warm-up: the lowest mean loss without one minus the lowest with one; NaN of an empty side."""
+    def gains(self) -> list[float]:
+        """The gain of the warm-up in each common seed: the loss of the best cell without one minus that of the best
+        cell with one; none where a side has no cell that trains."""
         sides = [
-            [self.mean(cell) for cell in self.losses if (cell[1] > 0) == is_warm and self.trains(cell)]
+            [cell for cell in self.losses if (cell[1] > 0) == is_warm and self.trains(cell)]
             for is_warm in (False, True)
         ]
-        return min(sides[0]) - min(sides[1]) if all(sides) else math.nan
+        if not all(sides):
+            return []
+        without, warm = (min(cells, key=self.mean) for cells in sides)
+        return [self.capped(without, seed) - self.capped(warm, seed) for seed in self.common]
 
 
 def difference(losses: Sequence[float], reference: Sequence[float]) -> Estimate:
@@ -140,6 +169,56 @@ def verdict(apart: Estimate) -> Verdict:
     if apart.high < -MARGIN:
         return "ahead"
     return "behind" if apart.low > MARGIN else "not told apart"
+
+
+def measured(row: Row, reference: Sequence[float]) -> dict[str, Any]:
+    """The numbers of a row, and the verdict on it beside the losses of Pre-LN's best cell. Losses are in bits a token,
+    and a name that ends in `half` has half of the 95% interval over the seeds; None stands for what is not known."""
+    apart = difference(row.sample, reference) if row.sample and reference else Estimate(math.nan, math.nan, math.nan, 0)
+    rate, warmup = row.best or (None, None)
+    of_seeds = {
+        **{"loss": row.sample, "loss_at_a_third": row.at(1 / 3), "loss_at_three_times": row.at(3)},
+        "gain_of_warmup": row.gains,
+    }
+    numbers = {"difference": apart.mean, "low": apart.low, "high": apart.high}
+    for name, values in of_seeds.items():
+        over_seeds = estimate(values)
+        numbers |= {name: over_seeds.mean, f"{name}_half": over_seeds.half}
+    longest = max((length for _, length in row.losses), default=0)
+    return {
+        "learning_rate": rate,
+        "warmup": warmup,
+        "seeds": len(row.sample),
+        **{name: number if math.isfinite(number) else None for name, number in numbers.items()},
+        "verdict": verdict(apart),
+        "highest_rate": row.limit(0),
+        "highest_rate_with_warmup": row.limit(longest) if longest else None,
+    }
+
+
+def renamed(pre_ln: Row, tries: int = TRIES, seed: int = 1) -> int:
+    """Bench Pre-LN under another name, and count the tries in which it is not told apart from Pre-LN.
+
+    Each try deals the recorded seeds out by chance: the first searches the renamed one's best cell, `FRESH` others are
+    its losses there, and the rest are those of Pre-LN, as if they were the seeds of its whole grid.
+
+    Args:
+        pre_ln: the row of Pre-LN, with `FEWEST_TO_RENAME` common seeds or more.
+        tries: how many.
+        seed: of the chance.
+    """
+    chance = Random(seed)
+    draws = (chance.sample(pre_ln.common, len(pre_ln.common)) for _ in range(tries))
+    return sum(_is_together(pre_ln, draw) for draw in draws)
+
+
+def _is_together(pre_ln: Row, draw: Sequence[int]) -> bool:
+    """Tell whether Pre-LN is not told apart from itself in a draw of its seeds."""
+    best = pre_ln.of_seeds(draw[:1]).best
+    if best is None:
+        raise ValueError("a row without a run")
+    fresh = [pre_ln.capped(best, seed) for seed in draw[1 : 1 + FRESH]]
+    return verdict(difference(fresh, pre_ln.of_seeds(draw[1 + FRESH :]).sample)) == "not told apart"
 
 
 def wanted(row: Row) -> Iterator[tuple[Cell, int]]:

@@ -16,10 +16,11 @@ from preln.questions.core.evidence import Evidence
 from preln.questions.core.markdown import grid, interval, limit, losses, rate
 from preln.questions.core.series import MARGIN, NONE, Compared, Series, gain, grouped
 from preln.questions.core.traced import Trace, traced
+from preln.report.core.failure_map import in_a_map, maps
 from preln.report.core.statistics import estimate
 from preln.theory.report.traces import FIRST, gradient_at_first
 from preln.translation.report.bench import is_plain
-from preln.translation.report.failure_map import in_a_map, maps
+from preln.translation.report.failure_map import endings
 
 WITHOUT_NORM = {"rezero", "t-fixup"}
 RESOLUTION = 5e-6
@@ -79,7 +80,7 @@ def limits(evidence: Evidence) -> dict[str, float]:
         a_map.settings.placement: a_map.limit(0) or 0.0
         for study in evidence.studies
         if in_a_map(study.study, study.translation.runs) and len(study.translation.summary)
-        for a_map in maps(study.translation)
+        for a_map in maps(endings(study.translation))
         if is_plain(a_map.settings) and 0 in a_map.warmups
     }
 

@@ -6,7 +6,7 @@ from preln.jobs.grid import series
 from preln.language.report.records import SOURCE, Records
 from preln.language.runs import LanguageRun
 from preln.report.core import curve_figure, looks
-from preln.report.core.curve_figure import Panel, curves_of
+from preln.report.core.curve_figure import Panel, curves_of, legible
 from preln.report.core.figure import Figure
 from preln.report.core.labels import names
 from preln.report.core.validated import ALWAYS
@@ -42,6 +42,7 @@ FIGURE = Figure(
     "cross on the edge at the update at which it did. Losses far above the unigram baseline, that of a model that "
     "knows only each token's frequency, are drawn at the upper edge.",
     source=SOURCE,
+    of=legible,
     compose=lambda study, records: curve_figure.compose(_panels(records), records.note(study)),
     curves=lambda study, records: curve_figure.curves(_panels(records)),
 )

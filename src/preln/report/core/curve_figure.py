@@ -14,10 +14,10 @@ from functools import cached_property
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Literal
 
-from preln.config import ModelSettings
+from preln.config import ModelSettings, Study
 from preln.jobs.grid import series
 from preln.libraries import np, pd
-from preln.report.core.curves import EXTENT, Curves, by_series, means
+from preln.report.core.curves import EXTENT, Curves, S, by_series, means
 from preln.report.core.figure import NothingDone
 from preln.report.core.labels import label, names, text_name, varying
 from preln.report.core.looks import MARKERS, Look, gradation
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 MOST = 12
 """Curves in a panel, at most."""
+_MOST_CURVES = 48
+"""Curves that a reader looks through."""
 _PANEL_HEIGHT = 1.9  # inches
 _SMALL_HEIGHT = 1.0  # inches, of a small multiple without its title
 _ACROSS = 5
@@ -189,6 +191,11 @@ class Panel:
             return False
         lowest, guess = min(values), self.baseline[0]
         return lowest < guess and max(values) > guess - 0.1 * (guess - lowest)
+
+
+def legible(study: Study, runs: Sequence[S]) -> Sequence[S]:
+    """All runs of a study, unless they are more curves than a reader looks through."""
+    return runs if len(by_series(runs)) <= _MOST_CURVES else []
 
 
 def _mean(runs: Sequence[TrainedRun], quantity: str, name: str, look: Look) -> Curve | None:

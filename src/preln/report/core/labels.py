@@ -21,6 +21,9 @@ OPTIONS: dict[str, dict[object, str]] = {
 }
 """The words of a label for the options of every placement; none where a model is without one."""
 
+_OF_LANGUAGE_MODELS = {"own": "", "common": "common initialisation"}
+"""The words of a label for the initialisation of a language model; a translation model has others."""
+
 _TOLD_BY_SCHEDULE = {"schedule", *SETTINGS}
 _TOLD = {"placement", "optimizer", "learning_rate", "warmup", "seed"} | _TOLD_BY_SCHEDULE | OPTIONS.keys()
 
@@ -134,5 +137,8 @@ def others(settings: ModelSettings, differing: set[str]) -> list[str]:
     for key in type(settings).model_fields:
         if key in differing - _TOLD:
             text = short(getattr(settings, key))
-            parts.append(counted(text, "epoch") if key == "epochs" else f"{key.replace('_', ' ')} {text}")
-    return parts
+            if key == "initialisation" and text in _OF_LANGUAGE_MODELS:
+                parts.append(_OF_LANGUAGE_MODELS[text])
+            else:
+                parts.append(counted(text, "epoch") if key == "epochs" else f"{key.replace('_', ' ')} {text}")
+    return list(filter(None, parts))

@@ -62,7 +62,7 @@ def models(catalogue: Catalogue, results: Path) -> list[str]:
     if len(done):
         settings: list[Any] = [run.settings for run in runs]
         layers = [_values(getattr(one, f"{stack}_layers") for one in settings) for stack in ("encoder", "decoder")]
-        tokens = _values(one.batch_tokens * one.accumulate for one in settings)
+        tokens = _values(one.tokens_an_update for one in settings)
         epochs = counted(_values(one.epochs for one in settings), "epoch")
         lines.append(
             f"Translation: {' + '.join(layers)} layers {_shape(settings, done['parameters'])}; batches of {tokens} "

@@ -7,12 +7,13 @@ import math
 from typing import Any, NamedTuple
 
 from preln.commands.plan import GPUS
-from preln.config import RunSettings
+from preln.config import ModelSettings, RunSettings
 from preln.placements import COME_ALONG, PLACEMENTS
 from preln.placements.base import Residual
+from preln.questions import language_bench
 from preln.questions.core.markdown import grid, limit, losses, rate, warm_up
 from preln.report.core.labels import OPTIONS, label
-from preln.report.core.statistics import mean
+from preln.report.core.statistics import mean, plus_minus
 from preln.report.pages.committed import Committed
 from preln.report.reference import placements as published
 from preln.translation.report import bench
@@ -54,7 +55,7 @@ def cards(committed: Committed) -> str:
     return grid(["", "peak, half precision", "bf16", "peak, fp32", "GB", "peaks from"], rows)
 
 
-def name_of(settings: RunSettings) -> str:
+def name_of(settings: ModelSettings) -> str:
     """A model's name on the bench: its placement and its options."""
     return label(settings, {"placement", *OPTIONS}, with_warmup=False)
 
@@ -98,12 +99,30 @@ def table(committed: Committed) -> str:
     return grid(head, rows)
 
 
+_ORDER = ["ahead", "behind", "published", "of", "paper"]
+
+
 def published_orders(committed: Committed) -> str:
-    """The published comparisons of two placements, beside their losses on the bench."""
+    """The published comparisons of two placements in translation, beside their losses on the bench."""
     ours = {name: losses(best(lines).losses) for name, lines in models(committed).items()}
-    rows = [(*order, ours.get(order.better, ""), ours.get(order.worse, "")) for order in published.load()]
-    head = ["ahead", "behind", "published", "of", "paper", "loss of the first on the bench", "of the second"]
-    return grid(head, rows)
+    orders = published.load(of_language_models=False)
+    rows = [(*order, ours.get(order.better, ""), ours.get(order.worse, "")) for order in orders]
+    return grid([*_ORDER, "loss of the first on the bench", "of the second"], rows)
+
+
+def published_language_orders(committed: Committed) -> str:
+    """The published comparisons of two placements in language models, with the verdict of the bench of language
+    models."""
+    judged = {finding.of: finding for finding in committed.answer(language_bench.QUESTION).of("published")}
+    rows = []
+    for order in published.load(of_language_models=True):
+        finding = judged.get(language_bench.name_of(order))
+        apart, outcome = "", "not judged yet"
+        if finding:
+            mean_apart = finding.estimate
+            apart, outcome = plus_minus(mean_apart.mean, mean_apart.half, "+.3f", ".3f"), str(finding.outcome)
+        rows.append((*order, apart, outcome))
+    return grid([*_ORDER, "loss of the first minus that of the second", ""], rows)
 
 
 def depth(committed: Committed) -> str:

@@ -38,6 +38,7 @@ BLOCKS: dict[str, Callable[..., str]] = {
     "placements": bench.placements,
     "bench": bench.table,
     "published-orders": bench.published_orders,
+    "published-language-orders": bench.published_language_orders,
     "depth": bench.depth,
     "real-text": bench.real_text,
     "cost": bench.cost,

@@ -2,8 +2,7 @@
 
 Of each paper and text it has the smallest models, as far as we know them. The placements are named as on the bench, and
 stand in the order of the paper's numbers, the best first; a model that did not train has the score `fails`. `number` is
-what is compared, or what a paper says in words. `spread` is how far apart two equal models are by their seeds, where
-that is known: on IWSLT14, Liu et al. (2020, Admin) have a standard deviation of BLEU of up to 0.23.
+what is compared, or what a paper says in words; what is compared by perplexity are language models.
 """
 
 from __future__ import annotations
@@ -13,6 +12,8 @@ from importlib.resources import files
 from itertools import combinations, groupby
 from operator import itemgetter
 from typing import NamedTuple
+
+PERPLEXITY = "perplexity"
 
 
 class Order(NamedTuple):
@@ -26,22 +27,17 @@ class Order(NamedTuple):
     source: str
 
 
-def load() -> list[Order]:
-    """Every pair whose numbers differ by more than the spread."""
+def load(of_language_models: bool) -> list[Order]:
+    """Every pair of language models, or every pair of translation models."""
     text = files(__package__).joinpath("placements.csv").read_text(encoding="utf-8")
-    rows = csv.DictReader(text.splitlines())
+    rows = (row for row in csv.DictReader(text.splitlines()) if (row["number"] == PERPLEXITY) == of_language_models)
     return [
         Order(better["placement"], worse["placement"], _published(better, worse), of, f"{source} ({how_known})")
         for (source, how_known, of, _), alike in groupby(rows, key=itemgetter("source", "how_known", "of", "number"))
         for better, worse in combinations(alike, 2)
-        if _differ(better["score"], worse["score"], float(better["spread"]))
     ]
 
 
 def _published(better: dict[str, str], worse: dict[str, str]) -> str:
     scores = ", ".join(filter(None, (better["score"], worse["score"])))
     return f"{better['number']} {scores}".strip()
-
-
-def _differ(better: str, worse: str, spread: float) -> bool:
-    return not better or worse == "fails" or round(abs(float(better) - float(worse)), 2) > spread

@@ -7,16 +7,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from preln.config import RunSettings, Study
+from preln.config import Study
 from preln.jobs.base import Job
 from preln.libraries import pd
+from preln.report.core import rates_figure
 from preln.report.core.entries import Source
+from preln.report.core.failure_map import Cell, Map, MapSettings, in_a_map, maps
+from preln.report.core.figure import Figure
 from preln.report.core.statistics import mean
 from preln.theory.measurement_jobs import ExactJob, GradientJob
 from preln.theory.measurements import INITIAL
 from preln.theory.report import records as theory_records
 from preln.translation.report import records
-from preln.translation.report.failure_map import Cell, Map, in_a_map, maps
+from preln.translation.report.failure_map import endings
 from preln.translation.report.sensitivity import sensitivity
 from preln.translation.runs import Run
 
@@ -86,12 +89,12 @@ def lines(bench: Records) -> list[Line]:
     """The lines of a bench of which something is done: by model, in the order of the runs, and by warm-up.
 
     Raises:
-        RecordError: as `maps`.
+        RecordError: as `endings`.
     """
-    return [Line(model, warmup) for model in maps(bench.runs) for warmup in model.warmups if model.at(warmup)]
+    return [Line(model, warmup) for model in maps(endings(bench.runs)) for warmup in model.warmups if model.at(warmup)]
 
 
-def is_plain(settings: RunSettings) -> bool:
+def is_plain(settings: MapSettings) -> bool:
     """True of a model without the options, as the theory measures its placement."""
     return settings.norm == "layer" and not settings.qk_norm
 
@@ -124,3 +127,12 @@ def _load(study: Study, jobs: Sequence[Job], results: Path) -> Records:
 
 
 SOURCE = Source(_jobs, _load)
+
+FIGURE = Figure(
+    name="placements",
+    title="The placements on one bench",
+    caption=rates_figure.CAPTION,
+    source=SOURCE,
+    of=on_a_bench,
+    compose=lambda study, bench: rates_figure.compose(study, endings(bench.runs)),
+)

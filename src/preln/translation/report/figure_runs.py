@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from preln.config import Study
 from preln.jobs.grid import series
 from preln.report.core import curve_figure
-from preln.report.core.curve_figure import Panel, progress, shared
-from preln.report.core.curves import by_series
+from preln.report.core.curve_figure import Panel, legible, progress, shared
 from preln.report.core.figure import Figure
 from preln.report.core.labels import names, text_name
 from preln.translation.report.curves import COLUMNS, TITLES, looks_of, panel, trained
 from preln.translation.report.records import SOURCE, Records
-from preln.translation.runs import Run
-
-_MOST_CURVES = 48
-
-
-def legible(study: Study, runs: Sequence[Run]) -> Sequence[Run]:
-    """All runs of a study, unless they are more curves than a reader looks through."""
-    return runs if len(by_series(runs)) <= _MOST_CURVES else []
 
 
 def panels(study: Study, records: Records) -> list[list[Panel]]:

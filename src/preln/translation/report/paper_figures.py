@@ -116,7 +116,7 @@ class Layout:
                 errors = sorted({number.error for number in same if number.error is not None})
                 within = f", ±{'–'.join(f'{error:g}' for error in errors)}" if errors else ""
                 text += f"; its {_QUANTITIES[quantity]} curves {how}{within}"
-            sizes = sorted({run.settings.batch_tokens * run.settings.accumulate for run in records.runs})
+            sizes = sorted({run.settings.tokens_an_update for run in records.runs})
             ours = "" if sizes == [paper.BATCH_TOKENS] else f" (here of {' or '.join(f'{size:,}' for size in sizes)})"
             updates, tokens = paper.UPDATES_AN_EPOCH, paper.BATCH_TOKENS
             sentences.append(f"{text}; at {updates:,} updates an epoch, each of {tokens:,} tokens{ours}.")

@@ -8,6 +8,7 @@ from typing import Any
 
 from preln.config import Study
 from preln.libraries import pd
+from preln.report.core.failure_map import MARGIN
 from preln.report.core.forms import MISSING, Content, rounded
 from preln.report.core.table import Table
 from preln.theory.report.tables import theory
@@ -21,7 +22,6 @@ from preln.translation.report.bench import (
     on_a_bench,
     state_growth,
 )
-from preln.translation.report.failure_map import MARGIN
 from preln.values import short
 
 _BEST = ["model", "placement", "warmup", "best_rate", "best_valid_loss", "lowest", "highest", "seeds"]

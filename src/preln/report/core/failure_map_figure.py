@@ -1,4 +1,4 @@
-"""The map of failure: the last loss over peak rates and lengths of warm-up, with the border of failure."""
+"""The map of failure as a figure: the last loss over peak rates and lengths of warm-up, with the border of failure."""
 
 from __future__ import annotations
 
@@ -8,11 +8,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from preln.config import Study
-from preln.report.core.figure import Figure, NothingDone
+from preln.report.core.failure_map import MARGIN, Cell, Endings, Map, maps
+from preln.report.core.figure import NothingDone
 from preln.report.core.style import NOTE, TEXT_WIDTH
-from preln.translation.report.failure_map import MARGIN, Cell, Map, in_a_map, maps, model_of
-from preln.translation.report.records import SOURCE, Records
-from preln.translation.runs import Run
 from preln.values import short
 
 if TYPE_CHECKING:
@@ -22,13 +20,21 @@ if TYPE_CHECKING:
 _CELL_HEIGHT = 0.27  # inches
 _COLOURS = "viridis"
 _BORDER = "#d55e00"
-_MOST_MODELS = 5
 _NOTHING = "0.85"
 """The grey of a cell none of whose runs ended, for what diverges has no loss."""
 
 
-def compose(study: Study, records: Records) -> Drawing:
-    """The figure of a study's records: a panel for each model.
+CAPTION = (
+    "The last validation loss over the peak learning rate and the length of the warm-up: the mean of the seeds that "
+    f"did not diverge. A run fails if it diverges, or ends less than {MARGIN} bits a token below the unigram "
+    "baseline, which gives every token its frequency in the training text. × counts those that fail. The line "
+    "divides the cells in which more than a third of the seeds fail from the others. In a grey cell all diverged. "
+    "The top of the scale is the unigram baseline."
+)
+
+
+def compose(study: Study, endings: Endings) -> Drawing:
+    """The figure of how a study's runs ended: a panel for each model.
 
     Raises:
         NothingDone: if no run of a map is done.
@@ -37,7 +43,7 @@ def compose(study: Study, records: Records) -> Drawing:
     from matplotlib.colors import Normalize
     from matplotlib.figure import Figure as Drawing
 
-    drawn = [model for model in maps(records) if model.cells]
+    drawn = [model for model in maps(endings) if model.cells]
     if not drawn:
         raise NothingDone
     cells = [cell for model in drawn for cell in model.cells.values()]
@@ -53,7 +59,7 @@ def compose(study: Study, records: Records) -> Drawing:
     bar = figure.colorbar(colours, ax=list(panels), label="Last validation loss (bits/token)", aspect=30, pad=0.01)
     bar.ax.set_title("learned\nnothing", fontsize=6)
     figure.legend(handles=_legend(cells), loc="outside upper center", ncols=2, frameon=False, handlelength=2.4)
-    figure.supxlabel(textwrap.fill(_note(study, records, drawn), width=160), **NOTE)
+    figure.supxlabel(textwrap.fill(_note(study, endings, drawn), width=160), **NOTE)
     return figure
 
 
@@ -117,32 +123,20 @@ def _border(drawn: Map) -> Iterator[tuple[tuple[float, float], tuple[float, floa
                     yield corner, (corner[0] - up, corner[1] - right)
 
 
-def _note(study: Study, records: Records, drawn: Sequence[Map]) -> str:
+def _note(study: Study, endings: Endings, drawn: Sequence[Map]) -> str:
     """The note below the figure, which counts the runs that are in it, and the seeds."""
     seeds = [cell.seeds for model in drawn for cell in model.cells.values()]
-    corpora = sorted({run.settings.corpus for run in records.runs})
-    updates = records.summary.loc[records.summary["status"] == "finished", "updates"]
-    ends = sorted({updates.min(), updates.max()}) if len(updates) else []
-    after = f", after {' to '.join(map(str, ends))} updates" if ends else ""
     many = f"Up to {max(seeds)} seeds a cell." if max(seeds) > 1 else "One seed a cell."
-    return f"Study {study.study}, {', '.join(corpora)}: {sum(seeds)} of {len(records.runs)} runs{after}. {many}"
+    return f"{counted(study, endings, sum(seeds))}. {many}"
 
 
-def _legible(study: Study, runs: Sequence[Run]) -> Sequence[Run]:
-    """The runs of the maps, unless there are more of them than a page is wide."""
-    shown = in_a_map(study, runs)
-    return shown if len({model_of(run.settings) for run in shown}) <= _MOST_MODELS else []
+def counted(study: Study, endings: Endings, runs: int) -> str:
+    """How many of a study's runs a figure shows, and after how many updates."""
+    updates = [ending.updates for ending in endings.done if math.isfinite(ending.loss)]
+    after = f", after {span(min(updates), max(updates))} updates" if updates else ""
+    return f"Study {study.study}, {', '.join(endings.texts)}: {runs} of {len(endings.asked)} runs{after}"
 
 
-FIGURE = Figure(
-    name="failure-map",
-    title="Where training fails",
-    caption="The last validation loss over the peak learning rate and the length of the warm-up: the mean of the seeds "
-    f"that did not diverge. A run fails if it diverges, or ends less than {MARGIN} bits a token below the unigram "
-    "baseline, which gives every token its frequency in the training text. × counts those that fail. The line divides "
-    "the cells in which more than a third of the seeds fail from the others. In a grey cell all diverged. The top of "
-    "the scale is the unigram baseline.",
-    source=SOURCE,
-    of=_legible,
-    compose=compose,
-)
+def span(low: int, high: int) -> str:
+    """Two numbers, or one where they are equal."""
+    return f"{low} to {high}" if low < high else str(low)
