@@ -5,16 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
 
 from preln.config import Study, validate
 from preln.jobs.kinds import KINDS
 from preln.language.runs import expand
-from preln.records.files import write_json, write_sealed
 from preln.report.catalogue import Catalogue
 from preln.report.core import forms
 from tests.conftest import language_content
+from tests.made_up.language import recorded
 
 LOSSES = {"post": [8.0, 7.5, 7.2, 7.1], "pre": [7.0, 6.0, 5.5, 5.0]}
 
@@ -28,21 +27,8 @@ def study() -> Study:
 def results(study: Study, tmp_path: Path) -> Path:
     """Records of all runs, of which that of the second seed diverged at update 5."""
     for run in expand(study):
-        folder = tmp_path / study.study / run.folder
-        folder.mkdir(parents=True)
         diverged = {"update": 5, "reason": "the training loss is nan bits a token"} if run.settings.seed == 2 else None
-        losses = LOSSES[run.settings.placement][: 1 if diverged else 4]
-        rows: dict[str, Any] = {"updates": [3, 6, 9, 12][: len(losses)], "valid_loss": losses, "train_loss": losses}
-        rows |= {"learning_rate": 1e-3, "gradient_norm": 1.0, "tokens_per_second": 1000.0, "seconds": 2.0}
-        pd.DataFrame(rows).to_csv(folder / "curve.csv", index=False)
-        metrics = {
-            **{"id": run.id, "status": "diverged" if diverged else "finished", "diverged": diverged},
-            **{"updates": 3 * len(losses), "parameters": 5000, "unigram_baseline": 7.15, "seconds": 8.0},
-            **{"final": {"valid_loss": losses[-1]}, "best": {"valid_loss": min(losses)}},
-        }
-        write_json(folder / "metrics.json", metrics)
-        hardware = {"processor": "Processor 1", "cores_used": 1, "gpus": []}
-        write_sealed(folder / "run.json", {"identity": run.identity, "commit": "abc", "hardware": hardware})
+        recorded(study, run, tmp_path, LOSSES[run.settings.placement][: 1 if diverged else 4], diverged)
     return tmp_path
 
 

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from preln.config import RunSettings, Study
+from preln.config import LanguageSettings, RunSettings, Study
 from preln.jobs.grid import series
 from preln.libraries import pd
 from preln.placements import PLACEMENTS
@@ -16,7 +16,7 @@ from preln.report.core.labels import label, varying
 from preln.report.core.statistics import Estimate, estimate, exponent, extent, plus_minus
 from preln.report.core.style import NOTE, TEXT_WIDTH, plain_ticks
 from preln.theory.report.traces import SOURCE, Records, first_step, gradient_at_first
-from preln.theory.trace_jobs import TraceJob
+from preln.theory.trace_jobs import TracedSettings, TraceJob
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 _FEWEST_DEPTHS = 3
 _LINES = ["-", "--", ":", "-."]
-_DEPTHS = {"encoder_layers", "decoder_layers"}
+_DEPTHS = {"encoder_layers", "decoder_layers", "layers"}
 
-Number = Callable[["pd.DataFrame", RunSettings], float]
+Number = Callable[["pd.DataFrame", TracedSettings], float]
 QUANTITIES: dict[str, tuple[str, Number]] = {
     "First step of the function": (r"$\Vert\Delta f\Vert$", first_step),
     "Last layer's gradient": ("norm, before the first update", gradient_at_first),
@@ -35,9 +35,13 @@ QUANTITIES: dict[str, tuple[str, Number]] = {
 
 
 def of_depths(study: Study, jobs: Sequence[TraceJob]) -> Sequence[TraceJob]:
-    """The traces of the models that have as many layers in the encoder as in the decoder, where these are of three
-    depths or more; else none."""
-    even = [job for job in jobs if job.settings.encoder_layers == job.settings.decoder_layers]
+    """The traces of the models that have as many layers in the encoder as in the decoder, and of language models, where
+    these are of three depths or more; else none."""
+    even = [
+        job
+        for job in jobs
+        if isinstance(job.settings, LanguageSettings) or job.settings.encoder_layers == job.settings.decoder_layers
+    ]
     return even if len({job.settings.decoder_layers for job in even}) >= _FEWEST_DEPTHS else []
 
 
@@ -78,9 +82,11 @@ def compose(study: Study, records: Records) -> Drawing:
     drawn = [(title, unit, values(records, number)) for title, (unit, number) in QUANTITIES.items()]
     if not len(drawn[0][-1]):
         raise NothingDone
+    is_of_stacks = any(isinstance(job.settings, RunSettings) for job in records.jobs)
+    xlabel = "Layers of the encoder, and of the decoder" if is_of_stacks else "Layers"
     figure = Drawing(figsize=(TEXT_WIDTH, 3.3), layout="constrained")
     for axes, (title, unit, points) in zip(figure.subplots(1, len(drawn)), drawn, strict=True):
-        axes.set(title=title, xlabel="Layers of the encoder, and of the decoder", ylabel=unit)
+        axes.set(title=title, xlabel=xlabel, ylabel=unit)
         _draw(axes, points, depths_of(records.jobs))
     note = (
         "Points: means over seeds; bars: lowest to highest. In brackets: the exponent of the depth over the seeds that "

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from preln.config import RunSettings
 from preln.jobs.grid import series
 from preln.placements import PLACEMENTS
 from preln.report.core import curve_figure
@@ -15,6 +14,7 @@ from preln.report.core.curve_figure import Panel, TrainedRun, curves_of, shared
 from preln.report.core.figure import Figure
 from preln.report.core.labels import names
 from preln.theory.report.traces import SOURCE, Records, of_layer
+from preln.theory.trace_jobs import TracedSettings
 
 _COLUMNS = 3
 _LINES: list[Any] = ["-", (0, (3.5, 1.5)), (0, (1, 1.2)), (0, (5, 1.2, 1, 1.2))]
@@ -35,7 +35,7 @@ class Quantity:
 
     title: str
     unit: str
-    column: Callable[[RunSettings], str]
+    column: Callable[[TracedSettings], str]
     log: bool
     scale: str = ""
 
@@ -88,7 +88,7 @@ def note(records: Records) -> str:
     return f"{records.progress} {shared(common)}"
 
 
-def _looks(settings: list[RunSettings]) -> dict[Any, dict[str, Any]]:
+def _looks(settings: list[TracedSettings]) -> dict[Any, dict[str, Any]]:
     """The look of each curve: the colour tells the placement, the line the warm-up, and a marker the rest."""
     warmups = sorted({run.warmup for run in settings})
     looks: dict[Any, dict[str, Any]] = {}
