@@ -276,7 +276,7 @@ def test_every_setting_of_a_run_makes_its_trace_stale_but_those_that_the_trace_d
 ) -> None:
     (job,) = trace_jobs.expand(validated(traced, "study"))
     settings = job.run.settings
-    changed = settings.model_copy(update={key: another(type(settings), key, getattr(settings, key))})
+    changed: Any = settings.model_copy(update={key: another(type(settings), key, getattr(settings, key))})
     other = replace(job, run=replace(job.run, settings=changed))
     # The text is told by what it was prepared from, and not by its name.
     is_same = key in trace_jobs.NOT_IN_A_TRACE | {"corpus", "text"}

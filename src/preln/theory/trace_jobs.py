@@ -93,7 +93,14 @@ def expand(study: Study, origin: Origin = "study") -> list[TraceJob]:
         return []
     # A trace runs in one process, so skip the check that processes can share a batch.
     alone = study.model_copy(update={"execution": study.execution.alone})
-    expanded = language.runs_of if isinstance(section, LanguageFirstUpdates) else runs_of
-    runs: Sequence[Run | LanguageRun] = expanded(section, "first_updates", alone, origin)
-    in_fp32 = (replace(run, settings=run.settings.model_copy(update={"precision": "fp32"})) for run in runs)
-    return [TraceJob(run, section.updates, section.sharpness_every) for run in in_fp32]
+    runs: Sequence[Run | LanguageRun]
+    if isinstance(section, LanguageFirstUpdates):
+        runs = language.runs_of(section, "first_updates", alone, origin)
+    else:
+        runs = runs_of(section, "first_updates", alone, origin)
+    return [TraceJob(_in_fp32(run), section.updates, section.sharpness_every) for run in runs]
+
+
+def _in_fp32(run: Run | LanguageRun) -> Run | LanguageRun:
+    settings: Any = run.settings.model_copy(update={"precision": "fp32"})
+    return replace(run, settings=settings)

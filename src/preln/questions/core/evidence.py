@@ -13,6 +13,7 @@ from preln.config import Study, of_results
 from preln.config.base import Settings
 from preln.jobs.kinds import jobs_of
 from preln.jobs.results import of_folder
+from preln.language.report import records as language_records
 from preln.libraries import pd
 from preln.placements import PAPER
 from preln.pretraining.report import records as pretraining_records
@@ -52,6 +53,11 @@ class Recorded:
     def bert(self) -> pretraining_records.Records:
         """The pre-training runs and fine-tunings."""
         return pretraining_records.load(self.study, pretraining_records.SOURCE.jobs(self.study), self.results)
+
+    @cached_property
+    def language(self) -> language_records.Records:
+        """The language models."""
+        return language_records.load(self.study, language_records.SOURCE.jobs(self.study), self.results)
 
     @cached_property
     def measurements(self) -> theory_records.Records:

@@ -24,7 +24,7 @@ class Trace(Generic[S]):
 
 def traced(evidence: Evidence, kind: type[S]) -> list[Trace[S]]:
     """Every trace of more than its first state of the runs with settings of a kind, in the order of the jobs."""
-    traces = []
+    traces: list[Trace[S]] = []
     for study in evidence.studies:
         settings = {job.id: job.settings for job in study.traces.jobs}
         for run, table in study.traces.table.groupby("run", sort=False):
