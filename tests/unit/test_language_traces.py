@@ -78,11 +78,13 @@ def test_gradients_steps_losses_and_cosines_are_those_of_a_step_by_hand(placemen
         assert row[f"gradient_norm.{place}"] == pytest.approx(math.sqrt(square), rel=1e-4)
         assert row[f"update_norm.{place}"] == pytest.approx(0.5 * math.sqrt(square), rel=1e-3)
     for number in (0, 1):
-        assert result["loss"].iloc[number] == pytest.approx(float(loss_of(model, *fixed)) / math.log(2), rel=1e-5)
+        assert result["loss"].iloc[number] == pytest.approx(
+            float(loss_of(model, *fixed).detach()) / math.log(2), rel=1e-5
+        )
         assert 1 - result["cosine"].iloc[number] == pytest.approx(least_distance(model, fixed[0]), abs=2e-5)
         with torch.no_grad():
             for parameter, gradient in zip(parameters.values(), gradients, strict=True):
-                parameter -= 0.5 * gradient
+                parameter.sub_(gradient, alpha=0.5)
 
 
 @pytest.mark.parametrize(
@@ -103,7 +105,7 @@ def test_the_updates_are_those_of_the_training(changes: dict[str, Any], text: To
         assert gradient == pytest.approx(min(norm, settings.clip_norm or math.inf), rel=1e-4)
         assert result["learning_rate"].iloc[number] == trainer.rate
         trainer.model.eval()
-        loss = float(loss_of(trainer.model, *held_out(text))) / math.log(2)
+        loss = float(loss_of(trainer.model, *held_out(text)).detach()) / math.log(2)
         assert result["loss"].iloc[number] == pytest.approx(loss, rel=1e-5)
         trainer.model.train()
 
@@ -120,7 +122,7 @@ def test_the_sharpness_is_the_curvature_along_its_eigenvector(text: TokenText) -
     for step in (-1.0, 2.0):
         with torch.no_grad():
             for weight, direction in zip(weights, vector, strict=True):
-                weight += step * length * direction
+                weight.add_(direction, alpha=step * length)
         gradients = torch.autograd.grad(probe.loss(batch), weights)
         slopes.append(sum(float((g * v).sum()) for g, v in zip(gradients, vector, strict=True)))
     below, above = slopes

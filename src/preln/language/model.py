@@ -162,7 +162,7 @@ class LanguageModel(nn.Module):
 
     def states(self, tokens: Tensor) -> Tensor:
         """The last hidden states, of shape (batch, length, width), of which the logits are a linear map."""
-        x = self.embedding(tokens) * self.settings.width**0.5
+        x: Tensor = self.embedding(tokens) * self.settings.width**0.5
         if self.position is not None:
             x = x + self.position[: tokens.size(1)]
         x = self.dropout(x if self.first_norm is None else self.first_norm(x))
