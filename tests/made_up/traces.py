@@ -11,7 +11,7 @@ from preln.config import Study
 from preln.records import recording
 from preln.theory.first_updates import write
 from preln.theory.trace_jobs import TraceJob
-from tests.conftest import CORPUS, RUN
+from tests.conftest import CORPUS, LANGUAGE, RUN, TEXT
 
 UPDATES = 12
 
@@ -20,6 +20,12 @@ def content(*runs: dict[str, Any], **changes: Any) -> dict[str, Any]:
     """A study of traces alone: of the small run with the changes of each of `runs`."""
     section = {"settings": RUN, "runs": list(runs) or [{}], **changes}
     return {"study": "tiny", "corpora": {"tiny": CORPUS}, "first_updates": section}
+
+
+def language_content(*runs: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    """The same of language models."""
+    section = {"settings": LANGUAGE, "runs": list(runs) or [{}], **changes}
+    return {"study": "tiny", "texts": {"tiny": TEXT}, "first_updates": section}
 
 
 def made_up(job: TraceJob, updates: int = UPDATES) -> pd.DataFrame:

@@ -21,6 +21,7 @@ from preln.config import (
     Corpus,
     EnglishText,
     Execution,
+    LanguageSettings,
     PretrainingSettings,
     RunSettings,
     Settings,
@@ -38,6 +39,7 @@ from preln.records.record import Record
 from preln.theory import measurement_jobs, trace_jobs
 from preln.translation.runs import expand
 from tests.conftest import ROOT, RUN, bert_content, committed_studies, study_content, unfinished_studies
+from tests.made_up import traces
 
 COMMITTED = committed_studies()
 
@@ -263,13 +265,21 @@ def test_a_sweep_of_the_proofs_is_measured_again_for_each_of_its_own_settings() 
 TRACED = {**study_content(), "first_updates": {"settings": RUN, "runs": [{}]}}
 
 
-@pytest.mark.parametrize("key", sorted(RunSettings.model_fields.keys()))
-def test_every_setting_of_a_run_makes_its_trace_stale_but_those_that_the_trace_does_not_reach(key: str) -> None:
-    (job,) = trace_jobs.expand(validated(TRACED, "study"))
-    changed = job.run.settings.model_copy(update={key: another(RunSettings, key, getattr(job.run.settings, key))})
+@pytest.mark.parametrize(
+    ("traced", "key"),
+    [(TRACED, key) for key in sorted(RunSettings.model_fields)]
+    + [(traces.language_content(), key) for key in sorted(LanguageSettings.model_fields)],
+    ids=lambda value: value if isinstance(value, str) else min(value),
+)
+def test_every_setting_of_a_run_makes_its_trace_stale_but_those_that_the_trace_does_not_reach(
+    traced: dict[str, Any], key: str
+) -> None:
+    (job,) = trace_jobs.expand(validated(traced, "study"))
+    settings = job.run.settings
+    changed: Any = settings.model_copy(update={key: another(type(settings), key, getattr(settings, key))})
     other = replace(job, run=replace(job.run, settings=changed))
     # The text is told by what it was prepared from, and not by its name.
-    is_same = key in trace_jobs.NOT_IN_A_TRACE | {"corpus"}
+    is_same = key in trace_jobs.NOT_IN_A_TRACE | {"corpus", "text"}
     assert (as_json(other.identity) == as_json(job.identity)) is is_same
 
 

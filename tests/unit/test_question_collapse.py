@@ -42,7 +42,7 @@ def evidence(results: Path, distance: Number, gradient: Number, loss: Number) ->
 
     study, _ = bench(results, ended, bench_runs, *CHANGES, first_updates=section)
     for job in trace_jobs.expand(study):
-        settings = job.settings
+        settings: Any = job.settings
         last = f"gradient_norm.decoder.{settings.decoder_layers}"
         rows = [{"update": u, "cosine": 1 - distance(settings) * (2 if u < 5 else 1)} for u in range(11)]
         table = pd.DataFrame(rows).assign(loss=9.0, sharpness=5.0, **{last: gradient(settings)})

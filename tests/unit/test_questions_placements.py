@@ -6,11 +6,12 @@ import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 
-from preln.config import RunSettings, load
+from preln.config import load
 from preln.questions import QUESTIONS
 from preln.questions.base import Verdict
 from preln.questions.core.evidence import Evidence, Recorded
@@ -22,12 +23,18 @@ from preln.theory.report import traces
 from preln.theory.trace_jobs import TraceJob
 from preln.translation.runs import expand
 
+
+def with_settings(job: TraceJob, settings: Any, **changes: Any) -> TraceJob:
+    """The trace of a run with other settings."""
+    return replace(job, run=replace(job.run, settings=settings, **changes))
+
+
 SEEDS = (1, 2, 3)
 LAYERS, DEPTH = 12, 12
 STUDY = load(Path("config/placements.yaml"))
 TRACES = [
     # DeepNorm's theorem is about Xavier's initialisation.
-    replace(job, run=replace(job.run, settings=job.run.settings.model_copy(update={"initialisation": "xavier"})))
+    with_settings(job, job.settings.model_copy(update={"initialisation": "xavier"}))
     for job in trace_jobs.expand(STUDY)
 ]
 CLAIMS = {question.label: question for question in QUESTIONS.values() if question.kind == "others"}
@@ -147,10 +154,7 @@ def test_numbers_that_contradict_a_claim_do_not_reproduce_it(claim: str, world: 
 
 
 def test_traces_at_two_rates_are_judged_apart() -> None:
-    faster = [
-        replace(job, run=replace(job.run, id=f"{job.run.id}-faster", settings=of_twice_the_rate(job.run.settings)))
-        for job in TRACES
-    ]
+    faster = [with_settings(job, of_twice_the_rate(job.settings), id=f"{job.id}-faster") for job in TRACES]
     at_one = CLAIMS["P2"].ask(PAPERS.records()).findings
     assert len(at_one) == 2
     assert CLAIMS["P2"].ask(PAPERS.records(jobs=[*TRACES, *faster])).findings == (*at_one, *at_one)
@@ -161,7 +165,7 @@ def test_an_initialisation_that_the_theorem_is_not_about_decides_nothing() -> No
     assert CLAIMS["P2"].ask(PAPERS.records(jobs=trace_jobs.expand(STUDY))).verdict is Verdict.NOT_TESTED
 
 
-def of_twice_the_rate(settings: RunSettings) -> RunSettings:
+def of_twice_the_rate(settings: Any) -> Any:
     return settings.model_copy(update={"learning_rate": 2 * settings.learning_rate})
 
 

@@ -13,7 +13,7 @@ from preln.report.catalogue import Catalogue
 from preln.report.core.figure import NothingDone
 from preln.theory.report.figure_amplification import QUANTITIES, slope, values
 from preln.theory.trace_jobs import TraceJob, expand
-from tests.made_up.traces import content, done
+from tests.made_up.traces import content, done, language_content
 
 DEPTHS = (1, 2, 4)
 STEP, GRADIENT = (number for _, number in QUANTITIES.values())
@@ -27,6 +27,11 @@ def study_of(depths: tuple[int, ...] = DEPTHS) -> Study:
     return validate(content(*grid, updates=3), "my.yaml")
 
 
+def study_of_language_models() -> Study:
+    grid = {"placement": ["post", "pre"], "layers": list(DEPTHS), "seed": [1, 2]}
+    return validate(language_content(grid, updates=3), "my.yaml")
+
+
 def made_up(job: TraceJob) -> pd.DataFrame:
     """The step of Post-LN grows with the depth, that of Pre-LN does not; the gradients do the reverse."""
     depth, seed = job.settings.decoder_layers, job.settings.seed
@@ -38,9 +43,9 @@ def made_up(job: TraceJob) -> pd.DataFrame:
     return pd.DataFrame([{"update": update, "loss": 9.0, "cosine": 0.0, **row} for update, row in enumerate(rows)])
 
 
-@pytest.fixture
-def traced(tmp_path: Path) -> tuple[Study, Path]:
-    study = study_of()
+@pytest.fixture(params=[study_of, study_of_language_models])
+def traced(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Study, Path]:
+    study = request.param()
     for job in expand(study):
         done(study, job, tmp_path, made_up(job))
     return study, tmp_path

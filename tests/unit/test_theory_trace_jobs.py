@@ -8,9 +8,11 @@ import pytest
 
 from preln.config import Study, StudyError, validate
 from preln.jobs.checking import check
+from preln.language import runs as language
 from preln.theory.trace_jobs import expand
 from preln.translation.runs import expand as expand_runs
-from tests.conftest import study_content
+from tests.conftest import language_content, study_content
+from tests.made_up import traces
 from tests.made_up.traces import content
 
 
@@ -25,6 +27,14 @@ def test_a_trace_has_the_id_that_the_training_would_have_and_is_not_trained() ->
     assert [job.id for job in traces] == [run.id for run in trained]
     assert len(traces) == 6
     assert check(content(grid), "my.yaml").jobs["translation"] == []
+
+
+def test_runs_that_name_a_text_are_language_models() -> None:
+    grid = {"placement": ["post", "pre"], "seed": [1, 2]}
+    checked = check(traces.language_content(grid, {"placement": "peri", "text": "tiny"}), "my.yaml")
+    trained = language.expand(validate(language_content(grid, {"placement": "peri"}), "my.yaml"))
+    assert [job.id for job in checked.jobs["first-updates"]] == [run.id for run in trained]
+    assert checked.jobs["language"] == checked.jobs["translation"] == []
 
 
 def test_a_study_has_200_updates_and_a_sharpness_of_each_20_unless_it_says_otherwise() -> None:
@@ -43,6 +53,23 @@ def test_a_trace_is_computed_in_fp32_and_by_one_process() -> None:
     (job,) = expand(validate(settings, "my.yaml"))
     assert job.settings.precision == "fp32"
     assert (job.execution.processes, job.execution.cpus) == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("section", "line"),
+    [
+        ({"runs": [{"corpus": "tiny"}]}, "first_updates.runs.0.corpus: unknown key; allowed: execution, text, tokens,"),
+        ({"runs": [{"text": "huge"}]}, "first_updates.runs.0.text: 'huge' is not defined; defined: tiny"),
+        ({"runs": [{"heads": 3}]}, "first_updates.runs.0.width: 16 is no multiple of heads"),
+        ({"updates": 0}, "first_updates.updates: 0: Input should be greater than or equal to 1"),
+        ({"runs": [{}, {}]}, "first_updates.runs.1: the run pre-lr3e-3-const-s1 is defined twice"),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_what_is_wrong_with_a_language_model_is_said_likewise(section: dict[str, Any], line: str) -> None:
+    with pytest.raises(StudyError) as caught:
+        check(traces.language_content(**section), "my.yaml")
+    assert [said.startswith(f"my.yaml: {line}") for said in str(caught.value).split("\n")] == [True]
 
 
 @pytest.mark.parametrize(

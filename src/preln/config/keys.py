@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Tag
 
 from preln.config.grid import Grid
 
@@ -39,6 +39,8 @@ def known(kind: Any, place: Sequence[int | str]) -> list[str]:
 
 
 def _is(kind: Any, branch: int | str) -> bool:
-    """A section is that branch of a union: one of its keys has the branch's name as its only value."""
+    """A section is that branch of a union: it has the branch's name as its tag, or as the only value of a key."""
+    if get_origin(kind) is Annotated:
+        return any(isinstance(tag, Tag) and tag.tag == branch for tag in get_args(kind))
     fields = kind.model_fields.values() if isinstance(kind, type) and issubclass(kind, BaseModel) else ()
     return any(get_args(field.annotation) == (branch,) for field in fields)

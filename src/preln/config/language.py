@@ -114,6 +114,11 @@ class LanguageSettings(Settings):
         """The value of a key that is left out."""
         return super().default_of(key) if key in cls.model_fields else getattr(cls, key)
 
+    @property
+    def decoder_layers(self) -> int:
+        """The layers: a language model is a decoder."""
+        return self.layers
+
     @model_validator(mode="before")
     @classmethod
     def _decay_to_the_end(cls, content: Any) -> Any:

@@ -9,14 +9,14 @@ from __future__ import annotations
 import json
 from typing import Any, get_args
 
-from preln.config.first_updates import FirstUpdates
+from preln.config.first_updates import FirstUpdates, LanguageFirstUpdates
 from preln.config.grid import Grid
 from preln.config.language import Language
 from preln.config.pretraining import Pretraining
 from preln.config.study import Study
 from preln.config.translation import Translation
 
-GRIDS: tuple[type[Grid[Any]], ...] = (Translation, FirstUpdates, Pretraining, Language)
+GRIDS: tuple[type[Grid[Any]], ...] = (Translation, FirstUpdates, LanguageFirstUpdates, Pretraining, Language)
 
 
 def schema() -> dict[str, Any]:

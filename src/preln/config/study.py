@@ -8,7 +8,7 @@ from preln.config.base import Name, Settings, later, listed, meant
 from preln.config.corpora import Corpus
 from preln.config.execution import Execution
 from preln.config.finetuning import Finetuning
-from preln.config.first_updates import FirstUpdates
+from preln.config.first_updates import AnyFirstUpdates
 from preln.config.language import Language
 from preln.config.pretraining import Pretraining
 from preln.config.pretraining_texts import EnglishText
@@ -33,8 +33,9 @@ class Study(Settings):
     corpora: dict[Name, Corpus] = Field(default_factory=dict, description="The parallel corpora, by name.")
     translation: Translation | None = Field(None, description="The translation runs. Without it, there are none.")
     theory: Theory | None = Field(None, description="The checks of the theory. Without it, there are none.")
-    first_updates: FirstUpdates | None = later(
-        None, "The runs whose first updates are traced. Without it, there are none."
+    first_updates: AnyFirstUpdates | None = later(
+        None,
+        "The runs whose first updates are traced, as below: translation runs, or language models. Without it, none.",
     )
     texts: dict[Name, EnglishText] = Field(
         default_factory=dict,

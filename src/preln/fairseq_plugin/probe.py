@@ -45,6 +45,10 @@ class Probe:
     """A run's model at initialisation, its batches and its loss.
 
     Weights and batches equal those of the training: fairseq derives both from the run's seed.
+
+    Attributes:
+        model: the model.
+        stacks: its stacks of layers, by name.
     """
 
     def __init__(
@@ -62,6 +66,7 @@ class Probe:
         utils.set_torch_seed(cfg.common.seed)
         self._task = tasks.setup_task(cfg.task)
         self.model = self._task.build_model(cfg.model).to(self._device).train()
+        self.stacks: dict[str, nn.Module] = {"encoder": self.model.encoder, "decoder": self.model.decoder}
         self._criterion = self._task.build_criterion(cfg.criterion).train()
         self._optimizer = optim.build_optimizer(cfg.optimizer, list(self.model.parameters()))
 

@@ -157,7 +157,12 @@ class LanguageModel(nn.Module):
 
         `length` is at most the run's `sequence_length`.
         """
-        x = self.embedding(tokens) * self.settings.width**0.5
+        logits: Tensor = self.output(self.states(tokens).to(TYPES[self.settings.precision]))
+        return logits.float()
+
+    def states(self, tokens: Tensor) -> Tensor:
+        """The last hidden states, of shape (batch, length, width), of which the logits are a linear map."""
+        x: Tensor = self.embedding(tokens) * self.settings.width**0.5
         if self.position is not None:
             x = x + self.position[: tokens.size(1)]
         x = self.dropout(x if self.first_norm is None else self.first_norm(x))
@@ -165,8 +170,7 @@ class LanguageModel(nn.Module):
             x = layer(x)
         if self.last_norm is not None:
             x = self.last_norm(x)
-        logits: Tensor = self.output(x.to(TYPES[self.settings.precision]))
-        return logits.float()
+        return x
 
     @torch.no_grad()
     def initialise(self, tokens: Tensor) -> None:

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from preln import schedules
-from preln.config import EnglishText, Execution, Origin, Study
-from preln.config.language import LanguageEntry, LanguageSettings
+from preln.config import EnglishText, Entry, Execution, Grid, LanguageSettings, Origin, Study
 from preln.jobs.base import Job
 from preln.jobs.grid import GridKind, unusual
 from preln.jobs.prepared import Prepared, of_text
@@ -64,8 +63,15 @@ def expand(study: Study, origin: Origin = "study") -> list[LanguageRun]:
         StudyError: with a line for each entry that is impossible, names a text that is not defined, or defines a run
             that another entry defines already.
     """
-    if study.language is None:
-        return []
+    return [] if study.language is None else runs_of(study.language, "language", study, origin)
+
+
+def runs_of(grid: Grid[Any], section: str, study: Study, origin: Origin) -> list[LanguageRun]:
+    """The language models of a grid in a study's `section`.
+
+    Raises:
+        StudyError: as `expand`.
+    """
     trainings: dict[LanguageSettings, str] = {}
 
     def problems(run: LanguageRun) -> Iterable[str]:
@@ -76,11 +82,11 @@ def expand(study: Study, origin: Origin = "study") -> list[LanguageRun]:
             yield f": {run.id} is the same training as {twin}: neither uses what they differ in; leave one out"
 
     def new_run(
-        run_id: str, settings: LanguageSettings, text: EnglishText, entry: LanguageEntry, execution: Execution
+        run_id: str, settings: LanguageSettings, text: EnglishText, entry: Entry, execution: Execution
     ) -> LanguageRun:
         return LanguageRun(run_id, settings, text, execution.padded)
 
-    return GRID.expand(study.language, "language", study, origin, new_run, problems)
+    return GRID.expand(grid, section, study, origin, new_run, problems)
 
 
 def _in_effect(settings: LanguageSettings) -> LanguageSettings:

@@ -7,7 +7,7 @@ of a generator, and several processes share a batch that one would have.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from typing import Any
 
@@ -24,6 +24,9 @@ from preln.config.language import LanguageSettings
 from preln.language.model import LanguageModel
 from preln.language.text import TokenText
 from preln.training.divergence import LIMIT
+
+Batch = tuple[Tensor, Tensor]
+"""Tokens, and the tokens that follow each of them, of shape (sequences, length) both."""
 
 
 class Diverged(Exception):
@@ -47,7 +50,7 @@ class Trainer:
         self._settings, self._text, self._rank, self._processes, self._device = settings, text, rank, processes, device
         torch.manual_seed(settings.seed)
         self.model = LanguageModel(settings, text.vocabulary).to(device)
-        self.model.initialise(self._batches(0)[0][0])
+        self.model.initialise(self.batches(0)[0][0])
         self.optimizers = optimizers(self.model, settings)
         self.done, self.rate, self.asked, self.stop = 0, 0.0, False, False
         self._schedule = schedules.of(settings)
@@ -62,12 +65,27 @@ class Trainer:
         Raises:
             Diverged: if the loss is not finite or has exploded; the weights are then as before the update.
         """
-        settings, update = self._settings, self.done + 1
+        update = self.done + 1
         self.rate = self._schedule.rate(update)
-        for group in (group for optimizer in self.optimizers for group in optimizer.param_groups):
-            group["lr"] = self.rate
+        loss, norm = self.differentiate(self.batches(update), update)
+        nats = self._together(loss)
+        if not math.isfinite(nats) or nats > LIMIT * math.log(self._text.vocabulary):
+            raise Diverged(f"the training loss is {nats / math.log(2):.4g} bits a token")
+        self.step(self.rate)
+        self.done = update
+        return nats / math.log(2), norm
+
+    def differentiate(self, batches: Sequence[Batch], update: int) -> tuple[float, float]:
+        """Leave the clipped gradient of an update in the weights.
+
+        Args:
+            batches: this process's batches of the update.
+            update: its number, from 1.
+
+        Returns:
+            The loss of this process's batches, in nats a token, and the norm of the gradient before clipping.
+        """
         torch.manual_seed(int(self._generator(update, 1 + self._rank).integers(2**32)))
-        batches = self._batches(update)
         loss = torch.zeros((), device=self._device)
         for number, (tokens, targets) in enumerate(batches, start=1):
             # Processes add their gradients after the last of their batches.
@@ -75,15 +93,16 @@ class Trainer:
                 share = loss_of((self._ddp or self.model)(tokens), targets) / len(batches)
                 share.backward()  # type: ignore[no-untyped-call]
             loss += share.detach()
-        norm = nn.utils.clip_grad_norm_(self.model.parameters(), settings.clip_norm or math.inf)
-        nats = self._together(float(loss))
-        if not math.isfinite(nats) or nats > LIMIT * math.log(self._text.vocabulary):
-            raise Diverged(f"the training loss is {nats / math.log(2):.4g} bits a token")
+        norm = nn.utils.clip_grad_norm_(self.model.parameters(), self._settings.clip_norm or math.inf)
+        return float(loss), float(norm)
+
+    def step(self, rate: float) -> None:
+        """Update the weights by their gradient at a learning rate, and clear it."""
         for optimizer in self.optimizers:
+            for group in optimizer.param_groups:
+                group["lr"] = rate
             optimizer.step()
             optimizer.zero_grad(set_to_none=True)
-        self.done = update
-        return nats / math.log(2), float(norm)
 
     @torch.no_grad()
     def validate(self) -> float:
@@ -97,7 +116,7 @@ class Trainer:
         self.model.eval()
         for first in range(0, len(starts), settings.batch_sequences):
             some = starts[first : first + settings.batch_sequences]
-            tokens, targets = self._batch(some, "valid")
+            tokens, targets = self.batch(some, "valid")
             nats += float(loss_of(self.model(tokens), targets)) * len(some)
         self.model.train()
         if not math.isfinite(nats):
@@ -116,15 +135,15 @@ class Trainer:
         for optimizer, of_optimizer in zip(self.optimizers, state["optimizers"], strict=True):
             optimizer.load_state_dict(of_optimizer)
 
-    def _batches(self, update: int) -> list[tuple[Tensor, Tensor]]:
+    def batches(self, update: int) -> list[Batch]:
         """This process's batches of an update: sequences that begin anywhere in train."""
         settings = self._settings
         sequences = settings.batch_sequences * settings.accumulate
         last = len(self._text.train) - settings.sequence_length
         starts = self._generator(update, 0).integers(last, size=sequences).reshape(settings.accumulate, -1)
-        return [self._batch(some, "train") for some in starts[self._rank :: self._processes].tolist()]
+        return [self.batch(some, "train") for some in starts[self._rank :: self._processes].tolist()]
 
-    def _batch(self, starts: list[int], part: str) -> tuple[Tensor, Tensor]:
+    def batch(self, starts: list[int], part: str) -> Batch:
         tokens, targets = self._text.batch(starts, self._settings.sequence_length, part)
         return tokens.to(self._device, non_blocking=True), targets.to(self._device, non_blocking=True)
 

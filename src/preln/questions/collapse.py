@@ -4,18 +4,19 @@ fails?"""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from operator import attrgetter, itemgetter
 from statistics import StatisticsError, correlation
 
+from preln.config import RunSettings
 from preln.libraries import pd
 from preln.placements import PLACEMENTS
 from preln.questions.base import Findings, Question
 from preln.questions.core.evidence import Evidence
 from preln.questions.core.markdown import grid, interval, limit, losses, rate
 from preln.questions.core.series import MARGIN, NONE, Compared, Series, gain, grouped
-from preln.questions.core.traced import Trace, traced
+from preln.questions.core.traced import S, Trace, traced
 from preln.report.core.failure_map import in_a_map, maps
 from preln.report.core.statistics import estimate
 from preln.theory.report.traces import FIRST, gradient_at_first
@@ -60,13 +61,21 @@ class Start:
     sharpness: float
 
 
+PREDICTED = {
+    "collapse-predicts": "collapse predicts the limit of placements with a norm",
+    "of-every-placement": "of every placement",
+    "more-than-the-gradient": "it tells more than the last gradient",
+    "not-the-gradient": "the last gradient does not predict it",
+    "not-the-sharpness": "the sharpness does not predict it",
+}
+"""The parts of a question about what predicts the limit."""
 Starts = Mapping[int, Mapping[str, Start]]
 """By seed and placement."""
 Number = Callable[[Start], float]
 DISTANCE, INITIAL, GRADIENT, SHARPNESS = map(attrgetter, ("distance", "initial", "gradient", "sharpness"))
 
 
-def start(trace: Trace) -> Start:
+def start(trace: Trace[S]) -> Start:
     """Read the start of a run from its trace."""
     distances = 1 - trace.table["cosine"].iloc[: FIRST + 1]
     gradient = gradient_at_first(trace.table, trace.settings)
@@ -85,12 +94,12 @@ def limits(evidence: Evidence) -> dict[str, float]:
     }
 
 
-def starts(evidence: Evidence, placements: Collection[str]) -> dict[float, Starts]:
-    """The starts of the bench's model by rate, of the seeds that have all of the placements."""
+def starts(traces: Iterable[Trace[S]], placements: Collection[str]) -> dict[float, Starts]:
+    """The starts of a model's runs by rate, of the seeds that have all of the placements."""
     by_rate: dict[float, dict[int, dict[str, Start]]] = {}
-    for trace in traced(evidence):
+    for trace in traces:
         settings = trace.settings
-        if settings.placement in placements and model_of(settings.model_dump()) == POST_LN and is_plain(settings):
+        if settings.placement in placements:
             by_seed = by_rate.setdefault(settings.learning_rate, {})
             by_seed.setdefault(settings.seed, {})[settings.placement] = start(trace)
     whole = {
@@ -100,6 +109,15 @@ def starts(evidence: Evidence, placements: Collection[str]) -> dict[float, Start
         for peak, seeds in sorted(by_rate.items())
     }
     return {peak: seeds for peak, seeds in whole.items() if seeds}
+
+
+def of_the_bench(evidence: Evidence, placements: Collection[str]) -> dict[float, Starts]:
+    """The starts of the bench's model."""
+
+    def is_on_it(settings: RunSettings) -> bool:
+        return model_of(settings.model_dump()) == POST_LN and is_plain(settings)
+
+    return starts((trace for trace in traced(evidence, RunSettings) if is_on_it(trace.settings)), placements)
 
 
 def correlations(
@@ -123,7 +141,7 @@ def changed(evidence: Evidence) -> dict[Model, tuple[Series, dict[int, Start]]]:
     """The runs and the starts of Post-LN and of its changes, of the seeds that Post-LN has too."""
     runs = grouped(evidence.runs(), model_of, ASKED)
     of_models: dict[Model, dict[int, Start]] = {}
-    for trace in traced(evidence):
+    for trace in traced(evidence, RunSettings):
         settings = trace.settings
         if settings.placement == "post" and settings.learning_rate == RATE and is_plain(settings):
             of_models.setdefault(model_of(settings.model_dump()), {})[settings.seed] = start(trace)
@@ -144,18 +162,26 @@ def is_as_meant(model: Model, altered: Start, post: Start) -> bool:
     return 1 / 1.5 <= gradient <= 1.5 and distance >= 10
 
 
+def predictions(
+    question: Question, of_limits: Mapping[str, float], by_rate: Mapping[float, Starts], initial: float
+) -> Findings:
+    """How well the starts rank the placements by their limits; the numbers before the first update are those of the
+    traces at the rate `initial`."""
+    for peak, seeds in by_rate.items():
+        collapse, gradient = (correlations(seeds, number, of_limits) for number in (DISTANCE, GRADIENT))
+        yield question.find("collapse-predicts", rate(peak), collapse, low=0.5)
+        every = correlations(seeds, DISTANCE, of_limits, every=True)
+        yield question.find("of-every-placement", rate(peak), every, low=0.5)
+        more = {seed: collapse[seed] - abs(gradient[seed]) for seed in seeds}
+        yield question.find("more-than-the-gradient", rate(peak), more, low=0.3)
+        if peak == initial:
+            yield question.find("not-the-gradient", "", gradient, low=-0.5)
+            yield question.find("not-the-sharpness", "", correlations(seeds, SHARPNESS, of_limits), low=-0.5)
+
+
 def findings(evidence: Evidence) -> Findings:
     of_limits = limits(evidence)
-    for peak, seeds in starts(evidence, of_limits).items():
-        collapse, gradient = (correlations(seeds, number, of_limits) for number in (DISTANCE, GRADIENT))
-        yield QUESTION.find("collapse-predicts", rate(peak), collapse, low=0.5)
-        every = correlations(seeds, DISTANCE, of_limits, every=True)
-        yield QUESTION.find("of-every-placement", rate(peak), every, low=0.5)
-        more = {seed: collapse[seed] - abs(gradient[seed]) for seed in seeds}
-        yield QUESTION.find("more-than-the-gradient", rate(peak), more, low=0.3)
-        if peak == RATE:
-            yield QUESTION.find("not-the-gradient", "", gradient, low=-0.5)
-            yield QUESTION.find("not-the-sharpness", "", correlations(seeds, SHARPNESS, of_limits), low=-0.5)
+    yield from predictions(QUESTION, of_limits, of_the_bench(evidence, of_limits), RATE)
     models = changed(evidence)
     for model, (run, of_model) in models.items():
         gained = gain(run)
@@ -168,18 +194,16 @@ def findings(evidence: Evidence) -> Findings:
         yield QUESTION.find(part, MODELS[model], gained, **{bound: MARGIN})
 
 
-def table(evidence: Evidence) -> str:
-    """The starts of the placements, and their rank correlations with the limits; Post-LN and its changes."""
-    of_limits = limits(evidence)
-    by_rate = starts(evidence, of_limits)
+def tables(of_limits: Mapping[str, float], by_rate: Mapping[float, Starts], initial: float) -> str:
+    """The starts of the placements, and their rank correlations with the limits; nothing without starts."""
     columns = [(f"least distance at {rate(peak)}", DISTANCE, seeds) for peak, seeds in by_rate.items()]
-    if RATE in by_rate:
+    if initial in by_rate:
         named = {"distance at initialisation": INITIAL, "last gradient": GRADIENT, "sharpness": SHARPNESS}
-        columns += [(name, number, by_rate[RATE]) for name, number in named.items()]
+        columns += [(name, number, by_rate[initial]) for name, number in named.items()]
     placements = [
         (
             PLACEMENTS[name].label,
-            limit(of_limits[name]),
+            limit(of_limits[name] or None),
             *(", ".join(f"{number(of[name]):.2g}" for of in seeds.values()) for _, number, seeds in columns),
         )
         for name in sorted(of_limits, key=lambda name: (of_limits[name], name))
@@ -194,6 +218,19 @@ def table(evidence: Evidence) -> str:
         )
         for name, number, seeds in columns
     ]
+    if not columns:
+        return ""
+    of_placements = grid(["", "limit", *(name for name, *_ in columns)], placements)
+    return (
+        of_placements
+        + "\n"
+        + grid(["rank correlation with the limit", "placements with a norm", "every placement"], ranks)
+    )
+
+
+def table(evidence: Evidence) -> str:
+    """The starts of the placements; Post-LN and its changes."""
+    of_limits = limits(evidence)
     changes = [
         (
             MODELS[model],
@@ -203,13 +240,10 @@ def table(evidence: Evidence) -> str:
         )
         for model, (run, of_model) in changed(evidence).items()
     ]
-    tables = []
-    if columns:
-        tables.append(grid(["", "limit", *(name for name, *_ in columns)], placements))
-        tables.append(grid(["rank correlation with the limit", "placements with a norm", "every placement"], ranks))
+    parts = [tables(of_limits, of_the_bench(evidence, of_limits), RATE)]
     if changes:
-        tables.append(grid(["", "last gradient", "least distance", "loss of each seed"], changes))
-    return "\n".join(tables)
+        parts.append(grid(["", "last gradient", "least distance", "loss of each seed"], changes))
+    return "\n".join(filter(None, parts))
 
 
 QUESTION = Question(
@@ -243,11 +277,7 @@ QUESTION = Question(
     "whose last layer alone begins smaller, which needs a placement.",
     written="2026-11-28",
     quantities={
-        "collapse-predicts": "collapse predicts the limit of placements with a norm",
-        "of-every-placement": "of every placement",
-        "more-than-the-gradient": "it tells more than the last gradient",
-        "not-the-gradient": "the last gradient does not predict it",
-        "not-the-sharpness": "the sharpness does not predict it",
+        **PREDICTED,
         "post-fails": "Post-LN fails at 3e-3",
         "less-collapse-trains": "it learns with less collapse at the same last gradient",
         "small-gradient-fails": "it fails with a small last gradient at the same collapse",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from preln.config import RunSettings
 from preln.questions.base import Answer, Findings, Outcome, Question
 from preln.questions.core.evidence import Evidence
 from preln.questions.core.markdown import grid
@@ -26,7 +27,7 @@ LAST = slice(191, 200)
 def numbers(evidence: Evidence) -> dict[str, dict[str, dict[int, float]]]:
     """The numbers that the rule reads of the traces of 200 updates: by model, number and seed."""
     models: dict[str, dict[str, dict[int, float]]] = {name: {} for name in MODELS.values()}
-    for trace in traced(evidence):
+    for trace in traced(evidence, RunSettings):
         name = MODELS.get((trace.settings.placement, trace.settings.warmup))
         if name and trace.table["update"].max() >= LAST.stop:
             for number, value in numbers_of(trace).items():
@@ -34,7 +35,7 @@ def numbers(evidence: Evidence) -> dict[str, dict[str, dict[int, float]]]:
     return {name: by_number for name, by_number in models.items() if by_number}
 
 
-def numbers_of(trace: Trace) -> dict[str, float]:
+def numbers_of(trace: Trace[RunSettings]) -> dict[str, float]:
     """The numbers of one trace, in the order of the table."""
     table, settings = trace.table, trace.settings
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from preln.config import RunSettings
 from preln.questions.base import Findings, Question
 from preln.questions.core.evidence import Evidence
 from preln.questions.core.traced import Trace, by_settings, over
@@ -16,7 +17,7 @@ def findings(evidence: Evidence) -> Findings:
         yield QUESTION.find("pre-over-peri", "", over(pre, peri), low=1.5, ratio=True)
 
 
-def _growth(trace: Trace) -> float:
+def _growth(trace: Trace[RunSettings]) -> float:
     """The root mean square of what the last decoder layer's norm takes, at the end of the trace over that at
     initialisation."""
     sums = trace.table[traces.of_layer("input_norm", trace.settings, last=True)]

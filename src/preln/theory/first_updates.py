@@ -1,8 +1,8 @@
 """The first updates of a run, one by one, and their effect on the model's outputs.
 
-The training is repeated outside of fairseq's trainer, in fp32, with the run's weights, batches, dropout, optimizer and
-learning rates. The model's outputs are measured after each update on a fixed batch of the validation text, without
-dropout.
+The training is repeated in fp32, that of a translation model outside of fairseq's trainer, with the run's weights,
+batches, dropout, optimizer and learning rates. The model's outputs are measured after each update on a fixed batch of
+the validation text, without dropout.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from tqdm import tqdm
 
 from preln import schedules
-from preln.config import RunSettings
+from preln.config import LanguageSettings, RunSettings
 from preln.errors import PrelnError
 from preln.records.files import replaced
 from preln.theory.gradients import loss_and_square_norms
@@ -28,6 +28,7 @@ from preln.theory.observe import square_norms
 
 if TYPE_CHECKING:
     from preln.fairseq_plugin.probe import Probe
+    from preln.language.probe import Probe as LanguageProbe
 
 FIXED_TOKENS = 1024
 """Tokens in the fixed batch."""
@@ -35,14 +36,16 @@ LANCZOS_STEPS = 8
 """Steps in a measurement of the sharpness, which starts from the eigenvector of the previous one; the first measurement
 takes twice as many."""
 
-_LAYER = re.compile(r"(?P<stack>encoder|decoder)\.layers\.(?P<index>\d+)\.")
+_LAYER = re.compile(r"((?P<stack>encoder|decoder)\.)?layers\.(?P<index>\d+)\.")
 
 
 class TooFewUpdates(PrelnError):
     """A run's first epoch has fewer updates than are to be traced."""
 
 
-def trace(probe: Probe, settings: RunSettings, updates: int, sharpness_every: int) -> pd.DataFrame:
+def trace(
+    probe: Probe | LanguageProbe, settings: RunSettings | LanguageSettings, updates: int, sharpness_every: int
+) -> pd.DataFrame:
     """Make a run's first updates, and measure the model before the first and after each.
 
     Args:
@@ -55,9 +58,9 @@ def trace(probe: Probe, settings: RunSettings, updates: int, sharpness_every: in
         A row for each number of updates, 0, 1, ..., `updates`, with the columns
 
         - `update`, `learning_rate`: the number of updates, and the rate of the last one;
-        - `loss`: label-smoothed, on the fixed batch, in bits a token;
+        - `loss`: on the fixed batch, in bits a token, with the run's label smoothing;
         - `function_change`: the root of the mean of ||h' - h||^2 / d over the fixed batch's words, where h and h' are
-          the decoder's last hidden states before and after the update;
+          the decoder's last hidden states before and after the update; a language model is a decoder;
         - `function_distance`: the same with h from the model at initialisation, which Wang et al. (2022, section 3)
           call the model update;
         - `cosine`: the mean cosine between the last hidden states of two words;
@@ -133,7 +136,7 @@ def norms_by_layer(quantity: str, model: nn.Module, tensors: Mapping[str, Tensor
     squares: dict[str, float] = {}
     for name, tensor in tensors.items():
         match = _LAYER.match(name)
-        place = f"{match['stack']}.{int(match['index']) + 1}" if match else "rest"
+        place = f"{match['stack'] or 'decoder'}.{int(match['index']) + 1}" if match else "rest"
         square = 0.0 if tensor is None else float(tensor.square().sum())
         squares[f"{quantity}.{place}"] = squares.get(f"{quantity}.{place}", 0.0) + square
     return {key: math.sqrt(square) for key, square in squares.items()}

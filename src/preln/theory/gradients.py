@@ -7,6 +7,7 @@ tokens and P weights this costs about 3 P B t multiplications and additions.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +22,7 @@ from preln.theory.observe import excess_quantile, excess_share, square_norms, su
 
 if TYPE_CHECKING:
     from preln.fairseq_plugin.probe import Probe
-
-_STACKS = ("encoder", "decoder")
+    from preln.language.probe import Probe as LanguageProbe
 
 
 class TooFewBatches(PrelnError):
@@ -74,11 +74,11 @@ def measure(probe: Probe, batches: int, base: Measurement) -> Iterator[Measureme
             yield replace(row, quantity="excess_quantile", value=excess_quantile(values, DELTA))
 
 
-def loss_and_square_norms(probe: Probe, batch: Any) -> tuple[Tensor, dict[str, list[Tensor]]]:
+def loss_and_square_norms(probe: Probe | LanguageProbe, batch: Any) -> tuple[Tensor, dict[str, list[Tensor]]]:
     """A batch's loss, and each word's ||x||^2 / d by stack and layer, for the residual sum x after the layer."""
-    with sums_of(probe.model.encoder) as encoder_sums, sums_of(probe.model.decoder) as decoder_sums:
+    with ExitStack() as until:
+        sums = {name: until.enter_context(sums_of(stack)) for name, stack in probe.stacks.items()}
         loss = probe.loss(batch)
-    sums = dict(zip(_STACKS, (encoder_sums, decoder_sums), strict=True))
     return loss, {
         stack: [square_norms(x)[probe.words(batch, stack)] for (x,) in layers] for stack, layers in sums.items()
     }

@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from tqdm import tqdm
@@ -14,6 +14,10 @@ from tqdm import tqdm
 from preln.config import Study
 from preln.corpora.registry import languages
 from preln.errors import PrelnError
+from preln.language.probe import Probe as LanguageProbe
+from preln.language.runs import LanguageRun
+from preln.language.text import TokenText
+from preln.language.training import tokens_folder
 from preln.records import recording
 from preln.records.provenance import commit, hardware, versions
 from preln.theory import first_updates, gradients, lemmas
@@ -22,7 +26,11 @@ from preln.theory.measurements import AFTER_WARMUP, INITIAL, Measurement, write
 from preln.theory.trace_jobs import TraceJob
 from preln.training import prepared_text
 from preln.training.machine import claim
+from preln.translation.runs import Run
 from preln.translation.training import after_warmup
+
+if TYPE_CHECKING:
+    from preln.fairseq_plugin.probe import Probe as TranslationProbe
 
 
 def measure(study: Study, job: MeasurementJob, prepared: Path | None, runs: Path, folder: Path) -> None:
@@ -64,30 +72,40 @@ def trace_run(study: Study, job: TraceJob, prepared: Path, folder: Path) -> None
     Args:
         study: the study that the trace belongs to.
         job: the trace.
-        prepared: folder of the prepared corpus.
+        prepared: folder of the prepared corpus, or of the prepared text with its tokens.
         folder: the trace's folder.
 
     Raises:
         TooFewUpdates: if the run's first epoch has fewer updates.
+        CorpusError: if the text has no sequence of the run's length.
         MachineRefused: if the machine lacks a requested GPU.
     """
     claim(job.execution)
     started = time.monotonic()
     torch.set_num_threads(job.execution.cpus)
-    prepared_text.require_parallel(prepared)
-    # Importing fairseq takes seconds, which the toy model should not wait for.
-    from preln.fairseq_plugin.probe import Probe
-
-    probe = Probe(job.settings, prepared / "binary", prepared / "text", languages(job.corpus), job.execution)
-    trace = first_updates.trace(probe, job.settings, job.updates, job.sharpness_every)
+    trace = first_updates.trace(_probe(job, prepared), job.settings, job.updates, job.sharpness_every)
     first_updates.write(trace, folder / "updates.csv")
     record = {
         **_origin(study, job, started),
         "status": "finished" if math.isfinite(trace["loss"].iloc[-1]) else "diverged",
         "updates": len(trace) - 1,
-        "corpus": prepared_text.record(prepared),
+        "corpus" if isinstance(job.run, Run) else "text": prepared_text.record(prepared),
     }
     recording.write(folder, record, ["updates.csv"])
+
+
+def _probe(job: TraceJob, prepared: Path) -> TranslationProbe | LanguageProbe:
+    """The model of a trace at initialisation."""
+    run = job.run
+    if isinstance(run, LanguageRun):
+        text = TokenText.read(tokens_folder(prepared, run.settings))
+        text.require(run.settings)
+        return LanguageProbe(run.settings, text, "cuda" if job.execution.gpus else "cpu")
+    prepared_text.require_parallel(prepared)
+    # Importing fairseq takes seconds, and language models are traced without it.
+    from preln.fairseq_plugin.probe import Probe as TranslationProbe
+
+    return TranslationProbe(run.settings, prepared / "binary", prepared / "text", languages(run.corpus), job.execution)
 
 
 def _origin(study: Study, job: MeasurementJob | TraceJob, started: float) -> dict[str, Any]:

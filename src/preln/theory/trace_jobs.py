@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from preln.config import Corpus, Execution, Origin, RunSettings, Study
+from preln.config import Execution, LanguageSettings, Origin, RunSettings, Study
+from preln.config.first_updates import LanguageFirstUpdates
 from preln.jobs.base import Job
 from preln.jobs.prepared import Prepared
+from preln.language import runs as language
+from preln.language.runs import LANGUAGE_VERSION, LanguageRun
+from preln.pretraining.runs import ENGLISH_VERSION
 from preln.records import recording
 from preln.theory.measurement_jobs import THEORY_VERSION
 from preln.translation.runs import PREPARATION_VERSION, Run, runs_of
 
-NOT_IN_A_TRACE = {"epochs", "drop_epoch", "drop_factor", "precision", "beam", "length_penalty", "bleu_sentences"}
-"""A run's settings that do not affect its trace, which ends in the first epoch, is in fp32, and translates nothing. All
-other settings, also future ones, are part of its identity."""
+NOT_IN_A_TRACE = {
+    *("epochs", "drop_epoch", "drop_factor", "precision", "beam", "length_penalty", "bleu_sentences"),
+    *("updates", "validate_every", "valid_tokens"),
+}
+"""A run's settings that do not affect its trace, which ends in the first epoch, is in fp32, and neither validates nor
+translates. All other settings, also future ones, are part of its identity."""
+
+TracedSettings = RunSettings | LanguageSettings
 
 
 @dataclass(frozen=True)
@@ -22,14 +32,14 @@ class TraceJob(Job):
     """A trace of a run's first updates.
 
     Attributes:
-        run: the run.
+        run: the run, in fp32.
         updates: the number of updates.
         sharpness_every: updates between two measurements of the sharpness.
     """
 
     kind: ClassVar[str] = "first-updates"
     records: ClassVar[tuple[str, ...]] = (recording.RUN, "updates.csv")
-    run: Run
+    run: Run | LanguageRun
     updates: int
     sharpness_every: int
 
@@ -39,14 +49,9 @@ class TraceJob(Job):
         return self.run.id
 
     @property
-    def settings(self) -> RunSettings:
-        """The run's settings, in fp32."""
-        return self.run.settings.model_copy(update={"precision": "fp32"})
-
-    @property
-    def corpus(self) -> Corpus:
-        """The corpus of the mini-batches."""
-        return self.run.corpus
+    def settings(self) -> TracedSettings:
+        """The run's settings."""
+        return self.run.settings
 
     @property
     def execution(self) -> Execution:
@@ -55,18 +60,23 @@ class TraceJob(Job):
 
     @property
     def prepared(self) -> tuple[Prepared, ...]:
-        """The prepared corpus."""
+        """The prepared text."""
         return self.run.prepared
 
     @property
     def identity(self) -> dict[str, Any]:
         """Everything that can change the trace's numbers, as plain JSON values."""
+        text: dict[str, Any]
+        if isinstance(self.run, LanguageRun):
+            text = {"text_settings": self.run.text.identity, "english_version": ENGLISH_VERSION}
+            text["language_version"] = LANGUAGE_VERSION
+        else:
+            text = {"corpus_settings": self.run.corpus.identity, "preparation_version": PREPARATION_VERSION}
         return {
             "theory_version": THEORY_VERSION,
-            "preparation_version": PREPARATION_VERSION,
-            "corpus_settings": self.corpus.identity,
-            # The corpus counts by its settings, not by its name.
-            "run": self.settings.model_dump(mode="json", exclude=NOT_IN_A_TRACE | {"corpus"}),
+            **text,
+            # The text counts by its settings, not by its name.
+            "run": self.settings.model_dump(mode="json", exclude=NOT_IN_A_TRACE | {"corpus", "text"}),
             "updates": self.updates,
             "sharpness_every": self.sharpness_every,
         }
@@ -76,12 +86,21 @@ def expand(study: Study, origin: Origin = "study") -> list[TraceJob]:
     """The traces of a study; empty if it has no such section.
 
     Raises:
-        StudyError: as in `preln.translation.runs.expand`.
+        StudyError: as in the `expand` of translation runs or of language models.
     """
     section = study.first_updates
     if section is None:
         return []
     # A trace runs in one process, so skip the check that processes can share a batch.
     alone = study.model_copy(update={"execution": study.execution.alone})
-    runs = runs_of(section, "first_updates", alone, origin)
-    return [TraceJob(run, section.updates, section.sharpness_every) for run in runs]
+    runs: Sequence[Run | LanguageRun]
+    if isinstance(section, LanguageFirstUpdates):
+        runs = language.runs_of(section, "first_updates", alone, origin)
+    else:
+        runs = runs_of(section, "first_updates", alone, origin)
+    return [TraceJob(_in_fp32(run), section.updates, section.sharpness_every) for run in runs]
+
+
+def _in_fp32(run: Run | LanguageRun) -> Run | LanguageRun:
+    settings: Any = run.settings.model_copy(update={"precision": "fp32"})
+    return replace(run, settings=settings)

@@ -4,36 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
-from preln.config import RunSettings
+from preln.config import LanguageSettings, RunSettings
 from preln.libraries import pd
 from preln.questions.core.evidence import Evidence
 from preln.report.core.statistics import exponent
 
+S = TypeVar("S", RunSettings, LanguageSettings)
+
 
 @dataclass(frozen=True)
-class Trace:
+class Trace(Generic[S]):
     """The first updates of a run: a row an update, and the run's settings."""
 
     table: pd.DataFrame
-    settings: RunSettings
+    settings: S
 
 
-def traced(evidence: Evidence) -> list[Trace]:
-    """Every trace of more than its first state, in the order of the jobs."""
-    traces = []
+def traced(evidence: Evidence, kind: type[S]) -> list[Trace[S]]:
+    """Every trace of more than its first state of the runs with settings of a kind, in the order of the jobs."""
+    traces: list[Trace[S]] = []
     for study in evidence.studies:
         settings = {job.id: job.settings for job in study.traces.jobs}
         for run, table in study.traces.table.groupby("run", sort=False):
-            if len(table) > 1:
-                traces.append(Trace(table.sort_values("update"), settings[str(run)]))
+            of_run = settings[str(run)]
+            if len(table) > 1 and isinstance(of_run, kind):
+                traces.append(Trace(table.sort_values("update"), of_run))
     return traces
 
 
-def by_settings(evidence: Evidence, placement: str) -> dict[RunSettings, dict[int, Trace]]:
-    """The traces of a placement by seed, and by all other settings."""
-    traces: dict[RunSettings, dict[int, Trace]] = {}
-    for trace in traced(evidence):
+def by_settings(evidence: Evidence, placement: str) -> dict[RunSettings, dict[int, Trace[RunSettings]]]:
+    """The traces of a placement's translation models by seed, and by all other settings."""
+    traces: dict[RunSettings, dict[int, Trace[RunSettings]]] = {}
+    for trace in traced(evidence, RunSettings):
         if trace.settings.placement == placement:
             alike = trace.settings.model_copy(update={"placement": "post", "seed": 0})
             traces.setdefault(alike, {})[trace.settings.seed] = trace

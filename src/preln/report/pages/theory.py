@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from preln.config import RunSettings
 from preln.libraries import pd
 from preln.placements import PLACEMENTS
 from preln.questions.core.markdown import grid
@@ -99,8 +100,8 @@ def cosines(committed: Committed) -> str:
     last, of each seed: of 6-6 layers at half the paper's width, and by depth."""
     rows = []
     for study in ("first-updates", "amplification"):
-        models: dict[tuple[str, int], list[Trace]] = {}
-        for trace in traced(committed.evidence(study)):
+        models: dict[tuple[str, int], list[Trace[RunSettings]]] = {}
+        for trace in traced(committed.evidence(study), RunSettings):
             if not trace.settings.warmup and trace.settings.learning_rate == 5e-4:
                 models.setdefault((trace.settings.placement, trace.settings.decoder_layers), []).append(trace)
         for (placement, layers), traces in models.items():

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from preln.config import RunSettings, Study
+from preln.config import LanguageSettings, RunSettings, Study
 from preln.jobs.grid import series
 from preln.libraries import pd
 from preln.report.core.curves import EXTENT, Curves, means
@@ -15,18 +15,17 @@ from preln.report.core.labels import label, varying
 from preln.report.core.looks import Look
 from preln.report.core.statistics import Estimate, estimate, exponent, extent, plus_minus
 from preln.report.core.style import NOTE, TEXT_WIDTH, plain_ticks
-from preln.theory.report.traces import SOURCE, Records, first_step, gradient_at_first
-from preln.theory.trace_jobs import TraceJob
-from preln.translation.report.curves import looks_of
+from preln.theory.report.traces import SOURCE, Records, first_step, gradient_at_first, looks_of
+from preln.theory.trace_jobs import TracedSettings, TraceJob
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawing
 
 _FEWEST_DEPTHS = 3
-_DEPTHS = {"encoder_layers", "decoder_layers"}
+_DEPTHS = {"encoder_layers", "decoder_layers", "layers"}
 
-Number = Callable[["pd.DataFrame", RunSettings], float]
+Number = Callable[["pd.DataFrame", TracedSettings], float]
 QUANTITIES: dict[str, tuple[str, Number]] = {
     "First step of the function": (r"$\Vert\Delta f\Vert$", first_step),
     "Last layer's gradient": ("norm, before the first update", gradient_at_first),
@@ -35,9 +34,13 @@ QUANTITIES: dict[str, tuple[str, Number]] = {
 
 
 def of_depths(study: Study, jobs: Sequence[TraceJob]) -> Sequence[TraceJob]:
-    """The traces of the models that have as many layers in the encoder as in the decoder, where these are of three
-    depths or more; else none."""
-    even = [job for job in jobs if job.settings.encoder_layers == job.settings.decoder_layers]
+    """The traces of the models that have as many layers in the encoder as in the decoder, and of language models, where
+    these are of three depths or more; else none."""
+    even = [
+        job
+        for job in jobs
+        if isinstance(job.settings, LanguageSettings) or job.settings.encoder_layers == job.settings.decoder_layers
+    ]
     return even if len({job.settings.decoder_layers for job in even}) >= _FEWEST_DEPTHS else []
 
 
@@ -84,9 +87,11 @@ def compose(study: Study, records: Records) -> Drawing:
     if not len(drawn[0][-1]):
         raise NothingDone
     looks = _looks(study, records)
+    is_of_stacks = any(isinstance(job.settings, RunSettings) for job in records.jobs)
+    xlabel = "Layers of the encoder, and of the decoder" if is_of_stacks else "Layers"
     figure = Drawing(figsize=(TEXT_WIDTH, 3.3), layout="constrained")
     for axes, (title, unit, points) in zip(figure.subplots(1, len(drawn)), drawn, strict=True):
-        axes.set(title=title, xlabel="Layers of the encoder, and of the decoder", ylabel=unit)
+        axes.set(title=title, xlabel=xlabel, ylabel=unit)
         _draw(axes, points, depths_of(records.jobs), looks)
     note = (
         "Points: means over seeds; bars: lowest to highest. In brackets: the exponent of the depth over the seeds that "
@@ -123,7 +128,7 @@ def _draw(axes: Axes, drawn: pd.DataFrame, depths: Sequence[int], looks: Mapping
 
 def _looks(study: Study, records: Records) -> dict[str, Look]:
     """The look of each curve: that of its first run, as the study has them."""
-    looks, names = looks_of(study), _names(records)
+    looks, names = looks_of(study, records.jobs), _names(records)
     return {names[job.id]: looks[series(job.run.settings)] for job in reversed(records.jobs)}
 
 

@@ -6,14 +6,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from preln.config import RunSettings, Study
+from preln.config import Study
 from preln.jobs.grid import series
 from preln.report.core import curve_figure
 from preln.report.core.curve_figure import Panel, TrainedRun, curves_of, shared
 from preln.report.core.figure import Figure
 from preln.report.core.labels import names
-from preln.theory.report.traces import SOURCE, Records, of_layer
-from preln.translation.report.curves import looks_of
+from preln.theory.report.traces import SOURCE, Records, looks_of, of_layer
+from preln.theory.trace_jobs import TracedSettings
 
 _COLUMNS = 3
 
@@ -32,7 +32,7 @@ class Quantity:
 
     title: str
     unit: str
-    column: Callable[[RunSettings], str]
+    column: Callable[[TracedSettings], str]
     log: bool
     scale: str = ""
 
@@ -59,7 +59,7 @@ def panels(study: Study, records: Records) -> list[list[Panel]]:
     traced = {str(name): table for name, table in records.table.groupby("run")}
     settings = [series(job.run.settings) for job in records.jobs]
     called, _ = names(settings, always={"placement"})
-    looks = looks_of(study)
+    looks = looks_of(study, records.jobs)
     drawn = []
     for quantity in QUANTITIES:
         runs = []

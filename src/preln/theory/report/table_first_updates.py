@@ -6,14 +6,15 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from preln.config import RunSettings, Study
+from preln.config import Study
 from preln.libraries import pd
 from preln.report.core.forms import MISSING, Content
 from preln.report.core.statistics import estimate, plus_minus
 from preln.report.core.table import Table
 from preln.theory.report.traces import FIRST, SOURCE, Records, gradient_at_first, largest_step
+from preln.theory.trace_jobs import TracedSettings
 
-Number = Callable[["pd.DataFrame", RunSettings], float]
+Number = Callable[["pd.DataFrame", TracedSettings], float]
 
 
 NUMBERS: dict[str, tuple[str, Number]] = {
@@ -59,8 +60,8 @@ def make(study: Study, records: Records) -> Content:
     note = (
         "Means over seeds, ± half of the 95% interval. ‖Δf‖ is how far the decoder's last states move in one update. "
         "The distance is how far they are from those at initialisation. Both are the root of the mean of the squared "
-        "distance over d. The loss is label-smoothed, in bits a token. Gradients are of all weights of the decoder's "
-        "last and first layer, before the first update. A loss that is not finite is left out."
+        "distance over d. The loss is in bits a token, label-smoothed in translation. Gradients are of all weights of "
+        "the decoder's last and first layer, before the first update. A loss that is not finite is left out."
     )
     text = pd.DataFrame(rows)
     columns = ["Runs", NUMBERS["largest_change"][0], NUMBERS["loss"][0], NUMBERS["last_gradient"][0]]

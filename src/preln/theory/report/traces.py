@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from preln.config import RunSettings, Study
 from preln.jobs.grid import series
+from preln.language import runs as language
 from preln.libraries import pd
+from preln.report.core import looks
 from preln.report.core.entries import Source
 from preln.report.core.labels import label, varying
+from preln.report.core.looks import Look
 from preln.report.core.records import done, origin_lines, table
-from preln.theory.trace_jobs import TraceJob, expand
+from preln.theory.trace_jobs import TracedSettings, TraceJob, expand
+from preln.translation.report import curves as translation
 
 
 @dataclass(frozen=True)
@@ -33,7 +38,7 @@ class Records:
     origin: tuple[str, ...]
 
     @property
-    def curves(self) -> dict[str, RunSettings]:
+    def curves(self) -> dict[str, TracedSettings]:
         """The settings of each curve that is done, but for the seed, by its name."""
         done = set(self.table["run"]) if len(self.table) else set()
         named = zip(names(self.jobs), self.jobs, strict=True)
@@ -45,6 +50,13 @@ def names(jobs: Sequence[TraceJob]) -> list[str]:
     settings = [series(job.run.settings) for job in jobs]
     differing = varying(settings) | {"placement"}
     return [label(run, differing) for run in settings]
+
+
+def looks_of(study: Study, jobs: Sequence[TraceJob]) -> dict[Any, Look]:
+    """The look of each trace: that of the training of its run, where the study has it."""
+    if any(isinstance(job.settings, RunSettings) for job in jobs):
+        return translation.looks_of(study)
+    return looks.of_runs([*(run.settings for run in language.expand(study)), *(job.run.settings for job in jobs)])
 
 
 def load(study: Study, jobs: Sequence[TraceJob], results: Path) -> Records:
@@ -71,7 +83,7 @@ def load(study: Study, jobs: Sequence[TraceJob], results: Path) -> Records:
     )
 
 
-def of_layer(quantity: str, settings: RunSettings, last: bool) -> str:
+def of_layer(quantity: str, settings: TracedSettings, last: bool) -> str:
     """The column of a quantity in the first or the last layer of a run's decoder."""
     return f"{quantity}.decoder.{settings.decoder_layers if last else 1}"
 
@@ -80,17 +92,17 @@ FIRST = 10
 """Updates of which the largest step of the function is told."""
 
 
-def largest_step(trace: pd.DataFrame, settings: RunSettings) -> float:
+def largest_step(trace: pd.DataFrame, settings: TracedSettings) -> float:
     """The largest ‖Δf‖ of the first updates of a trace, a row an update from 0 on."""
     return float(trace["function_change"].iloc[1 : FIRST + 1].max())
 
 
-def first_step(trace: pd.DataFrame, settings: RunSettings) -> float:
+def first_step(trace: pd.DataFrame, settings: TracedSettings) -> float:
     """‖Δf‖ of the first update of a trace, a row an update from 0 on."""
     return float(trace["function_change"].iloc[1])
 
 
-def gradient_at_first(trace: pd.DataFrame, settings: RunSettings, last: bool = True) -> float:
+def gradient_at_first(trace: pd.DataFrame, settings: TracedSettings, last: bool = True) -> float:
     """The norm of the gradient of the last decoder layer, or of the first, with the initial weights: that of the first
     update."""
     return float(trace[of_layer("gradient_norm", settings, last)].iloc[1])
