@@ -10,7 +10,7 @@ import shlex
 import sys
 import time
 import warnings
-from argparse import ArgumentError, ArgumentParser
+from argparse import ArgumentError, ArgumentParser, Namespace
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from enum import StrEnum
