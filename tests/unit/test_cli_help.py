@@ -137,6 +137,12 @@ def test_nothing_that_trains_or_draws_is_imported_for_it(command: str, results: 
     assert not {"torch", "fairseq", "matplotlib", "pandas", "numpy"} & set(found)
 
 
+@pytest.mark.parametrize("value", ["execution.gpus=0", "gpus"])
+def test_a_value_for_snakemake_that_names_no_key_is_refused_with_the_form(value: str, results: Path) -> None:
+    with pytest.raises(PrelnError, match=f"--config {value}: must be KEY=VALUE .*, such as 'execution={{gpus: 0}}'"):
+        app(["run", str(results / "study.yaml"), "--", "--config", value], standalone_mode=False)
+
+
 def test_a_file_of_sentences_that_is_not_there_is_named() -> None:
     with pytest.raises(PrelnError, match="--file nosuch.de: there is no such file"):
         app(["translate", "results/mine", "a-run", "--file", "nosuch.de"], standalone_mode=False)

@@ -153,7 +153,8 @@ def test_swapped_sides_are_told_in_every_script(script: Callable[[str], str]) ->
 def test_sentences_that_are_nearly_in_train_are_told(change: Callable[[str], str]) -> None:
     train = [(f"{number} {source}", target) for number, (source, target) in enumerate(PAIRS)]
     part = [(change(source), f"nothing of it, {number}") for number, (source, _) in enumerate(PAIRS[:100])]
-    assert "pairs have a side that is in train too" in str(of_leak(train, part))
+    (told,) = of_leak(train, {"valid": [(target, source) for source, target in PAIRS[:100]], "test": part}).items()
+    assert told[0] == "test" and "of 100 pairs have a side that is in train too" in told[1]
 
 
 @pytest.mark.parametrize("first", [0x4E00, 0x3042, 0xAC00])
@@ -161,14 +162,14 @@ def test_short_sentences_of_syllables_are_compared_too(first: int) -> None:
     choice = random.Random(1)
     text = ["".join(chr(first + choice.randrange(80)) for _ in range(12)) for _ in range(600)]
     part = [(sentence, sentence[::-1]) for sentence in text[:100]]
-    assert of_leak([(f"{source}!", "-") for source in text], part)
-    assert of_leak([(f"{source[:5]}{source[6:]}", "-") for source in text], part)
-    assert of_leak([(source, source[::-1]) for source in text[100:]], part) is None
+    assert of_leak([(f"{source}!", "-") for source in text], {"test": part})
+    assert of_leak([(f"{source[:5]}{source[6:]}", "-") for source in text], {"test": part})
+    assert of_leak([(source, source[::-1]) for source in text[100:]], {"test": part}) == {}
 
 
 def test_sentences_that_are_not_in_train_give_no_warning() -> None:
-    assert of_leak([(source[::-1], target[::-1]) for source, target in PAIRS], PAIRS[:100]) is None
+    assert of_leak([(source[::-1], target[::-1]) for source, target in PAIRS], {"test": PAIRS[:100]}) == {}
     document = tuple(
         " ".join(word for line in side[:100] for word in (line[9:], line[:9])) for side in (GERMAN, ENGLISH)
     )
-    assert of_leak([(document[0], document[1])], PAIRS[:100]) is None
+    assert of_leak([(document[0], document[1])], {"test": PAIRS[:100]}) == {}

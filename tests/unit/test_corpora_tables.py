@@ -52,6 +52,9 @@ def tmx(pairs: list[tuple[str, str]]) -> str:
         ("a.csv", "nl;fr\n" + "".join(f'{a};"{b}"\n' for a, b in PAIRS)),
         ("a.jsonl", "".join(json.dumps({"id": "x1", "translation": {"nl": a, "fr": b}}) + "\n" for a, b in PAIRS)),
         ("a.jsonl", "\n".join(json.dumps({"nld_Latn": a, "fra_Latn": b}) for a, b in PAIRS)),
+        ("a.json", json.dumps([{"id": 7, "translation": {"nl": a, "fr": b}} for a, b in PAIRS], indent=1)),
+        ("a.json", "".join(json.dumps({"nl": a, "fr": b}) + "\n" for a, b in PAIRS)),
+        ("A.NL-FR.TSV", tsv(PAIRS)),
         ("a.tmx", tmx(PAIRS)),
     ],
 )
@@ -120,6 +123,8 @@ def test_codes_of_markup_are_none_of_the_text(tmp_path: Path) -> None:
     [
         ("a.jsonl", '{"nl": "x"}\n{"nl": \n', "line 2: not JSON"),
         ("a.jsonl", '["x"]\n', "line 1: must be an object"),
+        ("a.json", '[{"nl": "x"},\n"y"]', "a.json, element 2: must be an object"),
+        ("a.json", '[{"nl": "x"},\n', "a.json: not JSON"),
         ("a.tmx", "<tmx><body><tu>", "not TMX"),
     ],
 )
@@ -157,3 +162,14 @@ def test_a_quoted_cell_is_its_text(tmp_path_factory: pytest.TempPathFactory, cel
     csv.writer(written, lineterminator="\n", quoting=csv.QUOTE_ALL).writerows([("nl", "fr"), *cells])
     path = table(tmp_path_factory.mktemp("quoted"), "a.csv", written.getvalue())
     assert [(row["nl"], row["fr"]) for row in tables.rows(path)] == cells
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv"])
+def test_quotation_marks_that_are_doubled_in_a_cell_are_single(name: str, tmp_path: Path) -> None:
+    lines = ["nl;fr", '"Hij zei ""ja"".";"Il dit ""oui"" et ""non""."', '""Ja"";""Oui"", dit-il.', '"Nee.";"""Non."""']
+    if name == "a.tsv":
+        # As it stands, ""Ja"" is what the file says.
+        lines = [lines[0].replace(";", "\t"), lines[1].replace(";", "\t")]
+    read = [(row["nl"], row["fr"]) for row in tables.rows(table(tmp_path, name, "\n".join(lines)))]
+    expected = [('Hij zei "ja".', 'Il dit "oui" et "non".'), ('"Ja"', '"Oui", dit-il.'), ("Nee.", '"Non."')]
+    assert read == expected[: len(read)]

@@ -40,7 +40,7 @@ def test_a_line_is_prepared_as_by_the_study(language: str, options: dict[str, bo
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_a_translation_becomes_running_text_as_by_preln_translate(language: str) -> None:
+def test_a_translation_becomes_the_running_text_that_is_scored(language: str) -> None:
     _, running = functions(LinePreparation("fr"), LinePreparation(language))
 
     @given(LINES.map(LinePreparation(language)))

@@ -62,6 +62,11 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
 LEFT_OUT = "test.de, test.en: of 90 pairs for test, left out: 30 with an empty side"
 
 
+def test_a_text_that_has_changed_has_none_of_the_old_ones(study: Study) -> None:
+    Path("test.en").write_text("".join(f"{target}\n" for _, target in PAIRS[100:190]), encoding="utf-8")
+    assert notes.of_study(jobs_of(load(Path("results/own/study.yaml"))), Path("results/own")) == []
+
+
 def test_the_notes_have_warnings_of_every_stage_and_what_was_left_out(study: Study) -> None:
     unknown, left_out = notes.of_study(jobs_of(study), Path("results/own"))
     assert unknown.startswith("valid.de: ") and "characters are not in train" in unknown

@@ -15,7 +15,7 @@ import yaml
 
 from preln.commands.cli import app
 from preln.config import Study, StudyError, validate
-from preln.corpora.tokenisation import detokenise
+from preln.corpora.typography import as_written
 from preln.errors import PrelnError
 from preln.records.files import MANIFEST
 from preln.translation import training
@@ -50,9 +50,9 @@ def test_the_translations_are_those_of_the_last_epoch(trained: Trained, prepared
         recorded = training.tested(folder / run.folder, 1)
         assert recorded is not None
         model = TrainedRun(run, folder, prepared)
-        # Detokenised text is compared, for that is what the command prints.
+        # Running text is compared, for that is what the command prints.
         result = [one.text for (one,) in model.translate(lines(prepared, len(recorded)))]
-        assert result == [detokenise(line, "en") for line in recorded]
+        assert result == [as_written(line, "en") for line in recorded]
 
 
 @pytest.mark.slow

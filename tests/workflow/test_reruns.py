@@ -185,6 +185,14 @@ def test_without_its_text_a_finished_study_has_nothing_left_to_do_and_a_text_pre
     assert again.would_compute() == set()
 
 
+def test_a_prepared_text_that_is_copied_is_the_same(again: Workspace) -> None:
+    (text,) = (again.folder / "resources" / "corpora").glob("*/text")
+    for path in (text, *text.rglob("*")):
+        # A copy may make it newer than what was made of it.
+        path.touch()
+    assert again.would_run() == {}
+
+
 def test_newer_study_files_of_the_same_content_rerun_nothing(again: Workspace) -> None:
     tomorrow = time.time() + 24 * 60 * 60
     for path in ("config/config.yaml", "results/tiny/study.yaml"):

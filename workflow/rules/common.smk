@@ -217,6 +217,12 @@ def sources(wanted):
     return [*downloads(wanted), *(local(str(file)) for file in local_files(wanted))]
 
 
+def same(wanted, stage):
+    """A stage of a prepared corpus or text as an input. Where its folder's name has all that it is made from, its age tells
+    nothing: one that is copied or made again is the same."""
+    return stage if local_files(wanted) else ancient(stage)
+
+
 def study_results():
     """Every end product of the study."""
     return [f"{RESULTS}/{file}" for file in [REPORT, RECORDS, *CATALOGUE.files()]]

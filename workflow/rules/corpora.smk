@@ -57,7 +57,7 @@ rule prepare_text:
 rule prepare_bpe:
     """Train the joint BPE model and split the text into its pieces."""
     input:
-        text="resources/corpora/{corpus}/text",
+        text=lambda wildcards: same(CORPORA[wildcards.corpus], f"resources/corpora/{wildcards.corpus}/text"),
     output:
         pieces=directory("resources/corpora/{corpus}/bpe"),
     log:
@@ -87,7 +87,7 @@ rule prepare_bpe:
 rule binarise:
     """Binarise the BPE pieces for fairseq, with one dictionary for both languages."""
     input:
-        pieces="resources/corpora/{corpus}/bpe",
+        pieces=lambda wildcards: same(CORPORA[wildcards.corpus], f"resources/corpora/{wildcards.corpus}/bpe"),
     output:
         binary=directory("resources/corpora/{corpus}/binary"),
     log:
@@ -98,6 +98,7 @@ rule binarise:
     params:
         source=lambda wildcards: languages(CORPORA[wildcards.corpus])[0],
         target=lambda wildcards: languages(CORPORA[wildcards.corpus])[1],
+        version=PREPARATION_VERSION,
     message:
         "Binarise {wildcards.corpus}"
     shell:
@@ -146,7 +147,7 @@ rule prepare_english:
 rule prepare_english_bpe:
     """Train the BPE model of an English text and split the text into its pieces."""
     input:
-        text="resources/texts/{text}/text",
+        text=lambda wildcards: same(PRETRAINING_TEXTS[wildcards.text], f"resources/texts/{wildcards.text}/text"),
     output:
         pieces=directory("resources/texts/{text}/bpe"),
     log:
@@ -176,7 +177,7 @@ rule prepare_english_bpe:
 rule binarise_english:
     """Binarise the pieces of an English text for fairseq."""
     input:
-        pieces="resources/texts/{text}/bpe",
+        pieces=lambda wildcards: same(PRETRAINING_TEXTS[wildcards.text], f"resources/texts/{wildcards.text}/bpe"),
     output:
         binary=directory("resources/texts/{text}/binary"),
     log:
@@ -184,6 +185,8 @@ rule binarise_english:
     benchmark:
         "logs/texts/{text}/binarise_english.tsv"
     priority: 20
+    params:
+        version=ENGLISH_VERSION,
     message:
         "Binarise {wildcards.text}"
     shell:

@@ -10,7 +10,7 @@ import shlex
 import sys
 import time
 import warnings
-from argparse import ArgumentError, ArgumentParser
+from argparse import ArgumentError, ArgumentParser, Namespace
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from enum import StrEnum
@@ -196,8 +196,8 @@ def init(
         Path,
         typer.Argument(
             metavar="SOURCE",
-            help="Sentences to translate, one a line, such as train.nl; or both sides in one file: tsv, csv, jsonl or "
-            "tmx. Files may be compressed: gz, bz2, xz, zst.",
+            help="Sentences to translate, one a line, such as train.nl; or both sides in one file: tsv, csv, json, "
+            "jsonl or tmx. Files may be compressed: gz, bz2, xz, zst.",
         ),
     ],
     target: Annotated[
@@ -261,7 +261,11 @@ def run_study(
 
     path, origin = study_file(study), Path.cwd()
     workflow = [] if any(map(Path.exists, SNAKEFILES)) else ["--snakefile", str(WORKFLOW)]
-    if folder := _directory(more or []):
+    folder, values = _options_of_snakemake(more or [])
+    if wrong := [value for value in values if not re.match(r"[a-zA-Z_][\w-]*\w=", value)]:
+        form = "must be KEY=VALUE with a key of the study; what is in a section is given in braces"
+        raise PrelnError(f"--config {wrong[0]}: {form}, such as 'execution={{gpus: 0}}'")
+    if folder:
         # Snakemake goes there too, and takes the paths of the study from there.
         path = path.absolute()
         folder.mkdir(parents=True, exist_ok=True)
@@ -360,15 +364,16 @@ def compare(
         raise typer.Exit(1)
 
 
-def _directory(options: Sequence[str]) -> Path | None:
-    """The folder in which Snakemake's options have it work; None for the current one."""
+def _options_of_snakemake(options: Sequence[str]) -> tuple[Path | None, list[str]]:
+    """The folder in which Snakemake's options have it work, None for the current one, and the values of --config."""
     parser = ArgumentParser(add_help=False, exit_on_error=False)
     parser.add_argument("--directory", "-d", type=Path)
-    folder: Path | None = None
+    parser.add_argument("--config", "-C", nargs="*", default=[])
+    given = Namespace(directory=None, config=[])
     # An option without a value is Snakemake's to refuse.
     with suppress(ArgumentError):
-        folder = parser.parse_known_args(options)[0].directory
-    return folder
+        parser.parse_known_args(options, given)
+    return given.directory, given.config
 
 
 def _tell_fallback(jobs: Sequence[Job]) -> None:

@@ -79,7 +79,7 @@ class Text:
     @property
     def is_read_as_it_is(self) -> bool:
         """A study can name the files: they are lines and not compressed, as the preparation reads them."""
-        return self.columns is None and not {self.source.suffix, self.target.suffix} & set(COMPRESSED)
+        return self.columns is None and not {path.suffix.lower() for path in (self.source, self.target)} & {*COMPRESSED}
 
     def pairs(self) -> Iterator[Pair]:
         """The pairs one by one.
@@ -176,7 +176,7 @@ def language(path: Path, option: str, value: str | None) -> str:
             return language_of(value).tag
         except ValueError as error:
             raise StudyError(f"{option}: {error}") from None
-    endings = [ending for ending in path.name.split(".")[1:] if ending not in _NO_ENDINGS]
+    endings = [ending for ending in path.name.split(".")[1:] if ending.lower() not in _NO_ENDINGS]
     if tag := tables.language_tag(endings[-1]) if endings else None:
         return tag
     raise StudyError(f"{path}: its name does not end in a language, such as .nl; give it with {option}")

@@ -8,13 +8,14 @@ shifted by a line or in another order.
 from __future__ import annotations
 
 import html
+import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
-from preln.libraries import np
+from preln.libraries import np, tqdm
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -63,6 +64,8 @@ SYLLABLE = 2
 SAME = 0.6
 """Smallest share of a sentence's letters in a row that is in one other sentence, for both to count as nearly the same:
 a changed word leaves more."""
+RARER = 0.6
+"""Share of a sentence's letters in a row, the rarest, by which others are looked for that may be nearly the same."""
 LONGEST_NEAR = 3
 """Largest number of letters of the other sentence, for each of one: in a long document are those of any sentence."""
 LEAKED, FEWEST_LEAKED = 0.05, 5
@@ -215,48 +218,71 @@ def of_swap(train: Pairs, part: Pairs) -> str | None:
     return "the sides seem to be swapped: source is like train's target, and target like train's source"
 
 
-def of_leak(train: Iterable[tuple[str, str]], part: Pairs) -> str | None:
-    """A warning if sentences of a part are in train too, or nearly so: but for a word, case, digits or marks."""
-    near = {
-        number for side in (0, 1) for number in _near([pair[side] for pair in part], (pair[side] for pair in train))
+def of_leak(train: Pairs, parts: Mapping[str, Pairs]) -> dict[str, str]:
+    """A warning for each part, by its name, of which sentences are in train too, or nearly so: but for a word, case,
+    digits or marks."""
+    sentences = [(name, number) for name, part in parts.items() for number in range(len(part))]
+    near: dict[str, set[int]] = {name: set() for name in parts}
+    with tqdm.tqdm(total=2 * len(train), desc="compare valid and test with train", unit=" lines", delay=10) as bar:
+        for side in (0, 1):
+            of_side = [pair[side] for part in parts.values() for pair in part]
+            for place in _near(of_side, (pair[side] for pair in train), bar):
+                name, number = sentences[place]
+                near[name].add(number)
+    return {
+        name: f"{len(near[name]):,} of {len(part):,} pairs have a side that is in train too, or nearly, such as "
+        f"{part[min(near[name])][0][:60]!r}: scores say how well these are remembered; leave them out of train"
+        for name, part in parts.items()
+        if len(near[name]) >= max(LEAKED * len(part), FEWEST_LEAKED)
     }
-    if len(near) < max(LEAKED * len(part), FEWEST_LEAKED):
-        return None
-    first = part[min(near)][0]
-    return (
-        f"{len(near):,} of {len(part):,} pairs have a side that is in train too, or nearly, such as {first[:60]!r}: "
-        "scores say how well these are remembered; leave them out of train"
-    )
 
 
-def _near(sentences: Sequence[str], text: Iterable[str]) -> Iterator[int]:
+def _near(sentences: Sequence[str], text: Iterable[str], bar: tqdm.tqdm[NoReturn]) -> Iterator[int]:
     """The numbers of the sentences of which most letters are in one sentence of the text."""
-    places: dict[str, list[int]] = defaultdict(list)
-    wanted, longest = {}, {}
+    known: dict[int, set[str]] = {}
+    whole, longest = {}, {}
     for number, sentence in enumerate(sentences):
         letters, weight = _letters(sentence)
         if weight * len(letters) >= SHORTEST_NEAR:
-            rows = set(_rows(letters, weight)[:: 2 // weight])
-            wanted[number], longest[number] = SAME * len(rows), LONGEST_NEAR * len(letters)
-            for row in rows:
-                places[row].append(number)
+            known[number] = set(_rows(letters, weight))
+            whole[number] = len(known[number]) / _step(weight)
+            longest[number] = LONGEST_NEAR * len(letters)
+    frequency = Counter(chain.from_iterable(known.values()))
+    places: dict[str, list[int]] = defaultdict(list)
+    for number, of_sentence in known.items():
+        # Nearly every sentence has the most frequent ones.
+        rarest = sorted((frequency[row], row) for row in of_sentence)[: math.ceil(RARER * len(of_sentence))]
+        for _, row in rarest:
+            places[row].append(number)
     for line in text:
         letters, weight = _letters(line)
-        rows = set(_rows(letters, weight)) & places.keys()
-        hits = Counter(chain.from_iterable(places[row] for row in rows))
-        yield from (n for n, count in hits.items() if count >= wanted[n] and len(letters) <= longest[n])
+        rows = set(_rows(letters, weight, _step(weight)))
+        hits = Counter(chain.from_iterable(places[row] for row in places.keys() & rows))
+        for number, count in hits.items():
+            # So many of the rarer ones are in a line that has `SAME` of all.
+            if count < (SAME + RARER - 1) * whole[number] - 1 or len(letters) > longest[number]:
+                continue
+            if len(known[number] & rows) >= SAME * whole[number]:
+                yield number
+        bar.update()
 
 
 def _letters(line: str) -> tuple[str, int]:
     """The letters of a line, and what each counts for."""
     letters = _NO_LETTERS.sub("", line.lower())
-    return letters, SYLLABLE if 2 * len(_SYLLABLE.findall(letters)) > len(letters) else 1
+    are_syllables = not letters.isascii() and 2 * len(_SYLLABLE.findall(letters)) > len(letters)
+    return letters, SYLLABLE if are_syllables else 1
 
 
-def _rows(letters: str, weight: int) -> list[str]:
-    """The letters in a row, by which sentences are compared."""
+def _rows(letters: str, weight: int, step: int = 1) -> list[str]:
+    """The letters in a row, by which sentences are compared, from each `step`-th letter on."""
     length = NEAR // weight
-    return [letters[start : start + length] for start in range(len(letters) - length + 1)]
+    return [letters[start : start + length] for start in range(0, len(letters) - length + 1, step)]
+
+
+def _step(weight: int) -> int:
+    """From every so many letters of train on are rows compared; each row of valid and test is."""
+    return SYLLABLE // weight
 
 
 def _characters(lines: Iterable[str]) -> Counter[tuple[str, str]]:

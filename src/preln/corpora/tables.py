@@ -1,4 +1,4 @@
-"""Parallel text in one file: rows of named columns in TSV, CSV, JSON lines and TMX, also compressed."""
+"""Parallel text in one file: rows of named columns in TSV, CSV, JSON, JSON lines and TMX, also compressed."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 from preln.config.base import listed
@@ -29,6 +30,7 @@ _HEADINGS = (re.compile("(source|src)(_\\w+)?"), re.compile("(target|tgt|trg|tra
 NO_LANGUAGES = {"txt", "tok", "raw", "bpe", "src", "tgt", "trg", "ref", "hyp", "csv", "tsv", "tmx", "xz"}
 """Endings and headings that look like a language's code."""
 
+_QUOTED = re.compile('"(?=.*"".*")(?:[^"]|"")*"')
 _LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 
 
@@ -51,12 +53,16 @@ def language_tag(name: str) -> str | None:
 
 def stem(path: Path) -> str:
     """A file's name without the ending of its compression."""
-    return path.stem if path.suffix in COMPRESSED else path.name
+    return path.stem if path.suffix.lower() in COMPRESSED else path.name
 
 
 def is_table(path: Path) -> bool:
     """Whether a file has both sides of a parallel text, by its name."""
-    return Path(stem(path)).suffix in _READERS
+    return _form(path) in _READERS
+
+
+def _form(path: Path) -> str:
+    return Path(stem(path)).suffix.lower()
 
 
 def rows(path: Path) -> Iterator[Row]:
@@ -65,7 +71,7 @@ def rows(path: Path) -> Iterator[Row]:
     Raises:
         CorpusError: if the file is not of the format that its name says, naming the line.
     """
-    return _READERS[Path(stem(path)).suffix](path)
+    return _READERS[_form(path)](path)
 
 
 def columns(path: Path, wanted: tuple[str | None, str | None]) -> Columns:
@@ -149,29 +155,65 @@ def _numbered(cells: list[str]) -> Row:
 
 
 def _tabs(lines: Iterator[str]) -> Iterator[list[str]]:
-    return (line.split("\t") for line in lines)
+    """The cells of TSV; some programs quote those with quotation marks in them, as in CSV."""
+    for line in lines:
+        cells = line.split("\t")
+        yield [cell[1:-1].replace('""', '"') if _QUOTED.fullmatch(cell) else cell for cell in cells]
 
 
 def _commas(lines: Iterator[str]) -> Iterator[list[str]]:
     """The cells of CSV, which are between semicolons where commas are decimal."""
     first = next(lines)
     delimiter = ";" if first.count(";") > first.count(",") else ","
-    return csv.reader((f"{line}\n" for line in chain([first], lines)), delimiter=delimiter)
+    raw: list[str] = []
+    for cells in csv.reader(_kept(chain([first], lines), raw), delimiter=delimiter):
+        # A pair of quotation marks in a quoted cell is written as four.
+        is_quoted = any('""""' in line for line in raw)
+        yield cells if is_quoted else [_single(cell) if '""' in cell else cell for cell in cells]
+        raw.clear()
+
+
+def _kept(lines: Iterator[str], raw: list[str]) -> Iterator[str]:
+    for line in lines:
+        raw.append(line)
+        yield f"{line}\n"
+
+
+def _single(cell: str) -> str:
+    """The text of a cell that is not quoted and has its marks doubled, of which a reader of CSV loses the first."""
+    text = cell.replace('""', '"')
+    return f'"{text}' if text.count('"') % 2 else text
 
 
 def _objects(path: Path) -> Iterator[Row]:
-    """The objects of JSON lines; the texts may be in an object below, as in those of Hugging Face."""
+    """The objects of JSON lines."""
     for number, line in enumerate(lines_of(path, unpack=True), start=1):
-        if not line.strip():
-            continue
-        try:
-            content = json.loads(line)
-        except ValueError as error:
-            raise CorpusError(f"{path}, line {number}: not JSON: {error}") from None
-        if not isinstance(content, dict):
-            raise CorpusError(f"{path}, line {number}: must be an object, such as {{'nl': ..., 'fr': ...}}")
-        below = [value for value in content.values() if isinstance(value, dict)]
-        yield {key: text for part in (*below, content) for key, text in part.items() if isinstance(text, str)}
+        if line.strip():
+            yield _texts(_json(line, f"{path}, line {number}"), f"{path}, line {number}")
+
+
+def _array(path: Path) -> Iterator[Row]:
+    """The objects of a JSON array; or JSON lines, which may have the same ending."""
+    if not next(lines_of(path, unpack=True)).lstrip().startswith("["):
+        yield from _objects(path)
+        return
+    for number, content in enumerate(_json("\n".join(lines_of(path, unpack=True)), str(path)), start=1):
+        yield _texts(content, f"{path}, element {number}")
+
+
+def _json(text: str, where: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise CorpusError(f"{where}: not JSON: {error}") from None
+
+
+def _texts(content: Any, where: str) -> Row:
+    """The texts of an object, or in an object below, as in those of Hugging Face."""
+    if not isinstance(content, dict):
+        raise CorpusError(f"{where}: must be an object, such as {{'nl': ..., 'fr': ...}}")
+    below = [value for value in content.values() if isinstance(value, dict)]
+    return {key: text for part in (*below, content) for key, text in part.items() if isinstance(text, str)}
 
 
 def _units(path: Path) -> Iterator[Row]:
@@ -203,6 +245,7 @@ def _segment(element: ElementTree.Element) -> Iterator[str]:
 _READERS: dict[str, Callable[[Path], Iterator[Row]]] = {
     ".tsv": partial(_separated, split=_tabs),
     ".csv": partial(_separated, split=_commas),
+    ".json": _array,
     ".jsonl": _objects,
     ".ndjson": _objects,
     ".tmx": _units,

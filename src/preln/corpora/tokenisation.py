@@ -98,10 +98,10 @@ class LinePreparation:
 
 def detokenise(line: str, language: str) -> str:
     """Running text from a prepared line: of a language that Moses tokenises, escapes are undone and punctuation is
-    attached."""
+    attached. Scores are of this text; `preln.corpora.typography` has what a person would write."""
     if not language_of(language).moses:
         return line
-    detokenised: str = _detokeniser(language).detokenize(line.split(), return_str=True, unescape=True)
+    detokenised: str = detokeniser(language).detokenize(line.split(), return_str=True, unescape=True)
     return detokenised
 
 
@@ -139,7 +139,8 @@ def _tokeniser(language: str, whole_words: bool) -> MosesTokenizer:
 
 
 @cache
-def _detokeniser(language: str) -> MosesDetokenizer:
+def detokeniser(language: str) -> MosesDetokenizer:
+    """Moses's detokeniser for a language that it knows."""
     from sacremoses import MosesDetokenizer
 
     return MosesDetokenizer(language_of(language).moses)

@@ -129,7 +129,7 @@ def _of_translation(run: Run, record: dict[str, Any], metrics: dict[str, Any]) -
         "auto": "Seq2SeqLM",
         **translation_code(*(SOURCES[run.corpus.source].line(run.corpus, language) for language in (source, target))),
         "note": "`prepared` makes of running text what the model was trained on, as the study did, and `running` makes "
-        "running text of it again. `preln translate` does both.",
+        "running text of it again, which was scored. `preln translate` does both, and attaches more quotation marks.",
     }
 
 

@@ -37,7 +37,9 @@ def _record(job: Job, folder: str, name: str, results: Path) -> dict[str, Any]:
     prepared = prepared_for(results, folder)
     if (prepared / "text" / name).exists():
         return prepared_text.record(prepared)
-    content = Record(job, results / job.folder).content
+    record = Record(job, results / job.folder)
+    # The record of another text says nothing of this one.
+    content = {} if record.is_of_other_settings else record.content
     return dict(content.get("corpus") or content.get("text") or {})
 
 

@@ -14,7 +14,7 @@ from preln.corpora import bpe
 from preln.corpora.languages import language_of
 from preln.corpora.registry import SOURCES
 from preln.corpora.text import MOST_PIECES
-from preln.corpora.tokenisation import detokenise
+from preln.corpora.typography import as_written
 from preln.errors import PrelnError
 from preln.training import prepared_text
 from preln.translation.runs import Run
@@ -94,7 +94,7 @@ class TrainedRun:
             raise PrelnError(f"{self.run.id}: {error}; its training broke the weights") from None
         for number, hypotheses in zip(lines, outputs, strict=True):
             best = hypotheses[:alternatives]
-            translations[number] = [Translation(detokenise(text, self.languages[1]), score) for score, text in best]
+            translations[number] = [Translation(as_written(text, self.languages[1]), score) for score, text in best]
         return translations
 
     @property

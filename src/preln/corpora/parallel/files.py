@@ -30,12 +30,11 @@ def prepare(corpus: FilesCorpus, downloads: Path, processes: int) -> dict[str, P
     of_split = (f"{_named(corpus.train)}: {warning}" for warning in divided["train"].warnings[len(read) :])
     divided["train"] = replace(divided["train"], warnings=(*read, *of_split))
     train = divided["train"].pairs
+    leaks = doubts.of_leak(train, {name: divided[name].pairs for name in ("valid", "test")})
     for name in ("valid", "test"):
-        pairs = divided[name].pairs
+        where, found = f"{_named(corpus.train)} ({name} is held out of it)", [leaks.get(name)]
         if name in files:
-            where, found = _named(files[name]), [doubts.of_swap(train, pairs), doubts.of_leak(train, pairs)]
-        else:
-            where, found = f"{_named(corpus.train)} ({name} is held out of it)", [doubts.of_leak(train, pairs)]
+            where, found = _named(files[name]), [doubts.of_swap(train, divided[name].pairs), leaks.get(name)]
         warnings = (f"{where}: {doubt}" for doubt in found if doubt)
         divided[name] = replace(divided[name], warnings=(*divided[name].warnings, *warnings))
     return divided

@@ -1,0 +1,128 @@
+"""Running text as a person writes it, from a prepared line.
+
+Moses attaches punctuation, brackets and contractions, but knows few quotation marks, and leaves addresses, fractions
+and amounts apart. Here the marks that it does not know are attached first. Scores are of Moses's running text alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Final
+
+from preln.corpora.languages import language_of
+from preln.corpora.tokenisation import detokeniser
+from preln.libraries import regex
+
+_JOIN: Final = "\ufdd0"
+"""Stands where no space is to be. Unicode has no character with this number."""
+_WORD: Final = "\ufdd1"
+"""Stands beside a mark that Moses is to take for a word."""
+
+_ADDRESS = (
+    r"(?<= )(?:(?i:https?|ftp) : / / |www\.)[\w.-]+"
+    r"(?: (?:[/_~=#@]|\?(?= \S+ =)|&(?= \S+ =)|%(?= [\dA-F]{2})|:(?= \d)) [\w.,-]*\w| /)*"
+)
+
+_RULES: Sequence[tuple[str, str]] = (
+    # and/or, C:\temp, file_name, anna@example.org
+    (r"(?<= )[/\\_](?= )|(?<=[\w.] )@(?= [\w-]+\.\w)", rf"{_JOIN}\g<0>{_JOIN}"),
+    (r"(?<= )(?<! [CF] )[@#](?= \w)", rf"\g<0>{_JOIN}"),
+    (r"(?<= [CF] )#(?= )|(?<= C )\+(?= \+ )|(?<= C \+ )\+(?= )", rf"{_JOIN}\g<0>"),
+    (r"(?<= \p{Lu}{1,2} )&(?= \p{Lu} )", rf"{_JOIN}\g<0>{_JOIN}"),
+    # 10%-os, „Spiegel“-Leser; 5,-
+    (r"(?<= [%°€$)“”«»\"] )-(?=\p{L})|(?<=\d , )-(?= )", rf"{_JOIN}\g<0>"),
+    # 10:30, 1990–2000
+    (r"(?<= \d\d? ):(?= [0-5]\d )|(?<=\d )–(?= \d)", rf"{_JOIN}\g<0>{_JOIN}"),
+    # +49, −5
+    (r"(?<= )(?<!\d )(?<! \p{L} )[+−±](?= \d)", rf"\g<0>{_JOIN}"),
+    # 20 °C, 90°, 5′
+    (r"(?<= )°(?= [CF]\b)", rf"\g<0>{_JOIN}"),
+    (r"(?<=\S )[…°‰′″™®](?= )", rf"{_JOIN}\g<0>"),
+    (r"(?<=[?!] )[?!](?= )", rf"{_JOIN}\g<0>"),
+    # R$1.000; 5 €
+    (r"(?<= (?:[Rr]|A|C|CA|AU|NZ|HK|US|S|NT|MX) )\$(?= \d)", rf"{_JOIN}\g<0>{_JOIN}"),
+    (r"(?<= )\p{Sc}(?= (?!\d))", rf"\g<0>{_WORD}"),
+)
+
+_BEFORE_QUOTATION = (r"(?<= \p{L}{1,7} )['’](?= [«“„\"‘])", rf"{_JOIN}\g<0>{_JOIN}")
+
+_OF_LANGUAGE: dict[str, Sequence[tuple[str, str]]] = {
+    # sacremoses joins each number to the word before it if the line ends in a number.
+    "cs": ((r"(?<= )\d+(?= )", rf"\g<0>{_WORD}"),),
+    "el": ((r"(?<=\w )·(?= )", rf"{_JOIN}\g<0>"),),
+    "en": (
+        (r"(?<=[^\w\s] )['’](?= s )|(?<=\w )’(?= (?:[stdm]|re|ve|ll) )", rf"{_JOIN}\g<0>{_JOIN}"),
+        (r"(?<= )['’](?= (?:\d0s|em|cause|til|tis|twas) )", rf"\g<0>{_JOIN}"),
+        (r"(?<=s )’(?= )", rf"{_JOIN}\g<0>"),
+        (r"(?<=\w )—(?= \w)", rf"{_JOIN}\g<0>{_JOIN}"),
+    ),
+    "es": (
+        (r"(?<=^ )—(?= )|(?<=^ —.*)—(?= \p{Ll})", rf"\g<0>{_JOIN}"),
+        (r"(?<=\S )—(?= [.,;:])", rf"{_JOIN}\g<0>"),
+    ),
+    "de": ((r"(?<= )['’](?= (?:s|nen?|ner) )", rf"\g<0>{_JOIN}"),),
+    "it": ((r"(?<= (?:po|mo|be|di|da|fa|va|sta|to|ca) )['’](?= )", rf"{_JOIN}\g<0>"), _BEFORE_QUOTATION),
+    "nl": ((r"(?<= )['’](?= [stnkmr] )", rf"\g<0>{_JOIN}"),),
+    **dict.fromkeys(("ca", "fr", "ga"), (_BEFORE_QUOTATION,)),
+}
+"""Rules of a language: apostrophes that are no quotation marks, dashes without spaces, the Greek semicolon."""
+
+_CLOSING = {
+    **{"„": '”“"', "‚": "’‘", "“": "”", "‘": "’", "«": "»", "‹": "›"},
+    **{"»": "«»", "›": "‹›", "”": "”", "’": "’", '"': '"', "'": "'"},
+}
+"""The marks that close a quotation, by the one that opens it, in any language."""
+_OPENS = frozenset("„‚“‘«‹")
+_BEFORE = re.compile(r"[(\[{¿¡]")
+_AFTER = re.compile(r"[.,;:!?)\]}]")
+
+
+def as_written(line: str, language: str) -> str:
+    """A prepared line as a person would write it; of a language that Moses does not tokenise, the line."""
+    known = language_of(language)
+    if not known.moses:
+        return line
+    moses = detokeniser(language)
+    text = regex.sub(_ADDRESS, lambda match: match[0].replace(" ", ""), f" {moses.unescape_xml(line)} ")
+    for pattern, replacement in (*_RULES, *_OF_LANGUAGE.get(known.moses, ())):
+        text = regex.sub(pattern, replacement, text)
+    # French has spaces inside of its guillemets, except in Switzerland.
+    spaced = "«»‹›" if known.moses == "fr" and known.tag != "fr-CH" else ""
+    text = moses.detokenize(_quotations(text.split(), spaced), unescape=False)
+    return re.sub(f" ?{_JOIN} ?", "", text).replace(_WORD, "").strip()
+
+
+def _quotations(tokens: list[str], spaced: str) -> list[str]:
+    """The tokens, with the quotation marks joined to what they enclose, except for those that are `spaced`."""
+    # Of an odd number, one is no quotation mark: the cats' tails.
+    possessive = (n for n, (word, mark) in enumerate(pairwise(tokens), start=1) if mark == "'" and word.endswith("s"))
+    if tokens.count("'") % 2 and (place := next(possessive, 0)):
+        tokens = [*tokens[:place], f"{_JOIN}'", *tokens[place + 1 :]]
+    joined, opened = list(tokens), list[str]()
+    for place, mark in enumerate(tokens):
+        if mark not in _CLOSING or mark in spaced:
+            continue
+        closes = bool(opened) and mark in _CLOSING[opened[-1]]
+        if closes:
+            opened.pop()
+        elif _is_opening(tokens, place):
+            opened.append(mark)
+        else:
+            closes = True
+        joined[place] = f"{_JOIN}{mark}" if closes else f"{mark}{_JOIN}"
+    return joined
+
+
+def _is_opening(tokens: Sequence[str], place: int) -> bool:
+    """Whether a quotation mark, which closes none that is open, opens one: by the marks around it, or by one behind it
+    that closes it."""
+    mark = tokens[place]
+    if not place or _BEFORE.fullmatch(tokens[place - 1]):
+        return True
+    if place + 1 == len(tokens) or _AFTER.fullmatch(tokens[place + 1]):
+        return False
+    if mark in _OPENS or any(token in _CLOSING[mark] for token in tokens[place + 1 :]):
+        return True
+    return mark == '"' and not tokens[place - 1][-1].isdigit()

@@ -1,0 +1,84 @@
+"""A translation reads as a person would write it: in each language, its lines come back as they were."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from preln.corpora.tokenisation import LinePreparation
+from preln.corpora.typography import as_written
+
+LINES = {
+    "ca": ["L’home diu «no».", "«Vine a l'«Aida»!», va dir.", "El col·legi és a prop."],
+    "cs": ["„Ne,“ řekl.", "Stojí to 500 Kč nebo 20 € za kus.", "Otevřeno 9–17."],
+    "de": [
+        "„Nein“, sagte er.",
+        "Er rief: „Nein!“",
+        "Das kostet 5 € pro Stück.",
+        "»Ja«, sagte sie.",
+        "Bei −5 °C friert es.",
+    ],
+    "el": ["«Όχι», είπε.", "Τι είναι αυτό; Δεν ξέρω.", "Ήρθε· δεν έφυγε."],
+    "en": [
+        "“No,” she said. “It's the dogs' house.”",
+        '"No!" she said. "Never."',
+        "See https://www.example.com/a/b?x=1&y=2, and write to anna.b@example.org.",
+        "The 1990–2000 and/or the '90s: 5′ and 20 °C… Really?!",
+        "It costs $5, US$6, or £7.50 (about €8).",
+        "Ask @anna about #tags, C# and my_file.",
+        "She read “Aida”'s end at 10:30.",
+        "‘Yes’ and 'no'.",
+        "James' books on C++ say 'yes' to AT&T.",
+        'A 15" screen—and more.',
+    ],
+    "es": ["¿Dijo «no»? ¡Sí!", "—No —dijo “él”—. Sí."],
+    "et": ["„Ei,“ ütles ta.", "Hind on 5 €."],
+    "fi": ["”Ei”, hän sanoi.", "»Ei», hän sanoi.", "EU:n hinta on 5 €."],
+    "fr": ["Il dit : « Non ! » et part.", "L'« Aida » d'hier, “bien”, coûte 5 € ?", "Voir https://exemple.fr/a ?!"],
+    "ga": ["“Níl,” a dúirt sé.", "D'ól sé é."],
+    "hu": ["„Nem” – mondta.", "A »nem« szó 10%-os."],
+    "is": ["„Nei,“ sagði hún."],
+    "it": ["«No», disse. Un po' di pane e un po' d'acqua.", "L'atto dell'«Aida»."],
+    "lt": ["„Ne“, – pasakė jis."],
+    "lv": ["“Nē,” viņš teica.", "„Nē”, viņš teica."],
+    "nl": ["‘Nee’, zei hij. ’s Avonds niet.", "'s Ochtends en 's avonds is 't koud: zo'n 5 km/h.", "Dat kost €5,-."],
+    "pl": ["„Nie” – powiedział. „Tak!”", "„Nie"],
+    "pt": ["“Não”, disse ela.", "Custa R$1.000 ou US$20.", "Ele disse: «Sim!»"],
+    "ro": ["„Nu”, spuse el. „«Da» e bine.”"],
+    "ru": ["«Нет!» — сказал он.", "Он сказал: «Нет „да“ и нет».", "Цена 5 ₽ за км/ч."],
+    "sk": ["„Nie,“ povedal."],
+    "sl": ["»Ne,« je rekel.", "„Ne,“ je rekel."],
+    "sv": ["”Nej”, sa han. Det är ”bra”.", "»Nej», sa han."],
+}
+
+
+@pytest.mark.parametrize(("language", "line"), [(language, line) for language in LINES for line in LINES[language]])
+def test_a_line_is_written_as_it_was(language: str, line: str) -> None:
+    prepared = LinePreparation(language, lowercase=False, whole_words=True)(line)
+    assert as_written(prepared, language) == line
+
+
+QUOTATIONS = {
+    **{"cs": ("„", "“"), "de": ("„", "“"), "el": ("«", "»"), "en": ("“", "”"), "es": ("«", "»"), "fi": ("”", "”")},
+    **{"fr": ("« ", " »"), "hu": ("„", "”"), "it": ("«", "»"), "lt": ("„", "“"), "nl": ("‘", "’"), "pl": ("„", "”")},
+    **{"pt": ("“", "”"), "ro": ("„", "”"), "ru": ("«", "»"), "sl": ("»", "«"), "sv": ("»", "»"), "et": ('"', '"')},
+}
+
+
+@given(st.sampled_from(sorted(QUOTATIONS)), st.data())
+def test_quotations_addresses_and_amounts_come_back(language: str, data: st.DataObject) -> None:
+    word = st.text("abdeilmo", min_size=2, max_size=6)
+    amount = st.sampled_from(["5 €", "$20", "9–17", "20 °C", "10:30", "1.000", "50%" if language != "fr" else "50 %"])
+    address = st.sampled_from(["https://a.org/b/c", "www.a.org/b", "an.na@b.org", "km/h", "#bad", "a_b"])
+    phrase = st.lists(word | amount | address, min_size=1, max_size=4).map(" il ".join)
+    opening, closing = QUOTATIONS[language]
+    quoted = st.tuples(phrase, st.sampled_from(["", "…", ".", ","])).map(lambda part: opening + "".join(part) + closing)
+    parts = data.draw(st.lists(phrase | quoted | quoted.map("({})".format), min_size=1, max_size=4))
+    line = data.draw(st.sampled_from([", ", " il ", " – il "])).join(parts) + "."
+
+    assert as_written(LinePreparation(language, lowercase=False, whole_words=True)(line), language) == line
+
+
+@given(st.sampled_from(sorted(LINES)), st.text(st.sampled_from("aEé1 .,!?'’\"«»„“”‘—–&;:-()/%$€°@#_+…")))
+def test_nothing_but_spaces_changes(language: str, line: str) -> None:
+    prepared = LinePreparation(language, tokenise=False, lowercase=False)(line)
+    assert "".join(as_written(prepared, language).split()) == "".join(prepared.split())
