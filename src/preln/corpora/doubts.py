@@ -146,11 +146,11 @@ def of_side(lines: Sequence[str], tokenise: bool) -> list[str]:
     return [doubt for doubt in doubts if doubt]
 
 
-def _share(found: Sequence[object], lines: Sequence[str]) -> str | None:
+def _share(wrong: Sequence[object], lines: Sequence[str]) -> str | None:
     """The share of the lines in which something wrong is found, if it is worth a warning."""
-    if not found or len(found) < WRONG_LINES * len(lines):
+    if not wrong or len(wrong) < WRONG_LINES * len(lines):
         return None
-    return f"{len(found) / len(lines):.1%} of the lines"
+    return f"{len(wrong) / len(lines):.1%} of the lines"
 
 
 def _matches(pattern: re.Pattern[str], lines: Sequence[str]) -> list[str]:
@@ -160,14 +160,14 @@ def _matches(pattern: re.Pattern[str], lines: Sequence[str]) -> list[str]:
 def _of_escapes(lines: Sequence[str], tokenise: bool) -> str | None:
     twice = _matches(_ESCAPED_TWICE, lines)
     right = frozenset() if tokenise else _MOSES_ESCAPES
-    found = [
+    escaped = [
         entities
         for line in lines
         if (entities := (set(_ENTITY.findall(line)) - right) | set(_ESCAPED_TWICE.findall(line)))
     ]
-    if not (share := _share(found, lines)):
+    if not (share := _share(escaped, lines)):
         return None
-    kinds = Counter(chain.from_iterable(found))
+    kinds = Counter(chain.from_iterable(escaped))
     entity = kinds.most_common(1)[0][0]
     advice = f"write {html.unescape(entity)!r} in the text"
     if _share(twice, lines):

@@ -79,7 +79,7 @@ class Demonstration:
             for placement in PAPER
             for warmup in (0, WARMUP)
         ]
-        models = [Model(one.placement, one.warmup, Trainer(one, text)) for one in settings]
+        models = [Model(run.placement, run.warmup, Trainer(run, text)) for run in settings]
         return cls(tuple(models), text.unigram_baseline(settings[0]))
 
     def turns(self) -> Iterator[None]:

@@ -62,8 +62,8 @@ class TokenText:
 
         tokens = getattr(self, part)
         rows = np.stack([tokens[start : start + length + 1] for start in starts]).astype(np.int64)
-        found = torch.from_numpy(rows)
-        return found[:, :-1], found[:, 1:]
+        windows = torch.from_numpy(rows)
+        return windows[:, :-1], windows[:, 1:]
 
     def require(self, settings: LanguageSettings) -> None:
         """Check that both parts have a sequence of a run's length.

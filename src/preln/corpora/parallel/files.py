@@ -33,10 +33,10 @@ def prepare(corpus: FilesCorpus, downloads: Path, processes: int) -> dict[str, P
     for name in ("valid", "test"):
         pairs = divided[name].pairs
         if name in files:
-            where, found = _named(files[name]), [doubts.of_swap(train, pairs), doubts.of_leak(train, pairs)]
+            where, checks = _named(files[name]), [doubts.of_swap(train, pairs), doubts.of_leak(train, pairs)]
         else:
-            where, found = f"{_named(corpus.train)} ({name} is held out of it)", [doubts.of_leak(train, pairs)]
-        warnings = (f"{where}: {doubt}" for doubt in found if doubt)
+            where, checks = f"{_named(corpus.train)} ({name} is held out of it)", [doubts.of_leak(train, pairs)]
+        warnings = (f"{where}: {doubt}" for doubt in checks if doubt)
         divided[name] = replace(divided[name], warnings=(*divided[name].warnings, *warnings))
     return divided
 

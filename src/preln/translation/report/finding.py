@@ -152,11 +152,11 @@ def find(records: Records) -> Finding | None:
 def _names(runs: Sequence[Run]) -> dict[RunSettings, str]:
     """The name of each curve: its placement and warm-up, and its schedule where that is not Post-LN's."""
     names = {}
-    settings = list(by_series(runs))
-    for one in settings:
-        names[one] = f"{PLACEMENTS[one.placement].label}, {warmup(one)}"
-        if one.schedule != settings[0].schedule:
-            names[one] += f", {schedule(one)}"
+    models = list(by_series(runs))
+    for model in models:
+        names[model] = f"{PLACEMENTS[model.placement].label}, {warmup(model)}"
+        if model.schedule != models[0].schedule:
+            names[model] += f", {schedule(model)}"
     return names
 
 
