@@ -41,7 +41,7 @@ _PACKAGES = {"sklearn": "scikit-learn", "vl_convert": "vl-convert-python", "hydr
 
 
 def missing(error: ModuleNotFoundError) -> str | None:
-    """What to say of a library that is not installed; None where it is none of those that the package names."""
+    """The message on a library that is not installed; None where it is none of those that the package names."""
     library = (error.name or "").partition(".")[0]
     if library.startswith("fairseq"):
         return (

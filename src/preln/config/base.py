@@ -121,19 +121,15 @@ def content_of(path: Path) -> str:
     without which the study is refused, or its records stay."""
     try:
         if path.is_dir():
-            files = tuple(sorted(file for file in path.rglob("*") if file.is_file()))
+            files = tuple(sorted(filter(Path.is_file, path.rglob("*"))))
         elif path.is_file():
             files = (path,)
         else:
             return str(path)
-        return _checksum(path.absolute(), files, tuple(_state(file) for file in files))
+        states = ((status.st_size, status.st_mtime_ns, status.st_ino) for status in map(Path.stat, files))
+        return _checksum(path.absolute(), files, tuple(states))
     except OSError:
         return str(path)
-
-
-def _state(file: Path) -> tuple[int, int, int]:
-    status = file.stat()
-    return status.st_size, status.st_mtime_ns, status.st_ino
 
 
 @cache

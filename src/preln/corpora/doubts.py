@@ -102,14 +102,14 @@ def of_parts(valid: Collection[tuple[str, str]], test: Collection[tuple[str, str
 
 
 def are_labels(lines: Sequence[str]) -> bool:
-    """Whether most of the lines with text are numbers, times, addresses or labels, and not sentences."""
+    """Tell whether most of the lines with text are numbers, times, addresses or labels, and not sentences."""
     lines = [line.strip() for line in lines if line.strip()]
     labels = sum(_LABEL.fullmatch(line) is not None or not _WORD.search(line) for line in lines)
     return labels >= NO_SENTENCES * len(lines)
 
 
 def are_repeated(lines: Sequence[str]) -> bool:
-    """Whether the lines with text are few, again and again, as the language or the domain of each pair is."""
+    """Tell whether the lines with text are few, again and again, as the language or the domain of each pair is."""
     lines = [line.strip() for line in lines if line.strip()]
     return len(set(lines)) < FEW_DISTINCT * len(lines)
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 PARTS = ("train", "valid")
 BYTES = 256
 DTYPE = "<u2"
-"""Of a token: no vocabulary of a study has more than 65,536 entries."""
+"""The type of a token: no vocabulary of a study has more than 65,536 entries."""
 BLOCK = 1 << 20
 """Tokens in memory at a time."""
 RECORD = "tokens.json"

@@ -67,8 +67,8 @@ def resolve(name: str) -> str:
     if name in PLACEMENTS:
         return name
     where, digest = re.fullmatch(r"(.*?)(?:@([0-9a-f]{16}))?", name, re.DOTALL).groups()  # type: ignore[union-attr]
-    # The file may have been moved since the name was recorded.
-    if digest and (key := next((key for key in PLACEMENTS if key.endswith(f"@{digest}")), None)):
+    # The file may have been moved since the name was recorded: what was read last is of the study at hand.
+    if digest and (key := next((key for key in reversed(PLACEMENTS) if key.endswith(f"@{digest}")), None)):
         return key
     path, attribute = _file(where)
     try:

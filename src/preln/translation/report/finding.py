@@ -60,7 +60,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Finding:
-    """What a study shows of the question.
+    """The answer of a study to the question.
 
     Attributes:
         rows: the curves of which a run is done.
@@ -72,7 +72,7 @@ class Finding:
 
     @property
     def question(self) -> str:
-        """What the runs ask, with their conditions."""
+        """The question that the runs ask, with their conditions."""
         return f"{QUESTION} {self.conditions}"
 
     @property
@@ -132,8 +132,8 @@ def _unclear(name: str) -> str:
 
 
 def find(records: Records) -> Finding | None:
-    """What a study shows, from the records of the runs of `shown`; None before one of Post-LN without a warm-up and one
-    of another curve are done."""
+    """The finding of a study, from the records of the runs of `shown`; None before one of Post-LN without a warm-up and
+    one of another curve are done."""
     done = records.summary.set_index("run")
     curves = by_series(run for run in records.runs if run.id in done.index)
     names = _names(records.runs)
