@@ -1,5 +1,5 @@
-"""What a package's modules define, found without a list of them: to add one is to add a file; and what a file of one's
-own defines."""
+"""The objects that a package's modules define, without a list of them, for to add one is to add a file; and the object
+that a file of one's own defines."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ T = TypeVar("T")
 
 
 def defined(package: ModuleType, attribute: str) -> dict[str, Any]:
-    """What every module of a package has as `attribute`, by its `name`, in the order of the modules' names; the module
-    `base` and packages, which the others build on, have none.
+    """Collect what every module of a package has as `attribute`, by its `name`, in the order of the modules' names; the
+    module `base` and packages, which the others build on, have none.
 
     Raises:
         PrelnError: if a module has none, or one with another's name or with one that no file can have.
     """
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for info in pkgutil.iter_modules(package.__path__):
         if info.name == "base" or info.ispkg:
             continue
         module = importlib.import_module(f"{package.__name__}.{info.name}")
         if not hasattr(module, attribute):
             raise PrelnError(f"{module.__file__}: defines no {attribute}; see the other modules there")
-        one = getattr(module, attribute)
-        require_name(f"{module.__file__}: {attribute}", one.name, found)
-        found[one.name] = one
-    return found
+        value = getattr(module, attribute)
+        require_name(f"{module.__file__}: {attribute}", value.name, values)
+        values[value.name] = value
+    return values
 
 
 def require_name(where: str, name: str, taken: Container[str]) -> None:
@@ -74,9 +74,12 @@ def load_file(path: Path, content: bytes, attribute: str, kind: type[T]) -> tupl
     sys.modules[name] = module
     try:
         tree = ast.parse(content, str(path))
-        exec(compile(tree, str(path), "exec"), module.__dict__)
+        code = compile(tree, str(path), "exec")
     except SyntaxError as error:
         raise PrelnError(f"{error.filename}:{error.lineno}: {error.msg}") from None
+    _require_one_file(tree, path)
+    try:
+        exec(code, module.__dict__)
     except Exception as error:
         raise PrelnError(located(error, path)) from error
     value = getattr(module, attribute, None)
@@ -88,6 +91,35 @@ def load_file(path: Path, content: bytes, attribute: str, kind: type[T]) -> tupl
         if isinstance(statement, ast.Assign | ast.AnnAssign) and attribute in ast.unparse(statement).split("=")[0]
     ]
     return value, lines[-1] if lines else 1
+
+
+def _require_one_file(tree: ast.Module, path: Path) -> None:
+    """Check that a file imports nothing of the package that it is in: the digest of the file would not cover it.
+
+    Raises:
+        PrelnError: with the line, if it does.
+    """
+    for statement in ast.walk(tree):
+        match statement:
+            case ast.Import(names=aliases):
+                packages = [alias.name.partition(".")[0] for alias in aliases]
+            case ast.ImportFrom(module=module, level=level):
+                packages = [module.partition(".")[0] if module and not level else ""]
+            case _:
+                continue
+        if any(_is_in(package, path.absolute()) for package in packages):
+            raise PrelnError(
+                f"{path}:{statement.lineno}: imports from the package that it is in; put all of it into this file, "
+                "whose content alone tells whether its runs are to be trained again"
+            )
+
+
+def _is_in(package: str, path: Path) -> bool:
+    """The file at `path` is in a package, which has no name in a relative import."""
+    if not package:
+        return True
+    spec = importlib.util.find_spec(package)
+    return any(path.is_relative_to(folder) for folder in (spec and spec.submodule_search_locations) or ())
 
 
 def located(error: Exception, path: Path) -> str:

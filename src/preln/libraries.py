@@ -41,7 +41,7 @@ _PACKAGES = {"sklearn": "scikit-learn", "vl_convert": "vl-convert-python", "hydr
 
 
 def missing(error: ModuleNotFoundError) -> str | None:
-    """What to say of a library that is not installed; None where it is none of those that the package names."""
+    """The message on a library that is not installed; None where it is none of those that the package names."""
     library = (error.name or "").partition(".")[0]
     if library.startswith("fairseq"):
         return (
@@ -55,10 +55,10 @@ def missing(error: ModuleNotFoundError) -> str | None:
     with suppress(PackageNotFoundError):
         requirements = requires(DISTRIBUTION)
     for requirement in requirements or []:
-        found = re.fullmatch(r"([\w.-]+)[^[]*; extra == [\"'](\w+)[\"']", requirement)
-        if found and found[1].lower() == package:
-            pinned = locks / f"requirements-{found[2]}.txt"
+        extra = re.fullmatch(r"([\w.-]+)[^[]*; extra == [\"'](\w+)[\"']", requirement)
+        if extra and extra[1].lower() == package:
+            pinned = locks / f"requirements-{extra[2]}.txt"
             # Anything else might replace the clone's package, which pip has been told to take from where it lies.
-            what = f"--no-deps --requirement {shlex.quote(str(pinned))}" if pinned.exists() else f"'.[{found[2]}]'"
+            what = f"--no-deps --requirement {shlex.quote(str(pinned))}" if pinned.exists() else f"'.[{extra[2]}]'"
             extras.append(f"python -m pip install {what}")
     return f"{library}: not installed; in a clone of preln: {' or '.join(extras)}" if extras else None

@@ -22,10 +22,10 @@ _FIELDS: dict[LogEvent, tuple[str, ...]] = {
     LogEvent.JOB_FINISHED: ("job_id",),
     LogEvent.JOB_ERROR: ("jobid",),
 }
-"""What is written of each event, by Snakemake's names."""
+"""The fields that are written of each event, by Snakemake's names."""
 
-_PLACES: tuple[str, ...] = ("study", "results")
-"""What is written of the record that says where the results of a study are (`workflow/rules/common.smk`)."""
+_PLACES: tuple[str, ...] = ("study", "results", "replaced")
+"""The fields of the record that says where the results of a study are (`workflow/rules/common.smk`)."""
 
 
 @dataclass

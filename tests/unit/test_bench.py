@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import signal
+import sys
 from contextlib import nullcontext
 from itertools import product
 from pathlib import Path
@@ -47,6 +49,7 @@ from tests.refused import refused
 from tests.unit.test_own_placements import PRE_LN_AGAIN
 
 CONFIG = Path("config/language-bench.yaml")
+TRAIN = Bench._train
 
 
 def row(losses: dict[Cell, list[float]], baseline: float = 4.2) -> Row:
@@ -176,6 +179,12 @@ def test_fresh_seeds_of_the_best_cell_come_before_the_rest_of_the_grid() -> None
     assert len(row.losses) == 5
 
 
+def test_a_cell_that_fails_in_a_fresh_seed_gives_way_to_the_best_that_trains() -> None:
+    row = trained(lambda cell, seed: math.inf if cell == FIRST and seed > 1 else 2 + (cell != FIRST), until=40)
+    assert row.best not in (None, FIRST)
+    assert len(row.losses[row.best]) > FRESH
+
+
 def test_with_time_enough_the_whole_grid_has_the_benchs_seeds() -> None:
     row = trained(lambda cell, seed: 2 + cell[0], until=200)
     assert all(set(row.losses[cell]) >= {1, 2, 3} for cell in product(RATES, WARMUPS))
@@ -290,6 +299,25 @@ def test_the_results_of_another_study_are_left_alone(small: Path) -> None:
     with refused(PrelnError, "results/mine: has the results of another study", "--out"):
         Bench.of(str(small), folder, Path("results/language-bench"))
     assert (folder / "study.yaml").read_bytes() == before
+
+
+def test_a_new_label_goes_on_in_the_same_folder(small: Path) -> None:
+    first = Bench.of(str(small), None, Path("results/language-bench"))
+    write(first.study, first.folder / "study.yaml")
+    small.write_text(PRE_LN_AGAIN.replace("Pre-LN again", "Pre-LN once more"), encoding="utf-8")
+    assert Bench.of(str(small), None, Path("results/language-bench")).folder == first.folder
+
+
+def test_a_training_that_fails_ends_the_others(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    python = tmp_path / "python"
+    python.write_text("#!/bin/sh\ncase $6 in again*) sleep 0.5; echo no memory; exit 1;; *) exec sleep 60;; esac\n")
+    python.chmod(0o755)
+    monkeypatch.setattr(Bench, "_train", TRAIN)
+    monkeypatch.setattr(sys, "executable", str(python))
+    chosen = Bench.of(str(small), None, Path("results/language-bench"))
+    with refused(PrelnError, "its training failed"):
+        chosen.train(seconds=600, cores=2, tell=lambda line: None)
+    assert [process.returncode for process in chosen.processes if process.returncode != 1] == [-signal.SIGTERM]
 
 
 @pytest.mark.parametrize(("low", "status"), [(-0.5, 0), (-0.02, 3), (0.5, 4)])

@@ -110,6 +110,21 @@ NO_FILES: list[tuple[str, tuple[str, ...]]] = [
 ]
 
 
+def test_a_text_that_is_gone_is_named_with_the_recorded_study_unless_that_was_given(
+    text: Callable[..., dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    content = text()
+    recorded = Path("results", content["study"], "study.yaml")
+    recorded.parent.mkdir(parents=True)
+    for path in (recorded, Path("my.yaml")):
+        path.write_text(yaml.safe_dump(content), encoding="utf-8")
+    (tmp_path / "train.nl").unlink()
+    advice = f"snakemake --configfile {recorded}"
+    assert advice in planned(Path("my.yaml"), monkeypatch)
+    assert advice not in planned(recorded, monkeypatch)
+
+
 @pytest.mark.parametrize(("name", "parts"), NO_FILES, ids=[name[:9] for name, _ in NO_FILES])
 def test_a_source_that_is_no_file_of_text_is_named_with_its_key(
     name: str, parts: tuple[str, ...], text: Callable[..., dict[str, Any]], tmp_path: Path

@@ -13,7 +13,8 @@ import yaml
 from typer.testing import CliRunner
 
 from preln import __version__
-from preln.commands.cli import LOOK, STAGE, STUDY, app
+from preln.commands import cli
+from preln.commands.cli import LOOK, STAGE, STUDY, app, main
 from preln.commands.plan import GPUS
 from preln.config import load
 from preln.errors import PrelnError
@@ -33,6 +34,19 @@ def completed(command: str) -> list[str]:
     assert outcome.exit_code == 0, outcome.output
     assert not outcome.stderr
     return outcome.stdout.split()
+
+
+def test_in_a_folder_that_was_deleted_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    tmp_path.rmdir()
+    with pytest.raises(SystemExit, match="preln: the current folder has been deleted"):
+        main()
+
+
+def test_a_missing_file_that_no_check_has_named_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cli, "app", Path("not-there").read_text)
+    with pytest.raises(FileNotFoundError, match="not-there"):
+        main()
 
 
 @pytest.fixture

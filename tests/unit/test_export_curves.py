@@ -30,6 +30,7 @@ from tests.made_up.traces import content, done, made_up
 from tests.made_up.translation import ADAM, records_of, small_study
 from tests.reading import blocks
 from tests.refused import refused
+from tests.unit.test_own_placements import PRE_LN_AGAIN
 
 RECORDS = ROOT / "results" / "quick-record"
 """Translation runs and pre-trainings."""
@@ -198,6 +199,14 @@ def test_a_run_has_its_status_and_each_setting_that_differs_in_the_study(ended: 
     assert "label_smoothing" not in ended, "it does not differ"
 
 
+def test_a_placement_of_ones_own_is_called_by_its_name(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(PRE_LN_AGAIN, encoding="utf-8")
+    study, runs = small_study({**ADAM, "placement": str(path)})
+    records_of(study, runs[0], tmp_path, [7.0])
+    assert set(load(study, tmp_path, runs)["placement"]) == {"again"}
+
+
 def test_no_mean_is_the_better_for_a_run_that_diverged(ended: pd.DataFrame) -> None:
     last = ended.sort_values("update").groupby(["dropout", "seed", "quantity"])["value"].last().unstack()
     mean = last.groupby("dropout")[["valid_loss", "test_bleu", "test_sacrebleu"]].mean()
@@ -214,7 +223,7 @@ def test_a_run_without_a_curve_is_there_at_the_update_at_which_it_diverged(ended
 @given(st.lists(st.sampled_from([1, 0.5, None, "linear", [0.9, 0.98], True]), min_size=1, max_size=5))
 def test_a_setting_is_a_column_of_one_type(values: list[Any]) -> None:
     column = _of_one_type(pd.Series(values, dtype=object)).dropna()
-    assert len({isinstance(value, str) for value in column}) <= 1
+    assert {type(value) for value in column} in (set(), {int}, {float}, {int, float}, {bool}, {str})
     assert len(column) == sum(value is not None for value in values)
 
 

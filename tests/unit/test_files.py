@@ -311,8 +311,8 @@ def test_a_failure_that_names_no_file_gets_the_name_of_the_one_that_was_written(
 def test_an_everyday_error_that_was_dealt_with_says_nothing_of_the_one_after_it() -> None:
     try:
         try:
-            Path("not-there").read_text()
-        except FileNotFoundError:
+            Path().read_text()
+        except IsADirectoryError:
             raise KeyError("epoch")  # noqa: B904
     except KeyError as error:
         assert not_written(error) is None

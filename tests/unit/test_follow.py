@@ -101,6 +101,31 @@ def test_a_second_run_of_a_study_leaves_the_log_of_the_first_alone(tmp_path: Pat
     assert log.read_text() == other.read_text()
 
 
+def test_each_modules_notices_are_printed_once_and_the_results_are_those_of_the_study(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    study = validate(study_content(), "my.yaml")
+    (tmp_path / "Snakefile").write_text(
+        f"""
+from snakemake.logging import logger
+
+for study in ("another", "{study.study}"):
+    places = {{"study": study, "results": f"{{study}}/results", "replaced": [f"Records of {{study}}"]}}
+    logger.info("Results", extra=places)
+
+rule all:
+    shell: ":"
+""",
+        encoding="utf-8",
+    )
+    assert run(study, ["--cores", "1"], tmp_path / "snakemake.log", tmp_path) == (0, Path(study.study, "results"))
+    printed = capfd.readouterr().out.splitlines()
+    assert [line for line in printed if line.startswith("Records")] == [
+        "Records of another",
+        f"Records of {study.study}",
+    ]
+
+
 @pytest.mark.parametrize("answer", [errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP])
 def test_a_file_system_without_locks_is_said_with_what_to_do(
     answer: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -16,8 +16,11 @@ from preln.jobs.kinds import jobs_of
 from preln.language.runs import LanguageRun
 from preln.language.text import BYTES, TokenText
 from preln.language.trainer import Trainer
-from preln.placements import COME_ALONG, PLACEMENTS
+from preln.placements import COME_ALONG, PLACEMENTS, identified, resolve
+from preln.report.core.labels import setting
 from preln.theory.measurement_jobs import ExactJob
+from preln.theory.measurements import Measurement, write
+from preln.theory.report.records import read
 from tests.conftest import bert_content, language_content, language_settings, study_content
 from tests.refused import refused
 
@@ -72,6 +75,26 @@ def test_a_moved_file_is_the_same_run_and_an_edited_one_another(mine: Path, tmp_
     assert run_of(str(moved)).identity != run.identity
 
 
+def test_measurements_from_before_a_file_was_moved_are_of_its_placement(mine: Path, tmp_path: Path) -> None:
+    table = tmp_path / "measurements.csv"
+    about = Measurement("exact", "", "initial", resolve(str(mine)), "encoder", 1, 8, 1, "W1", 1, "gradient_norm", 1.0)
+    write([about], table)
+    recorded = table.read_text(encoding="utf-8")
+    assert str(mine) not in recorded
+    # Older tables have the path.
+    older = tmp_path / "older.csv"
+    older.write_text(recorded.replace("again@", f"{mine}@"), encoding="utf-8")
+    PLACEMENTS.pop(about.placement)
+    key = resolve(str(mine.rename(tmp_path / "moved.py")))
+    for path in (table, older):
+        assert read(path)["placement"].tolist() == [key]
+
+
+def test_a_label_has_its_name_for_what_is_recorded(mine: Path) -> None:
+    key = resolve(str(mine))
+    assert {setting("placement", name) for name in (key, identified(key))} == {"Pre-LN again"}
+
+
 def test_a_training_reads_the_file_as_it_was_when_the_study_was_read(mine: Path) -> None:
     settings = RunSettings.model_validate(
         {"corpus": "tiny", "placement": str(mine), "optimizer": "adam", "learning_rate": 1e-3, "schedule": "constant"}
@@ -114,10 +137,23 @@ def test_another_package_offers_one_by_an_entry_point(tmp_path: Path, monkeypatc
     assert run.identity["placement"].startswith("again@")
 
 
+def test_a_file_that_imports_from_its_own_package_is_refused(
+    mine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "hybrids").mkdir()
+    (tmp_path / "hybrids" / "__init__.py").touch()
+    path = mine.rename(tmp_path / "hybrids" / "again.py")
+    path.write_text(f"import math, hybrids.base\n{PRE_LN_AGAIN}", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    with refused(PrelnError, "again.py:1: imports from the package that it is in"):
+        resolve(str(path))
+
+
 @pytest.mark.parametrize(
     ("change", "told"),
     [
         (lambda text: "import nothing_there\n", "mine.py:1: ModuleNotFoundError"),
+        (lambda text: f"from .base import X\n{text}", "mine.py:1: imports from the package that it is in"),
         (lambda text: text + "def f(:\n", "mine.py:12: invalid syntax"),
         (lambda text: text.replace("PLACEMENT =", "placement ="), "mine.py: defines no PLACEMENT"),
         (lambda text: text.replace('"again"', '"pre"'), "mine.py:11: PLACEMENT: another module has the name 'pre'"),

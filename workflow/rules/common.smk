@@ -7,34 +7,34 @@ from functools import cache
 from os import environ
 from pathlib import Path
 
-from preln.jobs import replacement
-from preln.jobs.checking import check
-from preln.errors import PrelnError
 from preln.config import Execution, StudyError, is_written, read, write
 from preln.corpora.registry import DOWNLOADS, languages, wikipedia_dump
-from preln.language.runs import LANGUAGE_VERSION
-from preln.pretraining.runs import ENGLISH_VERSION
-from preln.records.packed import FILE as RECORDS
-from preln.jobs.remote import RemoteRefused, require_plain_path
-from preln.report.catalogue import FIGURES, REPORT, TABLES, Catalogue, code_version
-from preln.questions.core.ledger import CLAIMS_TABLE
+from preln.errors import PrelnError
+from preln.jobs import replacement
 from preln.jobs.base import digest
+from preln.jobs.checking import check
 from preln.jobs.prepared import text_id
-from preln.translation.runs import PREPARATION_VERSION
+from preln.jobs.remote import RemoteRefused, require_plain_path
 from preln.jobs.workflow import (
     DOWNLOADS_FOLDER,
     RESOURCES,
     cluster_resources,
     downloads,
     inputs_of,
-    local_files,
     is_recorded,
     is_run_elsewhere,
+    local_files,
     prepared_options,
     prepared_texts,
     require_kept_state,
     weights_read,
 )
+from preln.language.runs import LANGUAGE_VERSION
+from preln.pretraining.runs import ENGLISH_VERSION
+from preln.questions.core.ledger import CLAIMS_TABLE
+from preln.records.packed import FILE as RECORDS
+from preln.report.catalogue import FIGURES, REPORT, TABLES, Catalogue, code_version
+from preln.translation.runs import PREPARATION_VERSION
 from snakemake.exceptions import WorkflowError
 from snakemake.io import IOFile
 from snakemake.logging import logger
@@ -73,9 +73,10 @@ RESULTS = f"results/{STUDY.study}"
 STUDY_FILE = located(f"{RESULTS}/study.yaml")
 # `preln run` reads these fields: whoever calls a module does not know where the module has its files.
 if workflow.is_main_process:
-    places = {"study": STUDY.study, "results": located(RESULTS)}
+    replaced = replacement.told(CHECKED.every, Path(located(RESULTS)))
+    places = {"study": STUDY.study, "results": located(RESULTS), "replaced": replaced}
     logger.info("Results of {study}: {results}".format(**places), extra=places)
-    for line in replacement.told(CHECKED.every, Path(located(RESULTS))):
+    for line in replaced:
         logger.warning(line)
 LOGS = f"logs/{STUDY.study}"
 CORPORA = {text_id(name, corpus): corpus for name, corpus in STUDY.corpora.items()}
@@ -110,14 +111,14 @@ def write_study():
 
 @cache
 def is_to_run_jobs():
-    """Whether this process is going to run jobs of the study, and no other one does."""
+    """Tell whether this process is going to run jobs of the study, and no other one does."""
     is_running = is_run_elsewhere(Path(".snakemake/locks"), str(Path(STUDY_FILE).parent))
     only_looks = workflow.dryrun or workflow.touch
     return workflow.is_main_process and workflow.executor_plugin and not only_looks and not is_running
 
 
 def inputs(job):
-    """What a job reads. The job of a record that comes with the study's file reads nothing: it lays it out."""
+    """List what a job reads. The job of a record that comes with the study's file reads nothing: it lays it out."""
     write_study()
     if is_laid_out(job):
         return []
@@ -128,7 +129,7 @@ def inputs(job):
 
 @cache
 def has_record(job):
-    """Whether a job is recorded with the settings that the study has now, and of the text that is here."""
+    """Tell whether a job is recorded with the settings that the study has now, and of the text that is here."""
     return is_recorded(RESULTS, job, located)
 
 
@@ -137,8 +138,8 @@ FORCED = "PRELN_FORCED"
 
 @cache
 def is_forced():
-    """Whether the user forces jobs. Snakemake forces every job that it submits, and such a job hears of the user's wish
-    from the process that submits it."""
+    """Tell whether the user forces jobs. Snakemake forces every job that it submits, and such a job hears of the user's
+    wish from the process that submits it."""
     if workflow.is_main_process:
         settings = workflow.dag_settings
         forced = settings.forceall or settings.forcerun or settings.forcetargets
@@ -148,8 +149,8 @@ def is_forced():
 
 @cache
 def is_laid_out(job):
-    """Whether the record of a job is taken from where it is, and not computed here: it is there, was not computed by this
-    workflow, and is not to be computed once more."""
+    """Tell whether the record of a job is taken from where it is, and not computed here: it is there, was not computed by
+    this workflow, and is not to be computed once more."""
     if is_forced() or not has_record(job):
         return False
     # Snakemake has notes of what it ran here.
@@ -186,7 +187,8 @@ def asked(job, verb):
 
 
 def resources_of(job):
-    """What a cluster gives each job of a rule; `job` finds it by the rule's wildcards. To lay out a record takes no GPU."""
+    """The resources of each job of a rule on a cluster; `job` finds it by the rule's wildcards. To lay out a record takes
+    no GPU."""
 
     def resource(name):
         def value(wildcards, attempt):

@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +55,7 @@ class Bench:
         study: with every run that may be wanted.
         beside: the folder of the results that have the rows of Pre-LN and Post-LN; None to train them too.
         recorded: these rows.
+        processes: the trainings that were started.
     """
 
     placement: str
@@ -62,6 +63,7 @@ class Bench:
     study: Study
     beside: Path | None
     recorded: dict[str, Row]
+    processes: list[subprocess.Popen[str]] = field(default_factory=list)
 
     @classmethod
     def of(cls, name: str, out: Path | None, beside: Path) -> Bench:
@@ -86,7 +88,8 @@ class Bench:
         study = check(content, f"preln bench {name}").study
         if (folder / STUDY_FILE).exists():
             _, there = read_results(folder)
-            if there.model_copy(update={"language": study.language}) != study:
+            edited = {"language": study.language, "description": study.description}
+            if there.model_copy(update=edited) != study:
                 raise PrelnError(f"{folder}: has the results of another study; name another folder with --out")
         return cls(key, folder, study, beside if is_recorded else None, recorded if is_recorded else {})
 
@@ -123,7 +126,12 @@ class Bench:
                 if not working:
                     return
                 for done in wait(working, return_when=FIRST_COMPLETED).done:
-                    tell(f"{working.pop(done).id}: {done.result():.0f} seconds")
+                    run = working.pop(done)
+                    if done.exception():
+                        # The pool waits for the others, which save their state and end.
+                        for process in self.processes:
+                            process.terminate()
+                    tell(f"{run.id}: {done.result():.0f} seconds")
                     durations.append(done.result())
 
     def _wanted(self, runs: Mapping[tuple[str, Cell, int], LanguageRun]) -> list[LanguageRun]:
@@ -143,9 +151,11 @@ class Bench:
         started = time.monotonic()
         command = [sys.executable, "-P", "-m", "preln", "train-language", str(self.folder / STUDY_FILE), run.id]
         command += ["--prepared", str(prepared), "--out", str(self.folder / run.folder)]
-        outcome = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        if outcome.returncode:
-            raise PrelnError(f"{run.id}: its training failed:\n{outcome.stdout.strip()}")
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+            self.processes.append(process)
+            output, _ = process.communicate()
+        if process.returncode:
+            raise PrelnError(f"{run.id}: its training failed:\n{output.strip()}")
         return time.monotonic() - started
 
 

@@ -106,6 +106,11 @@ def main() -> None:
     elif isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")
     try:
+        # A path of the user's is relative to the current folder, which may have been deleted.
+        folder = Path.cwd()
+    except FileNotFoundError:
+        _end("the current folder has been deleted; go into another one")
+    try:
         app()
     except PrelnError as error:
         _end(str(error))
@@ -114,7 +119,7 @@ def main() -> None:
             _end(hint)
         raise
     except Exception as error:
-        if refusal := not_written(error, Path.cwd()):
+        if refusal := not_written(error, folder):
             _end(str(refusal))
         raise
 
@@ -248,7 +253,7 @@ def plan(
 @app.command("run", rich_help_panel=STUDY)
 def run_study(
     study: Annotated[Path, typer.Argument(metavar="STUDY", help="A study file, such as config/config.yaml.")],
-    more: Annotated[
+    options: Annotated[
         list[str] | None, typer.Argument(metavar="[-- OPTION...]", help="More options of Snakemake.")
     ] = None,
     cores: Annotated[str, typer.Option(help="Cores, as Snakemake takes them: a number, or all.")] = "all",
@@ -261,7 +266,7 @@ def run_study(
 
     path, origin = study_file(study), Path.cwd()
     workflow = [] if any(map(Path.exists, SNAKEFILES)) else ["--snakefile", str(WORKFLOW)]
-    folder, values = _options_of_snakemake(more or [])
+    folder, values = _options_of_snakemake(options or [])
     if wrong := [value for value in values if not re.match(r"[a-zA-Z_][\w-]*\w=", value)]:
         form = "must be KEY=VALUE with a key of the study; what is in a section is given in braces"
         raise PrelnError(f"--config {wrong[0]}: {form}, such as 'execution={{gpus: 0}}'")
@@ -272,7 +277,7 @@ def run_study(
         os.chdir(folder)
     checked = check_file(path)
     _tell_fallback(checked.every)
-    arguments = [*workflow, "--cores", cores, "--rerun-incomplete", f"--configfile={path}", *(more or ())]
+    arguments = [*workflow, "--cores", cores, "--rerun-incomplete", f"--configfile={path}", *(options or ())]
     status, results = run(checked.study, arguments, Path("logs") / checked.study.study / "snakemake.log", origin)
     if status:
         sys.exit(status)

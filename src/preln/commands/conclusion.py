@@ -23,9 +23,9 @@ def lines(study: Study, results: Path) -> list[str]:
     catalogue = Catalogue(study)
     shown: list[str] = []
     if "finding" in catalogue.figures:
-        found = finding.find(catalogue.load(finding.FIGURE, results))
-        if found:
-            shown += [found.question, *_indented(found.lines), found.answer, ""]
+        result = finding.find(catalogue.load(finding.FIGURE, results))
+        if result:
+            shown += [result.question, *_indented(result.lines), result.answer, ""]
     entries = ledger.judge(catalogue.load(ledger.CLAIMS_TABLE, results))
     shown += _claims(ledger.tested(ledger.counted(entries)))
     if not shown:

@@ -25,7 +25,7 @@ from rich.text import Text
 from preln.commands.progress import Progress, bar, seconds_left, spoken
 from preln.commands.status import WATCH_SECONDS, StudyProgress
 from preln.config import Study
-from preln.jobs import notes, replacement
+from preln.jobs import notes
 from preln.jobs.grid import series
 from preln.jobs.kinds import KINDS, jobs_of
 from preln.libraries import filelock
@@ -188,8 +188,8 @@ def _run(study: Study, arguments: Sequence[str], log: Path, folder: Path) -> tup
                     step = steps.running.get(content.get("job_id"))
                     if change := steps.take(content):
                         _print(live.console, steps, *change)
-                    if content["event"] == "results" and view.results == steps.results[content["study"]]:
-                        _print_lines(live.console, replacement.told(jobs_of(study), view.results))
+                    if content["event"] == "results":
+                        _print_lines(live.console, content["replaced"])
                     if content["event"] == "run_info" or (step and step.rule.endswith(PREPARING)):
                         view.tell_notes(live.console)
             status = process.wait()
@@ -286,10 +286,10 @@ class View:
 
 def _labels(study: Study) -> dict[str, str]:
     """The trainings of a study by id, in words, such as `Post-LN, warm-up 400, seed 1`."""
-    found: dict[str, str] = {}
+    labels: dict[str, str] = {}
     for kind in KINDS.values():
         jobs = kind.expand(study, "study") if kind.trained else []
         if jobs:
             called, _ = names([series(job.settings) for job in jobs], always={"placement"})
-            found |= {job.id: f"{called[series(job.settings)]}, seed {job.settings.seed}" for job in jobs}
-    return found
+            labels |= {job.id: f"{called[series(job.settings)]}, seed {job.settings.seed}" for job in jobs}
+    return labels

@@ -197,9 +197,9 @@ def read(source: Path, target: Path | None, values: tuple[str | None, str | None
     Raises:
         PrelnError: if the files or their languages are not clear.
     """
-    both = [path for path in (source, target) if path and tables.is_table(path)]
+    parallel_tables = [path for path in (source, target) if path and tables.is_table(path)]
     if target is None or target == source:
-        if not both:
+        if not parallel_tables:
             formats = ", ".join(tables.FORMATS)
             raise StudyError(f"{source}: give its translation too, or one file with both sides ({formats})")
         wanted = [
@@ -211,8 +211,8 @@ def read(source: Path, target: Path | None, values: tuple[str | None, str | None
             options = " and ".join(option for option, is_unknown in zip(OPTIONS, unknown, strict=True) if is_unknown)
             raise StudyError(f"{source}: does not say the language of its columns; give it with {options}")
         languages = columns.languages
-    elif both:
-        raise StudyError(f"{both[0]}: has both sides by its name; give it alone")
+    elif parallel_tables:
+        raise StudyError(f"{parallel_tables[0]}: has both sides by its name; give it alone")
     else:
         text = Text(source, target)
         languages = language(source, OPTIONS[0], values[0]), language(target, OPTIONS[1], values[1])

@@ -8,6 +8,7 @@ import json
 import reprlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
@@ -24,7 +25,7 @@ from pydantic import (
     model_validator,
 )
 
-from preln.records.files import checksums_in, sha256
+from preln.records.files import checksums_in, sha256, write_text
 from preln.values import NAME
 
 NAMES, DATES = f"^{NAME}$", r"^\d{8}$"
@@ -60,8 +61,8 @@ def shown(value: object) -> str:
 def listed(names: Iterable[object], most: int = 20) -> str:
     """Names as messages list them: the first ones, and how many there are beside these."""
     every = list(names)
-    more = f" and {len(every) - most:,} more" if len(every) > most else ""
-    return ", ".join(map(str, every[:most])) + more
+    rest = f" and {len(every) - most:,} more" if len(every) > most else ""
+    return ", ".join(map(str, every[:most])) + rest
 
 
 def nearest(wrong: str, known: Iterable[object]) -> str | None:
@@ -109,25 +110,43 @@ Copy = Annotated[LocalPath | None, WrapSerializer(_place)]
 """Where this machine has a published text, in place of a download; which is no part of what the text is."""
 
 
+LONG_TEXT = 2**26
+"""Bytes of a text from which on its checksum is kept."""
+CHECKSUMS = Path(".snakemake/preln-checksums")
+"""The checksums of long texts: a file each, named after the paths, sizes, times and inodes of the text's files."""
+
+
 def content_of(path: Path) -> str:
     """The SHA-256 of a file, or of the names and the content of all files in a folder; the path of what is not there,
     without which the study is refused, or its records stay."""
     try:
         if path.is_dir():
-            return _of_folder(path, path.stat().st_mtime_ns)
-        return _of_file(path, path.stat().st_mtime_ns, path.stat().st_size) if path.is_file() else str(path)
+            files = tuple(sorted(filter(Path.is_file, path.rglob("*"))))
+        elif path.is_file():
+            files = (path,)
+        else:
+            return str(path)
+        states = ((status.st_size, status.st_mtime_ns, status.st_ino) for status in map(Path.stat, files))
+        return _checksum(path.absolute(), files, tuple(states))
     except OSError:
         return str(path)
 
 
 @cache
-def _of_file(path: Path, _time: int, _size: int) -> str:
-    return sha256(path)
-
-
-@cache
-def _of_folder(path: Path, _time: int) -> str:
-    return hashlib.sha256(json.dumps(checksums_in(path)).encode()).hexdigest()
+def _checksum(path: Path, files: tuple[Path, ...], states: tuple[tuple[int, int, int], ...]) -> str:
+    """The checksum of a text whose files have these states. That of a long text is kept for other processes: each job
+    on a cluster reads the study."""
+    is_long = sum(size for size, *_ in states) >= LONG_TEXT
+    kept = CHECKSUMS / hashlib.sha256(repr((path, files, states)).encode()).hexdigest()
+    if is_long:
+        with suppress(OSError):
+            return kept.read_text(encoding="utf-8")
+    checksum = sha256(path) if path.is_file() else hashlib.sha256(json.dumps(checksums_in(path)).encode()).hexdigest()
+    if is_long:
+        # The folder may not be the user's to write to.
+        with suppress(OSError):
+            write_text(kept, checksum)
+    return checksum
 
 
 def of_whole_heads(width: int, heads: int) -> list[str]:

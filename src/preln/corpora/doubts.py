@@ -105,14 +105,14 @@ def of_parts(valid: Collection[tuple[str, str]], test: Collection[tuple[str, str
 
 
 def are_labels(lines: Sequence[str]) -> bool:
-    """Whether most of the lines with text are numbers, times, addresses or labels, and not sentences."""
+    """Tell whether most of the lines with text are numbers, times, addresses or labels, and not sentences."""
     lines = [line.strip() for line in lines if line.strip()]
     labels = sum(_LABEL.fullmatch(line) is not None or not _WORD.search(line) for line in lines)
     return labels >= NO_SENTENCES * len(lines)
 
 
 def are_repeated(lines: Sequence[str]) -> bool:
-    """Whether the lines with text are few, again and again, as the language or the domain of each pair is."""
+    """Tell whether the lines with text are few, again and again, as the language or the domain of each pair is."""
     lines = [line.strip() for line in lines if line.strip()]
     return len(set(lines)) < FEW_DISTINCT * len(lines)
 
@@ -149,11 +149,11 @@ def of_side(lines: Sequence[str], tokenise: bool) -> list[str]:
     return [doubt for doubt in doubts if doubt]
 
 
-def _share(found: Sequence[object], lines: Sequence[str]) -> str | None:
+def _share(wrong: Sequence[object], lines: Sequence[str]) -> str | None:
     """The share of the lines in which something wrong is found, if it is worth a warning."""
-    if not found or len(found) < WRONG_LINES * len(lines):
+    if not wrong or len(wrong) < WRONG_LINES * len(lines):
         return None
-    return f"{len(found) / len(lines):.1%} of the lines"
+    return f"{len(wrong) / len(lines):.1%} of the lines"
 
 
 def _matches(pattern: re.Pattern[str], lines: Sequence[str]) -> list[str]:
@@ -163,14 +163,14 @@ def _matches(pattern: re.Pattern[str], lines: Sequence[str]) -> list[str]:
 def _of_escapes(lines: Sequence[str], tokenise: bool) -> str | None:
     twice = _matches(_ESCAPED_TWICE, lines)
     right = frozenset() if tokenise else _MOSES_ESCAPES
-    found = [
+    escaped = [
         entities
         for line in lines
         if (entities := (set(_ENTITY.findall(line)) - right) | set(_ESCAPED_TWICE.findall(line)))
     ]
-    if not (share := _share(found, lines)):
+    if not (share := _share(escaped, lines)):
         return None
-    kinds = Counter(chain.from_iterable(found))
+    kinds = Counter(chain.from_iterable(escaped))
     entity = kinds.most_common(1)[0][0]
     advice = f"write {html.unescape(entity)!r} in the text"
     if _share(twice, lines):

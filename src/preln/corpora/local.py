@@ -13,6 +13,7 @@ from preln.config import (
     Corpus,
     FilesCorpus,
     MrpcTask,
+    Origin,
     RteTask,
     Study,
     Task,
@@ -32,7 +33,6 @@ from preln.corpora.registry import (
     TEXT_FILES,
     is_text,
 )
-from preln.records.files import sha256
 
 MOST_FILES = 100_000
 """Largest number of files in a folder that a study names, as each is an input of the job that reads it."""
@@ -49,29 +49,31 @@ _FOLDERS: dict[type[Settings], tuple[tuple[tuple[str, ...], ...], ...]] = {
 """The files in a task's local folder: one of several sets, each file by any of its names."""
 
 
-def mistakes(study: Study) -> Iterator[str]:
-    """A line for each mistake in the files and folders that the study names, beginning with the key.
+def mistakes(study: Study, origin: Origin) -> Iterator[str]:
+    """A line for each mistake in the files and folders that the study from `origin` names, beginning with the key.
 
     Files must exist, be regular, readable and not empty, and be given once in a corpus; folders must have the files
     that are read from them; and there must be more pairs than are held out.
     """
+    recorded = Path("results") / study.study / "study.yaml"
+    is_other = recorded.exists() and not (isinstance(origin, Path) and origin.exists() and recorded.samefile(origin))
+    advice = f"; recorded results stay without it: snakemake --configfile {recorded}" if is_other else ""
     for name, corpus in study.corpora.items():
-        yield from _of_corpus(f"corpora.{name}", corpus, Path("results") / study.study / "study.yaml")
+        yield from _of_corpus(f"corpora.{name}", corpus, advice)
     for name, text in study.texts.items():
         for number, source in enumerate(text.sources):
-            recorded = Path("results") / study.study / "study.yaml"
-            yield from _of_source(f"texts.{name}.sources.{number}", source, recorded)
+            yield from _of_source(f"texts.{name}.sources.{number}", source, advice)
     for name, task in study.tasks.items():
         yield from _of_task(f"tasks.{name}", task)
 
 
-def _of_corpus(where: str, corpus: Corpus, recorded: Path) -> Iterator[str]:
+def _of_corpus(where: str, corpus: Corpus, advice: str) -> Iterator[str]:
     if isinstance(corpus, FilesCorpus):
-        yield from _of_files(where, corpus, recorded)
+        yield from _of_files(where, corpus, advice)
     yield from _of_folder(f"{where}.folder", getattr(corpus, "folder", None), SOURCES[corpus.source].local)
 
 
-def _of_source(where: str, source: TextSource, recorded: Path) -> Iterator[str]:
+def _of_source(where: str, source: TextSource, advice: str) -> Iterator[str]:
     match source:
         case WikitextSource() | BookcorpusSource() if source.folder:
             yield from _of_texts(f"{where}.folder", source.folder)
@@ -81,9 +83,8 @@ def _of_source(where: str, source: TextSource, recorded: Path) -> Iterator[str]:
             if checksum and not path.exists():
                 return
             wrong = list(_of_texts(f"{where}.path", path))
-            if not path.exists() and recorded.exists():
-                advice = f"recorded results stay without it: snakemake --configfile {recorded}"
-                wrong = [f"{line}; {advice}" for line in wrong]
+            if not path.exists():
+                wrong = [f"{line}{advice}" for line in wrong]
             elif not wrong and checksum and checksum != content_of(path):
                 wrong = [f"{where}.path: {path} is not the text of these results; remove sha256, and rename the study"]
             yield from wrong
@@ -94,8 +95,8 @@ def _of_task(where: str, task: Task) -> Iterator[str]:
         yield from _of_folder(f"{where}.folder", task.folder, _FOLDERS[type(task)])
 
 
-def _of_files(where: str, corpus: FilesCorpus, recorded: Path) -> Iterator[str]:
-    """Mistakes in the user's own parallel text. What is `recorded` of it needs no text."""
+def _of_files(where: str, corpus: FilesCorpus, advice: str) -> Iterator[str]:
+    """Mistakes in the user's own parallel text; where a file is missing, with the advice."""
     keys: dict[tuple[int, int], str] = {}
     usable = True
     checksums = corpus.recorded_checksums
@@ -104,9 +105,9 @@ def _of_files(where: str, corpus: FilesCorpus, recorded: Path) -> Iterator[str]:
             usable = False
             continue
         wrong = list(_of_file(f"{where}.{key}", path))
-        if not os.path.exists(path) and recorded.exists():
-            wrong = [f"{line}; recorded results stay without it: snakemake --configfile {recorded}" for line in wrong]
-        elif not wrong and key in checksums and checksums[key] != sha256(path):
+        if not os.path.exists(path):
+            wrong = [f"{line}{advice}" for line in wrong]
+        elif not wrong and key in checksums and checksums[key] != content_of(path):
             wrong = [f"{where}.{key}: {path} is not the text of these results; remove sha256, and rename the study"]
         yield from wrong
         usable = usable and not wrong

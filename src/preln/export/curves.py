@@ -13,6 +13,7 @@ from preln.errors import PrelnError
 from preln.jobs.base import Job
 from preln.jobs.kinds import KINDS, jobs_of
 from preln.libraries import pd
+from preln.placements import PLACEMENTS
 from preln.records import packed
 from preln.records.files import new_folder, replaced
 from preln.records.recording import METRICS, read
@@ -72,14 +73,13 @@ def _differing(study: Study) -> list[str]:
 
 
 def _settings(job: Any) -> dict[str, Any]:
-    settings: dict[str, Any] = job.settings.model_dump(mode="json")
-    return settings
+    return {**job.settings.model_dump(mode="json"), "placement": PLACEMENTS[job.settings.placement].name}
 
 
 def _of_one_type(column: pd.Series[Any]) -> pd.Series[Any]:
-    """A setting's values as numbers, or all of them as text, for a column of Parquet has one type."""
-    values = column.dropna()
-    if values.map(lambda value: isinstance(value, int | float)).all():
+    """A setting's values as numbers, as truth values, or all of them as text, for a column of Parquet has one type."""
+    types = set(column.dropna().map(type))
+    if types <= {int, float} or types == {bool}:
         return column
     return column.map(lambda value: value if isinstance(value, str) else json.dumps(value), na_action="ignore")
 

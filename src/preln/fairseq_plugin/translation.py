@@ -95,7 +95,7 @@ class RecordedTranslation(RecordedTask, TranslationTask):
             held = fitting(collate.capacities, (pairs.src_sizes[batch].tolist(), pairs.tgt_sizes[batch].tolist()))
             if held is not None:
                 chosen.setdefault(held[0], [batch, batch])[1] = batch
-        samples = [[collate([pairs[number] for number in batch]) for batch in both] for both in chosen.values()]
+        samples = [[collate([pairs[number] for number in batch]) for batch in ends] for ends in chosen.values()]
         return utils.move_to_cuda(samples) if torch.cuda.is_available() else samples
 
     def kept_as(self, update: int) -> str | None:

@@ -53,7 +53,7 @@ def check(content: Any, origin: Origin) -> Checked:
             jobs[kind.name] = list(kind.expand(study, origin))
         except StudyError as error:
             wrong.extend(error.mistakes)
-    refuse([*wrong, *placed(origin, local.mistakes(study))])
+    refuse([*wrong, *placed(origin, local.mistakes(study, origin))])
     settings = (getattr(job, "settings", None) for of_kind in jobs.values() for job in of_kind)
     try_all(model.placement for model in settings if model is not None)
     return Checked(study, jobs)

@@ -86,7 +86,7 @@ class Row:
     @property
     def best(self) -> Cell | None:
         """The cell with the lowest mean loss of those that train, or of all if none does; None where there is none."""
-        return min(self.losses, key=lambda cell: (not self.trains(cell), self.mean(cell)), default=None)
+        return min(self.losses, key=lambda cell: (not self.trains(cell), self.mean(cell), cell), default=None)
 
     @property
     def is_settled(self) -> bool:
@@ -227,14 +227,9 @@ def wanted(row: Row) -> Iterator[tuple[Cell, int]]:
     At first, the search for the best cell by the first seed: the neighbours of the best so far, from `FIRST` on. Then
     fresh seeds of the best cell, the rest of the grid, and more seeds.
     """
-    first = SEEDS[0]
-    chosen = {cell: row.capped(cell, first) for cell, seeds in row.losses.items() if first in seeds}
-    if not chosen:
-        yield from ((cell, first) for cell in (FIRST, *_neighbours(FIRST)))
-        return
-    best = min(chosen, key=lambda cell: (chosen[cell], cell))
-    searched = [cell for cell in _neighbours(best) if cell not in chosen]
-    yield from ((cell, first) for cell in searched)
+    first, best = SEEDS[0], row.best or FIRST
+    searched = [(cell, first) for cell in (best, *_neighbours(best)) if first not in row.losses.get(cell, {})]
+    yield from searched
     if searched:
         return
     fresh = SEEDS[1 : 1 + FRESH]

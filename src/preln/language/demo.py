@@ -32,7 +32,7 @@ MARGIN = 0.5
 """Bits by which Post-LN without a warm-up must end behind the others for the finding to be seen."""
 
 COLUMNS, ROWS = 60, 14
-"""Of a terminal that the chart takes."""
+"""The part of a terminal that the chart takes."""
 # A character of 2 x 4 dots has a bit for each (Unicode, Braille Patterns).
 _DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 
@@ -79,7 +79,7 @@ class Demonstration:
             for placement in PAPER
             for warmup in (0, WARMUP)
         ]
-        models = [Model(one.placement, one.warmup, Trainer(one, text)) for one in settings]
+        models = [Model(run.placement, run.warmup, Trainer(run, text)) for run in settings]
         return cls(tuple(models), text.unigram_baseline(settings[0]))
 
     def turns(self) -> Iterator[None]:
@@ -97,7 +97,7 @@ class Demonstration:
         return {(model.placement, model.warmup): model.valid for model in self.models if model.valid is not None}
 
     def sentences(self) -> list[str]:
-        """What was seen, what it means, and what to type next."""
+        """Say what was seen, what it means, and what to type next."""
         losses = self.losses()
         post, warm = losses["post", 0], losses["post", WARMUP]
         seen = (

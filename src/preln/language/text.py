@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 PARTS = ("train", "valid")
 BYTES = 256
 DTYPE = "<u2"
-"""Of a token: no vocabulary of a study has more than 65,536 entries."""
+"""The type of a token: no vocabulary of a study has more than 65,536 entries."""
 BLOCK = 1 << 20
 """Tokens in memory at a time."""
 RECORD = "tokens.json"
@@ -62,8 +62,8 @@ class TokenText:
 
         tokens = getattr(self, part)
         rows = np.stack([tokens[start : start + length + 1] for start in starts]).astype(np.int64)
-        found = torch.from_numpy(rows)
-        return found[:, :-1], found[:, 1:]
+        windows = torch.from_numpy(rows)
+        return windows[:, :-1], windows[:, 1:]
 
     def require(self, settings: LanguageSettings) -> None:
         """Check that both parts have a sequence of a run's length.

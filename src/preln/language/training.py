@@ -229,8 +229,8 @@ def _mend(state: RunState, settings: LanguageSettings) -> tuple[Path | None, int
 
 def _checkpoints(state: RunState) -> dict[Path, int]:
     """The checkpoints of a state with their updates, the newest first."""
-    found = {path: int(path.stem.rpartition("_")[2]) for path in state.checkpoints.glob("checkpoint_*.pt")}
-    return dict(sorted(found.items(), key=lambda one: -one[1]))
+    updates = {path: int(path.stem.rpartition("_")[2]) for path in state.checkpoints.glob("checkpoint_*.pt")}
+    return dict(sorted(updates.items(), key=lambda item: -item[1]))
 
 
 def _content(path: Path) -> dict[str, Any]:

@@ -55,8 +55,8 @@ def resolve(name: str) -> str:
     """Find, and read if it does not come along, the placement that a study names.
 
     Args:
-        name: of one that comes along, of a Python file (`mine.py`), or of an entry point of another package; or a key
-            that this function has returned, for the same content alone.
+        name: of one that comes along, of a Python file (`mine.py`), or of an entry point of another package; or with a
+            digest, as this function and `identified` return it, for the same content alone.
 
     Returns:
         Its key: the name, with the digest of the file's content (`mine.py@0123456789abcdef`) if it does not come along.
@@ -67,6 +67,9 @@ def resolve(name: str) -> str:
     if name in PLACEMENTS:
         return name
     where, digest = re.fullmatch(r"(.*?)(?:@([0-9a-f]{16}))?", name, re.DOTALL).groups()  # type: ignore[union-attr]
+    # The file may have been moved since the name was recorded: what was read last is of the study at hand.
+    if digest and (key := next((key for key in reversed(PLACEMENTS) if key.endswith(f"@{digest}")), None)):
+        return key
     path, attribute = _file(where)
     try:
         content = path.read_bytes()

@@ -13,8 +13,8 @@ class PeriLN(SandwichLN):
 def square_norm(layer: int, stack: Stack) -> tuple[float, float]:
     """E||x||^2 / d of the sum that leaves a layer: it begins with 1, and each sub-layer adds a normalised vector that
     knows nothing of x. The variance grows by the same amount each layer (Kim et al., section 3.2)."""
-    found = 1.0 + len(ENCODER if stack == "encoder" else DECODER) * layer
-    return found, found
+    variance = 1.0 + len(ENCODER if stack == "encoder" else DECODER) * layer
+    return variance, variance
 
 
 PLACEMENT = Placement(

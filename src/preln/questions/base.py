@@ -188,7 +188,7 @@ class Question:
         return self.name if self.kind == "own" else f"{self.name[0].upper()}{int(self.name[1:])}"
 
     def find(
-        self, part: str, of: str, values: Compared | Mapping[int, float] | Iterable[float] | None, **more: Any
+        self, part: str, of: str, values: Compared | Mapping[int, float] | Iterable[float] | None, **fields: Any
     ) -> Finding | None:
         """A finding of one of the quantities, or of one that only the paper's values ask for.
 
@@ -196,30 +196,30 @@ class Question:
             part: the last part of the quantity's id.
             of: which runs or model.
             values: of each seed; None, or no seed, of runs that are not there, which gives no finding.
-            more: further fields of the finding.
+            fields: further fields of the finding.
         """
         if values is None or values == {}:
             return None
         if isinstance(values, Compared):
-            more = {"undecided": values.undecided, **more}
+            fields = {"undecided": values.undecided, **fields}
             values = values.values
         elif isinstance(values, Mapping):
             values = [values[seed] for seed in sorted(values)]
-        return Finding(f"{self.name}.{part}", self.quantities.get(part, part), of, tuple(values), **more)
+        return Finding(f"{self.name}.{part}", self.quantities.get(part, part), of, tuple(values), **fields)
 
     def measured(
-        self, part: str, rows: Iterable[Mapping[str, Any]], margin: float | None = None, **more: Any
+        self, part: str, rows: Iterable[Mapping[str, Any]], margin: float | None = None, **fields: Any
     ) -> Findings:
         """A finding of each row of the theory's table, which is to be within a margin of what the theory predicts."""
         for row in rows:
             if margin is not None:
-                more |= {"low": row["predicted_low"] - margin, "high": row["predicted_high"] + margin}
-            yield self.find(part, row["model"], row["values"], **more)
+                fields |= {"low": row["predicted_low"] - margin, "high": row["predicted_high"] + margin}
+            yield self.find(part, row["model"], row["values"], **fields)
 
-    def ends(self, part: str, runs: Sequence[Series], wanted: Mapping[str, Any], **more: Any) -> Findings:
+    def ends(self, part: str, runs: Sequence[Series], wanted: Mapping[str, Any], **fields: Any) -> Findings:
         """A finding of the last values of each series that has the wanted settings."""
         for run in where(runs, **wanted):
-            yield self.find(part, telling(run, runs), run.values, **more)
+            yield self.find(part, telling(run, runs), run.values, **fields)
 
     @staticmethod
     def nearest(findings: Findings) -> list[Finding]:

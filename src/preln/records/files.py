@@ -52,7 +52,6 @@ FAILED = {
     errno.EEXIST: "move it away, or name another",
     errno.EISDIR: "move the folder away, or name a file",
     errno.ENOTDIR: "move the file in the place of a folder away, or name another",
-    errno.ENOENT: "see that it is there",
     errno.ELOOP: "mend the links",
     errno.EFBIG: "raise the limit of a file's size (ulimit -f)",
     errno.ENOMEM: "free memory",
@@ -61,7 +60,7 @@ FAILED = {
     errno.EOPNOTSUPP: _LOCKS,
 }
 """The remedy for a failure of the file system, by the number of the error."""
-_EVERYDAY = (errno.ENOENT, errno.EEXIST, errno.EISDIR, errno.ENOTDIR, errno.EACCES, errno.EPERM)
+_EVERYDAY = (errno.EEXIST, errno.EISDIR, errno.ENOTDIR, errno.EACCES, errno.EPERM)
 """Errors that programs meet and deal with all the time: one that led to an error of another kind says nothing of it."""
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from preln.config import Placement
 from preln.libraries import pd
+from preln.placements import identified
 from preln.placements.base import Stack
 from preln.records.files import replaced
 
@@ -26,7 +27,7 @@ class Measurement:
         model: `exact` (the toy model of section 3.3) or `translation` (as it is trained).
         variant: a change to that model; empty for none.
         state: `INITIAL` or `AFTER_WARMUP`.
-        placement: as in a study.
+        placement: its key in `PLACEMENTS`.
         stack: `encoder` or `decoder`; empty for shared parameters.
         depth: layers of the stack.
         width: d.
@@ -70,5 +71,6 @@ COLUMNS = [field.name for field in fields(Measurement)]
 def write(rows: Iterable[Measurement], path: Path) -> None:
     """Write the measurements as CSV with seven digits, the precision of fp32."""
     table = pd.DataFrame([asdict(row) for row in rows], columns=COLUMNS).astype({"layer": "Int64"})
+    table["placement"] = table["placement"].map(identified)
     with replaced(path) as partial:
         table.to_csv(partial, index=False, float_format="%.7g", lineterminator="\n")

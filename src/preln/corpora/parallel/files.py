@@ -32,10 +32,10 @@ def prepare(corpus: FilesCorpus, downloads: Path, processes: int) -> dict[str, P
     train = divided["train"].pairs
     leaks = doubts.of_leak(train, {name: divided[name].pairs for name in ("valid", "test")})
     for name in ("valid", "test"):
-        where, found = f"{_named(corpus.train)} ({name} is held out of it)", [leaks.get(name)]
+        where, checks = f"{_named(corpus.train)} ({name} is held out of it)", [leaks.get(name)]
         if name in files:
-            where, found = _named(files[name]), [doubts.of_swap(train, divided[name].pairs), leaks.get(name)]
-        warnings = (f"{where}: {doubt}" for doubt in found if doubt)
+            where, checks = _named(files[name]), [doubts.of_swap(train, divided[name].pairs), leaks.get(name)]
+        warnings = (f"{where}: {doubt}" for doubt in checks if doubt)
         divided[name] = replace(divided[name], warnings=(*divided[name].warnings, *warnings))
     return divided
 

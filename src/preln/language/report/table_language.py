@@ -23,9 +23,9 @@ def rows(study: Study, records: Records) -> pd.DataFrame:
     """A row for each run that is done, in full precision: the settings that vary, how it ended, its losses and the
     unigram baseline in bits a token, and its speed."""
     told = {*_ALWAYS, *varying(run.settings for run in records.runs)}
-    found: list[dict[str, Any]] = []
+    lines: list[dict[str, Any]] = []
     for run in (run for run in records.runs if run.id in records.metrics):
-        found.append(
+        lines.append(
             {
                 "run": run.id,
                 **{key: getattr(run.settings, key) for key in LanguageSettings.model_fields if key in told},
@@ -34,7 +34,7 @@ def rows(study: Study, records: Records) -> pd.DataFrame:
                 **records.speed(run),
             }
         )
-    table = pd.DataFrame(found)
+    table = pd.DataFrame(lines)
     return table.astype({"diverged_update": "Int64"}) if len(table) else table
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from preln.config import Study
 from preln.libraries import pd
-from preln.placements import PAPER, PLACEMENTS
+from preln.placements import PAPER, PLACEMENTS, resolve
 from preln.records.recording import RecordError
 from preln.report.core.entries import Source
 from preln.report.core.records import done, origin_lines, table
@@ -71,7 +71,8 @@ def load(study: Study, parts: Sequence[MeasurementJob], results: Path) -> Record
 def read(path: Path) -> pd.DataFrame:
     """The measurements in a part's file; the errors are those of `table`."""
     # Only a layer may be missing; the other empty cells are empty text.
-    return table(path, COLUMNS, dtype={"layer": "Int64"}, keep_default_na=False, na_values={"layer": ""})
+    measured = table(path, COLUMNS, dtype={"layer": "Int64"}, keep_default_na=False, na_values={"layer": ""})
+    return measured.assign(placement=measured["placement"].map(resolve))
 
 
 def _is_whole(part: MeasurementJob, table: pd.DataFrame) -> bool:
@@ -137,9 +138,9 @@ def unbiased_gradients(measured: pd.DataFrame) -> pd.DataFrame:
         for quantity in ("gradient_square", "gradient_square_error")
     )
     columns = [name for name in squares.columns if name != "value"]
-    both = squares.merge(errors, "left", columns, suffixes=("", "_error"))
-    seen = both["value"] > 2 * both["value_error"].fillna(0.0)
-    return both.assign(value=both["value"].where(seen) ** 0.5).drop(columns="value_error")
+    estimates = squares.merge(errors, "left", columns, suffixes=("", "_error"))
+    seen = estimates["value"] > 2 * estimates["value_error"].fillna(0.0)
+    return estimates.assign(value=estimates["value"].where(seen) ** 0.5).drop(columns="value_error")
 
 
 @dataclass(frozen=True)

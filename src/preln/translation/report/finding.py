@@ -60,7 +60,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Finding:
-    """What a study shows of the question.
+    """The answer of a study to the question.
 
     Attributes:
         rows: the curves of which a run is done.
@@ -72,7 +72,7 @@ class Finding:
 
     @property
     def question(self) -> str:
-        """What the runs ask, with their conditions."""
+        """The question that the runs ask, with their conditions."""
         return f"{QUESTION} {self.conditions}"
 
     @property
@@ -132,8 +132,8 @@ def _unclear(name: str) -> str:
 
 
 def find(records: Records) -> Finding | None:
-    """What a study shows, from the records of the runs of `shown`; None before one of Post-LN without a warm-up and one
-    of another curve are done."""
+    """The finding of a study, from the records of the runs of `shown`; None before one of Post-LN without a warm-up and
+    one of another curve are done."""
     done = records.summary.set_index("run")
     curves = by_series(run for run in records.runs if run.id in done.index)
     names = _names(records.runs)
@@ -152,11 +152,11 @@ def find(records: Records) -> Finding | None:
 def _names(runs: Sequence[Run]) -> dict[RunSettings, str]:
     """The name of each curve: its placement and warm-up, and its schedule where that is not Post-LN's."""
     names = {}
-    settings = list(by_series(runs))
-    for one in settings:
-        names[one] = f"{PLACEMENTS[one.placement].label}, {warmup(one)}"
-        if one.schedule != settings[0].schedule:
-            names[one] += f", {schedule(one)}"
+    models = list(by_series(runs))
+    for model in models:
+        names[model] = f"{PLACEMENTS[model.placement].label}, {warmup(model)}"
+        if model.schedule != models[0].schedule:
+            names[model] += f", {schedule(model)}"
     return names
 
 

@@ -40,7 +40,7 @@ def _four(curves: Sequence[list[Run]]) -> list[list[Run]]:
         return []
     schedule = post[0][0].settings.schedule
     pre = [curve for curve in curves if curve[0].settings.placement == "pre"]
-    chosen = [*post, *(_pair([one for one in pre if one[0].settings.schedule == schedule]) or _pair(pre))]
+    chosen = [*post, *(_pair([curve for curve in pre if curve[0].settings.schedule == schedule]) or _pair(pre))]
     return chosen if len(chosen) > 1 else []
 
 
