@@ -17,6 +17,7 @@ from preln.pretraining.runs import ENGLISH_VERSION
 from preln.records.packed import FILE as RECORDS
 from preln.jobs.remote import RemoteRefused, require_plain_path
 from preln.report.catalogue import FIGURES, REPORT, TABLES, Catalogue, code_version
+from preln.report.html.explorer import benches
 from preln.questions.core.ledger import CLAIMS_TABLE
 from preln.jobs.base import digest
 from preln.jobs.prepared import text_id
