@@ -72,7 +72,9 @@ lint: $(READY)
 
 docs: $(VENV)/.docs-ready
 	PATH="$(CURDIR)/$(BIN):$$PATH" python -m preln.report.pages
+	PATH="$(CURDIR)/$(BIN):$$PATH" snakemake --cores 1 --quiet -- write_explorer
 	PATH="$(CURDIR)/$(BIN):$$PATH" python docs/gather.py
+	cp results/explorer.html build/pages/
 	PATH="$(CURDIR)/$(BIN):$$PATH" python -m zensical build --strict --clean
 	@echo "Open build/site/index.html"
 

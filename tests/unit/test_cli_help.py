@@ -62,7 +62,7 @@ def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 GROUPS = {
     STUDY: {"demo", "bench", "init", "plan", "run", "status", "summary", "compare", "answer"},
-    LOOK: {"report", "figure", "table", "translate", "export"},
+    LOOK: {"report", "explorer", "figure", "table", "translate", "export"},
     STAGE: {
         *("download", "prepare-text", "prepare-bpe", "binarise"),
         *("prepare-english", "prepare-english-bpe", "binarise-english", "prepare-task", "binarise-task"),

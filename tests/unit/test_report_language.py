@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 
-from preln.config import Study, validate
+from preln.config import Study, validate, write
 from preln.jobs.kinds import KINDS
 from preln.language.runs import expand
+from preln.records.packed import pack
 from preln.report.catalogue import Catalogue
 from preln.report.core import forms
+from preln.report.html import explorer
 from tests.conftest import language_content
 from tests.made_up.language import records_of
 
@@ -71,3 +73,16 @@ def test_the_last_losses_are_compared(study: Study, results: Path) -> None:
         ("pre-lr3e-3-const", 1, 5.0, False),
         ("pre-lr3e-3-const", 2, None, True),
     ]
+
+
+def test_the_explorer_has_the_runs_of_a_map(study: Study, results: Path) -> None:
+    folder = (results / study.study).rename(results / "language-map")
+    write(study, folder / "study.yaml")
+    pack(folder, {run.folder: run.records for run in expand(study)})
+    content = explorer.content(results)
+    assert content["controls"]["Text"] == ["Language model, tiny, bpe"]
+    assert content["controls"]["Layers"] == ["2"]
+    ends = [(run["loss"], run["diverged"], run["fails"], run["baseline"]) for run in content["runs"]]
+    assert ends == [(7.1, None, True, 7.15), (5.0, None, False, 7.15), (None, 5, True, 7.15)]
+    assert content["runs"][0]["x"] == [3, 6, 9, 12]
+    assert content["runs"][0]["y"] == LOSSES["post"]

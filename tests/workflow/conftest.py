@@ -7,15 +7,17 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from selenium import webdriver
 
 from tests.conftest import MakeOnce, study_content
+from tests.debian import Unavailable, install
 from tests.moments import Hold
 
 ROOT = Path(__file__).parents[2]
@@ -186,3 +188,21 @@ def again(finished: Workspace, tmp_path: Path) -> Workspace:
 def fresh(tmp_path: Path) -> Workspace:
     """A copy in which nothing has been run."""
     return copy_repository(tmp_path / "a fresh clone")
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[webdriver.Chrome]:
+    """A real browser, without a window."""
+    try:
+        install(["chromium", "chromium-driver"], ["chromium", "chromedriver"])
+    except Unavailable as error:
+        pytest.skip(f"no browser here: {error}")
+    options = webdriver.ChromeOptions()
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    # Their own paths, so that nothing is looked for on the network.
+    options.binary_location = "/usr/bin/chromium"
+    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService("/usr/bin/chromedriver"))
+    yield driver
+    driver.quit()

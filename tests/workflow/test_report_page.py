@@ -18,29 +18,11 @@ from selenium.webdriver.support.ui import WebDriverWait
 from preln.config import of_results
 from preln.report.html import page
 from tests.conftest import MakeOnce, committed_studies
-from tests.debian import Unavailable, install
 
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 STUDIES = [path.parent.name for path in committed_studies()]
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[webdriver.Chrome]:
-    try:
-        install(["chromium", "chromium-driver"], ["chromium", "chromedriver"])
-    except Unavailable as error:
-        pytest.skip(f"no browser here: {error}")
-    options = webdriver.ChromeOptions()
-    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    # Their own paths, so that nothing is looked for on the network.
-    options.binary_location = "/usr/bin/chromium"
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService("/usr/bin/chromedriver"))
-    yield driver
-    driver.quit()
 
 
 @pytest.fixture(scope="module")

@@ -34,6 +34,7 @@ from preln.pretraining.runs import ENGLISH_VERSION
 from preln.questions.core.ledger import CLAIMS_TABLE
 from preln.records.packed import FILE as RECORDS
 from preln.report.catalogue import FIGURES, REPORT, TABLES, Catalogue, code_version
+from preln.report.html.explorer import benches
 from preln.translation.runs import PREPARATION_VERSION
 from snakemake.exceptions import WorkflowError
 from snakemake.io import IOFile

@@ -129,6 +129,30 @@ rule write_report:
         """
 
 
+rule write_explorer:
+    """Write the explorer, a page with every recorded run of the benches and maps. It is of all their studies, so no study
+    asks for it; it is made again when a record of one changes."""
+    input:
+        [f"results/{study}/{RECORDS}" for study in benches(Path(located("results")))],
+    output:
+        "results/explorer.html",
+    log:
+        "logs/write_explorer.log",
+    benchmark:
+        "logs/write_explorer.tsv"
+    localrule: True
+    params:
+        code=CODE,
+        results=located("results"),
+    message:
+        "Write the explorer"
+    shell:
+        """
+        exec &> >(tee {log:q})
+        preln explorer {params.results:q} --out {output:q}
+        """
+
+
 rule write_records:
     """Write the records of all jobs of the study to one file, with which they come in a clone."""
     input:

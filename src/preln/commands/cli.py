@@ -434,6 +434,19 @@ def report(
 
 
 @app.command(rich_help_panel=LOOK)
+def explorer(
+    out: Annotated[Path, typer.Option("--out", help="The HTML file to write.")],
+    results: Annotated[
+        Path, typer.Argument(metavar="[RESULTS]", help="The folder of the results of all studies.")
+    ] = Path("results"),
+) -> None:
+    """Write the explorer: one page with every recorded run of the benches and maps, which needs no network."""
+    from preln.report.html import explorer as page
+
+    page.write(results, out)
+
+
+@app.command(rich_help_panel=LOOK)
 def figure(
     results: ResultsOf,
     name: Annotated[

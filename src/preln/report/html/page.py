@@ -9,13 +9,11 @@ import base64
 import io
 from collections import Counter
 from collections.abc import Iterable
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import altair
 import vl_convert
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from PIL import Image
 
@@ -37,6 +35,7 @@ from preln.report.core.style import RC
 from preln.report.core.table import Table
 from preln.report.html import about
 from preln.report.html.charts import Swatch, legend, specification
+from preln.report.html.template import rendered
 from preln.report.reference import errata
 from preln.translation.report import finding
 from preln.translation.report import records as translation_records
@@ -105,10 +104,8 @@ def write(study: Study, results: Path, out: Path) -> None:
         "deviations": "Where the paper errs or is silent" if deviations else "",
         "paper": "" if tested else "The paper",
     }
-    environment = Environment(
-        loader=PackageLoader("preln.report.html", "."), autoescape=True, undefined=StrictUndefined, trim_blocks=True
-    )
-    text = environment.get_template("page.html.j2").render(
+    text = rendered(
+        "page",
         study=study,
         found=finding.find(catalogue.load(finding.FIGURE, results)) if "finding" in catalogue.figures else None,
         question=finding.QUESTION,
@@ -133,8 +130,6 @@ def write(study: Study, results: Path, out: Path) -> None:
         cost=_cost(catalogue, results),
         provenance=provenance,
         errata=deviations,
-        style=Markup(_read("page.css")),
-        script=Markup(_read("page.js")),
         vega=Markup(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=VEGA_LITE)),
     )
     write_text(out, text)
@@ -233,7 +228,3 @@ def _provenance(records: Iterable[dict[str, Any]]) -> dict[str, list[str]]:
         for origin, texts in counts.items()
         if texts
     }
-
-
-def _read(name: str) -> str:
-    return files(__package__).joinpath(name).read_text(encoding="utf-8")
