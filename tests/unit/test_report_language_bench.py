@@ -41,8 +41,8 @@ def bench(results: Path, **more: Any) -> Study:
     return grid(results, more.pop("loss", loss), *entries, **more)
 
 
-def table(study: Study, results: Path) -> pd.DataFrame:
-    """The rows by model."""
+def table(study: Study, results: Path) -> Any:
+    """The rows, a data frame by model."""
     entry = Catalogue(study).table("language-bench")
     return entry.make(study, Catalogue(study).load(entry, results)).full.set_index("model")
 

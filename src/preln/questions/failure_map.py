@@ -102,7 +102,7 @@ def tables(every: list[Map]) -> str:
     return f"{losses}\n{grid(['limit of', 'tokens an update', *head], rows)}"
 
 
-QUESTION = Question(
+QUESTION: Question = Question(
     name="failure-map",
     statement="At which learning rates and lengths of warm-up does training fail?",
     source="our own",

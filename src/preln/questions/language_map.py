@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from preln.language.report.failure_map import endings
 from preln.questions import failure_map
+from preln.questions.base import Question
 from preln.questions.core.evidence import Evidence
 from preln.report.core.failure_map import Map
 
@@ -16,7 +17,7 @@ def _maps(evidence: Evidence) -> list[Map]:
     return [a_map for a_map in every if a_map.settings.schedule == "constant"]
 
 
-QUESTION = replace(
+QUESTION: Question = replace(
     failure_map.QUESTION,
     name="language-map",
     statement="At which learning rates and lengths of warm-up does training a language model fail?",

@@ -14,20 +14,23 @@ from markupsafe import Markup
 
 from preln.config import LanguageSettings, RunSettings, of_results
 from preln.errors import PrelnError
-from preln.jobs.base import Job, digest
+from preln.jobs.base import digest
 from preln.jobs.kind import Kind
 from preln.jobs.results import STUDY_FILE
 from preln.language.kind import LANGUAGE
+from preln.language.runs import LanguageRun
 from preln.libraries import np, pd
 from preln.placements import PLACEMENTS
 from preln.records import packed, recording
 from preln.records.files import write_text
+from preln.report.core.failure_map import MARGIN, fails
 from preln.report.core.labels import label, setting, text_name, varying
 from preln.report.core.records import done, table
 from preln.report.html.template import rendered
 from preln.theory.kind import FIRST_UPDATES
+from preln.theory.trace_jobs import TraceJob
 from preln.translation.kind import TRANSLATION
-from preln.translation.report.failure_map import MARGIN, fails
+from preln.translation.runs import Run
 from preln.values import short
 
 STUDIES = ("failure-map*", "placements*", "widths", "language-map*", "language-bench*", "first-updates")
@@ -123,7 +126,7 @@ def content(results: Path) -> dict[str, Any]:
     }
 
 
-def _runs(folder: Path) -> Iterator[tuple[str, Job, dict[str, Any]]]:
+def _runs(folder: Path) -> Iterator[tuple[str, Run | LanguageRun | TraceJob, dict[str, Any]]]:
     """The recorded runs of a study: kind and text in words, the job, and its numbers."""
     study = of_results(folder / STUDY_FILE)
     for kind, title in _KINDS.items():
@@ -163,7 +166,7 @@ def _training(folder: Path) -> dict[str, Any]:
         "loss": loss,
         "diverged": diverged and diverged["update"],
         "baseline": baseline,
-        "fails": fails(math.inf if diverged else loss, baseline),
+        "fails": diverged is not None or fails(metrics["final"]["valid_loss"], baseline),
     }
 
 
@@ -176,7 +179,7 @@ def _trace(folder: Path) -> dict[str, Any]:
     return {
         **_points(losses),
         "loss": float(losses.iloc[-1]),
-        "layers": [column.removeprefix("gradient_norm.") for column in norms],
+        "layers": [str(column).removeprefix("gradient_norm.") for column in norms],
         "gradients": [
             {"update": update, "norms": _rounded(row)}
             for update, row in zip(ends.index.tolist(), ends.to_numpy(), strict=True)

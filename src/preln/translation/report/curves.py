@@ -12,7 +12,7 @@ from preln.report.core import looks
 from preln.report.core.curve_figure import Panel, Reference, TrainedRun, curves_of
 from preln.report.core.looks import Look
 from preln.report.reference.translation import Quantity
-from preln.theory.trace_jobs import NOT_IN_A_TRACE
+from preln.theory.trace_jobs import NOT_IN_A_TRACE, TracedSettings
 from preln.theory.trace_jobs import expand as traces_of
 from preln.translation.report.four_curves import shown
 from preln.translation.report.records import Records
@@ -54,7 +54,7 @@ def looks_of(study: Study) -> dict[Any, Look]:
     return {**drawn, **{curve: drawn[run] for curve, run in traces.items()}}
 
 
-def _as_traced(settings: RunSettings) -> RunSettings:
+def _as_traced(settings: TracedSettings) -> TracedSettings:
     """What a trace depends on."""
     return settings.model_copy(update=dict.fromkeys(NOT_IN_A_TRACE))
 
