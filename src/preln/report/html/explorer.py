@@ -5,7 +5,6 @@ and warm-ups, and the command that trains it again."""
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
