@@ -22,7 +22,7 @@ from tests.conftest import MakeOnce
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
-STUDIES = "quick-record iwslt14-50k-cpu iwslt14-theory placements failure-map first-updates bert-scaled".split()
+STUDIES = ["quick-record", "iwslt14-50k-cpu", "iwslt14-theory", "placements", "failure-map", "first-updates"]
 """Committed studies, which have every kind of figure between them."""
 
 
